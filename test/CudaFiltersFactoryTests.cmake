@@ -1,12 +1,12 @@
 # Tests of the object factory. Without its overrides there is nothing to test.
-set(CudaFilters_OVERRIDE_GTESTS itkCudaGaussianImageFilterFactoryGTest.cxx itkCudaFactoryTransfersGTest.cxx)
+set(CudaFilters_OVERRIDE_GTESTS factory/itkCudaGaussianImageFilterFactoryGTest.cxx factory/itkCudaFactoryTransfersGTest.cxx)
 if(CudaFilters_BUILD_OVERRIDES)
-  list(APPEND CudaFilters_GTESTS itkCudaGaussianImageFilterFactoryGTest.cxx)
-  list(APPEND CudaFilters_CUDA_GTESTS itkCudaFactoryTransfersGTest.cxx)
+  list(APPEND CudaFilters_GTESTS factory/itkCudaGaussianImageFilterFactoryGTest.cxx)
+  list(APPEND CudaFilters_CUDA_GTESTS factory/itkCudaFactoryTransfersGTest.cxx)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # As in CudaFiltersDiscreteGaussianTests.cmake.
-  set_source_files_properties(itkCudaGaussianImageFilterFactoryGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
+  set_source_files_properties(factory/itkCudaGaussianImageFilterFactoryGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
 endif()
 
 # cudafilters_add_factory_program_test(name class program variable...): the class that a program gets under these variables.

@@ -1,22 +1,22 @@
 # Tests of the partition into regions.
 set(CudaFilters_PARTITION_GTESTS
-    itkCudaPartitionEstimatesGTest.cxx
-    itkCudaPartitionEvaluationGTest.cxx
-    itkCudaPartitionGeometryGTest.cxx
-    itkCudaPartitionArrayHeapGTest.cxx
-    itkCudaPartitionLabelsGTest.cxx
-    itkCudaPartitionMapGTest.cxx
-    itkCudaPartitionModelGTest.cxx
-    itkCudaPartitionRefinementGTest.cxx
-    itkCudaPartitionScenesGTest.cxx
-    itkCudaPartitionSearchGTest.cxx
-    itkCudaPartitionSummaryGTest.cxx
-    itkCudaPartitionTreeGTest.cxx
-    itkCudaRegionPartitionEngineGTest.cxx
-    itkCudaRegionPartitionGTest.cxx
-    itkCudaRegionPartitionImageFilterGTest.cxx)
+    partition/itkCudaPartitionEstimatesGTest.cxx
+    partition/itkCudaPartitionEvaluationGTest.cxx
+    partition/itkCudaPartitionGeometryGTest.cxx
+    partition/itkCudaPartitionArrayHeapGTest.cxx
+    partition/itkCudaPartitionLabelsGTest.cxx
+    partition/itkCudaPartitionMapGTest.cxx
+    partition/itkCudaPartitionModelGTest.cxx
+    partition/itkCudaPartitionRefinementGTest.cxx
+    partition/itkCudaPartitionScenesGTest.cxx
+    partition/itkCudaPartitionSearchGTest.cxx
+    partition/itkCudaPartitionSummaryGTest.cxx
+    partition/itkCudaPartitionTreeGTest.cxx
+    partition/itkCudaRegionPartitionEngineGTest.cxx
+    partition/itkCudaRegionPartitionGTest.cxx
+    partition/itkCudaRegionPartitionImageFilterGTest.cxx)
 # Units of what is only there in a build with CUDA.
-set(CudaFilters_PARTITION_CUDA_GTESTS itkCudaPartitionDeviceGTest.cxx itkCudaPartitionDevicePrimitivesGTest.cxx)
+set(CudaFilters_PARTITION_CUDA_GTESTS partition/itkCudaPartitionDeviceGTest.cxx partition/itkCudaPartitionDevicePrimitivesGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersPartitionGTestDriver SOURCES ${CudaFilters_PARTITION_GTESTS} scenes/itkCudaFieldScene.cxx)
@@ -28,9 +28,9 @@ if(COMMAND cudafilters_add_gtests)
                          PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>")
   if(CudaFilters_USE_CUDA)
     target_sources(CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_PARTITION_CUDA_GTESTS}
-                                                          itkCudaPartitionDevicePrimitives.cu)
+                                                          partition/itkCudaPartitionDevicePrimitives.cu)
     # Visible functions of this file would replace the library's, and launch kernels that only the program has.
-    set_source_files_properties(itkCudaPartitionDevicePrimitives.cu PROPERTIES COMPILE_OPTIONS -Xcompiler=-fvisibility=hidden)
+    set_source_files_properties(partition/itkCudaPartitionDevicePrimitives.cu PROPERTIES COMPILE_OPTIONS -Xcompiler=-fvisibility=hidden)
     target_include_directories(CudaFiltersPartitionGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(CudaFiltersPartitionGTestDriver PRIVATE CUDA::cudart_static)
   endif()

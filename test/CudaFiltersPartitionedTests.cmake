@@ -1,4 +1,4 @@
 # Tests of the partitioned filter.
-list(APPEND CudaFilters_GTESTS itkCudaDevicePartitionedGTest.cxx itkCudaPartitionedGaussianGTest.cxx itkCudaPartitionedLargeSigmaGTest.cxx
-     itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx)
-list(APPEND CudaFilters_CUDA_GTESTS itkCudaPartitionedFaultGTest.cxx itkCudaPartitionedGaussianDeviceGTest.cxx)
+list(APPEND CudaFilters_GTESTS runtime/itkCudaDevicePartitionedGTest.cxx partitioned/itkCudaPartitionedGaussianGTest.cxx partitioned/itkCudaPartitionedLargeSigmaGTest.cxx
+     partitioned/itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx)
+list(APPEND CudaFilters_CUDA_GTESTS partitioned/itkCudaPartitionedFaultGTest.cxx partitioned/itkCudaPartitionedGaussianDeviceGTest.cxx)

@@ -2,20 +2,20 @@
 list(
   APPEND
   CudaFilters_GTESTS
-  itkCudaGreyUnitsGTest.cxx
-  itkCudaHessianMeasuresGTest.cxx
-  itkCudaHessianToObjectnessMeasureImageFilterGTest.cxx
-  itkCudaImageStatisticsGTest.cxx
-  itkCudaMultiScaleHessianBasedMeasureImageFilterGTest.cxx
-  itkCudaStructureTensorGTest.cxx
-  itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx
-  itkCudaSymmetricEigenGTest.cxx
-  itkCudaVesselPhantomGTest.cxx
-  itkCudaVesselnessImageFilterGTest.cxx)
-list(APPEND CudaFilters_CUDA_GTESTS itkCudaMultiScaleArrayGTest.cxx itkCudaTensorDeviceGTest.cxx itkCudaTensorDeviceImageGTest.cxx)
+  vesselness/itkCudaGreyUnitsGTest.cxx
+  vesselness/itkCudaHessianMeasuresGTest.cxx
+  vesselness/itkCudaHessianToObjectnessMeasureImageFilterGTest.cxx
+  vesselness/itkCudaImageStatisticsGTest.cxx
+  vesselness/itkCudaMultiScaleHessianBasedMeasureImageFilterGTest.cxx
+  vesselness/itkCudaStructureTensorGTest.cxx
+  vesselness/itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx
+  vesselness/itkCudaSymmetricEigenGTest.cxx
+  vesselness/itkCudaVesselPhantomGTest.cxx
+  vesselness/itkCudaVesselnessImageFilterGTest.cxx)
+list(APPEND CudaFilters_CUDA_GTESTS vesselness/itkCudaMultiScaleArrayGTest.cxx device_images/itkCudaTensorDeviceGTest.cxx device_images/itkCudaTensorDeviceImageGTest.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ITK's SymmetricEigenAnalysis copies eigenvalues before it has computed them.
   set_source_files_properties(
-    itkCudaStructureTensorGTest.cxx itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx itkCudaTensorDeviceGTest.cxx
-    itkCudaTensorDeviceImageGTest.cxx itkCudaVesselPhantomGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
+    vesselness/itkCudaStructureTensorGTest.cxx vesselness/itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx device_images/itkCudaTensorDeviceGTest.cxx
+    device_images/itkCudaTensorDeviceImageGTest.cxx vesselness/itkCudaVesselPhantomGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
 endif()

@@ -37,9 +37,9 @@ set(sources
     runtime/transfer/TransferPolicy.cxx
     runtime/transfer/UploadSequence.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
-add_executable(CudaFiltersSlabFakesGTestDriver itkCudaDownloadSequenceGTest.cxx itkCudaHelperThreadsGTest.cxx
-                                               itkCudaSlabFakes.cxx itkCudaSlabFakesGTest.cxx
-                                               itkCudaTransferGTest.cxx itkCudaUploadSequenceGTest.cxx
+add_executable(CudaFiltersSlabFakesGTestDriver runtime/itkCudaDownloadSequenceGTest.cxx runtime/itkCudaHelperThreadsGTest.cxx
+                                               support/itkCudaSlabFakes.cxx slabs/itkCudaSlabFakesGTest.cxx
+                                               runtime/itkCudaTransferGTest.cxx runtime/itkCudaUploadSequenceGTest.cxx
                                                ${sources})
 target_link_libraries(CudaFiltersSlabFakesGTestDriver PRIVATE ${libraries} ${CudaFilters_GTEST_LIBRARIES})
 target_include_directories(

@@ -2,25 +2,25 @@
 set(CudaFilters_SNAKE_SCENE_SRCS scenes/itkCudaSnakeScene.cxx)
 # Units whose name contains Slow or Gpu have that label.
 set(CudaFilters_SNAKE_GTESTS
-    itkCudaDeviceRegionSnakeGTest.cxx
-    itkCudaRegionSnakeEngineGTest.cxx
-    itkCudaRegionSnakeImageFilterGTest.cxx
-    itkCudaRegionSnakeLabelsGTest.cxx
-    itkCudaRegionSnakeLooksGTest.cxx
-    itkCudaRegionSnakeQualityGTest.cxx
-    itkCudaRegionSnakeTwinGTest.cxx
-    itkCudaSnakeImageGTest.cxx
-    itkCudaSnakeLatticeGTest.cxx
-    itkCudaSnakeLawsGTest.cxx
-    itkCudaSnakePhasesGTest.cxx)
+    snake/itkCudaDeviceRegionSnakeGTest.cxx
+    snake/itkCudaRegionSnakeEngineGTest.cxx
+    snake/itkCudaRegionSnakeImageFilterGTest.cxx
+    snake/itkCudaRegionSnakeLabelsGTest.cxx
+    snake/itkCudaRegionSnakeLooksGTest.cxx
+    snake/itkCudaRegionSnakeQualityGTest.cxx
+    snake/itkCudaRegionSnakeTwinGTest.cxx
+    snake/itkCudaSnakeImageGTest.cxx
+    snake/itkCudaSnakeLatticeGTest.cxx
+    snake/itkCudaSnakeLawsGTest.cxx
+    snake/itkCudaSnakePhasesGTest.cxx)
 # Units of what is only there in a build with CUDA.
 set(CudaFilters_SNAKE_CUDA_GTESTS
-    itkCudaDeviceRegionSnakeDeviceGTest.cxx
-    itkCudaRegionSnakeGridGTest.cxx
-    itkCudaSnakeDeviceImageGTest.cxx
-    itkCudaSnakeDeviceLabelsGTest.cxx
-    itkCudaSnakeDeviceMathGTest.cxx
-    itkCudaSnakeDeviceSamplesGTest.cxx)
+    snake/itkCudaDeviceRegionSnakeDeviceGTest.cxx
+    snake/itkCudaRegionSnakeGridGTest.cxx
+    snake/itkCudaSnakeDeviceImageGTest.cxx
+    snake/itkCudaSnakeDeviceLabelsGTest.cxx
+    snake/itkCudaSnakeDeviceMathGTest.cxx
+    snake/itkCudaSnakeDeviceSamplesGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersSnakeGTestDriver SOURCES ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_SCENE_SRCS})
@@ -31,7 +31,7 @@ if(COMMAND cudafilters_add_gtests)
     PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>"
             "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>")
   if(CudaFilters_USE_CUDA)
-    target_sources(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SNAKE_CUDA_GTESTS} itkCudaSnakeDeviceMath.cu)
+    target_sources(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SNAKE_CUDA_GTESTS} snake/itkCudaSnakeDeviceMath.cu)
     target_include_directories(CudaFiltersSnakeGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(CudaFiltersSnakeGTestDriver PRIVATE CUDA::cudart_static)
   endif()

@@ -22,7 +22,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # How it judges memory is a unit of its own (CudaFiltersTests.cmake).
-list(APPEND CudaFilters_GTESTS itkCudaStressMemoryGTest.cxx)
+list(APPEND CudaFilters_GTESTS runtime/itkCudaStressMemoryGTest.cxx)
 
 # cudafilters_add_stress_test(name labels arguments...)
 function(cudafilters_add_stress_test name labels)

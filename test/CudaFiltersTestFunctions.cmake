@@ -5,7 +5,8 @@ function(cudafilters_check_all_listed)
   file(
     GLOB files
     RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-    CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/itkCuda*Test.cxx)
+    CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/itkCuda*Test.cxx ${CMAKE_CURRENT_SOURCE_DIR}/*/itkCuda*GTest.cxx)
+  list(FILTER files EXCLUDE REGEX "^semantics/") # a program of its own
   foreach(file IN LISTS files)
     if(NOT file IN_LIST ARGN)
       message(FATAL_ERROR "test/${file} is in none of the lists of test/CudaFiltersTests.cmake")

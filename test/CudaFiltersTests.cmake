@@ -3,77 +3,77 @@
 
 # Units that need no CUDA header: public classes, host code of the rooms.
 set(CudaFilters_GTESTS
-    itkCudaDeviceGaussianFiltersGTest.cxx
-    itkCudaDeviceImageGTest.cxx
-    itkCudaDeviceImageRefusalGTest.cxx
-    itkCudaDeviceMixedGTest.cxx
-    itkCudaEnumNamesGTest.cxx
-    itkCudaErrorGTest.cxx
-    itkCudaFiltersConfigurationGTest.cxx
-    itkCudaForkGTest.cxx
-    itkCudaGaussianAccurateGTest.cxx
-    itkCudaGaussianBoundaryFiltersGTest.cxx
-    itkCudaGaussianBoundaryGTest.cxx
-    itkCudaGaussianComponentsGTest.cxx
-    itkCudaGaussianDoubleGTest.cxx
-    itkCudaGaussianEdgesGTest.cxx
-    itkCudaGaussianErrorsGTest.cxx
-    itkCudaGaussianFamilyGTest.cxx
-    itkCudaGaussianInputPixelsGTest.cxx
-    itkCudaGaussianLargeImageGTest.cxx
-    itkCudaGaussianMaskGTest.cxx
-    itkCudaGaussianPixelTypesGTest.cxx
-    itkCudaGaussianPlanGTest.cxx
-    itkCudaGaussianHostChunksGTest.cxx
-    itkCudaGaussianRefusalGTest.cxx
-    itkCudaGaussianScheduleGTest.cxx
-    itkCudaGaussianSigmaRangeGTest.cxx
-    itkCudaGaussianSlabsGTest.cxx
-    itkCudaGaussianTestUtilitiesGTest.cxx
-    itkCudaHostMemoryPoolGTest.cxx
-    itkCudaKeepOnDeviceGTest.cxx
-    itkCudaMemoryGateGTest.cxx
-    itkCudaSlabPipelineGTest.cxx
-    itkCudaSlabSessionGTest.cxx
-    itkCudaStridedByteStreamGTest.cxx
-    itkCudaGaussianThreadsGTest.cxx
-    itkCudaGradientSigmasGTest.cxx
-    itkCudaNonFinitePixelsGTest.cxx
-    itkCudaParametersGTest.cxx
-    itkCudaPixelContainerGTest.cxx
-    itkCudaPixelMappingGTest.cxx
-    itkCudaProcessLimitsGTest.cxx
-    itkCudaRecursiveGaussianImageFilterGTest.cxx
-    itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx
-    itkCudaUploadDownloadGTest.cxx
-    itkCudaWorkScopeGTest.cxx)
+    device_images/itkCudaDeviceGaussianFiltersGTest.cxx
+    device_images/itkCudaDeviceImageGTest.cxx
+    device_images/itkCudaDeviceImageRefusalGTest.cxx
+    device_images/itkCudaDeviceMixedGTest.cxx
+    runtime/itkCudaEnumNamesGTest.cxx
+    runtime/itkCudaErrorGTest.cxx
+    runtime/itkCudaFiltersConfigurationGTest.cxx
+    runtime/itkCudaForkGTest.cxx
+    gaussian/itkCudaGaussianAccurateGTest.cxx
+    gaussian/itkCudaGaussianBoundaryFiltersGTest.cxx
+    gaussian/itkCudaGaussianBoundaryGTest.cxx
+    gaussian/itkCudaGaussianComponentsGTest.cxx
+    gaussian/itkCudaGaussianDoubleGTest.cxx
+    gaussian/itkCudaGaussianEdgesGTest.cxx
+    gaussian/itkCudaGaussianErrorsGTest.cxx
+    gaussian/itkCudaGaussianFamilyGTest.cxx
+    gaussian/itkCudaGaussianInputPixelsGTest.cxx
+    gaussian/itkCudaGaussianLargeImageGTest.cxx
+    gaussian/itkCudaGaussianMaskGTest.cxx
+    gaussian/itkCudaGaussianPixelTypesGTest.cxx
+    gaussian/itkCudaGaussianPlanGTest.cxx
+    slabs/itkCudaGaussianHostChunksGTest.cxx
+    gaussian/itkCudaGaussianRefusalGTest.cxx
+    gaussian/itkCudaGaussianScheduleGTest.cxx
+    gaussian/itkCudaGaussianSigmaRangeGTest.cxx
+    slabs/itkCudaGaussianSlabsGTest.cxx
+    gaussian/itkCudaGaussianTestUtilitiesGTest.cxx
+    runtime/itkCudaHostMemoryPoolGTest.cxx
+    device_images/itkCudaKeepOnDeviceGTest.cxx
+    runtime/itkCudaMemoryGateGTest.cxx
+    slabs/itkCudaSlabPipelineGTest.cxx
+    slabs/itkCudaSlabSessionGTest.cxx
+    runtime/itkCudaStridedByteStreamGTest.cxx
+    gaussian/itkCudaGaussianThreadsGTest.cxx
+    gaussian/itkCudaGradientSigmasGTest.cxx
+    gaussian/itkCudaNonFinitePixelsGTest.cxx
+    gaussian/itkCudaParametersGTest.cxx
+    runtime/itkCudaPixelContainerGTest.cxx
+    runtime/itkCudaPixelMappingGTest.cxx
+    runtime/itkCudaProcessLimitsGTest.cxx
+    gaussian/itkCudaRecursiveGaussianImageFilterGTest.cxx
+    gaussian/itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx
+    device_images/itkCudaUploadDownloadGTest.cxx
+    runtime/itkCudaWorkScopeGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
-    itkCudaArrayPassesGTest.cxx
-    itkCudaContextGTest.cxx
-    itkCudaDeviceGaussianGTest.cxx
-    itkCudaDeviceImageDeviceGTest.cxx
-    itkCudaDeviceImageMemoryGTest.cxx
-    itkCudaDeviceMemoryPeakGTest.cxx
-    itkCudaDeviceMemoryResourceGTest.cxx
-    itkCudaDevicePipelineGTest.cxx
-    itkCudaDeviceTransferGTest.cxx
-    itkCudaDownloadSequenceGTest.cxx
-    itkCudaFaultGTest.cxx
-    itkCudaGaussianFaultWalkGTest.cxx
-    itkCudaGaussianKernelTimeoutGTest.cxx
-    itkCudaGaussianLinePassGTest.cxx
-    itkCudaGaussianSlabsDeviceGTest.cxx
-    itkCudaKeepOnDeviceDeviceGTest.cxx
-    itkCudaLaunchGTest.cxx
-    itkCudaLineGroupsGTest.cxx
-    itkCudaResidentCoresGTest.cxx
-    itkCudaRuntimeGTest.cxx
-    itkCudaStickyErrorGTest.cxx
-    itkCudaStreamGTest.cxx
-    itkCudaTransferGTest.cxx
-    itkCudaUploadSequenceGTest.cxx
-    itkCudaWorkingSetGTest.cxx)
+    device_images/itkCudaArrayPassesGTest.cxx
+    runtime/itkCudaContextGTest.cxx
+    device_images/itkCudaDeviceGaussianGTest.cxx
+    device_images/itkCudaDeviceImageDeviceGTest.cxx
+    device_images/itkCudaDeviceImageMemoryGTest.cxx
+    runtime/itkCudaDeviceMemoryPeakGTest.cxx
+    runtime/itkCudaDeviceMemoryResourceGTest.cxx
+    device_images/itkCudaDevicePipelineGTest.cxx
+    runtime/itkCudaDeviceTransferGTest.cxx
+    runtime/itkCudaDownloadSequenceGTest.cxx
+    runtime/itkCudaFaultGTest.cxx
+    gaussian/itkCudaGaussianFaultWalkGTest.cxx
+    gaussian/itkCudaGaussianKernelTimeoutGTest.cxx
+    gaussian/itkCudaGaussianLinePassGTest.cxx
+    slabs/itkCudaGaussianSlabsDeviceGTest.cxx
+    device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
+    runtime/itkCudaLaunchGTest.cxx
+    runtime/itkCudaLineGroupsGTest.cxx
+    device_images/itkCudaResidentCoresGTest.cxx
+    runtime/itkCudaRuntimeGTest.cxx
+    runtime/itkCudaStickyErrorGTest.cxx
+    runtime/itkCudaStreamGTest.cxx
+    runtime/itkCudaTransferGTest.cxx
+    runtime/itkCudaUploadSequenceGTest.cxx
+    runtime/itkCudaWorkingSetGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS
     itkCudaGaussianIntegerImageTest.cxx
@@ -97,7 +97,7 @@ endif()
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS}
                              ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES}
-                             ${CudaFilters_OVERRIDE_GTESTS} itkCudaHelperThreadsGTest.cxx itkCudaSlabFakesGTest.cxx)
+                             ${CudaFilters_OVERRIDE_GTESTS} runtime/itkCudaHelperThreadsGTest.cxx slabs/itkCudaSlabFakesGTest.cxx)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()
@@ -146,7 +146,7 @@ if(CudaFilters_USE_CUDA)
     gpu
     SOURCES
     ${CudaFilters_CUDA_GTESTS}
-    itkCudaStickyError.cu)
+    support/itkCudaStickyError.cu)
   target_include_directories(CudaFiltersCudaGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(CudaFiltersCudaGTestDriver PRIVATE CUDA::cudart_static)
   include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSlabTests.cmake)

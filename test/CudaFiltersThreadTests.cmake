@@ -4,14 +4,14 @@ include(CudaFiltersStressTests.cmake)
 cudafilters_add_gtests(
   CudaFiltersThreadsGTestDriver
   SOURCES
-  itkCudaDiscreteGaussianImageFilterGTest.cxx
-  itkCudaGaussianAccurateGTest.cxx
-  itkCudaMemoryGateGTest.cxx
-  itkCudaSlabPipelineGTest.cxx
-  itkCudaSlabSessionGTest.cxx
-  itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
-  itkCudaPixelContainerGTest.cxx
-  itkCudaRecursiveGaussianImageFilterGTest.cxx
-  itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)
+  gaussian/itkCudaDiscreteGaussianImageFilterGTest.cxx
+  gaussian/itkCudaGaussianAccurateGTest.cxx
+  runtime/itkCudaMemoryGateGTest.cxx
+  slabs/itkCudaSlabPipelineGTest.cxx
+  slabs/itkCudaSlabSessionGTest.cxx
+  partitioned/itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
+  runtime/itkCudaPixelContainerGTest.cxx
+  gaussian/itkCudaRecursiveGaussianImageFilterGTest.cxx
+  gaussian/itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)
 # Of ITK's test kernel the units need a header alone.
 target_include_directories(CudaFiltersThreadsGTestDriver SYSTEM PRIVATE ${ITK_CMAKE_DIR}/../Modules/Core/TestKernel/include)

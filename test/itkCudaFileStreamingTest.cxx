@@ -5,7 +5,7 @@
 // test is one of a file that is too small. Exit status 77: this system does not tell how much memory a process takes,
 // or there is no GPU where one is asked for.
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaPlaneSource.h"
+#include "support/itkCudaPlaneSource.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"

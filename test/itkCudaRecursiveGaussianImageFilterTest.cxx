@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaGaussianTestFilters.h"
+#include "support/itkCudaGaussianTestFilters.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 
 int

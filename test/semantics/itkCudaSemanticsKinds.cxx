@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/DetailNames.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
-#include "itkCudaGaussianTolerances.h"
+#include "support/itkCudaGaussianTolerances.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
-#include "itkCudaITKClass.h"
+#include "support/itkCudaITKClass.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Passes over arrays of a caller, on the caller's stream: the bits of passes from host to host, their place in the
+// order of the stream, and what is refused.
+
+#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailMaskedArray.h"
+#include "itkCudaError.h"
+#include "support/itkCudaHeldStream.h"
+#include "support/itkCudaRuntimeTestHelpers.h"
+#include "runtime/device/Stream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace
+{
+using namespace itk::CudaDetail;
+using itk::CudaComponentType;
+using itk::CudaError;
+using itk::CudaFiltersConfiguration;
+using itk::CudaFiltersEnums;
+using itk::cuda::Context;
+using itk::cuda::StreamLease;
+using itk::cuda::test::device;
+using itk::cuda::test::DeviceTest;
+using itk::cuda::test::HeldStream;
+
+using Shape = std::array<size_t, 3>; // z, y, x
+
+size_t
+GetNumberOfPixels(const Shape & shape)
+{
+  return shape[0] * shape[1] * shape[2];
+}
+
+struct Kernel
+{
+  CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
+  CudaFiltersEnums::BoundaryMode  Mode{ CudaFiltersEnums::BoundaryMode::Reflect };
+};
+
+/** Along z, y and then x. */
+std::vector<CudaArrayPass>
+MakePasses(const Shape & shape, size_t count, const Kernel & kernel = {}, double boundaryValue = 0.0)
+{
+  const CudaGaussianBoundary boundary{ kernel.Mode, boundaryValue };
+  const auto                 makePlan = [&](unsigned int axis, double sigma) {
+    return MakeGaussianLinePlan(
+      axis, MakeGaussianImpulseResponse(kernel.Approximation, 0, sigma, 1.0, false), boundary);
+  };
+  std::vector<CudaArrayPass> passes{ { makePlan(1, 2.0), { { shape[1] * shape[2], shape[0], 1, 1, 1 } } },
+                                     { makePlan(1, 3.0), { { shape[2], shape[1], shape[0], 1, 1 } } },
+                                     { makePlan(0, 4.0), { { shape[2], shape[1] * shape[0], 1, 1, 1 } } } };
+  passes.resize(count);
+  return passes;
+}
+
+/** The same from host to host, one by one. */
+std::vector<float>
+RunOneByOne(const std::vector<CudaArrayPass> & passes, std::vector<float> pixels)
+{
+  for (const CudaArrayPass & pass : passes)
+  {
+    std::vector<float> result(pixels.size(), std::numeric_limits<float>::quiet_NaN());
+    CudaImageView      input;
+    input.ComponentType = CudaComponentType::Float;
+    size_t stride = 1;
+    for (unsigned int axis = 0; axis < input.MaximumDimension; ++axis)
+    {
+      input.Size[axis] = pass.Size[axis];
+      input.Stride[axis] = stride;
+      stride *= pass.Size[axis];
+    }
+    CudaImageView output = input;
+    input.Data = pixels.data();
+    output.Data = result.data();
+    RunGaussianPlanOnDevice(pass.Plan, input, output, device, nullptr);
+    pixels = result;
+  }
+  return pixels;
+}
+
+constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
+
+/** The quotient of passes from host to host over the pixels that count, less the first one, and over the mask. */
+std::vector<float>
+DivideOneByOne(const Shape &                      shape,
+               size_t                             count,
+               const Kernel &                     kernel,
+               const std::vector<float> &         pixels,
+               const std::vector<unsigned char> & counts,
+               float                              smallestWeight)
+{
+  float offset = 0.0f;
+  if (kernel.Mode != CudaFiltersEnums::BoundaryMode::Constant)
+  {
+    const auto first = std::find(counts.begin(), counts.end(), 1);
+    offset = first == counts.end() ? 0.0f : pixels[first - counts.begin()];
+  }
+  std::vector<float> values(pixels.size(), 0.0f);
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    values[i] = counts[i] != 0 ? pixels[i] - offset : 0.0f;
+  }
+  values = RunOneByOne(MakePasses(shape, count, kernel), values);
+  const std::vector<float> weights =
+    RunOneByOne(MakePasses(shape, count, kernel, 1.0), std::vector<float>(counts.begin(), counts.end()));
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    values[i] = weights[i] >= smallestWeight ? values[i] / weights[i] + offset : NaN;
+  }
+  return values;
+}
+
+class CudaArrayPassesGpu : public DeviceTest
+{
+protected:
+  /** Passes on a stream that is held back: the input is written behind them in the stream's order only, and spoiled
+   * right afterwards. */
+  void
+  CheckOrderAndBits(const Shape & shape, size_t count)
+  {
+    std::mt19937                          generator(2300);
+    std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
+    std::vector<float>                    pixels(GetNumberOfPixels(shape));
+    for (float & pixel : pixels)
+    {
+      pixel = uniform(generator);
+    }
+    const std::vector<CudaArrayPass> passes = MakePasses(shape, count);
+    const std::vector<float>         expected = RunOneByOne(passes, pixels);
+    const size_t                     bytes = pixels.size() * sizeof(float);
+    const size_t                     inUse = CudaFiltersConfiguration::GetDeviceBytesInUse();
+
+    const StreamLease owner(device);
+    float *           arrays[3] = {}; // what is written later, input, output
+    for (float *& array : arrays)
+    {
+      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
+      ITK_CUDA_CALL(cudaMemsetAsync(array, 0xff, bytes, owner.GetStream()));
+    }
+    ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
+    CudaQueueOnStream(passes, this->GetMemory(arrays[0], owner), arrays[2]); // CUDA allocates, which may wait
+    ITK_CUDA_CALL(cudaMemsetAsync(arrays[2], 0xff, bytes, owner.GetStream()));
+    {
+      HeldStream held(owner);
+      ITK_CUDA_CALL(cudaMemcpyAsync(arrays[1], arrays[0], bytes, cudaMemcpyDeviceToDevice, owner.GetStream()));
+      CudaQueueOnStream(passes, this->GetMemory(arrays[1], owner), arrays[2]);
+      ITK_CUDA_CALL(cudaMemsetAsync(arrays[1], 0xff, bytes, owner.GetStream()));
+      held.LetGo();
+    }
+    std::vector<float> found(pixels.size());
+    ITK_CUDA_CALL(cudaMemcpy(found.data(), arrays[2], bytes, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(std::memcmp(found.data(), expected.data(), bytes), 0)
+      << count << " passes, " << shape[0] << " x " << shape[1] << " x " << shape[2];
+    EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), inUse);
+    for (float * const array : arrays)
+    {
+      ITK_CUDA_CALL(cudaFree(array));
+    }
+  }
+
+  /** Compares the result for random pixels and a random mask. A share of `share` of the pixels is NaN or infinite, and
+   * the mask marks a share of `validShare` as valid. */
+  void
+  CheckMask(const Shape & shape, size_t count, const Kernel & kernel, double share, double validShare)
+  {
+    SCOPED_TRACE(testing::Message() << count << " passes, " << shape[0] << " x " << shape[1] << " x " << shape[2]
+                                    << ", mode " << static_cast<int>(kernel.Mode) << ", approximation "
+                                    << static_cast<int>(kernel.Approximation) << ", " << share << " not finite, "
+                                    << validShare << " valid");
+    constexpr float                       smallestWeight = 1e-2f;
+    std::mt19937                          generator(2301);
+    std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
+    std::vector<float>                    pixels(GetNumberOfPixels(shape));
+    std::vector<unsigned char>            valid(pixels.size());
+    std::vector<unsigned char>            counts(pixels.size());
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      constexpr float infinite = std::numeric_limits<float>::infinity();
+      const float     bad[] = { NaN, infinite, -infinite };
+      pixels[i] = uniform(generator) < share ? bad[i % 3] : 1.0f + uniform(generator);
+      valid[i] = uniform(generator) < validShare ? 3 : 0;
+      counts[i] = valid[i] != 0 && std::isfinite(pixels[i]) ? 1 : 0;
+    }
+    const bool         isWhole = std::find(counts.begin(), counts.end(), 0) == counts.end();
+    std::vector<float> expected = isWhole ? RunOneByOne(MakePasses(shape, count, kernel), pixels)
+                                          : DivideOneByOne(shape, count, kernel, pixels, counts, smallestWeight);
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      expected[i] = valid[i] != 0 && !std::isfinite(pixels[i]) ? NaN : expected[i];
+    }
+    const std::vector<float> found = this->RunMasked(shape, count, kernel, pixels, valid, share > 0.0, smallestWeight);
+    size_t                   different = 0;
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      different += found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i])) ? 0 : 1;
+    }
+    EXPECT_EQ(different, 0u) << "of " << pixels.size() << " pixels";
+  }
+
+  /** On a stream that is held back until all is queued; image and mask are spoiled behind it. */
+  std::vector<float>
+  RunMasked(const Shape &                      shape,
+            size_t                             count,
+            const Kernel &                     kernel,
+            const std::vector<float> &         pixels,
+            const std::vector<unsigned char> & valid,
+            bool                               keepsNaN,
+            double                             smallestWeight)
+  {
+    const size_t      bytes = pixels.size() * sizeof(float);
+    const size_t      inUse = CudaFiltersConfiguration::GetDeviceBytesInUse();
+    const StreamLease owner(device);
+    float *           arrays[2] = {};
+    void *            mask = nullptr;
+    for (float *& array : arrays)
+    {
+      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
+    }
+    ITK_CUDA_CALL(cudaMalloc(&mask, valid.size()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(mask, valid.data(), valid.size(), cudaMemcpyHostToDevice, owner.GetStream()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
+    const std::vector<CudaArrayPass> passes = MakePasses(shape, count, kernel);
+    const CudaArrayMask              rule{ mask, keepsNaN, NaN, smallestWeight };
+    CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]); // may wait for memory
+    ITK_CUDA_CALL(cudaMemsetAsync(arrays[1], 0x11, bytes, owner.GetStream()));
+    {
+      HeldStream held(owner);
+      CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]);
+      ITK_CUDA_CALL(cudaMemsetAsync(arrays[0], 0x7f, bytes, owner.GetStream()));
+      ITK_CUDA_CALL(cudaMemsetAsync(mask, 1, valid.size(), owner.GetStream()));
+      held.LetGo();
+    }
+    std::vector<float> found(pixels.size());
+    ITK_CUDA_CALL(cudaStreamSynchronize(owner.GetStream()));
+    ITK_CUDA_CALL(cudaMemcpy(found.data(), arrays[1], bytes, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), inUse);
+    ITK_CUDA_CALL(cudaFree(arrays[0]));
+    ITK_CUDA_CALL(cudaFree(arrays[1]));
+    ITK_CUDA_CALL(cudaFree(mask));
+    return found;
+  }
+
+  /** Looks at `count` pixels from `begin` on, with `value` at `place`, and compares the bits of the passes. */
+  template <typename T>
+  void
+  CheckLook(size_t begin, size_t count, size_t place, T value)
+  {
+    SCOPED_TRACE(testing::Message() << value << " at pixel " << place << " of " << count << " that begin at pixel "
+                                    << begin << " of " << sizeof(T) << " bytes");
+    const auto          type = sizeof(T) == sizeof(double) ? CudaComponentType::Double : CudaComponentType::Float;
+    std::vector<T>      pixels(begin + count + 1, std::numeric_limits<T>::quiet_NaN()); // around them as well
+    const StreamLease   owner(device);
+    T *                 arrays[3] = {}; // input, output, output without a look
+    const CudaArrayPass pass{
+      MakeGaussianLinePlan(
+        0, MakeGaussianImpulseResponse(Kernel{}.Approximation, 0, 2.0, 1.0, false), { Kernel{}.Mode, 0.0 }),
+      { { count, 1, 1, 1, 1 } }
+    };
+    std::iota(pixels.begin() + begin, pixels.end() - 1, T(1));
+    pixels[begin + place] = value;
+    for (T *& array : arrays)
+    {
+      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), pixels.size() * sizeof(T)));
+    }
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(arrays[0], pixels.data(), pixels.size() * sizeof(T), cudaMemcpyHostToDevice, owner.GetStream()));
+    const CudaArrayMemory memory{ arrays[0] + begin,
+                                  type,
+                                  device,
+                                  reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(
+                                    static_cast<const Context &>(owner).GetStream()) };
+    EXPECT_EQ(CudaQueueAndLookForNonFinite({ pass }, memory, arrays[1]), !std::isfinite(value));
+    CudaQueueOnStream({ pass }, memory, arrays[2]);
+    std::vector<T> found[2] = { std::vector<T>(count), std::vector<T>(count) };
+    owner.Synchronize();
+    for (int i = 0; i < 2; ++i)
+    {
+      ITK_CUDA_CALL(cudaMemcpy(found[i].data(), arrays[1 + i], count * sizeof(T), cudaMemcpyDeviceToHost));
+    }
+    EXPECT_EQ(std::memcmp(found[0].data(), found[1].data(), count * sizeof(T)), 0);
+    for (T * const array : arrays)
+    {
+      ITK_CUDA_CALL(cudaFree(array));
+    }
+  }
+
+  /** Every place of short arrays, and the ends of one that takes several loads of all threads. */
+  template <typename T>
+  void
+  CheckLooks()
+  {
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    for (size_t begin = 0; begin < 4; ++begin)
+    {
+      for (size_t count = 1; count < 12; ++count)
+      {
+        for (size_t place = 0; place < count; ++place)
+        {
+          this->CheckLook<T>(begin, count, place, nan);
+        }
+        this->CheckLook<T>(begin, count, count / 2, std::numeric_limits<T>::infinity());
+        this->CheckLook<T>(begin, count, count / 2, T(5));
+      }
+      constexpr size_t large = (size_t{ 1 } << 22) + 5;
+      for (const size_t place : { size_t{ 0 }, large / 3, large - 1 })
+      {
+        this->CheckLook<T>(begin, large, place, nan);
+      }
+      this->CheckLook<T>(begin, large, 77, std::numeric_limits<T>::max());
+    }
+  }
+
+  static CudaArrayMemory
+  GetMemory(float * data, const Context & owner)
+  {
+    return { data,
+             CudaComponentType::Float,
+             device,
+             reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(owner.GetStream()) };
+  }
+};
+} // namespace
+
+TEST_F(CudaArrayPassesGpu, Passes_come_between_the_work_of_the_stream_and_have_the_bits_of_single_ones)
+{
+  for (size_t count = 1; count <= 3; ++count)
+  {
+    this->CheckOrderAndBits({ { 33, 64, 128 } }, count);
+    this->CheckOrderAndBits({ { 5, 131, 67 } }, count); // rows that are not aligned
+    this->CheckOrderAndBits({ { 128, 256, 64 } }, count);
+  }
+}
+
+TEST_F(CudaArrayPassesGpu, Without_pixels_or_passes_nothing_is_done)
+{
+  const StreamLease owner(device);
+  EXPECT_NO_THROW(CudaQueueOnStream(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
+  EXPECT_NO_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr));
+  EXPECT_FALSE(CudaQueueAndLookForNonFinite(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
+}
+
+TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_all_is_valid)
+{
+  for (const auto approximation :
+       { CudaFiltersEnums::Approximation::Deriche, CudaFiltersEnums::Approximation::Accurate })
+  {
+    for (const auto mode : { CudaFiltersEnums::BoundaryMode::Nearest,
+                             CudaFiltersEnums::BoundaryMode::Reflect,
+                             CudaFiltersEnums::BoundaryMode::Mirror,
+                             CudaFiltersEnums::BoundaryMode::Wrap,
+                             CudaFiltersEnums::BoundaryMode::Constant })
+    {
+      for (const Shape & shape : { Shape{ { 33, 64, 128 } }, Shape{ { 5, 131, 67 } }, Shape{ { 300, 140, 64 } } })
+      {
+        const Kernel kernel{ approximation, mode };
+        for (size_t count = 1; count <= 3; ++count)
+        {
+          this->CheckMask(shape, count, kernel, 0.0, 0.5);
+        }
+        this->CheckMask(shape, 3, kernel, 0.0, 0.001);
+        this->CheckMask(shape, 3, kernel, 0.0, 1.1);
+        this->CheckMask(shape, 3, kernel, 0.1, 0.5);
+        this->CheckMask(shape, 3, kernel, 0.1, 1.1);
+        this->CheckMask(shape, 3, kernel, 1e-9, 1.1); // looks for NaN, and there is none
+      }
+      this->CheckMask({ { 20011, 1, 1 } }, 1, { approximation, mode }, 0.1, 0.5); // a prime number, so a single row
+    }
+  }
+}
+
+TEST_F(CudaArrayPassesGpu, Look_finds_NaN_and_infinite_pixels_at_each_place_and_no_other_value)
+{
+  this->CheckLooks<float>();
+  this->CheckLooks<double>();
+}
+
+TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)
+{
+  const StreamLease owner(device);
+  float *           arrays[2] = {};
+  constexpr size_t  side = 256, count = side * side * side;
+  for (float *& array : arrays)
+  {
+    ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), count * sizeof(float)));
+    ITK_CUDA_CALL(cudaMemsetAsync(array, 0, count * sizeof(float), owner.GetStream()));
+  }
+  std::vector<CudaArrayPass> passes;
+  for (int i = 0; i < 20; ++i)
+  {
+    const auto once = MakePasses({ { side, side, side } }, 3);
+    passes.insert(passes.end(), once.begin(), once.end());
+  }
+  bool isOver = true;
+  for (int i = 0; i < 2; ++i) // the first time CUDA loads kernels
+  {
+    owner.Synchronize();
+    EXPECT_FALSE(CudaQueueAndLookForNonFinite(passes, this->GetMemory(arrays[0], owner), arrays[1]));
+    isOver = ITK_CUDA_TRY(cudaStreamQuery(owner.GetStream())) == cudaSuccess;
+  }
+  EXPECT_FALSE(isOver) << "60 passes over 256^3 pixels were over when the look was";
+  owner.Synchronize();
+  for (float * const array : arrays)
+  {
+    ITK_CUDA_CALL(cudaFree(array));
+  }
+}
+
+TEST_F(CudaArrayPassesGpu, With_a_mask_0_continues_the_lines)
+{
+  const StreamLease   owner(device);
+  float *             arrays[2] = {};
+  const CudaArrayMask numbers{ nullptr, true, NaN, 1e-2 };
+  for (float *& array : arrays)
+  {
+    ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), 8 * 8 * 8 * sizeof(float)));
+  }
+  const auto passes = MakePasses({ { 8, 8, 8 } }, 3, { {}, CudaFiltersEnums::BoundaryMode::Constant }, 2.0);
+  EXPECT_THROW(CudaQueueMaskedOnStream(passes, numbers, this->GetMemory(arrays[0], owner), arrays[1]),
+               itk::ExceptionObject);
+  EXPECT_NO_THROW(
+    CudaQueueMaskedOnStream(MakePasses({ { 4, 0, 5 } }, 3), numbers, this->GetMemory(nullptr, owner), nullptr));
+  EXPECT_NO_THROW(CudaQueueMaskedOnStream({}, numbers, this->GetMemory(nullptr, owner), nullptr));
+  for (float * const array : arrays)
+  {
+    ITK_CUDA_CALL(cudaFree(array));
+  }
+}
+
+TEST_F(CudaArrayPassesGpu, Stream_that_is_recorded_for_a_graph_is_refused)
+{
+  const StreamLease owner(device);
+  ITK_CUDA_CALL(cudaStreamBeginCapture(owner.GetStream(), cudaStreamCaptureModeRelaxed));
+  EXPECT_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
+  EXPECT_THROW(CudaQueueAndLookForNonFinite({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
+  cudaGraph_t graph = nullptr;
+  ITK_CUDA_CALL(cudaStreamEndCapture(owner.GetStream(), &graph));
+  ITK_CUDA_CALL(cudaGraphDestroy(graph));
+}

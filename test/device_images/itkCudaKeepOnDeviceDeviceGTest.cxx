@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Results that stay on the device between two filters of images of the host: the bits of the same pipeline with nothing
+// kept, for random chains, types and streams; what crosses the link; the cases in which nothing may change; failures.
+
+#include "itkCastImageFilter.h"
+#include "itkCommand.h"
+#include "support/itkCudaDeviceFilterTest.h"
+#include "itkCudaDiscreteGaussianImageFilter.h"
+#include "itkCudaError.h"
+#include "support/itkCudaFaultWalk.h"
+#include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
+#include "itkCudaGradientRecursiveGaussianImageFilter.h"
+#include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
+#include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
+#include "itkCudaRecursiveGaussianImageFilter.h"
+#include "itkCudaRegionSnakeImageFilter.h"
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "runtime/transfer/TransferPolicy.h"
+#include "itkStreamingImageFilter.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace
+{
+using itk::cuda::GetTransferCounts;
+using itk::cuda::TransferCounts;
+using itk::cuda::test::AreSame;
+using itk::cuda::test::Configuration;
+using itk::cuda::test::device;
+using itk::cuda::test::DeviceFilterTest;
+using itk::cuda::test::GetNumberOfBytes;
+using itk::cuda::test::MakeRandomImage;
+using Backend = itk::CudaFiltersEnums::Backend;
+
+using FloatImage = itk::Image<float, 3>;
+using Smoothing = itk::CudaSmoothingRecursiveGaussianImageFilter<FloatImage>;
+
+bool
+Prints(const itk::Object & object, const std::string & line)
+{
+  std::ostringstream text;
+  object.Print(text);
+  return text.str().find(line) != std::string::npos;
+}
+
+bool
+Took(const itk::Object & filter)
+{
+  return Prints(filter, "TookInputOnDevice: Yes");
+}
+
+bool
+Kept(const itk::Object & filter)
+{
+  return Prints(filter, "KeptOutputOnDevice: Yes");
+}
+
+/** The bytes that crossed the link since `before`, up and down. */
+std::pair<unsigned long, unsigned long>
+GetBytesSince(const TransferCounts & before)
+{
+  const TransferCounts now = GetTransferCounts();
+  return { now.UploadedBytes - before.UploadedBytes, now.DownloadedBytes - before.DownloadedBytes };
+}
+
+/** A filter of the module with random parameters, on the GPU. */
+template <typename TImage>
+typename itk::ImageToImageFilter<TImage, TImage>::Pointer
+MakeRandomFilter(std::mt19937 & random, bool isFirst)
+{
+  constexpr unsigned int dimension = TImage::ImageDimension;
+  const auto             kind = std::uniform_int_distribution<int>(0, 5)(random);
+  const double           sigma = std::uniform_real_distribution<double>(0.5, 3.0)(random);
+  const auto             axis = std::uniform_int_distribution<unsigned int>(0, dimension - 1)(random);
+  const auto             finish = [](auto filter) -> typename itk::ImageToImageFilter<TImage, TImage>::Pointer {
+    filter->SetBackend("cuda");
+    filter->SetDeviceIndex(device);
+    return filter.GetPointer();
+  };
+  const auto withSigma = [&](auto filter) {
+    filter->SetSigma(sigma);
+    return finish(filter);
+  };
+  switch (kind)
+  {
+    case 0:
+      return withSigma(itk::CudaSmoothingRecursiveGaussianImageFilter<TImage>::New());
+    case 1: {
+      const auto filter = itk::CudaRecursiveGaussianImageFilter<TImage>::New();
+      filter->SetDirection(axis);
+      filter->SetInPlace(!isFirst); // in place it would destroy the test's image
+      return withSigma(filter);
+    }
+    case 2:
+      return withSigma(itk::CudaGradientMagnitudeRecursiveGaussianImageFilter<TImage>::New());
+    case 3:
+      return withSigma(itk::CudaLaplacianRecursiveGaussianImageFilter<TImage>::New());
+    case 4:
+      return withSigma(itk::CudaPartitionedRecursiveGaussianImageFilter<TImage>::New());
+    default: {
+      const auto filter = itk::CudaDiscreteGaussianImageFilter<TImage>::New();
+      filter->SetVariance(sigma);
+      filter->SetMaximumKernelWidth(9);
+      filter->SetMaximumError(0.05);
+      return finish(filter);
+    }
+  }
+}
+
+/** A chain of filters of the module, the same for the same seed, whose images between are released after use. */
+template <typename TImage>
+struct RandomChain
+{
+  using FilterType = itk::ImageToImageFilter<TImage, TImage>;
+
+  RandomChain(TImage * image, unsigned int seed)
+  {
+    std::mt19937 random(seed);
+    const auto   count = std::uniform_int_distribution<unsigned int>(2, 5)(random);
+    for (unsigned int i = 0; i < count; ++i)
+    {
+      Filters.push_back(MakeRandomFilter<TImage>(random, i == 0));
+      Filters.back()->SetInput(i == 0 ? image : Filters[i - 1]->GetOutput());
+      Filters.back()->SetReleaseDataFlag(true);
+    }
+  }
+
+  std::string
+  Describe() const
+  {
+    std::string text;
+    for (const auto & filter : Filters)
+    {
+      text += std::string(" ") + filter->GetNameOfClass();
+    }
+    return text;
+  }
+
+  std::vector<typename FilterType::Pointer> Filters;
+};
+
+void
+AddObserver(itk::Object & object, const itk::EventObject & event, const std::function<void()> & action)
+{
+  const auto command = itk::FunctionCommand::New();
+  command->SetCallback([action](const itk::EventObject &) { action(); });
+  object.AddObserver(event, command);
+}
+
+class CudaKeepOnDeviceGpu : public DeviceFilterTest
+{
+protected:
+  void
+  SetUp() override
+  {
+    DeviceFilterTest::SetUp();
+    Configuration::SetKeepOnDevice(true);
+  }
+
+  void
+  TearDown() override
+  {
+    Configuration::SetKeepOnDevice(false);
+    DeviceFilterTest::TearDown();
+  }
+
+  /** Random chains, updated in `divisions` regions, have the bits of the same chains with nothing kept. */
+  template <typename TImage>
+  void
+  CheckChains(size_t limit, unsigned int divisions, const std::string & what)
+  {
+    using StreamType = itk::StreamingImageFilter<TImage, TImage>;
+    for (unsigned int turn = 0; turn < 12; ++turn)
+    {
+      const auto chainSeed = static_cast<unsigned int>(this->m_Generator());
+      auto       size = this->RandomSize<TImage::ImageDimension>(limit);
+      for (auto & length : size)
+      {
+        length += 12; // enough for all partitions and kernels
+      }
+      const auto image = MakeRandomImage<TImage>(size, turn);
+      const auto run = [&](bool keep) {
+        Configuration::SetKeepOnDevice(keep);
+        RandomChain<TImage> chain(image, chainSeed);
+        const auto          stream = StreamType::New();
+        stream->SetInput(chain.Filters.back()->GetOutput());
+        stream->SetNumberOfStreamDivisions(divisions);
+        stream->Update();
+        for (size_t i = 0; i < chain.Filters.size(); ++i)
+        {
+          EXPECT_EQ(Took(*chain.Filters[i]), keep && i > 0) << chain.Describe() << ", filter " << i;
+          EXPECT_EQ(Kept(*chain.Filters[i]), keep && i + 1 < chain.Filters.size())
+            << chain.Describe() << ", filter " << i;
+        }
+        std::ostringstream text;
+        text << what << ", turn " << turn << ", size " << size << ":" << chain.Describe();
+        this->m_Description = text.str();
+        typename TImage::Pointer output = stream->GetOutput();
+        output->DisconnectPipeline();
+        return output;
+      };
+      const auto expected = run(false);
+      EXPECT_TRUE(AreSame<TImage>(run(true), expected)) << m_Description;
+    }
+  }
+
+  std::string m_Description;
+};
+
+/** Smoothings one after the other, on the GPU; images between are released after use. */
+struct Smoothings
+{
+  Smoothings(FloatImage * image, unsigned int count, Backend backend = Backend::Cuda)
+  {
+    for (unsigned int i = 0; i < count; ++i)
+    {
+      const auto filter = Smoothing::New();
+      filter->SetInput(i == 0 ? image : Filters.back()->GetOutput());
+      filter->SetSigma(1.0 + 0.5 * i);
+      filter->SetBackend(backend);
+      filter->SetDeviceIndex(device);
+      filter->SetReleaseDataFlag(i + 1 < count);
+      Filters.push_back(filter);
+    }
+  }
+
+  Smoothing &
+  operator[](size_t i)
+  {
+    return *Filters[i];
+  }
+
+  FloatImage *
+  Update()
+  {
+    Filters.back()->Update();
+    return Filters.back()->GetOutput();
+  }
+
+  std::vector<Smoothing::Pointer> Filters;
+};
+
+/** The chain's result with nothing kept. */
+FloatImage::Pointer
+GetExpected(FloatImage * image, unsigned int count)
+{
+  Configuration::SetKeepOnDevice(false);
+  Smoothings          chain(image, count);
+  FloatImage::Pointer output = chain.Update();
+  Configuration::SetKeepOnDevice(true);
+  return output;
+}
+} // namespace
+
+TEST_F(CudaKeepOnDeviceGpu, Random_chains_have_the_same_bits)
+{
+  this->CheckChains<FloatImage>(50, 1, "float");
+  this->CheckChains<itk::Image<float, 2>>(300, 1, "float, 2-D");
+  this->CheckChains<itk::Image<short, 3>>(50, 1, "short");
+  this->CheckChains<itk::Image<short, 2>>(300, 1, "short, 2-D");
+  this->CheckChains<itk::Image<unsigned char, 3>>(50, 1, "unsigned char");
+  this->CheckChains<itk::Image<unsigned char, 2>>(300, 1, "unsigned char, 2-D");
+  this->CheckChains<itk::Image<double, 2>>(200, 1, "double");
+  this->CheckChains<itk::Image<int, 2>>(200, 1, "int");
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Random_chains_in_regions_of_a_stream_have_the_same_bits)
+{
+  this->CheckChains<FloatImage>(30, 3, "float");
+  this->CheckChains<itk::Image<short, 2>>(100, 4, "short");
+  this->CheckChains<itk::Image<unsigned char, 3>>(30, 2, "unsigned char");
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Vectors_and_other_types_between_have_the_same_bits)
+{
+  using Vectors = itk::VectorImage<short, 2>;
+  using Gradients = itk::Image<itk::CovariantVector<float, 3>, 3>;
+  using FirstType = itk::CudaSmoothingRecursiveGaussianImageFilter<Vectors>;
+  using GradientType = itk::CudaGradientRecursiveGaussianImageFilter<FloatImage, Gradients>;
+  using GradientSmoothing = itk::CudaPartitionedRecursiveGaussianImageFilter<Gradients>;
+  const auto         vectors = MakeRandomImage<Vectors>({ { 67, 45 } }, 1, 5);
+  const auto         image = MakeRandomImage<FloatImage>({ { 33, 21, 18 } });
+  Vectors::Pointer   smoothed[2];
+  Gradients::Pointer gradients[2];
+  for (const bool keep : { false, true })
+  {
+    Configuration::SetKeepOnDevice(keep);
+    const auto first = FirstType::New();
+    first->SetInput(vectors);
+    first->SetBackend("cuda");
+    first->ReleaseDataFlagOn();
+    const auto second = FirstType::New();
+    second->SetInput(first->GetOutput());
+    second->SetBackend("cuda");
+    second->Update();
+    EXPECT_EQ(Took(*second), keep);
+    smoothed[keep] = second->GetOutput();
+    const auto smoother = Smoothing::New();
+    smoother->SetInput(image);
+    smoother->SetBackend("cuda");
+    smoother->ReleaseDataFlagOn();
+    const auto gradient = GradientType::New();
+    gradient->SetInput(smoother->GetOutput());
+    gradient->SetBackend("cuda");
+    gradient->ReleaseDataFlagOn();
+    const auto last = GradientSmoothing::New();
+    last->SetInput(gradient->GetOutput());
+    last->SetBackend("cuda");
+    last->Update();
+    EXPECT_EQ(Took(*gradient), keep);
+    EXPECT_EQ(Took(*last), keep);
+    gradients[keep] = last->GetOutput();
+  }
+  EXPECT_TRUE(AreSame<Vectors>(smoothed[1], smoothed[0]));
+  EXPECT_TRUE(AreSame<Gradients>(gradients[1], gradients[0]));
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Five_filters_take_one_image_up_and_one_down)
+{
+  const auto          image = MakeRandomImage<FloatImage>({ { 65, 50, 41 } });
+  const unsigned long bytes = GetNumberOfBytes(image.GetPointer());
+  for (const bool keep : { false, true })
+  {
+    Configuration::SetKeepOnDevice(keep);
+    Smoothings chain(image, 5);
+    const auto before = GetTransferCounts();
+    chain.Update();
+    const auto crossed = GetBytesSince(before);
+    EXPECT_EQ(crossed.first, keep ? bytes : 5 * bytes);
+    EXPECT_EQ(crossed.second, keep ? bytes : 5 * bytes);
+    for (unsigned int i = 0; i < 4; ++i)
+    {
+      EXPECT_TRUE(chain[i].GetOutput()->GetDataReleased());
+      EXPECT_EQ(chain[i].GetOutput()->GetBufferPointer(), nullptr);
+    }
+  }
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Snake_takes_a_smoothed_image)
+{
+  using PlaneType = itk::Image<float, 2>;
+  using LabelType = itk::Image<unsigned char, 2>;
+  using SnakeType = itk::CudaRegionSnakeImageFilter<PlaneType, LabelType>;
+  const auto image = MakeRandomImage<PlaneType>({ { 128, 96 } });
+  for (int y = 30; y < 70; ++y)
+  {
+    for (int x = 40; x < 90; ++x)
+    {
+      image->SetPixel({ { x, y } }, image->GetPixel({ { x, y } }) + 150.0f);
+    }
+  }
+  const unsigned long bytes = GetNumberOfBytes(image.GetPointer());
+  LabelType::Pointer  labels[2];
+  size_t              points[2];
+  for (const bool keep : { false, true })
+  {
+    Configuration::SetKeepOnDevice(keep);
+    const auto smoother = itk::CudaSmoothingRecursiveGaussianImageFilter<PlaneType>::New();
+    smoother->SetInput(image);
+    smoother->SetBackend("cuda");
+    smoother->ReleaseDataFlagOn();
+    const auto snake = SnakeType::New();
+    snake->SetInput(smoother->GetOutput());
+    snake->SetNoiseLaw(itk::CudaFiltersEnums::NoiseLaw::Gaussian);
+    snake->SetBackend("cuda");
+    const auto before = GetTransferCounts();
+    snake->Update();
+    const unsigned long uploaded = GetBytesSince(before).first;
+    EXPECT_TRUE(keep ? uploaded == bytes : uploaded > bytes) << uploaded; // the snake's samples may be shorter
+    EXPECT_EQ(Took(*snake), keep);
+    labels[keep] = snake->GetOutput();
+    points[keep] = snake->GetNumberOfContourPoints();
+  }
+  EXPECT_EQ(points[0], points[1]);
+  EXPECT_GT(points[0], 2u);
+  EXPECT_TRUE(AreSame<LabelType>(labels[1], labels[0]));
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Consumer_that_turns_out_to_run_on_the_host_gets_the_pixels)
+{
+  const auto image = MakeRandomImage<FloatImage>({ { 40, 31, 22 } });
+  const auto run = [&image](bool keep) {
+    Configuration::SetKeepOnDevice(keep);
+    Configuration::SetDeviceMemoryLimit(0);
+    Smoothings chain(image, 3, Backend::Automatic);
+    AddObserver(chain[2], itk::StartEvent(), [] { Configuration::SetDeviceMemoryLimit(1); });
+    chain[2].SetDeviceIndex(device);
+    FloatImage::Pointer output = chain.Update();
+    EXPECT_EQ(chain[2].GetBackendUsed(), Backend::Host);
+    EXPECT_EQ(Kept(chain[1]), keep);
+    EXPECT_FALSE(Took(chain[2]));
+    Configuration::SetDeviceMemoryLimit(0);
+    return output;
+  };
+  const auto expected = run(false);
+  EXPECT_TRUE(AreSame<FloatImage>(run(true), expected));
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Memory_that_runs_out_leads_to_the_host_with_the_right_pixels)
+{
+  const auto   image = MakeRandomImage<FloatImage>({ { 64, 48, 40 } });
+  const auto   bytes = GetNumberOfBytes(image.GetPointer());
+  unsigned int onHost = 0;
+  unsigned int taken = 0;
+  const auto   gpu = GetExpected(image, 3);
+  for (size_t limit = bytes / 2; limit < 8 * bytes; limit += bytes / 2)
+  {
+    Smoothings chain(image, 3, Backend::Automatic);
+    Configuration::SetDeviceMemoryLimit(limit);
+    FloatImage * const output = chain.Update();
+    Configuration::SetDeviceMemoryLimit(0);
+    for (const auto & filter : chain.Filters)
+    {
+      onHost += filter->GetBackendUsed() == Backend::Host ? 1 : 0;
+      taken += Took(*filter) ? 1 : 0;
+    }
+    const auto number = image->GetBufferedRegion().GetNumberOfPixels();
+    float      worst = 0.0f;
+    for (size_t i = 0; i < number; ++i)
+    {
+      worst = std::max(worst, std::abs(output->GetBufferPointer()[i] - gpu->GetBufferPointer()[i]));
+    }
+    EXPECT_LE(worst, 200.0f * 1e-5f) << "limit " << limit; // host and device differ by rounding
+  }
+  EXPECT_GT(onHost, 0u);
+  EXPECT_GT(taken, 0u);
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Two_consumers_get_the_same_bits)
+{
+  const auto image = MakeRandomImage<FloatImage>({ { 40, 31, 22 } });
+  const auto expected = GetExpected(image, 2);
+  Smoothings chain(image, 2);
+  const auto second = Smoothing::New();
+  second->SetInput(chain[0].GetOutput());
+  second->SetSigma(1.5);
+  second->SetBackend("cuda");
+  for (unsigned int turn = 0; turn < 3; ++turn)
+  {
+    chain[1].Modified();
+    second->Modified();
+    EXPECT_TRUE(AreSame<FloatImage>(chain.Update(), expected));
+    second->Update();
+    EXPECT_TRUE(AreSame<FloatImage>(second->GetOutput(), expected));
+    EXPECT_TRUE(Took(chain[1]));
+    EXPECT_TRUE(Took(*second));
+  }
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Others_who_ask_for_the_image_get_pixels)
+{
+  const auto image = MakeRandomImage<FloatImage>({ { 40, 31, 22 } });
+  const auto between = GetExpected(image, 1);
+  const auto expected = GetExpected(image, 2);
+  Smoothings chain(image, 2);
+  const auto cast = itk::CastImageFilter<FloatImage, itk::Image<double, 3>>::New();
+  cast->SetInput(chain[0].GetOutput());
+  for (unsigned int turn = 0; turn < 3; ++turn)
+  {
+    chain[1].Modified();
+    EXPECT_TRUE(AreSame<FloatImage>(chain.Update(), expected));
+    EXPECT_TRUE(Took(chain[1]));
+    chain[0].GetOutput()->Update();
+    EXPECT_TRUE(AreSame<FloatImage>(chain[0].GetOutput(), between));
+    chain[0].GetOutput()->ReleaseData();
+    cast->Modified();
+    cast->Update();
+    EXPECT_EQ(cast->GetOutput()->GetPixel({ { 7, 8, 9 } }), static_cast<double>(between->GetPixel({ { 7, 8, 9 } })));
+  }
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Observers_and_other_places_keep_nothing)
+{
+  const auto image = MakeRandomImage<FloatImage>({ { 40, 31, 22 } });
+  const auto between = GetExpected(image, 1);
+  const auto expected = GetExpected(image, 2);
+  const auto check = [&](const std::string & what, const std::function<void(Smoothings &)> & set) {
+    Smoothings chain(image, 2, Backend::Automatic);
+    set(chain);
+    const FloatImage * const output = chain.Update();
+    EXPECT_FALSE(Kept(chain[0])) << what;
+    EXPECT_FALSE(Took(chain[1])) << what;
+    if (chain[0].GetBackendUsed() == Backend::Cuda && chain[1].GetBackendUsed() == Backend::Cuda)
+    {
+      EXPECT_TRUE(AreSame<FloatImage>(output, expected)) << what;
+    }
+  };
+  bool seen = false;
+  check("observer", [&](Smoothings & chain) {
+    AddObserver(
+      chain[0], itk::EndEvent(), [&, filter = &chain[0]] { seen = AreSame<FloatImage>(filter->GetOutput(), between); });
+  });
+  EXPECT_TRUE(seen);
+  check("host", [](Smoothings & chain) { chain[1].SetBackend("host"); });
+  check("another device", [](Smoothings & chain) { chain[1].SetDeviceIndex(device + 1); });
+  check("a source on the host", [](Smoothings & chain) { chain[0].SetBackend("host"); });
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Source_in_place_destroys_its_input_as_without)
+{
+  bool released[2];
+  for (const bool keep : { false, true })
+  {
+    Configuration::SetKeepOnDevice(keep);
+    const auto image = MakeRandomImage<FloatImage>({ { 40, 31, 22 } });
+    Smoothings chain(image, 2);
+    chain[0].InPlaceOn();
+    chain.Update();
+    EXPECT_FALSE(Kept(chain[0]));
+    released[keep] = image->GetDataReleased();
+  }
+  EXPECT_EQ(released[0], released[1]);
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Abort_frees_the_memory_and_the_next_run_is_right)
+{
+  const auto image = MakeRandomImage<FloatImage>({ { 40, 31, 22 } });
+  const auto expected = GetExpected(image, 3);
+  Smoothings chain(image, 3);
+  bool       aborts = true;
+  AddObserver(chain[2], itk::ProgressEvent(), [&] { chain[2].SetAbortGenerateData(aborts); });
+  EXPECT_THROW(chain.Update(), itk::ProcessAborted);
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 0u);
+  EXPECT_TRUE(chain[1].GetOutput()->GetDataReleased());
+  aborts = false;
+  chain[2].Modified();
+  EXPECT_TRUE(AreSame<FloatImage>(chain.Update(), expected));
+  EXPECT_TRUE(Took(chain[2]));
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Progress_of_each_filter_goes_from_0_to_1)
+{
+  const auto         image = MakeRandomImage<FloatImage>({ { 40, 31, 22 } });
+  Smoothings         chain(image, 2);
+  std::vector<float> progress;
+  AddObserver(chain[1], itk::ProgressEvent(), [&] { progress.push_back(chain[1].GetProgress()); });
+  chain.Update();
+  EXPECT_TRUE(Took(chain[1]));
+  EXPECT_EQ(chain[0].GetProgress(), 1.0f);
+  ASSERT_FALSE(progress.empty());
+  EXPECT_EQ(progress.front(), 0.0f);
+  EXPECT_EQ(progress.back(), 1.0f);
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+}
+
+TEST_F(CudaKeepOnDeviceGpu, Failure_of_each_CUDA_call_leaves_nothing_behind_and_the_next_run_is_right)
+{
+  Configuration::SetDeviceMemoryResource(nullptr, nullptr); // calls of the program's functions are not counted
+  const auto image = MakeRandomImage<FloatImage>({ { 33, 20, 9 } });
+  itk::cuda::test::WalkFaults<float>("kept chain", [&image] {
+    Smoothings               chain(image, 3);
+    const FloatImage * const output = chain.Update();
+    return std::vector<float>(output->GetBufferPointer(),
+                              output->GetBufferPointer() + output->GetBufferedRegion().GetNumberOfPixels());
+  });
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/executor/ArrayHeap.h"
+#include "partition/itkCudaPartitionTestCase.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace
+{
+using itk::cuda::partition::ArrayHeap;
+
+TEST(CudaPartitionArrayHeap, TheSmallestGapWithRoomIsTaken)
+{
+  ArrayHeap heap(10 * 256);
+  for (const size_t places : { 1, 3, 1, 2, 1, 2 })
+  {
+    ASSERT_TRUE(heap.Take(places * 256));
+  }
+  EXPECT_EQ(heap.Take(1), std::nullopt);
+  heap.Give(1 * 256, 3 * 256);
+  heap.Give(5 * 256, 2 * 256);
+  heap.Give(8 * 256, 2 * 256);
+  EXPECT_EQ(heap.GetNumberOfGaps(), 3u);
+  EXPECT_EQ(heap.Take(3 * 256 + 1), std::nullopt);
+  EXPECT_EQ(heap.Take(257), 5u * 256); // the first of the two that are smallest
+  EXPECT_EQ(heap.Take(256), 8u * 256);
+  EXPECT_EQ(heap.Take(2 * 256), 1u * 256);
+  EXPECT_EQ(heap.Take(0), 3u * 256); // as for one byte
+  EXPECT_EQ(heap.Take(0), 9u * 256);
+  EXPECT_EQ(heap.GetNumberOfGaps(), 0u);
+}
+
+TEST(CudaPartitionArrayHeap, NeighbouringGapsAreOne)
+{
+  for (const auto & order : { std::vector<size_t>{ 0, 1, 2 }, { 2, 1, 0 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 } })
+  {
+    ArrayHeap heap(3 * 1024);
+    for (size_t i = 0; i < 3; ++i)
+    {
+      ASSERT_EQ(heap.Take(1000), i * 1024);
+    }
+    for (const size_t i : order)
+    {
+      heap.Give(i * 1024, 1000);
+    }
+    EXPECT_EQ(heap.GetNumberOfGaps(), 1u);
+    EXPECT_EQ(heap.Take(3 * 1024), 0u);
+  }
+}
+
+TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
+{
+  constexpr size_t                       size = size_t{ 1 } << 20;
+  ArrayHeap                              heap(size);
+  std::vector<char>                      isTaken(size, 0);
+  std::vector<std::pair<size_t, size_t>> arrays; // begin, bytes
+  std::mt19937_64                        engine(itk::cuda::test::PrintSeed(852));
+  size_t                                 refused = 0;
+  const auto                             mark = [&](const std::pair<size_t, size_t> & array, char taken) {
+    for (size_t i = array.first; i < array.first + array.second; ++i)
+    {
+      ASSERT_NE(isTaken[i], taken);
+      isTaken[i] = taken;
+    }
+  };
+  for (int i = 0; i < 20000; ++i)
+  {
+    const size_t bytes = std::uniform_int_distribution<size_t>(1, engine() % 8 == 0 ? 200000 : 5000)(engine);
+    if (arrays.size() < 60 && engine() % 2 == 0)
+    {
+      const std::optional<size_t> begin = heap.Take(bytes);
+      refused += begin ? 0 : 1;
+      if (begin)
+      {
+        ASSERT_EQ(*begin % ArrayHeap::Alignment, 0u);
+        ASSERT_LE(*begin + bytes, size);
+        arrays.emplace_back(*begin, bytes);
+        mark(arrays.back(), 1);
+      }
+    }
+    else if (!arrays.empty())
+    {
+      std::swap(arrays[engine() % arrays.size()], arrays.back());
+      mark(arrays.back(), 0);
+      heap.Give(arrays.back().first, arrays.back().second);
+      arrays.pop_back();
+      ASSERT_LE(heap.GetNumberOfGaps(), arrays.size() + 1);
+    }
+  }
+  EXPECT_GT(refused, 10u);
+  EXPECT_LT(refused, 5000u);
+  for (const auto & [begin, bytes] : arrays)
+  {
+    heap.Give(begin, bytes);
+  }
+  EXPECT_EQ(heap.GetNumberOfGaps(), 1u);
+  EXPECT_EQ(heap.Take(size), 0u);
+}
+} // namespace

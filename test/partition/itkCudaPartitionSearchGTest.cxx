@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/labels/Components.h"
+#include "partition/executor/EdgeTable.h"
+#include "partition/labels/LabelMaker.h"
+#include "partition/labels/LabelSearch.h"
+#include "partition/map/ShapeKernels.h"
+#include "partition/executor/ConcurrentRuns.h"
+#include "partition/result/Result.h"
+#include "partition/executor/ArrayMemory.h"
+#include "partition/itkCudaPartitionTestCase.h"
+#include "partition/itkCudaPartitionTestProcessor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The search for labels as the device runs it, with the passes of its loops in a random order, gives the labels and the
+// sums of the host's search to the byte.
+namespace
+{
+using itk::CudaComponentType;
+using itk::cuda::partition::EdgeCode;
+using itk::cuda::partition::EdgeTable;
+using itk::cuda::partition::EdgeTableView;
+using itk::cuda::partition::GetLabelSearchBytes;
+using itk::cuda::partition::LabelMap;
+using itk::cuda::partition::LabelSearch;
+using itk::cuda::partition::MakeLabelMap;
+using itk::cuda::partition::MakeLabelMapOf;
+using itk::cuda::partition::Moments;
+using itk::cuda::region::AllLaws;
+using itk::cuda::region::Checkpoint;
+using itk::cuda::region::CheckpointSpacing;
+using itk::cuda::region::MaskCheckpoint;
+using itk::cuda::region::NoiseLaw;
+using itk::cuda::test::MakeRandomCase;
+using itk::cuda::test::MakeView;
+using itk::cuda::test::NameOf;
+using itk::cuda::test::PartitionCase;
+using itk::cuda::test::PreparedCase;
+using itk::cuda::test::TestProcessor;
+using Search = LabelSearch<TestProcessor>;
+
+void
+ExpectMap(const Search & search, const LabelMap & expected, const std::string & name)
+{
+  ASSERT_EQ(search.GetNumberOfRegions() + 1, expected.Regions.size()) << name;
+  const uint32_t * const labels = search.GetLabels().Get();
+  EXPECT_TRUE(std::equal(expected.Labels.begin(), expected.Labels.end(), labels)) << name;
+  EXPECT_TRUE(std::equal(expected.Regions.begin(), expected.Regions.end(), search.GetRegions().Get())) << name;
+}
+
+/** Shapes and neighbours of the regions, as the host finds them. */
+void
+CompareSummaries(const TestProcessor & processor,
+                 const PreparedCase &  prepared,
+                 const LabelMap &      map,
+                 const std::string &   name)
+{
+  using namespace itk::cuda::partition;
+  const LabelSummary expected = SummarizeLabels(prepared.Scene, map, prepared.Work);
+  const LabelSummary actual =
+    SummarizeLabels(processor, PixelLabels{ { map.Width }, map.Labels.data() }, map.Labels.size(), map.Regions);
+  EXPECT_TRUE(expected.Sums == actual.Sums) << name;
+  ASSERT_EQ(expected.Links.size(), actual.Links.size()) << name;
+  for (size_t i = 0; i < expected.Links.size(); ++i)
+  {
+    const LabelShape & x = expected.Shapes[i + 1];
+    const LabelShape & y = actual.Shapes[i + 1];
+    EXPECT_TRUE(x.Area == y.Area && x.Perimeter == y.Perimeter && x.Box == y.Box) << name << ", region " << i + 1;
+    EXPECT_TRUE(std::equal(
+      expected.Links[i].begin(),
+      expected.Links[i].end(),
+      actual.Links[i].begin(),
+      actual.Links[i].end(),
+      [](const RegionLink & a, const RegionLink & b) { return a.Region == b.Region && a.Cracks == b.Cracks; }))
+      << name << ", region " << i + 1;
+  }
+}
+
+void
+CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, const std::string & name)
+{
+  const PreparedCase  prepared(image);
+  const TestProcessor processor(prepared.Scene, seed, TestProcessor::AllGrids[seed % 3]);
+  Search              search(processor, prepared.Model, image.Width, image.Height);
+  ASSERT_TRUE(search.Search(blockSize, {})) << name;
+  const LabelMap expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
+  ExpectMap(search, expected, name);
+  CompareSummaries(processor, prepared, expected, name);
+}
+
+void
+CompareGivenLabels(const PartitionCase & image, std::vector<uint32_t> labels, uint64_t seed, const std::string & name)
+{
+  const PreparedCase             prepared(image);
+  const TestProcessor            processor(prepared.Scene, seed);
+  Search                         search(processor, prepared.Model, image.Width, image.Height);
+  TestProcessor::Array<uint32_t> given(labels.size());
+  std::copy(labels.begin(), labels.end(), given.Get());
+  search.StartFrom(std::move(given));
+  const auto view = MakeView(
+    labels.data(), CudaComponentType::UInt, static_cast<size_t>(image.Width), static_cast<size_t>(image.Height));
+  const LabelMap expected = MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work);
+  ExpectMap(search, expected, name);
+  CompareSummaries(processor, prepared, expected, name);
+}
+
+PartitionCase
+MakeConstantCase(NoiseLaw law, int32_t width, int32_t height, uint16_t value)
+{
+  PartitionCase image;
+  image.Width = width;
+  image.Height = height;
+  image.Law = law;
+  image.Pixels.assign(static_cast<size_t>(width) * static_cast<size_t>(height), value);
+  return image;
+}
+
+/** Puts edges into a table, as passes of a loop do, and expects to find each pair once with all its cracks. The table
+ * is empty afterwards. */
+void
+CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std::string & name)
+{
+  const PartitionCase            image = MakeConstantCase(NoiseLaw::Gamma, 1, 1, 1);
+  const PreparedCase             prepared(image);
+  const TestProcessor            processor(prepared.Scene, 0);
+  std::map<uint64_t, uint32_t>   expected;
+  std::map<uint64_t, uint32_t>   found;
+  std::vector<uint32_t>          slots;
+  const EdgeTable<TestProcessor> table(processor, edges.size());
+  const size_t                   size = EdgeTableView::GetSize(edges.size());
+  for (const auto & [key, cracks] : edges)
+  {
+    expected[key] += cracks;
+    const auto place = table.View().Add<TestProcessor::Atomics>(key, cracks, size);
+    ASSERT_LT(place.Slot, size) << name;
+    if (place.IsNew)
+    {
+      slots.push_back(place.Slot);
+    }
+  }
+  for (const uint32_t slot : slots)
+  {
+    EXPECT_TRUE(found.emplace(table.View().Keys[slot], table.View().Cracks[slot]).second) << name << ": twice";
+    table.View().Take(slot);
+  }
+  EXPECT_TRUE(found == expected) << name;
+  for (size_t slot = 0; slot < size; ++slot)
+  {
+    EXPECT_EQ(table.View().Keys[slot], EdgeTableView::Empty) << name;
+    EXPECT_EQ(table.View().Cracks[slot], 0u) << name;
+  }
+}
+
+std::string
+Describe(const PartitionCase & image, int32_t blockSize)
+{
+  return NameOf(image.Law) + ' ' + std::to_string(image.Width) + " x " + std::to_string(image.Height) + " block " +
+         std::to_string(blockSize) + (image.Valid.empty() ? "" : " masked");
+}
+} // namespace
+
+TEST(CudaPartitionSearch, AnyOrderOfPassesGivesTheHostsLabelsAndSums)
+{
+  std::mt19937_64   engine(itk::cuda::test::PrintSeed(811));
+  const auto        side = [&] { return static_cast<int32_t>(1 + engine() % 90); };
+  constexpr int32_t blockSizes[] = { 1, 2, 4, 8 };
+  for (const NoiseLaw law : AllLaws)
+  {
+    for (int i = 0; i < 8; ++i)
+    {
+      PartitionCase image = MakeRandomCase(law, side(), side(), 6, engine);
+      if (i % 2 == 1)
+      {
+        AddMask(image, engine);
+      }
+      const int32_t blockSize = blockSizes[engine() % 4];
+      CompareSearch(image, blockSize, engine(), Describe(image, blockSize));
+    }
+  }
+}
+
+TEST(CudaPartitionSearch, OneRegionOfManyBlocksTakesFewRounds)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(818));
+  for (const NoiseLaw law : AllLaws)
+  {
+    const PartitionCase image = MakeRandomCase(law, 200, 160, 0, engine);
+    CompareSearch(image, 2, engine(), Describe(image, 2));
+    const PreparedCase  prepared(image);
+    const TestProcessor processor(prepared.Scene, engine());
+    Search              search(processor, prepared.Model, image.Width, image.Height);
+    ASSERT_TRUE(search.Search(2, {}));
+    const TestProcessor::Counts & counts = processor.GetCounts();
+    // Two loops a round, and those of three sizes of cells, which are 49 at most each.
+    std::cout << NameOf(law) << ": " << counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids << " loops\n";
+    EXPECT_LE(counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids, 250u) << NameOf(law);
+  }
+}
+
+TEST(CudaPartitionSearch, AnyOrderOfPassesTakesGivenLabelsAsTheHostDoes)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(812));
+  for (int i = 0; i < 30; ++i)
+  {
+    const auto    width = static_cast<int32_t>(1 + engine() % 60);
+    const auto    height = static_cast<int32_t>(1 + engine() % 60);
+    PartitionCase image = MakeRandomCase(AllLaws[engine() % AllLaws.size()], width, height, 4, engine);
+    if (i % 3 > 0)
+    {
+      AddMask(image, engine);
+    }
+    std::vector<uint32_t> labels(image.Pixels.size());
+    const uint64_t        values = 1 + engine() % 3;
+    std::generate(labels.begin(), labels.end(), [&] { return static_cast<uint32_t>(engine() % values * 0x7fffffffu); });
+    CompareGivenLabels(image, labels, engine(), Describe(image, 1));
+  }
+}
+
+TEST(CudaPartitionSearch, DegenerateImagesGiveTheHostsLabelsAndSums)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(813));
+  const int32_t   sizes[][2] = { { 1, 1 }, { 1, 40 }, { 40, 1 }, { 2, 2 }, { 7, 5 }, { 64, 3 }, { 33, 65 } };
+  for (const auto & [width, height] : sizes)
+  {
+    for (const int32_t blockSize : { 1, 4, 64 })
+    {
+      for (const NoiseLaw law : { NoiseLaw::Gaussian, NoiseLaw::Gamma, NoiseLaw::Bernoulli })
+      {
+        PartitionCase constant = MakeConstantCase(law, width, height, 1);
+        CompareSearch(constant, blockSize, engine(), "constant " + Describe(constant, blockSize));
+        // Regions of one value beside each other, and cells without valid pixels between them.
+        for (size_t i = 0; i < constant.Pixels.size(); ++i)
+        {
+          constant.Pixels[i] = i / 3 % 2 == 0 ? 1 : 0;
+        }
+        CompareSearch(constant, blockSize, engine(), "stripes " + Describe(constant, blockSize));
+        AddMask(constant, engine);
+        CompareSearch(constant, blockSize, engine(), "stripes " + Describe(constant, blockSize));
+      }
+    }
+  }
+}
+
+TEST(CudaPartitionSearch, AStopLeavesAnUnfinishedSearch)
+{
+  std::mt19937_64     engine(itk::cuda::test::PrintSeed(814));
+  const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 50, 40, 5, engine);
+  const PreparedCase  prepared(image);
+  const TestProcessor processor(prepared.Scene, engine());
+  int                 reports = 0;
+  float               last = 0.0f;
+  Search              whole(processor, prepared.Model, image.Width, image.Height);
+  EXPECT_TRUE(whole.Search(4, [&](float share) {
+    EXPECT_GE(share, last);
+    EXPECT_LE(share, 1.0f);
+    last = share;
+    ++reports;
+    return true;
+  }));
+  for (int stop = 0; stop < reports; ++stop)
+  {
+    int    left = stop;
+    Search search(processor, prepared.Model, image.Width, image.Height);
+    EXPECT_FALSE(search.Search(4, [&left](float) { return left-- > 0; })) << stop;
+  }
+}
+
+TEST(CudaPartitionSearch, ATableHoldsEachPairOfRegionsOnce)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(815));
+  for (int i = 0; i < 200; ++i)
+  {
+    const size_t                               regions = 2 + engine() % 300;
+    const EdgeCode                             code = EdgeCode::Of(i % 5 == 0 ? size_t{ 1 } << 30 : regions);
+    std::vector<std::pair<uint64_t, uint32_t>> edges(engine() % 400);
+    for (auto & [key, cracks] : edges)
+    {
+      const auto u = static_cast<uint32_t>(engine() % (regions - 1));
+      key = code.Encode(u, static_cast<uint32_t>(u + 1 + engine() % (regions - 1 - u)));
+      cracks = static_cast<uint32_t>(engine() % 100);
+    }
+    CompareTable(edges, std::to_string(i));
+  }
+}
+
+TEST(CudaPartitionSearch, ATableTakesKeysThatAllWantOneSlot)
+{
+  // Keys that the hash puts into the last slots: the search for a free one goes on at the first slot.
+  constexpr size_t                           number = 60;
+  const EdgeCode                             code = EdgeCode::Of(5000);
+  const size_t                               size = EdgeTableView::GetSize(number);
+  std::vector<std::pair<uint64_t, uint32_t>> edges;
+  for (uint32_t u = 0; u < 4999 && edges.size() < number; ++u)
+  {
+    const uint64_t key = code.Encode(u, u + 1);
+    if ((((key * 0x9E3779B97F4A7C15ull) >> 32) * size) >> 32 == size - 1)
+    {
+      edges.emplace_back(key, u);
+    }
+  }
+  ASSERT_GT(edges.size(), 20u);
+  edges.resize(number, edges.front());
+  CompareTable(edges, "one slot");
+}
+
+TEST(CudaPartitionShareOfDevice, CountsThoseThatLive)
+{
+  using itk::cuda::partition::ShareOfDevice;
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 0u);
+  const ShareOfDevice first(0);
+  const ShareOfDevice other(1);
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 1u);
+  {
+    const ShareOfDevice second(0);
+    EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 2u);
+  }
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 1u);
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(1), 1u);
+  const ShareOfDevice beyond(1000000); // has a count too
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(1000000), 1u);
+}
+
+TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
+{
+  // Some hundred rounds of three loops, most of them over few edges. A loop is a launch on a device, and a read makes
+  // the host wait: one comes after a series of rounds, whose number depends on the image.
+  std::mt19937_64     engine(itk::cuda::test::PrintSeed(816));
+  const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 700, 600, 30, engine);
+  const PreparedCase  prepared(image);
+  const TestProcessor processor(prepared.Scene, engine());
+  Search              search(processor, prepared.Model, image.Width, image.Height);
+  ASSERT_TRUE(search.Search(4, {}));
+  // The regions that are left get new numbers several times.
+  ExpectMap(search, MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work).Map, "many rounds");
+  const TestProcessor::Counts & counts = processor.GetCounts();
+  EXPECT_LE(20 * counts.Reads, counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids);
+  EXPECT_LE(counts.Loops + counts.Fills + counts.Sums + counts.Allocations, 5000u);
+  EXPECT_GT(counts.LoopsInBlocks, 0u);
+}
+
+TEST(CudaPartitionSearch, MemoryIsThatOfTheEstimateAndAtMost30BytesAPixel)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(817));
+  for (const NoiseLaw law : AllLaws)
+  {
+    for (const int32_t blockSize : { 2, 4 })
+    {
+      PartitionCase image = MakeRandomCase(law, 350, 260, 8, engine);
+      AddMask(image, engine);
+      const PreparedCase  prepared(image);
+      const TestProcessor processor(prepared.Scene, 0);
+      Search              search(processor, prepared.Model, image.Width, image.Height);
+      ASSERT_TRUE(search.Search(blockSize, {}));
+      EXPECT_LE(processor.GetPeakOfBytes(), GetLabelSearchBytes(350, 260, static_cast<size_t>(blockSize)) + 1024)
+        << Describe(image, blockSize);
+    }
+  }
+  // With samples of 4 bytes, their sums and a mask, for blocks of 4 pixels, the default.
+  constexpr double side = 4000.0;
+  const double     sums = 4.0 + static_cast<double>(sizeof(Checkpoint) + sizeof(MaskCheckpoint)) / CheckpointSpacing;
+  const double     search = static_cast<double>(GetLabelSearchBytes(4000, 4000, 4)) / (side * side);
+  std::cout << sums + search << " bytes per pixel" << std::endl;
+  EXPECT_LE(sums + search, 30.0);
+}

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/itkCudaExpectException.h"
+#include "itkCudaRegionPartitionImageFilter.h"
+#include "support/itkCudaTestPartition.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <random>
+#include <sstream>
+
+namespace
+{
+using itk::CudaFiltersEnums;
+using itk::CudaRegionPartition;
+using itk::cuda::test::ExpectContains;
+using itk::cuda::test::FindComponents;
+using itk::cuda::test::GetArea;
+using itk::cuda::test::GetException;
+using itk::cuda::test::GetWindings;
+using itk::cuda::test::TestLabels;
+
+template <typename TPixel>
+using ImageOf = itk::Image<TPixel, 2>;
+using LabelImage = ImageOf<unsigned int>;
+using MaskType = ImageOf<unsigned char>;
+template <typename TPixel>
+using FilterOf = itk::CudaRegionPartitionImageFilter<ImageOf<TPixel>, LabelImage>;
+
+constexpr int          Width = 96;
+constexpr int          Height = 80;
+constexpr unsigned int Seed = 20261123;
+const itk::Index<2>    FirstIndex{ { -7, 11 } };
+
+/** Four fields: two above, one below, and a square in the first. */
+unsigned int
+GetField(int x, int y)
+{
+  const bool square = x >= 12 && x < 32 && y >= 12 && y < 32;
+  return square ? 4 : y >= 48 ? 3 : x >= 48 ? 2 : 1;
+}
+
+double
+GetMeanOfField(unsigned int field)
+{
+  const double means[] = { 0.0, 40.0, 90.0, 140.0, 190.0 };
+  return means[field];
+}
+
+template <typename TPixel>
+typename ImageOf<TPixel>::Pointer
+MakeEmptyImage(int width = Width, int height = Height)
+{
+  const auto image = ImageOf<TPixel>::New();
+  image->SetRegions(itk::ImageRegion<2>{
+    FirstIndex, { { static_cast<itk::SizeValueType>(width), static_cast<itk::SizeValueType>(height) } } });
+  image->Allocate(true);
+  return image;
+}
+
+/** The fields with Gaussian noise, on an index that is not zero. */
+template <typename TPixel>
+typename ImageOf<TPixel>::Pointer
+MakeFields(double deviation = 8.0)
+{
+  std::mt19937                     generator(Seed);
+  std::normal_distribution<double> noise(0.0, deviation);
+  const auto                       image = MakeEmptyImage<TPixel>();
+  for (int i = 0; i < Width * Height; ++i)
+  {
+    const double value = GetMeanOfField(GetField(i % Width, i / Width)) + noise(generator);
+    image->GetBufferPointer()[i] = static_cast<TPixel>(std::min(255.0, std::max(0.0, std::round(value))));
+  }
+  return image;
+}
+
+template <typename TPixel>
+typename FilterOf<TPixel>::Pointer
+MakeFilter(ImageOf<TPixel> * image)
+{
+  const auto filter = FilterOf<TPixel>::New();
+  filter->SetInput(image);
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian);
+  return filter;
+}
+
+template <typename TImage>
+TestLabels
+GetLabels(const TImage * image)
+{
+  const auto   size = image->GetBufferedRegion().GetSize();
+  const auto * pixels = image->GetBufferPointer();
+  return { static_cast<int>(size[0]), static_cast<int>(size[1]), { pixels, pixels + size[0] * size[1] } };
+}
+
+/** The label image is the raster of the polygons, and their areas add up to the image. */
+void
+ExpectRasterOfPolygons(const CudaRegionPartition & partition, const TestLabels & labels)
+{
+  std::vector<int>    windings(labels.Pixels.size(), 0);
+  std::vector<double> numbers(labels.Pixels.size(), 0.0);
+  double              area = 0.0;
+  for (uint32_t number = 1; number <= partition.GetNumberOfRegions(); ++number)
+  {
+    double areaOfRegion = 0.0;
+    for (const auto & ring : partition.GetRings(number))
+    {
+      areaOfRegion += GetArea(ring);
+      for (size_t i = 0; i < windings.size(); ++i)
+      {
+        const int turns = GetWindings(ring, static_cast<int>(i) % labels.Width, static_cast<int>(i) / labels.Width);
+        windings[i] += turns;
+        numbers[i] += turns * static_cast<double>(number);
+      }
+    }
+    EXPECT_EQ(areaOfRegion, partition.GetRegion(number).Area) << "region " << number;
+    area += areaOfRegion;
+  }
+  EXPECT_EQ(area, static_cast<double>(labels.Pixels.size()));
+  for (size_t i = 0; i < windings.size(); ++i)
+  {
+    ASSERT_EQ(windings[i], 1) << "pixel " << i;
+    ASSERT_EQ(numbers[i], labels.Pixels[i]) << "pixel " << i;
+  }
+}
+
+template <typename TPixel>
+void
+ExpectTableOfPixels(const CudaRegionPartition & partition, const TestLabels & labels, const ImageOf<TPixel> * image)
+{
+  for (uint32_t number = 1; number <= partition.GetNumberOfRegions(); ++number)
+  {
+    uint64_t count = 0;
+    double   sum = 0.0;
+    double   squares = 0.0;
+    for (size_t i = 0; i < labels.Pixels.size(); ++i)
+    {
+      const auto value = static_cast<double>(image->GetBufferPointer()[i]);
+      if (labels.Pixels[i] == number)
+      {
+        ++count;
+        sum += value;
+        squares += value * value;
+      }
+    }
+    const auto & region = partition.GetRegion(number);
+    const double mean = sum / static_cast<double>(count);
+    EXPECT_EQ(region.NumberOfPixels, count);
+    EXPECT_NEAR(region.Mean, mean, 1e-6 * mean);
+    EXPECT_NEAR(region.MeanSquare, squares / static_cast<double>(count), 1e-6 * mean * mean);
+    EXPECT_NEAR(region.Variance, squares / static_cast<double>(count) - mean * mean, 1e-5 * mean * mean);
+  }
+}
+
+/** Pixels whose region is not the one that most pixels of their field have. */
+int
+CountStrayPixels(const TestLabels & labels)
+{
+  std::vector<std::map<uint32_t, int>> counts(5);
+  for (int i = 0; i < Width * Height; ++i)
+  {
+    ++counts[GetField(i % Width, i / Width)][labels.Pixels[i]];
+  }
+  int stray = Width * Height;
+  for (const auto & field : counts)
+  {
+    int most = 0;
+    for (const auto & entry : field)
+    {
+      most = std::max(most, entry.second);
+    }
+    stray -= most;
+  }
+  return stray;
+}
+
+template <typename TFilter>
+auto
+Count(TFilter * filter, const itk::EventObject & event, int & number)
+{
+  return filter->AddObserver(event, [&number](const itk::EventObject &) { ++number; });
+}
+} // namespace
+
+template <typename TPixel>
+class CudaRegionPartitionImageFilterTypes : public ::testing::Test
+{};
+using PixelTypes = ::testing::Types<unsigned char, unsigned short, short, float>;
+TYPED_TEST_SUITE(CudaRegionPartitionImageFilterTypes, PixelTypes);
+
+TYPED_TEST(CudaRegionPartitionImageFilterTypes, FindsTheFields)
+{
+  std::cout << "seed " << Seed << std::endl;
+  const auto image = MakeFields<TypeParam>();
+  const auto filter = MakeFilter<TypeParam>(image);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
+  EXPECT_TRUE(filter->GetConverged());
+  EXPECT_LT(filter->GetDescription(), filter->GetDescriptionOfOneRegion());
+  EXPECT_EQ(filter->GetNumberOfLooksUsed(), 1.0);
+  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), image->GetLargestPossibleRegion());
+  const TestLabels labels = GetLabels(filter->GetOutput());
+  EXPECT_LE(CountStrayPixels(labels), 20);
+  ExpectRasterOfPolygons(*filter->GetPartition(), labels);
+  ExpectTableOfPixels<TypeParam>(*filter->GetPartition(), labels, image);
+  EXPECT_EQ(filter->GetPartition()->GetMerges().size(), 3u);
+  EXPECT_EQ(filter->GetPartition()->GetGeometry()->GetLargestPossibleRegion(), image->GetLargestPossibleRegion());
+}
+
+TEST(CudaRegionPartitionImageFilter, LabelsOfUnsignedShortAreTheSameWhereTheySuffice)
+{
+  const auto image = MakeFields<float>(30.0);
+  const auto expected = MakeFilter<float>(image);
+  expected->Update();
+  using ShortLabels = ImageOf<unsigned short>;
+  const auto filter = itk::CudaRegionPartitionImageFilter<ImageOf<float>, ShortLabels>::New();
+  filter->SetInput(image);
+  filter->SetNoiseLaw("gaussian");
+  filter->Update();
+  EXPECT_EQ(GetLabels(filter->GetOutput()).Pixels, GetLabels(expected->GetOutput()).Pixels);
+
+  // A checkerboard of 300 x 300 regions.
+  const auto large = MakeEmptyImage<float>(300, 300);
+  const auto squares = MakeEmptyImage<unsigned int>(300, 300);
+  for (int i = 0; i < 300 * 300; ++i)
+  {
+    squares->GetBufferPointer()[i] = (i % 300 + i / 300) % 2;
+  }
+  filter->SetInput(large);
+  filter->SetInitialLabels(squares);
+  filter->AllowMergingOff();
+  filter->SetMaximumNumberOfIterations(1);
+  ExpectContains(GetException([&] { filter->Update(); }), "90000");
+  filter->SetInput(image);
+  filter->SetInitialLabels(nullptr);
+  filter->AllowMergingOn();
+  filter->SetMaximumNumberOfIterations(12);
+  filter->Update();
+  EXPECT_EQ(GetLabels(filter->GetOutput()).Pixels, GetLabels(expected->GetOutput()).Pixels);
+}
+
+TEST(CudaRegionPartitionImageFilter, PixelsThatAreNotValidHaveNoRegion)
+{
+  const auto image = MakeFields<float>();
+  const auto mask = MakeEmptyImage<unsigned char>();
+  mask->FillBuffer(1);
+  for (int i = 0; i < 60; ++i)
+  {
+    image->GetBufferPointer()[i * 127] = std::numeric_limits<float>::quiet_NaN();
+    mask->GetBufferPointer()[i * 127] = 0;
+  }
+  const auto filter = MakeFilter<float>(image);
+  ExpectContains(GetException([&] { filter->Update(); }), "Pixel [-7, 11] is nan");
+  filter->SetValidMask(mask);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
+  uint64_t valid = 0;
+  for (const auto & region : filter->GetPartition()->GetRegions())
+  {
+    valid += region.NumberOfPixels;
+  }
+  EXPECT_EQ(valid, static_cast<uint64_t>(Width) * Height - 60);
+  for (int i = 0; i < Width * Height; ++i)
+  {
+    ASSERT_EQ(filter->GetOutput()->GetBufferPointer()[i] == 0, mask->GetBufferPointer()[i] == 0) << "pixel " << i;
+  }
+  const auto small = MakeEmptyImage<unsigned char>(Width, Height - 1);
+  filter->SetValidMask(small);
+  ExpectContains(GetException([&] { filter->Update(); }), "The mask of valid pixels has 96 x 79 pixels");
+}
+
+TEST(CudaRegionPartitionImageFilter, InitialLabelsBecomePolygons)
+{
+  const auto image = MakeFields<float>();
+  const auto initial = MakeEmptyImage<unsigned int>();
+  for (int i = 0; i < Width * Height; ++i)
+  {
+    // Blocks of 8 x 8 pixels of few values, some of them 0: parts are what counts, not values.
+    const int block = (i / Width / 8) * (Width / 8) + i % Width / 8;
+    initial->GetBufferPointer()[i] = std::mt19937(Seed + static_cast<unsigned int>(block))() % 3;
+  }
+  const auto filter = MakeFilter<float>(image);
+  filter->SetInitialLabels(initial);
+  filter->AllowMergingOff();
+  filter->SetMaximumNumberOfIterations(1);
+  filter->Update();
+  TestLabels parts = GetLabels(initial.GetPointer());
+  for (uint32_t & pixel : parts.Pixels)
+  {
+    ++pixel;
+  }
+  EXPECT_EQ(filter->GetNumberOfRegions(), FindComponents(parts).GetNumberOfRegions());
+  ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
+  const double withoutMerges = filter->GetDescription();
+
+  filter->AllowMergingOn();
+  filter->SetMaximumNumberOfIterations(12);
+  filter->Update();
+  EXPECT_LT(filter->GetDescription(), withoutMerges);
+  ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
+
+  filter->SetInitialLabels(MakeEmptyImage<unsigned int>(Width + 1, Height));
+  ExpectContains(GetException([&] { filter->Update(); }), "The image of initial labels has 97 x 80 pixels");
+}
+
+TEST(CudaRegionPartitionImageFilter, LabelsOnlyLeavesPolygonsOut)
+{
+  const auto filter = MakeFilter<float>(MakeFields<float>());
+  filter->LabelsOnlyOn();
+  filter->Update();
+  EXPECT_EQ(filter->GetStop(), itk::CudaRegionPartitionStop::LabelsOnly);
+  EXPECT_EQ(filter->GetPartition()->GetNumberOfEdges(), 0u);
+  EXPECT_GE(filter->GetNumberOfRegions(), 4u);
+  const TestLabels labels = GetLabels(filter->GetOutput());
+  EXPECT_LE(CountStrayPixels(labels), 300);
+  EXPECT_EQ(FindComponents(labels).Pixels, labels.Pixels) << "regions count from 1 in the order of their first pixels";
+  ExpectTableOfPixels<float>(*filter->GetPartition(), labels, filter->GetInput());
+}
+
+TEST(CudaRegionPartitionImageFilter, LooksAreEstimatedOrGiven)
+{
+  std::mt19937                          generator(Seed);
+  std::exponential_distribution<double> speckle(1.0);
+  const auto                            image = MakeEmptyImage<float>();
+  for (int i = 0; i < Width * Height; ++i)
+  {
+    image->GetBufferPointer()[i] =
+      static_cast<float>(GetMeanOfField(GetField(i % Width, i / Width)) * speckle(generator));
+  }
+  const auto filter = MakeFilter<float>(image);
+  filter->SetNoiseLaw("gamma");
+  filter->Update();
+  EXPECT_GT(filter->GetNumberOfLooksUsed(), 0.5);
+  EXPECT_LT(filter->GetNumberOfLooksUsed(), 1.3);
+  filter->SetNumberOfLooks(2.5);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfLooksUsed(), 2.5);
+}
+
+/** Two fields of 0 and `other` by the law Bernoulli: the means of the table are those of the pixels, summed here in
+ * double. The description is that of the same image with 1 for `other`, because the law knows shares alone. */
+template <typename TPixel>
+void
+ExpectMeansOfTwoValues(TPixel other)
+{
+  std::mt19937                           generator(Seed);
+  std::uniform_real_distribution<double> uniform;
+  const auto                             image = MakeEmptyImage<TPixel>();
+  const auto                             ones = MakeEmptyImage<unsigned char>();
+  for (int i = 0; i < Width * Height; ++i)
+  {
+    const bool one = uniform(generator) < (i / Width < Height / 2 ? 0.2 : 0.8);
+    image->GetBufferPointer()[i] = one ? other : TPixel{ 0 };
+    ones->GetBufferPointer()[i] = one ? 1 : 0;
+  }
+  const auto filter = MakeFilter<TPixel>(image);
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Bernoulli);
+  filter->Update();
+  const auto filterOfOnes = MakeFilter<unsigned char>(ones);
+  filterOfOnes->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Bernoulli);
+  filterOfOnes->Update();
+  EXPECT_EQ(filter->GetDescription(), filterOfOnes->GetDescription());
+
+  const CudaRegionPartition & partition = *filter->GetPartition();
+  ASSERT_EQ(partition.GetNumberOfRegions(), 2u);
+  const TestLabels labels = GetLabels(filter->GetOutput());
+  for (uint32_t number = 1; number <= 2; ++number)
+  {
+    double sum = 0.0;
+    double count = 0.0;
+    for (size_t i = 0; i < labels.Pixels.size(); ++i)
+    {
+      sum += labels.Pixels[i] == number ? static_cast<double>(image->GetBufferPointer()[i]) : 0.0;
+      count += labels.Pixels[i] == number ? 1.0 : 0.0;
+    }
+    // A product and a quotient are rounded.
+    EXPECT_NEAR(partition.GetRegion(number).Mean, sum / count, 4e-16 * std::fabs(sum / count)) << "region " << number;
+  }
+}
+
+TEST(CudaRegionPartitionImageFilter, MeansOfTwoValuesAreInTheirUnit)
+{
+  ExpectMeansOfTwoValues<unsigned char>(255);
+  ExpectMeansOfTwoValues<unsigned short>(40000);
+  ExpectMeansOfTwoValues<short>(-300);
+  ExpectMeansOfTwoValues<float>(-0.37f);
+}
+
+TEST(CudaRegionPartitionImageFilter, ImagesOfAnySize)
+{
+  for (const auto & size : { std::pair<int, int>{ 1, 1 }, { 1, 40 }, { 40, 1 }, { 7, 5 }, { 33, 31 } })
+  {
+    SCOPED_TRACE(std::to_string(size.first) + " x " + std::to_string(size.second));
+    const auto image = MakeEmptyImage<unsigned short>(size.first, size.second);
+    image->FillBuffer(7);
+    const auto filter = MakeFilter<unsigned short>(image);
+    filter->Update();
+    EXPECT_EQ(filter->GetNumberOfRegions(), 1u);
+    ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
+  }
+}
+
+TEST(CudaRegionPartitionImageFilter, ThreadsAndObserversChangeNothing)
+{
+  const auto image = MakeFields<float>(60.0);
+  const auto expected = MakeFilter<float>(image);
+  expected->SetNumberOfWorkUnits(1);
+  expected->Update();
+  for (const unsigned int threads : { 2u, 7u })
+  {
+    const auto          filter = MakeFilter<float>(image);
+    int                 progress = 0;
+    std::vector<double> descriptions;
+    filter->SetNumberOfWorkUnits(threads);
+    Count(filter.GetPointer(), itk::ProgressEvent(), progress);
+    filter->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+      descriptions.push_back(filter->GetCurrentDescription());
+      EXPECT_EQ(filter->GetCurrentIteration(), descriptions.size());
+      EXPECT_GE(filter->GetCurrentNumberOfRegions(), 1u);
+    });
+    filter->Update();
+    EXPECT_EQ(descriptions.size(), filter->GetNumberOfIterations());
+    EXPECT_GE(progress, 2);
+    EXPECT_EQ(filter->GetProgress(), 1.0f);
+    EXPECT_EQ(filter->GetDescription(), expected->GetDescription());
+    EXPECT_EQ(GetLabels(filter->GetOutput()).Pixels, GetLabels(expected->GetOutput()).Pixels);
+    filter->RemoveAllObservers();
+  }
+}
+
+TEST(CudaRegionPartitionImageFilter, AbortThrowsAndTheFilterRunsAgain)
+{
+  const auto filter = MakeFilter<float>(MakeFields<float>());
+  // Progress is reported ten times a second: only the first report is sure to come before the end.
+  const auto tag = filter->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) {
+    if (filter->GetProgress() < 1.0f)
+    {
+      filter->AbortGenerateDataOn();
+    }
+  });
+  EXPECT_THROW(filter->Update(), itk::ProcessAborted);
+  EXPECT_EQ(filter->GetNumberOfRegions(), 0u);
+  filter->RemoveObserver(tag);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
+}
+
+TEST(CudaRegionPartitionImageFilter, ARequestForAPartOrForThePartitionMakesTheWhole)
+{
+  const auto filter = MakeFilter<float>(MakeFields<float>());
+  filter->UpdateOutputInformation();
+  filter->GetOutput()->SetRequestedRegion(itk::ImageRegion<2>{ { { 0, 20 } }, { { 5, 5 } } });
+  filter->Update();
+  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), filter->GetInput()->GetLargestPossibleRegion());
+  int runs = 0;
+  Count(filter.GetPointer(), itk::StartEvent(), runs);
+  filter->GetPartition()->Update();
+  filter->Update();
+  EXPECT_EQ(runs, 0);
+  filter->SetSegmentCost(12.0);
+  filter->GetPartition()->Update();
+  EXPECT_EQ(runs, 1);
+  ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
+}
+
+TEST(CudaRegionPartitionImageFilter, ABackendThatCannotBeUsedIsAnErrorOrTheHost)
+{
+  const auto filter = MakeFilter<float>(MakeFields<float>());
+  filter->SetBackend("host");
+  filter->Update();
+  EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
+  EXPECT_EQ(filter->GetBackendReason(), "the backend of the filter is Host");
+  filter->SetDeviceIndex(1000); // there is none
+  filter->SetBackend("cuda");
+  ExpectContains(GetException([&] { filter->Update(); }), "The backend of the filter is Cuda, but it cannot be used: ");
+  filter->SetBackend("automatic");
+  filter->Update();
+  EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
+  EXPECT_FALSE(filter->GetBackendReason().empty());
+}
+
+TEST(CudaRegionPartitionImageFilter, ParametersAreKeptNamedAndPrinted)
+{
+  const auto filter = FilterOf<float>::New();
+  const auto print = [&filter] {
+    std::ostringstream text;
+    filter->Print(text);
+    return text.str();
+  };
+  ExpectContains(print(), "NoiseLaw: (not set)");
+  for (const char * line : { "NumberOfLooks: 0",
+                             "ForegroundThreshold: nan",
+                             "SegmentCost: 9",
+                             "BlockSize: 4",
+                             "MinimumNumberOfPixels: 8",
+                             "MaximumNumberOfIterations: 12",
+                             "AllowMerging: On",
+                             "LabelsOnly: Off",
+                             "NumberOfRegions: 0" })
+  {
+    ExpectContains(print(), line);
+  }
+  filter->SetNoiseLaw("Log-Normal");
+  filter->SetNumberOfLooks(0.72);
+  filter->SetForegroundThreshold(0.25);
+  filter->SetSegmentCost(13.0);
+  filter->SetBlockSize(2);
+  filter->SetMinimumNumberOfPixels(20);
+  filter->SetMaximumNumberOfIterations(3);
+  filter->AllowMergingOff();
+  filter->LabelsOnlyOn();
+  for (const char * line : { "NoiseLaw: itk::CudaFiltersEnums::NoiseLaw::LogNormal",
+                             "NumberOfLooks: 0.72",
+                             "ForegroundThreshold: 0.25",
+                             "SegmentCost: 13",
+                             "BlockSize: 2",
+                             "MinimumNumberOfPixels: 20",
+                             "MaximumNumberOfIterations: 3",
+                             "AllowMerging: Off",
+                             "LabelsOnly: On" })
+  {
+    ExpectContains(print(), line);
+  }
+  EXPECT_EQ(filter->GetNoiseLaw(), CudaFiltersEnums::NoiseLaw::LogNormal);
+  const auto time = filter->GetMTime();
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::LogNormal);
+  filter->SetBlockSize(2);
+  filter->SetSegmentCost(13.0);
+  EXPECT_EQ(filter->GetMTime(), time);
+  filter->SetBlockSize(3);
+  EXPECT_GT(filter->GetMTime(), time);
+}
+
+TEST(CudaRegionPartitionImageFilter, WrongParametersAreNamed)
+{
+  const auto filter = FilterOf<float>::New();
+  filter->SetInput(MakeFields<float>());
+  const std::string names = itk::CudaNoiseLawNames();
+  ExpectContains(GetException([&] { filter->Update(); }), "NoiseLaw is not set");
+  ExpectContains(GetException([&] { filter->Update(); }), names);
+  ExpectContains(GetException([&] { filter->GetNoiseLaw(); }), "NoiseLaw is not set; SetNoiseLaw() takes " + names);
+  ExpectContains(GetException([&] { filter->SetNoiseLaw("Cauchy"); }), "NoiseLaw is \"Cauchy\"");
+  filter->SetNoiseLaw("gaussian");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : { -1.0, nan, std::numeric_limits<double>::infinity() })
+  {
+    filter->SetNumberOfLooks(value);
+    ExpectContains(GetException([&] { filter->Update(); }), "NumberOfLooks is ");
+    filter->SetNumberOfLooks(0.0);
+    filter->SetSegmentCost(value);
+    ExpectContains(GetException([&] { filter->Update(); }), "SegmentCost is ");
+    filter->SetSegmentCost(9.0);
+  }
+  filter->SetBlockSize(0);
+  ExpectContains(GetException([&] { filter->Update(); }), "BlockSize is 0");
+  filter->SetBlockSize(4);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The most device memory that filters of device images hold: the images, converted copies where the types differ, and
+// the workspace whose bytes the rooms state. The sums are computed here, and met to the byte.
+
+#include "itkCovariantVector.h"
+#include "runtime/image/Components.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
+#include "runtime/memory/DeviceAccess.h"
+#include "support/itkCudaDeviceFilterTest.h"
+#include "itkCudaDiscreteGaussianImageFilter.h"
+#include "gaussian/device/Device.h"
+#include "gaussian/fir/FirDevice.h"
+#include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
+#include "itkCudaGradientRecursiveGaussianImageFilter.h"
+#include "itkCudaHessianRecursiveGaussianImageFilter.h"
+#include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
+#include "partitioned/Device.h"
+#include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
+#include "itkCudaRecursiveGaussianImageFilter.h"
+#include "itkCudaRegionSnakeImageFilter.h"
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+
+#include <sstream>
+
+namespace
+{
+using namespace itk::CudaDetail;
+using itk::CudaComponentType;
+using itk::cuda::DeviceImage;
+using itk::cuda::DeviceView;
+using itk::cuda::GetDeviceView;
+using itk::cuda::StreamLease;
+using itk::cuda::test::Configuration;
+using itk::cuda::test::device;
+using itk::cuda::test::DeviceFilterTest;
+using itk::cuda::test::DeviceOf;
+using itk::cuda::test::MakeRandomImage;
+using itk::Size;
+
+using FloatImage = itk::Image<float, 3>;
+using ShortImage = itk::Image<short, 3>;
+using ByteImage = itk::Image<unsigned char, 3>;
+using DeviceFloats = DeviceOf<FloatImage>;
+
+constexpr double Sigma = 1.5; // in physical units; pixels are 0.75 x 1 x 1
+
+size_t
+GetWorkspaceOf(const CudaGaussianPlan & plan, const DeviceView & input, const DeviceView & output)
+{
+  return itk::cuda::gaussian::GetGaussianWorkspace(plan, input, output, device);
+}
+
+size_t
+GetWorkspaceOf(const CudaGaussianFirPlan & plan, const DeviceView & input, const DeviceView &)
+{
+  return itk::cuda::gaussian::GetFirWorkspace(plan, input);
+}
+
+size_t
+GetWorkspaceOf(const CudaPartitionedGaussianPlan & plan, const DeviceView & input, const DeviceView &)
+{
+  return itk::cuda::partitioned::GetPartitionedWorkspace(plan, input);
+}
+
+CudaGaussianParameters
+MakeParameters(bool keepInput)
+{
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(3, Sigma);
+  parameters.Spacing.assign(3, 1.0);
+  parameters.Spacing[0] = 0.75;
+  parameters.KeepInput = keepInput;
+  return parameters;
+}
+
+/** Three passes with a few weights: their number and the image decide on the workspace. */
+CudaGaussianFirPlan
+MakeFirPlan()
+{
+  CudaGaussianFirPlan plan;
+  plan.KeepInput = true;
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    CudaGaussianFirPass pass;
+    pass.Axis = axis;
+    pass.Weights.assign(5, 0.2);
+    plan.Passes.push_back(pass);
+  }
+  return plan;
+}
+
+CudaPartitionedGaussianPlan
+MakePartitionedPlan(const Size<3> & size)
+{
+  CudaPartitionedGaussianParameters parameters;
+  parameters.Sigma = Sigma;
+  parameters.Spacing = MakeParameters(true).Spacing;
+  CudaPartitionedGaussianPlan plan = MakePartitionedGaussianPlan(parameters, { size[0], size[1], size[2] });
+  plan.KeepInput = true;
+  return plan;
+}
+
+template <typename TImage>
+constexpr CudaComponentType
+TypeOf()
+{
+  return itk::cuda::test::GetComponentType<typename CudaImageTraits<TImage>::ComponentType>();
+}
+
+DeviceImage::SizeType
+GetPlanes(const Size<3> & size, size_t planes)
+{
+  return { { size[0], size[1], size[2], 1, planes } };
+}
+
+/** Bytes of a run from an image to another one: both, a copy of each that is not of the computation's type, and the
+ * workspace of the plan. */
+template <typename TPlan>
+size_t
+GetSum(const TPlan &     plan,
+       const Size<3> &   size,
+       size_t            results,
+       CudaComponentType inputType,
+       CudaComponentType outputType)
+{
+  CudaImageView input;
+  CudaImageView output;
+  input.ComponentType = inputType;
+  output.ComponentType = outputType;
+  const CudaComponentType computeType = itk::cuda::GetComputeType(input, output);
+  const StreamLease       stream(device);
+  const DeviceImage       first(GetPlanes(size, 1), computeType, stream);
+  const DeviceImage       second(GetPlanes(size, results), computeType, stream);
+  const auto              bytes = [&size, computeType](size_t planes, CudaComponentType type) {
+    const size_t given = DeviceImage::GetNumberOfBytes(GetPlanes(size, planes), type);
+    const size_t copy = DeviceImage::GetNumberOfBytes(GetPlanes(size, planes), computeType);
+    return given + (type == computeType ? 0 : copy);
+  };
+  return bytes(1, inputType) + bytes(results, outputType) + GetWorkspaceOf(plan, first.GetView(), second.GetView());
+}
+
+class CudaDeviceMemoryPeakGpu : public DeviceFilterTest
+{
+protected:
+  /** A filter whose input is kept. */
+  template <template <typename, typename> class TFilter,
+            typename TInput,
+            typename TOutput,
+            typename TPlan,
+            typename TSet>
+  void
+  ExpectSum(const TPlan & plan, const Size<3> & size, const TSet & set, const std::string & what)
+  {
+    const auto   image = MakeRandomImage<TInput>(size);
+    const auto   uploaded = itk::CudaUpload(image, device);
+    const auto   filter = TFilter<DeviceOf<TInput>, DeviceOf<TOutput>>::New();
+    const size_t results = filter->GetOutput()->GetNumberOfComponentsPerPixel();
+    const size_t sum = GetSum(plan, size, results, TypeOf<TInput>(), TypeOf<TOutput>());
+    filter->SetInput(uploaded);
+    set(*filter);
+    this->GetMemory().ResetPeak();
+    filter->Update();
+    EXPECT_EQ(this->GetMemory().GetPeak(), sum) << what << ", size " << size;
+  }
+
+  /** A recursive filter, for some sizes. */
+  template <template <typename, typename> class TFilter, typename TInput, typename TOutput>
+  void
+  ExpectSumOfRecursive(const CudaGaussianPlan & plan, const std::string & what)
+  {
+    for (unsigned int turn = 0; turn < 4; ++turn)
+    {
+      this->ExpectSum<TFilter, TInput, TOutput>(
+        plan, this->RandomSize<3>(120), [](auto & filter) { filter.SetSigma(Sigma); }, what);
+    }
+  }
+};
+} // namespace
+
+TEST_F(CudaDeviceMemoryPeakGpu, Recursive_filters_hold_images_and_workspace)
+{
+  const CudaGaussianParameters parameters = MakeParameters(true);
+  using Gradient = itk::Image<itk::CovariantVector<float, 3>, 3>;
+  using Tensors = itk::Image<itk::SymmetricSecondRankTensor<float, 3>, 3>;
+  const CudaGaussianPlan smoothing = MakeSmoothingPlan(parameters);
+  this->ExpectSumOfRecursive<itk::CudaSmoothingRecursiveGaussianImageFilter, FloatImage, FloatImage>(smoothing,
+                                                                                                     "smoothing");
+  this->ExpectSumOfRecursive<itk::CudaSmoothingRecursiveGaussianImageFilter, ShortImage, ShortImage>(
+    smoothing, "smoothing of short");
+  this->ExpectSumOfRecursive<itk::CudaSmoothingRecursiveGaussianImageFilter, ByteImage, FloatImage>(
+    smoothing, "smoothing of unsigned char to float");
+  this->ExpectSumOfRecursive<itk::CudaGradientMagnitudeRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+    MakeGradientMagnitudePlan(parameters), "magnitude");
+  this->ExpectSumOfRecursive<itk::CudaLaplacianRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+    MakeLaplacianPlan(parameters), "Laplacian");
+  this->ExpectSumOfRecursive<itk::CudaGradientRecursiveGaussianImageFilter, FloatImage, Gradient>(
+    MakeGradientPlan(parameters), "gradient");
+  this->ExpectSumOfRecursive<itk::CudaHessianRecursiveGaussianImageFilter, FloatImage, Tensors>(
+    MakeHessianPlan(parameters), "Hessian");
+  this->ExpectSumOfRecursive<itk::CudaRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+    MakeGaussianLinePlan(
+      0, MakeGaussianImpulseResponse(itk::CudaFiltersEnums::Approximation::Deriche, 0, Sigma, 0.75, false)),
+    "one axis");
+}
+
+TEST_F(CudaDeviceMemoryPeakGpu, Discrete_filter_holds_images_and_workspace)
+{
+  for (unsigned int turn = 0; turn < 4; ++turn)
+  {
+    const auto set = [](auto & filter) {
+      filter.SetVariance(1.0);
+      filter.SetMaximumKernelWidth(5);
+    };
+    auto size = this->RandomSize<3>(100);
+    for (auto & length : size)
+    {
+      length += 5; // no narrower than the kernels
+    }
+    this->ExpectSum<itk::CudaDiscreteGaussianImageFilter, FloatImage, FloatImage>(MakeFirPlan(), size, set, "discrete");
+  }
+}
+
+TEST_F(CudaDeviceMemoryPeakGpu, Partitioned_filter_holds_images_and_workspace)
+{
+  for (unsigned int turn = 0; turn < 4; ++turn)
+  {
+    const auto size = this->RandomSize<3>(120);
+    this->ExpectSum<itk::CudaPartitionedRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+      MakePartitionedPlan(size), size, [](auto & filter) { filter.SetSigma(Sigma); }, "partitioned");
+  }
+}
+
+TEST_F(CudaDeviceMemoryPeakGpu, Chain_of_smoothings_holds_two_images_in_place_and_three_with_ReleaseDataFlag)
+{
+  using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<DeviceFloats>;
+  const Size<3> size{ { 128, 96, 64 } };
+  const size_t  image = DeviceImage::GetNumberOfBytes(GetPlanes(size, 1), CudaComponentType::Float);
+  for (const bool inPlace : { true, false })
+  {
+    const CudaGaussianPlan plan = MakeSmoothingPlan(MakeParameters(!inPlace));
+    // A plan that leaves its result in its input has no other image for it.
+    const size_t sum = GetSum(plan, size, 1, CudaComponentType::Float, CudaComponentType::Float) -
+                       (plan.Results.front() == 0 ? image : 0);
+    const auto upload = itk::CudaUploadImageFilter<FloatImage>::New();
+    upload->SetInput(MakeRandomImage<FloatImage>(size));
+    upload->SetDeviceIndex(device);
+    upload->Update();
+    upload->ReleaseDataFlagOn();
+    std::vector<FilterType::Pointer> filters;
+    const DeviceFloats *             input = upload->GetOutput();
+    for (unsigned int i = 0; i < 8; ++i)
+    {
+      filters.push_back(FilterType::New());
+      filters.back()->SetInput(input);
+      filters.back()->SetSigma(Sigma);
+      filters.back()->SetInPlace(inPlace);
+      filters.back()->ReleaseDataFlagOn();
+      input = filters.back()->GetOutput();
+    }
+    this->GetMemory().ResetPeak();
+    filters.back()->Update();
+    EXPECT_EQ(this->GetMemory().GetPeak(), sum) << (inPlace ? "in place" : "released");
+    // States take a sixteenth of an image.
+    EXPECT_LE(this->GetMemory().GetPeak(), (inPlace ? 2 : 3) * image + image / 8);
+    EXPECT_EQ(Configuration::GetDeviceBytesInUse(), image) << "the last output alone is left";
+  }
+}
+
+TEST_F(CudaDeviceMemoryPeakGpu, Snake_stays_within_its_image_and_its_working_set)
+{
+  using ImageType = itk::Image<unsigned short, 2>;
+  for (unsigned int turn = 0; turn < 4; ++turn)
+  {
+    Size<2> size = this->RandomSize<2>(900);
+    size[0] += 16;
+    size[1] += 16;
+    const auto           image = MakeRandomImage<ImageType>(size, turn);
+    const auto           uploaded = itk::CudaUpload(image, device);
+    const size_t         bytes = Configuration::GetDeviceBytesInUse();
+    CudaRegionSnakeInput input;
+    input.Image = MakeCudaImageView(static_cast<const ImageType *>(image), image->GetBufferedRegion());
+    CudaRegionSnakeParameters parameters;
+    parameters.NoiseLaw = itk::CudaFiltersEnums::NoiseLaw::Gaussian;
+    const auto filter =
+      itk::CudaRegionSnakeImageFilter<DeviceOf<ImageType>, itk::CudaDeviceImage<unsigned char, 2>>::New();
+    filter->SetInput(uploaded);
+    filter->SetNoiseLaw(itk::CudaFiltersEnums::NoiseLaw::Gaussian);
+    parameters.MaximumNumberOfNodes = filter->GetMaximumNumberOfNodes();
+    parameters.MaximumNumberOfIterations = filter->GetMaximumNumberOfIterations();
+    this->GetMemory().ResetPeak();
+    filter->Update();
+    filter->GetOutput()->Synchronize();
+    EXPECT_GT(this->GetMemory().GetPeak(), bytes);
+    EXPECT_LE(this->GetMemory().GetPeak(), bytes + CudaRegionSnakeWorkingSet(input, parameters)) << "size " << size;
+  }
+}

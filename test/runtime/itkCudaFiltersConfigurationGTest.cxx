@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaError.h"
+#include "support/itkCudaExpectException.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itksys/SystemTools.hxx"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+namespace
+{
+using itk::cuda::test::ExpectContains;
+using itk::cuda::test::GetException;
+using Configuration = itk::CudaFiltersConfiguration;
+using Backend = itk::CudaFiltersEnums::Backend;
+using Kind = itk::CudaError::Kind;
+
+constexpr int noSuchDevice = 1000;
+
+bool
+HasDevice()
+{
+  std::string reason;
+  return Configuration::IsDeviceUsable(0, reason);
+}
+
+/** Runs `check` in a process of its own, where no setting has been made yet, with a variable of the environment. */
+#define EXPECT_WITH_ENVIRONMENT(assignment, check, output)      \
+  do                                                            \
+  {                                                             \
+    testing::FLAGS_gtest_death_test_style = "threadsafe";       \
+    EXPECT_EXIT(                                                \
+      {                                                         \
+        itksys::SystemTools::PutEnv(assignment);                \
+        try                                                     \
+        {                                                       \
+          std::cerr << (check) << std::endl;                    \
+        }                                                       \
+        catch (const itk::ExceptionObject & exception)          \
+        {                                                       \
+          std::cerr << exception.GetDescription() << std::endl; \
+        }                                                       \
+        std::exit(0);                                           \
+      },                                                        \
+      testing::ExitedWithCode(0),                               \
+      output);                                                  \
+  } while (false)
+
+/** Puts back the settings that the tests change. */
+class CudaFiltersConfiguration : public testing::Test
+{
+protected:
+  void
+  TearDown() override
+  {
+    Configuration::SetBackend(Backend::Automatic);
+    Configuration::SetDeviceIndex(0);
+    Configuration::SetDeviceMemoryLimit(0);
+    Configuration::SetDeviceMemoryResource(nullptr, nullptr);
+    Configuration::SetNumberOfTransferThreads(0);
+  }
+};
+} // namespace
+
+TEST(CudaFiltersConfigurationDeathTest, Backend_comes_from_the_environment)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=", Configuration::GetBackend(), "Backend::Automatic");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=HoSt", Configuration::GetBackend(), "Backend::Host");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=cuda", Configuration::GetBackend(), "Backend::Cuda");
+}
+
+TEST(CudaFiltersConfigurationDeathTest, Bad_backend_in_the_environment_is_named)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=opencl",
+                          Configuration::GetBackend(),
+                          "ITK_CUDAFILTERS_BACKEND is \"opencl\"; it must be automatic, cuda or host");
+}
+
+TEST(CudaFiltersConfigurationDeathTest, Device_comes_from_the_environment)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_DEVICE=", Configuration::GetDeviceIndex(), "^0\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_DEVICE=3", Configuration::GetDeviceIndex(), "^3\n");
+}
+
+TEST(CudaFiltersConfigurationDeathTest, Bad_device_in_the_environment_is_named)
+{
+  for (const std::string text : { "one", "-1", "1x", " 1", "1.5", "99999999999999999999" })
+  {
+    const std::string assignment = "ITK_CUDAFILTERS_DEVICE=" + text;
+    EXPECT_WITH_ENVIRONMENT(assignment,
+                            Configuration::GetDeviceIndex(),
+                            "ITK_CUDAFILTERS_DEVICE is \"" + text + "\"; it must be the index of a device");
+  }
+}
+
+TEST(CudaFiltersConfigurationDeathTest, Whether_results_are_kept_comes_from_the_environment)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=", Configuration::GetKeepOnDevice(), "^0\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=0", Configuration::GetKeepOnDevice(), "^0\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=1", Configuration::GetKeepOnDevice(), "^1\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=1",
+                          (Configuration::SetKeepOnDevice(false), Configuration::GetKeepOnDevice()),
+                          "^0\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=yes",
+                          Configuration::GetKeepOnDevice(),
+                          "ITK_CUDAFILTERS_KEEP_ON_DEVICE is \"yes\"; it must be 0 or 1");
+}
+
+TEST(CudaFiltersConfigurationDeathTest, Streaming_comes_from_the_environment)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=", Configuration::GetStreaming(), "Streaming::Automatic");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=On", Configuration::GetStreaming(), "Streaming::On");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=On",
+                          (Configuration::SetStreaming("off"), Configuration::GetStreaming()),
+                          "Streaming::Off");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=yes",
+                          Configuration::GetStreaming(),
+                          "ITK_CUDAFILTERS_STREAMING is \"yes\"; it must be automatic, on or off");
+}
+
+TEST(CudaFiltersConfigurationDeathTest, Status_tells_of_a_bad_environment)
+{
+  EXPECT_WITH_ENVIRONMENT(
+    "ITK_CUDAFILTERS_DEVICE=one", Configuration::GetStatus(), "ITK_CUDAFILTERS_DEVICE is \"one\"");
+}
+
+TEST(CudaFiltersConfigurationDeathTest, What_is_set_hides_the_environment)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=opencl",
+                          (Configuration::SetBackend(Backend::Host), Configuration::GetBackend()),
+                          "Backend::Host");
+}
+
+TEST_F(CudaFiltersConfiguration, Backend_by_value_and_by_name)
+{
+  Configuration::SetBackend(Backend::Host);
+  EXPECT_EQ(Configuration::GetBackend(), Backend::Host);
+  Configuration::SetBackend("CUDA");
+  EXPECT_EQ(Configuration::GetBackend(), Backend::Cuda);
+  Configuration::SetBackend("automatic");
+  EXPECT_EQ(Configuration::GetBackend(), Backend::Automatic);
+}
+
+TEST_F(CudaFiltersConfiguration, Unknown_backend_changes_nothing_and_is_named)
+{
+  Configuration::SetBackend(Backend::Host);
+  ExpectContains(GetException([] { Configuration::SetBackend("gpu"); }),
+                 "Backend is \"gpu\"; it must be automatic, cuda or host");
+  EXPECT_EQ(Configuration::GetBackend(), Backend::Host);
+}
+
+TEST_F(CudaFiltersConfiguration, Backend_names_survive_the_way_to_text_and_back)
+{
+  for (const Backend backend : { Backend::Automatic, Backend::Cuda, Backend::Host })
+  {
+    EXPECT_EQ(itk::CudaBackendFromString(itk::CudaBackendToString(backend)), backend);
+  }
+  std::ostringstream text;
+  text << Backend::Cuda << ' ' << static_cast<Backend>(100);
+  EXPECT_EQ(text.str(), "itk::CudaFiltersEnums::Backend::Cuda INVALID VALUE FOR itk::CudaFiltersEnums::Backend");
+}
+
+TEST_F(CudaFiltersConfiguration, Device_index_must_not_be_negative)
+{
+  Configuration::SetDeviceIndex(2);
+  ExpectContains(GetException([] { Configuration::SetDeviceIndex(-1); }), "DeviceIndex is -1; it must be");
+  EXPECT_EQ(Configuration::GetDeviceIndex(), 2);
+}
+
+namespace
+{
+void *
+AllocateNothing(size_t, int, void *, void *)
+{
+  return nullptr;
+}
+
+void
+ReleaseNothing(void *, size_t, int, void *, void *)
+{}
+} // namespace
+
+TEST_F(CudaFiltersConfiguration, Device_memory_resource_is_kept)
+{
+  EXPECT_EQ(Configuration::GetDeviceMemoryResource(), itk::CudaDeviceMemoryResource());
+  int context = 0;
+  for (unsigned int turn = 0; turn < 2; ++turn)
+  {
+    Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing, &context);
+    const itk::CudaDeviceMemoryResource resource = Configuration::GetDeviceMemoryResource();
+    EXPECT_TRUE(resource.Allocate == AllocateNothing);
+    EXPECT_TRUE(resource.Release == ReleaseNothing);
+    EXPECT_EQ(resource.Context, &context);
+    ExpectContains(Configuration::GetStatus(), "from the program's own functions");
+    Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing);
+    EXPECT_EQ(Configuration::GetDeviceMemoryResource().Context, nullptr);
+  }
+  Configuration::SetDeviceMemoryResource(nullptr, nullptr, &context);
+  EXPECT_EQ(Configuration::GetDeviceMemoryResource(), itk::CudaDeviceMemoryResource());
+}
+
+TEST_F(CudaFiltersConfiguration, Device_memory_resource_needs_both_functions)
+{
+  Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing);
+  ExpectContains(GetException([] { Configuration::SetDeviceMemoryResource(AllocateNothing, nullptr); }),
+                 "The function 'release' of DeviceMemoryResource is nullptr, but 'allocate' is not");
+  ExpectContains(GetException([] { Configuration::SetDeviceMemoryResource(nullptr, ReleaseNothing); }),
+                 "The function 'allocate' of DeviceMemoryResource is nullptr, but 'release' is not");
+  EXPECT_TRUE(Configuration::GetDeviceMemoryResource().Allocate == AllocateNothing) << "nothing has changed";
+}
+
+TEST_F(CudaFiltersConfiguration, Transfer_threads_default_to_at_most_sixteen)
+{
+  const unsigned int automatic = Configuration::GetNumberOfTransferThreads();
+  EXPECT_GE(automatic, 1u);
+  EXPECT_LE(automatic, 16u);
+  Configuration::SetNumberOfTransferThreads(40);
+  EXPECT_EQ(Configuration::GetNumberOfTransferThreads(), 40u);
+  Configuration::SetNumberOfTransferThreads(0);
+  EXPECT_EQ(Configuration::GetNumberOfTransferThreads(), automatic);
+}
+
+TEST_F(CudaFiltersConfiguration, Host_cache_limit_defaults_to_a_part_of_the_memory)
+{
+  const size_t limit = Configuration::GetHostCacheLimit();
+  EXPECT_GT(limit, size_t{ 1 } << 20);
+  Configuration::SetHostCacheLimit(12345);
+  EXPECT_EQ(Configuration::GetHostCacheLimit(), 12345u);
+  Configuration::SetHostCacheLimit(limit);
+}
+
+TEST_F(CudaFiltersConfiguration, Devices_are_numbered_and_described)
+{
+  int index = 0;
+  for (const itk::CudaDeviceInformation & device : Configuration::GetDevices())
+  {
+    EXPECT_EQ(device.Index, index++);
+    EXPECT_FALSE(device.Name.empty());
+    EXPECT_GE(device.ComputeCapability, 10);
+    EXPECT_GT(device.TotalMemory, 0u);
+    EXPECT_EQ(device.Usable, device.Reason.empty());
+  }
+}
+
+TEST_F(CudaFiltersConfiguration, Device_that_does_not_exist_is_not_usable)
+{
+  std::string reason;
+  EXPECT_FALSE(Configuration::IsDeviceUsable(noSuchDevice, reason));
+  EXPECT_FALSE(reason.empty());
+  if (HasDevice())
+  {
+    ExpectContains(reason, "device index 1000 is out of range");
+  }
+  EXPECT_FALSE(Configuration::IsDeviceUsable(-2, reason));
+  ExpectContains(reason, "-2");
+}
+
+TEST_F(CudaFiltersConfiguration, Versions_agree_with_the_build)
+{
+  if (Configuration::GetBuiltWithCuda())
+  {
+    EXPECT_GE(Configuration::GetRequiredDriverVersion(), 12000);
+    EXPECT_EQ(Configuration::GetRequiredDriverVersion() % 1000, 0);
+  }
+  else
+  {
+    EXPECT_EQ(Configuration::GetRequiredDriverVersion(), 0);
+    EXPECT_EQ(Configuration::GetDriverVersion(), 0);
+    EXPECT_TRUE(Configuration::GetDevices().empty());
+    std::string reason;
+    EXPECT_FALSE(Configuration::IsDeviceUsable(-1, reason));
+    EXPECT_EQ(reason, "built without CUDA");
+  }
+}
+
+TEST_F(CudaFiltersConfiguration, Status_names_the_reason_for_the_host)
+{
+  ExpectContains(Configuration::GetStatus(), HasDevice() ? "run on device 0" : "run on the host: ");
+  Configuration::SetBackend(Backend::Host);
+  ExpectContains(Configuration::GetStatus(), "run on the host: backend Host is set");
+  Configuration::SetBackend(Backend::Cuda);
+  Configuration::SetDeviceIndex(noSuchDevice);
+  ExpectContains(Configuration::GetStatus(), "fail, as backend Cuda is set: ");
+}
+
+TEST_F(CudaFiltersConfiguration, Release_of_nothing_does_nothing)
+{
+  const size_t before = Configuration::GetDeviceBytesInUse() + Configuration::GetPinnedBytesInUse();
+  Configuration::ReleaseMemory();
+  Configuration::ReleaseMemory();
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse() + Configuration::GetPinnedBytesInUse(), before);
+}
+
+TEST_F(CudaFiltersConfiguration, Filter_goes_before_the_configuration)
+{
+  itk::CudaDetail::CudaFilterBackend backend;
+  EXPECT_EQ(backend.Used, Backend::Automatic);
+  EXPECT_EQ(backend.Reason, "not run yet");
+
+  backend.Requested = Backend::Host;
+  Configuration::SetBackend(Backend::Cuda);
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
+  EXPECT_EQ(backend.Used, Backend::Host);
+  EXPECT_EQ(backend.Reason, "the backend of the filter is Host");
+
+  backend.Requested = Backend::Automatic;
+  Configuration::SetBackend(Backend::Host);
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
+  EXPECT_EQ(backend.Reason, "the backend of CudaFiltersConfiguration is Host");
+}
+
+TEST_F(CudaFiltersConfiguration, Automatic_takes_the_host_for_what_the_device_cannot_do)
+{
+  itk::CudaDetail::CudaFilterBackend backend;
+  EXPECT_FALSE(backend.SelectDevice("pixels of type complex are not supported", 0));
+  EXPECT_EQ(backend.Used, Backend::Host);
+  EXPECT_EQ(backend.Reason, "pixels of type complex are not supported");
+}
+
+TEST_F(CudaFiltersConfiguration, Cuda_throws_for_what_the_device_cannot_do)
+{
+  itk::CudaDetail::CudaFilterBackend backend;
+  backend.Requested = Backend::Cuda;
+  const std::string text = GetException([&] { backend.SelectDevice("pixels of type complex are not supported", 0); });
+  ExpectContains(text, "backend of the filter is Cuda");
+  ExpectContains(text, "pixels of type complex are not supported");
+  EXPECT_EQ(backend.Used, Backend::Automatic);
+}
+
+TEST_F(CudaFiltersConfiguration, Missing_device_is_an_error_for_Cuda_and_a_reason_for_Automatic)
+{
+  itk::CudaDetail::CudaFilterBackend backend;
+  backend.DeviceIndex = noSuchDevice;
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
+  EXPECT_EQ(backend.Used, Backend::Host);
+  EXPECT_FALSE(backend.Reason.empty());
+
+  backend.Requested = Backend::Cuda;
+  try
+  {
+    backend.SelectDevice(nullptr, 0);
+    FAIL() << "no exception for a device that does not exist";
+  }
+  catch (const itk::CudaError & error)
+  {
+    EXPECT_EQ(error.GetKind(), Kind::NotUsable);
+    ExpectContains(error.GetDescription(), backend.Reason);
+  }
+}
+
+TEST_F(CudaFiltersConfiguration, Device_index_of_the_configuration_counts_for_filters_with_none)
+{
+  itk::CudaDetail::CudaFilterBackend backend;
+  Configuration::SetDeviceIndex(noSuchDevice);
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
+  if (HasDevice())
+  {
+    ExpectContains(backend.Reason, "1000");
+    backend.DeviceIndex = 0;
+    EXPECT_TRUE(backend.SelectDevice(nullptr, 0));
+    EXPECT_EQ(backend.GetSelectedDeviceIndex(), 0);
+  }
+}
+
+TEST_F(CudaFiltersConfiguration, Device_that_fits_is_taken)
+{
+  if (!HasDevice())
+  {
+    GTEST_SKIP() << "no usable GPU";
+  }
+  itk::CudaDetail::CudaFilterBackend backend;
+  EXPECT_TRUE(backend.SelectDevice(nullptr, size_t{ 3 } << 20));
+  EXPECT_EQ(backend.Used, Backend::Cuda);
+  ExpectContains(backend.Reason, "device 0 (");
+  ExpectContains(backend.Reason, "3.0 MiB of ");
+}
+
+TEST_F(CudaFiltersConfiguration, Working_set_above_the_limit_names_the_three_numbers)
+{
+  if (!HasDevice())
+  {
+    GTEST_SKIP() << "no usable GPU";
+  }
+  constexpr size_t limit = 1000000;
+  Configuration::SetDeviceMemoryLimit(limit);
+  itk::CudaDetail::CudaFilterBackend backend;
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 2 * limit));
+  EXPECT_EQ(backend.Used, Backend::Host);
+  ExpectContains(backend.Reason, "asked: 2000000 bytes");
+  ExpectContains(backend.Reason, "limit: 1000000 bytes");
+
+  backend.Requested = Backend::Cuda;
+  try
+  {
+    backend.SelectDevice(nullptr, 2 * limit);
+    FAIL() << "no exception for a working set above the limit";
+  }
+  catch (const itk::CudaError & error)
+  {
+    EXPECT_EQ(error.GetKind(), Kind::OutOfMemory);
+    ExpectContains(error.GetDescription(), "asked: 2000000 bytes");
+    ExpectContains(error.GetDescription(), "free: ");
+    ExpectContains(error.GetDescription(), "limit: 1000000 bytes");
+  }
+  EXPECT_TRUE(backend.SelectDevice(nullptr, limit / 2));
+}
+
+TEST_F(CudaFiltersConfiguration, Working_set_above_the_memory_goes_to_the_host)
+{
+  if (!HasDevice())
+  {
+    GTEST_SKIP() << "no usable GPU";
+  }
+  itk::CudaDetail::CudaFilterBackend backend;
+  EXPECT_FALSE(backend.SelectDevice(nullptr, size_t{ 1 } << 50));
+  ExpectContains(backend.Reason, "not enough memory on device 0");
+  ExpectContains(backend.Reason, "limit: none");
+}
+
+TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
+{
+  using itk::CudaError;
+  const CudaError                    memory(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "out of memory");
+  const CudaError                    call(__FILE__, __LINE__, CudaError::Kind::CallFailed, "a call failed");
+  itk::CudaDetail::CudaFilterBackend backend;
+  EXPECT_FALSE(backend.FallBackToHost(call));
+  EXPECT_TRUE(backend.FallBackToHost(memory));
+  EXPECT_EQ(backend.Used, Backend::Host);
+  EXPECT_EQ(backend.Reason, "out of memory");
+
+  backend.Requested = Backend::Cuda;
+  EXPECT_FALSE(backend.FallBackToHost(memory));
+  EXPECT_EQ(backend.Used, Backend::Automatic);
+
+  backend.Requested = Backend::Automatic;
+  Configuration::SetBackend(Backend::Cuda);
+  EXPECT_FALSE(backend.FallBackToHost(memory));
+}
+
+TEST_F(CudaFiltersConfiguration, Backend_prints_its_members)
+{
+  itk::CudaDetail::CudaFilterBackend backend;
+  backend.Requested = Backend::Host;
+  backend.DeviceIndex = 2;
+  std::ostringstream text;
+  backend.Print(text, itk::Indent());
+  ExpectContains(text.str(), "Backend: itk::CudaFiltersEnums::Backend::Host");
+  ExpectContains(text.str(), "DeviceIndex: 2");
+  ExpectContains(text.str(), "BackendReason: not run yet");
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailHostMemoryPool.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "itkCudaError.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "runtime/memory/MemoryCounts.h"
+#include "support/itkCudaRuntimeTestHelpers.h"
+#include "runtime/transfer/StagingChunks.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#ifndef _WIN32
+#  include <sys/wait.h>
+#  include <unistd.h>
+#endif
+
+namespace
+{
+using itk::CudaComponentType;
+using itk::CudaError;
+using itk::cuda::DeviceBuffer;
+using itk::cuda::DeviceGuard;
+using itk::cuda::DeviceImage;
+using itk::cuda::DeviceView;
+using itk::cuda::Event;
+using itk::cuda::FaultHook;
+using itk::cuda::PinnedBuffer;
+using itk::cuda::StagingChunks;
+using itk::cuda::StreamLease;
+using itk::cuda::test::device;
+using itk::cuda::test::mebibyte;
+using itk::cuda::test::Configuration;
+using itk::cuda::test::HostImage;
+using itk::cuda::test::DeviceTest;
+using itk::cuda::test::FillRandomly;
+using itk::cuda::test::UploadQuietly;
+using itk::cuda::test::DownloadQuietly;
+
+class CudaRuntime : public DeviceTest
+{};
+} // namespace
+
+TEST(CudaCall, Success_does_nothing)
+{
+  EXPECT_NO_THROW(ITK_CUDA_CALL(cudaSuccess));
+}
+
+TEST(CudaCall, Failure_names_call_error_and_text)
+{
+  try
+  {
+    ITK_CUDA_CALL(cudaErrorInvalidValue);
+    FAIL() << "no exception";
+  }
+  catch (const CudaError & error)
+  {
+    const std::string text = error.GetDescription();
+    EXPECT_EQ(error.GetKind(), CudaError::Kind::CallFailed);
+    EXPECT_EQ(text.find("cudaErrorInvalidValue failed: cudaErrorInvalidValue ("), 0u) << text;
+    EXPECT_NE(std::string(error.GetFile()).find("itkCudaRuntimeGTest"), std::string::npos);
+    EXPECT_GT(error.GetLine(), 0u);
+  }
+}
+
+TEST(CudaCall, Kind_follows_from_the_error)
+{
+  const auto getKind = [](cudaError_t error) {
+    try
+    {
+      ITK_CUDA_CALL(error);
+    }
+    catch (const CudaError & exception)
+    {
+      return exception.GetKind();
+    }
+    throw std::logic_error("no exception");
+  };
+  EXPECT_EQ(getKind(cudaErrorMemoryAllocation), CudaError::Kind::OutOfMemory);
+  EXPECT_EQ(getKind(cudaErrorNoDevice), CudaError::Kind::NotUsable);
+  EXPECT_EQ(getKind(cudaErrorInsufficientDriver), CudaError::Kind::NotUsable);
+  EXPECT_EQ(getKind(cudaErrorNoKernelImageForDevice), CudaError::Kind::NotUsable);
+  EXPECT_EQ(getKind(cudaErrorUnknown), CudaError::Kind::CallFailed);
+}
+
+TEST(CudaCall, Memory_failure_names_asked_free_and_limit)
+{
+  try
+  {
+    itk::cuda::ThrowOutOfMemory("cudaMalloc", 30, 20, 10, __FILE__, __LINE__);
+  }
+  catch (const CudaError & error)
+  {
+    EXPECT_NE(std::string(error.GetDescription()).find("asked: 30 bytes, free: 20 bytes, limit: 10 bytes"),
+              std::string::npos)
+      << error.GetDescription();
+  }
+}
+
+TEST(CudaCall, Hook_makes_one_call_fail_without_executing_it)
+{
+  unsigned int executed = 0;
+  const auto   call = [&executed] {
+    ++executed;
+    return cudaSuccess;
+  };
+  FaultHook::FailCall(2, cudaErrorUnknown);
+  EXPECT_NO_THROW(ITK_CUDA_CALL(call()));
+  EXPECT_FALSE(FaultHook::GetFired());
+  EXPECT_THROW(ITK_CUDA_CALL(call()), CudaError);
+  EXPECT_EQ(executed, 1u);
+  EXPECT_TRUE(FaultHook::GetFired());
+  EXPECT_EQ(FaultHook::GetCall(), "call()");
+  EXPECT_EQ(ITK_CUDA_TRY(call()), cudaSuccess);
+  EXPECT_EQ(ITK_CUDA_CALL_NOTHROW(call()), cudaSuccess);
+  EXPECT_EQ(FaultHook::GetNumberOfCalls(), 3u) << "calls that must not throw are not counted";
+  FaultHook::Clear();
+  EXPECT_NO_THROW(ITK_CUDA_CALL(call()));
+  EXPECT_EQ(FaultHook::GetNumberOfCalls(), 3u);
+}
+
+TEST(CudaCall, Hook_reaches_optional_calls)
+{
+  FaultHook::FailCall(1, cudaErrorMemoryAllocation);
+  EXPECT_EQ(ITK_CUDA_TRY(cudaSuccess), cudaErrorMemoryAllocation);
+  FaultHook::Clear();
+}
+
+TEST_F(CudaRuntime, Properties_are_plausible)
+{
+  const itk::cuda::DeviceProperties & properties = itk::cuda::GetDeviceProperties(device);
+  EXPECT_GE(properties.ComputeCapability, 75);
+  EXPECT_GT(properties.MultiprocessorCount, 0);
+  EXPECT_GE(properties.SharedMemoryPerBlockOptin, size_t{ 48 } << 10);
+  EXPECT_GT(properties.L2CacheSize, 0u);
+  EXPECT_GT(properties.TotalMemory, mebibyte);
+  EXPECT_FALSE(properties.Name.empty());
+  EXPECT_EQ(&properties, &itk::cuda::GetDeviceProperties(device));
+  std::cout << properties.Name << ", memory pools: " << properties.MemoryPoolsSupported << '\n';
+}
+
+TEST_F(CudaRuntime, Free_memory_is_known_once_the_device_is_used)
+{
+  const std::vector<itk::CudaDeviceInformation> devices = Configuration::GetDevices();
+  ASSERT_FALSE(devices.empty());
+  EXPECT_GT(devices[device].FreeMemory, 0u);
+  EXPECT_LE(devices[device].FreeMemory, devices[device].TotalMemory);
+}
+
+TEST_F(CudaRuntime, Device_that_does_not_exist_throws)
+{
+  EXPECT_THROW(itk::cuda::GetDeviceProperties(1000), CudaError);
+  EXPECT_THROW(itk::cuda::RequireUsableDevice(-1), CudaError);
+  EXPECT_THROW(StreamLease(1000), CudaError);
+  EXPECT_THROW(DeviceGuard(1000), CudaError);
+}
+
+TEST_F(CudaRuntime, Streams_are_exclusive_and_used_again)
+{
+  cudaStream_t first = nullptr;
+  {
+    const StreamLease one(device);
+    const StreamLease two(device);
+    first = one.GetStream();
+    EXPECT_NE(one.GetStream(), nullptr);
+    EXPECT_NE(one.GetStream(), two.GetStream());
+    EXPECT_EQ(one.GetDevice(), device);
+  }
+  const StreamLease again(device);
+  const StreamLease other(device);
+  EXPECT_TRUE(again.GetStream() == first || other.GetStream() == first);
+}
+
+TEST_F(CudaRuntime, Event_can_be_waited_for)
+{
+  StreamLease       one(device);
+  const StreamLease two(device);
+  const DeviceGuard guard(device);
+  Event             event;
+  event.Synchronize(); // never recorded
+  event.Record(one);
+  event.MakeWait(two);
+  event.Synchronize();
+  Event moved(std::move(event));
+  moved.Record(one);
+  one.Synchronize();
+}
+
+TEST_F(CudaRuntime, Device_buffers_are_counted_and_moved)
+{
+  const StreamLease stream(device);
+  DeviceBuffer      buffer(1000, stream);
+  EXPECT_NE(buffer.GetPointer(), nullptr);
+  EXPECT_EQ(buffer.GetSize(), 1000u);
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 1000u);
+
+  DeviceBuffer moved(std::move(buffer));
+  EXPECT_EQ(buffer.GetPointer(), nullptr);
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 1000u);
+
+  DeviceBuffer other(500, stream);
+  other = std::move(moved);
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 1000u);
+  other = DeviceBuffer();
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 0u);
+
+  const DeviceBuffer empty(0, stream);
+  EXPECT_EQ(empty.GetPointer(), nullptr);
+}
+
+TEST_F(CudaRuntime, Memory_limit_is_honoured_and_named)
+{
+  const StreamLease stream(device);
+  Configuration::SetDeviceMemoryLimit(10000);
+  const DeviceBuffer first(6000, stream);
+  EXPECT_LE(itk::cuda::GetAvailableDeviceMemory(device), 4000u);
+  try
+  {
+    const DeviceBuffer second(4001, stream);
+    ADD_FAILURE() << "no exception above the limit";
+  }
+  catch (const CudaError & error)
+  {
+    EXPECT_EQ(error.GetKind(), CudaError::Kind::OutOfMemory);
+    EXPECT_NE(std::string(error.GetDescription()).find("asked: 4001 bytes, free: 4000 bytes, limit: 10000 bytes"),
+              std::string::npos)
+      << error.GetDescription();
+  }
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 6000u);
+  EXPECT_NO_THROW(DeviceBuffer(4000, stream));
+}
+
+TEST_F(CudaRuntime, More_than_the_device_has_is_out_of_memory)
+{
+  const StreamLease stream(device);
+  try
+  {
+    const DeviceBuffer buffer(2 * itk::cuda::GetDeviceProperties(device).TotalMemory, stream);
+    ADD_FAILURE() << "no exception";
+  }
+  catch (const CudaError & error)
+  {
+    EXPECT_EQ(error.GetKind(), CudaError::Kind::OutOfMemory);
+    EXPECT_NE(std::string(error.GetDescription()).find("limit: none"), std::string::npos) << error.GetDescription();
+  }
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 0u);
+  EXPECT_NO_THROW(DeviceBuffer(mebibyte, stream));
+}
+
+TEST_F(CudaRuntime, Released_device_memory_stays_available)
+{
+  const size_t before = itk::cuda::GetAvailableDeviceMemory(device);
+  {
+    const StreamLease  stream(device);
+    const DeviceBuffer buffer(64 * mebibyte, stream);
+    EXPECT_LE(itk::cuda::GetAvailableDeviceMemory(device), before - 64 * mebibyte + 2 * mebibyte);
+  }
+  // Other processes may use the device: a quarter of the buffer is left for them.
+  EXPECT_GE(itk::cuda::GetAvailableDeviceMemory(device) + 16 * mebibyte, before);
+}
+
+TEST_F(CudaRuntime, Pinned_chunks_are_counted_and_used_again)
+{
+  const DeviceGuard guard(device);
+  void *            first = nullptr;
+  {
+    PinnedBuffer buffer = PinnedBuffer::Take();
+    first = buffer.GetPointer();
+    EXPECT_EQ(buffer.GetSize(), PinnedBuffer::ChunkSize);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
+    const PinnedBuffer moved(std::move(buffer));
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
+  }
+  EXPECT_EQ(PinnedBuffer::Take().GetPointer(), first);
+  EXPECT_GE(itk::cuda::GetPinnedBytesCached(), PinnedBuffer::ChunkSize);
+  Configuration::ReleaseMemory();
+  EXPECT_EQ(itk::cuda::GetPinnedBytesCached(), 0u);
+}
+
+TEST_F(CudaRuntime, Blocks_of_host_memory_make_room_for_pinned_chunks)
+{
+  using Pool = itk::CudaDetail::CudaHostMemoryPool;
+  const DeviceGuard guard(device);
+  const size_t      limit = Configuration::GetHostCacheLimit();
+  Configuration::ReleaseMemory();
+  Configuration::SetHostCacheLimit(8 * mebibyte);
+  void * const large = Pool::Allocate(6 * mebibyte);
+  void * const small = Pool::Allocate(2 * mebibyte);
+  EXPECT_TRUE(Pool::Release(large));
+  EXPECT_TRUE(Pool::Release(small));
+  EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);
+  PinnedBuffer::Take();
+  EXPECT_EQ(itk::cuda::GetPinnedBytesCached(), PinnedBuffer::ChunkSize);
+  EXPECT_EQ(Pool::GetBytesCached(), 2 * mebibyte) << "the block that was released first goes";
+  Configuration::SetHostCacheLimit(limit);
+  Configuration::ReleaseMemory();
+}
+
+TEST_F(CudaRuntime, Staging_chunks_stay_until_the_work_of_the_stream_is_done)
+{
+  const DeviceGuard guard(device);
+  std::atomic<bool> used{ false };
+  const auto        use = [](void * flag) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    *static_cast<std::atomic<bool> *>(flag) = true;
+  };
+  const StreamLease stream(device);
+  {
+    StagingChunks staging(stream);
+    ASSERT_EQ(cudaLaunchHostFunc(stream.GetStream(), use, &used), cudaSuccess);
+    staging.Keep(PinnedBuffer::Take());
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
+    staging.Synchronize();
+    EXPECT_TRUE(used);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
+
+    used = false;
+    ASSERT_EQ(cudaLaunchHostFunc(stream.GetStream(), use, &used), cudaSuccess);
+    staging.Keep(PinnedBuffer::Take());
+    PinnedBuffer buffer = PinnedBuffer::Take();
+    void * const last = buffer.GetPointer();
+    staging.Keep(std::move(buffer));
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 2 * PinnedBuffer::ChunkSize);
+    {
+      const PinnedBuffer taken = staging.Take();
+      EXPECT_EQ(taken.GetPointer(), last);
+      EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 2 * PinnedBuffer::ChunkSize) << "a kept one was taken";
+    }
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
+  }
+  EXPECT_TRUE(used);
+  EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
+}
+
+TEST_F(CudaRuntime, Rows_of_a_device_image_are_aligned_and_padding_is_zero)
+{
+  StreamLease       stream(device);
+  const DeviceImage image({ { 5, 4, 3, 2, 2 } }, CudaComponentType::Float, stream);
+  const DeviceView  view = image.GetView();
+  EXPECT_EQ(view.Stride, (DeviceImage::SizeType{ { 1, 8, 32, 96, 192 } }));
+  EXPECT_EQ(DeviceImage::GetNumberOfBytes(view.Size, CudaComponentType::Float), 384u * sizeof(float));
+  EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 384u * sizeof(float));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(view.Data) % 256, 0u);
+
+  // Seen with the padding as pixels
+  HostImage<float> input({ 5, 4, 3, 2 }, 2);
+  FillRandomly(input.Pixels);
+  UploadQuietly(input.View, view, stream);
+  DeviceView padded = view;
+  padded.Size = { { 8, 4, 3, 2, 1 } };
+  HostImage<float> output({ 8, 4, 3, 2 }, 1);
+  for (size_t component = 0; component < 2; ++component)
+  {
+    std::fill(output.Pixels.begin(), output.Pixels.end(), -1.0f);
+    padded.Data = static_cast<float *>(view.Data) + component * view.Stride[4];
+    DownloadQuietly(padded, output.View, stream);
+    for (size_t t = 0; t < 2; ++t)
+      for (size_t z = 0; z < 3; ++z)
+        for (size_t y = 0; y < 4; ++y)
+          for (size_t x = 0; x < 8; ++x)
+          {
+            const float expected = x < 5 ? input.At(x, y, z, t, component) : 0.0f;
+            ASSERT_EQ(output.At(x, y, z, t, 0), expected)
+              << "at " << x << ' ' << y << ' ' << z << ' ' << t << ", component " << component;
+          }
+  }
+}
+
+#ifndef _WIN32
+TEST_F(CudaRuntime, Forked_process_cannot_use_the_device_and_says_so)
+{
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0)
+  {
+    std::string reason;
+    const bool  usable = Configuration::IsDeviceUsable(device, reason);
+    const bool  named = reason.find("forked") != std::string::npos;
+    Configuration::ReleaseMemory(); // does nothing, and does not crash
+    _exit(!usable && named && Configuration::GetDevices().empty() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  StreamLease stream(device); // the parent goes on
+  EXPECT_NO_THROW(DeviceBuffer(1000, stream));
+}
+#endif
+
+namespace
+{
+struct EverythingKept
+{
+  StreamLease  Stream{ device };
+  DeviceGuard  Guard{ device };
+  DeviceBuffer Buffer{ 1000, Stream };
+  PinnedBuffer Chunk{ PinnedBuffer::Take() };
+  Event        Point;
+};
+} // namespace
+
+TEST(CudaRuntimeDeathTest, Process_exits_with_device_memory_in_static_storage)
+{
+  std::string reason;
+  if (!Configuration::IsDeviceUsable(device, reason))
+  {
+    GTEST_SKIP() << reason;
+  }
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+    {
+      static EverythingKept kept;
+      kept.Point.Record(kept.Stream);
+      std::exit(0);
+    },
+    testing::ExitedWithCode(0),
+    "");
+}
+
+TEST(CudaKernelTimeout, Tests_can_pretend_it_without_a_device)
+{
+  for (const int value : { 0, 1 })
+  {
+    itk::cuda::SetKernelTimeoutForTests(value);
+    EXPECT_EQ(itk::cuda::HasKernelTimeout(device), value == 1);
+    EXPECT_EQ(itk::cuda::HasKernelTimeout(1000), value == 1);
+  }
+  itk::cuda::SetKernelTimeoutForTests(-1);
+  EXPECT_THROW(itk::cuda::HasKernelTimeout(1000), CudaError);
+}
+
+TEST_F(CudaRuntime, Kernel_timeout_is_that_of_the_device)
+{
+  int expected = 0;
+  ITK_CUDA_CALL(cudaDeviceGetAttribute(&expected, cudaDevAttrKernelExecTimeout, device));
+  EXPECT_EQ(itk::cuda::HasKernelTimeout(device), expected != 0);
+  EXPECT_EQ(itk::cuda::GetDeviceProperties(device).KernelExecTimeout, expected != 0);
+}
+
+namespace
+{
+/** Looks for devices in a new process, where nobody has, and makes the reading of the first one fail. Ends the process,
+ * successfully if that one is listed with the reason and the others are none the worse. */
+[[noreturn]] void
+ExitAfterFailureToReadTheFirstDevice()
+{
+  FaultHook::FailCall(3, cudaErrorUnknown); // after the driver's version and the number of devices
+  const std::vector<itk::CudaDeviceInformation> devices = Configuration::GetDevices();
+  FaultHook::Clear();
+  bool isRight = devices.empty() != FaultHook::GetFired();
+  for (const itk::CudaDeviceInformation & found : devices)
+  {
+    std::string reason;
+    const bool  isUsable = Configuration::IsDeviceUsable(found.Index, reason);
+    const bool  isUnread = reason.find("the properties of device 0 cannot be read: cudaErrorUnknown") == 0;
+    const bool  isConsistent = !isUnread || (!isUsable && !found.Usable && found.Reason == reason);
+    isRight = isRight && isConsistent && isUnread == (found.Index == 0);
+    std::cerr << found.Index << ", " << found.Name << ": " << (isUsable ? "usable" : reason) << std::endl;
+  }
+  std::cerr << devices.size() << " devices; the call that failed: " << FaultHook::GetCall() << std::endl;
+  std::exit(isRight ? 0 : 1);
+}
+} // namespace
+
+TEST(CudaRuntimeDeathTest, Device_that_cannot_be_read_leaves_the_others_usable)
+{
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(ExitAfterFailureToReadTheFirstDevice(), testing::ExitedWithCode(0), "devices; the call that failed");
+  if (Configuration::GetDevices().empty())
+  {
+    GTEST_SKIP() << "no device";
+  }
+}

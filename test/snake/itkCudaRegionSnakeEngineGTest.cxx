@@ -1,0 +1,1000 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaNoiseLaws.h"
+#include "region/Laws.h"
+#include "snake/Core.h"
+#include "snake/Plan.h"
+#include "itkCudaSnakeScene.h"
+#include "snake/Start.h"
+#include "snake/itkCudaSnakeTestCase.h"
+#include "itkMacro.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#ifdef __linux__
+#  include <sys/resource.h>
+#  include <unistd.h>
+#endif
+
+namespace
+{
+using itk::CudaComponentType;
+using itk::CudaFiltersEnums;
+using itk::CudaDetail::CudaImageView;
+using itk::CudaDetail::CudaRegionSnakeInput;
+using itk::CudaDetail::CudaRegionSnakeObserver;
+using itk::CudaDetail::CudaRegionSnakeParameters;
+using itk::CudaRegionSnakeResult;
+using itk::CudaDetail::CudaRegionSnakeState;
+using itk::CudaRegionSnakeStep;
+using itk::CudaRegionSnakeStop;
+using itk::CudaSnakePolygon;
+using itk::cuda::region::AllLaws;
+using itk::cuda::Case;
+using itk::cuda::ExpectSameResults;
+using itk::cuda::region::GetTraits;
+using itk::cuda::IntersectionOverUnion;
+using itk::cuda::region::LawDescription;
+using itk::cuda::MakeCase;
+using itk::cuda::MakeImageView;
+using itk::cuda::snake::MakeLawDescription;
+using itk::cuda::snake::MakeRectangle;
+using itk::cuda::region::Moments;
+using itk::cuda::region::NoiseLaw;
+using itk::cuda::RandomCase;
+using itk::cuda::region::SampleGrid;
+using itk::cuda::SceneNoise;
+using itk::cuda::SceneTarget;
+using itk::cuda::SnakeScene;
+using itk::cuda::SplitMix64;
+using itk::cuda::snake::TraceMask;
+using itk::cuda::region::UsesSquares;
+using itk::cuda::region::ValueRange;
+using itk::cuda::region::operator==;
+using Kind = CudaRegionSnakeStep::Kind;
+
+/** Sums over the pixels that belong to the cells inside a polygon of a level, added up one by one. */
+Moments
+SumPixels(const Case & image, const CudaSnakePolygon & polygon, uint32_t exponent)
+{
+  const int32_t                            height = image.Height >> exponent;
+  const itk::CudaDetail::CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(polygon, height);
+  Moments                                  sums;
+  for (int32_t y = 0; y < height << exponent; ++y)
+  {
+    const size_t row = static_cast<size_t>(y >> exponent);
+    for (size_t i = spans.First[row]; i < spans.First[row + 1]; i += 2)
+    {
+      for (int32_t x = spans.Columns[i] << exponent; x < spans.Columns[i + 1] << exponent; ++x)
+      {
+        if (image.IsValid(x, y))
+        {
+          const uint64_t sample = image.Pixels[static_cast<size_t>(y) * image.Width + x];
+          sums += { 1, sample, sample * sample };
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+int64_t
+DoubledArea(const CudaSnakePolygon & polygon)
+{
+  int64_t area = 0;
+  for (size_t i = 0; i < polygon.size(); ++i)
+  {
+    const auto & p = polygon[i];
+    const auto & q = polygon[(i + 1) % polygon.size()];
+    area += static_cast<int64_t>(p.X) * q.Y - static_cast<int64_t>(q.X) * p.Y;
+  }
+  return area;
+}
+
+/** Checks every state that the snake goes through. */
+class InvariantChecker
+{
+public:
+  explicit InvariantChecker(const Case & image)
+    : m_Image(image)
+    , m_NodeCost(std::log(static_cast<double>(
+        image.Valid.empty() ? image.Pixels.size()
+                            : image.Valid.size() - std::count(image.Valid.begin(), image.Valid.end(), 0))))
+  {}
+
+  void
+  operator()(const CudaRegionSnakeState & state)
+  {
+    ++m_States;
+    const CudaRegionSnakeStep & step = state.Step;
+    ASSERT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(state.Polygon)) << this->Describe(step);
+    if (m_Image.Parameters.NoiseLaw != NoiseLaw::LogNormal)
+    {
+      const Moments expected = SumPixels(m_Image, state.Polygon, step.LevelExponent);
+      ASSERT_EQ(step.NumberOfPixels, expected.Count) << this->Describe(step);
+      ASSERT_EQ(state.Sum, expected.Sum) << this->Describe(step);
+      if (UsesSquares(*m_Image.Parameters.NoiseLaw))
+      {
+        ASSERT_EQ(state.SumOfSquares, expected.SumOfSquares) << this->Describe(step);
+      }
+    }
+    if (step.What == Kind::Iteration)
+    {
+      ASSERT_LE(step.Change, 0.0) << this->Describe(step);
+      ASSERT_TRUE(step.Change == 0.0 || step.Change <= -0.9e-6) << this->Describe(step);
+    }
+    if (step.What == Kind::Removal)
+    {
+      const double length = step.Criterion - step.Change + m_NodeCost * m_LastNodes;
+      ASSERT_LT(step.Criterion + m_NodeCost * step.NumberOfNodes, length) << this->Describe(step);
+    }
+    m_LastNodes = step.NumberOfNodes;
+  }
+
+  int
+  GetNumberOfStates() const
+  {
+    return m_States;
+  }
+
+private:
+  const Case & m_Image;
+  const double m_NodeCost;
+  int          m_States{ 0 };
+  double       m_LastNodes{ 0 };
+
+  std::string
+  Describe(const CudaRegionSnakeStep & step) const
+  {
+    return std::string(itk::CudaRegionSnakeStepName(step.What)) + " " + std::to_string(m_States) + " level " +
+           std::to_string(step.LevelExponent) + " step " + std::to_string(step.Step) + " nodes " +
+           std::to_string(step.NumberOfNodes);
+  }
+};
+
+void
+RunChecked(const Case & image)
+{
+  InvariantChecker        checker(image);
+  CudaRegionSnakeObserver observer;
+  observer.Step = [&checker](const CudaRegionSnakeState & state) { checker(state); };
+  const CudaRegionSnakeResult result = image.Run(1, observer);
+  EXPECT_EQ(static_cast<size_t>(checker.GetNumberOfStates()), result.Record.size());
+  EXPECT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(result.Polygon));
+}
+
+template <typename TFunction>
+std::string
+MessageOf(const TFunction & function)
+{
+  try
+  {
+    function();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    return error.GetDescription();
+  }
+  return "no exception";
+}
+
+#define EXPECT_MESSAGE(statement, text) \
+  EXPECT_NE(MessageOf([&]() { statement; }).find(text), std::string::npos) << MessageOf([&]() { statement; })
+
+SnakeScene
+SmallScene()
+{
+  SnakeScene scene;
+  scene.Width = 96;
+  scene.Height = 80;
+  scene.Contrast = 3.0;
+  return scene;
+}
+
+/** A snake that has converged on a random scene, with what its decisions rest on, from sums of single pixels. */
+struct ConvergedSnake
+{
+  Case                          Image;
+  CudaSnakePolygon              Polygon;
+  Moments                       Target;
+  Moments                       Total;
+  itk::cuda::region::LinearForm Form;
+  bool                          Converged;
+
+  ConvergedSnake(uint64_t number, bool removal)
+    : Image(RandomCase(number, 96))
+  {
+    Image.Valid.clear();
+    Image.Parameters.UseDescriptionLength = removal;
+    const CudaRegionSnakeResult result = Image.Run();
+    Converged = Image.Parameters.NoiseLaw != NoiseLaw::LogNormal && result.Stop == CudaRegionSnakeStop::Converged;
+    Polygon = result.Polygon;
+    Target = SumPixels(Image, Polygon, 0);
+    for (const uint64_t sample : Image.Pixels)
+    {
+      Total += { 1, sample, sample * sample };
+    }
+    Form = itk::cuda::region::Linearize(MakeLawDescription(Image.Parameters, Image.Pixels.size()), Target, Total);
+  }
+
+  /** What the decision about another polygon goes by, less than nothing if it pays; infinite if it is not possible. */
+  double
+  GetGain(const CudaSnakePolygon & other) const
+  {
+    if (!itk::CudaDetail::CudaSnakePolygonIsSimple(other) || (DoubledArea(other) > 0) != (DoubledArea(Polygon) > 0))
+    {
+      return std::numeric_limits<double>::infinity();
+    }
+    const Moments sums = SumPixels(Image, other, 0);
+    const auto    size = static_cast<int64_t>(Image.Parameters.MinimumRegionSize);
+    return itk::cuda::snake::IsCountAllowed(sums.Count, Target.Count, Total.Count, size)
+             ? Form(sums - Target)
+             : std::numeric_limits<double>::infinity();
+  }
+};
+} // namespace
+
+TEST(CudaRegionSnakeEngine, FindsABrightRectangle)
+{
+  Case image;
+  image.Width = 32;
+  image.Height = 24;
+  image.Parameters.NoiseLaw = NoiseLaw::Gaussian;
+  image.Pixels.assign(32 * 24, 10);
+  for (int y = 6; y < 15; ++y)
+  {
+    std::fill_n(image.Pixels.begin() + y * 32 + 9, 12, uint16_t{ 200 });
+  }
+  const CudaRegionSnakeResult result = image.Run();
+  ASSERT_EQ(result.Polygon.size(), 4u);
+  EXPECT_TRUE(result.Polygon[0] == (itk::CudaSnakePoint{ 9, 6 }));
+  EXPECT_TRUE(result.Polygon[1] == (itk::CudaSnakePoint{ 21, 6 }));
+  EXPECT_TRUE(result.Polygon[2] == (itk::CudaSnakePoint{ 21, 15 }));
+  EXPECT_TRUE(result.Polygon[3] == (itk::CudaSnakePoint{ 9, 15 }));
+  EXPECT_TRUE(result.SignificantBoundary);
+  EXPECT_EQ(result.Stop, CudaRegionSnakeStop::Converged);
+  EXPECT_EQ(result.Inside.NumberOfPixels, 108u);
+  EXPECT_EQ(result.Inside.Mean, 200.0);
+  EXPECT_EQ(result.Inside.Variance, 0.0);
+  EXPECT_EQ(result.Outside.Mean, 10.0);
+}
+
+TEST(CudaRegionSnakeEngine, EveryStateIsSimpleHasItsSumsAndImproves)
+{
+  for (uint64_t number = 1000; number < 1060; ++number)
+  {
+    SCOPED_TRACE("scene " + std::to_string(number));
+    RunChecked(RandomCase(number, 128));
+    if (HasFatalFailure())
+    {
+      return;
+    }
+  }
+}
+
+TEST(CudaRegionSnakeEngine, EveryStateOfTwoLevelsIsSimpleHasItsSumsAndImproves)
+{
+  for (const bool masked : { false, true })
+  {
+    SnakeScene scene;
+    scene.Width = 1003;
+    scene.Height = 970;
+    Case image = MakeCase(scene);
+    if (masked)
+    {
+      image.Valid.assign(image.Pixels.size(), 1);
+      for (size_t i = 0; i < image.Valid.size(); i += 3)
+      {
+        image.Valid[i] = 0;
+      }
+    }
+    image.Parameters.Start = CudaFiltersEnums::Start::MarginRectangle;
+    RunChecked(image);
+  }
+}
+
+TEST(CudaRegionSnakeEngine, NoRunOfNodesIsLeftWhoseRemovalPays)
+{
+  int candidates = 0;
+  for (uint64_t number = 3000; number < 3300; ++number)
+  {
+    const ConvergedSnake snake(number, true);
+    const int            n = static_cast<int>(snake.Polygon.size());
+    const double         nodeCost = std::log(static_cast<double>(snake.Image.Pixels.size()));
+    for (int run = 1; snake.Converged && run <= std::min(itk::cuda::snake::MaximumRemovedRun, n - 3); ++run)
+    {
+      for (int i = 0; i < n; ++i)
+      {
+        CudaSnakePolygon shorter;
+        for (int k = run; k < n; ++k)
+        {
+          shorter.push_back(snake.Polygon[(i + k) % n]);
+        }
+        const double gain = snake.GetGain(shorter);
+        candidates += std::isfinite(gain) ? 1 : 0;
+        ASSERT_GE(gain - run * nodeCost, -2.0 * snake.Image.Parameters.MinimumGain)
+          << "scene " << number << ", " << run << " of " << n << " nodes from " << i << " on";
+      }
+    }
+  }
+  EXPECT_GT(candidates, 500);
+}
+
+// Steps may be left early, but not the last one, with removal or without.
+TEST(CudaRegionSnakeEngine, NoMoveByAPixelIsLeftThatPays)
+{
+  int candidates = 0;
+  for (uint64_t number = 3300; number < 3500; ++number)
+  {
+    const ConvergedSnake snake(number, number % 2 == 0);
+    for (size_t i = 0; snake.Converged && i < snake.Polygon.size(); ++i)
+    {
+      for (int direction = 0; direction < itk::cuda::snake::Directions; ++direction)
+      {
+        CudaSnakePolygon moved = snake.Polygon;
+        moved[i] = itk::cuda::snake::CandidatePosition(moved[i], direction, 1, snake.Image.Width, snake.Image.Height);
+        const double gain = snake.GetGain(moved);
+        candidates += std::isfinite(gain) ? 1 : 0;
+        ASSERT_GE(gain, -2.0 * snake.Image.Parameters.MinimumGain)
+          << "scene " << number << ", node " << i << " of " << snake.Polygon.size() << ", direction " << direction;
+      }
+    }
+  }
+  EXPECT_GT(candidates, 5000);
+}
+
+TEST(CudaRegionSnakeEngine, ThreadsDoNotChangeAnyOf300Scenes)
+{
+  for (uint64_t number = 0; number < 300; ++number)
+  {
+    const Case image = RandomCase(number, number % 10 == 0 ? 700 : 200);
+    ExpectSameResults(image.Run(1), image.Run(4), "scene " + std::to_string(number));
+    if (HasFatalFailure())
+    {
+      return;
+    }
+  }
+}
+
+TEST(CudaRegionSnakeEngine, ObserversDoNotChangeTheResult)
+{
+  const Case              image = MakeCase(SmallScene());
+  CudaRegionSnakeObserver observer;
+  int                     calls = 0;
+  observer.Step = [&calls](const CudaRegionSnakeState &) { ++calls; };
+  observer.Progress = [](float) { return true; };
+  ExpectSameResults(image.Run(), image.Run(1, observer), "observed");
+  EXPECT_GT(calls, 10);
+}
+
+TEST(CudaRegionSnakeEngine, AbortIsHonouredAtTheFirstLevel)
+{
+  const Case              image = MakeCase(SmallScene());
+  CudaRegionSnakeObserver observer;
+  observer.Progress = [](float) { return false; };
+  const CudaRegionSnakeResult result = image.Run(1, observer);
+  EXPECT_EQ(result.Stop, CudaRegionSnakeStop::Aborted);
+  EXPECT_EQ(result.NumberOfIterations, 0u);
+}
+
+TEST(CudaRegionSnakeEngine, AbortIsHonouredInsideAPhase)
+{
+  // Phases of so many nodes take seconds. The first report is that of the level.
+  Case image = itk::cuda::MakeCaseForComb(1 << 13);
+  image.Parameters.MaximumNumberOfIterations = 2;
+  for (const unsigned int threads : { 1, 4 })
+  {
+    int                     reports = 0;
+    CudaRegionSnakeObserver observer;
+    observer.Progress = [&reports](float done) {
+      EXPECT_GE(done, 0.0f);
+      EXPECT_LE(done, 1.0f);
+      return ++reports < 3;
+    };
+    EXPECT_EQ(image.Run(threads, observer).Stop, CudaRegionSnakeStop::Aborted);
+    EXPECT_EQ(reports, 3);
+  }
+}
+
+TEST(CudaRegionSnakeEngine, AbortIsHonouredByAnObserverOfSteps)
+{
+  const Case              image = MakeCase(SmallScene());
+  CudaRegionSnakeObserver observer;
+  int                     steps = 0;
+  observer.Step = [&steps](const CudaRegionSnakeState &) { ++steps; };
+  observer.Progress = [&steps](float) { return steps < 4; };
+  EXPECT_EQ(image.Run(1, observer).Stop, CudaRegionSnakeStop::Aborted);
+  EXPECT_EQ(steps, 4);
+}
+
+TEST(CudaRegionSnakeEngine, LimitsStopTheSnakeAndAreNamed)
+{
+  Case image = MakeCase(SmallScene());
+  image.Parameters.MinimumEdgeLength = 2.0;
+  image.Parameters.UseDescriptionLength = false;
+  image.Parameters.MaximumNumberOfIterations = 5;
+  const CudaRegionSnakeResult few = image.Run();
+  EXPECT_EQ(few.Stop, CudaRegionSnakeStop::MaximumNumberOfIterations);
+  EXPECT_EQ(few.NumberOfIterations, 5u);
+  image.Parameters.MaximumNumberOfIterations = 1000;
+  image.Parameters.MaximumNumberOfNodes = 10;
+  const CudaRegionSnakeResult limited = image.Run();
+  EXPECT_EQ(limited.Stop, CudaRegionSnakeStop::MaximumNumberOfNodes);
+  EXPECT_LE(limited.Polygon.size(), 10u);
+}
+
+TEST(CudaRegionSnakeEngine, SignificanceDoesNotDependOnUseDescriptionLength)
+{
+  Case image = MakeCase(SmallScene());
+  image.Parameters.MinimumEdgeLength = 6.0;
+  for (const double contrast : { 0.0, 3.0 })
+  {
+    SnakeScene scene = SmallScene();
+    scene.Contrast = contrast;
+    image.Pixels = scene.MakePixels(1);
+    image.Parameters.UseDescriptionLength = true;
+    const bool pruned = image.Run().SignificantBoundary;
+    image.Parameters.UseDescriptionLength = false;
+    EXPECT_EQ(image.Run().SignificantBoundary, pruned);
+    EXPECT_EQ(pruned, contrast > 0.0);
+  }
+}
+
+TEST(CudaRegionSnakeEngine, DegenerateImages)
+{
+  for (const auto law : AllLaws)
+  {
+    if (GetTraits(law).Values == ValueRange::Positive)
+    {
+      continue;
+    }
+    SCOPED_TRACE(GetTraits(law).Name);
+    Case image;
+    image.Width = 60;
+    image.Height = 50;
+    image.Parameters.NoiseLaw = law;
+    image.Pixels.assign(60 * 50, 0);
+    EXPECT_FALSE(image.Run().SignificantBoundary) << "an image of zeros";
+    image.Pixels.assign(60 * 50, 1);
+    EXPECT_FALSE(image.Run().SignificantBoundary) << "a constant image";
+    for (int y = 10; y < 30; ++y)
+    {
+      std::fill_n(image.Pixels.begin() + y * 60 + 20, 25, uint16_t{ 0 });
+    }
+    const CudaRegionSnakeResult binary = image.Run();
+    EXPECT_EQ(binary.Stop, CudaRegionSnakeStop::Converged);
+    EXPECT_TRUE(binary.SignificantBoundary) << "a clean binary image";
+  }
+}
+
+TEST(CudaRegionSnakeEngine, BorderOfZerosDoesNotHideTheTarget)
+{
+  SnakeScene scene;
+  scene.Width = 200;
+  scene.Height = 180;
+  scene.Noise = SceneNoise::Gamma;
+  scene.Ratio = 3.0;
+  Case image = MakeCase(scene);
+  for (int y = 0; y < 180; ++y)
+  {
+    std::fill_n(image.Pixels.begin() + y * 200, 12, uint16_t{ 0 });
+  }
+  EXPECT_EQ(image.Run().Stop, CudaRegionSnakeStop::Converged);
+  // Marked as invalid, the border does not count.
+  image.Valid.assign(image.Pixels.size(), 1);
+  for (int y = 0; y < 180; ++y)
+  {
+    std::fill_n(image.Valid.begin() + y * 200, 12, uint8_t{ 0 });
+  }
+  const CudaRegionSnakeResult result = image.Run();
+  EXPECT_TRUE(result.SignificantBoundary);
+  EXPECT_GT(IntersectionOverUnion({ result.Polygon }, scene.GetTruth(), scene.Height), 0.9);
+}
+
+TEST(CudaRegionSnakeEngine, TargetOfOneValueIsFoundInNoise)
+{
+  for (const auto noise : { SceneNoise::Gaussian, SceneNoise::Gamma, SceneNoise::Rayleigh })
+  {
+    SCOPED_TRACE("noise " + std::to_string(static_cast<int>(noise)));
+    SnakeScene scene = SmallScene();
+    scene.Target = SceneTarget::None;
+    scene.Noise = noise;
+    Case image = MakeCase(scene);
+    for (int y = 20; y < 60; ++y)
+    {
+      std::fill_n(image.Pixels.begin() + y * image.Width + 30, 40, uint16_t{ 100 });
+    }
+    const CudaRegionSnakeResult result = image.Run();
+    EXPECT_EQ(result.Stop, CudaRegionSnakeStop::Converged);
+    EXPECT_TRUE(result.SignificantBoundary);
+    EXPECT_TRUE(std::isfinite(result.Criterion));
+    EXPECT_GT(IntersectionOverUnion({ result.Polygon }, { MakeRectangle(30, 20, 70, 60) }, scene.Height), 0.98);
+  }
+}
+
+TEST(CudaRegionSnakeEngine, NoiseAloneHasNoSignificantBoundary)
+{
+  constexpr int scenes = 200;
+  for (int noise = 0; noise < 6; ++noise)
+  {
+    int found = 0;
+    for (int number = 0; number < scenes; ++number)
+    {
+      SnakeScene scene;
+      scene.Width = 24 + 7 * (number % 12);
+      scene.Height = 24 + 5 * (number % 17);
+      scene.Target = SceneTarget::None;
+      scene.Noise = static_cast<SceneNoise>(noise);
+      scene.Seed = 5000 + static_cast<uint64_t>(number);
+      Case image = MakeCase(scene);
+      image.Parameters.Start =
+        number % 4 == 0 ? CudaFiltersEnums::Start::Automatic : CudaFiltersEnums::Start::MarginRectangle;
+      found += image.Run().SignificantBoundary ? 1 : 0;
+    }
+    EXPECT_EQ(found, 0) << "noise " << noise;
+  }
+}
+
+TEST(CudaRegionSnakeEngine, PixelTypesAndOffsetsAgree)
+{
+  const SnakeScene            scene = SmallScene();
+  const Case                  image = MakeCase(scene);
+  const CudaRegionSnakeResult expected = image.Run();
+  // The same numbers, all lower by 20000: negative ones among them.
+  std::vector<int16_t> shorts(image.Pixels.size());
+  std::vector<float>   floats(image.Pixels.size());
+  for (size_t i = 0; i < image.Pixels.size(); ++i)
+  {
+    shorts[i] = static_cast<int16_t>(image.Pixels[i] - 20000);
+    floats[i] = 0.25f * static_cast<float>(shorts[i]);
+  }
+  CudaRegionSnakeInput input;
+  input.Image = MakeImageView(shorts.data(), CudaComponentType::Short, scene.Width, scene.Height);
+  const CudaRegionSnakeResult fromShorts = itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {});
+  input.Image = MakeImageView(floats.data(), CudaComponentType::Float, scene.Width, scene.Height);
+  const CudaRegionSnakeResult fromFloats = itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {});
+  ASSERT_EQ(fromShorts.Polygon.size(), expected.Polygon.size());
+  for (size_t i = 0; i < expected.Polygon.size(); ++i)
+  {
+    EXPECT_TRUE(fromShorts.Polygon[i] == expected.Polygon[i]);
+  }
+  EXPECT_EQ(fromShorts.Criterion, expected.Criterion);
+  EXPECT_NEAR(fromShorts.Inside.Mean, expected.Inside.Mean - 20000.0, 1e-8);
+  EXPECT_EQ(fromShorts.Inside.Variance, expected.Inside.Variance);
+  EXPECT_GT(IntersectionOverUnion({ fromFloats.Polygon }, { expected.Polygon }, scene.Height), 0.99);
+  EXPECT_NEAR(fromFloats.Inside.Mean, 0.25 * (expected.Inside.Mean - 20000.0), 5.0);
+}
+
+TEST(CudaRegionSnakeEngine, CriterionOfFloatsIsInNaturalUnits)
+{
+  // The grid's step must not show in J: the same image, and its values in other units.
+  constexpr double   looks = 4.4;
+  const SnakeScene   scene = SmallScene();
+  const Case         image = MakeCase(scene);
+  std::vector<float> floats(image.Pixels.begin(), image.Pixels.end());
+  const auto         run = [&](CudaFiltersEnums::NoiseLaw law) {
+    CudaRegionSnakeParameters parameters = image.Parameters;
+    parameters.NoiseLaw = law;
+    parameters.NumberOfLooks = looks;
+    CudaRegionSnakeInput input;
+    input.Image = MakeImageView(floats.data(), CudaComponentType::Float, scene.Width, scene.Height);
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 1, {}).CriterionOfOneRegion;
+  };
+  for (const auto law : AllLaws)
+  {
+    if (GetTraits(law).Grid == SampleGrid::Binary)
+    {
+      continue;
+    }
+    Case integers = image;
+    integers.Parameters.NoiseLaw = law;
+    integers.Parameters.NumberOfLooks = looks;
+    const double expected = integers.Run().CriterionOfOneRegion;
+    EXPECT_NEAR(run(law), expected, 1e-5 * std::abs(expected)) << GetTraits(law).Name;
+  }
+}
+
+TEST(CudaRegionSnakeEngine, ParametersThatCannotBeAreNamed)
+{
+  Case       image = MakeCase(SmallScene());
+  const auto with = [&image](auto change) {
+    Case changed = image;
+    change(changed.Parameters);
+    changed.Run();
+  };
+  using P = CudaRegionSnakeParameters;
+  EXPECT_MESSAGE(with([](P & p) { p.NoiseLaw.reset(); }), "NoiseLaw is not set; call SetNoiseLaw()");
+  EXPECT_MESSAGE(with([](P & p) { p.MaximumStep = 0; }), "MaximumStep is 0");
+  EXPECT_MESSAGE(with([](P & p) { p.MinimumEdgeLength = 0.0; }), "MinimumEdgeLength is 0");
+  EXPECT_MESSAGE(with([](P & p) { p.MinimumGain = 0.0; }), "MinimumGain is 0");
+  EXPECT_MESSAGE(with([](P & p) { p.NumberOfLooks = 0.0; }), "NumberOfLooks is 0");
+  EXPECT_MESSAGE(with([](P & p) { p.NumberOfLooks = std::numeric_limits<double>::quiet_NaN(); }), "NumberOfLooks is");
+  EXPECT_MESSAGE(with([](P & p) { p.MaximumNumberOfNodes = 3; }), "MaximumNumberOfNodes is 3");
+  EXPECT_MESSAGE(with([](P & p) { p.MaximumNumberOfIterations = 0; }), "MaximumNumberOfIterations is 0");
+  EXPECT_MESSAGE(with([](P & p) { p.MinimumRegionSize = 0; }), "MinimumRegionSize is 0");
+  EXPECT_MESSAGE(with([](P & p) { p.MinimumRegionSize = 4000; }), "two regions of MinimumRegionSize 4000");
+}
+
+TEST(CudaRegionSnakeEngine, ImagesThatCannotBeAreRefused)
+{
+  CudaRegionSnakeParameters parameters;
+  std::vector<float>        floats(40 * 40, 1.5f);
+  CudaRegionSnakeInput      input;
+  input.FirstIndex = { { 100, -7 } };
+  input.Image = MakeImageView(floats.data(), CudaComponentType::Float, 40, 40);
+  const auto run = [&](CudaFiltersEnums::NoiseLaw law) {
+    parameters.NoiseLaw = law;
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {});
+  };
+  floats[5 * 40 + 3] = std::numeric_limits<float>::quiet_NaN();
+  floats[9 * 40 + 1] = std::numeric_limits<float>::infinity();
+  EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "Pixel [103, -2] is nan");
+  floats[5 * 40 + 3] = 1.0f;
+  EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "Pixel [101, 2] is inf");
+  floats[9 * 40 + 1] = -1.0f;
+  EXPECT_MESSAGE(
+    run(NoiseLaw::Gamma),
+    "Pixel [101, 2] is -1; NoiseLaw Gamma needs values of 0 or more. Is the image in decibels? Then compute "
+    "10^(pixel / 10) first. Pixels without a value can be left out by a mask of valid pixels");
+  EXPECT_MESSAGE(
+    run(NoiseLaw::Rayleigh),
+    "NoiseLaw Rayleigh needs values of 0 or more. Is the image in decibels? Then compute 10^(pixel / 20) first");
+  EXPECT_MESSAGE(run(NoiseLaw::LogNormal), "NoiseLaw LogNormal needs values above 0. Pixels without");
+  EXPECT_MESSAGE(run(NoiseLaw::Poisson), "Pixel [100, -7] is 1.5; NoiseLaw Poisson needs counts");
+  EXPECT_MESSAGE(run(NoiseLaw::Bernoulli), "Set ForegroundThreshold");
+
+  std::vector<uint8_t> mask(40 * 40, 0);
+  CudaImageView        maskView = MakeImageView(mask.data(), CudaComponentType::UChar, 40, 40);
+  input.ValidMask = &maskView;
+  EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "has 0 valid pixels");
+  maskView.Size[0] = 39;
+  EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "The mask of valid pixels has 39 x 40 pixels");
+  input.ValidMask = nullptr;
+  input.Image = MakeImageView(floats.data(), CudaComponentType::Float, 1, 1);
+  EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "has 1 valid pixels");
+}
+
+// A few values far above the others would take the digits of the others away. They are refused by name, for each law
+// whose samples follow the largest value; a mask of valid pixels is the remedy, whatever lies below it.
+TEST(CudaRegionSnakeEngine, ExtremePixelsAreRefusedUnlessTheyAreMasked)
+{
+  constexpr size_t     side = 64;
+  constexpr uint64_t   seed = 71000;
+  std::vector<float>   pixels(side * side);
+  std::vector<uint8_t> mask(side * side, 1);
+  const CudaImageView  maskView = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
+  CudaRegionSnakeInput input;
+  input.FirstIndex = { { 100, -7 } };
+  input.Image = MakeImageView(pixels.data(), CudaComponentType::Float, side, side);
+  const std::array<size_t, 4> places{ { 5 * side + 3, 5 * side + 9, 30 * side + 31, 63 * side + 63 } };
+  std::cout << "seed " << seed << std::endl;
+  double sumOfInner = 0.0;
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    const bool isInner = i / side >= 20 && i / side < 44 && i % side >= 20 && i % side < 44;
+    // Uniform from half the mean to one and a half.
+    pixels[i] = (isInner ? 30.0f : 10.0f) * (0.5f + static_cast<float>(SplitMix64(seed + i) % 1000) / 1000.0f);
+    sumOfInner += isInner && i != places[2] ? pixels[i] : 0.0;
+  }
+  const auto put = [&](float value) {
+    for (const size_t place : places)
+    {
+      pixels[place] = value;
+    }
+  };
+  CudaRegionSnakeParameters parameters;
+  const auto                run = [&] { return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {}); };
+  for (const auto & [law, value, text] : { std::tuple(NoiseLaw::Gaussian, -3.4e38f, "-3.4e+38"),
+                                           { NoiseLaw::Gaussian, 1e8f, "1e+08" },
+                                           { NoiseLaw::GaussianCommonVariance, -3.4e38f, "-3.4e+38" },
+                                           { NoiseLaw::Gamma, 1e12f, "1e+12" },
+                                           { NoiseLaw::Rayleigh, 1e8f, "1e+08" } })
+  {
+    const std::string name = std::string(GetTraits(law).Name) + ", " + text;
+    parameters.NoiseLaw = law;
+    put(value);
+    input.ValidMask = nullptr;
+    EXPECT_MESSAGE(run(), std::string("Pixel [103, -2] is ") + text + ", the first of 4 so far above the others");
+    EXPECT_MESSAGE(run(), "Leave such pixels out by a mask of valid pixels");
+    for (const size_t place : places)
+    {
+      mask[place] = 0;
+    }
+    input.ValidMask = &maskView;
+    const CudaRegionSnakeResult masked = run();
+    put(10.0f);
+    itk::cuda::ExpectSameResults(run(), masked, name);
+    // The inner pixels, but for the one that is not valid.
+    EXPECT_EQ(masked.Inside.NumberOfPixels, 24u * 24u - 1u) << name;
+    EXPECT_NEAR(masked.Inside.Mean, sumOfInner / (24.0 * 24.0 - 1.0), 1e-4) << name; // half a step is below 1e-5
+    std::fill(mask.begin(), mask.end(), uint8_t{ 1 });
+  }
+}
+
+// Values that go down from the largest to the others in small steps leave no gap, but nearly all others lie together.
+TEST(CudaRegionSnakeEngine, ExtremePixelsAreRefusedWithoutAGap)
+{
+  constexpr size_t     side = 64;
+  std::vector<float>   pixels(side * side);
+  std::vector<uint8_t> mask(side * side, 1);
+  const CudaImageView  maskView = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
+  CudaRegionSnakeInput input;
+  input.Image = MakeImageView(pixels.data(), CudaComponentType::Float, side, side);
+  CudaRegionSnakeParameters parameters;
+  const auto                run = [&] { return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {}); };
+  constexpr uint64_t        seed = 72000;
+  std::cout << "seed " << seed << std::endl;
+  for (const float factor : { 4.0f, 100.0f })
+  {
+    for (const auto & [law, largest] :
+         { std::pair(NoiseLaw::Gaussian, -3e38f), { NoiseLaw::Gaussian, 1e12f }, { NoiseLaw::Gamma, 1e12f } })
+    {
+      for (size_t i = 0; i < pixels.size(); ++i)
+      {
+        pixels[i] = 10.0f * (0.5f + static_cast<float>(SplitMix64(seed + i) % 1000) / 1000.0f);
+      }
+      std::fill(mask.begin(), mask.end(), uint8_t{ 1 });
+      size_t place = 200;
+      for (float value = largest; std::abs(value) > 10.0f; value /= factor)
+      {
+        pixels[place] = value;
+        mask[place++] = 0;
+      }
+      parameters.NoiseLaw = law;
+      input.ValidMask = nullptr;
+      EXPECT_MESSAGE(run(), "Pixel [8, 3] is ");
+      EXPECT_MESSAGE(run(), "Leave such pixels out by a mask of valid pixels");
+      input.ValidMask = &maskView;
+      EXPECT_NO_THROW(run());
+    }
+  }
+}
+
+// What decides is the number of digits that are left, and whether the extreme values stand apart.
+TEST(CudaRegionSnakeEngine, WideRangesAreAcceptedWhereTheyLeaveDigitsOrHaveNoGap)
+{
+  constexpr size_t     side = 64;
+  std::vector<float>   pixels(side * side);
+  CudaRegionSnakeInput input;
+  input.Image = MakeImageView(pixels.data(), CudaComponentType::Float, side, side);
+  CudaRegionSnakeParameters parameters;
+  const auto                run = [&](NoiseLaw law) {
+    parameters.NoiseLaw = law;
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {});
+  };
+  // Ratios of a million leave 8 steps to the values of squares; more bits are there without squares.
+  const auto fill = [&](float extreme) {
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      pixels[i] = 10.0f + static_cast<float>(i % 3);
+    }
+    pixels[100] = extreme;
+  };
+  for (const auto & [extreme, step] : { std::pair(1e6f, 0.0625), { 1e7f, 1.0 } })
+  {
+    fill(extreme);
+    EXPECT_NO_THROW(run(NoiseLaw::Gaussian)) << extreme;
+    // The smallest powers of two that bring the extreme value below 2^24, and the sums of what is rounded to them.
+    const CudaRegionSnakeResult result = run(NoiseLaw::Rayleigh);
+    uint64_t                    sum = 0;
+    for (const float pixel : pixels)
+    {
+      sum += static_cast<uint64_t>(std::floor(pixel / step + 0.5));
+    }
+    EXPECT_EQ(static_cast<uint64_t>(result.Inside.Sum + result.Outside.Sum), sum) << extreme;
+  }
+  fill(2e9f);
+  EXPECT_NO_THROW(run(NoiseLaw::Gamma));
+  EXPECT_MESSAGE(run(NoiseLaw::Rayleigh), "Pixel [36, 1] is 2e+09, the first of 1 so far above");
+  fill(3e38f);
+  EXPECT_NO_THROW(run(NoiseLaw::LogNormal)); // a grid of logarithms
+  // A spot whose flanks go down to 1e-38: most pixels are nothing, and no gap sets the bright ones apart.
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    const double x = static_cast<double>(i % side) - 31.5;
+    const double y = static_cast<double>(i / side) - 31.5;
+    pixels[i] = static_cast<float>(std::exp(-(x * x + y * y) / 18.0));
+  }
+  EXPECT_NO_THROW(run(NoiseLaw::Gaussian));
+  // Zeros are no values whose digits could get lost; a few tiny values are not most of the image.
+  std::fill(pixels.begin(), pixels.end(), 0.0f);
+  std::fill_n(pixels.begin() + 1000, 400, 5.0f);
+  EXPECT_NO_THROW(run(NoiseLaw::Gaussian));
+  std::fill_n(pixels.begin() + 2000, 300, 1e-30f);
+  EXPECT_NO_THROW(run(NoiseLaw::Gaussian));
+  // No-data values are refused even where most pixels have them.
+  std::fill_n(pixels.begin() + 2000, 1500, -3.4e38f);
+  EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "Pixel [16, 31] is -3.4e+38, the first of 1500 so far above");
+}
+
+TEST(CudaRegionSnakeEngine, StartPolygons)
+{
+  Case                 image = MakeCase(SmallScene());
+  CudaRegionSnakeInput input;
+  input.Image = MakeImageView(image.Pixels.data(), CudaComponentType::UShort, image.Width, image.Height);
+  CudaSnakePolygon start;
+  input.StartPolygon = &start;
+  const auto run = [&]() { return itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {}); };
+  EXPECT_MESSAGE(run(), "has 0 different vertices");
+  start = { { 1, 1 }, { 1, 1 }, { 9, 9 } };
+  EXPECT_MESSAGE(run(), "has 2 different vertices");
+  start = { { 10, 10 }, { 50, 50 }, { 50, 10 }, { 10, 50 } };
+  EXPECT_MESSAGE(run(), "crosses or touches itself");
+  start = { { 10, 10 }, { 97, 50 }, { 50, 10 } };
+  EXPECT_MESSAGE(run(), "(97, 50), outside the image");
+  start = { { 10, 10 }, { 13, 10 }, { 13, 13 }, { 10, 13 } };
+  EXPECT_MESSAGE(run(), "has 9 valid pixels inside");
+  start = { { 0, 0 }, { 96, 0 }, { 96, 80 }, { 0, 80 } };
+  EXPECT_MESSAGE(run(), "0 outside");
+  start.assign(1, { 0, 0 });
+  for (int32_t x = 1; x < 90; ++x)
+  {
+    start.push_back({ x, 10 + x % 2 });
+  }
+  start.push_back({ 90, 0 });
+  image.Parameters.MaximumNumberOfNodes = 20;
+  EXPECT_MESSAGE(run(), "has 91 nodes; MaximumNumberOfNodes is 20");
+  image.Parameters.MaximumNumberOfNodes = 200;
+  start = { { 20, 20 }, { 20, 60 }, { 70, 60 }, { 70, 20 }, { 20, 20 } }; // clockwise or not, closed or not
+  const CudaRegionSnakeResult result = run();
+  EXPECT_GT(IntersectionOverUnion({ result.Polygon }, SmallScene().GetTruth(), 80), 0.9);
+  EXPECT_EQ(result.Record.front().NumberOfNodes, 4u);
+  EXPECT_EQ(result.Record.front().NumberOfPixels, 2000);
+}
+
+TEST(CudaRegionSnakeEngine, StartMasks)
+{
+  Case                 image = MakeCase(SmallScene());
+  std::vector<uint8_t> mask(image.Pixels.size(), 0);
+  const CudaImageView  maskView = MakeImageView(mask.data(), CudaComponentType::UChar, image.Width, image.Height);
+  CudaRegionSnakeInput input;
+  input.Image = MakeImageView(image.Pixels.data(), CudaComponentType::UShort, image.Width, image.Height);
+  input.StartMask = &maskView;
+  const auto run = [&]() { return itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {}); };
+  EXPECT_MESSAGE(run(), "The initial mask has 0 valid pixels inside");
+  for (int y = 20; y < 60; ++y)
+  {
+    std::fill_n(mask.begin() + y * 96 + 20, 50, uint8_t{ 255 });
+  }
+  const CudaRegionSnakeResult result = run();
+  EXPECT_EQ(result.Record.front().NumberOfNodes, 4u);
+  EXPECT_EQ(result.Record.front().NumberOfPixels, 2000);
+  EXPECT_GT(IntersectionOverUnion({ result.Polygon }, SmallScene().GetTruth(), 80), 0.9);
+  CudaSnakePolygon polygon{ { 1, 1 }, { 30, 1 }, { 30, 30 } };
+  input.StartPolygon = &polygon;
+  EXPECT_MESSAGE(run(), "give one start");
+}
+
+TEST(CudaSnakeStart, RectangleSearchFindsTheSmallestCriterion)
+{
+  SnakeScene scene;
+  scene.Width = 21;
+  scene.Height = 17;
+  scene.Contrast = 2.0;
+  Case image = MakeCase(scene);
+  image.Parameters.MaximumNumberOfIterations = 1;
+  const CudaRegionSnakeResult result = image.Run();
+  const CudaRegionSnakeStep   first = result.Record.front();
+  const LawDescription        law = MakeLawDescription(image.Parameters, image.Pixels.size());
+  const Moments               total = SumPixels(image, MakeRectangle(0, 0, 21, 17), 0);
+  double                      best = std::numeric_limits<double>::infinity();
+  for (int y1 = 1; y1 <= 17; ++y1)
+  {
+    for (int y0 = 0; y0 < y1; ++y0)
+    {
+      for (int x1 = 1; x1 <= 21; ++x1)
+      {
+        for (int x0 = 0; x0 < x1; ++x0)
+        {
+          const Moments target = SumPixels(image, MakeRectangle(x0, y0, x1, y1), 0);
+          if (target.Count >= 16 && total.Count - target.Count >= 16)
+          {
+            best = std::min(best, itk::cuda::region::Criterion(law, target, total));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(first.What, Kind::Level);
+  EXPECT_EQ(first.Criterion, best);
+}
+
+TEST(CudaSnakeStart, TracedMasksAreSimpleAndCoverTheirComponent)
+{
+  for (uint64_t number = 0; number < 200; ++number)
+  {
+    constexpr int32_t    side = 40;
+    std::vector<uint8_t> mask(side * side);
+    for (size_t i = 0; i < mask.size(); ++i)
+    {
+      mask[i] = SplitMix64(number * 10000 + i) % 100 < 40 + number / 5 ? 1 : 0;
+    }
+    const CudaImageView    view = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
+    const uint32_t         limit = number % 3 == 0 ? 8 : 4096;
+    const CudaSnakePolygon polygon = TraceMask(view, static_cast<uint32_t>(number % 2), limit);
+    ASSERT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(polygon)) << "mask " << number;
+    ASSERT_LE(polygon.size(), limit) << "mask " << number;
+  }
+  // A ring with a gap at a corner only: the hole is filled.
+  const std::string    pictures[] = { "......", ".####.", ".#..#.", ".#..#.", ".####.", "......" };
+  std::vector<uint8_t> ring;
+  for (const std::string & row : pictures)
+  {
+    for (const char cell : row)
+    {
+      ring.push_back(cell == '#' ? 1 : 0);
+    }
+  }
+  const CudaSnakePolygon square = TraceMask(MakeImageView(ring.data(), CudaComponentType::UChar, 6, 6), 0, 100);
+  ASSERT_EQ(square.size(), 4u);
+  EXPECT_TRUE(square[0] == (itk::CudaSnakePoint{ 1, 1 }));
+  EXPECT_TRUE(square[2] == (itk::CudaSnakePoint{ 5, 5 }));
+}
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(CudaSnakeStart, TracingALargeComponentTakesNoMoreThanItsCells)
+{
+  // In a process of its own, which gets its cells, a byte each, and little more.
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto trace = [] {
+    constexpr size_t     side = 6000;
+    constexpr size_t     room = size_t{ 8 } << 20;
+    std::vector<uint8_t> mask(side * side, 1);
+    for (size_t y = 0; y < side; y += 2)
+    {
+      mask[y * side + side / 2 + (y / 2) % 2] = 0;
+    }
+    size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + side * side + room;
+    const rlimit limits{ limit, limit };
+    setrlimit(RLIMIT_AS, &limits);
+    const CudaImageView view = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
+    return TraceMask(view, 0, 4096).size() >= 4;
+  };
+  EXPECT_EXIT(std::_Exit(trace() ? EXIT_SUCCESS : EXIT_FAILURE), ::testing::ExitedWithCode(EXIT_SUCCESS), "");
+}
+#endif
+
+TEST(CudaFiltersEnumsOfTheSnake, NamesAreReadInAnyCase)
+{
+  EXPECT_EQ(itk::CudaNoiseLawFromString("gaussianCOMMONVariance"), NoiseLaw::GaussianCommonVariance);
+  EXPECT_EQ(itk::CudaScheduleFromString("ASPUBLISHED"), CudaFiltersEnums::Schedule::AsPublished);
+  EXPECT_EQ(itk::CudaStartFromString("MarginRectangle"), CudaFiltersEnums::Start::MarginRectangle);
+  EXPECT_MESSAGE(itk::CudaNoiseLawFromString("Laplace"), "NoiseLaw is \"Laplace\"; it must be Gaussian, GaussianC");
+}
+
+TEST(CudaFiltersEnumsOfTheSnake, EveryLawIsNamedAndDescribed)
+{
+  const std::vector<itk::CudaNoiseLawInformation> laws = itk::CudaNoiseLaws();
+  ASSERT_EQ(laws.size(), AllLaws.size());
+  for (size_t i = 0; i < laws.size(); ++i)
+  {
+    const itk::CudaNoiseLawInformation & law = laws[i];
+    EXPECT_EQ(law.Law, AllLaws[i]);
+    EXPECT_EQ(itk::CudaNoiseLawFromString(law.Name), law.Law);
+    std::ostringstream printed;
+    printed << law.Law;
+    EXPECT_EQ(printed.str(), "itk::CudaFiltersEnums::NoiseLaw::" + law.Name);
+    EXPECT_NE(itk::CudaNoiseLawNames().find(law.Name), std::string::npos);
+    EXPECT_FALSE(law.Description.empty()) << law.Name;
+    EXPECT_FALSE(law.AllowedValues.empty()) << law.Name;
+    // Samples count from 0: a grid from there holds no negative values.
+    const auto grid = GetTraits(law.Law).Grid;
+    const bool holdsNegative = grid == SampleGrid::FromMinimum || grid == SampleGrid::Binary;
+    EXPECT_TRUE(holdsNegative || GetTraits(law.Law).Values != ValueRange::Finite) << law.Name;
+  }
+}

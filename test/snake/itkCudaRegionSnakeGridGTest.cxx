@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "snake/device/Snake.h"
+#include "snake/itkCudaSnakeDeviceTest.h"
+#include "snake/itkCudaSnakeTestCase.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+// The blocks of the snake's kernel wait for each other. However few or many there are, and whoever else uses the
+// device, they all get through, with the host's results bit for bit.
+namespace
+{
+using itk::CudaDetail::CudaRegionSnakeInput;
+using itk::CudaDetail::CudaRegionSnakeObserver;
+using itk::CudaDetail::CudaRegionSnakeParameters;
+using itk::CudaRegionSnakeResult;
+using itk::cuda::Case;
+using itk::cuda::ExpectSameResults;
+using itk::cuda::RandomCase;
+using itk::cuda::region::Threads;
+using itk::cuda::snake::DeviceSnakeImage;
+using itk::cuda::snake::SnakeLaunchOptions;
+using itk::cuda::snake::SnakeRun;
+
+class CudaRegionSnakeGridGpu : public itk::cuda::SnakeDeviceTest
+{
+protected:
+  CudaRegionSnakeResult
+  RunOnBlocks(const Case & image, int blocks) const
+  {
+    SnakeLaunchOptions options;
+    options.MaximumNumberOfBlocks = blocks;
+    return this->RunWithOptions(image, options, {});
+  }
+
+  CudaRegionSnakeResult
+  RunWithOptions(const Case & image, const SnakeLaunchOptions & options, const CudaRegionSnakeObserver & observer) const
+  {
+    return image.RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
+      const DeviceSnakeImage snakeImage(input, parameters, Threads(1), m_Device);
+      SnakeRun               run;
+      run.Parameters = parameters;
+      run.StartPolygon = input.StartPolygon;
+      run.Observer = observer;
+      return RunOnDevice(snakeImage, run, options);
+    });
+  }
+};
+} // namespace
+
+TEST_F(CudaRegionSnakeGridGpu, FewBlocksGiveTheSameBits)
+{
+  for (uint64_t scene = 30000; scene < 30020; ++scene)
+  {
+    const Case                  image = RandomCase(scene, 300);
+    const CudaRegionSnakeResult expected = image.Run();
+    for (const int blocks : { 1, 2, 3, 17 })
+    {
+      ExpectSameResults(expected,
+                        this->RunOnBlocks(image, blocks),
+                        "scene " + std::to_string(scene) + " on " + std::to_string(blocks) + " blocks");
+      if (HasFatalFailure())
+      {
+        return;
+      }
+    }
+  }
+}
+
+TEST_F(CudaRegionSnakeGridGpu, PausesAtEveryPointGiveTheSameBits)
+{
+  // Large portions: after each phase. The smallest: after every row of each warp, every node, every row of pairs.
+  std::vector<Case> images;
+  for (uint64_t scene = 32000; scene < 32012; ++scene)
+  {
+    images.push_back(RandomCase(scene, scene % 4 == 0 ? 400 : 120));
+  }
+  // More nodes than lists on the chip hold.
+  images.push_back(itk::cuda::MakeCaseForComb(400));
+  images.back().Parameters.MaximumNumberOfIterations = 12;
+  images.push_back(itk::cuda::MakeCaseForComb(300));
+  images.back().Parameters.MaximumNumberOfIterations = 12;
+  images.back().Parameters.Schedule = itk::CudaFiltersEnums::Schedule::AsPublished;
+  for (size_t i = 0; i < images.size(); ++i)
+  {
+    const CudaRegionSnakeResult expected = images[i].Run();
+    size_t                      reportsOfLargerPortions = 0;
+    for (const int32_t steps : { 1 << 18, 64, 1 })
+    {
+      const std::string  name = "image " + std::to_string(i) + ", portions of " + std::to_string(steps);
+      SnakeLaunchOptions options;
+      options.NanosecondsOfLaunch = 0;
+      options.StepsPerPortion = steps;
+      size_t                  reports = 0;
+      CudaRegionSnakeObserver observer;
+      observer.Progress = [&reports](float) {
+        ++reports;
+        return true;
+      };
+      ExpectSameResults(expected, this->RunWithOptions(images[i], options, observer), name);
+      if (HasFatalFailure())
+      {
+        return;
+      }
+      EXPECT_GE(reports + 1, expected.Record.size()) << name;
+      EXPECT_GT(reports, reportsOfLargerPortions) << name;
+      reportsOfLargerPortions = reports;
+    }
+  }
+}
+
+TEST_F(CudaRegionSnakeGridGpu, LaunchesOfWholePhasesEndAfterTheirTimeWithTheSameResult)
+{
+  size_t reportsOfAll = 0;
+  for (uint64_t scene = 32200; scene < 32212; ++scene)
+  {
+    const std::string           name = "scene " + std::to_string(scene);
+    const Case                  image = RandomCase(scene, scene % 4 == 0 ? 400 : 120);
+    const CudaRegionSnakeResult expected = image.Run();
+    SnakeLaunchOptions          options;
+    options.NanosecondsOfLaunch = 0;
+    size_t                  reports = 0;
+    CudaRegionSnakeObserver observer;
+    observer.ReportsLevels = false;
+    observer.Progress = [&reports](float) {
+      ++reports;
+      return true;
+    };
+    ExpectSameResults(expected, this->RunWithOptions(image, options, observer), name);
+    // A launch looks at the clock after 16 phases. An entry of the record takes a phase or more.
+    EXPECT_GE(reports + 1, expected.Record.size() / 16) << name;
+    reportsOfAll += reports;
+
+    observer.Progress = [](float) { return false; };
+    const CudaRegionSnakeResult stopped = this->RunWithOptions(image, options, observer);
+    const bool                  hasTime = expected.Record.size() > 16;
+    EXPECT_TRUE(!hasTime || stopped.Stop == itk::CudaRegionSnakeStop::Aborted) << name;
+    if (HasFatalFailure())
+    {
+      return;
+    }
+  }
+  EXPECT_GT(reportsOfAll, 12u);
+}
+
+TEST_F(CudaRegionSnakeGridGpu, LaunchesAreShortWhereTheDriverEndsLongOnes)
+{
+  const Case                  image = RandomCase(32100, 300);
+  const CudaRegionSnakeResult expected = image.Run();
+  SnakeLaunchOptions          options;
+  options.NanosecondsOfLaunch = 0;
+  unsigned long calls[2];
+  for (const int timeout : { 0, 1 })
+  {
+    itk::cuda::SetKernelTimeoutForTests(timeout);
+    itk::cuda::FaultHook::FailCall(0, cudaSuccess); // counts calls
+    const CudaRegionSnakeResult result = this->RunWithOptions(image, options, {});
+    calls[timeout] = itk::cuda::FaultHook::GetNumberOfCalls();
+    itk::cuda::FaultHook::Clear();
+    itk::cuda::SetKernelTimeoutForTests(-1);
+    ExpectSameResults(expected, result, timeout == 1 ? "short launches" : "one launch");
+  }
+  EXPECT_GT(calls[1], calls[0] + expected.Record.size());
+}
+
+TEST_F(CudaRegionSnakeGridGpu, AbortIsHonouredInsideAPhase)
+{
+  using Clock = std::chrono::steady_clock;
+  const Case              image = itk::cuda::MakeCaseForComb(1 << 14);
+  int                     reports = 0;
+  Clock::time_point       last;
+  Clock::duration         longest{ 0 };
+  CudaRegionSnakeObserver observer;
+  observer.Progress = [&](float) {
+    longest = reports == 0 ? longest : std::max(longest, Clock::now() - last);
+    last = Clock::now();
+    return ++reports < 8;
+  };
+  EXPECT_EQ(this->RunWithOptions(image, {}, observer).Stop, itk::CudaRegionSnakeStop::Aborted);
+  EXPECT_EQ(reports, 8);
+  std::cout << "longest time between reports: "
+            << std::chrono::duration_cast<std::chrono::milliseconds>(longest).count() << " ms" << std::endl;
+  const Case after = RandomCase(32200, 200);
+  ExpectSameResults(after.Run(), this->RunWithOptions(after, {}, {}), "after an abort");
+}
+
+TEST_F(CudaRegionSnakeGridGpu, EightThreadsAtOnceGiveTheSameBits)
+{
+  constexpr uint64_t       number = 8;
+  constexpr uint64_t       scenes = 12;
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < number; ++thread)
+  {
+    // Whole grids and small ones, which share the device.
+    threads.emplace_back([this, thread] {
+      try
+      {
+        for (uint64_t scene = 31000 + thread; scene < 31000 + number * scenes; scene += number)
+        {
+          const Case image = RandomCase(scene, 300);
+          ExpectSameResults(
+            image.Run(), this->RunOnBlocks(image, thread % 2 == 0 ? 1000000 : 5), "scene " + std::to_string(scene));
+        }
+      }
+      catch (const std::exception & error)
+      {
+        ADD_FAILURE() << error.what();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+}

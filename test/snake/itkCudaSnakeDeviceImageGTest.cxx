@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "support/itkCudaFaultWalk.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "snake/device/Snake.h"
+#include "snake/itkCudaSnakeDeviceTest.h"
+#include "snake/itkCudaSnakeImageTestCase.h"
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+// Any number of runs on one image in device memory: each gives what the host gives, whoever else runs on it, and
+// whatever has become of the threads and streams that made it.
+namespace
+{
+using itk::CudaFiltersEnums;
+using itk::CudaRegionSnakeResult;
+using itk::cuda::AnswerOf;
+using itk::cuda::Context;
+using itk::cuda::DeviceBuffer;
+using itk::cuda::ExpectSameBits;
+using itk::cuda::RandomTypedCase;
+using itk::cuda::StreamLease;
+using itk::cuda::TypedCase;
+using itk::cuda::Workspace;
+using itk::cuda::region::Threads;
+using itk::cuda::snake::DeviceSnakeImage;
+using itk::cuda::snake::GetWorkspaceBytes;
+using itk::cuda::snake::SnakeRun;
+
+class CudaSnakeImageGpu : public itk::cuda::SnakeDeviceTest
+{
+protected:
+  std::unique_ptr<DeviceSnakeImage>
+  Prepare(const TypedCase & image) const
+  {
+    return image.WithInput([&](const itk::CudaDetail::CudaRegionSnakeInput & input) {
+      return std::make_unique<DeviceSnakeImage>(input, image.Parameters, Threads(2), m_Device);
+    });
+  }
+
+  /** In a workspace of exactly the size that was asked for, full of what no array may count on. */
+  static CudaRegionSnakeResult
+  RunOn(const DeviceSnakeImage & image, const SnakeRun & run)
+  {
+    constexpr size_t             room = 4096;
+    const itk::cuda::DeviceGuard guard(image.GetSums().GetDevice());
+    const StreamLease            stream(image.GetSums().GetDevice());
+    const size_t                 bytes = GetWorkspaceBytes(image, run);
+    const DeviceBuffer           memory(bytes + room, stream);
+    auto * const                 behind = static_cast<unsigned char *>(memory.GetPointer()) + bytes;
+    ITK_CUDA_CALL(cudaMemsetAsync(memory.GetPointer(), 0xab, bytes + room, stream.GetStream()));
+    const CudaRegionSnakeResult result = RunOnDevice(image, run, Workspace(memory.GetPointer(), bytes), stream);
+    std::vector<unsigned char>  rest(room);
+    ITK_CUDA_CALL(cudaMemcpyAsync(rest.data(), behind, room, cudaMemcpyDeviceToHost, stream.GetStream()));
+    stream.Synchronize();
+    if (rest != std::vector<unsigned char>(room, 0xab))
+    {
+      throw std::logic_error("The run wrote behind its workspace");
+    }
+    return result;
+  }
+
+  const std::function<std::unique_ptr<DeviceSnakeImage>(const TypedCase &)> m_Prepare =
+    [this](const TypedCase & image) { return this->Prepare(image); };
+
+  static SnakeRun
+  RunWith(const TypedCase & image)
+  {
+    SnakeRun run;
+    run.Parameters = image.Parameters;
+    return run;
+  }
+};
+} // namespace
+
+TEST_F(CudaSnakeImageGpu, RepeatedRunsGiveTheBitsOfFreshOnes)
+{
+  itk::cuda::CompareRepeatedRuns(m_Prepare, RunOn, 50000);
+}
+
+TEST_F(CudaSnakeImageGpu, RunsOfSeveralThreadsGiveTheBitsOfEachAlone)
+{
+  itk::cuda::CompareRunsOfThreads(m_Prepare, RunOn, 51000);
+}
+
+TEST_F(CudaSnakeImageGpu, RectanglesGiveTheBitsOfTheCutImage)
+{
+  itk::cuda::CompareRectangles(m_Prepare, RunOn, 52000, 2);
+}
+
+TEST_F(CudaSnakeImageGpu, RectanglesOfTwoLevelsGiveTheBitsOfTheCutImage)
+{
+  itk::cuda::CompareRectanglesOfTwoLevels(m_Prepare, RunOn);
+}
+
+TEST_F(CudaSnakeImageGpu, ManyRectanglesGiveTheBitsOfTheCutImageSlow)
+{
+  itk::cuda::CompareRectangles(m_Prepare, RunOn, 54000, 20);
+}
+
+TEST_F(CudaSnakeImageGpu, ExceptionsLeaveTheImageAsItWas)
+{
+  itk::cuda::CompareAfterExceptions(m_Prepare, RunOn);
+}
+
+TEST_F(CudaSnakeImageGpu, OneWorkspaceServesManyRuns)
+{
+  const TypedCase image =
+    RandomTypedCase(55000, CudaFiltersEnums::NoiseLaw::Gaussian, itk::CudaComponentType::Short, true, 700);
+  const auto                  prepared = this->Prepare(image);
+  const itk::cuda::RandomRuns runs(image.Parameters, image.Width, image.Height);
+  const std::vector<SnakeRun> all = runs.Get();
+  const StreamLease           stream(m_Device);
+  size_t                      bytes = 0;
+  for (const SnakeRun & run : all)
+  {
+    bytes = std::max(bytes, GetWorkspaceBytes(*prepared, run));
+  }
+  const DeviceBuffer memory(bytes, stream);
+  for (int repetition = 0; repetition < 3; ++repetition)
+  {
+    for (const SnakeRun & run : all)
+    {
+      const auto expected = AnswerOf([&] { return itk::cuda::RunAfresh(image, run); });
+      const auto answer =
+        AnswerOf([&] { return RunOnDevice(*prepared, run, Workspace(memory.GetPointer(), bytes), stream); });
+      itk::cuda::ExpectSameAnswers(expected, answer, image.Name);
+    }
+  }
+}
+
+TEST_F(CudaSnakeImageGpu, TheFilterStaysWithinItsWorkingSet)
+{
+  uint64_t seed = 56000;
+  std::cout << "seeds from " << seed << std::endl;
+  for (const auto law : itk::cuda::SnakeLaws)
+  {
+    for (const auto type : itk::cuda::SnakePixelTypes)
+    {
+      ++seed;
+      const TypedCase image = RandomTypedCase(seed, law, type, seed % 2 == 0, seed % 3 == 0 ? 800 : 100);
+      image.WithInput([&](const itk::CudaDetail::CudaRegionSnakeInput & input) {
+        const size_t inUse = itk::CudaFiltersConfiguration::GetDeviceBytesInUse();
+        itk::CudaFiltersConfiguration::SetDeviceMemoryLimit(
+          inUse + itk::CudaDetail::CudaRegionSnakeWorkingSet(input, image.Parameters));
+        const auto answer =
+          AnswerOf([&] { return itk::CudaDetail::CudaRegionSnakeOnDevice(input, image.Parameters, m_Device, 1, {}); });
+        itk::CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
+        EXPECT_EQ(answer.Message, "") << image.Name;
+      });
+    }
+  }
+}
+
+TEST_F(CudaSnakeImageGpu, AWorkspaceThatIsTooSmallIsRefused)
+{
+  const TypedCase image =
+    RandomTypedCase(55001, CudaFiltersEnums::NoiseLaw::Gaussian, itk::CudaComponentType::UShort, false, 100);
+  const auto         prepared = this->Prepare(image);
+  const SnakeRun     run = RunWith(image);
+  const StreamLease  stream(m_Device);
+  const DeviceBuffer memory(1024, stream);
+  const auto answer = AnswerOf([&] { return RunOnDevice(*prepared, run, { memory.GetPointer(), 1024 }, stream); });
+  EXPECT_NE(answer.Message.find("The workspace has 1024 bytes left"), std::string::npos) << answer.Message;
+  ExpectSameBits(itk::cuda::RunAfresh(image, run), RunOn(*prepared, run), image.Name);
+}
+
+TEST_F(CudaSnakeImageGpu, OutlivesThreadsAndStreams)
+{
+  const TypedCase image =
+    RandomTypedCase(55002, CudaFiltersEnums::NoiseLaw::Rayleigh, itk::CudaComponentType::UShort, false, 300);
+  const SnakeRun                    run = RunWith(image);
+  const CudaRegionSnakeResult       expected = itk::cuda::RunAfresh(image, run);
+  std::unique_ptr<DeviceSnakeImage> prepared;
+  std::thread([&] { prepared = this->Prepare(image); }).join();
+  // On a stream of the caller's, which is gone when the next run begins.
+  for (int i = 0; i < 3; ++i)
+  {
+    const itk::cuda::DeviceGuard guard(m_Device);
+    cudaStream_t                 stream = nullptr;
+    ITK_CUDA_CALL(cudaStreamCreate(&stream));
+    const size_t       bytes = GetWorkspaceBytes(*prepared, run);
+    const StreamLease  lease(m_Device);
+    const DeviceBuffer memory(bytes, lease);
+    lease.Synchronize();
+    ExpectSameBits(
+      expected, RunOnDevice(*prepared, run, { memory.GetPointer(), bytes }, Context(m_Device, stream)), image.Name);
+    ITK_CUDA_CALL(cudaStreamDestroy(stream));
+  }
+  const CudaRegionSnakeResult last = RunOn(*prepared, run);
+  const size_t                bytesInUse = itk::CudaFiltersConfiguration::GetDeviceBytesInUse();
+  std::thread([&] { prepared.reset(); }).join();
+  EXPECT_LT(itk::CudaFiltersConfiguration::GetDeviceBytesInUse(), bytesInUse);
+  ExpectSameBits(expected, last, "after the end of the image");
+}
+
+TEST_F(CudaSnakeImageGpu, SurvivesTheFailureOfAnyCall)
+{
+  const TypedCase image =
+    RandomTypedCase(55003, CudaFiltersEnums::NoiseLaw::Gaussian, itk::CudaComponentType::UShort, true, 560);
+  SnakeRun                    run = RunWith(image);
+  const itk::cuda::RandomRuns runs(image.Parameters, image.Width, image.Height);
+  run.StartPolygon = runs.Get()[2].StartPolygon;
+  SnakeRun part = RunWith(image);
+  part.Rectangle = { 3, 2, static_cast<int32_t>(image.Width) - 5, static_cast<int32_t>(image.Height) - 4 };
+  itk::cuda::test::WalkFaults<int32_t>("snake image", [&] {
+    const auto           prepared = this->Prepare(image);
+    std::vector<int32_t> corners;
+    for (const SnakeRun & each : { run, part })
+    {
+      for (const itk::CudaSnakePoint & corner : RunOnDevice(*prepared, each).Polygon)
+      {
+        corners.insert(corners.end(), { corner.X, corner.Y });
+      }
+    }
+    return corners;
+  });
+}
+
+TEST_F(CudaSnakeImageGpu, AFailedRunLeavesTheImageAsItWas)
+{
+  const TypedCase image =
+    RandomTypedCase(55004, CudaFiltersEnums::NoiseLaw::Poisson, itk::CudaComponentType::UChar, true, 200);
+  const SnakeRun run = RunWith(image);
+  const auto     prepared = this->Prepare(image);
+  itk::cuda::test::WalkFaults<int32_t>("snake run", [&] {
+    std::vector<int32_t> corners;
+    for (const itk::CudaSnakePoint & corner : RunOnDevice(*prepared, run).Polygon)
+    {
+      corners.insert(corners.end(), { corner.X, corner.Y });
+    }
+    return corners;
+  });
+  ExpectSameBits(itk::cuda::RunAfresh(image, run), RunOn(*prepared, run), image.Name);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSequenceTest_h
+#define itkCudaSequenceTest_h
+
+#include "runtime/transfer/HelperThreads.h"
+#include "support/itkCudaRuntimeTestHelpers.h"
+#include "runtime/transfer/StagingChunks.h"
+#include "runtime/device/Stream.h"
+
+#include <exception>
+#include <string>
+
+namespace itk::cuda::test
+{
+/** What the transfers of a sequence have in common. */
+struct SequenceLane
+{
+  explicit SequenceLane(bool sharesHost)
+    : Staging(Stream)
+  {
+    Staging.SetSharesHost(sharesHost);
+    Staging.SetKeepsSlots(true);
+    Staging.SetHelpers(&Helpers);
+  }
+
+  const StreamLease Stream{ device };
+  HelperThreads     Helpers{ true };
+  StagingChunks     Staging;
+};
+
+/** What an exception says; nothing if there is none. */
+inline std::string
+GetReason(const std::exception_ptr & error)
+{
+  try
+  {
+    error ? std::rethrow_exception(error) : void();
+  }
+  catch (const std::exception & exception)
+  {
+    return exception.what();
+  }
+  return "";
+}
+} // namespace itk::cuda::test
+
+#endif

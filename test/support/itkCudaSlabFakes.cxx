@@ -1,0 +1,972 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Stands for CUDA and for the kernels in the tests of slabs and transfers without a GPU. A stream is a thread that
+// works off a queue, slowly and at random; memory that is not written is NaN. So an event that is not waited for shows.
+// Steps of passes are those of the host, in double. Whatever calls CUDA in the real ones can be made to fail here
+// (FaultHook).
+
+#include "runtime/device/Call.h"
+#include "runtime/image/Convert.h"
+#include "runtime/device/Device.h"
+#include "runtime/image/DeviceView.h"
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "gaussian/host/HostPlan.h"
+#include "gaussian/host/LineFilter.h"
+#include "gaussian/slabs/Slabs.h"
+#include "gaussian/slabs/SlabsDevice.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "runtime/image/LineGroups.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "runtime/device/Process.h"
+#include "runtime/image/Math.h"
+#include "runtime/run/Settings.h"
+#include "support/itkCudaSlabFakes.h"
+#include "runtime/device/Stream.h"
+#include "itkMultiThreaderBase.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+/** Is never destroyed, as streams of the module. */
+class FakeStream
+{
+public:
+  FakeStream()
+  {
+    std::thread([this] { this->Work(); }).detach();
+  }
+
+  void
+  Enqueue(std::function<void()> work)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Queue.push_back(std::move(work));
+    ++m_Enqueued;
+    m_Changed.notify_all();
+  }
+
+  /** Work queued so far. */
+  size_t
+  GetPosition()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_Enqueued;
+  }
+
+  void
+  WaitFor(size_t position)
+  {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    m_Changed.wait(lock, [&] { return m_Done >= position; });
+  }
+
+private:
+  void
+  Work()
+  {
+    std::mt19937 generator(static_cast<unsigned int>(reinterpret_cast<uintptr_t>(this)));
+    for (;;)
+    {
+      std::function<void()> work;
+      {
+        std::unique_lock<std::mutex> lock(m_Mutex);
+        m_Changed.wait(lock, [&] { return !m_Queue.empty(); });
+        work = std::move(m_Queue.front());
+        m_Queue.pop_front();
+      }
+      if (generator() % 4 == 0 && !FaultHook::IsActive()) // faults are looked for in many runs
+      {
+        std::this_thread::sleep_for(std::chrono::microseconds(generator() % 300));
+      }
+      work();
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      ++m_Done;
+      m_Changed.notify_all();
+    }
+  }
+
+  std::mutex                        m_Mutex;
+  std::condition_variable           m_Changed;
+  std::deque<std::function<void()>> m_Queue;
+  size_t                            m_Enqueued{ 0 }, m_Done{ 0 };
+};
+
+/** Streams that no lease has. */
+class FreeStreams
+{
+public:
+  FakeStream *
+  Take()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (m_Streams.empty())
+    {
+      return new FakeStream;
+    }
+    FakeStream * const stream = m_Streams.back();
+    m_Streams.pop_back();
+    return stream;
+  }
+
+  void
+  GiveBack(FakeStream * stream)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Streams.push_back(stream);
+  }
+
+private:
+  std::mutex                m_Mutex;
+  std::vector<FakeStream *> m_Streams;
+};
+
+/** They end with the process. */
+FreeStreams &
+GetFreeStreams()
+{
+  static FreeStreams & streams = *new FreeStreams;
+  return streams;
+}
+
+/** What is page-locked: the module's chunks, and what the tests let be taken for it. */
+class PageLocks
+{
+public:
+  void
+  Add(const void * chunk)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Chunks.insert(static_cast<const unsigned char *>(chunk));
+  }
+
+  void
+  Remove(const void * chunk)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Chunks.erase(static_cast<const unsigned char *>(chunk));
+  }
+
+  bool
+  Contain(const void * address)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const auto * const                byte = static_cast<const unsigned char *>(address);
+    const auto                        next = m_Chunks.upper_bound(byte);
+    return next != m_Chunks.begin() && byte < *std::prev(next) + PinnedBuffer::ChunkSize;
+  }
+
+  size_t
+  GetNumber()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_Chunks.size();
+  }
+
+private:
+  std::mutex                      m_Mutex;
+  std::set<const unsigned char *> m_Chunks;
+};
+
+PageLocks &
+GetPageLocks()
+{
+  static PageLocks & locks = *new PageLocks;
+  return locks;
+}
+
+std::atomic<bool> mixesPageLocked{ false };
+
+/** nullptr: the default stream. */
+FakeStream &
+GetFake(cudaStream_t stream)
+{
+  static FakeStream & byDefault = *new FakeStream;
+  return stream ? *reinterpret_cast<FakeStream *>(stream) : byDefault;
+}
+
+FakeStream &
+GetFake(const Context & context)
+{
+  return GetFake(context.GetStream());
+}
+
+/** A recorded event: a place in a stream's queue. */
+struct FakeEvent
+{
+  FakeStream * Stream{ nullptr };
+  size_t       Position{ 0 };
+};
+
+std::atomic<size_t> bytesInUse{ 0 };
+std::atomic<size_t> mostBytes{ 0 };
+
+/** Fakes of functions that call CUDA begin with this call. */
+void
+MayFail(const char * name)
+{
+  CheckedCall(name, __FILE__, __LINE__, [] { return cudaSuccess; });
+}
+
+size_t
+GetFullSize(const DeviceView & view)
+{
+  return GetNumberOfBytes(view);
+}
+} // namespace
+
+namespace test
+{
+size_t
+GetMostFakeBytes()
+{
+  return mostBytes.exchange(0);
+}
+
+size_t
+GetFakeBytesInUse()
+{
+  return bytesInUse;
+}
+
+void
+SetMixesPageLocked(bool mixes)
+{
+  mixesPageLocked = mixes;
+}
+} // namespace test
+
+StreamLease::StreamLease(int device)
+  : Context(device, (MayFail("StreamLease"), reinterpret_cast<cudaStream_t>(GetFreeStreams().Take())))
+{}
+
+StreamLease::~StreamLease()
+{
+  DrainStream(*this);
+  GetFreeStreams().GiveBack(&GetFake(*this));
+}
+
+void
+StreamLease::Synchronize() const
+{
+  MayFail("StreamLease::Synchronize");
+  DrainStream(*this);
+}
+
+bool
+DrainStream(const Context & context) noexcept
+{
+  GetFake(context).WaitFor(GetFake(context).GetPosition());
+  return true;
+}
+
+Event::Event()
+  : m_Event((MayFail("Event"), reinterpret_cast<cudaEvent_t>(new FakeEvent)))
+{}
+
+Event::~Event()
+{
+  delete reinterpret_cast<FakeEvent *>(m_Event);
+}
+
+Event::Event(Event && other) noexcept
+  : m_Event(std::exchange(other.m_Event, nullptr))
+{}
+
+void
+Event::Record(const Context & context)
+{
+  MayFail("Event::Record");
+  *reinterpret_cast<FakeEvent *>(m_Event) = { &GetFake(context), GetFake(context).GetPosition() };
+}
+
+void
+Event::MakeWait(const Context & context) const
+{
+  MayFail("Event::MakeWait");
+  const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
+  if (event.Stream && event.Stream != &GetFake(context))
+  {
+    GetFake(context).Enqueue([event] { event.Stream->WaitFor(event.Position); });
+  }
+}
+
+void
+Event::Synchronize() const
+{
+  MayFail("Event::Synchronize");
+  const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
+  if (event.Stream)
+  {
+    event.Stream->WaitFor(event.Position);
+  }
+}
+
+DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
+  : m_Size(bytes)
+  , m_Stream(context.GetStream())
+{
+  MayFail("DeviceBuffer");
+  const size_t limit = GetDeviceMemoryLimit();
+  if (limit > 0 && bytesInUse + bytes > limit)
+  {
+    throw CudaError(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "DeviceBuffer");
+  }
+  m_Pointer = new unsigned char[bytes + 256];
+  const size_t inUse = bytesInUse += bytes;
+  mostBytes = std::max<size_t>(mostBytes, inUse);
+  std::memset(m_Pointer, 0xff, bytes);
+}
+
+DeviceBuffer::~DeviceBuffer()
+{
+  this->Release();
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer && other) noexcept
+{
+  *this = std::move(other);
+}
+
+DeviceBuffer &
+DeviceBuffer::operator=(DeviceBuffer && other) noexcept
+{
+  std::swap(m_Pointer, other.m_Pointer);
+  std::swap(m_Size, other.m_Size);
+  std::swap(m_Stream, other.m_Stream);
+  return *this;
+}
+
+/** In the order of the stream's work. */
+void
+DeviceBuffer::Release() noexcept
+{
+  if (m_Pointer)
+  {
+    GetFake(m_Stream).Enqueue([pointer = static_cast<unsigned char *>(m_Pointer)] { delete[] pointer; });
+    bytesInUse -= m_Size;
+  }
+}
+
+DeviceGuard::DeviceGuard(int)
+{
+  MayFail("DeviceGuard");
+}
+DeviceGuard::~DeviceGuard() = default;
+
+PinnedBuffer
+PinnedBuffer::Take()
+{
+  MayFail("PinnedBuffer");
+  PinnedBuffer buffer;
+  buffer.m_Pointer = new unsigned char[ChunkSize];
+  GetPageLocks().Add(buffer.m_Pointer);
+  return buffer;
+}
+
+void
+PinnedBuffer::Release() noexcept
+{
+  GetPageLocks().Remove(m_Pointer);
+  delete[] static_cast<unsigned char *>(std::exchange(m_Pointer, nullptr));
+}
+
+bool
+IsForkedProcess()
+{
+  return false;
+}
+
+void
+ClearLastError()
+{}
+
+namespace
+{
+/** Calls f(place in dense pixels, whose components are adjacent, place on the device) for pixels [first, first +
+ * number) of a planar image. Dense pixels begin with the first one. */
+template <typename TFunction>
+void
+ForEachDenseComponent(const DeviceView & planar, size_t first, size_t number, const TFunction & f)
+{
+  const size_t components = planar.Size.back();
+  for (size_t pixel = first; pixel < first + number; ++pixel)
+  {
+    size_t rest = pixel;
+    size_t place = 0;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      place += rest % planar.Size[d] * planar.Stride[d];
+      rest /= planar.Size[d];
+    }
+    for (size_t c = 0; c < components; ++c)
+    {
+      f((pixel - first) * components + c, place + c * planar.Stride.back());
+    }
+  }
+}
+} // namespace
+
+void
+ConvertToPlanar(const void *       raw,
+                CudaComponentType  rawType,
+                const DeviceView & planar,
+                size_t             firstPixel,
+                size_t             numberOfPixels,
+                cudaStream_t       stream)
+{
+  MayFail("ConvertToPlanar");
+  GetFake(stream).Enqueue([=] {
+    VisitComponentType(rawType, [&](auto rawZero) {
+      VisitComponentType(planar.ComponentType, [&](auto zero) {
+        ForEachDenseComponent(planar, firstPixel, numberOfPixels, [&](size_t from, size_t to) {
+          static_cast<decltype(zero) *>(planar.Data)[to] =
+            static_cast<decltype(zero)>(static_cast<const decltype(rawZero) *>(raw)[from]);
+        });
+      });
+    });
+  });
+}
+
+void
+ConvertFromPlanar(const DeviceView & planar,
+                  size_t             firstPixel,
+                  size_t             numberOfPixels,
+                  void *             raw,
+                  CudaComponentType  rawType,
+                  cudaStream_t       stream)
+{
+  MayFail("ConvertFromPlanar");
+  GetFake(stream).Enqueue([=] {
+    VisitComponentType(rawType, [&](auto rawZero) {
+      using RawType = decltype(rawZero);
+      VisitComponentType(planar.ComponentType, [&](auto zero) {
+        ForEachDenseComponent(planar, firstPixel, numberOfPixels, [&](size_t to, size_t from) {
+          static_cast<RawType *>(raw)[to] =
+            ConvertComponent<RawType>(static_cast<double>(static_cast<const decltype(zero) *>(planar.Data)[from]));
+        });
+      });
+    });
+  });
+}
+
+size_t
+GetAvailableDeviceMemory(int)
+{
+  return size_t{ 1 } << 40;
+}
+
+void
+ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line)
+{
+  const bool isMemory = error == cudaErrorMemoryAllocation;
+  throw CudaError(file, line, isMemory ? CudaError::Kind::OutOfMemory : CudaError::Kind::CallFailed, call);
+}
+} // namespace itk::cuda
+
+namespace itk
+{
+bool
+CudaFiltersConfiguration::IsDeviceUsable(int, std::string &)
+{
+  return true;
+}
+
+int
+CudaFiltersConfiguration::GetDeviceIndex()
+{
+  return 0;
+}
+
+void
+CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
+{
+  cuda::SetNumberOfTransferThreads(number);
+}
+
+void
+CudaFiltersConfiguration::SetDeviceMemoryLimit(SizeValueType bytes)
+{
+  cuda::SetDeviceMemoryLimit(bytes);
+}
+
+SizeValueType
+CudaFiltersConfiguration::GetDeviceBytesInUse()
+{
+  return cuda::bytesInUse;
+}
+
+SizeValueType
+CudaFiltersConfiguration::GetPinnedBytesInUse()
+{
+  return cuda::GetPageLocks().GetNumber() * cuda::PinnedBuffer::ChunkSize;
+}
+} // end namespace itk
+
+namespace itk::CudaDetail
+{
+/** An image of double for each of the plan's. */
+size_t
+CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
+{
+  return plan.NumberOfImages * input.GetNumberOfPixels() * sizeof(double);
+}
+
+void
+RunGaussianPlanOnDevice(const CudaGaussianPlan & plan,
+                        const CudaImageView &    input,
+                        const CudaImageView &    output,
+                        int,
+                        const CudaProgressFunction &)
+{
+  const cuda::Context context{ 0, nullptr };
+  cuda::DeviceBuffer  memory(CudaGaussianWorkingSet(plan, input, output), context);
+  RunGaussianPlanOnHost(plan, input, output, MultiThreaderBase::New(), nullptr);
+}
+} // end namespace itk::CudaDetail
+
+extern "C" cudaError_t
+cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
+{
+  itk::cuda::GetFake(stream).Enqueue([=] { std::memcpy(to, from, bytes); });
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemcpy2DAsync(void *       to,
+                  size_t       toPitch,
+                  const void * from,
+                  size_t       fromPitch,
+                  size_t       width,
+                  size_t       height,
+                  cudaMemcpyKind,
+                  cudaStream_t stream)
+{
+  if (width > toPitch || width > fromPitch)
+  {
+    return cudaErrorInvalidPitchValue;
+  }
+  itk::cuda::GetFake(stream).Enqueue([=] {
+    for (size_t row = 0; row < height; ++row)
+    {
+      std::memcpy(static_cast<char *>(to) + row * toPitch, static_cast<const char *>(from) + row * fromPitch, width);
+    }
+  });
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemset2DAsync(void * to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+  itk::cuda::GetFake(stream).Enqueue([=] {
+    for (size_t row = 0; row < height; ++row)
+    {
+      std::memset(static_cast<char *>(to) + row * pitch, value, width);
+    }
+  });
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemsetAsync(void * to, int value, size_t bytes, cudaStream_t stream)
+{
+  return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
+}
+
+/** Where the tests mix page-locked and ordinary memory, every other two queries find page-locked one. */
+extern "C" cudaError_t
+cudaPointerGetAttributes(cudaPointerAttributes * attributes, const void * address)
+{
+  static std::atomic<unsigned int> queries{ 0 };
+  const bool                       isTakenForLocked = itk::cuda::mixesPageLocked && queries++ / 2 % 2 == 0;
+  const bool                       isLocked = isTakenForLocked || itk::cuda::GetPageLocks().Contain(address);
+  attributes->type = isLocked ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamSynchronize(cudaStream_t stream)
+{
+  auto & fake = itk::cuda::GetFake(stream);
+  fake.WaitFor(fake.GetPosition());
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamCreate(cudaStream_t * stream)
+{
+  *stream = reinterpret_cast<cudaStream_t>(itk::cuda::GetFreeStreams().Take());
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamDestroy(cudaStream_t stream)
+{
+  cudaStreamSynchronize(stream);
+  itk::cuda::GetFreeStreams().GiveBack(&itk::cuda::GetFake(stream));
+  return cudaSuccess;
+}
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+/** States as the device keeps them. */
+class StateArray
+{
+public:
+  StateArray(const CudaGaussianLinePass & pass, size_t lines, const void * data)
+    : m_Pairs(pass.Results.front().Kernel.NumberOfPolePairs)
+    , m_Lines(lines)
+    , m_Data(static_cast<PolePairState<double> *>(const_cast<void *>(data)))
+  {}
+
+  PolePairState<double> &
+  Get(size_t chunk, bool anticausal, unsigned int pair, size_t line) const
+  {
+    return m_Data[(chunk * 2 * m_Pairs + (anticausal ? m_Pairs : 0) + pair) * m_Lines + line];
+  }
+
+  template <unsigned int VPairs>
+  ChunkStates<double, VPairs>
+  Load(size_t chunk, size_t line) const
+  {
+    ChunkStates<double, VPairs> states;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      states.Causal.Pair[j] = this->Get(chunk, false, j, line);
+      states.Anticausal.Pair[j] = this->Get(chunk, true, j, line);
+    }
+    return states;
+  }
+
+  template <unsigned int VPairs>
+  void
+  Store(size_t chunk, size_t line, const ChunkStates<double, VPairs> & states) const
+  {
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      this->Get(chunk, false, j, line) = states.Causal.Pair[j];
+      this->Get(chunk, true, j, line) = states.Anticausal.Pair[j];
+    }
+  }
+
+private:
+  unsigned int            m_Pairs;
+  size_t                  m_Lines;
+  PolePairState<double> * m_Data;
+};
+
+template <unsigned int VPairs>
+ChunkStates<double, VPairs>
+LoadEdges(const CudaGaussianLinePass & pass, size_t lines, const void * edges, size_t line)
+{
+  ChunkStates<double, VPairs> states;
+  for (unsigned int j = 0; j < VPairs && edges; ++j)
+  {
+    states.Anticausal.Pair[j] = StateArray(pass, lines, edges).Get(0, false, j, line);
+  }
+  return states;
+}
+
+size_t
+GetBegin(const LineGeometry & geometry, size_t line)
+{
+  return line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
+}
+
+/** The pixels of a line's chunk, less the line's first. */
+std::vector<double>
+LoadChunk(const CudaGaussianLinePass & pass,
+          const DeviceView &           source,
+          const LineCut &              cut,
+          size_t                       line,
+          size_t                       chunk,
+          double &                     first)
+{
+  const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
+  const LineGeometry firsts = MakeLineGeometry(cut.First, pass.Axis);
+  first = static_cast<const double *>(cut.First.Data)[GetBegin(firsts, line)];
+  const size_t        begin = chunk * ChunkLength;
+  std::vector<double> pixels(std::min<size_t>(ChunkLength, geometry.LineLength - begin));
+  for (size_t n = 0; n < pixels.size(); ++n)
+  {
+    pixels[n] =
+      static_cast<const double *>(source.Data)[GetBegin(geometry, line) + (begin + n) * geometry.LineStride] - first;
+  }
+  return pixels;
+}
+
+/** Calls f(filter) with a filter of lines of so many pixels, on the stream. */
+template <typename TFunction>
+void
+EnqueuePass(const CudaGaussianLinePass & pass,
+            size_t                       length,
+            unsigned int                 lookAhead,
+            const Context &              context,
+            const TFunction &            f)
+{
+  MayFail("kernel");
+  GetFake(context).Enqueue([=] {
+    VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
+      f(LineFilter<double, decltype(pairs)::value>(pass.Results, {}, length, { ChunkLength, lookAhead }), pairs);
+    });
+  });
+}
+} // namespace
+
+LineSchedule
+GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int, const LineCut & cut)
+{
+  LineProblem problem;
+  problem.Kind = AxisKind::Strided;
+  problem.Length = images[0].Size[pass.Axis];
+  problem.SigmaInPixels = pass.Results.front().Kernel.SigmaInPixels;
+  problem.BytesPerComponent = sizeof(double);
+  problem.NumberOfPolePairs = pass.Results.front().Kernel.NumberOfPolePairs;
+  problem.SharedMemoryPerBlock = 227 << 10;
+  problem.WholeLength = cut.WholeLength;
+  return MakeLineSchedule(problem);
+}
+
+size_t
+GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+  return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * sizeof(PolePairState<double>);
+}
+
+size_t
+GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  return GetChunkStateBytes(pass, source) / 2;
+}
+
+void
+RunChunkTotals(const CudaGaussianLinePass &    pass,
+               const LineSchedule &            schedule,
+               const std::vector<DeviceView> & images,
+               const LineCut &                 cut,
+               void *                          totals,
+               const Context &                 context)
+{
+  const DeviceView source = images[0];
+  EnqueuePass(pass, cut.WholeLength, schedule.LookAhead, context, [=](const auto & filter, auto) {
+    const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    for (size_t chunk = 0; chunk < DivideUp(source.Size[pass.Axis], ChunkLength); ++chunk)
+    {
+      for (size_t line = 0; line < lines; ++line)
+      {
+        double     first = 0;
+        const auto pixels = LoadChunk(pass, source, cut, line, chunk, first);
+        StateArray(pass, lines, totals).Store(chunk, line, filter.GetTotals(pixels.data(), pixels.size()));
+      }
+    }
+  });
+}
+
+void
+RunEdgeStates(const CudaGaussianLinePass & pass,
+              const DeviceView &           source,
+              const LineCut &              cut,
+              void *                       edges,
+              const Context &              context)
+{
+  EnqueuePass(pass, cut.WholeLength, 0, context, [=](const auto & filter, auto pairs) {
+    const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    for (size_t line = 0; line < lines; ++line)
+    {
+      double     first = 0;
+      const auto pixels = LoadChunk(pass, source, cut, line, (source.Size[pass.Axis] - 1) / ChunkLength, first);
+      const auto states = filter.GetSteadyStates(0.0, pixels.back());
+      for (unsigned int j = 0; j < decltype(pairs)::value; ++j)
+      {
+        StateArray(pass, lines, edges).Get(0, false, j, line) = states.Anticausal.Pair[j];
+      }
+    }
+  });
+}
+
+void
+RunChunkStarts(const CudaGaussianLinePass & pass,
+               const LineSchedule &         schedule,
+               const DeviceView &           source,
+               const ChunkNeighbours &      near,
+               void *                       starts,
+               const Context &              context)
+{
+  EnqueuePass(pass, near.LineLength, schedule.LookAhead, context, [=](const auto & filter, auto pairs) {
+    constexpr unsigned int count = decltype(pairs)::value;
+    const size_t           lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    for (size_t line = 0; line < lines; ++line)
+    {
+      const bool seesEnd = near.Chunk + schedule.LookAhead + 1 >= near.NumberOfChunks;
+      const auto borders = LoadEdges<count>(pass, lines, seesEnd ? near.Edges : nullptr, line);
+      const auto getTotals = [&](size_t i) {
+        const void * const totals = i < near.Chunk ? near.Before[near.Chunk - 1 - i] : near.Behind[i - near.Chunk - 1];
+        return StateArray(pass, lines, totals).template Load<count>(0, line);
+      };
+      StateArray(pass, lines, starts).Store(0, line, filter.GetWindowedStart(near.Chunk, borders, getTotals));
+    }
+  });
+}
+
+void
+RunAllStarts(const CudaGaussianLinePass & pass,
+             const LineSchedule &,
+             const DeviceView &      source,
+             const ChunkNeighbours & whole,
+             void *                  states,
+             const Context &         context)
+{
+  EnqueuePass(pass, whole.LineLength, 0, context, [=](const auto & filter, auto pairs) {
+    constexpr unsigned int count = decltype(pairs)::value;
+    const size_t           lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    const StateArray       array(pass, lines, states);
+    for (size_t line = 0; line < lines; ++line)
+    {
+      std::vector<ChunkStates<double, count>> chunks;
+      for (size_t chunk = 0; chunk < whole.NumberOfChunks; ++chunk)
+      {
+        chunks.push_back(array.Load<count>(chunk, line));
+      }
+      filter.TurnIntoStarts(
+        LoadEdges<count>(pass, lines, whole.Edges, line), [&](size_t i) -> auto & { return chunks[i]; });
+      for (size_t chunk = 0; chunk < whole.NumberOfChunks; ++chunk)
+      {
+        array.Store(chunk, line, chunks[chunk]);
+      }
+    }
+  });
+}
+
+void
+RunChunksFromStates(const CudaGaussianLinePass & pass,
+                    const LineSchedule &,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  EnqueuePass(pass, cut.WholeLength, 0, context, [=](const auto & filter, auto pairs) {
+    const LineGeometry geometry = MakeLineGeometry(images[0], pass.Axis);
+    const size_t       lines = geometry.GetNumberOfLines();
+    for (size_t chunk = 0; chunk < DivideUp(geometry.LineLength, ChunkLength); ++chunk)
+    {
+      for (size_t line = 0; line < lines; ++line)
+      {
+        double              first = 0;
+        const auto          pixels = LoadChunk(pass, images[0], cut, line, chunk, first);
+        std::vector<double> output(pass.Results.size() * pixels.size());
+        filter.FilterChunk(pixels.data(),
+                           output.data(),
+                           pixels.size(),
+                           pixels.size(),
+                           first,
+                           StateArray(pass, lines, starts).template Load<decltype(pairs)::value>(chunk, line));
+        for (size_t i = 0; i < output.size(); ++i)
+        {
+          auto * const to = static_cast<double *>(images[pass.Results[i / pixels.size()].Destination].Data);
+          to[GetBegin(geometry, line) + (chunk * ChunkLength + i % pixels.size()) * geometry.LineStride] = output[i];
+        }
+      }
+    }
+  });
+}
+
+size_t
+GetPlanWorkspace(const CudaGaussianPlan &, const std::vector<DeviceView> &, int, const std::vector<LineCut> &)
+{
+  return 0;
+}
+
+namespace
+{
+void
+FilterLines(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images)
+{
+  const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
+  const size_t       length = geometry.LineLength;
+  VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
+    const LineFilter<double, decltype(pairs)::value> filter(
+      pass.Results, {}, length, GetLineChunks(pass, {}, length, CudaComponentType::Double));
+    for (size_t line = 0; line < geometry.GetNumberOfLines(); ++line)
+    {
+      std::vector<double> pixels(length), output(pass.Results.size() * length);
+      for (size_t n = 0; n < length; ++n)
+      {
+        pixels[n] =
+          static_cast<const double *>(images[pass.Source].Data)[GetBegin(geometry, line) + n * geometry.LineStride];
+      }
+      filter(pixels.data(), output.data(), length, length);
+      for (size_t i = 0; i < output.size(); ++i)
+      {
+        const CudaGaussianPassResult & result = pass.Results[i / length];
+        double &                       to = static_cast<double *>(
+          images[result.Destination].Data)[GetBegin(geometry, line) + i % length * geometry.LineStride];
+        to = CombineValues(result.Combine, to, output[i]);
+      }
+    }
+  });
+}
+
+void
+RotatePixels(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images)
+{
+  const auto   dimension = static_cast<unsigned int>(plan.Results.size());
+  const size_t count = GetFullSize(images[plan.Results.front()]) / sizeof(double);
+  for (size_t i = 0; i < count; ++i)
+  {
+    double vector[CudaImageView::MaximumDimension] = {};
+    for (unsigned int k = 0; k < dimension; ++k)
+    {
+      vector[k] = static_cast<double *>(images[plan.Results[k]].Data)[i];
+    }
+    for (unsigned int k = 0; k < dimension; ++k)
+    {
+      static_cast<double *>(images[plan.Results[k]].Data)[i] =
+        MultiplyRow(&plan.Rotation[k * dimension], dimension, vector);
+    }
+  }
+}
+} // namespace
+
+void
+RunPlan(const CudaGaussianPlan &        plan,
+        const std::vector<DeviceView> & images,
+        Workspace,
+        const Context & context,
+        const std::vector<LineCut> &)
+{
+  MayFail("RunPlan");
+  GetFake(context).Enqueue([plan, images] {
+    for (const CudaGaussianLinePass & pass : plan.Passes)
+    {
+      FilterLines(pass, images);
+    }
+    if (!plan.Rotation.empty())
+    {
+      RotatePixels(plan, images);
+    }
+  });
+}
+} // namespace itk::cuda::gaussian
