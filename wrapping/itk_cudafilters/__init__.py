@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package itk-cudafilters adds to itk beside its filters.
+"""Gaussian filters, vesselness and segmentation on NVIDIA GPUs and on the host, with the conventions of NumPy.
 
-The filters are classes and functions of itk itself, found there once the package is installed:
+The package also installs its ITK filters into itk itself, as classes and functions:
 
     import itk
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
-`gaussian_filter()` and the functions beside it take arrays with the conventions of NumPy and scipy.ndimage; the module `ndimage`
-has scipy's signatures, and the module `stream` filters images that no memory holds. `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines. `segment_region()` divides an image
-into two regions by a polygon, and `partition_image()` into all its homogeneous regions; `write_geojson()`, `write_svg()` and
-`write_geopackage()` write their polygons to files. `to_device()` and `from_dlpack()` give images that stay on a GPU, and `to_host()`
-leads back. `info()` says whether the filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and
-`with override():` give this module's filters to programs that ask for ITK's.
+This module adds functions for arrays:
+
+* `gaussian_filter()` and its relatives smooth and differentiate arrays with the conventions of NumPy and scipy.ndimage.
+  The module `ndimage` has scipy's signatures; the module `stream` filters images that are larger than memory.
+* `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines; `structure_tensor()` measures directions.
+* `segment_region()` divides an image into two regions by a polygon, `partition_image()` into all its homogeneous
+  regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files.
+* `to_device()` and `from_dlpack()` return images that stay on a GPU; `to_host()` copies them back.
+* `info()` reports whether the filters run on a GPU, and if not, why; `python -m itk_cudafilters` prints this report.
+* `enable()` and `with override():` substitute these filters where a program creates ITK's Gaussian filters.
 """
 from importlib.metadata import version as _version
 

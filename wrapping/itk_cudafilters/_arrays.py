@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Gaussian functions take and give: kinds of arrays, types of pixels, axes."""
+"""Inputs and results of the Gaussian functions: kinds of arrays, pixel types and axes."""
 from __future__ import annotations
 
 import math
@@ -21,7 +21,7 @@ from ._operations import Operations, operations_of, require_no_gradient
 _PIXELS = (
     "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16", "float32", "float64",
 )
-# float32 has too few digits for them. float64 has those of integers up to 2^53.
+# float32 has too few digits for these types. float64 represents integers up to 2^53 exactly.
 _COMPUTED_IN_FLOAT64 = ("uint32", "int32", "uint64", "int64", "float64")
 _ITK_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
 
@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 def require_known_memory(array: Any, name: str) -> None:
-    """Raises TypeError for an array in the memory of a GPU, unless it is of a package whose arrays are taken."""
+    """Raises TypeError for an array in GPU memory, unless it belongs to a package that is supported (CuPy or torch)."""
     if operations_of(array) is not None:
         return
     if hasattr(array, "__cuda_array_interface__") or device_of(array) is not None:
@@ -42,7 +42,7 @@ def require_known_memory(array: Any, name: str) -> None:
 
 
 def require_same_memory(array: Any, name: str, given: Given) -> None:
-    """Raises TypeError unless an array lies where the input lies, and is of the same package."""
+    """Raises TypeError unless an array is on the same device as the input and belongs to the same package."""
     require_known_memory(array, name)
     ops = operations_of(array)
     is_on_gpu = ops is not None and ops.is_on_gpu
@@ -55,12 +55,12 @@ def require_same_memory(array: Any, name: str, given: Given) -> None:
 
 
 def truncate(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """As the filters convert to integers: towards 0, within the type's range."""
+    """Converts values as the filters do: integers are truncated towards 0 and clamped to the range of the type."""
     return np.asarray(_operations.OF_HOST.truncate(values, dtype.name))
 
 
 def array_of(value: Any, name: str) -> Any:
-    """The array of a list or a tuple of numbers; other objects as they are."""
+    """Returns a list or a tuple of numbers as an array, and any other object unchanged."""
     if not isinstance(value, (list, tuple)):
         return value
     try:
@@ -88,12 +88,12 @@ def positive(value: Any, name: str) -> float:
 
 
 def is_single(value: Any) -> bool:
-    """Whether it is one value and no sequence. Sequences may hold anything."""
+    """Returns whether `value` is a single value rather than a sequence, whose elements may be of any type."""
     return isinstance(value, (str, bytes)) or not (isinstance(value, Sequence) or np.ndim(value) > 0)
 
 
 def per_axis(value: Any, name: str, count: int, convert: Callable[[Any], _T]) -> list[_T]:
-    """One value for each of `count` axes, from one for all or a sequence."""
+    """Returns one converted value for each of `count` axes. `value` is one value for all axes, or a sequence."""
     if is_single(value):
         return [convert(value)] * count
     values = [convert(element) for element in value]
@@ -103,7 +103,7 @@ def per_axis(value: Any, name: str, count: int, convert: Callable[[Any], _T]) ->
 
 
 def axis_of(axis: Any, dimension: int, name: str) -> int:
-    """An axis counted from 0."""
+    """Returns the index of an axis, counted from 0. Negative axes count from the last one, as in NumPy."""
     try:
         index = operator.index(axis)
     except TypeError:
@@ -114,7 +114,8 @@ def axis_of(axis: Any, dimension: int, name: str) -> int:
 
 
 def axes_to_filter(axes: Any, channel_axis: int | None, dimension: int) -> list[int]:
-    """The axes in the order in which the user gives them: all but that of the channels for None."""
+    """Returns the axes to filter, in the order in which the user gives them. None means all axes but the channel
+    axis."""
     if axes is None:
         return [axis for axis in range(dimension) if axis != channel_axis]
     given = [axes] if is_single(axes) else list(axes)
@@ -128,7 +129,7 @@ def axes_to_filter(axes: Any, channel_axis: int | None, dimension: int) -> list[
 
 @dataclass(frozen=True)
 class Given:
-    """An input: the object, and its pixels as an array."""
+    """An input: the object that the user passed, and its pixels as an array."""
 
     image: Any
     array: Any
@@ -153,7 +154,7 @@ class Given:
 
     @property
     def type(self) -> str:
-        """NumPy's name of the type of the pixels."""
+        """The name of the pixel type in NumPy."""
         return self.ops.type_of(self.array)
 
     @property
@@ -165,7 +166,8 @@ class Given:
         return isinstance(self.image, itk.Object)
 
     def spacing_of(self, axis: int) -> float:
-        """Of an itk.Image or a DataArray; negative where coordinates fall."""
+        """Returns the spacing of an itk.Image or a DataArray along an axis. It is negative where coordinates
+        descend."""
         if is_xarray(self.image):
             return step_of(self.image, axis, self.name)
         if self.is_itk_image:
@@ -173,11 +175,11 @@ class Given:
         raise ValueError(f"spacing is 'image' and {self.name} is {describe(self.image)}, which has none: give its numbers")
 
     def like(self, result: Any, component_axis: int | None) -> Any:
-        """The result as the kind of the input. It may have one axis more, of components."""
+        """Converts the result to the kind of the input. The result may have one more axis, which holds components."""
         if is_xarray(self.image):
             dims = list(self.image.dims)
             if component_axis is not None:
-                # The gradient of a gradient has two axes of components.
+                # The gradient of a gradient has two component axes, so that the name "component" may be taken.
                 names = ("component", *(f"component_{count}" for count in range(2, len(dims) + 2)))
                 dims.insert(component_axis, next(name for name in names if name not in dims))
             return type(self.image)(
@@ -189,7 +191,7 @@ class Given:
 
 
 def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
-    """True where `mask` is not 0, in the shape of the input."""
+    """Returns a boolean array of the shape of the input that is True where `mask` is not 0."""
     mask = array_of(mask, "valid_mask")
     require_same_memory(mask, "valid_mask", given)
     if given.ops.is_on_gpu:
@@ -207,7 +209,8 @@ def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
 
 @dataclass(frozen=True)
 class Items:
-    """Arrays as a batch of items: the axes that are not filtered first, as one, then those that are filtered."""
+    """A view of arrays as a batch of items: the unfiltered axes, merged into one, come first; the filtered axes
+    follow."""
 
     shape: tuple[int, ...]
     filtered: tuple[int, ...]
@@ -217,14 +220,14 @@ class Items:
         return tuple(axis for axis in range(len(self.shape)) if axis not in self.filtered)
 
     def take(self, array: Any, dtype: str, ops: Operations) -> Any:
-        """The items of an array, contiguous."""
+        """Returns the items of an array, contiguous."""
         lines = tuple(self.shape[axis] for axis in self.filtered)
         batch = math.prod(self.shape[axis] for axis in self._batch)
         items = ops.transpose(array, (*self._batch, *self.filtered)).reshape((batch, *lines))
         return ops.contiguous(items, dtype)
 
     def give(self, items: Any, ops: Operations) -> Any:
-        """The array of these items, which may have one axis more at the end."""
+        """Returns the items as an array with the original axes. The items may have one more axis at the end."""
         order = (*self._batch, *self.filtered)
         more = tuple(items.shape[1 + len(self.filtered) :])
         array = items.reshape((*(self.shape[axis] for axis in order), *more))
@@ -233,14 +236,15 @@ class Items:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a result goes, or of what type it is."""
+    """The type of a result, and the array that receives it, if the user gave one."""
 
     type: str
     array: Any
 
     @classmethod
     def of(cls, given: Given, output: Any, dtype: Any) -> Target:
-        """`output` is an array or a type. Without a type, that of the input; for integers float32."""
+        """Returns the target for `output`, which is an array or a type. The default type is the input's, or float32 for
+        integers."""
         if output is not None and dtype is not None:
             raise ValueError("output and dtype are given; the result has one type")
         if operations_of(output) is not None and not isinstance(output, itk.Object) and not is_xarray(output):
@@ -274,7 +278,8 @@ class Target:
         return "float64" if {given.type, self.type} & set(_COMPUTED_IN_FLOAT64) else "float32"
 
     def store(self, result: Any, given: Given, component_axis: int | None) -> Any:
-        """The result as the user gets it."""
+        """Converts the result to the target's type, and writes it to the target's array or returns it as the input's
+        kind."""
         ops = given.ops
         pixels = ops.truncate(result, self.type)
         if self.array is None:
@@ -289,7 +294,8 @@ class Target:
 
 
 def spacings_of(spacing: Any, given: Given, axes: Sequence[int | None]) -> list[float]:
-    """Of each axis; 1 where lengths are in pixels, and for None: an axis that is not filtered, which may have no spacing."""
+    """Returns the spacing of each axis. It is 1 where lengths are in pixels, and with `spacing="image"` also for the
+    axes that are None: these are not filtered, and need not have a spacing."""
     if spacing is None:
         return [1.0] * len(axes)
     if isinstance(spacing, str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of smoothed arrays, of all pixels or of those that a mask leaves."""
+"""Derivatives of smoothed arrays, computed from all pixels or from the valid pixels of a mask."""
 from __future__ import annotations
 
 import functools
@@ -16,7 +16,7 @@ from ._operations import Operations
 
 @dataclass(frozen=True)
 class Axis:
-    """How one axis is filtered. sigma is in pixels."""
+    """The parameters of the filter along one axis. sigma is in pixels."""
 
     sigma: float
     spacing: float
@@ -24,13 +24,14 @@ class Axis:
 
 
 class Derivatives(Protocol):
-    """Gives the derivative of these orders along the axes, per unit of their spacings, of the smoothed items."""
+    """Returns the derivative of the smoothed items with these orders along the axes, per unit of their spacings."""
 
     def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> Any: ...
 
 
 class DerivativesOfAll:
-    """Of items without a mask. Derivatives that begin with the same orders share the passes along the first axes."""
+    """Derivatives of items without a mask. Derivatives with the same leading orders share the passes along the first
+    axes."""
 
     def __init__(self, items: Any, axes: Sequence[Axis], cval: float, filter_lines: LineFilter) -> None:
         self._axes = axes
@@ -45,7 +46,7 @@ class DerivativesOfAll:
         return derivative if scale == 1.0 else derivative * scale
 
     def _filter(self, steps: tuple[tuple[int, str], ...]) -> Any:
-        """The items filtered along the first axes, with these orders and modes."""
+        """Returns the items filtered along the first len(steps) axes with these orders and modes."""
         if steps not in self._found:
             source = self._filter(steps[:-1])
             (order, mode), axis = steps[-1], self._axes[len(steps) - 1]
@@ -54,11 +55,12 @@ class DerivativesOfAll:
 
 
 class DerivativesOfValid:
-    """Of the quotient N / D = G(m x) / G(m) for a mask m of valid pixels.
+    """Derivatives of the quotient N / D = G(m x) / G(m) for a mask m of valid pixels.
 
-    With subscripts for derivatives: (N/D)_i = (N_i - Q D_i) / D and (N/D)_ij = (N_ij - Q_i D_j - Q_j D_i - Q D_ij) / D, where
-    Q = N / D. Where D is too small the result is NaN. One value of each item is subtracted first. Then an offset costs
-    no accuracy: that of a valid pixel or, in the mode constant, what lies beyond the ends.
+    With subscripts for derivatives: (N/D)_i = (N_i - Q D_i) / D and (N/D)_ij = (N_ij - Q_i D_j - Q_j D_i - Q D_ij) / D,
+    where Q = N / D. Where D is below SMALLEST_WEIGHT the result is NaN. A reference value is subtracted from each item
+    first, so that a large offset of the pixels costs no accuracy: the first valid, finite pixel of the item or, in the
+    mode constant, `cval`.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class DerivativesOfValid:
             self._offset: Any = cval
         else:
             self._offset = _first_of_each(items, valid & ops.isfinite(items), ops)
-        # The pixels that are not valid are left out: NaN times 0 would be NaN.
+        # Select the valid pixels instead of multiplying with the mask, because NaN times 0 is NaN.
         values = ops.where(valid, items - self._offset, 0.0)
         self._values = DerivativesOfAll(values, axes, 0.0, filter_lines)
         self._weights = DerivativesOfAll(ops.contiguous(valid, ops.type_of(items)), axes, 1.0, filter_lines)
@@ -106,7 +108,7 @@ class DerivativesOfValid:
 
 @dataclass(frozen=True)
 class Masked:
-    """A batch of items, and which of their pixels count."""
+    """A batch of items, and the pixels of them that count."""
 
     items: Any
     valid: Any
@@ -122,8 +124,9 @@ class Masked:
 
 
 class DerivativesOfMasked:
-    """Of items with masks. Items whose pixels all count are those of DerivativesOfAll, to the bit, whatever the masks of the
-    others. Valid pixels that are NaN or infinite become NaN where Masked.keeps_nan says so."""
+    """Derivatives of items with masks. Items whose pixels all count have the results of DerivativesOfAll, bit for bit,
+    and do not depend on the masks of the other items. With Masked.keeps_nan, valid pixels that are NaN or infinite are
+    NaN in the result."""
 
     def __init__(self, masked: Masked, axes: Sequence[Axis], cval: float, filter_lines: LineFilter) -> None:
         self._masked = masked
@@ -144,7 +147,8 @@ class DerivativesOfMasked:
 
     @functools.cached_property
     def _nan(self) -> Any:
-        """The pixels that are NaN in the result, whatever lies around them."""
+        """The pixels that are NaN in the result, regardless of their neighbours. None unless Masked.keeps_nan is
+        set."""
         masked, ops = self._masked, self._filter_lines.ops
         if not masked.keeps_nan:
             return None
@@ -164,7 +168,7 @@ class DerivativesOfMasked:
 
 
 class _DerivativesOfItems:
-    """Of items of which some are complete."""
+    """Derivatives of a batch in which the pixels of some items all count, and those of the others do not."""
 
     def __init__(
         self,
@@ -189,7 +193,7 @@ class _DerivativesOfItems:
 
 
 def _first_of_each(items: Any, eligible: Any, ops: Operations) -> Any:
-    """The first eligible pixel of each item; 0 where there is none."""
+    """Returns the first eligible pixel of each item, or 0 if the item has no eligible pixel."""
     shape = tuple(items.shape)
     if 0 in shape:
         return 0.0

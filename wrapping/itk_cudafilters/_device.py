@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images that stay on the GPU: itk.CudaDeviceImage in Python, and the ways to it and from it."""
+"""Images that stay on the GPU: the Python side of itk.CudaDeviceImage, and conversions to and from it."""
 from __future__ import annotations
 
 import operator
@@ -14,7 +14,7 @@ from . import _dlpack
 from ._images import as_gaussian_input, describe, image_view_of, is_xarray
 from ._parameters import library_errors, set_parameter
 
-# The pixels of itk.CudaDeviceImage.
+# The pixel types of itk.CudaDeviceImage.
 _PIXELS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
 _DIMENSIONS = (2, 3, 4)
 _NAME_OF_CLASS = re.compile(r"itkCudaDeviceImage[A-Z]+\d")
@@ -31,20 +31,22 @@ def to_device(image: Any, device: int = -1) -> Any:
     Parameters
     ----------
     image
-        itk.Image, NumPy array or xarray.DataArray of two to four dimensions, of uint8, uint16, int16, float32 or float64.
+        itk.Image, NumPy array or xarray.DataArray of two to four dimensions, of uint8, uint16, int16, float32 or
+        float64.
     device
-        Index of the GPU; -1: that of itk.CudaFiltersConfiguration.
+        Index of the GPU. The default, -1, takes the index that itk.CudaFiltersConfiguration holds.
 
     Returns
     -------
-    itk.CudaDeviceImage with the geometry of an itk.Image or of a DataArray.
+    itk.CudaDeviceImage with the geometry of the itk.Image or the DataArray. For a NumPy array the spacing is 1 and the
+    origin 0.
 
     Raises
     ------
     TypeError, ValueError
-        The image is of a kind, a type or a dimension that is not known.
+        The kind, pixel type or dimension of the image is not supported, or the image is on a GPU already.
     RuntimeError
-        There is no GPU that can be used, with the reason, or it has too little memory.
+        No GPU can be used (the message says why), or the GPU has too little memory.
 
     Examples
     --------
@@ -69,12 +71,15 @@ def to_device(image: Any, device: int = -1) -> Any:
 
 @library_errors
 def to_host(image: Any) -> Any:
-    """Copies an itk.CudaDeviceImage to an itk.Image with its pixels and geometry. If a filter makes the image, it is updated.
+    """Copies an itk.CudaDeviceImage to an itk.Image with the same pixels and geometry.
+
+    If the image is the output of a filter, that filter is updated first. The function waits until the pixels are on the
+    host.
 
     Raises
     ------
     TypeError
-        The image is no itk.CudaDeviceImage.
+        The image is not an itk.CudaDeviceImage.
     RuntimeError
         The image holds no pixels, or work on the GPU failed.
     """
@@ -87,28 +92,33 @@ def to_host(image: Any) -> Any:
 
 @library_errors
 def from_dlpack(array: Any, like: Any = None) -> Any:
-    """An array in the memory of a GPU as an itk.CudaDeviceImage, without a copy.
+    """Wraps an array in GPU memory as an itk.CudaDeviceImage, without a copy.
 
-    The last axis of the array is x. The image keeps the array's memory; its owner may go on using it on CUDA's default stream.
-    What was queued on the array before the call comes before all work on the image. No filter writes to the array.
+    The last axis of the array is x. The image keeps the array's memory alive. The owner may continue to use the array
+    on CUDA's default stream. Work that was queued on the array before the call is ordered before all work on the image.
+    No filter writes to the array.
 
     Parameters
     ----------
     array
-        Array of CuPy, PyTorch, JAX or another package with the methods of DLPack (`__dlpack__`), of two to four axes, of
-        uint8, uint16, int16, float32 or float64. Pixels of the last axis are adjacent.
+        Array of CuPy, PyTorch, JAX or another package that implements DLPack (`__dlpack__`), of two to four axes, of
+        uint8, uint16, int16, float32 or float64. Pixels along the last axis must be adjacent.
     like
-        itk.Image or itk.CudaDeviceImage of the same size whose spacing, origin and direction the image gets; by default
-        spacing 1 and origin 0.
+        itk.Image or itk.CudaDeviceImage of the same size whose region, spacing, origin and direction the image gets.
+        By default the spacing is 1 and the origin 0.
+
+    Returns
+    -------
+    itk.CudaDeviceImage that shares the array's memory.
 
     Raises
     ------
     TypeError, ValueError
-        The array is not in the memory of a GPU, or of a type, a dimension or a size that does not fit.
+        The array is not in GPU memory, its type or dimension is not supported, or `like` has another size.
     BufferError
-        The array cannot be shared: it requires a gradient, or its pixels are not adjacent.
+        The array cannot be shared because it requires a gradient or its pixels are not adjacent.
     RuntimeError
-        The GPU cannot be used, with the reason.
+        The GPU cannot be used. The message says why.
     """
     if is_device_image(array):
         raise TypeError("array is an itk.CudaDeviceImage already")
@@ -166,15 +176,16 @@ def _disconnected(image: Any) -> Any:
     return image
 
 
-# What itk.CudaDeviceImage has beside the methods of its superclass.
+# Methods that itk.CudaDeviceImage has in addition to its superclass's.
 
 
 def _export(
     self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
 ) -> Any:
-    """The pixels for another package, without a copy: what CuPy's and PyTorch's from_dlpack() call. The last axis is x.
+    """Exports the pixels to another package without a copy; from_dlpack() of CuPy and PyTorch calls this. The last axis
+    is x.
 
-    The work that makes the pixels comes before the consumer's work on `stream`.
+    The work that produces the pixels is ordered before the consumer's work on `stream`.
     """
     if dl_device is not None and tuple(map(int, dl_device)) != _device_of_image(self):
         raise BufferError(
@@ -199,14 +210,15 @@ def _handle_of(stream: Any) -> int:
 
 
 def _device_of_image(self: Any) -> tuple[int, int]:
-    """DLPack's type of device, CUDA, and the index of the GPU."""
+    """Returns DLPack's device type, CUDA, and the index of the GPU."""
     if not self.IsAllocated():
         raise BufferError("the image holds no pixels: Update() its filter")
     return _dlpack.CUDA, int(self.GetDeviceIndex())
 
 
 def _interface(self: Any) -> dict[str, Any]:
-    """The pixels as CUDA Array Interface 3, for Numba and others. The host waits for the work that makes them."""
+    """Describes the pixels by the CUDA Array Interface, version 3, for Numba and others. The host waits for the work
+    that produces the pixels."""
     if not self.IsAllocated():
         raise AttributeError("the image holds no pixels: Update() its filter")
     self._publish(_dlpack.UNKNOWN_STREAM)
@@ -229,7 +241,8 @@ def _refuse(what: str) -> Callable[..., NoReturn]:
 
 
 def _item(of_superclass: Callable[..., Any]) -> Callable[..., Any]:
-    """Names of metadata remain; pixels are refused."""
+    """Wraps an item method of the superclass: access by names of metadata remains, access to pixels raises
+    TypeError."""
 
     def item(self: Any, key: Any, *value: Any) -> Any:
         if not isinstance(key, str):
@@ -240,7 +253,8 @@ def _item(of_superclass: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add_methods(classes: dict[str, Any]) -> None:
-    """Gives the classes of device images, by name, their methods. The wrapped library calls it when it is loaded."""
+    """Adds the methods above to the classes of device images, which are found by name. The wrapped library calls this
+    when it is loaded."""
     for name, image in classes.items():
         if not _NAME_OF_CLASS.fullmatch(name):
             continue

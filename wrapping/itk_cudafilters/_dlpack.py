@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of other packages in the memory of a GPU, by DLPack: what they are, where they lie, and their memory."""
+"""Access to arrays of other packages in GPU memory through DLPack: their type, device, layout and memory."""
 from __future__ import annotations
 
 import contextlib
@@ -19,7 +19,7 @@ from ._operations import require_no_gradient
 
 CUDA = 2
 _CUDA_MANAGED = 13
-# What DLPack calls types: code and bits.
+# DLPack identifies a type by its code and its number of bits.
 _TYPES = {
     (0, 8): "int8",
     (0, 16): "int16",
@@ -38,20 +38,20 @@ _TYPES = {
     (6, 8): "bool",
 }
 
-# Streams in DLPack: the default stream of CUDA, and none in particular.
+# Streams as DLPack numbers them: CUDA's default stream, and -1 as an unsigned number, with which no stream is named.
 DEFAULT_STREAM = 1
 UNKNOWN_STREAM = 2**64 - 1
 
 
 @cache
 def native() -> Any:
-    """The functions of CudaFiltersArrays.h."""
-    itk.CudaDeviceImage.New  # loads the library in ITK's way
+    """Returns the module with the functions of CudaFiltersArrays.h."""
+    itk.CudaDeviceImage.New  # ITK loads the library when the class is accessed
     return importlib.import_module("itk.itkCudaDeviceImagePython")
 
 
 def device_of(array: Any) -> int | None:
-    """The index of the GPU in whose memory the array lies; None if it lies elsewhere, or is no array."""
+    """Returns the index of the GPU that holds the array, or None if it is elsewhere or does not implement DLPack."""
     method = getattr(array, "__dlpack_device__", None)
     if not callable(method):
         return None
@@ -78,15 +78,16 @@ class DeviceArray:
 
 
 def exchange_array(array: Any, name: str) -> DeviceArray | None:
-    """Takes hold of an array's memory for work on the stream on which its package works, by the C functions of its type
-    (`__dlpack_c_exchange_api__`). Nothing needs to be ordered or to wait. None where there are none."""
+    """Opens an array for work on the current stream of its package, through the C functions of its type
+    (`__dlpack_c_exchange_api__`). No synchronization is needed because the stream is the package's own. Returns None if
+    the type has no such functions."""
     require_no_gradient(array, name)
     exchanged = native().cudafilters_open_exchanged(array)
     return None if exchanged is None else _described(array, name, *exchanged)
 
 
 def interface_of(array: Any) -> dict[str, Any] | None:
-    """The CUDA Array Interface of an array without the methods of DLPack."""
+    """Returns the CUDA Array Interface of an array that does not implement DLPack, otherwise None."""
     if callable(getattr(array, "__dlpack_device__", None)):
         return None
     interface = getattr(array, "__cuda_array_interface__", None)
@@ -94,7 +95,7 @@ def interface_of(array: Any) -> dict[str, Any] | None:
 
 
 def _open_interface(array: Any, name: str, interface: dict[str, Any]) -> DeviceArray:
-    """Takes hold of memory for work on the default stream, behind the work of the stream that the interface names."""
+    """Opens memory for work on the default stream, ordered after the work on the stream that the interface names."""
     if interface.get("version", 0) < 3 or "stream" not in interface:
         raise BufferError(
             f"{name} is {describe(array)}, whose __cuda_array_interface__ of version {interface.get('version')} says nothing of "
@@ -119,8 +120,8 @@ def _open_interface(array: Any, name: str, interface: dict[str, Any]) -> DeviceA
 
 
 def open_array(array: Any, name: str, stream: int) -> DeviceArray:
-    """Takes hold of an array's memory for work on `stream`, which the exporter puts behind its own work on the array. For arrays
-    without DLPack it is the default stream."""
+    """Opens an array for work on `stream`, which the exporter orders after its own work on the array. Arrays without
+    DLPack are opened for the default stream instead."""
     require_no_gradient(array, name)
     interface = interface_of(array)
     if interface is not None:
@@ -143,7 +144,7 @@ def _described(array: Any, name: str, opened: Sequence[Any], stream: int | None 
 
 @contextlib.contextmanager
 def _current_device_of(array: Any) -> Iterator[None]:
-    """torch exports arrays of its current device alone."""
+    """Makes the device of a tensor current, because torch exports only tensors on its current device."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         with torch.cuda.device(array.device):

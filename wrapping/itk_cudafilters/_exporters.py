@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in the memory of a GPU that are neither CuPy's nor torch's: JAX's, and those of any other package with `__dlpack__` or, as
-Numba's, a CUDA Array Interface alone.
-There are no operations on them here, so passes over them are all that they get. A package that gives its stream
-(`__dlpack_c_exchange_api__`) gets its work there, and the result in its own memory."""
+"""Arrays in GPU memory of packages other than CuPy and torch: JAX, and any package with `__dlpack__` or, like Numba,
+with only a CUDA Array Interface.
+
+Array operations of these packages are not known here, so that only filter passes can run over their arrays. If a
+package gives its stream (`__dlpack_c_exchange_api__`), the passes run on that stream, and the package allocates the
+result."""
 from __future__ import annotations
 
 import importlib
@@ -27,7 +29,8 @@ _MASKS = ("bool", "uint8", "int8")
 
 
 class _ShapesOnGpu(NumpyOperations):
-    """Operations on arrays of NumPy that stand for arrays on a GPU: they have the shape and the type, and no pixels."""
+    """Operations on NumPy arrays that represent arrays on a GPU: they have their shape and type, but not their
+    pixels."""
 
     is_on_gpu = True
 
@@ -36,7 +39,7 @@ SHAPES = _ShapesOnGpu()
 
 
 def is_foreign(array: Any) -> bool:
-    """Whether an array lies on a GPU and belongs to a package whose operations are not known."""
+    """Returns whether an array is on a GPU and belongs to a package whose operations are not known."""
     if operations_of(array) is not None:
         return False
     has_dlpack = hasattr(array, "__dlpack__") and _dlpack.device_of(array) is not None
@@ -44,8 +47,8 @@ def is_foreign(array: Any) -> bool:
 
 
 def open_foreign(array: Any, name: str, beside: Mapping[str, Any]) -> DeviceArray:
-    """Takes hold of adjacent pixels: for work on the stream of the array's package, if this array and those beside it, which may be
-    None, give their streams, and these are one; else on CUDA's default stream."""
+    """Opens an array of adjacent pixels for work on its package's stream, or on CUDA's default stream. The package's
+    stream is used if the array and all arrays in `beside` that are not None give the same one."""
     exchanged = _dlpack.exchange_array(array, name)
     others = [(each, other) for each, other in beside.items() if other is not None]
     if exchanged is not None and all(_stream_of(other, each) == exchanged.stream for each, other in others):
@@ -54,7 +57,7 @@ def open_foreign(array: Any, name: str, beside: Mapping[str, Any]) -> DeviceArra
 
 
 def open_on_default_stream(array: Any, name: str) -> DeviceArray:
-    """Takes hold of adjacent pixels, for work on CUDA's default stream."""
+    """Opens an array of adjacent pixels for work on CUDA's default stream."""
     return _require_fitting(array, name, _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM), tuple(_TYPES))
 
 
@@ -97,7 +100,8 @@ def _is_adjacent(opened: DeviceArray) -> bool:
 
 
 def shape_of(opened: DeviceArray) -> Any:
-    """An array that stands for the opened one where only shape and type count."""
+    """Returns an array that represents the opened one where only shape and type matter. It takes the memory of one
+    pixel."""
     return np.broadcast_to(np.empty((), opened.type), opened.shape)
 
 
@@ -111,9 +115,11 @@ def filter_foreign(
     cval: float,
     approximation: str,
 ) -> Any:
-    """The result of passes over an opened array, or over its valid pixels: in `output`, or in an array of JAX or of a package that
-    gives its stream, else in an itk.CudaDeviceImage. `passes` is None for a call that needs more than them. The host waits for
-    the work unless the package gives its stream."""
+    """Runs passes over an opened array, or over its valid pixels, and returns the result.
+
+    The result is `output` if that is given; otherwise an array of the package, for JAX and for packages that give their
+    stream; otherwise an itk.CudaDeviceImage. `passes` is None for a call that passes alone cannot compute, which raises
+    ValueError. The host waits for the work unless the package gives its stream."""
     if passes is None:
         raise ValueError(
             f"input is {describe(input)}; arrays of that package are filtered along their last axes in the order of the array, "
@@ -160,7 +166,7 @@ def _of_items(made: DevicePasses, input: Any) -> DevicePasses:
 
 @dataclass(frozen=True)
 class _Held:
-    """An array of a package that gives its stream."""
+    """An array of a package that gives its stream, with its opened memory."""
 
     array: Any
     opened: DeviceArray
@@ -185,7 +191,7 @@ _PLACES = _HeldPlaces()
 
 
 def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str]) -> DeviceArray:
-    """Another array, of the size and on the device of the input, for work on the same stream."""
+    """Opens another array, which must have the shape and the device of the input, for work on the same stream."""
     where = f"{name} is {describe(array)}; it must be an array on the GPU {opened.device}, where input is"
     if not is_foreign(array) and _dlpack.device_of(array) is None:
         raise TypeError(where)
@@ -206,14 +212,14 @@ def _new_image(shape: Sequence[int], dtype: str) -> Any:
 
 
 def image_of(shape: Sequence[int], opened: DeviceArray) -> Any:
-    """An image of the type and on the device of an opened array, whose pixels are adjacent."""
+    """Returns a new image of adjacent pixels, with the type and on the device of an opened array."""
     image = _new_image(shape, opened.type)
     image._allocate(opened.device)
     return image
 
 
 def _open_output(output: Any, input: Any, opened: DeviceArray) -> DeviceArray:
-    """An array that takes the result."""
+    """Opens the array that receives the result. Raises ValueError if it cannot be written or overlaps the input."""
     if _is_of_jax(output):
         raise ValueError("output is an array of JAX, whose pixels never change: JAX's arrays are results without output")
     target = _open_beside(output, "output", opened, (opened.type,))
@@ -231,7 +237,7 @@ def _is_of_jax(array: Any) -> bool:
 
 
 def from_image(array: Any) -> Callable[[Any], Any]:
-    """The function that makes a result for the package of `array` from a device image."""
+    """Returns the function that converts a device image to a result for the package of `array`."""
     if not _is_of_jax(array):
         return lambda image: image
     function: Callable[[Any], Any] = importlib.import_module("jax.dlpack").from_dlpack

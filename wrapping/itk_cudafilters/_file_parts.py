@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image files that are read, smoothed and written in parts."""
+"""Smoothing of image files that are read, filtered and written in parts."""
 from __future__ import annotations
 
 import contextlib
@@ -24,7 +24,9 @@ _MARGIN = 64 << 20
 
 
 def can_smooth(file: ImageFile, output: str, memory: int) -> bool:
-    """Whether both files can be read and written in parts. Raises OSError if not, and the whole image takes too much."""
+    """Returns whether `file` can be read, and `output` written, in parts.
+
+    Raises OSError if not and the whole image needs more than `memory` bytes, or if `output` would overwrite `file`."""
     writer = writer_of(output)
     reads = file.reads_parts()
     if reads and writer.GetNameOfClass() == "MetaImageIO":
@@ -35,7 +37,7 @@ def can_smooth(file: ImageFile, output: str, memory: int) -> bool:
                     "out --memory"
                 )
         return True
-    # Beside the pixels of the file there are the component that is smoothed and its result.
+    # Memory holds the pixels twice (input and result), and one component with its smoothed copy, in float.
     needed = 2 * file.size_in_bytes + 8 * (file.size_in_bytes // (file.dtype.itemsize * file.components))
     if needed > memory:
         name, format, verb = (output, writer.GetNameOfClass(), "written") if reads else (file.name, file.format, "read")
@@ -49,7 +51,8 @@ def can_smooth(file: ImageFile, output: str, memory: int) -> bool:
 def smooth(
     file: ImageFile, output: str, sigma: list[float], memory: int, progress: Any, **parameters: Any
 ) -> tuple[dict[str, Any], float, float]:
-    """What was done, and the seconds of reading and of writing."""
+    """Smooths `file` into `output`. Returns the report of stream.gaussian_filter(), and the seconds of reading and
+    writing."""
     source = _Source(file)
     _require_memory(file, sigma, parameters["approximation"], memory)
     with _Target.open(file, output) as target:
@@ -67,7 +70,7 @@ def smooth(
 
 
 def _require_memory(file: ImageFile, sigma: list[float], approximation: str, memory: int) -> None:
-    """Raises OSError if the planes that are held at a time take more."""
+    """Raises OSError if the planes that are held at the same time need more than `memory` bytes."""
     real = "float64" if file.dtype in (np.int32, np.uint32, np.float64) else "float32"
     window = {"float32": {"deriche": 12.0, "accurate": 9.0}, "float64": {"deriche": 22.5, "accurate": 15.5}}[real][approximation]
     last = file.axes - 1
@@ -85,7 +88,7 @@ def _require_memory(file: ImageFile, sigma: list[float], approximation: str, mem
 
 
 def _paths_of(name: str) -> list[Path]:
-    """The files of a raw MetaImage. The last one has the pixels."""
+    """Returns the files of a raw MetaImage. The last one holds the pixels."""
     path = Path(name)
     return [path, path.with_suffix(".raw")] if path.suffix == ".mhd" else [path]
 
@@ -95,7 +98,7 @@ def _gigabytes(size: float) -> str:
 
 
 class _Planes:
-    """The shape of a file, with an axis of components if there are several."""
+    """The shape and type of a file's pixels, with a last axis of components if there are several."""
 
     def __init__(self, file: ImageFile) -> None:
         self._file = file
@@ -113,7 +116,7 @@ class _Source(_Planes):
 
 
 class _Target(_Planes):
-    """A raw MetaImage. ITK writes the header; the pixels are written here, as ITK does not tell of a disk that is full."""
+    """A raw MetaImage. ITK writes the header. The pixels are written here, because ITK does not report a full disk."""
 
     def __init__(self, file: ImageFile, data: Any, offset: int) -> None:
         super().__init__(file)
@@ -123,7 +126,7 @@ class _Target(_Planes):
     @classmethod
     @contextlib.contextmanager
     def open(cls, file: ImageFile, name: str) -> Iterator[_Target]:
-        """The target; its files are removed if something is raised."""
+        """Opens the target. Its files are removed if an exception is raised within the block."""
         pixels = _paths_of(name)[-1]
         try:
             for path in _paths_of(name):
@@ -132,7 +135,8 @@ class _Target(_Planes):
             with open(pixels, "r+b", buffering=0) as data:
                 offset = os.fstat(data.fileno()).st_size - file.size_in_bytes
                 if offset < 0:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # ITK made the file as long as it could
+                    # ITK could not extend the file to its full length, and did not report that.
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 yield cls(file, data, offset)
         except BaseException as error:
             for path in _paths_of(name):
@@ -157,7 +161,7 @@ class _Target(_Planes):
 
 
 class Progress:
-    """Draws how far the work is, and how fast, on a terminal."""
+    """Draws a progress bar with the current rate, if stderr is a terminal. `size` is the total number of bytes."""
 
     def __init__(self, size: float) -> None:
         self._size = size

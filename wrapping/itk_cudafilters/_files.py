@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Segmentations and partitions as files."""
+"""Output of segmentations and partitions to files."""
 from __future__ import annotations
 
 import base64
@@ -20,7 +20,7 @@ from ._images import as_itk_image, axes_of, describe, image_of, pixels_of
 from ._partition import Partition
 from ._segmentation import Segmentation, known_name
 
-# Grey values beyond these percentiles are black and white.
+# Values below the first percentile are black, and values above the second one are white.
 _BLACK, _WHITE = 0.5, 99.5
 
 
@@ -38,21 +38,38 @@ def write_geojson(
     *,
     coordinates: Coordinates = "physical",
 ) -> None:
-    """Writes the contour, or the polygons of a partition, as a file in the form of GeoJSON: a collection of polygons.
+    """Writes the contour of a segmentation, or the polygons of a partition, as a GeoJSON file.
 
-    The properties of a contour are the law, the statistics of both regions and the criterion; those of a region of a partition
-    are its row of the table and its neighbours. `properties` are added to each. The collection's member `partition` says what
-    holds for all regions. The commands `itk-cudafilters segment --contour` and `itk-cudafilters partition --polygons` write the
-    same, and `segment --initial-contour` reads it.
+    The file holds a collection of polygons. The commands `itk-cudafilters segment --contour` and
+    `itk-cudafilters partition --polygons` write the same file, and `segment --initial-contour` reads it.
 
-    `coordinates` says which coordinates the polygons have: "physical", by the image's origin, spacing and direction, as
-    `segmentation.contour`; or "pixel", counted from the centre of the first pixel, as `segmentation.contour_in_pixels`. The
-    features' property `coordinates` keeps that word, and the collection's member `description` explains it.
+    Parameters
+    ----------
+    segmentation
+        Result of segment_region() or partition_image(). A contour has the law, the statistics of both regions and the
+        criterion as its properties. A region of a partition has its row of the table and its neighbours, and the
+        collection's member `partition` holds the properties of the whole partition.
+    path
+        File to write. An existing file is replaced.
+    properties
+        Additional properties of each polygon: a dictionary of numbers, text, lists and dictionaries.
+    coordinates
+        "physical" (default): x and y in physical space by the image's origin, spacing and direction, as
+        `segmentation.contour`. "pixel": x and y in pixels, counted from the centre of the first pixel, as
+        `segmentation.contour_in_pixels`. Each feature repeats the word as its property `coordinates`, and the
+        collection's member `description` explains it.
 
-    RFC 7946 knows longitude and latitude in degrees (WGS 84) alone, without any other reference system. So a program for maps
-    places the polygons rightly only if those are the image's physical coordinates, as in a DataArray with coordinates of
-    longitude and latitude. For other reference systems take write_geopackage(), or transform `segmentation.contour` first, by
-    pyproj for example.
+    Raises
+    ------
+    TypeError, ValueError
+        A parameter is of the wrong kind, or `coordinates` is unknown.
+    OSError
+        The file cannot be written.
+
+    Notes ----- RFC 7946 permits only longitude and latitude in degrees (WGS 84). Map programs therefore place the
+    polygons correctly only if the image's physical coordinates are longitude and latitude, as those of a DataArray can
+    be. For other reference systems use write_geopackage(), or transform `segmentation.contour` first, for example with
+    pyproj.
     """
     segmentation = _result(segmentation, "segmentation", (Segmentation, Partition))
     coordinates = _coordinates(coordinates)
@@ -67,14 +84,14 @@ def write_geojson(
     for feature in features:
         feature["properties"] |= {"coordinates": coordinates, **(properties or {})}
     collection["features"] = features
-    # Many polygons: a line each would be a line for every number.
+    # No indentation for partitions, because json would write each number of their many polygons on a line of its own.
     indent = None if isinstance(segmentation, Partition) else 2
     text = json.dumps(collection, indent=indent, allow_nan=False, default=_plain_number)
     _path(path).write_text(text + "\n", encoding="utf-8")
 
 
 def _plain_number(value: Any) -> Any:
-    """The number or the list that JSON has for one of NumPy."""
+    """Converts a NumPy number or array to the number or list that JSON can hold."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"properties holds a value {describe(value)}; it must be a number, text, a list or a dictionary")
@@ -122,13 +139,30 @@ def write_geopackage(
     crs: str | None = None,
     coordinates: Coordinates = "physical",
 ) -> None:
-    """Writes the polygons and the table of a partition as a layer of a GeoPackage file, which programs for maps read.
+    """Writes the polygons and the table of a partition as a layer of a GeoPackage file, which map programs read.
 
-    `crs` names the reference system of the physical coordinates, for example "EPSG:32632"; without it the file says that it is not
-    known. `coordinates` is "physical" or "pixel", as in write_geojson(); the layer's metadata keep the word and explain it. An
-    existing file is replaced.
+    Needs the packages pyogrio and shapely: pip install itk-cudafilters[geo].
 
-    It needs the packages pyogrio and shapely: pip install itk-cudafilters[geo].
+    Parameters
+    ----------
+    partition
+        Result of partition_image() with polygons.
+    path
+        File to write. An existing file is replaced.
+    layer
+        Name of the layer.
+    crs
+        Reference system of the physical coordinates, for example "EPSG:32632". Without it the file declares the
+        reference system as unknown.
+    coordinates
+        "physical" (default) or "pixel", as in write_geojson(). The layer's metadata repeat and explain the word.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A parameter is of the wrong kind, `coordinates` is unknown, or the partition has no polygons (labels_only).
+    ModuleNotFoundError
+        pyogrio or shapely is not installed.
     """
     _result(partition, "partition", (Partition,))
     coordinates = _coordinates(coordinates)
@@ -161,10 +195,18 @@ def write_geopackage(
 
 
 def write_table(partition: Partition[Any], path: str | os.PathLike[str]) -> None:
-    """Writes the table of a partition as CSV: a line of names, and a line for each region.
+    """Writes the table of a partition as a CSV file: a line of column names, then a line for each region.
 
-    The columns are those of `partition.table`, and `neighbours`, numbers with spaces between. Numbers that there are not, such as the
-    variance under laws that need no squares, leave their field empty.
+    The columns are the ones of `partition.table`, and `neighbours`: the numbers of the neighbours, separated by spaces.
+    Fields whose number does not exist are empty, for example the variance under laws that need no squares. An existing
+    file is replaced.
+
+    Raises
+    ------
+    TypeError
+        `partition` is not a Partition, or `path` is not the name of a file.
+    OSError
+        The file cannot be written.
     """
     _result(partition, "partition", (Partition,))
     table = {name: column.tolist() for name, column in partition.table.items()}
@@ -184,11 +226,31 @@ def write_svg(
     colour: str = "#ff8c00",
     title: str = "",
 ) -> None:
-    """Writes a picture of the contour and its nodes, or of a partition's boundaries, over `image` if that is given, as an SVG file.
+    """Draws the contour and its nodes, or the boundaries of a partition, as an SVG file.
 
-    One unit is one pixel; the picture shows the image's own axes, x to the right and y downwards, however it lies in
-    space. `image` is the one that was segmented, in any of the kinds that segment_region() takes; it is stretched from its
-    0.5 % darkest to its 0.5 % brightest pixels.
+    One unit of the picture is one pixel. x goes to the right and y downwards, regardless of the image's direction in
+    space.
+
+    Parameters
+    ----------
+    segmentation
+        Result of segment_region() or partition_image().
+    path
+        File to write. An existing file is replaced.
+    image
+        The image that was segmented, of any kind that segment_region() accepts, as the background. Its grey values are
+        stretched between the 0.5 and the 99.5 percentile. By default there is no background.
+    colour
+        Colour of the lines, as a CSS colour.
+    title
+        Title of the picture.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A parameter is of the wrong kind, or the image has another shape than the segmentation.
+    OSError
+        The file cannot be written.
     """
     segmentation = _result(segmentation, "segmentation", (Segmentation, Partition))
     paint = html.escape(_text(colour, "colour"), quote=True)
@@ -208,7 +270,7 @@ def write_svg(
             f'<image width="{width}" height="{height}" style="image-rendering:pixelated" '
             f'xlink:href="data:image/png;base64,{_encode_png(pixels)}"/>'
         )
-    # The first pixel's outer corner is at 0, 0.
+    # In the picture (0, 0) is the outer corner of the first pixel, not its centre.
     if isinstance(segmentation, Partition):
         lines.append(_draw_edges(segmentation, paint, 0.6 * thickness))
     else:
@@ -218,7 +280,8 @@ def write_svg(
 
 
 def _shape_of(segmentation: Segmentation[Any] | Partition[Any]) -> tuple[int, int]:
-    """Rows and columns of the picture, whose rows are y, however the axes of an array lie."""
+    """Returns the numbers of rows and columns of the picture. Rows are y, also for a DataArray whose first axis is
+    x."""
     labels = segmentation.labels if isinstance(segmentation, Partition) else segmentation.label
     shape = pixels_of(labels).shape
     rows, columns = axes_of(labels)
@@ -236,7 +299,7 @@ def _draw_contour(corners: npt.NDArray[np.float64], paint: str, thickness: float
 
 
 def _draw_edges(partition: Partition[Any], paint: str, thickness: float) -> str:
-    """The boundaries between regions, without the image's border."""
+    """Returns a path of the boundaries between regions, without the border of the image."""
     corners = partition.nodes_in_pixels + 0.5
     inner = partition.edges[(partition.edges[:, 2:] != 0).all(axis=1), :2]
     lines = "".join(f"M{x:.10g} {y:.10g}L{u:.10g} {v:.10g}" for (x, y), (u, v) in corners[inner].tolist())
@@ -244,7 +307,8 @@ def _draw_edges(partition: Partition[Any], paint: str, thickness: float) -> str:
 
 
 def stretch(pixels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Grey values from black, the 0.5 % darkest pixels, to white, the 0.5 % brightest ones."""
+    """Maps pixels to grey values: the 0.5 percentile to black (0) and the 99.5 percentile to white (255). Pixels that
+    are not finite are black."""
     values = pixels.astype(np.float64)
     finite = values[np.isfinite(values)]
     black, white = np.percentile(finite, [_BLACK, _WHITE]) if finite.size else (0.0, 0.0)

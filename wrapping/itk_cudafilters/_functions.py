@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the filters' functions in itk do with their inputs before ITK sees them."""
+"""Checks and conversions of the inputs of itk's functions for this module's filters."""
 from __future__ import annotations
 
 import functools
@@ -17,15 +17,17 @@ _INPUTS = {"input", "inputimage"}
 
 
 def check_inputs(functions: dict[str, Any]) -> None:
-    """Gives the functions of this module's filters, by name, checks of their inputs, and device images their methods.
+    """Wraps the functions of this module's filters so that their inputs are checked, and adds the methods of device
+    images.
 
-    The wrapped library calls it with its own namespace when it is loaded. ITK's generator writes the functions.
+    `functions` is the namespace of the wrapped library, which calls this when it is loaded. The functions in it were
+    written by ITK's generator.
     """
     add_methods(functions)
     for name, function in list(functions.items()):
         if name.startswith("cuda_") and name.endswith("_image_filter"):
             functions[name] = _with_checked_inputs(function)
-            # ITK sets the function's documentation where it was written.
+            # ITK sets the function's documentation later, on the attribute of the module that defines it.
             setattr(sys.modules[function.__module__], name, functions[name])
 
 
@@ -45,7 +47,7 @@ def _with_checked_inputs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _convert(image: Any) -> Any:
-    # Filters stand for their outputs in ITK's functions.
+    # ITK's functions also accept a filter in place of its output.
     if isinstance(image, itk.LightObject):
         return image
     if device_of(image) is not None:
@@ -63,8 +65,9 @@ def _like(output: Any, array: Any) -> Any:
 
 
 class _Held:
-    """The pixels of ITK's view of an image, which lives as long as the arrays that NumPy makes of this. ITK's view holds its image, but
-    what np.asarray() makes of the view does not hold the view: its pixels are those of other images once the view is gone."""
+    """The pixels of ITK's view of an image. Arrays that NumPy makes of this object keep it, and thus the view and the
+    image, alive. An array that np.asarray() makes of the view itself does not keep the view: once that is gone, the
+    memory belongs to other images."""
 
     def __init__(self, view: Any) -> None:
         self._view = view

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image files in their own pixel type, and pictures of segmentations."""
+"""Image files in their native pixel type, and pictures of segmentations."""
 from __future__ import annotations
 
 import math
@@ -35,10 +35,10 @@ _LONGER_SIDE = 1000
 
 
 class ImageFile:
-    """What a file says about its image, and its pixels as they are in the file.
+    """An image file: its header, and its pixels in their native type.
 
-    ITK's readers of the itk package know fewer pixel types than files have. So pixels pass as bytes through the format's own
-    reader and writer.
+    The readers that the itk package wraps support fewer pixel types than files have. Pixels are therefore read and
+    written as bytes through the ImageIO of the format.
     """
 
     def __init__(self, name: str) -> None:
@@ -60,7 +60,7 @@ class ImageFile:
 
     @property
     def axes(self) -> int:
-        """Number of axes, without those at the end that have one pixel."""
+        """Number of axes without trailing axes of one pixel; 2 at least for files of two or more axes."""
         axes = len(self.size)
         while axes > 2 and self.size[axes - 1] == 1:
             axes -= 1
@@ -77,7 +77,7 @@ class ImageFile:
 
     @property
     def paths(self) -> list[Path]:
-        """The file. If it is a MetaImage's header, also the file of pixels that it names."""
+        """The file and, if it is the header of a MetaImage, the file of pixels that it names."""
         path = Path(self.name)
         with path.open("rb") as file:
             header = file.read(1 << 16) if path.suffix == ".mhd" else b""
@@ -86,20 +86,20 @@ class ImageFile:
 
     @property
     def size_in_bytes(self) -> int:
-        """Of the pixels."""
+        """Size of the pixels in bytes, without the header."""
         return int(self._io.GetImageSizeInBytes())
 
     @property
     def format(self) -> str:
-        """ITK's name of the reader."""
+        """Class name of the ImageIO that reads the file."""
         return str(self._io.GetNameOfClass())
 
     def read(self) -> npt.NDArray[Any]:
-        """The pixels, indexed [..., y, x, component]."""
+        """Reads all pixels. The array is indexed [..., y, x, component]."""
         return self._read(self._region())
 
     def reads_parts(self) -> bool:
-        """Whether the format gives a plane of the last axis if it is asked for one."""
+        """Returns whether the ImageIO can read a single plane of the last axis instead of the whole file."""
         plane = self._region(0, 1)
         self._io.SetUseStreamedReading(True)
         given = self._io.GenerateStreamableReadRegionFromRequestedRegion(plane)
@@ -108,7 +108,7 @@ class ImageFile:
         )
 
     def read_planes(self, first: int, count: int) -> npt.NDArray[Any]:
-        """Planes of the last axis with more than one pixel."""
+        """Reads `count` planes from `first` on. They are planes of the last axis that has more than one pixel."""
         return self._read(self._region(first, count))
 
     def _read(self, region: Any) -> npt.NDArray[Any]:
@@ -120,11 +120,11 @@ class ImageFile:
         return buffer.bytes.view(self.dtype).reshape(shape)
 
     def write_like(self, name: str, pixels: npt.NDArray[Any]) -> None:
-        """Writes pixels of this file's type and shape to another file, with all else that this file says about its image."""
+        """Writes pixels of this file's type and shape to another file, with the geometry and metadata of this one."""
         self._write(self._writer(name), name, self._region(), pixels)
 
     def begin_like(self, name: str) -> None:
-        """Writes the first plane of such a file, of zeros: the file gets the length that it is to have."""
+        """Writes the header of such a file and a first plane of zeros, by which the file gets its final length."""
         io = self._writer(name)
         io.SetUseStreamedWriting(True)
         plane = self.size_in_bytes // self.size[self.axes - 1]
@@ -142,7 +142,8 @@ class ImageFile:
         io.SetComponentType(self._io.GetComponentType())
         io.SetNumberOfComponents(self.components)
         if io.GetNameOfClass() == self._io.GetNameOfClass():
-            io.SetMetaDataDictionary(self._io.GetMetaDataDictionary())  # notes in the format's own terms
+            # Metadata have names that only the same format understands.
+            io.SetMetaDataDictionary(self._io.GetMetaDataDictionary())
         return io
 
     def _write(self, io: Any, name: str, region: Any, pixels: npt.NDArray[Any]) -> None:
@@ -155,7 +156,7 @@ class ImageFile:
             io.Write(buffer.pointer)
 
     def _region(self, first: int = 0, count: int | None = None) -> Any:
-        """All of the image, or planes of its last axis with more than one pixel."""
+        """Returns the region of the whole image, or of `count` planes of its last axis that has more than one pixel."""
         region = itk.ImageIORegion(len(self.size))
         for axis, length in enumerate(self.size):
             region.SetIndex(axis, 0)
@@ -167,7 +168,7 @@ class ImageFile:
 
 
 class _Bytes:
-    """Memory that ITK's readers and writers take, and NumPy."""
+    """Memory that both ITK's ImageIO classes and NumPy can access."""
 
     def __init__(self, length: int) -> None:
         self._image: Any = itk.Image[itk.UC, 2].New()
@@ -178,7 +179,7 @@ class _Bytes:
 
 
 def writer_of(name: str) -> Any:
-    """The writer of the format that a file's extension names."""
+    """Returns the ImageIO that writes the format of a file's extension. Raises OSError if the extension is unknown."""
     writer = itk.ImageIOFactory.CreateImageIO(name, itk.CommonEnums.IOFileMode_WriteMode)
     if writer is None:
         raise OSError(f"the extension of '{name}' belongs to none of the known formats ({FORMATS})")
@@ -186,12 +187,12 @@ def writer_of(name: str) -> Any:
 
 
 def read_slice(name: str, pixel_type: Any) -> Any:
-    """An image of two dimensions, or the only slice of a volume; the luminance of colours."""
+    """Reads an image of two dimensions, or the only slice of a volume. Colours become luminance."""
     return read_axes(name, pixel_type, 2)
 
 
 def read_axes(name: str, pixel_type: Any, axes: int) -> Any:
-    """An image of two or three dimensions; see read_slice()."""
+    """Reads an image of two or three dimensions; see read_slice()."""
     reader = itk.ImageFileReader[itk.Image[pixel_type, axes]].New(FileName=name)
     with _naming(name, "read"):
         reader.Update()
@@ -199,9 +200,9 @@ def read_axes(name: str, pixel_type: Any, axes: int) -> Any:
 
 
 def draw_overlay(image: Any, segmentation: Segmentation[Any]) -> npt.NDArray[np.uint8]:
-    """The image enlarged by a whole factor, the boundary of the label and the nodes: rows, columns, RGB.
+    """Draws the boundary of the label and the nodes over the image, enlarged by an integer factor.
 
-    docs/user/parameters.md has the rules.
+    Returns an array of rows, columns and RGB. docs/user/parameters.md defines the picture.
     """
     picture = draw_boundaries(image, segmentation.label)
     if not segmentation.statistics.significant_boundary:
@@ -220,7 +221,7 @@ def _scale_of(pixels: npt.NDArray[Any]) -> int:
 
 
 def draw_boundaries(image: Any, labels: Any) -> npt.NDArray[np.uint8]:
-    """The same without nodes, of any labels."""
+    """Draws the boundaries of labels over the image, as draw_overlay() does, but without nodes."""
     grey = stretch(pixels_of(as_itk_image(image, "image")))
     scale = _scale_of(grey)
     picture = np.repeat(np.kron(grey, np.ones((scale, scale), np.uint8))[..., None], 3, axis=2)
@@ -232,7 +233,7 @@ def draw_boundaries(image: Any, labels: Any) -> npt.NDArray[np.uint8]:
 
 
 def with_pixels_of_16_bits(labels: Any) -> Any:
-    """Labels as unsigned short if that suffices: many formats hold no integers of 32 bits."""
+    """Converts labels to unsigned short if their values fit, because many formats cannot store 32-bit integers."""
     pixels = pixels_of(labels)
     if pixels.max(initial=0) > np.iinfo(np.uint16).max:
         return labels
@@ -240,7 +241,8 @@ def with_pixels_of_16_bits(labels: Any) -> Any:
 
 
 def with_pixels_like(means: Any, image: Any) -> Any:
-    """Means in the pixel type of an image: rounded to the nearest integer, halves up, and 0 for what is no number."""
+    """Converts means to the pixel type of an image. For integer types they are rounded, halves up, and NaN becomes
+    0."""
     values, dtype = pixels_of(means).astype(np.float64), pixels_of(image).dtype
     if dtype.kind != "f":
         values = np.floor(np.nan_to_num(values) + 0.5)
@@ -252,7 +254,7 @@ def write_picture(name: str, picture: npt.NDArray[np.uint8]) -> None:
 
 
 def write_grey(name: str, pixels: npt.NDArray[Any]) -> None:
-    """The values between the 0.5 and the 99.5 percentile as grey values."""
+    """Writes pixels as grey values that are stretched between the 0.5 and the 99.5 percentile."""
     write_image(name, image_of(stretch(pixels)))
 
 
@@ -263,7 +265,7 @@ def write_image(name: str, image: Any) -> None:
 
 @contextmanager
 def _naming(name: str, what: str) -> Iterator[None]:
-    """Exceptions of ITK within the block name the file."""
+    """Converts exceptions of ITK within the block to OSError with the name of the file."""
     try:
         yield
     except RuntimeError as error:
@@ -272,7 +274,7 @@ def _naming(name: str, what: str) -> Iterator[None]:
 
 @contextmanager
 def _written(name: str) -> Iterator[None]:
-    """A file that ITK begins and does not finish is removed."""
+    """Removes the file if the block raises an exception after it has begun to write it."""
     before = _state_of(name)
     try:
         with _naming(name, "written"):
@@ -284,7 +286,8 @@ def _written(name: str) -> Iterator[None]:
 
 
 def _state_of(name: str) -> tuple[int, int, int] | None:
-    """What changes where a regular file is written; None if there is none."""
+    """Returns the inode, size and time of a regular file, which change when it is written; None if there is no such
+    file."""
     if not os.path.isfile(name):
         return None
     found = os.stat(name)
@@ -292,5 +295,5 @@ def _state_of(name: str) -> tuple[int, int, int] | None:
 
 
 def reason_of(error: Exception) -> str:
-    """An exception's message without the place in ITK's sources that threw it."""
+    """Returns an exception's message without the location in ITK's sources that threw it."""
     return " ".join(re.sub(r"^\S+:\d+:\n(ITK ERROR: (\w+\(0x[0-9a-f]+\): )?)?", "", str(error)).split())
