@@ -18,47 +18,51 @@ namespace itk
 class CudaGaussianOverrideAccess;
 
 /** \class CudaGaussianImageFilterBase
- * \brief One of ITK's recursive Gaussian filters, as the superclass of the filter that computes the same on a GPU.
+ * \brief Common base of the recursive Gaussian filters: inherits from ITK's filter and computes its result on a GPU.
  *
  * It adds Approximation (default Deriche), BoundaryMode (default Nearest), BoundaryValue (default 0), Backend (default
- * Automatic) and DeviceIndex (default -1, the configuration's). BackendUsed and BackendReason say where the last run
- * computed, and why there. CudaRecursiveGaussianImageFilter explains these parameters. A subclass makes the plan; this
- * class does the rest. The plan runs on the device. On the host TSuperclass runs; if it does not have the approximation
- * or the boundary mode, or if its code has no digits left at the sigma (above 1,000 pixels along an axis, or below
- * 0.212 for a derivative), the plan runs on ITK's threads. A filter that the object factory made for ITK's class runs
+ * Automatic) and DeviceIndex (default -1, which stands for the configuration's device). BackendUsed and BackendReason
+ * tell where the last run was computed, and why there. CudaRecursiveGaussianImageFilter explains these parameters.
+ *
+ * A subclass provides the plan (MakePlan()), and this class runs it. On the device, the plan itself runs. On the host,
+ * TSuperclass runs if it can. The plan runs on ITK's threads instead if TSuperclass does not have the approximation or
+ * the boundary mode, or if its code loses all significant digits at this sigma (above 1,000 pixels along an axis, or
+ * below 0.212 pixels for a derivative). A filter that the object factory created in place of ITK's class runs
  * TSuperclass at every sigma.
  *
- * With BoundaryMode Nearest lines continue beyond their ends with their edge values, as in ITK. The other modes are
- * those of scipy.ndimage (CudaFiltersEnums::BoundaryMode), and BoundaryValue is the value of the mode Constant. They
- * are exact for every sigma, and lines may be shorter than four pixels.
+ * With BoundaryMode Nearest, lines continue beyond their ends with their edge values, as in ITK. The other modes are
+ * the modes of scipy.ndimage (CudaFiltersEnums::BoundaryMode), and BoundaryValue is the value of the mode Constant.
+ * They are exact for every sigma, and lines may be shorter than four pixels.
  *
- * Where input or output is a CudaDeviceImage, TSuperclass holds the parameters alone (CudaFilterSuperclass). The plan
- * is queued on the device where the input lies, for the whole image, and Update() returns; there is no fallback to the
- * host. An input of the host is uploaded to the device of DeviceIndex first, and an output of the host is downloaded
+ * If the input or the output is a CudaDeviceImage, TSuperclass only holds the parameters (CudaFilterSuperclass). The
+ * filter queues the plan for the whole image on the input's device, and Update() returns without waiting; there is no
+ * fallback to the host. A host input is first uploaded to the device of DeviceIndex, and a host output is downloaded
  * before Update() returns.
  *
- * Streaming (default Automatic, the configuration's) says whether the image is cut into slabs along its last axis.
- * Automatic does it on the device if the image does not fit into its memory, or into DeviceMemoryLimit (default 0, the
- * configuration's). On always does it; then the host computes what the device does, in double. In a pipeline the filter
- * then asks its input for the planes that it needs, 128 at a time, and keeps those that it still needs until the next
- * request. If requests follow each other along the last axis, its source makes each plane once; with a Sigma for which
- * a line's pixels depend on the whole line, twice. Other requests give the same pixels, and the source makes some
- * planes again. How an image is divided into requests does not change a bit. Off never cuts. GetSlabReport() says what
- * the last run did (docs/user/larger_than_memory.md).
+ * Streaming (default Automatic, which stands for the configuration's value) says whether the filter cuts the image into
+ * slabs along its last axis. Automatic does so on the device if the image does not fit into its memory, or into
+ * DeviceMemoryLimit (default 0, which stands for the configuration's limit). On always does so, and the host then
+ * computes the same as the device, but in double. In a pipeline with Streaming On, the filter requests only the input
+ * planes that it needs, 128 at a time, and keeps the planes that the next request still needs. If requests follow each
+ * other along the last axis, the source generates each plane once, or twice if Sigma is so large that each pixel of a
+ * line depends on the whole line. Other orders of requests give the same pixels, but the source generates some planes
+ * again. The division into requests does not change a bit of the result. Off never cuts the image. GetSlabReport()
+ * describes the last run (docs/user/larger_than_memory.md).
  *
- * Parameters that the input's spacing or size make impossible are refused before the input's source runs.
+ * The filter refuses parameters that do not suit the input's spacing or size before the input's source runs.
  *
  * \tparam TSuperclass filter of one image, with Sigma and NormalizeAcrossScale
  *
  * \exception ExceptionObject if a line has less than four pixels and BoundaryMode is Nearest; if sigma or spacing are
- * out of range; if the input holds less pixels than it says; if the output has less components than the filter gives;
- * if Streaming of the filter is On and the images cannot be cut: device images, images of a type that the GPU does not
- * support, with a mask, or with a BoundaryMode that slabs do not have;
- * if BoundaryMode is Constant and BoundaryValue is not finite; if Approximation is not Deriche or BoundaryMode not
- * Nearest, or TSuperclass has no digits at the sigma, and the images are of a type that the GPU does not support
+ * out of range; if the input holds fewer pixels than its regions say; if the output has fewer components than the
+ * filter computes; if the filter's Streaming is On and the images cannot be cut (device images, images of a type that
+ * the GPU does not support, images with a mask, or a BoundaryMode that slabs do not support); if BoundaryMode is
+ * Constant and BoundaryValue is not finite; or if the GPU does not support the image type and TSuperclass cannot do the
+ * work either, because Approximation is not Deriche, BoundaryMode is not Nearest, or no significant digits are left at
+ * this sigma
  *
- * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also if Backend is Host,
- * DeviceIndex is not the input's, or the device's memory has run out
+ * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also if Backend is Host, if
+ * DeviceIndex is not the input's device, or if the device has run out of memory
  *
  * \code
  * template <typename TInputImage, typename TOutputImage>
@@ -150,8 +154,8 @@ public:
     return m_BoundaryValue;
   }
 
-  /** As the superclass's. Between filters of images of the host, results may stay on the device
-   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
+  /** Updates the output as the superclass does, except that the result may stay on the device between two filters of
+   * host images (CudaFiltersConfiguration::SetKeepOnDevice()). */
   void
   UpdateOutputData(DataObject * output) override;
 
@@ -159,30 +163,32 @@ protected:
   CudaGaussianImageFilterBase() = default;
   ~CudaGaussianImageFilterBase() override = default;
 
-  /** The engines' work for this filter. It throws for parameters out of range. It is called for images that the engines
-   * support only, and when the input has its information, but not always its pixels. */
+  /** Returns the plan that the engines run for this filter. Throws if parameters are out of range. It is called only
+   * for images of at most CudaDetail::CudaImageView::MaximumDimension dimensions, after the input's information has
+   * been updated, but not always after its pixels have. */
   virtual CudaDetail::CudaGaussianPlan
   MakePlan() const = 0;
 
-  /** Sigma along every axis, and the input's spacing. */
+  /** Returns the filter's parameters, with Sigma along every axis and the input's spacing. */
   CudaDetail::CudaGaussianParameters
   MakeParameters() const;
 
-  /** How lines continue beyond their ends. */
+  /** Returns how lines continue beyond their ends. */
   CudaDetail::CudaGaussianBoundary
   GetBoundary() const
   {
     return { m_BoundaryMode, m_BoundaryValue };
   }
 
-  /** The four pixels that ITK's recursive filters demand of a line; 0 in modes that ITK does not have. */
+  /** Returns the smallest number of pixels of a line: 4 in the mode Nearest, as ITK's recursive filters demand, and 0
+   * in the modes that ITK does not have. */
   SizeValueType
   GetMinimumLineLength() const
   {
     return m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest ? 4 : 0;
   }
 
-  /** Whether TSuperclass can do what the parameters ask for. Otherwise the plan runs on the host. */
+  /** Returns whether TSuperclass supports the parameters. If it does not, the plan runs on the host. */
   virtual bool
   IsSuperclassEnough() const
   {
@@ -190,36 +196,38 @@ protected:
            m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
   }
 
-  /** Whether TSuperclass would run for a sigma that its code cannot do (CudaFindSigmaBeyondITK()). A program that asked
-   * for ITK's class has ITK's results. The plan's passes are those of images that the engines support. */
+  /** Returns whether a sigma of `plan` is out of the range in which TSuperclass's code works
+   * (CudaFindSigmaBeyondITK()). It is always false for a filter that the object factory created, because a program that
+   * asked for ITK's class gets ITK's results. */
   bool
   IsSigmaBeyondSuperclass(const CudaDetail::CudaGaussianPlan & plan) const
   {
     return !m_CudaBackend.IsOverride && CudaDetail::CudaFindSigmaBeyondITK(plan) > 0.0;
   }
 
-  /** Whether there is another input, of which slabs know nothing. */
+  /** Returns whether the filter has another input. Slabs support only one. */
   virtual bool
   HasFurtherInput() const
   {
     return false;
   }
 
-  /** Adds to the plan what comes from further inputs. Their pixels are in memory. */
+  /** Adds the further inputs to the plan. Their pixels are in memory when it is called. */
   virtual void
   AddInputsTo(CudaDetail::CudaGaussianPlan &) const
   {}
 
-  /** Throws unless the input's lines along all axes have GetMinimumLineLength() pixels. */
+  /** Throws unless the input has at least GetMinimumLineLength() pixels along every axis. */
   virtual void
   VerifyLineLengths() const;
 
-  /** Gives a new `filter` the parameters of this one. This class copies Sigma and NormalizeAcrossScale. */
+  /** Copies the parameters of this filter to the new filter `filter`. This class copies Sigma and NormalizeAcrossScale.
+   * */
   virtual void
   CopyParametersTo(TSuperclass & filter) const;
 
-  /** Runs TSuperclass on the host. A composite runs as a new object (CudaHostFilter), because ITK's composites do not
-   * run again after an exception. */
+  /** Runs TSuperclass on the host. A composite filter runs as a new object (CudaHostFilter), because ITK's composites
+   * do not run again after an exception. */
   virtual void
   GenerateDataBySuperclass();
 
@@ -252,48 +260,53 @@ private:
   using InputTraits = CudaDetail::CudaImageTraits<InputImageType>;
   using OutputTraits = CudaDetail::CudaImageTraits<OutputImageType>;
 
-  /** ITK's filter along one axis has no pipeline inside. It runs again after exceptions, and it streams. */
+  /** Whether TSuperclass has an internal pipeline. ITK's filter along one axis has none, so it runs again after
+   * exceptions, and it streams. */
   static constexpr bool IsComposite =
     !std::is_base_of_v<RecursiveSeparableImageFilter<InputImageType, OutputImageType>, TSuperclass>;
   static constexpr bool IsOnDevice = CudaHasDeviceImage<InputImageType, OutputImageType>;
   static constexpr bool AreImagesSupported = IsOnDevice || (InputTraits::IsSupported && OutputTraits::IsSupported);
 
-  /** One of ITK's classes has a GetSigma() that is not const. */
+  /** Returns Sigma. The cast is needed because one of ITK's classes has a GetSigma() that is not const. */
   double
   GetConstSigma() const
   {
     return const_cast<Self *>(this)->GetSigma();
   }
 
-  /** Components of the output, and the largest region's shape. */
+  /** Returns the shape of the whole output: the size of the largest possible region, and the number of components that
+   * the plan gives. */
   CudaDetail::CudaImageView
   GetWholeOutputShape(const CudaDetail::CudaGaussianPlan & plan) const;
   CudaDetail::CudaImageView
   GetWholeInputShape() const;
 
-  /** How the image is cut. \exception ExceptionObject if it cannot be cut */
+  /** Returns how the image is cut. \exception ExceptionObject if it cannot be cut */
   CudaDetail::CudaGaussianSlabShape
   GetSlabShape(const CudaDetail::CudaGaussianPlan & plan) const;
 
-  /** Why the image cannot be cut into slabs; empty if it can. */
+  /** Returns why the image cannot be cut into slabs, or an empty string if it can. */
   std::string
   GetSlabObstacle() const;
 
-  /** The part of `region`, or of the image if it is the largest region, between planes of the slabs' axis. */
+  /** Returns `region` restricted to `planes` along `axis`. The planes count from the begin of `region`, which callers
+   * pass as the largest possible region. */
   template <typename TRegion>
   static TRegion
   GetPlanes(TRegion region, unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes);
 
-  /** The planes that are in the image's memory. */
+  /** Returns the planes that the image's memory holds; no planes if the buffered region is smaller than the largest
+   * possible region along another axis. */
   template <typename TImage>
   static CudaDetail::CudaSlabRequests::Planes
   GetHeldPlanes(const TImage * image, unsigned int axis);
 
-  /** Whether a request for the whole image finds all pixels in memory already. */
+  /** Returns whether the whole output is requested and all input pixels are already in memory, without a source that
+   * could make others. */
   bool
   HasWholeInput() const;
 
-  /** Whether the run would overwrite pixels that slabs read again. */
+  /** Returns whether the run would overwrite input pixels that a later slab reads again. */
   bool
   OverwritesInputOfSlabs() const;
 
@@ -329,7 +342,7 @@ private:
   CudaFiltersEnums::Approximation m_Approximation{ CudaFiltersEnums::Approximation::Deriche };
   CudaFiltersEnums::BoundaryMode  m_BoundaryMode{ CudaFiltersEnums::BoundaryMode::Nearest };
   double                          m_BoundaryValue{ 0.0 };
-  bool                            m_KeepInput{ IsOnDevice }; // whether the run's plan must
+  bool                            m_KeepInput{ IsOnDevice }; // whether MakePlan() makes a plan that keeps its input
 
   CudaDetail::CudaSlabRequests m_SlabRequests;
   bool                         m_WarnedOfWholeInput{ false };

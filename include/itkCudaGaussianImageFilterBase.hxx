@@ -53,7 +53,7 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyInputInformation() ITKv5_CONST
   if constexpr (AreImagesSupported)
   {
     this->VerifyLineLengths();
-    this->MakePlan(); // throws for parameters that make no plan
+    this->MakePlan(); // throws if the parameters do not make a valid plan
   }
   if (m_CudaBackend.Streaming == CudaFiltersEnums::Streaming::On)
   {
@@ -92,7 +92,7 @@ CudaGaussianImageFilterBase<TSuperclass>::UpdateOutputData(DataObject * output)
     catch (...)
     {
       m_SlabRequests.End();
-      this->ResetPipeline(); // ITK does not, if it was the input's source that threw
+      this->ResetPipeline(); // ITK does not reset it if the input's source threw
       throw;
     }
   }
@@ -208,7 +208,7 @@ CudaGaussianImageFilterBase<TSuperclass>::OverwritesInputOfSlabs() const
   return m_BoundaryMode != CudaFiltersEnums::BoundaryMode::Nearest && CudaDetail::CudaMayRunInPlace(*this);
 }
 
-/** In slabs a request grows to whole planes, and not along the slabs' axis. */
+/** With slabs, enlarges the request to whole planes, but not along the axis of the slabs. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::EnlargeOutputRequestedRegion(DataObject * output)
@@ -232,7 +232,7 @@ CudaGaussianImageFilterBase<TSuperclass>::EnlargeOutputRequestedRegion(DataObjec
   Superclass::EnlargeOutputRequestedRegion(output);
 }
 
-/** In slabs the input is asked for what GenerateData() needs first; GenerateData() asks for the rest. */
+/** With slabs, requests only the planes that GenerateData() needs first. GenerateData() requests the others itself. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateInputRequestedRegion()
@@ -256,7 +256,8 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateInputRequestedRegion()
   Superclass::GenerateInputRequestedRegion();
 }
 
-/** The input may hold planes that the next request needs. */
+/** Does not release the inputs while a session waits for the next request, because they may hold planes that it needs.
+ * */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::ReleaseInputs()
@@ -267,7 +268,8 @@ CudaGaussianImageFilterBase<TSuperclass>::ReleaseInputs()
   }
 }
 
-/** Before the output's memory of the last request goes. */
+/** Copies the planes of the last request's output that the next request repeats. It must run before ITK frees the
+ * output's memory. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::KeepOverlap()
@@ -301,7 +303,8 @@ CudaGaussianImageFilterBase<TSuperclass>::WarnOfWholeInput(SizeValueType planes)
                   << " bytes, where " << planes << " planes are asked for");
 }
 
-/** Takes planes of the input, of which it may hold some, and has the others made, as a StreamingImageFilter does. */
+/** Copies planes of the input to `pixels`. The planes that the input does not hold yet are first requested from its
+ * source, as StreamingImageFilter does. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int                                 axis,
@@ -338,7 +341,8 @@ CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int               
   }
 }
 
-/** The engine has the planes now. */
+/** Releases the input's memory if `planes`, which the engine has taken, end with the last plane that it holds. If the
+ * source delivered the whole image instead, it stays, and the filter warns once. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int                                 axis,
@@ -365,7 +369,7 @@ CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int       
   }
 }
 
-/** Returns false if the device ran out of memory, and the host is to do the work. */
+/** Returns false if the device ran out of memory and the host has to do the work. */
 template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan)
@@ -395,18 +399,18 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs(CudaDetail::CudaWorkScop
     const auto                         region = output->GetRequestedRegion();
     if (!m_SlabRequests.Waits())
     {
-      this->SelectDevice(plan); // a session that goes on stays where it is
+      this->SelectDevice(plan); // a session that continues stays on its backend and device
     }
     if (region.GetNumberOfPixels() > 0 && this->HasWholeInput() && !this->OverwritesInputOfSlabs())
     {
       CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
       if (!this->GenerateWholeInSlabs(plan))
       {
-        this->GenerateWholeInSlabs(plan); // on the host now
+        this->GenerateWholeInSlabs(plan); // runs on the host, which the backend has selected meanwhile
       }
       return;
     }
-    // No pooled memory: the pool would keep blocks of other requests' sizes.
+    // Do not use pooled memory: sizes differ between requests, so the pool would keep blocks that nobody reuses.
     output->SetBufferedRegion(region);
     output->Allocate();
     if (region.GetNumberOfPixels() == 0)
@@ -462,7 +466,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
   }
   const bool isSuperclassHost = this->IsSuperclassEnough();
 
-  // This comes first: a filter that runs in place would otherwise hand the input's empty memory to its output.
+  // Check first, because a filter that runs in place would otherwise hand the input's empty memory to its output.
   CudaDetail::CudaVerifyInputPixels<Self>(*this, this->GetOutput()->GetRequestedRegion());
   if constexpr (AreImagesSupported)
   {
@@ -513,13 +517,15 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
       }
     }
   }
-  // Filters inside the superclass may be of this module too: they are not to take every pass over the link.
+  // Filters inside the superclass may belong to this module too. Keep them on the host, so that not every pass crosses
+  // the link.
   const CudaDetail::CudaHostScope scope;
   this->GenerateDataBySuperclass();
 }
 
-/** Whether the run of device images may use the input's memory: the image alone holds it, the module made it, and it
- * is as the plans need it. */
+/** Returns whether a run on device images may use the input's memory for the output. The image must be the only holder
+ * of memory that the module allocated itself, and its type and region must be the ones that plans need to overwrite it.
+ * */
 template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::TakesInputMemory() const
@@ -568,7 +574,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
   {
     if (!m_KeepInput)
     {
-      input->ReleaseData(); // it may be overwritten in part
+      input->ReleaseData(); // the failed run may have overwritten a part of it
     }
     throw;
   }
@@ -590,12 +596,12 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
   const char * unsupported = nullptr;
   if (outputComponents > given)
   {
-    // The superclass leaves the others as they are.
+    // The superclass does not write the additional components.
     unsupported = "the output has more components than the filter gives";
   }
   else
   {
-    // The superclass would write beyond a pixel that has fewer.
+    // With fewer components, the superclass would write beyond the end of a pixel.
     CudaDetail::CudaVerifyComponents(components, plan.Results.size(), outputComponents);
   }
   m_CudaBackend.HostPreference = m_CudaBackend.IsOverride ? this->GetHostPreference() : std::string();
@@ -607,7 +613,7 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
     !this->OverwritesInputOfSlabs() && this->GetSlabObstacle().empty());
 }
 
-/** Returns false if the device ran out of memory, and the host is to do the work. */
+/** Returns false if the device ran out of memory and the host has to do the work. */
 template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail::CudaGaussianPlan & plan)
@@ -624,7 +630,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail:
   {
     this->AllocateOutputs();
   }
-  m_CudaBackend.ReportWholeRun(0, 0); // what stays on the device does not cross the link
+  m_CudaBackend.ReportWholeRun(0, 0); // pixels that stay on the device do not cross the link
   if (kept.IsNeeded())
   {
     m_KeepInput = true;
@@ -683,14 +689,15 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataBySuperclass()
     const auto filter = CudaDetail::CudaHostFilter<TSuperclass>::New();
     if constexpr (InputTraits::IsSupported)
     {
-      // Without its source, which would run again in here if something has modified it meanwhile.
+      // Detach the input from its source: if it was modified meanwhile, the update of the internal filter would run it
+      // again.
       const auto input = InputImageType::New();
       input->Graft(this->GetInput());
       filter->SetInput(input);
     }
     else
     {
-      filter->SetInput(this->GetInput()); // an adaptor does not graft all of another one
+      filter->SetInput(this->GetInput()); // Graft() of an image adaptor does not copy everything
     }
     filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
     this->CopyParametersTo(*filter);
