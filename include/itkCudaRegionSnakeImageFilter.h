@@ -16,45 +16,46 @@ namespace itk
 /** \class CudaRegionSnakeImageFilter
  * \brief Segments a two-dimensional image into a target and a background by the polygon that explains the image best.
  *
- * The pixels of each region are taken as independent samples of one distribution (NoiseLaw) whose parameters are
- * estimated. The filter minimises the criterion J, the negative log-likelihood of the image given the boundary, by
- * moving the polygon's nodes and by inserting nodes into long edges. At the end (UseDescriptionLength) it removes nodes
- * as long as that lowers the description length J + k log N, for k nodes in an image of N pixels (Ruch and Refregier,
- * Optics Letters 26, 2001). Nothing is smoothed, and no parameter weighs the length of the boundary.
+ * The filter models the pixels of each region as independent samples of one distribution (NoiseLaw) and estimates its
+ * parameters. It minimises the criterion J, the negative log-likelihood of the image given the boundary, by moving the
+ * polygon's nodes and by inserting nodes into long edges. At the end (UseDescriptionLength) it removes nodes as long as
+ * that lowers the description length J + k log N, for k nodes in an image of N pixels (Ruch and Refregier, Optics
+ * Letters 26, 2001). Nothing is smoothed, and no parameter weighs the length of the boundary.
  *
- * Sums over regions are sums along the polygon's edges (Chesnaud, Refregier and Boulet, IEEE PAMI 21, 1999), as
- * parallelised by Perrot, Domas and Couturier (GPU implementation of a region based algorithm for large images
- * segmentation, 2011). They are exact integers here, and the polygon is simple at all times.
+ * Sums over regions are computed as sums along the polygon's edges (Chesnaud, Refregier and Boulet, IEEE PAMI 21,
+ * 1999), as parallelised by Perrot, Domas and Couturier (GPU implementation of a region based algorithm for large
+ * images segmentation, 2011). Here they are exact integers, and the polygon is simple at all times.
  *
  * The first output is the label image: InsideValue in the target and OutsideValue elsewhere. The second output is the
- * polygon, GetContour(), in continuous index: the corner of pixels X is index X - 1/2. The last vertex is not repeated,
- * the area is positive in physical x, y, and the first vertex is the smallest in (y, x) of the index. GetContourPoint()
- * gives physical points in double. If only the polygon and the statistics are wanted, MakeLabelImageOff() saves the
- * time and the memory of the label image.
+ * polygon, GetContour(), in continuous index, where the pixel corner X has the index X - 1/2. The last vertex does not
+ * repeat the first one, the area is positive in physical x, y, and the first vertex is the smallest in (y, x) of the
+ * index. GetContourPoint() returns physical points in double. If only the polygon and the statistics are needed,
+ * MakeLabelImageOff() saves the time and the memory of the label image.
  *
  * The boundary is not significant if one region describes the image at least as well as two regions and the polygon.
- * The label image is all OutsideValue then; the polygon stays available.
+ * The label image is then OutsideValue everywhere; the polygon is still available.
  *
- * The polygon starts from the first of these that is given: an initial path, an initial mask, an initial region.
- * Otherwise Start says where.
+ * The search starts from the initial path, mask or region, if one of them is given. Otherwise Start chooses the first
+ * polygon.
  *
- * The filter needs the whole image. If there is an observer, the filter invokes IterationEvent after every change of
- * the polygon. An observer does not change the result. Progress is reported when a level begins and about ten times a
- * second; AbortGenerateData is honoured there.
+ * The filter needs the whole image. If it has an observer of IterationEvent, it invokes this event after every change
+ * of the polygon. Observers do not change the result. The filter reports progress at the beginning of each level and
+ * about ten times a second, and it checks AbortGenerateData at the same times.
  *
- * Image and label image may be device images (CudaDeviceImage), each by its type; parameters, defaults and results are
- * those of images of the host, bit for bit. The run is then on a GPU, without a fallback to the host: on that of the
- * image if it is a device image, else on the one that DeviceIndex or the configuration names. Update() waits for the
- * contour and the statistics; the labels of a device image may still be queued. They are new memory at each run. Masks
- * are images of the host, of which a ValidMask is uploaded for the run.
+ * The image and the label image may each be a device image (CudaDeviceImage), depending on the template arguments.
+ * Parameters, defaults and results are the same as for host images, bit for bit. The run is then on a GPU, without a
+ * fallback to the host: on the GPU of the input if that is a device image, otherwise on the GPU that DeviceIndex or the
+ * configuration names. Update() waits for the contour and the statistics, but the labels of a device image may still be
+ * queued. They are stored in newly allocated memory at each run. Masks are host images; a ValidMask is uploaded for the
+ * run.
  *
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float; Image or CudaDeviceImage
  * \tparam TOutputImage of an integer type; a CudaDeviceImage is of unsigned char or unsigned short
  *
- * \exception ExceptionObject if a parameter, mask or start cannot be, or the law cannot describe a pixel; the message
- * names it
+ * \exception ExceptionObject if a parameter, a mask or the start is invalid, or if the law cannot describe a pixel; the
+ * message names it
  * \exception CudaError if Backend is Cuda and the GPU cannot be used; with a device image also if Backend is Host, if
- * DeviceIndex is not the input's, or if the device's memory has run out
+ * DeviceIndex is not the input's device, or if the device has run out of memory
  *
  * \ingroup CudaFilters
  */
@@ -93,25 +94,27 @@ public:
 
   itkCudaFilterBackendMacro();
 
-  /** The polygon that the search starts from, in continuous index. Its vertices are rounded to the corners of pixels.
-   * The rounded polygon must be simple, lie in the image, and leave MinimumRegionSize pixels inside and outside. */
+  /** The polygon that the search starts from, in continuous index. Its vertices are rounded to pixel corners. The
+   * rounded polygon must be simple, must lie in the image, and must leave MinimumRegionSize pixels inside and outside.
+   * Only one of InitialPath, InitialMask and InitialRegion may be set. */
   itkSetInputMacro(InitialPath, PathType);
   itkGetInputMacro(InitialPath, PathType);
 
-  /** A mask of the image's size: the search starts from the outer boundary of its largest 4-connected component. All
+  /** A mask of the image's size. The search starts from the outer boundary of its largest 4-connected component. All
    * pixels of InitialMask and of ValidMask must be in memory. */
   itkSetInputMacro(InitialMask, MaskImageType);
   itkGetInputMacro(InitialMask, MaskImageType);
 
-  /** A mask of the image's size: pixels where it is 0 belong to no region and count nowhere. */
+  /** A mask of the image's size. Pixels where it is 0 belong to no region and are ignored by all sums. */
   itkSetInputMacro(ValidMask, MaskImageType);
   itkGetInputMacro(ValidMask, MaskImageType);
 
-  /** The rectangle that the search starts from; a region without pixels (the default) for none. */
+  /** The rectangle that the search starts from. A region without pixels (the default) means that no rectangle is given.
+   * */
   itkSetMacro(InitialRegion, RegionType);
   itkGetConstReferenceMacro(InitialRegion, RegionType);
 
-  /** Where the search starts without an initial path, mask or region. Default: Automatic. */
+  /** Sets where the search starts if no initial path, mask or region is given. Default: Automatic. */
   void
   SetStart(StartEnum start)
   {
@@ -128,15 +131,15 @@ public:
     return m_Parameters.Start;
   }
 
-  /** What can be set as NoiseLaw, with the values that each law allows. */
+  /** Returns the laws that NoiseLaw accepts, with the pixel values that each law allows. */
   static std::vector<CudaNoiseLawInformation>
   GetNoiseLaws()
   {
     return CudaNoiseLaws();
   }
 
-  /** Distribution of the pixels, one of GetNoiseLaws(). It has no default: Update() throws an ExceptionObject until it
-   * is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold. */
+  /** Sets the distribution of the pixels, one of GetNoiseLaws(). There is no default: Update() throws an
+   * ExceptionObject until a law is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold. */
   void
   SetNoiseLaw(NoiseLawEnum law)
   {
@@ -158,8 +161,9 @@ public:
     return *m_Parameters.NoiseLaw;
   }
 
-  /** For the laws Gamma and Rayleigh: the number of independent looks whose intensities were averaged, > 0. It need not
-   * be an integer. Pixels are that average under Gamma, and its square root under Rayleigh. Default: 1. */
+  /** Sets the number of independent looks whose intensities were averaged, for the laws Gamma and Rayleigh. It must be
+   * above 0 and need not be an integer. Pixels are this average under Gamma, and its square root under Rayleigh.
+   * Default: 1. */
   void
   SetNumberOfLooks(double number)
   {
@@ -171,7 +175,8 @@ public:
     return m_Parameters.NumberOfLooks;
   }
 
-  /** Bernoulli law: pixels above it are ones. Default: not a number, for images of 0 and one other value. */
+  /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one
+   * other value. */
   void
   SetForegroundThreshold(double threshold)
   {
@@ -183,7 +188,7 @@ public:
     return m_Parameters.ForegroundThreshold;
   }
 
-  /** CoarseToFine (default) or AsPublished. */
+  /** Sets the schedule, CoarseToFine (default) or AsPublished. */
   void
   SetSchedule(ScheduleEnum schedule)
   {
@@ -200,8 +205,8 @@ public:
     return m_Parameters.Schedule;
   }
 
-  /** Distance of the first moves in cells of the coarsest level, at most a quarter of its shorter side. It is halved
-   * after every insertion of nodes. Default: 32. */
+  /** Sets the distance of the first moves, in cells of the coarsest level. It is limited to a quarter of the coarsest
+   * level's shorter side, and halved after every insertion of nodes. Default: 32. */
   void
   SetMaximumStep(unsigned int step)
   {
@@ -213,8 +218,8 @@ public:
     return m_Parameters.MaximumStep;
   }
 
-  /** Edges longer than this get a node in the middle. The unit is a cell of the level; cells of the last level are
-   * pixels. Default: 32.
+  /** Sets the length above which an edge gets a node in its middle. The unit is a cell of the level; cells of the last
+   * level are pixels. Default: 32.
    */
   void
   SetMinimumEdgeLength(double length)
@@ -227,7 +232,7 @@ public:
     return m_Parameters.MinimumEdgeLength;
   }
 
-  /** A move must lower J by this, in nats; 1e-6 (default) or more. */
+  /** Sets by how much a move must lower J, in nats; 1e-6 (default) or more. */
   void
   SetMinimumGain(double gain)
   {
@@ -239,8 +244,8 @@ public:
     return m_Parameters.MinimumGain;
   }
 
-  /** Whether nodes are removed at the end, up to four neighbours at once, as long as that shortens the description.
-   * Default: on. */
+  /** Sets whether nodes are removed at the end, up to four neighbours at once, as long as that shortens the
+   * description. Default: on. */
   void
   SetUseDescriptionLength(bool use)
   {
@@ -253,7 +258,7 @@ public:
   }
   itkBooleanMacro(UseDescriptionLength);
 
-  /** Nodes that the polygon may have at any time, 4 or more. Default: 4096. */
+  /** Sets the largest number of nodes that the polygon may have at any time, 4 or more. Default: 4096. */
   void
   SetMaximumNumberOfNodes(unsigned int number)
   {
@@ -265,7 +270,7 @@ public:
     return m_Parameters.MaximumNumberOfNodes;
   }
 
-  /** Iterations, in each of which every node is tried once. Default: 10000. */
+  /** Sets the largest number of iterations. An iteration tries every node once. Default: 10000. */
   void
   SetMaximumNumberOfIterations(unsigned int number)
   {
@@ -277,7 +282,7 @@ public:
     return m_Parameters.MaximumNumberOfIterations;
   }
 
-  /** Valid pixels that each region has to have, 1 or more. Default: 16. */
+  /** Sets the smallest number of valid pixels of each region, 1 or more. Default: 16. */
   void
   SetMinimumRegionSize(uint64_t size)
   {
@@ -289,38 +294,38 @@ public:
     return m_Parameters.MinimumRegionSize;
   }
 
-  /** Labels, which must differ. Defaults: 1 and 0. */
+  /** The labels of the target and of the background, which must differ. Defaults: 1 and 0. */
   itkSetMacro(InsideValue, OutputPixelType);
   itkGetConstMacro(InsideValue, OutputPixelType);
   itkSetMacro(OutsideValue, OutputPixelType);
   itkGetConstMacro(OutsideValue, OutputPixelType);
 
-  /** Whether the label image is made. Default: on. If it is off, the label image has its geometry but no pixels: its
-   * buffered region is empty and no memory is allocated. A filter that reads it throws an exception, because its
-   * iterators find the pixels outside of the buffered region. Polygon and statistics are the same. */
+  /** Whether the filter computes the label image. Default: on. If it is off, the label image has its geometry but no
+   * pixels: its buffered region is empty, and no memory is allocated. A filter that reads it throws an exception,
+   * because its iterators find the pixels outside of the buffered region. Polygon and statistics do not change. */
   itkSetMacro(MakeLabelImage, bool);
   itkGetConstMacro(MakeLabelImage, bool);
   itkBooleanMacro(MakeLabelImage);
 
-  /** The polygon, an output of its own, named "Contour". */
+  /** Returns the polygon, which is an output of its own, named "Contour". */
   PathType *
   GetContour();
   const PathType *
   GetContour() const;
 
-  /** The polygon in physical space. */
+  /** Returns the number of vertices of the polygon, which GetContourPoint() returns in physical space. */
   SizeValueType
   GetNumberOfContourPoints() const
   {
     return m_ContourPoints.size();
   }
-  /** \exception ExceptionObject if there is no such point */
+  /** Returns vertex i of the polygon in physical space. \exception ExceptionObject if there is no such vertex */
   PointType
   GetContourPoint(SizeValueType i) const;
 
-  /** Number of valid pixels, mean and variance of the regions. Mean and variance are those of the pixels; for the
-   * log-normal law, of their logarithm. The variance is not a number for laws that need no squares of pixels
-   * (GetNoiseLaws()). */
+  /** Returns the number of valid pixels, the mean and the variance of a region. For the log-normal law, mean and
+   * variance are those of the logarithm of the pixels. The variance is NaN for laws that do not need the squares of the
+   * pixels (GetNoiseLaws()). */
   const CudaRegionSnakeStatistics &
   GetInsideStatistics() const
   {
@@ -362,7 +367,7 @@ public:
     return m_Result.Outside.Variance;
   }
 
-  /** J of the polygon, J of the image as one region, and J + k log N of the polygon, in nats. */
+  /** Return, in nats: J of the polygon, J of the image as one region, and J + k log N of the polygon. */
   double
   GetCriterion() const
   {
@@ -379,8 +384,8 @@ public:
     return m_Result.DescriptionLength;
   }
 
-  /** Whether the description by two regions and the polygon, after removal of nodes, is shorter than that by one
-   * region. */
+  /** Returns whether two regions and the polygon, after the removal of nodes, describe the image in fewer nats than one
+   * region does. */
   bool
   GetSignificantBoundary() const
   {
@@ -393,7 +398,8 @@ public:
     return m_Result.NumberOfIterations;
   }
 
-  /** GetConverged(): whether no limit stopped the search. GetStop(): what stopped it. */
+  /** GetConverged() returns whether the search converged, which means that no limit stopped it. GetStop() returns why
+   * the search stopped. */
   bool
   GetConverged() const
   {
@@ -405,22 +411,23 @@ public:
     return m_Result.Stop;
   }
 
-  /** History of the polygon: J, nodes, level, step and what each change did to J. */
+  /** Returns the history of the polygon: J, the number of nodes, level and step, and how much each change lowered or
+   * raised J. */
   const std::vector<CudaRegionSnakeStep> &
   GetRecord() const
   {
     return m_Result.Record;
   }
 
-  /** The results of the last run, with its times. */
+  /** Returns the results of the last run, with its times. */
   const CudaRegionSnakeResult &
   GetResult() const
   {
     return m_Result;
   }
 
-  /** In an observer of IterationEvent: the entry of the record that was just made, and the polygon, on corners of
-   * pixels counted from the first pixel of the image. */
+  /** For observers of IterationEvent: return the record's newest entry, and the polygon in pixel corners that count
+   * from the first pixel of the image. */
   const CudaRegionSnakeStep &
   GetCurrentStep() const
   {
@@ -451,9 +458,9 @@ protected:
   void
   EnlargeOutputRequestedRegion(DataObject * output) override;
 
-  /** Without MakeLabelImage the label image has no pixels, so ITK would always run the filter again. The label image is
-   * up to date if the contour is. The result of a filter before this one may stay on the device
-   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
+  /** Updates the output unless it is up to date. Without MakeLabelImage, the label image has no pixels, so ITK would
+   * run the filter again at every update; here the label image counts as up to date if the contour is. The result of
+   * the filter before this one may stay on the device (CudaFiltersConfiguration::SetKeepOnDevice()). */
   void
   UpdateOutputData(DataObject * output) override;
 
@@ -490,7 +497,8 @@ private:
     }
   }
 
-  /** It does not compare the number of pixels, which may be 0 modulo 2^64. */
+  /** Returns whether InitialRegion has pixels. It compares the sizes along both axes, because the number of pixels may
+   * be 0 modulo 2^64. */
   bool
   HasInitialRegion() const;
   CudaSnakePolygon
@@ -499,10 +507,10 @@ private:
   MakeObserver();
   void
   PrepareLabels();
-  /** The input with the pixels of the image of the host. */
+  /** Returns `input` with the pixels of a host image added. */
   CudaDetail::CudaRegionSnakeInput
   AddPixels(CudaDetail::CudaRegionSnakeInput input) const;
-  /** Makes the result. Returns the device that a label image lies on that is a device image. */
+  /** Computes m_Result. Returns the index of the device for a label image that is a device image. */
   int
   Segment(const CudaDetail::CudaRegionSnakeInput & input);
   void

@@ -79,7 +79,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  // The superclass would ask the masks for the output's requested region. This filter needs all inputs as a whole.
+  // The superclass would request only the output's requested region of the masks, but this filter needs the whole of
+  // all inputs.
   for (const auto & name : this->GetInputNames())
   {
     if (auto * input = this->ProcessObject::GetInput(name))
@@ -94,8 +95,8 @@ void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
 {
   Superclass::EnlargeOutputRequestedRegion(output);
-  // A request for the contour does not say which part of the label image is wanted. The label image is made with the
-  // contour.
+  // A request for the contour does not say which part of the label image is wanted, and one run computes both. So
+  // always compute the whole label image.
   this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
 }
 
@@ -136,7 +137,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
       std::array<double, 2> corner;
       for (unsigned int d = 0; d < 2; ++d)
       {
-        // Index X - 1/2 is corner X. It is rounded to the nearest corner.
+        // The corner X has the continuous index X - 1/2. Round to the nearest corner.
         corner[d] = std::floor(vertex[d] - static_cast<double>(region.GetIndex(d)) + 1.0);
         if (!(corner[d] >= 0.0 && corner[d] <= static_cast<double>(region.GetSize(d))))
         {
@@ -251,7 +252,8 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
   this->UpdateProgress(1.0f);
 }
 
-/** On a device the labels' memory is allocated after the run, which has given back its own by then. */
+/** Allocates the label image on the host. On a device, the labels' memory is allocated after the run, when the run has
+ * released its own memory. */
 template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrepareLabels()
@@ -339,7 +341,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteContour()
   const double           determinant = direction[0][0] * direction[1][1] - direction[0][1] * direction[1][0];
   if (determinant * image->GetSpacing()[0] * image->GetSpacing()[1] < 0.0)
   {
-    // Physical space mirrors index space: the order of the vertices is reversed.
+    // Physical space mirrors index space, so reverse the vertices to keep the physical area positive.
     std::reverse(polygon.begin() + 1, polygon.end());
   }
   PathType * contour = this->GetContour();
