@@ -17,45 +17,49 @@ namespace itk
 /** \class CudaRegionPartitionImageFilter
  * \brief Divides a whole two-dimensional image into homogeneous polygonal regions by the shortest description.
  *
- * The pixels of each region are taken as independent samples of one distribution (NoiseLaw) whose parameters are
- * estimated. How many regions there are, where their boundaries run and how many nodes these have follows from one
- * criterion, the length of a description of the image in nats (Rissanen, Automatica 14, 1978):
+ * The filter models the pixels of each region as independent samples of one distribution (NoiseLaw) and estimates its
+ * parameters. One criterion decides how many regions there are, where their boundaries run, and how many nodes these
+ * have: the length of a description of the image in nats (Rissanen, Automatica 14, 1978)
  *
  * D = sum over regions of [w L + (a / 2) log n + log N] + c S
  *
- * L is the negative log-likelihood of a region's pixels, n their number, a the number of parameters that the law
- * estimates (2 for Gaussian and LogNormal, else 1), N the number of pixels of the image, S the number of straight edges
- * between regions, c SegmentCost. log N says where a region begins, c where an edge ends. w is the number of
- * independent samples that a pixel stands for. Edges along the border of the image cost nothing. The smaller D, the
- * better; no parameter weighs the length of boundaries or the number of regions.
+ * Here L is the negative log-likelihood of a region's pixels, n is their number, a is the number of parameters that the
+ * law estimates (2 for Gaussian and LogNormal, otherwise 1), N is the number of pixels of the image, S is the number of
+ * straight edges between regions, and c is SegmentCost. log N encodes where a region begins, and c where an edge ends.
+ * w is the number of independent samples that a pixel stands for. Edges along the border of the image cost nothing. A
+ * smaller D is better; no parameter weighs the length of boundaries or the number of regions.
  *
- * Polygonal partitions by such a description are those of Galland, Bertaux and Refregier (IEEE Transactions on Image
- * Processing 12, 2003); the laws of two regions are those of Ruch and Refregier (Optics Letters 26, 2001). The search
- * has these stages. Blocks of pixels are regions first, and pairs of neighbours are merged as long as that lowers D and
- * both are the other's best (Koepfler, Lopez and Morel, SIAM Journal on Numerical Analysis 31, 1994). Then regions
- * compete for the pixels along their boundaries (Zhu and Yuille, IEEE PAMI 18, 1996), and connected parts are merged
- * again. From here on the partition is a planar map, whose boundaries are straightened along chains of nodes; nodes are
- * moved and removed, and regions merged, until an iteration lowers D by less than 1 nat. No stage is random, and the
- * number of threads does not change the result.
+ * Polygonal partitions by such a description are due to Galland, Bertaux and Refregier (IEEE Transactions on Image
+ * Processing 12, 2003); the noise laws are taken from the segmentation into two regions of Ruch and Refregier (Optics
+ * Letters 26, 2001). The search has these stages:
+ * - The first regions are blocks of pixels. Pairs of neighbours are merged as long as that lowers D and each is the
+ *   other's best partner (Koepfler, Lopez and Morel, SIAM Journal on Numerical Analysis 31, 1994).
+ * - Regions compete for the pixels along their boundaries (Zhu and Yuille, IEEE PAMI 18, 1996), and connected parts are
+ *   merged again.
+ * - The partition becomes a planar map, whose boundaries are straightened along chains of nodes. Nodes are moved and
+ *   removed, and regions merged, until an iteration lowers D by less than 1 nat.
+ *
+ * No stage is random, and the number of threads does not change the result.
  *
  * NumberOfLooks matters most for radar images. For Gamma and Rayleigh it is the number of independent looks per pixel.
- * Speckle of real products is correlated between pixels, so this number is smaller than the equivalent number of looks
- * of the product; with a number that is too large speckle becomes regions. By default it is estimated from the image.
+ * The speckle of real products is correlated between pixels, so this number is smaller than the product's equivalent
+ * number of looks. If it is set too large, speckle becomes regions. By default it is estimated from the image.
  *
- * The first output is the label image: regions count from 1, and pixels that are not valid are 0. It is the raster of
- * the polygons: a pixel belongs to the region that its centre lies in. The second output is the CudaRegionPartition,
- * GetPartition(): polygons that share their edges, a table of regions, and a tree of merges to coarser partitions.
+ * The first output is the label image: regions are numbered from 1, and pixels that are not valid are 0. The label
+ * image is the raster of the polygons: a pixel belongs to the region that contains its centre. The second output is the
+ * CudaRegionPartition, GetPartition(): polygons that share their edges, a table of regions, and a tree of merges to
+ * coarser partitions.
  *
- * A segmentation by another method is refined if it is given as InitialLabels: its 4-connected parts take the place of
- * the first stages. With MaximumNumberOfIterations 1 and AllowMergingOff() it becomes polygons of few nodes, a region
+ * InitialLabels refine a segmentation by another method: its 4-connected parts replace the result of the first stages.
+ * With MaximumNumberOfIterations 1 and AllowMergingOff() the filter turns it into polygons with few nodes, one region
  * for each part.
  *
- * The filter needs the whole image. The time grows in proportion to the number of pixels, and most of it goes to images
- * of many regions. If there is an observer, the filter invokes IterationEvent after every iteration on the polygons;
- * an observer does not change the result. Progress is reported, and AbortGenerateData honoured, between steps.
+ * The filter needs the whole image. Its time is proportional to the number of pixels, and grows with the number of
+ * regions. If it has an observer of IterationEvent, it invokes this event after every iteration on the polygons;
+ * observers do not change the result. Between steps, the filter reports progress and checks AbortGenerateData.
  *
- * On the GPU the filter makes labels and polygons. The table of regions and the tree are made on the host. The results
- * of the two backends are equal bit for bit. The GPU takes images of at most 2^30 pixels.
+ * On the GPU the filter computes labels and polygons; the table of regions and the tree are computed on the host. The
+ * results of the two backends are equal bit for bit. The GPU takes images of at most 2^30 pixels.
  *
  * \code
  * auto filter = itk::CudaRegionPartitionImageFilter<itk::Image<float, 2>>::New();
@@ -69,15 +73,16 @@ namespace itk
  * }
  * \endcode
  *
- * Image and label image are images of the host or CudaDeviceImages, each by its type. A device image is divided on its
- * device. Masks and initial labels are images of the host.
+ * The image and the label image may each be a host image or a CudaDeviceImage, depending on the template arguments. A
+ * device image is processed on its device. Masks and initial labels are host images.
  *
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
  * \tparam TOutputImage of unsigned int, or of unsigned short for at most 65,535 regions
  *
- * \exception ExceptionObject if a parameter, mask or label cannot be, the law cannot describe a pixel, or the label
- * image cannot hold the number of regions; the message names it
- * \exception CudaError if Backend is Cuda
+ * \exception ExceptionObject if a parameter, a mask or a label is invalid, if the law cannot describe a pixel, or if
+ * the label image cannot hold the number of regions; the message names it
+ * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also because there is no
+ * fallback to the host
  *
  * \sa CudaRegionPartition
  * \sa CudaRegionSnakeImageFilter
@@ -114,25 +119,26 @@ public:
 
   itkCudaFilterBackendMacro();
 
-  /** A mask of the image's size: pixels where it is 0 have the label 0 and count nowhere. Boundaries run across them.
-   * All pixels of ValidMask and of InitialLabels must be in memory. */
+  /** A mask of the image's size. Pixels where it is 0 get the label 0 and are ignored by all sums; boundaries run
+   * across them. All pixels of ValidMask and of InitialLabels must be in memory. */
   itkSetInputMacro(ValidMask, MaskImageType);
   itkGetInputMacro(ValidMask, MaskImageType);
 
-  /** A segmentation of the image's size to start from. Each 4-connected part of one value becomes a region. */
+  /** A segmentation of the image's size from which the search starts. Each 4-connected part of one value becomes a
+   * region. */
   itkSetInputMacro(InitialLabels, LabelImageType);
   itkGetInputMacro(InitialLabels, LabelImageType);
 
-  /** What can be set as NoiseLaw, with the values that each law allows. */
+  /** Returns the laws that NoiseLaw accepts, with the pixel values that each law allows. */
   static std::vector<CudaNoiseLawInformation>
   GetNoiseLaws()
   {
     return CudaNoiseLaws();
   }
 
-  /** Distribution of the pixels, one of GetNoiseLaws(). It has no default: Update() throws an ExceptionObject until it
-   * is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold. The common variance of
-   * GaussianCommonVariance is one for the whole image. */
+  /** Sets the distribution of the pixels, one of GetNoiseLaws(). There is no default: Update() throws an
+   * ExceptionObject until a law is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold.
+   * GaussianCommonVariance has one variance for the whole image. */
   void
   SetNoiseLaw(NoiseLawEnum law)
   {
@@ -154,9 +160,9 @@ public:
     return *m_Parameters.NoiseLaw;
   }
 
-  /** For the laws Gamma and Rayleigh: the number of independent looks per pixel, > 0; it need not be an integer, and is
-   * below 1 where neighbouring pixels are correlated. 0 (default): estimated from the image. GetNumberOfLooksUsed()
-   * gives the number that a run took. */
+  /** Sets the number of independent looks per pixel, for the laws Gamma and Rayleigh. It must be above 0, need not be
+   * an integer, and is below 1 where neighbouring pixels are correlated. With 0 (default) it is estimated from the
+   * image. GetNumberOfLooksUsed() returns the number that a run used. */
   void
   SetNumberOfLooks(double number)
   {
@@ -168,7 +174,8 @@ public:
     return m_Parameters.NumberOfLooks;
   }
 
-  /** Bernoulli law: pixels above it are ones. Default: not a number, for images of 0 and one other value. */
+  /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one
+   * other value. */
   void
   SetForegroundThreshold(double threshold)
   {
@@ -180,9 +187,9 @@ public:
     return m_Parameters.ForegroundThreshold;
   }
 
-  /** What an edge between two regions costs, in nats. The published code, 2 + log(4 m_x m_y) nats for edges that extend
-   * over m_x by m_y pixels on average, takes 7.5 nats for 8 by 8 pixels and 10 for 27 by 27. A larger cost gives fewer
-   * nodes and fewer small regions. Default: 9. */
+  /** Sets the cost of an edge between two regions, in nats. The published code takes 2 + log(4 m_x m_y) nats for edges
+   * that extend over m_x by m_y pixels on average, which is 7.5 nats for 8 by 8 pixels and 10 for 27 by 27. A larger
+   * cost gives fewer nodes and fewer small regions. Default: 9. */
   void
   SetSegmentCost(double cost)
   {
@@ -194,8 +201,8 @@ public:
     return m_Parameters.SegmentCost;
   }
 
-  /** Side of the blocks that the search starts from, in pixels: a power of two up to 64. Smaller blocks find narrower
-   * regions where noise is low, as in magnetic resonance, for which 2 is right. Default: 4. */
+  /** Sets the side of the blocks that the search starts from, in pixels: a power of two up to 64. Smaller blocks find
+   * narrower regions if the noise is low, as in magnetic resonance images, for which 2 is right. Default: 4. */
   void
   SetBlockSize(unsigned int size)
   {
@@ -207,7 +214,7 @@ public:
     return m_Parameters.BlockSize;
   }
 
-  /** Valid pixels below which no move of a boundary may bring a region, 1 or more. Default: 8. */
+  /** Sets the smallest number of valid pixels to which moving a boundary may reduce a region, 1 or more. Default: 8. */
   void
   SetMinimumNumberOfPixels(uint64_t number)
   {
@@ -219,7 +226,7 @@ public:
     return m_Parameters.MinimumNumberOfPixels;
   }
 
-  /** Iterations on the polygons, 1 or more. Default: 12. */
+  /** Sets the largest number of iterations on the polygons, 1 or more. Default: 12. */
   void
   SetMaximumNumberOfIterations(unsigned int number)
   {
@@ -231,8 +238,8 @@ public:
     return m_Parameters.MaximumNumberOfIterations;
   }
 
-  /** Whether polygons may be merged. Off keeps every region that the iterations begin with; InitialLabels keep all
-   * their parts. Default: on. */
+  /** Sets whether polygons may be merged. If it is off, every region that exists when the iterations begin is kept, so
+   * that all parts of InitialLabels are kept. Default: on. */
   void
   SetAllowMerging(bool allow)
   {
@@ -245,8 +252,8 @@ public:
   }
   itkBooleanMacro(AllowMerging);
 
-  /** Whether the search ends with the label map, before polygons. Boundaries then follow the sides of pixels, and the
-   * partition has a table and no edges. Default: off. */
+  /** Sets whether the search ends with the label map, before polygons are made. Boundaries then follow the sides of
+   * pixels, and the partition has a table but no edges. Default: off. */
   void
   SetLabelsOnly(bool only)
   {
@@ -259,19 +266,19 @@ public:
   }
   itkBooleanMacro(LabelsOnly);
 
-  /** Polygons, table and merge tree, an output of its own, named "Partition". */
+  /** Returns the polygons, the table and the merge tree, which are an output of their own, named "Partition". */
   CudaRegionPartition *
   GetPartition();
   const CudaRegionPartition *
   GetPartition() const;
 
-  /** Results of the last run; they are those of the partition. */
+  /** Returns the number of regions of the last run's partition. */
   SizeValueType
   GetNumberOfRegions() const
   {
     return this->GetPartition()->GetNumberOfRegions();
   }
-  /** D of the partition, and D of the image as one region, in nats. */
+  /** Return D of the partition, and D of the image as one region, in nats. */
   double
   GetDescription() const
   {
@@ -282,7 +289,7 @@ public:
   {
     return this->GetPartition()->GetDescriptionOfOneRegion();
   }
-  /** NumberOfLooks, or the number that was estimated; 1 for laws without looks. */
+  /** Returns NumberOfLooks or its estimate; 1 for laws without looks. */
   double
   GetNumberOfLooksUsed() const
   {
@@ -293,7 +300,8 @@ public:
   {
     return this->GetPartition()->GetResult().NumberOfIterations;
   }
-  /** GetConverged(): whether no limit stopped the search. GetStop(): what stopped it. */
+  /** GetConverged() returns whether the search converged, which means that no limit stopped it. GetStop() returns why
+   * the search stopped. */
   bool
   GetConverged() const
   {
@@ -305,7 +313,8 @@ public:
     return this->GetPartition()->GetResult().Stop;
   }
 
-  /** In an observer of IterationEvent: the iteration that has just ended, from 1, and what it led to. */
+  /** For observers of IterationEvent: return the number of the iteration that has just ended, counted from 1, and the
+   * number of regions and the description after it. */
   unsigned int
   GetCurrentIteration() const
   {

@@ -55,7 +55,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  // The superclass would ask mask and labels for the output's requested region. All inputs are needed as a whole.
+  // The superclass would request only the output's requested region of the mask and the labels, but this filter needs
+  // the whole of all inputs.
   for (const auto & name : this->GetInputNames())
   {
     if (auto * input = this->ProcessObject::GetInput(name))
@@ -70,7 +71,7 @@ void
 CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
 {
   Superclass::EnlargeOutputRequestedRegion(output);
-  // A request for the partition does not say which part of the label image is wanted.
+  // A request for the partition does not say which part of the label image is wanted, so always compute all of it.
   this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
 }
 

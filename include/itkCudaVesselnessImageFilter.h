@@ -19,30 +19,36 @@
 namespace itk
 {
 /** \class CudaVesselnessImageFilter
- * \brief Enhances vessels and other lines: the largest measure of the Hessians of several scales, on an NVIDIA GPU.
+ * \brief Enhances vessels and other lines by the largest measure of the Hessians of several scales, on an NVIDIA GPU.
  *
- * Sigmas are the scales in physical units. HessianMeasure says what is made of the eigenvalues of each pixel's Hessian:
- * Objectness (default), Frangi, Sato, Jerman or Meijering. docs/user/vesselness.md has formulas and sources.
- * BrightObject (default on): bright lines on dark ground. NormalizeAcrossScale (default on): second derivatives are
- * multiplied by sigma squared. Thick and thin lines respond alike then.
+ * Sigmas are the scales in physical units. HessianMeasure selects the measure that is computed from the eigenvalues of
+ * each pixel's Hessian: Objectness (default), Frangi, Sato, Jerman or Meijering. docs/user/vesselness.md has formulas
+ * and sources. With BrightObject (default on) the filter looks for bright lines on dark ground. With
+ * NormalizeAcrossScale (default on) it multiplies second derivatives by sigma squared, so that thick and thin lines
+ * respond alike.
  *
- * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on)
- * multiplies with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, each finite and
- * above 0. Gamma is NaN by default: half of the largest norm of the Hessians of each scale, as in Frangi's paper. Sato:
- * SatoAlpha (0.25), from 0 to 1; SatoGamma12 (1) and SatoGamma23 (1), each 0, 0.5 or 1; scikit-image's formula is
- * SatoAlpha 0, SatoGamma12 0 and SatoGamma23 0.5. Jerman: Tau (0.5), from 0 to 1. An update refuses other values of the
- * parameters of its measure.
+ * The parameters of the measures and their defaults:
+ * - Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on)
+ *   multiplies the measure by the largest eigenvalue.
+ * - Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, each finite and above 0. Gamma is NaN by default, which
+ *   stands for half of the largest norm of the Hessians of each scale, as in Frangi's paper.
+ * - Sato: SatoAlpha (0.25), from 0 to 1; SatoGamma12 (1) and SatoGamma23 (1), each 0, 0.5 or 1. scikit-image's formula
+ *   has SatoAlpha 0, SatoGamma12 0 and SatoGamma23 0.5.
+ * - Jerman: Tau (0.5), from 0 to 1.
  *
- * Approximation (Deriche), BoundaryMode (Nearest) and BoundaryValue are those of
+ * Update() throws an ExceptionObject if a parameter of the selected measure has another value.
+ *
+ * Approximation (Deriche), BoundaryMode (Nearest) and BoundaryValue are the parameters of
  * CudaHessianRecursiveGaussianImageFilter.
  *
  * The first output is the response; it is 0 where no scale responds. GenerateScaleOutput and GenerateHessianOutput
- * (off) ask for the sigma that won and for its Hessian, the upper triangle row after row; they are 0 where the response
- * is. A pixel that is NaN makes the responses of its lines 0.
+ * (off) request two further outputs: the sigma with the largest response, and the Hessian at this sigma, the upper
+ * triangle row after row. Both are 0 where the response is 0. A NaN pixel makes the responses of the lines through it
+ * 0.
  *
- * Images have two or three dimensions and arithmetic pixels; the response is of float or double. Backend says where to
- * compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory. Otherwise the same
- * steps run on ITK's threads. Cuda throws CudaError instead of falling back.
+ * Images have two or three dimensions and arithmetic pixels; the response is of float or double. Backend selects where
+ * the filter runs. Automatic (default) uses the GPU if one is usable and the images fit into its memory. Otherwise the
+ * same steps run on ITK's threads. Cuda throws CudaError instead of falling back.
  *
  * \code
  * auto filter = itk::CudaVesselnessImageFilter<ImageType, ImageType>::New();
@@ -84,7 +90,7 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaVesselnessImageFilter, ImageToImageFilter);
 
-  /** Standard deviations of the scales in physical units: at least one, each finite and above 0. */
+  /** The standard deviations of the scales in physical units: at least one, each finite and above 0. */
   void
   SetSigmas(const std::vector<double> & sigmas);
   itkGetConstReferenceMacro(Sigmas, std::vector<double>);
@@ -116,14 +122,14 @@ public:
   itkGetConstMacro(ScaleObjectnessMeasure, bool);
   itkBooleanMacro(ScaleObjectnessMeasure);
 
-  /** Alpha and Beta: finite and above 0. */
+  /** Alpha and Beta, each finite and above 0. */
   itkSetMacro(Alpha, double);
   itkGetConstMacro(Alpha, double);
   itkSetMacro(Beta, double);
   itkGetConstMacro(Beta, double);
 
-  /** NaN (default): half of the largest norm of each scale's Hessians. Otherwise it is finite, above 0, and holds for
-   * all scales. */
+  /** Gamma. NaN (default) stands for half of the largest norm of each scale's Hessians. Another value must be finite
+   * and above 0, and is used for all scales. */
   itkSetMacro(Gamma, double);
   itkGetConstMacro(Gamma, double);
 
@@ -164,13 +170,13 @@ public:
   itkGetConstMacro(GenerateHessianOutput, bool);
   itkBooleanMacro(GenerateHessianOutput);
 
-  /** The sigma that gave each response. */
+  /** Returns the image of the sigma that gave each response. */
   const TOutputImage *
   GetScaleOutput() const;
   TOutputImage *
   GetScaleOutput();
 
-  /** The Hessian of that sigma: xx, xy, xz, yy, yz, zz. */
+  /** Returns the image of the Hessian at that sigma: xx, xy, xz, yy, yz, zz in three dimensions. */
   const HessianImageType *
   GetHessianOutput() const;
   HessianImageType *
@@ -179,9 +185,10 @@ public:
   itkCudaFilterBackendMacro();
 
 #if !defined(ITK_WRAPPING_PARSER)
-  /** For wrappings: computes on an array in the memory of a GPU, whose device it is, on the stream of the array's
-   * owner. Nothing waits on the host. The input image has the array's size, and its pixels are not read. Backend, and
-   * which outputs are generated, do not count. See CudaQueueOnStream(). \exception CudaError, ExceptionObject */
+  /** Computes on an array in GPU memory, on the array's device and on the stream of the array's owner, without waiting
+   * on the host. It is meant for wrappings. The filter's input image must have the array's size; its pixels are not
+   * read. Backend, GenerateScaleOutput and GenerateHessianOutput are ignored. See CudaQueueOnStream(). \exception
+   * CudaError, ExceptionObject */
   void
   QueueOnStream(const CudaDetail::CudaArrayImage & input, const CudaDetail::CudaMultiScaleArrays & outputs);
 #endif

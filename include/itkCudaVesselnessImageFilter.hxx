@@ -133,7 +133,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::VerifyInputInformation() I
   const CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
   for (const double sigma : m_Sigmas)
   {
-    plan.MakeHessianPlan(sigma); // throws for a sigma or a spacing out of range
+    plan.MakeHessianPlan(sigma); // throws if a sigma or a spacing is out of range
   }
 }
 
@@ -164,7 +164,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegi
   output->SetRequestedRegionToLargestPossibleRegion();
 }
 
-/** Whether the measure's parameters follow from the Hessians of each scale. */
+/** Returns whether a parameter of the measure is computed from the Hessians of each scale. */
 template <typename TInputImage, typename TOutputImage>
 bool
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::NeedsLargest() const
@@ -183,16 +183,17 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::NeedsLargest() const
   return false;
 }
 
-/** The parameter that follows from the Hessians of each scale. It has no meaning unless NeedsLargest(). Jerman's floor
- * follows from the largest eigenvalue that has the sign of an object's. Objectness of D - 1 dimensions without its
- * exponential factors is this eigenvalue. */
+/** Returns how a parameter of the measure is computed from the Hessians of each scale. It is meaningless unless
+ * NeedsLargest(). Jerman's floor is computed from the largest eigenvalue that has the sign of an object. This
+ * eigenvalue is found as the objectness with object dimension D - 1 and without its exponential factors. */
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaScaleParameter
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeScaleParameter() const
 {
   if (m_HessianMeasure != HessianMeasureEnum::Jerman)
   {
-    return { CudaDetail::CudaScaleQuantity::Norm, {}, 0.5, 1.0 }; // Hessians of 0 have the measure 0 with any gamma
+    // if all Hessians are 0, the measure is 0 for every gamma
+    return { CudaDetail::CudaScaleQuantity::Norm, {}, 0.5, 1.0 };
   }
   return {
     CudaDetail::CudaScaleQuantity::Measure,
@@ -203,7 +204,8 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeScaleParameter() const
   };
 }
 
-/** \param largest what FindLargest() found; without meaning unless NeedsLargest() */
+/** Returns the measure of one scale. \param largest the scale's result of FindLargest(); meaningless unless
+ * NeedsLargest() */
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaHessianMeasure
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeMeasure(double largest) const
@@ -243,7 +245,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakePlan() const
   return plan;
 }
 
-/** Allocates what is asked for. */
+/** Allocates the requested outputs. */
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaMultiScaleOutputs
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::AllocateImages()
@@ -265,7 +267,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::AllocateImages()
            allocate(this->GetHessianOutput(), m_GenerateHessianOutput) };
 }
 
-/** Runs a plan where the backend has decided. */
+/** Runs a plan on the backend that SelectDevice() chose, or on the host if the device runs out of memory. */
 template <typename TInputImage, typename TOutputImage>
 template <typename TPlan, typename TOutputs>
 void
@@ -290,7 +292,8 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::Run(const TPlan &         
   }
 }
 
-/** What is looked for in one scale's Hessians, and its largest value. Pixels that are not finite do not count. */
+/** Computes the quantity that MakeScaleParameter() names from one scale's Hessians, and returns its largest finite
+ * value, at least 0. */
 template <typename TInputImage, typename TOutputImage>
 double
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(double                                   sigma,
@@ -323,8 +326,8 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(double        
   return static_cast<double>(largest);
 }
 
-/** The largest of each scale: Jerman's largest eigenvalue with the sign of an object's, otherwise the largest norm. On
- * a device with room for the whole image these numbers alone come back. */
+/** Returns the largest value of each scale: for Jerman the largest eigenvalue with the sign of an object, otherwise the
+ * largest norm. If the whole image fits into the device's memory, only these numbers are downloaded. */
 template <typename TInputImage, typename TOutputImage>
 std::vector<double>
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargestOfScales(
@@ -367,7 +370,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateData()
   {
     return;
   }
-  // The norm's images are fewer than the Hessian's.
+  // FindLargest() needs no further memory on the device: the images of the norm are fewer than those of the Hessian.
   m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaMultiScaleWorkingSet(plan, input, outputs));
   const float firstHalf = this->NeedsLargest() ? 0.5f : 0.0f;
   if (this->NeedsLargest())
