@@ -122,7 +122,7 @@ std::vector<CudaRegionPartition::RingType>
 CudaRegionPartition::GetRings(uint32_t number) const
 {
   this->RequireRegion(number);
-  std::vector<cuda::partition::DirectedEdge> edges;
+  std::vector<cuda::partition::RingEdge> edges;
   edges.reserve(m_FirstEdges[number + 1] - m_FirstEdges[number]);
   for (size_t i = m_FirstEdges[number]; i < m_FirstEdges[number + 1]; ++i)
   {

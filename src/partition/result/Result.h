@@ -21,7 +21,7 @@
 namespace itk::cuda::partition
 {
 /** An edge in the direction in which the region lies on its left. */
-struct DirectedEdge
+struct RingEdge
 {
   uint32_t Start; // indices of nodes
   uint32_t End;
@@ -34,7 +34,7 @@ TwiceTheArea(const CudaSnakePolygon & ring);
 /** The region's rings: an outer one, then its holes, then the next outer one. No ring visits a node twice.
  * \exception ExceptionObject if the edges form no rings */
 std::vector<CudaSnakePolygon>
-MakeRings(std::vector<DirectedEdge> edges, const std::vector<CudaSnakePoint> & nodes);
+MakeRings(std::vector<RingEdge> edges, const std::vector<CudaSnakePoint> & nodes);
 
 /** The boundary between two regions, and what it costs in nats: what a merge saves besides the regions' own change. */
 struct Boundary

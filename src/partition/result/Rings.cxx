@@ -75,13 +75,13 @@ LiesIn(const Ring & hole, const Ring & outer)
 class RingMaker
 {
 public:
-  RingMaker(std::vector<DirectedEdge> && edges, const std::vector<Point> & nodes)
+  RingMaker(std::vector<RingEdge> && edges, const std::vector<Point> & nodes)
     : m_Nodes(nodes)
     , m_Edges(std::move(edges))
     , m_Used(m_Edges.size(), false)
     , m_Places(m_Edges.size(), None)
   {
-    std::sort(m_Edges.begin(), m_Edges.end(), [](const DirectedEdge & a, const DirectedEdge & b) {
+    std::sort(m_Edges.begin(), m_Edges.end(), [](const RingEdge & a, const RingEdge & b) {
       return a.Start != b.Start ? a.Start < b.Start : a.End < b.End;
     });
   }
@@ -111,7 +111,7 @@ private:
   FindEdgesOf(uint32_t node) const
   {
     const auto edge = std::lower_bound(
-      m_Edges.begin(), m_Edges.end(), node, [](const DirectedEdge & e, uint32_t n) { return e.Start < n; });
+      m_Edges.begin(), m_Edges.end(), node, [](const RingEdge & e, uint32_t n) { return e.Start < n; });
     if (edge == m_Edges.end() || edge->Start != node)
     {
       itkGenericExceptionMacro("The edges of a region end at node " << node << " and form no ring");
@@ -124,7 +124,7 @@ private:
   size_t
   GetNext(size_t arriving) const
   {
-    const DirectedEdge & edge = m_Edges[arriving];
+    const RingEdge & edge = m_Edges[arriving];
     const Direction      back = this->GetDirection(edge.End, edge.Start);
     size_t               next = this->FindEdgesOf(edge.End);
     for (size_t i = next + 1; i < m_Edges.size() && m_Edges[i].Start == edge.End; ++i)
@@ -245,7 +245,7 @@ private:
   }
 
   const std::vector<Point> & m_Nodes;
-  std::vector<DirectedEdge>  m_Edges; // by their start
+  std::vector<RingEdge>  m_Edges; // by their start
   std::vector<bool>          m_Used;
   std::vector<size_t>        m_Places; // on the present way, of the node of each first edge
   std::vector<MeasuredRing>  m_Outer;
@@ -268,7 +268,7 @@ TwiceTheArea(const CudaSnakePolygon & ring)
 }
 
 std::vector<CudaSnakePolygon>
-MakeRings(std::vector<DirectedEdge> edges, const std::vector<CudaSnakePoint> & nodes)
+MakeRings(std::vector<RingEdge> edges, const std::vector<CudaSnakePoint> & nodes)
 {
   return RingMaker(std::move(edges), nodes).Make();
 }
