@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gaussian filters with the conventions of NumPy and scipy.ndimage: axes in the order of the array, lengths in pixels."""
+"""Gaussian filters with the conventions of NumPy and scipy.ndimage: axes in the order of the array, lengths in
+pixels."""
 from __future__ import annotations
 
 import functools
@@ -33,7 +34,8 @@ _Parameters = ParamSpec("_Parameters")
 
 
 def _on_device_of_input(function: Callable[_Parameters, Any]) -> Callable[_Parameters, Any]:
-    """Makes the GPU of the input the current one of the input's package during a call."""
+    """Decorates a function so that the GPU of its input is the current device of the input's package during the
+    call."""
 
     @functools.wraps(function)
     def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> Any:
@@ -69,59 +71,61 @@ def gaussian_filter(
     Parameters
     ----------
     input
-        NumPy array, list, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
-        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX, of Numba or of another package with `__dlpack__` or
-        the CUDA Array Interface. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
+        NumPy array, list, xarray.DataArray or itk.Image, of any number of axes; or a CuPy array or torch tensor in GPU
+        memory, which is filtered there. gaussian_filter() alone also accepts arrays in GPU memory of JAX, Numba and
+        other packages with `__dlpack__` or the CUDA Array Interface. Axes count in the order of the array; for an
+        itk.Image this is the order of its array, with x last.
     sigma
-        Standard deviation, in pixels unless `spacing` is given: one for all axes, or one for each axis in the order of `axes`.
-        0 leaves an axis as it is.
+        Standard deviation, in pixels unless `spacing` is given: one value for all axes, or one for each axis in the
+        order of `axes`. An axis with sigma 0 is not filtered.
     order
-        Of the derivative along each axis: 0, 1 or 2.
+        Order of the derivative along each axis: 0 (default, no derivative), 1 or 2.
     output
-        Array that takes the result, or its type.
+        Array that receives the result, or the type of the result.
     mode
-        How lines continue beyond their ends, with scipy's names: reflect (d c b a | a b c d | d c b a), nearest, mirror
-        (d c b | a b c d | c b a), wrap, or constant. One for all axes, or one for each.
+        How lines continue beyond their ends, by scipy's names: reflect (d c b a | a b c d | d c b a), nearest, mirror
+        (d c b | a b c d | c b a), wrap, or constant. One for all axes, or one for each axis.
     cval
-        What lies beyond the ends in the mode constant; as in scipy, for the filter of each axis, even if an axis before it has
-        made a derivative.
+        The value beyond the ends in the mode constant. As in scipy it holds for the filter along each axis, even if the
+        filter along an axis before it has computed a derivative.
     fwhm
-        In the place of sigma: full width at half maximum, 2.3548 sigma.
+        Full width at half maximum, 2.3548 sigma. It may be given instead of sigma.
     spacing
-        Distance of pixels along each axis. Then sigma has its unit, and derivatives are per that unit. "image": that of the
-        itk.Image or of the coordinates of the DataArray, which may fall. Axes that are not filtered need none.
+        Distance between pixels along each axis: one value for all axes, or one for each. sigma then has its unit, and
+        derivatives are per that unit. "image" takes the spacing of the itk.Image, or of the DataArray's coordinates,
+        which may descend. Axes that are not filtered need no spacing.
     axes
-        Axes to filter along, in this order; default all but `channel_axis`, in the order of the array. The others count items of
-        a batch. Items have the results that they have alone, to the bit.
+        Axes to filter along, in this order. Default: all but `channel_axis`, in the order of the array. The other axes
+        count the items of a batch. The result of an item does not depend on the other items, bit for bit.
     channel_axis
-        Axis of channels, each of which is filtered by itself.
+        Axis of channels, which are filtered separately.
     valid_mask
-        Array of the input's shape, or of its shape without channels: pixels where it is 0 do not count, whatever they hold. The
-        result is G(m x) / G(m) for the mask m. NaN where this weight G(m) is less than 1e-3 (1e-2 with deriche). A DataArray
-        is aligned with the input's by coordinates, or refused. The geometry of an itk.Image must be that of the input within
-        ITK's tolerances; an image of origin 0, spacing 1 and no rotation takes the input's.
+        Array of the shape of the input, or of its shape without the channels. Pixels where the mask is 0 do not count,
+        regardless of their values. The result is G(m x) / G(m) for the mask m, and NaN where the weight G(m) is below
+        1e-3 (1e-2 with deriche). A DataArray is aligned with the input by its coordinates, and refused if that is not
+        possible. The geometry of an itk.Image must equal that of the input within ITK's tolerances; an image of origin
+        0, spacing 1 and no rotation is taken to have the input's geometry.
     preserve_nan
-        Whether pixels that are NaN or infinite do not count either, and are NaN in the result. With False they spread along
-        their lines: as the filter is recursive, to the ends, while scipy's reach as far as its window.
+        Whether pixels that are NaN or infinite do not count either, and are NaN in the result. With False they spread
+        along their lines, to the ends because the filter is recursive; in scipy they spread as far as the window.
     dtype
-        Type of the result. Default that of the input, for integers and bool float32. Results of integer types are truncated
-        towards 0. Integers of 32 and 64 bits are computed in float64, whose integers are exact up to 2^53.
+        Type of the result. Default: the type of the input, or float32 for integers and bool. Results of integer types
+        are truncated towards 0. Integers of 32 and 64 bits are computed in float64, which is exact for integers up to
+        2^53.
     approximation
-        accurate: within 1e-5 of the Gaussian. deriche: that of ITK's filters.
+        accurate: within 1e-5 of the Gaussian. deriche: the approximation of ITK's filters.
     backend
-        automatic: the GPU if there is one, else the host. cuda: the GPU or an error. host: the host.
+        automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
-    Returns
-    -------
-    Of the kind of the input, or `output` where it is an array. For arrays of other packages than CuPy, torch and JAX in the
-    memory of a GPU, an itk.CudaDeviceImage.
+    Returns ------- The result as the kind of the input, or `output` if that is an array. For arrays in GPU memory of
+    packages other than CuPy, torch and JAX that do not give their stream, an itk.CudaDeviceImage.
 
     Raises
     ------
     TypeError, ValueError
-        The input or a parameter is of a kind or a type that is not known, or has a wrong value or shape.
+        The kind or type of the input or of a parameter is not supported, or a value or shape is wrong.
     RuntimeError
-        The GPU was demanded and cannot be used.
+        The GPU was requested and cannot be used.
 
     Examples
     --------
@@ -167,7 +171,7 @@ def _filter_any(
     approximation: str,
     backend: str,
 ) -> Any:
-    """gaussian_filter(), whatever its input."""
+    """Runs gaussian_filter() for any kind of input, without the cache of repeated calls."""
     if is_foreign(input):
         is_array = is_foreign(output) or operations_of(output) is not None
         opened = open_foreign(input, "input", {"valid_mask": valid_mask, "output": output if is_array else None})
@@ -201,7 +205,8 @@ def _passes_of(
     approximation: str,
     backend: str,
 ) -> DevicePasses | None:
-    """The passes of gaussian_filter() over an array as it lies in memory; None where the call needs more."""
+    """Returns the passes of gaussian_filter() over an array as it lies in memory; None if passes alone do not
+    suffice."""
     call = _Call(
         input, sigma, None, mode, cval, fwhm, spacing, axes, channel_axis, None, False, dtype, approximation, backend
     )
@@ -226,7 +231,9 @@ def gaussian_filter1d(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """gaussian_filter() along one axis: its result y[n] = sum_k G(k) x[n - k] for each line of the array.
+    """Smooths or differentiates an array along one axis: y[n] = sum_k G(k) x[n - k] for each line of the array.
+
+    `axis` is the last one by default. The other parameters, the result and the errors are those of gaussian_filter().
 
     Examples
     --------
@@ -277,10 +284,12 @@ def gaussian_gradient_magnitude(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """The length of the gradient of the smoothed array, sqrt(sum_i (G_i * x)^2) with the derivatives G_i along the axes.
+    """Computes the gradient magnitude of the smoothed array: sqrt(sum_i (G_i * x)^2) with the derivatives G_i along the
+    axes.
 
-    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i, and
-    lines are filtered along the axes in the order of the array, whatever the order of `axes`.
+    The parameters are those of gaussian_filter(). As in scipy, if there are several modes, mode i belongs to the
+    derivative along axis i, and lines are always filtered along the axes in the order of the array, not in the order of
+    `axes`.
 
     Examples
     --------
@@ -315,10 +324,11 @@ def gaussian_laplace(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """The Laplacian of the smoothed array, sum_i G_ii * x with the second derivatives G_ii along the axes.
+    """Computes the Laplacian of the smoothed array: sum_i G_ii * x with the second derivatives G_ii along the axes.
 
-    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i, and
-    lines are filtered along the axes in the order of the array, whatever the order of `axes`.
+    The parameters are those of gaussian_filter(). As in scipy, if there are several modes, mode i belongs to the
+    derivative along axis i, and lines are always filtered along the axes in the order of the array, not in the order of
+    `axes`.
 
     Examples
     --------
@@ -353,11 +363,11 @@ def gaussian_gradient(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """The gradient of the smoothed array, components G_i * x in the order of `axes`.
+    """Computes the gradient of the smoothed array: the components G_i * x in the order of `axes`.
 
-    The parameters are those of gaussian_filter(). Lines are filtered along the axes in the order of the array. The components
-    are the last axis of the result or, with `channel_axis`, the axis behind that of the channels. An itk.Image gives an
-    itk.VectorImage, whose components are in the order of the array's axes, and along them.
+    The parameters are those of gaussian_filter(). Lines are filtered along the axes in the order of the array. The
+    components form the last axis of the result or, with `channel_axis`, the axis after the channel axis. For an
+    itk.Image the result is an itk.VectorImage, whose components follow the axes of the array in order and direction.
 
     Examples
     --------
@@ -393,10 +403,10 @@ def gaussian_hessian(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """The second derivatives of the smoothed array, G_ij * x for j >= i: the upper triangle of their matrix, row after row.
+    """Computes the Hessian of the smoothed array: G_ij * x for j >= i, the upper triangle of the matrix row by row.
 
-    For three axes the components are 00, 01, 02, 11, 12, 22. They lie as those of gaussian_gradient() do. The parameters are
-    those of gaussian_filter().
+    For three axes the components are 00, 01, 02, 11, 12, 22. They form the same axis as the components of
+    gaussian_gradient(). The parameters are those of gaussian_filter().
 
     Examples
     --------
@@ -435,10 +445,11 @@ def difference_of_gaussians(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """A band-pass: the array smoothed with `low_sigma` less the array smoothed with `high_sigma`, (G_low - G_high) * x.
+    """Applies a band-pass filter: (G_low - G_high) * x, the array smoothed with `low_sigma` minus that with
+    `high_sigma`.
 
-    `high_sigma` is 1.6 `low_sigma` by default, and no less than it along any axis. The other parameters are those of
-    gaussian_filter(). Integers are not scaled to 0 to 1.
+    `high_sigma` is 1.6 times `low_sigma` by default. It must not be below `low_sigma` along any axis, or ValueError is
+    raised. The other parameters are those of gaussian_filter(). Integers are not scaled to the range from 0 to 1.
 
     Examples
     --------
@@ -482,10 +493,10 @@ def unsharp_mask(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """Sharpens an array: x + amount (x - G * x), with the sigma `radius`.
+    """Sharpens an array: x + amount (x - G * x), where `radius` is the sigma of G.
 
-    The values are neither scaled nor limited, as with skimage's preserve_range=True. Pixels that `valid_mask` leaves out have
-    no value to sharpen, and become NaN. The other parameters are those of gaussian_filter().
+    The values are neither scaled nor clipped, as with skimage's preserve_range=True. Pixels where `valid_mask` is 0
+    have no value to sharpen, and become NaN. The other parameters are those of gaussian_filter().
 
     Examples
     --------
@@ -518,13 +529,16 @@ def _sum(arrays: Any) -> Any:
     return total
 
 
-# Between these a sum of squares has all its digits: squares that vanish beside it are below its rounding.
+# A sum of squares between these limits has full precision, because squares that underflow are below its rounding error.
 _SQUARES_WITH_DIGITS = {"float32": (2.0**-100, 2.0**126), "float64": (2.0**-960, 2.0**1022)}
 
 
 def _length(components: Sequence[Any], ops: Operations) -> Any:
-    """The root of the sum of squares, also where these leave the range of their type. Where the range is enough, the bits are those of
-    the plain formula, on the host and on a GPU. The host does not wait to learn whether a GPU needs the other formula at all."""
+    """Returns the root of the sum of squares, also where squares overflow or underflow.
+
+    Where the range of the type suffices, the result is that of the plain formula, bit for bit, on the host and on a
+    GPU. On a GPU both formulas are always computed, so that the host need not wait for the information whether one
+    suffices."""
     least, most = _SQUARES_WITH_DIGITS[ops.type_of(components[0])]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = _sum(component * component for component in components)
@@ -536,7 +550,7 @@ def _length(components: Sequence[Any], ops: Operations) -> Any:
 
 
 def sigmas_of(sigma: Any, fwhm: Any, count: int, name: str = "sigma") -> list[float]:
-    """One for each of `count` axes. `name` is what the function calls sigma."""
+    """Returns a sigma for each of `count` axes. `name` is the name of the sigma parameter in the calling function."""
     if name != "sigma":
         return per_axis(sigma, name, count, lambda value: _width(value, name))
     if (sigma is None) == (fwhm is None):
@@ -565,7 +579,7 @@ def _width(value: Any, name: str) -> float:
 
 
 class _Call:
-    """One call of a function: what of the input is filtered and how, and what becomes of the result."""
+    """One call of a function: its checked parameters, the filter and the target of the result."""
 
     def __init__(
         self,
@@ -607,7 +621,7 @@ class _Call:
         # Axes of sigma 0 are batch axes.
         self._steps = [i for i in range(self.dimension) if self.sigma[i] > 0.0]
         if in_array_order:
-            # The order counts in the mode constant: lines of a derivative continue with cval again.
+            # The order of the axes matters in the mode constant, because also a derivative is continued by cval.
             self._steps.sort(key=lambda i: self._axes[i])
         self._items = Items(array.shape, tuple(self._axes[i] for i in self._steps))
         self.valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
@@ -621,7 +635,8 @@ class _Call:
         return DeviceLineFilter(approximation, self.given.ops)
 
     def _may_not_be_finite(self) -> bool:
-        """Beside a mask the GPU looks by itself; nothing waits for what it finds."""
+        """Returns whether the input may have pixels that are NaN or infinite. For a masked input on a GPU the answer is
+        True without a look at the pixels: the masked filter checks them on the GPU, and the host need not wait."""
         if self.given.is_integer:
             return False
         is_masked_on_gpu = self.given.ops.is_on_gpu and self.valid is not None
@@ -638,7 +653,7 @@ class _Call:
         return DerivativesOfMasked(Masked(items, valid, self._keeps_nan), axes, self.cval, self._filter_lines)
 
     def orders_of(self, order: Any) -> list[int]:
-        """The order along each axis."""
+        """Returns the order along each axis. Raises ValueError for a derivative along an axis of sigma 0."""
         orders = per_axis(order, "order", self.dimension, _order)
         for axis, sigma, each in zip(self._axes, self.sigma, orders, strict=True):
             if each > 0 and sigma == 0.0:
@@ -646,7 +661,7 @@ class _Call:
         return orders
 
     def require_derivatives(self) -> None:
-        """Raises ValueError unless there can be a derivative along each axis, of which there must be one."""
+        """Raises ValueError unless there is an axis to filter along, and sigma is above 0 along each such axis."""
         if self.dimension == 0:
             raise ValueError("there is no axis to filter along; derivatives need one")
         for axis, sigma in zip(self._axes, self.sigma, strict=True):
@@ -654,19 +669,20 @@ class _Call:
                 raise ValueError(f"sigma of axis {axis} is 0; leave the axis out by axes=, or give it a sigma above 0")
 
     def derivatives(self, orders: Sequence[int], mode: str | None = None) -> Any:
-        """The items of a derivative; with `mode` along all axes where it is given."""
+        """Returns the items of a derivative. `mode`, if given, replaces the modes of all axes."""
         modes = None if mode is None else [mode] * len(self._steps)
         return self._make([orders[i] for i in self._steps], modes)
 
     def passes(self, orders: Sequence[int]) -> DevicePasses | None:
-        """plain_passes() made ready for an array of the input's shape and type."""
+        """Returns plain_passes(), prepared for an array of the shape and type of the input."""
         passes, given = self.plain_passes(orders), self.given
         if passes is None or 0 in given.array.shape:
             return None
         return DevicePasses(passes, tuple(given.array.shape), given.type, self.cval, self._filter_lines.approximation)
 
     def plain_passes(self, orders: Sequence[int]) -> list[Pass] | None:
-        """The passes that make this derivative of a contiguous array in the memory of a GPU; None if they are not all it takes."""
+        """Returns the passes that compute this derivative of a contiguous array in GPU memory; None if passes alone do
+        not suffice, for example because the type must be converted or short lines padded."""
         ops, shape = self.given.ops, tuple(self.given.array.shape)
         dtype = self._target.compute_type(self.given)
         filtered = self._items.filtered
@@ -686,9 +702,10 @@ class _Call:
         return passes if is_plain else None
 
     def along_each_axis(self, order: int, *, leaves_axes: bool = False) -> list[Any]:
-        """The derivatives of that order along each of the axes, each with the mode of its axis, as in scipy.
+        """Returns the derivatives of one order along each axis. As in scipy, each uses the mode of its axis for all
+        axes.
 
-        With `leaves_axes` an axis of sigma 0 is left as it is, also by the derivative along it.
+        With `leaves_axes` an axis of sigma 0 is not filtered, not even by the derivative along it.
         """
         if not leaves_axes:
             self.require_derivatives()
@@ -698,7 +715,8 @@ class _Call:
         ]
 
     def as_array(self, items: Any) -> Any:
-        """Items as an array with the axes of the input, and one behind them if the items have it."""
+        """Returns items as an array with the axes of the input, followed by the component axis if the items have
+        one."""
         return self._items.give(items, self.given.ops)
 
     def store(self, items: Any) -> Any:

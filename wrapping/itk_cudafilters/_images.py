@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of the three kinds that this package takes: itk.Image, NumPy and xarray arrays. Other kinds are refused in words."""
+"""Conversions between the three kinds of images that this package accepts: itk.Image, NumPy array and xarray.DataArray.
+Messages for other kinds say how to convert them."""
 from __future__ import annotations
 
 import functools
@@ -12,12 +13,12 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
-# What the region filters take. Pixels of bool and float64 are converted.
+# Pixel types of the region filters. bool and float64 are converted to them.
 _SNAKE_PIXELS = ("uint8", "uint16", "int16", "float32")
 _CONVERTED = {"bool": np.uint8, "float64": np.float32}
 _GAUSSIAN_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
 
-# How to convert an object of a class of this package. The keys are the first parts of the names of modules.
+# How to convert objects of other packages. The keys are the top-level names of their modules.
 _CONVERSIONS = {
     "PIL": "numpy.asarray({name})",
     "SimpleITK": "itk.image_from_array(SimpleITK.GetArrayViewFromImage({name})), then set spacing, origin and direction",
@@ -38,18 +39,18 @@ _CONVERSIONS = {
     "zarr": "{name}[...]",
 }
 
-# Names that tell the order of axes, slowest first. Axes of other names are taken as they come.
+# Names that define the order of axes, slowest first. Axes with other names keep the order of the array.
 _AXES = ("t", "z", "y", "x")
 
 
 def is_xarray(image: Any) -> bool:
-    # Nobody has an array of a package that is not loaded.
+    # If xarray is not loaded, the image cannot be one of its arrays. This check avoids importing xarray.
     xarray = sys.modules.get("xarray")
     return xarray is not None and isinstance(image, xarray.DataArray)
 
 
 def describe(image: Any) -> str:
-    """Kind of an object, for messages."""
+    """Returns the kind of an object, for messages."""
     if hasattr(image, "GetNameOfClass"):
         return f"an itk.{image.GetNameOfClass()}"
     module, name = type(image).__module__.split(".")[0], type(image).__qualname__
@@ -57,7 +58,8 @@ def describe(image: Any) -> str:
 
 
 def conversion_of(image: Any) -> str | None:
-    """How to convert an object of another package; {name} stands for the object."""
+    """Returns how to convert an object of another package, with {name} in place of the object; None if that is
+    unknown."""
     packages = [base.__module__.split(".")[0] for base in type(image).__mro__ if base is not object]
     return next((_CONVERSIONS[package] for package in packages if package in _CONVERSIONS), None)
 
@@ -65,7 +67,7 @@ def conversion_of(image: Any) -> str | None:
 def require_known_kind(image: Any, name: str, *, of_mask: str) -> None:
     """Raises TypeError unless `image` is an itk.Image, a NumPy array or an xarray.DataArray.
 
-    `name` is that of the parameter. `of_mask` says what to do with a masked array.
+    `name` is the name of the parameter. `of_mask` is the advice for a masked array.
     """
     if isinstance(image, np.ma.MaskedArray):
         raise TypeError(f"{name} is a numpy.ma.MaskedArray, whose mask would be lost: {of_mask.format(name=name)}")
@@ -87,7 +89,7 @@ def require_known_pixels(dtype: np.dtype[Any], name: str, known: tuple[str, ...]
 
 
 def require_known_type(dtype: str, name: str, known: tuple[str, ...]) -> None:
-    """Raises TypeError unless NumPy's name of a type of pixels is among the known ones."""
+    """Raises TypeError unless a pixel type, given by its name in NumPy, is among the known ones."""
     if dtype in known:
         return
     conversion = f'numpy.abs({name}).astype("float32")' if dtype.startswith("complex") else f'{name}.astype("float32")'
@@ -98,7 +100,7 @@ def require_known_type(dtype: str, name: str, known: tuple[str, ...]) -> None:
 
 
 def _require_no_bands(array: Any, name: str) -> None:
-    """An axis that counts values of one pixel is no axis of space."""
+    """Raises ValueError if a DataArray has an axis of bands or components, which is not a spatial axis."""
     for axis in ("band", "c"):
         if axis in array.dims:
             label = array.coords[axis].values.flat[0] if axis in array.coords else None
@@ -109,8 +111,8 @@ def _require_no_bands(array: Any, name: str) -> None:
 
 
 class _HeldPixels:
-    """The pixels of an itk.Image, which lives as long as the array that NumPy makes of this. What np.asarray() makes of
-    itk.array_view_from_image() does not hold the image."""
+    """The pixels of an itk.Image. An array that NumPy makes of this object keeps the image alive, which an array that
+    np.asarray() makes of itk.array_view_from_image() does not."""
 
     def __init__(self, image: Any, name: str) -> None:
         self._image = image
@@ -126,7 +128,7 @@ class _HeldPixels:
         if dtype is None:
             self.__array_interface__ = itk.array_view_from_image(image).__array_interface__
             return
-        # As ITK does, without its search among the types of all images.
+        # Do what itk.array_view_from_image() does, without its search through all image types.
         self.__array_interface__ = {
             "version": 3,
             "shape": tuple(image.GetBufferedRegion().GetSize())[::-1],
@@ -137,13 +139,13 @@ class _HeldPixels:
 
 @functools.cache
 def _name_of(dtype: np.dtype[Any]) -> str:
-    """dtype.name, which NumPy puts together at each call."""
+    """Returns dtype.name. It is cached because NumPy composes it at each access."""
     return dtype.name
 
 
 @functools.cache
 def _scalar_type_of(image_type: Any) -> np.dtype[Any] | None:
-    """The type of pixels that are single numbers."""
+    """Returns the NumPy type of an image type's pixels, or None if a pixel has several components."""
     image = image_type.New()
     if isinstance(image, itk.VectorImage):
         return None
@@ -154,24 +156,25 @@ def _scalar_type_of(image_type: Any) -> np.dtype[Any] | None:
 
 
 def pixels_of(image: Any, name: str = "image") -> npt.NDArray[Any]:
-    """The pixels, indexed as the array or, for an itk.Image, [y, x]; a view where there can be one. `name` is that of the
-    parameter, for messages."""
+    """Returns the pixels, indexed as the array or, for an itk.Image, by [y, x]; as a view if possible. `name` is the
+    name of the parameter, for messages."""
     return np.asarray(_HeldPixels(image, name) if isinstance(image, itk.Object) else image)
 
 
 def is_column(shape: Sequence[int]) -> bool:
-    """Whether ITK exchanges the sides of a contiguous array of this shape. It takes the array for one in the order of Fortran, as both
-    orders give the same memory where all axes but the first one have one pixel (docs/developer/upstream/array_of_a_column.md)."""
+    """Returns whether ITK would exchange the sides of a contiguous array of this shape. ITK takes such an array for one
+    in Fortran order, because both orders have the same memory layout if all axes but the first one have one pixel
+    (docs/developer/upstream/array_of_a_column.md)."""
     return len(shape) > 1 and math.prod(shape[1:]) == 1
 
 
 def image_of(pixels: npt.NDArray[Any]) -> Any:
-    """The itk.Image of a contiguous array, which may be a column. The image has a copy of the pixels."""
+    """Returns an itk.Image with a copy of the pixels of a contiguous array, which may be a column."""
     return _with_sides_of(pixels, itk.image_from_array(pixels))
 
 
 def image_view_of(pixels: npt.NDArray[Any]) -> Any:
-    """The same, but the image shares the array's memory."""
+    """Returns an itk.Image that shares the memory of a contiguous array, which may be a column."""
     return _with_sides_of(pixels, _view_maker_of(pixels.dtype, pixels.ndim)(pixels))
 
 
@@ -183,8 +186,8 @@ def _with_sides_of(pixels: npt.NDArray[Any], image: Any) -> Any:
 
 @functools.cache
 def _view_maker_of(dtype: np.dtype[Any], dimension: int) -> Callable[[npt.NDArray[Any]], Any]:
-    """The function that itk.image_view_from_array() calls for arrays of this type and dimension. ITK searches the types of all images
-    for it at each call."""
+    """Returns the function that itk.image_view_from_array() calls for arrays of this type and dimension. It is cached
+    because ITK searches it through all image types at each call."""
     image_type = type(itk.image_view_from_array(np.zeros((1,) * dimension, dtype)))
     make_view: Callable[[npt.NDArray[Any]], Any] = itk.PyBuffer[image_type].GetImageViewFromArray
     return make_view
@@ -193,10 +196,10 @@ def _view_maker_of(dtype: np.dtype[Any], dimension: int) -> Callable[[npt.NDArra
 def as_itk_image(
     image: Any, name: str, *, known: tuple[str, ...] = _SNAKE_PIXELS, converted: Mapping[str, Any] = _CONVERTED
 ) -> Any:
-    """An itk.Image of two dimensions of pixels that the region filters take, with the geometry of `image`.
+    """Converts `image` to a two-dimensional itk.Image of a pixel type of the region filters, with the same geometry.
 
-    `name` is that of the parameter, for messages. Pixels of the types `known` are taken as they are; those of the types
-    `converted` become what that says. The image may share the memory of an array.
+    `name` is the name of the parameter, for messages. Pixels of the types in `known` are not converted; pixels of the
+    types in `converted` get the type that this maps them to. The result may share the memory of an array.
     """
     require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
     is_image = isinstance(image, itk.Object)
@@ -222,7 +225,8 @@ def as_itk_image(
 
 
 def as_gaussian_input(image: Any, name: str) -> Any:
-    """What ITK's functions take of the Gaussian filters' inputs: an itk.Image, or a NumPy array that is no column."""
+    """Converts an input of the Gaussian filters to what ITK's functions accept: an itk.Image, or a NumPy array that is
+    not a column."""
     require_known_kind(image, name, of_mask="fill its gaps first, by {name}.filled(VALUE)")
     if hasattr(image, "GetImageDimension"):
         return image
@@ -237,9 +241,9 @@ def as_gaussian_input(image: Any, name: str) -> Any:
 
 
 def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = False) -> Any:
-    """An itk.Image of these pixels with the region, spacing, origin and direction of another one.
+    """Returns an itk.Image of these pixels with the region, spacing, origin and direction of `image`.
 
-    An itk.VectorImage if the last axis is that of components.
+    With `is_vector` the last axis of the pixels holds components, and the result is an itk.VectorImage.
     """
     result = itk.image_from_array(pixels, is_vector=is_vector)
     result.SetRegions(image.GetLargestPossibleRegion())
@@ -250,12 +254,14 @@ def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = 
 
 
 def first_index_of(image: Any) -> tuple[int, ...] | None:
-    """The index of the first pixel of an itk.Image, which pickle and copy.deepcopy() of ITK lose; None for arrays."""
+    """Returns the index of the first pixel of an itk.Image, which ITK's pickle and copy.deepcopy() lose; None for
+    arrays."""
     return tuple(image.GetLargestPossibleRegion().GetIndex()) if isinstance(image, itk.Object) else None
 
 
 def with_first_index(image: Any, index: tuple[int, ...] | None) -> Any:
-    """The image, whose first pixel gets the index that first_index_of() gave. Origin, and thus what the index means, stay."""
+    """Sets the index of an image's first pixel to the one that first_index_of() returned, and returns the image. The
+    origin is not changed."""
     if index is not None and first_index_of(image) != index:
         region = image.GetLargestPossibleRegion()
         region.SetIndex(index)
@@ -264,15 +270,16 @@ def with_first_index(image: Any, index: tuple[int, ...] | None) -> Any:
 
 
 def as_itk_mask(mask: Any, name: str, image: Any, given: Any) -> Any:
-    """An itk.Image that is 1 where `mask` is not 0.
+    """Returns an itk.Image that is 1 where `mask` is not 0, and 0 elsewhere.
 
-    `image` is the itk.Image of the image that was `given`, whose geometry and order of axes NumPy arrays have.
+    `image` is the itk.Image that was made of `given`, the user's image. A mask that is a NumPy array has the geometry
+    and the order of axes of `given`.
     """
     return _beside(image, given, mask, name, as_itk_image, lambda pixels: (pixels != 0).astype(np.uint8))
 
 
 def as_itk_labels(labels: Any, name: str, image: Any, given: Any) -> Any:
-    """An itk.Image of uint32 of labels, which are integers of any type; see as_itk_mask()."""
+    """Returns labels, which are integers of any type, as an itk.Image of uint32; see as_itk_mask()."""
     return _beside(image, given, labels, name, _as_label_image, lambda pixels: pixels)
 
 
@@ -299,7 +306,8 @@ def _beside(
     convert: Callable[[Any, str], Any],
     change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
 ) -> Any:
-    """The itk.Image of another image or array of the same size, with changed pixels."""
+    """Converts another image or array of the same size by `convert`, maps its pixels by `change`, and returns an
+    itk.Image with the geometry of `image`."""
     placed = _aligned(other, given, name, "image") if is_xarray(other) and is_xarray(given) else other
     if is_xarray(given) and not isinstance(placed, itk.Object) and placed.shape == given.shape:
         placed = given.copy(data=np.asarray(placed))
@@ -313,8 +321,10 @@ def _beside(
 
 
 def pixels_beside(other: Any, given: Any, name: str, of: str) -> npt.NDArray[Any]:
-    """The pixels of an image, array or DataArray in the order of the axes of `given`, whose parameter is `of`. Raises ValueError where it
-    does not lie where `given` lies. What has no geometry of its own takes that of `given`."""
+    """Returns the pixels of an image, array or DataArray in the order of the axes of `given`, whose parameter is named
+    `of`.
+
+    Raises ValueError if its geometry differs from that of `given`. If it has no geometry, it has that of `given`."""
     if is_xarray(other) and is_xarray(given):
         return pixels_of(_aligned(other, given, name, of), name)
     pixels = pixels_of(other, name)
@@ -328,7 +338,8 @@ def pixels_beside(other: Any, given: Any, name: str, of: str) -> npt.NDArray[Any
 
 
 def _aligned(other: Any, given: Any, name: str, of: str) -> Any:
-    """A DataArray as it lies beside another one: axes by their names, pixels by their coordinates where both have them."""
+    """Aligns a DataArray with another one: axes by their names, and pixels by their coordinates if both arrays have
+    some."""
     if not set(other.dims) <= set(given.dims):
         raise ValueError(
             f"{name} has the dimensions {other.dims}; they must be among those of {of}, {given.dims}: rename them, or give {name}.values"
@@ -340,8 +351,8 @@ def _aligned(other: Any, given: Any, name: str, of: str) -> Any:
 
 
 def _with_coordinates_of(other: Any, given: Any, dim: Any, name: str, of: str) -> Any:
-    """The pixels of a DataArray at the coordinates of another one along an axis. Numbers may differ by what ITK allows of a step, and by
-    the last digits of their types."""
+    """Selects the pixels of a DataArray at the coordinates of another one along an axis. Numbers are equal within ITK's
+    coordinate tolerance, as a fraction of the step, plus the rounding of their types."""
     if other.get_index(dim).equals(given.get_index(dim)):
         return other
     own, wanted = other.coords[dim].values, given.coords[dim].values
@@ -373,8 +384,8 @@ _COORDINATE_TOLERANCE: Callable[[], float] = itk.ImageToImageFilterCommon.GetGlo
 
 
 def _require_same_geometry(other: Any, image: Any, name: str, of: str) -> None:
-    """Raises ValueError unless an itk.Image lies where another one lies, within ITK's tolerances, or has no geometry of its own: that of
-    an array, or of a file without one."""
+    """Raises ValueError unless `other` has the geometry of `image` within ITK's tolerances, or no geometry of its own:
+    origin 0, spacing 1 and no rotation, as an array or a file without geometry has."""
     geometries = [
         {
             "origin": np.array(each.GetOrigin()),
@@ -398,7 +409,8 @@ def _require_same_geometry(other: Any, image: Any, name: str, of: str) -> None:
 
 
 def like(result: Any, image: Any, name: str | None) -> Any:
-    """The itk.Image `result`, which has the size of `image`, as the kind of `image`. A DataArray gets the name `name`."""
+    """Converts the itk.Image `result`, which has the size of `image`, to the kind of `image`. A DataArray gets the name
+    `name`."""
     if not is_xarray(image):
         return result if isinstance(image, itk.Object) else pixels_of(result)
     pixels = pixels_of(result)
@@ -410,17 +422,19 @@ def like(result: Any, image: Any, name: str | None) -> Any:
 
 
 def axes_of(array: Any) -> tuple[int, ...]:
-    """The axes of an array in the order of an image's pixels, [y, x]: as they are but for names that say otherwise."""
+    """Returns the axes of an array in the order of an image's pixels, [y, x]. They keep their order, except for a
+    DataArray whose dimensions are all named t, z, y or x."""
     if is_xarray(array) and set(array.dims) <= set(_AXES):
         return tuple(sorted(range(array.ndim), key=lambda axis: _AXES.index(array.dims[axis])))
     return tuple(range(array.ndim))
 
 
 def _image_from_xarray(array: Any, pixels: npt.NDArray[Any], name: str) -> Any:
-    """An itk.Image of `pixels`, which are those of `array`, where the coordinates and attributes of `array` place it.
+    """Returns an itk.Image of `pixels`, which belong to `array`, with the geometry of the array's coordinates and
+    attributes.
 
-    Coordinates that fall become a direction, as ITK's spacing is positive. The attribute `direction` is the one that
-    itk.xarray_from_image() writes.
+    Descending coordinates become a negative direction, because ITK's spacing is positive. The attribute `direction` is
+    the one that itk.xarray_from_image() writes.
     """
     dims = [array.dims[axis] for axis in axes_of(array)]
     result = image_of(np.ascontiguousarray(np.transpose(pixels, axes_of(array))))
@@ -433,7 +447,7 @@ def _image_from_xarray(array: Any, pixels: npt.NDArray[Any], name: str) -> Any:
 
 
 def _first_and_step(array: Any, dim: str, name: str) -> tuple[float, float]:
-    """The coordinate of an axis's first pixel, and the difference to that of the next one."""
+    """Returns the coordinate of an axis's first pixel and the step between coordinates; 0 and 1 without coordinates."""
     if dim not in array.coords:
         return 0.0, 1.0
     values = array.coords[dim].values
@@ -447,7 +461,7 @@ def _first_and_step(array: Any, dim: str, name: str) -> tuple[float, float]:
     if len(places) == 1:
         return float(places[0]), 1.0
     step = (places[-1] - places[0]) / (len(places) - 1)
-    # Coordinates of float32 are rounded to their last digit.
+    # Coordinates of a floating-point type may deviate from even spacing by their rounding.
     rounding = np.finfo(values.dtype).eps * np.abs(places).max() if values.dtype.kind == "f" else 0.0
     deviation = np.abs(places - (places[0] + step * np.arange(len(places)))).max()
     if step == 0.0 or deviation > 1e-3 * abs(step) + 2.0 * rounding:
@@ -460,12 +474,13 @@ def _first_and_step(array: Any, dim: str, name: str) -> tuple[float, float]:
 
 
 def step_of(array: Any, axis: int, name: str) -> float:
-    """The spacing of a DataArray along one of its axes; negative where coordinates fall."""
+    """Returns the spacing of a DataArray along one of its axes. It is negative where coordinates descend."""
     return _first_and_step(array, array.dims[axis], name)[1]
 
 
 def _direction_of(array: Any, dims: list[str]) -> npt.NDArray[np.float64]:
-    """The matrix of directions, with x first; one unless the attribute `direction` holds one for all the axes."""
+    """Returns the direction matrix, with x first. It is the identity unless the attribute `direction` holds a matrix of
+    determinant 1 or -1 that covers all axes."""
     identity = np.eye(len(dims))
     try:
         matrix = np.asarray(array.attrs.get("direction"), dtype=np.float64)

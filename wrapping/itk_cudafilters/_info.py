@@ -12,7 +12,7 @@ Backend = Literal["automatic", "cuda", "host"]
 
 @dataclass(frozen=True)
 class Device:
-    """One GPU of this machine."""
+    """A GPU of this machine."""
 
     index: int
     name: str
@@ -53,7 +53,7 @@ class Info:
 
 
 def _version_pair(number: int) -> tuple[int, int] | None:
-    """CUDA's 1000 * major + 10 * minor."""
+    """Splits a version of CUDA, 1000 * major + 10 * minor. Returns None for 0."""
     return (number // 1000, number % 1000 // 10) if number else None
 
 
@@ -68,7 +68,7 @@ def _backend_name(value: int) -> Backend:
 
 
 def may_use_gpu(filter_: Any) -> bool:
-    """Whether a filter runs on the GPU, as long as there is memory."""
+    """Returns whether a filter runs on the GPU, provided that there is enough memory."""
     configuration: Any = itk.CudaFiltersConfiguration
     backend = _backend_name(filter_.GetBackend())
     if backend == "automatic":
@@ -77,9 +77,14 @@ def may_use_gpu(filter_: Any) -> bool:
 
 
 def info() -> Info:
-    """Looks for GPUs and their driver; never fails for want of them.
+    """Returns what the filters found on this machine: GPUs, driver, settings, and where filters run by default.
 
-    Raises RuntimeError if ITK_CUDAFILTERS_BACKEND or ITK_CUDAFILTERS_DEVICE has a value that is none.
+    A missing GPU or driver is not an error; `reason` then says why the filters run on the host.
+
+    Raises
+    ------
+    RuntimeError
+        ITK_CUDAFILTERS_BACKEND or ITK_CUDAFILTERS_DEVICE has an invalid value.
     """
     configuration: Any = itk.CudaFiltersConfiguration
     usable, reason = configuration.IsDeviceUsable(-1, "")

@@ -16,12 +16,12 @@ from ._dlpack import native
 from ._images import image_view_of
 from ._operations import OF_HOST, Operations, Places
 
-# ITK's filter, which runs for the mode nearest, takes lines of four pixels or more. A line that is continued by its edge
-# values remains the same if it begins earlier and ends later.
+# The recursion of the mode nearest needs lines of four pixels or more, as ITK's filter does. Shorter lines are padded
+# with their edge values, which does not change the result because the mode continues them by the same values.
 _SHORTEST_LINE = 4
 _PADDING = 2
 
-# Below these weights a quotient is mostly rounding, or the undershoot of the kernel.
+# Below these weights the quotient consists mostly of rounding errors, or of the undershoot of the kernel.
 SMALLEST_WEIGHT = {"accurate": 1e-3, "deriche": 1e-2}
 
 
@@ -37,12 +37,12 @@ class Pass(NamedTuple):
         return self.mode == "nearest" and shape[self.axis] < _SHORTEST_LINE
 
 
-# Each item is a call of its own to the GPU, of a dozen kernels; operations on all items at once take about thirty.
+# The masked passes launch a dozen kernels for each item. Array operations launch about thirty for all items together.
 MOST_MASKED_ITEMS = 32
 
 
 class LineFilter(Protocol):
-    """How lines are filtered, whatever the axis."""
+    """A filter along the lines of any axis."""
 
     @property
     def approximation(self) -> str: ...
@@ -53,20 +53,22 @@ class LineFilter(Protocol):
     def run(self, items: Any, axis: int, sigma: float, order: int, mode: str, cval: float) -> Any:
         """Filters float32 or float64 pixels along an axis. sigma is in pixels.
 
-        The bits of a line depend on the line and on whether axes follow its own. So axes in front of it are batch axes.
+        The result of a line depends, bit for bit, only on the line and on whether axes follow its own. Axes before it
+        are therefore batch axes.
         """
 
     def smooth_valid(self, items: Any, valid: Any, keeps_nan: bool, passes: Sequence[Pass], cval: float) -> Any:
-        """The quotient G(m x) / G(m) of each item, with the bits that run() and the operations of the package give, in one
-        call that nothing waits for. None if there is no such call for these items.
+        """Computes the quotient G(m x) / G(m) of each item in a single asynchronous call. Returns None if these items
+        have no such call. The result is bit-identical to that of run() and the package's operations.
 
-        `valid` is None for all pixels. With `keeps_nan` pixels that are NaN or infinite do not count, and valid ones among them
-        become NaN. Axes are those of an item.
+        `valid` is None if all pixels are valid. With `keeps_nan` pixels that are NaN or infinite do not count, and
+        valid ones among them become NaN. The axes of `passes` are the axes of an item.
         """
 
 
 def can_mask(passes: Sequence[Pass], shape: Sequence[int], cval: float) -> bool:
-    """Whether passes over an array of that shape can be run over valid pixels. What continues lines of a mask is valid and 0."""
+    """Returns whether passes over an array of that shape can be restricted to valid pixels. Beyond the ends, the masked
+    passes continue lines by pixels that are valid and 0, so that the mode constant needs cval 0."""
     return (
         bool(passes)
         and 0 not in shape
@@ -75,8 +77,8 @@ def can_mask(passes: Sequence[Pass], shape: Sequence[int], cval: float) -> bool:
 
 
 class DevicePasses:
-    """Passes over contiguous arrays of one shape and type in the memory of a GPU, on the stream of their package. No pass needs
-    padding."""
+    """Passes over contiguous arrays of one shape and type in GPU memory, on the stream of their package. No pass may
+    need padding."""
 
     def __init__(self, passes: Sequence[Pass], shape: Sequence[int], dtype: str, cval: float, approximation: str) -> None:
         self._passes = passes
@@ -94,15 +96,17 @@ class DevicePasses:
         self._run_and_look = native().cudafilters_run_passes_and_look
 
     def run(self, array: Any, ops: Places, result: Any = None) -> Any:
-        """Queues the passes. The result is in new memory or in that of `result`. The host does not wait."""
+        """Queues the passes and returns the result, which is `result` or a new array. The host does not wait."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
         self._run(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
         return result
 
     def run_keeping_nan(self, array: Any, ops: Places, result: Any = None) -> Any:
-        """As without the pixels that are NaN or infinite, which become NaN. The host waits until the GPU has looked for them, and
-        has queued the passes before. None where there are such pixels and a derivative, or the like."""
+        """Runs the passes without the pixels that are NaN or infinite, which become NaN in the result.
+
+        The host queues the passes, then waits until the GPU has looked for such pixels. Returns None if there are some
+        and the masked passes cannot be run, for example because they compute a derivative."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
         if self._run_and_look(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array)):
@@ -112,7 +116,7 @@ class DevicePasses:
         return result
 
     def run_valid(self, items: Any, valid: Any, keeps_nan: bool, ops: Operations) -> Any:
-        """Queues the passes over the valid pixels of each array of a batch. The arrays lie one behind the other. The host does not wait."""
+        """Queues the passes over the valid pixels of each item of a contiguous batch. The host does not wait."""
         result = ops.empty_like(items)
         self.mask(items, valid, keeps_nan, result, len(items), ops)
         return result
@@ -137,7 +141,8 @@ class DevicePasses:
 
     @functools.cached_property
     def of_items(self) -> DevicePasses | None:
-        """The passes over one item, where the last axes of the array are filtered and the others count items."""
+        """The masked passes over one item: the last axes of the array are filtered, the others count items. None if the
+        passes cannot be masked, or there are more than MOST_MASKED_ITEMS items."""
         batch = len(self._shape) - len(self._passes)
         lines = [each._replace(axis=each.axis - batch) for each in self._passes]
         if self.number_of_items > MOST_MASKED_ITEMS or not can_mask(lines, self._shape[batch:], self._cval):
@@ -147,7 +152,7 @@ class DevicePasses:
 
 @dataclass(frozen=True)
 class DeviceLineFilter:
-    """Of arrays in the memory of a GPU, as DevicePasses."""
+    """Filters lines of arrays in GPU memory by DevicePasses."""
 
     approximation: str
     ops: Operations
@@ -178,7 +183,8 @@ class DeviceLineFilter:
 
 @dataclass(frozen=True)
 class HostLineFilter:
-    """Of arrays of NumPy, by ITK's filter, on the host or over the link on a GPU."""
+    """Filters lines of NumPy arrays by itk.CudaRecursiveGaussianImageFilter, on the host, or on a GPU with
+    transfers."""
 
     approximation: str
     backend: str
@@ -213,7 +219,8 @@ class HostLineFilter:
         filtered = itk.array_view_from_image(smoother.GetOutput())
         if padding:
             filtered = filtered[:, padding:-padding]
-        # A copy: NumPy drops the image, which owns the pixels, from arrays that are made of the view.
+        # Copy the pixels, because arrays that NumPy makes of the view do not keep the image alive, which owns the
+        # pixels.
         return np.array(filtered, order="C", subok=False).reshape(shape)
 
     def smooth_valid(self, items: Any, valid: Any, keeps_nan: bool, passes: Sequence[Pass], cval: float) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Gaussian functions do with arrays beside filtering, in NumPy, CuPy and torch: results lie where the operands lie."""
+"""Array operations of NumPy, CuPy and torch behind one interface. Results are on the device of the operands."""
 from __future__ import annotations
 
 import functools
@@ -16,29 +16,29 @@ from ._images import describe, is_xarray
 
 
 class Places(Protocol):
-    """Where the arrays of one package lie."""
+    """Memory, device and stream of the arrays of one package."""
 
     def empty_like(self, array: Any) -> Any:
-        """New memory for a contiguous array on its device, whichever device is the current one."""
+        """Returns an uninitialized array like a contiguous one, on its device even if another device is current."""
 
     def pointer(self, array: Any) -> int: ...
     def device(self, array: Any) -> int: ...
     def stream(self, array: Any) -> int:
-        """The handle of the stream on which the package works on that array's device."""
+        """Returns the handle of the package's current stream on the device of the array."""
 
 
 class Operations(Places, Protocol):
-    """Operations on the arrays of one package. Types of elements go by their names in NumPy."""
+    """Operations on the arrays of one package. Types of elements are identified by their names in NumPy."""
 
     is_on_gpu: bool
 
     def type_of(self, array: Any) -> str: ...
     def type_named(self, asked: Any) -> str:
-        """The name of what the user calls a type. Raises TypeError for other objects."""
+        """Returns the name of a type that the user gave in any form. Raises TypeError for other objects."""
 
     def transpose(self, array: Any, axes: Sequence[int]) -> Any: ...
     def contiguous(self, array: Any, dtype: str) -> Any:
-        """The array itself if it is contiguous and of that type, else a copy."""
+        """Returns the array itself if it is contiguous and of that type, otherwise a copy."""
 
     def copy(self, array: Any) -> Any: ...
     def where(self, condition: Any, a: Any, b: Any) -> Any: ...
@@ -49,30 +49,30 @@ class Operations(Places, Protocol):
     def stack_last(self, arrays: Sequence[Any]) -> Any: ...
     def concatenate(self, arrays: Sequence[Any], axis: int) -> Any: ...
     def first_true(self, flags: Any) -> Any:
-        """For each row of a matrix, the place of its first true element; 0 if there is none."""
+        """Returns the index of the first true element of each row of a matrix, or 0 if a row has no true element."""
 
     def truncate(self, values: Any, dtype: str) -> Any:
-        """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0. The range of integers of 64 bits
-        ends with the last number that float64 has."""
+        """Converts values to a type as the filters do: to integers by truncation towards 0 and clamping to the range,
+        with NaN as 0. The range of 64-bit integers ends at the last number that float64 represents."""
 
     def mean(self, array: Any, flags: Any) -> Any:
-        """The mean of the elements whose flags are true, with 24 digits, as an array of no axes and of the type of `array`. The
-        host does not wait."""
+        """Returns the mean of the elements whose flags are true, rounded to 24 binary digits, as a zero-dimensional
+        array of the type of `array`. The host does not wait."""
 
     def empty(self, shape: Sequence[int], array: Any) -> Any:
-        """An array of that type, on the device of `array`."""
+        """Returns an uninitialized array of the type and on the device of `array`."""
 
     def is_contiguous(self, array: Any) -> bool: ...
     def is_finite(self, array: Any) -> bool:
-        """Whether all pixels are finite. The host waits for the answer."""
+        """Returns whether all pixels are finite. The host waits for the answer."""
 
     def current(self, array: Any) -> AbstractContextManager[Any]:
-        """Where the package's own work runs on the array's device."""
+        """Returns a context in which the package's work runs on the device of the array."""
 
 
 @functools.cache
 def _range_of(dtype: str) -> tuple[float, float]:
-    """The least and the largest number of a type of integers that float64 has."""
+    """Returns the least and the largest number of an integer type that float64 represents."""
     if dtype == "bool":
         return 0.0, 1.0
     limits = np.iinfo(dtype)
@@ -81,8 +81,9 @@ def _range_of(dtype: str) -> tuple[float, float]:
 
 
 def _with_24_digits(number: Any, where: Any) -> Any:
-    """A float64 rounded to 24 binary digits (Veltkamp's splitting), unless that overflows. Each package sums in an order of its
-    own, and the last digits differ. `where`: the package's function."""
+    """Rounds a float64 to 24 binary digits (Veltkamp's splitting), unless that would overflow. This makes the packages
+    agree, whose sums differ in the last digits because each adds in its own order. `where` is the package's
+    function."""
     is_small = abs(number) < 1e290
     small = where(is_small, number, 0.0)
     shifted = small * float((1 << 29) + 1)
@@ -90,7 +91,7 @@ def _with_24_digits(number: Any, where: Any) -> Any:
 
 
 class NumpyOperations:
-    """Of NumPy. CuPy has the same functions."""
+    """Operations on NumPy arrays. CuPy has the same functions."""
 
     is_on_gpu = False
 
@@ -107,7 +108,8 @@ class NumpyOperations:
         return self._np.transpose(array, tuple(axes))
 
     def contiguous(self, array: Any, dtype: str) -> Any:
-        return self._np.asarray(array, dtype=np.dtype(dtype), order="C")  # ascontiguousarray() would add an axis to none
+        # Not ascontiguousarray(), which would add an axis to a zero-dimensional array.
+        return self._np.asarray(array, dtype=np.dtype(dtype), order="C")
 
     def copy(self, array: Any) -> Any:
         return array.copy()
@@ -181,8 +183,10 @@ class CupyOperations(NumpyOperations):
         self._current_stream = cupy.cuda.get_current_stream
 
     def empty_like(self, array: Any) -> Any:
-        # The constructor, as cupy.empty_like() takes longer than a kernel's launch to find the same order of axes.
-        if array.data.device_id == self._current_device():  # else four calls of CUDA go to another device and back
+        # Call the constructor, because cupy.empty_like() takes longer than a kernel launch to find the order of axes.
+        # If the device is current already, also skip the context manager, which makes four CUDA calls to switch and
+        # restore it.
+        if array.data.device_id == self._current_device():
             return self._np.ndarray(array.shape, array.dtype)
         with array.device:
             return self._np.ndarray(array.shape, array.dtype)
@@ -214,7 +218,8 @@ class TorchOperations:
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
-        # What torch's own compiler calls: the public function makes an object first, which takes longer than a kernel's launch.
+        # torch's own compiler calls this function, too. The public one constructs an object, which takes longer than a
+        # kernel launch.
         self._raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def type_of(self, array: Any) -> str:
@@ -301,17 +306,19 @@ class TorchOperations:
 
 
 def _is_finite_by_sum(array: Any, package: Any) -> bool:
-    """Whether all pixels are finite. A sum reads the array once. It may also overflow; then each pixel is looked at."""
+    """Returns whether all pixels are finite. It first checks the sum, which reads the array once and needs no temporary
+    array. If the sum is not finite, which overflow may also cause, each pixel is checked."""
     return math.isfinite(float(array.sum())) or bool(package.isfinite(array).all())
 
 
 OF_HOST: Operations = NumpyOperations()
-# Of classes all of whose arrays have the same operations. Tests add classes that they say are on a GPU.
+# Operations of the classes whose arrays all have the same ones. Tests add classes that they declare to be on a GPU.
 OF_CLASSES: dict[type, Operations] = {}
 
 
 def operations_of(array: Any) -> Operations | None:
-    """Of the package of an array in the memory of a GPU; of NumPy for images of the host; None for other objects."""
+    """Returns the operations of CuPy or torch for their arrays in GPU memory, the ones of NumPy for images on the host,
+    and None for other objects."""
     if type(array) in OF_CLASSES:
         return OF_CLASSES[type(array)]
     if isinstance(array, (np.ndarray, itk.Object)) or is_xarray(array):
@@ -329,7 +336,8 @@ _of_cupy = functools.cache(CupyOperations)
 
 
 def current_device_of(image: Any) -> AbstractContextManager[Any]:
-    """Makes the GPU of an array the current one of its package. For other objects it does nothing."""
+    """Returns a context in which the GPU of an array is its package's current device. For other objects it does
+    nothing."""
     ops = operations_of(image)
     return nullcontext() if ops is None or not ops.is_on_gpu else ops.current(image)
 
