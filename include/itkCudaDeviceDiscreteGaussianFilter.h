@@ -14,7 +14,8 @@ namespace itk
 /** \class CudaDeviceDiscreteGaussianFilter
  * \brief The parameters of DiscreteGaussianImageFilter with their defaults, for device images.
  *
- * Boundary conditions are of images of the host with the same pixels, because ITK's read pixels on the host.
+ * Boundary conditions are objects for host images with the same pixels, because ITK's boundary conditions read pixels
+ * on the host.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -43,7 +44,8 @@ public:
 
   itkTypeMacro(CudaDeviceDiscreteGaussianFilter, CudaDeviceImageFilter);
 
-  /** Along each axis, in physical units, or in pixels with UseImageSpacing off; default 0. */
+  /** The variance along each axis in squared physical units, or in squared pixels if UseImageSpacing is off; default 0.
+   * */
   itkSetMacro(Variance, ArrayType);
   itkGetConstMacro(Variance, const ArrayType);
   void
@@ -58,7 +60,7 @@ public:
     this->SetVariance(MakeArray(variances));
   }
 
-  /** The square root of the variance. */
+  /** Sets the standard deviation, which is the square root of the variance. */
   void
   SetSigma(double sigma)
   {
@@ -90,7 +92,7 @@ public:
     return sigmas;
   }
 
-  /** Largest error of the kernel that was cut, along each axis, between 0 and 1; default 0.01. */
+  /** The largest error of the truncated kernel along each axis, between 0 and 1; default 0.01. */
   itkSetMacro(MaximumError, ArrayType);
   itkGetConstMacro(MaximumError, const ArrayType);
   void
@@ -105,20 +107,21 @@ public:
     this->SetMaximumError(MakeArray(errors));
   }
 
-  /** In pixels; default 32. */
+  /** The largest width of the kernel in pixels; default 32. */
   itkSetMacro(MaximumKernelWidth, unsigned int);
   itkGetConstMacro(MaximumKernelWidth, unsigned int);
 
-  /** The first axes that are filtered; default: all. With 0 the input is copied. */
+  /** The number of axes that are filtered, from the first one on; default: all. With 0 the input is copied. */
   itkSetMacro(FilterDimensionality, unsigned int);
   itkGetConstMacro(FilterDimensionality, unsigned int);
 
-  /** Default on. */
+  /** Whether Variance is in physical units instead of pixels; default on. */
   itkSetMacro(UseImageSpacing, bool);
   itkGetConstMacro(UseImageSpacing, bool);
   itkBooleanMacro(UseImageSpacing);
 
-  /** Of the first pass, and of those after it. The filter does not own them. Default: zero-flux Neumann. */
+  /** The boundary conditions of the first pass and of the passes after it. The filter does not own them. Default:
+   * zero-flux Neumann. */
   itkSetMacro(InputBoundaryCondition, InputBoundaryConditionPointerType);
   itkGetConstMacro(InputBoundaryCondition, InputBoundaryConditionPointerType);
   itkSetMacro(RealBoundaryCondition, RealBoundaryConditionPointerType);

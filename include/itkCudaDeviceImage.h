@@ -14,20 +14,20 @@ namespace itk
 /** \class CudaDeviceImage
  * \brief Image in the memory of a GPU.
  *
- * It takes part in pipelines as any image of ITK: regions, spacing, origin and direction, Graft(), ReleaseData() and
- * DisconnectPipeline() are ImageBase's. The host has no access to its pixels: there is no GetPixel(), no buffer
- * pointer, no iterator. A filter of ITK that reads pixels does not compile with it. CudaUploadImageFilter and
- * CudaDownloadImageFilter copy from and to images of the host.
+ * It takes part in pipelines like any image of ITK: regions, spacing, origin and direction, Graft(), ReleaseData() and
+ * DisconnectPipeline() are inherited from ImageBase. The host cannot access its pixels: there is no GetPixel(), no
+ * buffer pointer and no iterator, so that an ITK filter that reads pixels does not compile with it.
+ * CudaUploadImageFilter and CudaDownloadImageFilter copy from and to host images.
  *
  * Pixels are scalars, classes derived from FixedArray (Vector, CovariantVector, SymmetricSecondRankTensor, RGBPixel,
- * RGBAPixel), or VariableLengthVector, which makes the image the counterpart of a VectorImage: its length is set by
+ * RGBAPixel), or VariableLengthVector, which makes the image the counterpart of a VectorImage; set its length by
  * SetNumberOfComponentsPerPixel() before Allocate(). Components are of char, short or int type, signed or unsigned,
  * float or double. Images have one to four dimensions.
  *
- * The memory is planar, one volume for each component, and its rows start at multiples of 16 bytes. It comes from the
- * module's pool or from CudaFiltersConfiguration::SetDeviceMemoryResource(). Grafted images share the memory. The last
- * of them frees it, after all work that uses it (CudaDeviceImageMemory). Filters queue their work and return. Work that
- * reads the image waits on the device, and Synchronize() waits on the host.
+ * The memory is planar, with one volume for each component, and its rows start at multiples of 16 bytes. It comes from
+ * the module's pool or from CudaFiltersConfiguration::SetDeviceMemoryResource(). Grafted images share the memory. The
+ * last of them frees it, after all work that uses it (CudaDeviceImageMemory). Filters queue their work and return.
+ * Later work that reads the image waits on the device; Synchronize() waits on the host.
  *
  * \code
  * using ImageType = itk::CudaDeviceImage<float, 3>;
@@ -54,7 +54,8 @@ public:
   using ConstPointer = SmartPointer<const Self>;
   using ConstWeakPointer = WeakPointer<const Self>;
 
-  // There is no InternalPixelType, PixelContainer or AccessorType: with those, code that reads pixels would compile.
+  // InternalPixelType, PixelContainer and AccessorType are missing on purpose, because with them code that reads pixels
+  // would compile.
   using PixelType = TPixel;
   using ComponentType = typename CudaDetail::CudaDevicePixelTraits<TPixel>::ComponentType;
   using typename Superclass::RegionType;
@@ -63,7 +64,7 @@ public:
   using RebindImageType = CudaDeviceImage<UPixel, UDimension>;
 
   static constexpr unsigned int ImageDimension = VDimension;
-  /** Components of a pixel; 0: set by SetNumberOfComponentsPerPixel(). */
+  /** Number of components of a pixel; 0 if SetNumberOfComponentsPerPixel() sets it. */
   static constexpr unsigned int PixelLength = CudaDetail::CudaDevicePixelTraits<TPixel>::Length;
 
   static_assert(CudaDetail::CudaComponentTraits<ComponentType>::IsSupported,
@@ -76,19 +77,19 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaDeviceImage, ImageBase);
 
-  /** Takes memory for the buffered region on the device that SetDeviceIndex() named. The image drops its earlier memory
-   * first. The pixels are zero if `initialize` is true, else undefined.
-   * \exception CudaError with the reason if the device cannot be used or has too little memory; the image holds no
-   * memory then
+  /** Allocates memory for the buffered region on the device that SetDeviceIndex() named. The image releases its earlier
+   * memory first. The pixels are zero if `initialize` is true, otherwise undefined.
+   * \exception CudaError with the reason if the device cannot be used or has too little memory; the image then holds no
+   * memory
    * \exception ExceptionObject if the number of components is 0 */
   void
   Allocate(bool initialize = false) override;
 
-  /** Drops the memory, as ReleaseData() does. */
+  /** Releases the memory, as ReleaseData() does. */
   void
   Initialize() override;
 
-  /** Copies regions and geometry, and shares the memory. Nothing happens if `image` is null.
+  /** Copies regions and geometry, and shares the memory. Does nothing if `image` is null.
    * \exception ExceptionObject if `image` is not a CudaDeviceImage of the same type */
   void
   Graft(const ImageBase<VDimension> * image) override;
@@ -96,21 +97,21 @@ public:
   unsigned int
   GetNumberOfComponentsPerPixel() const override;
 
-  /** For pixels of VariableLengthVector, from the next Allocate() on. For other pixels the type decides, and the call
-   * does nothing, as in Image. */
+  /** Sets the number of components of VariableLengthVector pixels, from the next Allocate() on. For other pixels the
+   * type decides and the call does nothing, as in Image. */
   void
   SetNumberOfComponentsPerPixel(unsigned int number) override;
 
-  /** The device of the next Allocate(); -1 (default): that of CudaFiltersConfiguration.
+  /** Sets the device of the next Allocate(); -1 (default) stands for the device of CudaFiltersConfiguration.
    * \exception ExceptionObject if the index is less than -1 */
   void
   SetDeviceIndex(int index);
 
-  /** The device that the memory lies on; without memory what SetDeviceIndex() set. */
+  /** Returns the device of the memory or, without memory, the index that SetDeviceIndex() set. */
   int
   GetDeviceIndex() const;
 
-  /** Whether the image holds memory. */
+  /** Returns whether the image holds memory. */
   bool
   IsAllocated() const
   {
@@ -118,28 +119,29 @@ public:
   }
 
 #if !defined(ITK_WRAPPING_PARSER) // Python has __dlpack__ instead
-  /** The buffered region in device memory; empty without memory. */
+  /** Returns the buffered region in device memory; the view is empty without memory. */
   const CudaDeviceImageView &
   GetDeviceView() const
   {
     return m_View;
   }
 
-  /** The pixels of `region` in device memory. The exception calls the image `name`, or by its class if there is none.
-   * \exception ExceptionObject if the image does not hold them: if it was released, was not allocated, or its regions
-   * or components have changed since */
+  /** Returns the pixels of `region` in device memory. The exception calls the image `name`, or by its class if that is
+   * null.
+   * \exception ExceptionObject if the image does not hold these pixels, because it was released or not allocated, or
+   * because its regions or components have changed since */
   CudaDeviceImageView
   GetDeviceView(const RegionType & region, const char * name = nullptr) const;
 
-  /** Lets the image hold the pixels of its buffered region in this memory.
-   * \exception ExceptionObject if size, components or component type are not the image's, or the elements lie beyond
+  /** Makes the image hold the memory of `view` as the pixels of its buffered region.
+   * \exception ExceptionObject if size, components or component type differ from the image's, or if elements lie beyond
    * the memory */
   void
   SetDeviceView(const CudaDeviceImageView & view);
 #endif
 
-  /** Waits until all work that writes the pixels is done. Without memory it returns at once.
-   * \exception CudaError if that work failed, or earlier work of the same thread */
+  /** Waits until all work that writes the pixels is done. Returns at once without memory.
+   * \exception CudaError if this work, or earlier work of the same thread, failed */
   void
   Synchronize() const;
 
@@ -153,7 +155,7 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  /** Pixels of a region along each axis, and components. */
+  /** Returns the number of pixels of a region along each axis, and the number of components. */
   std::array<size_t, CudaDeviceImageView::NumberOfAxes>
   GetPlanarSize(const RegionType & region) const;
 
@@ -180,7 +182,7 @@ public:
 
 namespace CudaDetail
 {
-/** Device images hold no pixels of the host: filters treat them separately. */
+/** Filters treat device images separately, because they hold no pixels on the host. */
 template <typename TPixel, unsigned int VDimension>
 struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
 {
@@ -193,8 +195,8 @@ struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
 } // namespace CudaDetail
 
 /** \struct CudaHostImageOf
- * \brief The image of the host with the pixels of a device image: VectorImage for VariableLengthVector, else Image. For
- * an image of the host it is that itself.
+ * \brief The type of the host image with the pixels of a device image: VectorImage for VariableLengthVector, otherwise
+ * Image. For a host image it is the type itself.
  * \ingroup CudaFilters
  */
 template <typename TImage, bool VIsOnDevice = CudaIsDeviceImage<TImage>::value>
@@ -213,28 +215,29 @@ struct CudaHostImageOf<TDeviceImage, true>
                                   Image<typename TDeviceImage::PixelType, Dimension>>;
 };
 
-/** A device image of somebody else's device memory, without a copy.
+/** Returns a device image of device memory that the caller owns, without a copy.
  *
- * `pointer` points to the first pixel of `region`; rows, slices and volumes follow each other without gaps, and each
+ * `pointer` points to the first pixel of `region`. Rows, slices and volumes follow each other without gaps, and each
  * component of the pixels is a volume of its own behind the one before. `geometry` gives spacing, origin, direction and
- * the largest possible region; null: spacing 1, origin 0 and `region`. `owner` may be any object that keeps the memory
- * alive. A copy of it is kept as long as an image holds the memory. `device` is -1 for that of
- * CudaFiltersConfiguration.
+ * the largest possible region; if it is null, spacing is 1, origin is 0, and the largest possible region is `region`.
+ * `owner` may be any object that keeps the memory alive. A copy of it is kept as long as an image holds the memory. A
+ * `device` of -1 stands for the device of CudaFiltersConfiguration.
  *
  * Work on CUDA's default stream may still write the memory; see CudaDeviceImageMemory::Adopt(). No filter writes to it.
  *
- * An `itk::CudaImage` of RTK becomes a device image that holds it:
-   \code
-   using DeviceImageType = itk::CudaDeviceImage<float, 3>;
-   itk::CudaImage<float, 3>::Pointer source = filter->GetOutput();
-   float * const pixels = static_cast<float *>(source->GetCudaDataManager()->GetGPUBufferPointer());
-   const auto image = itk::CudaDeviceImageFromPointer<DeviceImageType>(
-     pixels, source->GetBufferedRegion(), source.GetPointer(), source);
-   \endcode
+ * The following code makes a device image that holds an `itk::CudaImage` of RTK:
+ * \code
+ * using DeviceImageType = itk::CudaDeviceImage<float, 3>;
+ * itk::CudaImage<float, 3>::Pointer source = filter->GetOutput();
+ * float * const pixels = static_cast<float *>(source->GetCudaDataManager()->GetGPUBufferPointer());
+ * const auto image = itk::CudaDeviceImageFromPointer<DeviceImageType>(
+ *   pixels, source->GetBufferedRegion(), source.GetPointer(), source);
+ * \endcode
  *
  * \exception CudaError with the reason if the device cannot be used
  * \exception ExceptionObject if `pointer` is null, `region` is not in the geometry's largest possible region, or
- * `numberOfComponents` is 0 \ingroup CudaFilters */
+ * `numberOfComponents` is 0
+ * \ingroup CudaFilters */
 template <typename TImage, typename TOwner>
 typename TImage::Pointer
 CudaDeviceImageFromPointer(typename TImage::ComponentType *          pointer,

@@ -19,7 +19,7 @@ CudaDeviceImage<TPixel, VDimension>::Allocate(bool initialize)
     itkExceptionMacro("The number of components is 0; SetNumberOfComponentsPerPixel() must come before Allocate()");
   }
   this->ComputeOffsetTable();
-  m_View = CudaDeviceImageView(); // drops the old memory first: the new memory may be the same
+  m_View = CudaDeviceImageView(); // release the old memory first, so that its blocks can be allocated again
   m_View = CudaDetail::CudaAllocateDeviceImage(this->GetPlanarSize(this->GetBufferedRegion()),
                                                DeviceComponentType,
                                                m_DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex()

@@ -9,14 +9,14 @@
 
 namespace itk
 {
-/** Whether one of a filter's images, or both, lie on the device. \ingroup CudaFilters */
+/** Whether the input or the output of a filter is a device image. \ingroup CudaFilters */
 template <typename TInputImage, typename TOutputImage>
 constexpr bool CudaHasDeviceImage = CudaIsDeviceImage<TInputImage>::value || CudaIsDeviceImage<TOutputImage>::value;
 
 /** \class CudaDeviceImageFilter
- * \brief Superclass of filters whose input or output is a device image, or both; the whole image is requested.
+ * \brief Superclass of filters whose input or output is a device image, or both; it requests the whole image.
  *
- * The other image may be one of the host: Image or VectorImage, with components that the module supports.
+ * The other image may be a host image: Image or VectorImage, with components that the module supports.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -44,8 +44,8 @@ public:
 
   itkTypeMacro(CudaDeviceImageFilter, ImageToImageFilter);
 
-  /** As the superclass's. If the output is an image of the host and a filter before this one throws, it calls
-   * ResetPipeline(), without which ITK's next Update() would do nothing. */
+  /** Updates the output as the superclass does. If the output is a host image and a filter upstream throws, it also
+   * calls ResetPipeline(), because otherwise ITK's next Update() would do nothing. */
   void
   UpdateOutputData(DataObject * output) override
   {
@@ -84,7 +84,7 @@ protected:
   }
 };
 
-/** `THostSuperclass` where the images are the host's, and `TDeviceSuperclass` where one of them is a device image.
+/** `THostSuperclass` if both images are host images, otherwise `TDeviceSuperclass`.
  * \ingroup CudaFilters */
 template <typename TInputImage,
           typename TOutputImage,

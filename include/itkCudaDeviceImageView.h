@@ -11,9 +11,10 @@
 namespace itk
 {
 /** \struct CudaDeviceImageView
- * \brief A region of an image in device memory, with the memory.
+ * \brief A region of an image in device memory, together with the memory that holds it.
  *
- * It is planar: each component of the pixels is a volume of its own. Axes beyond the image's dimension have size 1.
+ * The layout is planar: each component of the pixels is a volume of its own. Axes beyond the image's dimension have
+ * size 1.
  *
  * \ingroup CudaFilters
  */
@@ -23,11 +24,11 @@ struct CudaDeviceImageView
 
   CudaDeviceImageMemory::Pointer Memory;
   CudaComponentType              ComponentType{ CudaComponentType::Float };
-  // axes x, y, z, t and component
+  // Number of elements along the axes x, y, z, t and component.
   std::array<size_t, NumberOfAxes> Size{ { 1, 1, 1, 1, 1 } };
-  // elements from one to its neighbour along each axis; Stride[0] is 1
+  // Distance between neighbours along each axis, in elements; Stride[0] is 1.
   std::array<size_t, NumberOfAxes> Stride{ { 1, 1, 1, 1, 1 } };
-  // elements from the start of the memory to the first one
+  // Position of the first element in the memory, in elements.
   size_t Offset{ 0 };
 
   size_t
@@ -36,7 +37,7 @@ struct CudaDeviceImageView
     return Size[0] * Size[1] * Size[2] * Size[3] * Size[4];
   }
 
-  /** Device memory of the first element; nullptr without memory. */
+  /** Returns the device address of the first element; nullptr without memory. */
   void *
   GetPointer() const
   {

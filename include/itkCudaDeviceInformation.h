@@ -19,7 +19,7 @@ struct CudaDeviceInformation
   size_t      TotalMemory{ 0 };       // bytes
   size_t      FreeMemory{ 0 };        // bytes, at the time of the call; 0 if this process has not used the device
   bool        Usable{ false };
-  std::string Reason; // why it is not usable; empty if it is
+  std::string Reason; // why the device is not usable; empty if it is
 };
 } // end namespace itk
 

@@ -7,31 +7,31 @@
 namespace itk
 {
 /** Returns `bytes` of memory on `device`, or nullptr if memory has run out. Work that is queued on `stream`, a
- * cudaStream_t, from now on may use it. See CudaDeviceMemoryResource. */
+ * cudaStream_t, after the call may use it. See CudaDeviceMemoryResource. */
 using CudaAllocateFunction = void * (*)(size_t bytes, int device, void * stream, void * context);
 
-/** Takes back what the other function returned for the same bytes, device and stream. Work already queued on `stream`
- * may still use the memory. See CudaDeviceMemoryResource. */
+/** Releases what the CudaAllocateFunction returned for the same bytes, device and stream. Work already queued on
+ * `stream` may still use the memory. See CudaDeviceMemoryResource. */
 using CudaReleaseFunction = void (*)(void * pointer, size_t bytes, int device, void * stream, void * context);
 
 /** \struct CudaDeviceMemoryResource
- * \brief Where the device memory of the filters comes from, for CudaFiltersConfiguration::SetDeviceMemoryResource().
+ * \brief The functions from which the filters get their device memory, for
+ * CudaFiltersConfiguration::SetDeviceMemoryResource().
  *
- * The functions are called once for each buffer of a run, from any thread, several at the same time, with `device` as
- * the current device. The stream orders them: the memory is first used by work that is queued on the stream after the
- * allocation, and last by work that was queued on it before the release. The stream is one of the module's, which are
- * never destroyed, or the caller's.
+ * The filters call them once for each buffer of a run, from any thread and concurrently, with `device` as the current
+ * device. They are stream-ordered: the first use of the memory is queued on the stream after the allocation, and the
+ * last use before the release. The stream is either one of the module's, which are never destroyed, or the caller's.
  *
- * Memory must begin at a multiple of `Alignment` bytes; else the filter throws an exception. If memory has run out,
- * Allocate returns nullptr or throws. The filter then runs on the host (Backend Automatic) or throws CudaError of kind
- * OutOfMemory (Backend Cuda). Release must not throw; what it throws is dropped.
+ * Memory must begin at a multiple of `Alignment` bytes, otherwise the filter throws an exception. If memory has run
+ * out, Allocate returns nullptr or throws. The filter then runs on the host (Backend Automatic) or throws CudaError of
+ * kind OutOfMemory (Backend Cuda). Release must not throw; an exception that it throws is ignored.
  *
- * A buffer goes back to the resource that it came from, even if another resource has been set since. The functions and
- * `Context` must therefore exist until all filters that ran with them have ended. Between runs the filters hold no
- * device memory. In a process forked from one that used CUDA nothing is released.
+ * A buffer is released to the resource that allocated it, even if another resource has been set since. The functions
+ * and `Context` must therefore exist until all filters that ran with them have ended. Filters hold no device memory
+ * between runs. A process forked from one that used CUDA releases nothing.
  *
- * With the memory of the RAPIDS memory manager (RMM; versions in which a resource has no function of this name call it
- * allocate_async(bytes, alignment, stream), and the other one deallocate_async(pointer, bytes, alignment, stream)):
+ * An example with the RAPIDS memory manager. In some versions of RMM, a resource has no functions of these names, but
+ * allocate_async(bytes, alignment, stream) and deallocate_async(pointer, bytes, alignment, stream):
    \code
    #include <itkCudaFiltersConfiguration.h>
    #include <rmm/aligned.hpp>
@@ -63,7 +63,7 @@ using CudaReleaseFunction = void (*)(void * pointer, size_t bytes, int device, v
    }
    \endcode
  *
- * With the memory of PyTorch's caching allocator, which takes the current device:
+ * An example with PyTorch's caching allocator, which allocates on the current device:
    \code
    #include <c10/cuda/CUDACachingAllocator.h>
    #include <itkCudaFiltersConfiguration.h>
@@ -96,7 +96,7 @@ struct CudaDeviceMemoryResource
 
   CudaAllocateFunction Allocate{ nullptr };
   CudaReleaseFunction  Release{ nullptr };
-  void *               Context{ nullptr }; // handed to both
+  void *               Context{ nullptr }; // passed to both functions
 };
 
 inline bool

@@ -14,34 +14,35 @@ namespace itk
 /** \class CudaDiscreteGaussianImageFilter
  * \brief DiscreteGaussianImageFilter on an NVIDIA GPU: convolution with a discrete Gaussian along all axes.
  *
- * Convolves the image along each of the first FilterDimensionality axes with the kernel of itk::GaussianOperator (T.
- * Lindeberg's discrete Gaussian), of any radius. All parameters, defaults and exceptions are those of the superclass:
- * Variance per axis (default 0) in physical units, or in pixels with UseImageSpacing off; MaximumError (default 0.01)
- * and MaximumKernelWidth (default 32 pixels), which cut the kernel; boundary conditions for the input and for the
- * images between the axes (default: the end value repeats). It streams as its superclass does.
+ * The filter convolves the image along each of the first FilterDimensionality axes with the kernel of
+ * itk::GaussianOperator (T. Lindeberg's discrete Gaussian), of any radius. All parameters, defaults and exceptions are
+ * those of the superclass: Variance per axis (default 0) in squared physical units, or in squared pixels if
+ * UseImageSpacing is off; MaximumError (default 0.01) and MaximumKernelWidth (default 32 pixels), which truncate the
+ * kernel; and boundary conditions for the input and for the images between the axes (default: the end value repeats).
+ * It streams as its superclass does.
  *
  * On the GPU, images of float, char and short types with float outputs are summed in float, relative to each pixel's
  * own value; all others are summed in double. The result differs from the superclass's by at most 1e-6 of the largest
- * absolute pixel value. Integer outputs have the superclass's bits, because this filter truncates after every axis as
- * the superclass does.
+ * absolute pixel value. Integer outputs are bit-identical to the superclass's, because this filter truncates after
+ * every axis as the superclass does.
  *
- * Backend says where to compute. Automatic (default) takes the GPU if one is usable, the types are supported, and two
- * images fit into its memory; otherwise the superclass runs on the host. Cuda throws CudaError instead of falling back.
- * Host is the superclass. The GPU supports these boundary conditions: zero-flux Neumann; constant, for scalar pixels;
- * periodic, for whole images wider than the kernel. Other boundary conditions run on the host, and so does
- * FilterDimensionality 0, which copies the image.
+ * Backend selects where the filter runs. Automatic (default) uses the GPU if one is usable, the types are supported,
+ * and two images fit into its memory; otherwise the superclass runs on the host. Cuda throws CudaError instead of
+ * falling back. Host runs the superclass. The GPU supports these boundary conditions: zero-flux Neumann; constant, for
+ * scalar pixels; periodic, for whole images wider than the kernel. With other boundary conditions the filter runs on
+ * the host, and so it does with FilterDimensionality 0, which copies the image.
  *
- * Where input or output is a CudaDeviceImage, CudaDeviceDiscreteGaussianFilter is the superclass. The whole image is
- * filtered. There is no fallback to the host: other boundary conditions end in an exception. FilterDimensionality 0
- * copies on the device.
+ * If the input or the output is a CudaDeviceImage, CudaDeviceDiscreteGaussianFilter is the superclass, and the whole
+ * image is filtered. There is no fallback to the host: other boundary conditions throw an exception, and
+ * FilterDimensionality 0 copies on the device.
  *
  * A pixel costs two to four floating-point operations for each weight of the kernels.
  *
- * A NaN or infinite pixel spoils the pixels that the kernel reaches, as in the superclass.
+ * A NaN or infinite pixel spoils all pixels within the kernel's reach, as in the superclass.
  *
- * \exception ExceptionObject if Variance is so large that ITK's kernel is not a number: from about 710 square pixels on
- * exp(Variance), which it contains, is beyond double. The superclass gives NaN then, and so does a filter that the
- * object factory made for it.
+ * \exception ExceptionObject if Variance is so large that ITK's kernel becomes NaN: above about 710 square pixels,
+ * exp(Variance), which the kernel contains, overflows double. The superclass returns NaN in this case, and so does a
+ * filter that the object factory created in its place.
  *
  * \code
  * auto filter = itk::CudaDiscreteGaussianImageFilter<ImageType>::New();
@@ -80,8 +81,8 @@ public:
   itkCudaFilterBackendMacro();
   itkCudaFilterStreamingMacro();
 
-  /** As the superclass's. Between filters of images of the host, results may stay on the device
-   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
+  /** Updates the output as the superclass does, except that the result may stay on the device between two filters of
+   * host images (CudaFiltersConfiguration::SetKeepOnDevice()). */
   void
   UpdateOutputData(DataObject * output) override;
 
@@ -91,8 +92,8 @@ protected:
 
   void
   GenerateData() override;
-  /** \exception ExceptionObject unless each Variance is finite and 0 or more, and each MaximumError above 0 and
-   * below 1. ITK's class makes NaN of others, or goes on without an end. */
+  /** \exception ExceptionObject unless each Variance is finite and not negative, and each MaximumError is above 0 and
+   * below 1. With other values ITK's class returns NaN or does not terminate. */
   void
   VerifyPreconditions() ITKv5_CONST override;
   void
@@ -100,8 +101,8 @@ protected:
 
   using RegionType = typename TInputImage::RegionType;
 
-  /** The plan for the output's requested region. It sets the region of the input that it reads, and `unsupported` to
-   * the reason why the device cannot run it, or to nullptr. */
+  /** Returns the plan for the output's requested region. Sets `inputRegion` to the region of the input that the plan
+   * reads, and `unsupported` to the reason why the device cannot run the plan, or to nullptr if it can. */
   CudaDetail::CudaGaussianFirPlan
   MakePlan(RegionType & inputRegion, const char *& unsupported) const;
 

@@ -42,7 +42,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePass(unsigned in
     std::all_of(pass.Weights.begin(), pass.Weights.end(), [](double weight) { return std::isfinite(weight); });
   if (!isFinite && !m_CudaBackend.IsOverride)
   {
-    // GaussianOperator takes exp(-variance) times a Bessel function of the size of exp(variance).
+    // GaussianOperator multiplies exp(-variance) by a Bessel function that grows like exp(variance).
     itkExceptionMacro("Variance is " << variance << " square pixels along axis " << axis
                                      << "; it must be at most 709, because above that ITK's kernel is not a number. "
                                         "CudaSmoothingRecursiveGaussianImageFilter takes any Sigma.");
@@ -57,7 +57,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::SetContinuation(
   CudaDetail::CudaGaussianFirPass &      pass,
   const ImageBoundaryCondition<TImage> * condition)
 {
-  // Classes derived from these may behave differently, so the types must be equal.
+  // Derived classes may behave differently, so the types must be equal.
   const std::type_info & type = typeid(*condition);
   if (type == typeid(ZeroFluxNeumannBoundaryCondition<TImage>))
   {
@@ -99,7 +99,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType 
 
   typename RegionType::SizeType radius;
   radius.Fill(0);
-  // As in the superclass the last axis comes first, and the input's boundary condition applies to it.
+  // Start with the last axis, as the superclass does; the input's boundary condition applies to it.
   for (unsigned int axis = dimensionality; axis-- > 0 && !unsupported;)
   {
     CudaDetail::CudaGaussianFirPass pass = this->MakePass(axis);
@@ -185,7 +185,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::VerifyInputHasPixels
 {
   if (this->GetInput()->GetLargestPossibleRegion().GetNumberOfPixels() == 0)
   {
-    // What the superclass's internal filters say of it.
+    // This is the text that the superclass's internal filters throw.
     InvalidRequestedRegionError error(__FILE__, __LINE__);
     error.SetLocation(ITK_LOCATION);
     error.SetDescription("The input has no pixels: a kernel has no neighbourhood in it.");
@@ -248,7 +248,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
   {
     for (unsigned int axis = 0; axis < std::min<unsigned int>(this->GetFilterDimensionality(), ImageDimension); ++axis)
     {
-      this->MakePass(axis); // throws for a kernel that is not a number
+      this->MakePass(axis); // throws if the kernel is NaN
     }
     m_CudaBackend.SelectDevice(
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason(), 0);
@@ -261,7 +261,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
   }
 }
 
-/** Returns false if the device ran out of memory, and the host is to do the work. */
+/** Returns false if the device ran out of memory and the host has to do the work. */
 template <typename TInputImage, typename TOutputImage>
 bool
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(

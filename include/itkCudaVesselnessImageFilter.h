@@ -43,8 +43,8 @@ namespace itk
  *
  * The first output is the response; it is 0 where no scale responds. GenerateScaleOutput and GenerateHessianOutput
  * (off) request two further outputs: the sigma with the largest response, and the Hessian at this sigma, the upper
- * triangle row after row. Both are 0 where the response is 0. A NaN pixel makes the responses of the lines through it
- * 0.
+ * triangle row after row. Both are 0 where the response is 0. A NaN pixel sets the responses of the lines through it
+ * to 0.
  *
  * Images have two or three dimensions and arithmetic pixels; the response is of float or double. Backend selects where
  * the filter runs. Automatic (default) uses the GPU if one is usable and the images fit into its memory. Otherwise the

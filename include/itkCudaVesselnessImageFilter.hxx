@@ -192,7 +192,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeScaleParameter() const
 {
   if (m_HessianMeasure != HessianMeasureEnum::Jerman)
   {
-    // if all Hessians are 0, the measure is 0 for every gamma
+    // If all Hessians are 0, the measure is 0 for every gamma
     return { CudaDetail::CudaScaleQuantity::Norm, {}, 0.5, 1.0 };
   }
   return {
@@ -370,7 +370,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateData()
   {
     return;
   }
-  // FindLargest() needs no further memory on the device: the images of the norm are fewer than those of the Hessian.
+  // This working set suffices for FindLargest() too, because the norm needs fewer images than the Hessian.
   m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaMultiScaleWorkingSet(plan, input, outputs));
   const float firstHalf = this->NeedsLargest() ? 0.5f : 0.0f;
   if (this->NeedsLargest())
