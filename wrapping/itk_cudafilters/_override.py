@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This module's filters where a program asks for ITK's."""
+"""Substitution of this module's filters where a program creates ITK's."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -9,39 +9,41 @@ from threading import Lock
 import itk
 
 _lock = Lock()
-# Blocks of override() that are open, and whether the filters were enabled before the first of them.
+# Number of open blocks of override(), and whether the filters were enabled before the first of them was opened.
 _open_blocks = 0
 _enabled_before = False
 
 
 def enable() -> None:
-    """From now on, ITK's Gaussian filters that are made are this module's.
+    """Substitutes this module's filters for ITK's Gaussian filters that are created from this call on.
 
-    itk.CudaGaussianImageFilterFactory gives this module's filters to `itk.SmoothingRecursiveGaussianImageFilter.New()`, to
-    `itk.smoothing_recursive_gaussian_image_filter()`, and to filters of ITK that use them inside. Filters that exist stay what
-    they are. To enable twice is to enable once.
+    The call registers itk.CudaGaussianImageFilterFactory. It provides the filters that
+    `itk.SmoothingRecursiveGaussianImageFilter.New()` and `itk.smoothing_recursive_gaussian_image_filter()` create, and
+    the Gaussian filters inside other filters of ITK. Existing filters do not change. Calling it twice has the same
+    effect as once.
 
-    ITK has one list of factories in a process: other threads get this module's filters, too.
+    ITK has a single list of factories per process. Other threads therefore get this module's filters, too.
     """
     itk.CudaGaussianImageFilterFactory.RegisterFactories()
 
 
 def disable() -> None:
-    """From now on, ITK's Gaussian filters that are made are ITK's own, in all threads.
+    """Ends the substitution: Gaussian filters that are created from this call on are ITK's own, in all threads.
 
-    It ends enable(), however often that was called, ITK_CUDAFILTERS_OVERRIDE=1, and open blocks of override().
-    It is no error if nothing was enabled.
+    A single call ends any number of calls of enable(), ITK_CUDAFILTERS_OVERRIDE=1, and open blocks of override(). It
+    has no effect if nothing was enabled.
     """
     itk.CudaGaussianImageFilterFactory.UnRegisterFactories()
 
 
 @contextmanager
 def override() -> Iterator[None]:
-    """Within a `with` block, ITK's Gaussian filters that are made are this module's.
+    """Substitutes this module's filters for ITK's Gaussian filters that are created within a `with` block.
 
-    When the last open block ends, by an exception or not, the state before the first one comes back.
+    When the last open block ends, normally or by an exception, the state before the first one is restored.
 
-    The list of factories is the process's: other threads get this module's filters as long as any thread is in such a block.
+    The list of factories belongs to the process. Other threads therefore get this module's filters as long as any
+    thread is in such a block.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of functions on their way to the setters of a wrapped class, and the library's errors on their way back."""
+"""Passes parameters to the setters of wrapped classes, and converts the library's exceptions."""
 from __future__ import annotations
 
 import functools
@@ -12,11 +12,11 @@ import numpy as np
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# How ITK puts the text of its exceptions together. The words "ITK ERROR" stand in those of arguments and pixels, and not in those of
-# a GPU or of a filter that was aborted.
+# The format of the text of ITK's exceptions. It contains "ITK ERROR" if an argument or pixels are wrong, but not if a
+# GPU failed or a filter was aborted.
 _LIBRARY_ERROR = re.compile(r"\A[^\n]+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
 
-# What values of a type of C++ are in Python.
+# The Python values that a C++ type accepts, in words.
 _WANTED = {
     "bool": "True or False",
     "double": "a number",
@@ -28,8 +28,8 @@ _WANTED = {
 
 
 def set_parameter(setter: Callable[[Any], None], name: str, value: Any) -> None:
-    """Calls the setter. Numbers of NumPy become Python's. SWIG's errors name a type of C++; the errors raised here name the parameter of
-    the function, its value and what would be right."""
+    """Calls the setter, with NumPy numbers converted to Python's. SWIG's errors name a C++ type; this function raises
+    errors that name the parameter, its value and the values that are allowed instead."""
     try:
         setter(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, OverflowError) as error:
@@ -45,10 +45,11 @@ def set_parameter(setter: Callable[[Any], None], name: str, value: Any) -> None:
 
 
 def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Decorates a function that calls the library: what it raises is the library's sentence alone, without the place in its sources.
+    """Decorates a function that calls the library so that its exceptions hold only the library's sentence, without the
+    location in its sources.
 
-    ITK raises RuntimeError for everything. Arguments and pixels that the library refuses become ValueError; failures of a GPU and
-    aborted filters remain RuntimeError.
+    ITK raises RuntimeError for all errors. It becomes ValueError if the library refused arguments or pixels, and
+    remains RuntimeError if a GPU failed or a filter was aborted.
     """
 
     @functools.wraps(function)
@@ -59,7 +60,7 @@ def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
             found = _LIBRARY_ERROR.match(str(error))
             if found is None:
                 raise
-            of_callable = "CommandCallable" in found["sentence"]  # what a filter in Python above has raised
+            of_callable = "CommandCallable" in found["sentence"]  # raised by a Python observer
             kind = ValueError if found["argument"] and not of_callable else RuntimeError
             raise kind(found["sentence"].rstrip("\n")) from None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole images divided into polygonal regions."""
+"""Partition of whole images into polygonal regions."""
 from __future__ import annotations
 
 import importlib
@@ -43,7 +43,7 @@ Rings = list[npt.NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class PartitionStatistics:
-    """What is known of a partition besides its labels, polygons and table."""
+    """The properties of a whole partition: law, lengths of the description, iterations and backend."""
 
     law: str
     number_of_looks: float
@@ -62,8 +62,8 @@ class PartitionStatistics:
 
 @dataclass(frozen=True)
 class _Geometry:
-    """Where pixels lie: a corner of pixels, (0, 0) being the first pixel's outer one, has the physical place offset + matrix @
-    corner."""
+    """The physical coordinates of pixel corners: offset + matrix @ corner, where corner (0, 0) is the outer corner of
+    the first pixel."""
 
     offset: npt.NDArray[np.float64] = field(default_factory=lambda: np.full(2, -0.5))
     matrix: npt.NDArray[np.float64] = field(default_factory=lambda: np.eye(2))
@@ -84,7 +84,12 @@ class _Geometry:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition(Generic[ImageLike]):
-    """An image divided into regions, which count from 1."""
+    """The partition of an image into regions, which are numbered from 1.
+
+    Returned by partition_image(). `labels` holds the number of each pixel's region, `polygons` and `table` the
+    boundaries and statistics of the regions, and `statistics` the properties of the whole. Partitions can be pickled
+    and copied.
+    """
 
     labels: ImageLike
     """The number of each pixel's region, uint32, and 0 where pixels are not valid; of the kind of the image that was divided, with
@@ -97,7 +102,7 @@ class Partition(Generic[ImageLike]):
     """By region, for the law bernoulli: with a threshold its table has the shares of ones."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The parts that pickle, copy.deepcopy() and process pools make an equal partition of."""
+        """Returns the parts of which pickle, copy.deepcopy() and process pools construct an equal partition."""
         state = self._map._get_state()
         parts = self.labels, first_index_of(self.labels), self.statistics, state, self._geometry, self._means_of_pixels
         return _restore_partition, parts
@@ -108,13 +113,21 @@ class Partition(Generic[ImageLike]):
 
     @property
     def table(self) -> dict[str, npt.NDArray[Any]]:
-        """A row for each region, as a dictionary of columns; pandas.DataFrame() takes it.
+        """The table of regions as a dictionary of columns, with a row for each region. pandas.DataFrame() accepts it.
 
-        region; pixels (valid ones); mean, mean_square and variance of the pixels, for the law log_normal of their logarithm, for
-        bernoulli with a foreground_threshold the share of ones;
-        area and perimeter of the polygon in pixels; x_min, y_min, x_max, y_max of its corners, so that an array's rows from y_min
-        to y_max - 1 and columns from x_min to x_max - 1 hold it; number_of_neighbours; description in nats, without the boundary,
-        and not a number for regions that merge() has made.
+        The columns are:
+
+        * region: the number of the region
+        * pixels: the number of its valid pixels
+        * mean, mean_square, variance: of the pixels; of their logarithm for the law log_normal; of ones and zeros for
+          bernoulli with a foreground_threshold, so that the mean is the fraction of ones. The variance is NaN for laws
+          that need no squares.
+        * area, perimeter: of the polygon, in pixels
+        * x_min, y_min, x_max, y_max: of the polygon's corners. Rows y_min to y_max - 1 and columns x_min to x_max - 1
+          of the array contain the region.
+        * number_of_neighbours
+        * description: the length of the region's description in nats, without the boundary; NaN for regions that
+          merge() made
         """
         regions = self._map.GetRegions()
 
@@ -133,22 +146,23 @@ class Partition(Generic[ImageLike]):
 
     @property
     def neighbours(self) -> list[list[int]]:
-        """The numbers of each region's neighbours, ascending; those of region 1 come first."""
+        """The numbers of each region's neighbours, in ascending order. The list begins with region 1."""
         return [list(region["neighbors"]) for region in self._map.GetRegions()]
 
     @property
     def polygons(self) -> list[Rings]:
-        """The rings of each region, N x 2: x and y in physical space. Those of region 1 come first.
+        """The rings of each region, arrays of N x 2: x and y in physical space. The list begins with region 1.
 
-        The outer ring goes counter-clockwise in x, y, holes go clockwise, and neighbours have the same vertices along their
-        boundary. `shapely.Polygon(rings[0], rings[1:])` is the polygon in shapely. Without polygons (labels_only) the lists are
-        empty.
+        The outer ring comes first and is counter-clockwise in x, y; holes are clockwise. Neighbours have the same
+        vertices along their common boundary. `shapely.Polygon(rings[0], rings[1:])` makes a polygon of shapely. With
+        labels_only the lists are empty.
         """
         return list(self._rings("physical"))
 
     @property
     def polygons_in_pixels(self) -> list[Rings]:
-        """The same as x and y in pixels: (0, 0) is the centre of the first pixel, whatever the spacing and origin."""
+        """The rings of each region with x and y in pixels. (0, 0) is the centre of the first pixel for any spacing and
+        origin; see `polygons`."""
         return list(self._rings("pixel"))
 
     @property
@@ -158,18 +172,20 @@ class Partition(Generic[ImageLike]):
 
     @property
     def nodes_in_pixels(self) -> npt.NDArray[np.float64]:
-        """The same in pixels, as `polygons_in_pixels`."""
+        """The vertices of all polygons, N x 2: x and y in pixels, as in `polygons_in_pixels`."""
         return np.array(self._map.GetNodes(), np.float64).reshape(-1, 2) - 0.5
 
     @property
     def edges(self) -> npt.NDArray[np.uint32]:
-        """The straight boundaries, N x 4: start and end, as indices of nodes, and the regions on the left and on the right with x
-        to the right and y upwards, as indices of pixels go. Region 0 is outside of the image."""
+        """The straight edges, N x 4: the indices of the start and end nodes, and the regions to the left and to the
+        right of the edge if x, y in pixels are drawn with x to the right and y upwards. Region 0 is outside the
+        image."""
         return np.array(self._map.GetEdges(), np.uint32).reshape(-1, 4)
 
     @property
     def merges(self) -> dict[str, npt.NDArray[Any]]:
-        """The tree: region `second` becomes a part of region `first`, and the description changes by `change` nats."""
+        """The merge tree as columns, in the order of the merges: region `second` becomes a part of region `first`, and
+        the length of the description changes by `change` nats."""
         steps = self._map.GetMerges()
         first, second, change = zip(*steps) if steps else ((), (), ())
         return {
@@ -180,10 +196,10 @@ class Partition(Generic[ImageLike]):
 
     @property
     def means(self) -> ImageLike:
-        """The image with each pixel replaced by the mean of its region, float32; not a number where pixels are not valid.
+        """The image with each pixel replaced by the mean of its region, as float32; NaN where pixels are not valid.
 
-        For the law log_normal, whose means are those of logarithms, the geometric mean. For bernoulli the mean of the image's values,
-        also with a foreground_threshold.
+        For the law log_normal, whose table has means of logarithms, it is the geometric mean. For bernoulli it is the
+        mean of the image's values, also with a foreground_threshold.
         """
         means = self.table["mean"] if self._means_of_pixels is None else self._means_of_pixels
         values = np.concatenate([[np.nan], np.exp(means) if self.statistics.law == "log_normal" else means])
@@ -192,11 +208,23 @@ class Partition(Generic[ImageLike]):
 
     @library_errors
     def merge(self, nats: float | None = None, number: int | None = None) -> Partition[ImageLike]:
-        """A partition of fewer regions, by the tree of merges.
+        """Returns a partition of fewer regions, by merging regions in the order of the merge tree.
 
-        With `nats`, regions are merged in the order of the tree until a merge would add more than that to the description. With
-        `number`, until so many regions are left. One of them has to be given. Merged regions have the place of their smallest
-        number, and regions count from 1 without gaps.
+        The regions of the result are numbered from 1 without gaps; a merged region takes the place of the smallest
+        number of its parts. This partition does not change.
+
+        Parameters
+        ----------
+        nats
+            Regions are merged until a merge would lengthen the description by more than this.
+        number
+            Regions are merged until this number of regions is left, 1 or more. One of `nats` and `number` must be
+            given.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Both or neither of the parameters are given, or the value is wrong.
         """
         if (nats is None) == (number is None):
             raise ValueError("merge() takes nats or number, one of them")
@@ -209,9 +237,9 @@ class Partition(Generic[ImageLike]):
             left = _whole(number, "number")
             if left < 1:
                 raise ValueError(f"number is {number}; it must be 1 or more")
-            left = min(left, max(1, len(self)))  # more are not merged, either
+            left = min(left, max(1, len(self)))  # a larger number also merges no region
             regions, merged = self._map.GetRegionsAfterMergesTo(left), self._map.GetMergedTo(left)
-        # Numbers that are left, 0 among them, become 0, 1, 2, ...
+        # Number the remaining regions consecutively; 0, for pixels that are not valid, remains 0.
         numbers = np.unique(np.array(regions), return_inverse=True)[1].reshape(-1).astype(np.uint32)
         means = self._means_of_pixels
         if means is not None:
@@ -250,7 +278,7 @@ class Partition(Generic[ImageLike]):
         return features
 
     def _summary(self) -> dict[str, Any]:
-        """What files and reports say of the whole."""
+        """Returns the properties of the whole partition for files and reports."""
         return {
             "law": self.statistics.law,
             "number_of_looks": self.statistics.number_of_looks,
@@ -299,7 +327,8 @@ def _json_number(value: Any) -> Any:
 
 
 def _geometry_of(rings: Rings) -> dict[str, Any] | None:
-    """A GeoJSON polygon, or one of several parts, of which each begins with an outer ring."""
+    """Returns a GeoJSON Polygon, or a MultiPolygon if there are several outer rings. Each outer ring starts a new
+    part."""
     parts: list[list[list[list[float]]]] = []
     for ring in rings:
         closed = np.concatenate([ring, ring[:1]])
@@ -332,11 +361,12 @@ def partition_image(
     device_index: int = -1,
     progress: bool = False,
 ) -> Partition[ImageLike]:
-    """Divides a whole image into homogeneous polygonal regions by the shortest description.
+    """Divides a whole image into homogeneous polygonal regions that minimize the length of its description.
 
-    The pixels of each region are taken as independent samples of one distribution, the law, whose parameters are estimated.
-    How many regions there are, and how many nodes their boundaries have, follows from the length of a description of the
-    image. itk.CudaRegionPartitionImageFilter computes it; its documentation has the formula and the references.
+    The pixels of each region are modelled as independent samples of one distribution, the law, whose parameters are
+    estimated. The number of regions, and the number of nodes on their boundaries, follow from the description length of
+    the image. The computation is that of itk.CudaRegionPartitionImageFilter, whose documentation has the formula and
+    the references.
 
     Names of laws and backends are compared without case, '_' and '-'.
 
@@ -344,43 +374,48 @@ def partition_image(
     ----------
     image
         Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
-        float32; bool and float64 are converted. Coordinates of a DataArray are evenly spaced and rise or fall; an axis
-        without coordinates counts from 0.
+        float32; bool and float64 are converted. The coordinates of a DataArray must be evenly spaced, and may ascend or
+        descend; an axis without coordinates counts from 0.
     law
         Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
-        gaussian for photographs and magnetic resonance.
+        gaussian for photographs and magnetic resonance images.
     looks
-        The number of independent looks per pixel, for the laws gamma and rayleigh. It is below 1 where the speckle of
-        neighbouring pixels is correlated. None, or 0, estimates it from the image. A number that is too large makes regions
-        of speckle.
+        Number of independent looks per pixel, for the laws gamma and rayleigh. It is below 1 if the speckle of
+        neighbouring pixels is correlated. With None (default) or 0 it is estimated from the image. If the number is too
+        large, speckle is divided into regions.
     number_of_looks
         Another name of `looks`.
     segment_cost
-        What a straight boundary between two regions costs, in nats. A larger cost gives fewer nodes and fewer small regions.
+        Cost of a straight edge between two regions, in nats. A larger cost gives fewer nodes and fewer small regions.
     foreground_threshold
-        For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
+        For the law bernoulli: pixels above it are ones. It may be None for images that hold only 0 and one other value.
     block_size
-        Side of the blocks that the search starts from, in pixels; 2 is right for magnetic resonance.
+        Side of the blocks that the search starts from, in pixels. 2 suits magnetic resonance images.
     minimum_number_of_pixels
-        Pixels below which no move of a boundary may bring a region.
+        Smallest number of pixels that a move of a boundary may leave in a region.
     maximum_number_of_iterations
-        Iterations on the polygons.
+        Largest number of iterations on the polygons.
     allow_merging
-        Whether polygons may be merged; False keeps every part of initial_labels.
+        Whether polygons may be merged. With False every connected part of `initial_labels` is kept.
     labels_only
         Whether to stop before the polygons, with a label map whose boundaries follow the sides of pixels.
     valid_mask
-        Image or array of the same size: pixels where it is 0 belong to no region. A DataArray is aligned with that of the image by its
-        coordinates, or refused. The geometry of an itk.Image must be that of the image within ITK's tolerances; one of origin 0,
-        spacing 1 and no rotation takes the image's.
+        Image or array of the same size. Pixels where it is 0 belong to no region. A DataArray is aligned with the image
+        by its coordinates, and refused if that is not possible. The geometry of an itk.Image must equal that of the
+        image within ITK's tolerances; a mask of origin 0, spacing 1 and no rotation is taken to have the image's
+        geometry.
     initial_labels
-        Image or array of the same size, of integers: a segmentation to start from. Each of its 4-connected parts is a region.
-        With allow_merging=False and maximum_number_of_iterations=1 it becomes polygons that share their edges.
-    backend, device_index
-        Where to compute: automatic, cuda or host. With cuda the label map and what changes of the polygons gain are computed on the
-        GPU. The result is the same.
+        Image or array of integers of the same size: a segmentation to start from. Each of its 4-connected parts is a
+        region. With allow_merging=False and maximum_number_of_iterations=1 it is converted to polygons with common
+        edges.
+    backend
+        automatic (default): the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
+        With cuda the label map and the gains of changes of the polygons are computed on the GPU. The result is the
+        same.
+    device_index
+        Index of the GPU. The default, -1, takes the index that itk.CudaFiltersConfiguration holds.
     progress
-        Whether to show a progress bar, for which the package tqdm is needed.
+        Whether to show a progress bar. This needs the package tqdm.
 
     Returns
     -------
@@ -390,10 +425,10 @@ def partition_image(
     Raises
     ------
     TypeError, ValueError
-        The image is of a kind, a dimension or a pixel type that cannot be divided, or a name is unknown.
-        A parameter is wrong, or pixels are out of the law's range.
+        The kind, dimension or pixel type of the image is not supported, a name is unknown, a parameter is wrong, or
+        pixels are outside the range of the law.
     RuntimeError
-        The GPU was demanded and cannot be used.
+        The GPU was requested and cannot be used.
 
     Examples
     --------
@@ -437,12 +472,32 @@ def partition_images(
     initial_labels: Sequence[Any] | None = None,
     **parameters: Any,
 ) -> list[Partition[ImageLike]]:
-    """Divides each of several images, as partition_image() does, some at the same time.
+    """Divides several images, as partition_image() does, some of them concurrently.
 
-    `valid_mask` and `initial_labels` hold one for each image. The other parameters are those of partition_image(), but for
-    `progress`, and hold for all images. Results do not depend on the company. That is faster than a loop for many small images,
-    which leave most threads idle. There are as many at the same time as ITK has threads; on the GPU 48 at least, which share its
-    memory.
+    This is faster than a loop for many small images, because one of these leaves most threads idle. As many images are
+    processed concurrently as ITK has threads, and at least 48 on the GPU, which share its memory. The result of an
+    image does not depend on the other images.
+
+    Parameters
+    ----------
+    images
+        Images as in partition_image().
+    law, looks, segment_cost, **parameters
+        Parameters of partition_image() except `progress`. They apply to all images.
+    valid_mask, initial_labels
+        Sequences with a mask, or labels, for each image.
+
+    Returns
+    -------
+    list of Partition, in the order of the images.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `images` is a single image, a sequence has another length than `images`, a parameter is unknown, or
+        partition_image() would raise the exception.
+    RuntimeError
+        The GPU was requested and cannot be used.
     """
     defaults = {name: parameter.default for name, parameter in inspect.signature(partition_image).parameters.items()}
     unknown = sorted(set(parameters) - set(defaults) | set(parameters) & {"image", "progress"})
@@ -465,7 +520,7 @@ def partition_images(
         own = {name: values[index] for name, values in each.items() if values is not None}
         return _Divider(images[index], {**common, **own})
 
-    first = make_divider(0)  # it says where all of them run
+    first = make_divider(0)  # determines the backend of all
     threads = int(itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads())
     at_once = max(threads, IMAGES_AT_ONCE_ON_GPU) if may_use_gpu(first.filter) else threads
     work_units = max(1, threads // min(len(images), at_once))
@@ -480,7 +535,7 @@ def partition_images(
     found = []
     try:
         for index in range(len(images)):
-            # Filters may hold copies of their images. So there are no more of them than keep the threads at work.
+            # Limit the number of filters, which may hold copies of their images, to what keeps the threads busy.
             if len(waiting) == 2 * at_once:
                 found.append(finish())
             divider = first if index == 0 else make_divider(index)
@@ -495,7 +550,7 @@ def partition_images(
 
 
 def _list_of(images: Any, name: str) -> list[Any]:
-    """Several images. One of them would be taken for its rows."""
+    """Returns a sequence of images as a list. Raises TypeError for a single itk.Image, text or mapping."""
     is_one = isinstance(images, (str, bytes, itk.Object, Mapping))
     if is_one or not isinstance(images, Iterable):
         raise TypeError(f"{name} is {describe(images)}; it must be a list of images")
@@ -503,12 +558,13 @@ def _list_of(images: Any, name: str) -> list[Any]:
 
 
 class _Divider(Generic[ImageLike]):
-    """The filter of an image, with the parameters of partition_image()."""
+    """The filter for one image, with the parameters of partition_image()."""
 
     def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
         input_image = as_itk_image(image, "image")
         if input_image is image:
-            # An update writes the regions of its input, and updates its source. Other filters may have the same image at this time.
+            # Give the filter an image object of its own. An update sets the requested region of the input and updates
+            # its source, while another filter may be using the same image.
             input_image = type(image).New()
             input_image.Graft(image)
         law = known_name("law", parameters["law"], noise_laws())
@@ -544,7 +600,7 @@ class _Divider(Generic[ImageLike]):
         return self.get_partition()
 
     def get_partition(self) -> Partition[ImageLike]:
-        """After the filter's Update()."""
+        """Returns the result. The filter must have been updated."""
         divider = self.filter
         statistics = PartitionStatistics(
             law=self.law,
@@ -564,9 +620,9 @@ class _Divider(Generic[ImageLike]):
         return Partition(like(labels, self.image, "labels"), statistics, found, geometry, means)
 
     def _find_means(self, labels: Any) -> npt.NDArray[np.float64]:
-        """The means of the image's pixels, by region."""
+        """Returns the mean of the image's pixels of each region."""
         numbers = itk.array_view_from_image(labels).reshape(-1)
         pixels = itk.array_view_from_image(self.input_image).reshape(-1)
-        # Pixels without a region may be no numbers.
+        # Pixels without a region may be NaN.
         values = np.where(numbers == 0, 0.0, pixels)
         return np.bincount(numbers, weights=values)[1:] / np.bincount(numbers)[1:]

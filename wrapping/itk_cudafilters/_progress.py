@@ -12,7 +12,7 @@ from ._parameters import switch
 
 @contextmanager
 def progress_bar(process: Any, description: str, shown: bool) -> Iterator[None]:
-    """Shows the progress of an ITK filter that runs within the block."""
+    """Shows the progress of an ITK filter that runs within the block, if `shown` is True. Needs the package tqdm."""
     if not switch(shown, "progress"):
         yield
         return
@@ -25,8 +25,8 @@ def progress_bar(process: Any, description: str, shown: bool) -> Iterator[None]:
         observer = process.AddObserver(itk.ProgressEvent(), lambda: bar.update(int(100 * process.GetProgress()) - bar.n))
         try:
             yield
-            # ITK adds the progress of threads and steps in float, which may end just below 1.
+            # ITK sums the progress of threads and steps in float, so that the last value may be just below 1.
             bar.update(bar.total - bar.n)
         finally:
-            # The observer refers to the filter, and the filter to the observer.
+            # Break the reference cycle of filter and observer.
             process.RemoveObserver(observer)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that have been made before, with arrays of the same shape and type in the memory of a GPU. What a call does was found
-out the first time; from then on it allocates the result and queues the passes."""
+"""Cache of calls with arrays of the same shape and type in GPU memory. The first call determines the passes; later
+calls only allocate the result and queue the passes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
@@ -13,11 +13,11 @@ from ._operations import operations_of, require_no_gradient
 
 
 class _Unknown:
-    """In the place of passes that were not looked for yet."""
+    """Marks passes that have not been determined yet."""
 
 
 _UNKNOWN = _Unknown()
-# None: the call needs more than passes.
+# The value is None if passes alone do not suffice for the call.
 _found: dict[Hashable, DevicePasses | None] = {}
 _LARGEST_NUMBER = 1024
 
@@ -26,7 +26,7 @@ _PLAIN = frozenset({int, float, bool, str, type, type(None)})
 
 
 def _plain(value: Any) -> Any:
-    """The parameter as part of a key. Raises TypeError for objects that may change, such as arrays."""
+    """Converts a parameter to a part of a key. Raises TypeError for mutable objects, such as arrays."""
     if type(value) in _PLAIN or isinstance(value, (np.generic, np.dtype)):
         return value
     if type(value) in (tuple, list):
@@ -40,11 +40,13 @@ def run_repeated(
     parameters: Sequence[Any],
     find_passes: Callable[[], DevicePasses | None],
 ) -> Any:
-    """The result of passes, also over pixels of which some are NaN or infinite, or None where a call needs more: derivatives of
-    such pixels, arrays of the host, axes in another order.
+    """Runs the cached passes of a call and returns the result, or None if passes alone do not suffice.
 
-    `find_passes` gives the passes of a call with these parameters, and raises what is wrong with them. It is called for the
-    first of all calls with the same parameters, and with arrays of the same kind, shape and type.
+    None is returned for arrays on the host, for arrays that are not contiguous, for axes in another order, and for
+    derivatives if some pixels are NaN or infinite. Smoothing such pixels is possible.
+
+    `find_passes` returns the passes of a call with these parameters, or raises an exception if a parameter is wrong. It
+    is called only for the first call with the same parameters and with an array of the same class, shape and type.
     """
     ops = operations_of(image)
     if ops is None or not ops.is_on_gpu or not ops.is_contiguous(image):

@@ -20,7 +20,8 @@ from ._info import Backend, _backend_name
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
 
-# Estimates were from 0.79 to 1.27 in 20 images of 64 x 64 pixels of one look, so this factor does not warn of their noise.
+# In 20 images of 64 x 64 pixels with one look the estimates ranged from 0.79 to 1.27. The factor is larger, so that
+# this spread does not cause a warning.
 _FACTOR_OF_ONE_LOOK = 1.5
 
 Schedule = Literal["coarse_to_fine", "as_published"]
@@ -31,7 +32,7 @@ ImageLike = TypeVar("ImageLike")
 
 @dataclass(frozen=True)
 class NoiseLaw:
-    """A distribution of the pixels of a region."""
+    """A distribution that models the pixels of a region."""
 
     name: str
     description: str
@@ -49,7 +50,7 @@ def _snake_case(name: str) -> str:
 
 
 def noise_laws() -> dict[str, NoiseLaw]:
-    """The laws that segment_region() knows, by name.
+    """Returns the laws that segment_region() and partition_image() know, by their names.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def _noise_laws() -> dict[str, NoiseLaw]:
 
 @dataclass(frozen=True)
 class RegionStatistics:
-    """The pixels on one side of the boundary."""
+    """Statistics of the pixels on one side of the boundary."""
 
     number_of_pixels: int
     mean: float
@@ -81,7 +82,7 @@ class RegionStatistics:
 
 @dataclass(frozen=True)
 class Step:
-    """One change of the polygon."""
+    """A recorded change of the polygon."""
 
     what: Literal["level", "iteration", "insertion", "removal"]
     level_exponent: int
@@ -98,7 +99,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known of a segmentation besides its label image and its contour."""
+    """The properties of a segmentation: law, statistics of both regions, criterion, iterations, backend and times."""
 
     law: str
     inside: RegionStatistics
@@ -125,7 +126,7 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segmentation(Generic[ImageLike]):
-    """A region of an image and its boundary."""
+    """The segmentation of an image into a region and its background. Returned by segment_region()."""
 
     label: ImageLike
     """inside_value inside, outside_value outside; of the kind of the image that was segmented, with its geometry or coordinates."""
@@ -134,30 +135,33 @@ class Segmentation(Generic[ImageLike]):
     statistics: Statistics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The parts that pickle, copy.deepcopy() and process pools make an equal segmentation of."""
+        """Returns the parts of which pickle, copy.deepcopy() and process pools construct an equal segmentation."""
         return _restore_segmentation, (self.label, first_index_of(self.label), self.contour, self.statistics)
 
     @property
     def contour_rc(self) -> npt.NDArray[np.float64]:
-        """The vertices as rows and columns of the array, N x 2, as scikit-image has them: [0, 0] is the centre of the first pixel.
+        """The vertices as rows and columns of the array, N x 2, with scikit-image's convention: [0, 0] is the centre of
+        the first pixel.
 
-        For a DataArray these are indices along its first and its second axis.
+        For a DataArray these are the indices along its first and its second axis.
         """
         indices = self.contour_in_pixels
         return np.ascontiguousarray(indices if axes_of(self.label) == (1, 0) else indices[:, ::-1])
 
     @property
     def contour_in_pixels(self) -> npt.NDArray[np.float64]:
-        """The vertices as x and y in pixels, N x 2: (0, 0) is the centre of the first pixel, whatever the spacing and origin."""
+        """The vertices as x and y in pixels, N x 2. (0, 0) is the centre of the first pixel for any spacing and
+        origin."""
         label = as_itk_image(self.label, "label")
         first = label.GetLargestPossibleRegion().GetIndex()
         indices = [tuple(label.TransformPhysicalPointToContinuousIndex(point)) for point in self.contour.tolist()]
-        # They are corners of pixels, but for the rounding of the geometry.
+        # The vertices are corners of pixels. Rounding removes the error of the conversion from physical space.
         return np.asarray(np.round(np.reshape(indices, (-1, 2)) - [first[0], first[1]], 6) + 0.0)
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
-        """A GeoJSON feature of the polygon in physical units, with the statistics; shapely.geometry.shape() takes it."""
+        """A GeoJSON feature of the polygon in physical units, with the statistics. shapely.geometry.shape() accepts
+        it."""
         return self._feature(self.contour)
 
     def _feature(self, contour: npt.NDArray[np.float64]) -> dict[str, Any]:
@@ -194,7 +198,7 @@ def _restore_segmentation(
 
 
 def _describe(region: RegionStatistics) -> dict[str, int | float | None]:
-    # JSON has no number for the variance of laws that need none.
+    # Laws that need no squares have the variance NaN, which JSON cannot hold.
     variance = None if math.isnan(region.variance) else region.variance
     return {"pixels": region.number_of_pixels, "mean": region.mean, "variance": variance}
 
@@ -228,9 +232,10 @@ def segment_region(
 ) -> Segmentation[ImageLike]:
     """Divides an image into a target and a background by the simple polygon that explains it best.
 
-    The pixels of each region are taken as independent samples of one distribution, the law, whose parameters are
-    estimated. Nodes of the polygon are moved and inserted as long as that makes the image likelier, and removed as long
-    as that shortens its description. itk.CudaRegionSnakeImageFilter computes it; its documentation has the references.
+    The pixels of each region are modelled as independent samples of one distribution, the law, whose parameters are
+    estimated. Nodes of the polygon are moved and inserted as long as that increases the likelihood of the image, and
+    removed as long as that shortens its description. The computation is that of itk.CudaRegionSnakeImageFilter, whose
+    documentation has the references.
 
     Names of laws, starts, schedules and backends are compared without case, '_' and '-'.
 
@@ -238,54 +243,59 @@ def segment_region(
     ----------
     image
         Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
-        float32; bool and float64 are converted. Coordinates of a DataArray are evenly spaced and rise or fall; an axis
-        without coordinates counts from 0.
+        float32; bool and float64 are converted. The coordinates of a DataArray must be evenly spaced, and may ascend or
+        descend; an axis without coordinates counts from 0.
     law
         Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
-        gaussian for photographs and magnetic resonance.
+        gaussian for photographs and magnetic resonance images.
     looks
-        The number of independent looks per pixel, for the laws gamma and rayleigh. It need not be an integer, and is below 1
-        where the speckle of neighbouring pixels is correlated. None, or 0, estimates it from the image as partition_image() does,
-        and warns if the estimate is not about 1. The estimate reads the whole image: on two
-        cores it takes 27 ms for a megapixel, where the search takes 15 ms. Give a number that is known to save that time.
+        Number of independent looks per pixel, for the laws gamma and rayleigh. It need not be an integer, and is below
+        1 if the speckle of neighbouring pixels is correlated. With None (default) or 0 it is estimated from the image,
+        as in partition_image(), and a warning is issued if the estimate is below 1 / 1.5 or above 1.5. The estimate
+        reads the whole image: for a megapixel on two cores it takes 27 ms, while the search takes 15 ms. Give the
+        number if it is known, to save this time.
     number_of_looks
         Another name of `looks`.
     foreground_threshold
-        For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
+        For the law bernoulli: pixels above it are ones. It may be None for images that hold only 0 and one other value.
     initial_contour
         Polygon that the search starts from: N x 2, x and y in physical space.
     initial_mask
-        Instead: image or array of the same size. The search starts from its largest part that is not 0.
+        Image or array of the same size. The search starts from its largest connected part that is not 0.
     initial_region
-        Instead: (x, y, width, height) of a rectangle in pixels, counted from 0.
+        Rectangle that the search starts from: (x, y, width, height) in pixels, counted from 0. At most one of these
+        three may be given.
     start
-        Where the search starts without these three. automatic: the best of many rectangles. margin_rectangle: the image
-        without a tenth on each side.
+        Start of the search if none of the three is given. automatic (default): the best of many rectangles.
+        margin_rectangle: the image without a margin of a tenth on each side.
     valid_mask
-        Image or array of the same size: pixels where it is 0 belong to no region. A DataArray is aligned with that of the image
-        by its coordinates, or refused. The geometry of an itk.Image must be that of the image within ITK's tolerances; one of
-        origin 0, spacing 1 and no rotation takes the image's.
+        Image or array of the same size. Pixels where it is 0 belong to no region. A DataArray is aligned with the image
+        by its coordinates, and refused if that is not possible. The geometry of an itk.Image must equal that of the
+        image within ITK's tolerances; a mask of origin 0, spacing 1 and no rotation is taken to have the image's
+        geometry.
     schedule
-        coarse_to_fine: on blocks of pixels first. as_published: on the whole image at once (Perrot, Domas and Couturier,
-        2011).
+        coarse_to_fine (default): the search works on blocks of pixels first. as_published: it works on the whole image
+        at once (Perrot, Domas and Couturier, 2011).
     maximum_step
-        Distance of the first moves, in blocks of the coarsest level; in pixels with as_published.
+        Distance of the first moves, in blocks of the coarsest level; with as_published in pixels.
     minimum_edge_length
-        Longer edges get a node in the middle; in pixels.
+        Length in pixels above which an edge gets a node in its middle.
     minimum_gain
-        What a move has to gain, in nats.
+        Amount by which a move must lower the criterion, in nats.
     use_description_length
-        Whether nodes are removed in the end as long as that shortens the description.
+        Whether nodes are finally removed as long as that shortens the description.
     maximum_number_of_nodes, maximum_number_of_iterations
-        Limits.
+        Limits of the search.
     minimum_region_size
-        Pixels that each region has to have.
+        Number of pixels that each of the two regions must keep.
     inside_value, outside_value
-        Values of the label image inside and outside of the region, from 0 to 255. They must differ.
-    backend, device_index
-        Where to compute: automatic, cuda or host, on the GPU of that index; -1 for the index of the configuration.
+        Values of the label image inside and outside the region, from 0 to 255. They must differ.
+    backend
+        automatic (default): the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
+    device_index
+        Index of the GPU. The default, -1, takes the index that itk.CudaFiltersConfiguration holds.
     progress
-        Whether to show a progress bar, for which the package tqdm is needed.
+        Whether to show a progress bar. This needs the package tqdm.
 
     Returns
     -------
@@ -295,10 +305,10 @@ def segment_region(
     Raises
     ------
     TypeError, ValueError
-        The image is of a kind, a dimension or a pixel type that cannot be segmented, or a name is unknown.
-        A parameter is wrong, or pixels are out of the law's range.
+        The kind, dimension or pixel type of the image is not supported, a name is unknown, a parameter is wrong, or
+        pixels are outside the range of the law.
     RuntimeError
-        The GPU was demanded and cannot be used.
+        The GPU was requested and cannot be used.
 
     Examples
     --------
@@ -357,19 +367,20 @@ def segment_region(
 
 
 def laws_of_looks() -> list[str]:
-    """The laws that depend on the number of looks."""
+    """Returns the names of the laws that depend on the number of looks."""
     return [name for name, law in noise_laws().items() if law.parameter == "number_of_looks"]
 
 
 def one_looks(looks: float | None, number_of_looks: float | None) -> float | None:
-    """The number of looks, which has two names. Raises TypeError if both are given."""
+    """Returns the number of looks from its two parameters. Raises TypeError if both are given."""
     if looks is not None and number_of_looks is not None:
         raise TypeError("looks and number_of_looks are given; they are two names of one parameter")
     return number_of_looks if looks is None else looks
 
 
 def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
-    """The number of looks that a partition of the image estimates; it stops after its first, coarse labels."""
+    """Returns the number of looks that a partition of the image estimates, and warns if it is not about 1. The
+    partition stops after its first, coarse labels."""
     from ._partition import partition_image
 
     found = partition_image(
@@ -385,7 +396,8 @@ def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, dev
 
 
 def threshold_of(value: Any) -> Any:
-    """What the classes know as no threshold for None. Other values that are no finite numbers are refused."""
+    """Returns the threshold for the wrapped classes, which is NaN for None. Raises an exception unless other values are
+    finite numbers."""
     if value is None:
         return math.nan
     found = as_number(value, "foreground_threshold")
@@ -395,12 +407,13 @@ def threshold_of(value: Any) -> Any:
 
 
 def plain_name(name: str) -> str:
-    """A name as names are compared: without case, '_' and '-'."""
+    """Returns a name in the form in which names are compared: lower case, without '_' and '-'."""
     return name.replace("_", "").replace("-", "").lower()
 
 
 def known_name(parameter: str, name: str, known: Iterable[str]) -> str:
-    """The one of the known names that `name` is."""
+    """Returns the known name that equals `name`, compared without case, '_' and '-'. Raises ValueError if there is
+    none."""
     if not isinstance(name, str):
         raise TypeError(f"{parameter} is {describe(name)}; it must be one of the names {', '.join(known)}")
     for candidate in known:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Structure tensors: directions of textures, with the conventions of NumPy."""
+"""Structure tensors, which measure the directions of textures, with the conventions of NumPy."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -31,40 +31,40 @@ def structure_tensor(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """The products of an image's derivatives, smoothed: G_rho * (grad(G_sigma * I) grad(G_sigma * I)^T).
+    """Computes structure tensors, the smoothed products of derivatives: G_rho * (grad(G_sigma * I) grad(G_sigma *
+    I)^T).
+
+    Lines continue beyond their ends with the values of the ends. A pixel that is NaN or infinite affects all tensors on
+    its lines and on the lines through these, because the filters are recursive. Fill such pixels first.
 
     Parameters
     ----------
     image
-        NumPy array, xarray.DataArray or itk.Image of two or three axes, each of four pixels or more; array of CuPy or PyTorch
-        in the memory of a GPU, which is computed there.
+        NumPy array, xarray.DataArray or itk.Image of two or three axes, each of four pixels or more; or an array of
+        CuPy or PyTorch in GPU memory, which is processed there.
     sigma
         Standard deviation of the Gaussian of the derivatives, in pixels unless `spacing` is given.
     integration_sigma
-        Standard deviation of the neighbourhood that the products are averaged over.
+        Standard deviation rho of the Gaussian that averages the products, in the unit of `sigma`.
     spacing
-        Distance of pixels along each axis, as in gaussian_filter(). Then sigmas and derivatives have its unit.
+        Distance between pixels along each axis, as in gaussian_filter(). Sigmas and derivatives then have its unit.
     dtype
-        Type of the result. Default that of the image, for integers and bool float32. Integers of 32 and 64 bits are computed
-        in float64, whose integers are exact up to 2^53.
+        Type of the result. Default: the type of the image, or float32 for integers and bool. Integers of 32 and 64 bits
+        are computed in float64, which is exact for integers up to 2^53.
     approximation
-        Of both Gaussians, as in gaussian_filter(). accurate: within 1e-5 of the Gaussian. deriche: that of ITK's filters.
+        Approximation of both Gaussians. accurate: within 1e-5 of the Gaussian. deriche: the one of ITK's filters.
     backend
-        automatic: the GPU if there is one, else the host. cuda: the GPU or an error. host: the host.
+        automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
-    Returns
-    -------
-    The upper triangle of each pixel's tensor row after row as the last axis, in the order of the array's axes as in
-    gaussian_hessian(): of z, y, x the components zz, zy, zx, yy, yx, xx. Beyond their ends lines continue with the values of
-    the ends. A pixel that is NaN or infinite reaches all tensors of its lines, and those of the lines of
-    these: fill such pixels first.
+    Returns ------- The upper triangle of each pixel's tensor, row by row, as the last axis. Components are in the order
+    of the array's axes, as in gaussian_hessian(): for the axes z, y, x they are zz, zy, zx, yy, yx, xx.
 
     Raises
     ------
     TypeError, ValueError
-        The image or a parameter is of a kind or a type that is not known, or has a wrong value or shape.
+        The kind or type of the image or of a parameter is not supported, or a value or shape is wrong.
     RuntimeError
-        The GPU was demanded and cannot be used.
+        The GPU was requested and cannot be used.
 
     Examples
     --------
@@ -89,8 +89,10 @@ def structure_tensor_eigenvalues(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """The eigenvalues of structure_tensor(), ascending as of numpy.linalg.eigvalsh(), as the last axis. The tensors themselves
-    are not stored. Parameters are those of structure_tensor().
+    """Computes the eigenvalues of structure tensors without storing the tensors.
+
+    The eigenvalues form the last axis, in ascending order as from numpy.linalg.eigvalsh(). The parameters and the
+    errors are those of structure_tensor().
 
     Examples
     --------
@@ -105,7 +107,7 @@ def structure_tensor_eigenvalues(
 
 
 class _TensorCall:
-    """One call of a function: the image and how it is filtered."""
+    """One call of a function: the image and its checked parameters."""
 
     def __init__(
         self,
@@ -135,11 +137,11 @@ class _TensorCall:
         self._real = self._target.compute_type(self._given)
 
     def components(self) -> Any:
-        # The library has the upper triangle of x, y, z.
+        # The library stores the upper triangle with x first.
         dimension = len(self._shape)
         pairs = [(i, j) for i in range(dimension) for j in range(i, dimension)]
         tensors = self._run(False, [pairs.index((dimension - 1 - j, dimension - 1 - i)) for i, j in pairs])
-        signs = np.sign(self._spacing)  # coordinates that fall
+        signs = np.sign(self._spacing)  # negative where coordinates descend
         if (signs < 0.0).any():
             tensors *= np.array([signs[i] * signs[j] for i, j in pairs])
         return self._target.store(tensors, self._given, dimension)
@@ -149,7 +151,7 @@ class _TensorCall:
         return self._target.store(self._run(True, range(dimension)), self._given, dimension)
 
     def _run(self, with_eigenvalues: bool, order: Sequence[int]) -> Any:
-        """The components of the library's result in that order, as the last axis."""
+        """Runs the library and returns the components of its result in the given order, as the last axis."""
         ops = self._given.ops
         steps = tuple(abs(step) for step in reversed(self._spacing))
         call = (self._shape[::-1], steps, *self._sigmas, with_eigenvalues, self._real == "float64", self._approximation)
