@@ -8,13 +8,13 @@
 
 #include <type_traits>
 
-// Superclasses of filters of device images. They have the parameters and defaults of ITK's recursive Gaussian filters,
-// and touch no pixels.
+// The superclasses of filters of device images. They have the parameters and defaults of ITK's recursive Gaussian
+// filters and access no pixels.
 
 namespace itk
 {
 /** \class CudaDeviceGaussianFilter
- * \brief Parameters of a recursive Gaussian filter of device images.
+ * \brief The parameters of a recursive Gaussian filter, for device images.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -33,7 +33,7 @@ public:
 
   itkTypeMacro(CudaDeviceGaussianFilter, CudaDeviceImageFilter);
 
-  /** Standard deviation in physical units; default 1. */
+  /** Sets the standard deviation in physical units; default 1. */
   void
   SetSigma(double sigma)
   {
@@ -47,7 +47,7 @@ public:
     return m_SigmaArray[0];
   }
 
-  /** Default off. */
+  /** Whether derivatives are normalised across scales; default off. */
   itkSetMacro(NormalizeAcrossScale, bool);
   itkGetConstMacro(NormalizeAcrossScale, bool);
   itkBooleanMacro(NormalizeAcrossScale);
@@ -56,7 +56,7 @@ protected:
   CudaDeviceGaussianFilter() { m_SigmaArray.Fill(1.0); }
   ~CudaDeviceGaussianFilter() override = default;
 
-  /** Whether the user lets the filter take the input's memory. */
+  /** Returns whether the user allows the filter to overwrite the input's memory. */
   virtual bool
   MayOverwriteInput() const
   {
@@ -86,7 +86,8 @@ protected:
 };
 
 /** \class CudaDeviceAxesGaussianFilter
- * \brief With a sigma for each axis, and UseImageDirection (default on), as GradientRecursiveGaussianImageFilter.
+ * \brief The parameters of GradientRecursiveGaussianImageFilter, for device images: a sigma for each axis, and
+ * UseImageDirection (default on).
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -132,7 +133,7 @@ private:
 };
 
 /** \class CudaDeviceInPlaceGaussianFilter
- * \brief With InPlace (default off), as ITK's filters that derive from InPlaceImageFilter.
+ * \brief A Gaussian filter with InPlace (default off), like ITK's filters that derive from InPlaceImageFilter.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -172,11 +173,12 @@ private:
 };
 
 /** \class CudaDeviceSmoothingGaussianFilter
- * \brief With a sigma for each axis, and InPlace, as SmoothingRecursiveGaussianImageFilter.
+ * \brief The parameters of SmoothingRecursiveGaussianImageFilter, for device images: a sigma for each axis, and
+ * InPlace.
  *
- * With InPlace on, the filter releases its input, as ITK's class does. The output takes the input's memory if only the
- * image holds it, if it is the module's own, and if input and output are of the same type. Otherwise the output takes
- * new memory.
+ * With InPlace on, the filter releases its input, as ITK's class does. The output takes the input's memory if the image
+ * is its only holder, if the module allocated it, and if input and output are of the same type. Otherwise new memory is
+ * allocated for the output.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -215,9 +217,10 @@ protected:
 };
 
 /** \class CudaDeviceLineGaussianFilter
- * \brief With Direction (default 0), Order (default zero) and InPlace, as RecursiveGaussianImageFilter.
+ * \brief The parameters of RecursiveGaussianImageFilter, for device images: Direction (default 0), Order (default zero)
+ * and InPlace.
  *
- * With InPlace on, the filter releases its input, as ITK's class does. The output always takes new memory.
+ * With InPlace on, the filter releases its input, as ITK's class does. New memory is always allocated for the output.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -277,7 +280,8 @@ private:
   GaussianOrderEnum m_Order{ GaussianOrderEnum::ZeroOrder };
 };
 
-/** An image of other pixels where the image lies: on the host or on the device. \ingroup CudaFilters */
+/** An image of pixels of type `TPixel` on the same side as `TImage`: on the host or on the device. \ingroup CudaFilters
+ * */
 template <typename TImage, typename TPixel>
 using CudaImageBeside = std::conditional_t<CudaIsDeviceImage<TImage>::value,
                                            CudaDeviceImage<TPixel, TImage::ImageDimension>,

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-// Superclasses of filters of device images. They have the parameters and defaults of ITK's filters of tensors, and
-// touch no pixels.
+// The superclasses of filters of device images. They have the parameters and defaults of ITK's filters of tensors and
+// access no pixels.
 
 namespace itk
 {
@@ -29,7 +29,7 @@ public:
 
   itkTypeMacro(CudaDeviceEigenAnalysisFilter, CudaDeviceImageFilter);
 
-  /** Default: by value. */
+  /** Sets the order of the eigenvalues; default: by value. */
   void
   OrderEigenValuesBy(EigenValueOrderEnum order)
   {
@@ -50,7 +50,7 @@ public:
     return m_Order;
   }
 
-  /** Rows of the tensors; default: the dimension of the image. */
+  /** The number of rows of the tensors; default: the dimension of the image. */
   itkSetMacro(Dimension, unsigned int);
   itkGetConstMacro(Dimension, unsigned int);
 
@@ -129,7 +129,7 @@ private:
 /** \class CudaDeviceMultiScaleFilter
  * \brief The parameters and outputs of MultiScaleHessianBasedMeasureImageFilter, for device images.
  *
- * The images of scales and Hessians lie where the response lies.
+ * The images of scales and Hessians are device images if the response is one.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>

@@ -20,29 +20,29 @@ namespace itk
  *
  * All parameters, defaults and outputs are those of the superclass: SigmaMinimum (default 0.2) and SigmaMaximum (2) in
  * physical units, NumberOfSigmaSteps (10), SigmaStepMethod (logarithmic), NonNegativeHessianBasedMeasure (on), and the
- * images of the winning scale and Hessian with GenerateScalesOutput and GenerateHessianOutput (off). The Hessians are
+ * images of the best scale and its Hessian with GenerateScalesOutput and GenerateHessianOutput (off). The Hessians are
  * normalised across scales.
  *
  * If HessianToMeasureFilter is a HessianToObjectnessMeasureImageFilter or a CudaHessianToObjectnessMeasureImageFilter,
- * its parameters are read, and the filter itself does not run. The image is uploaded once. For each scale the Hessian,
- * the measure and the maximum follow each other on the GPU. Hessians exist there for a part of the image at a time, in
- * float, or in double if the input or the output is of double, int or unsigned int. An image that does not fit into the
- * GPU's memory is computed in slabs across its last axis, as long as SigmaMaximum is at most 32 pixels there (17 in
- * double). The bits are the same.
+ * this filter reads its parameters, and the measure filter itself does not run. The image is uploaded once. The GPU
+ * then computes the Hessian, the measure and the maximum for each scale in turn. It stores Hessians only for a part of
+ * the image at a time, in float, or in double if the input or the output is of double, int or unsigned int. An image
+ * that does not fit into the GPU's memory is computed in slabs across its last axis, as long as SigmaMaximum is at most
+ * 32 pixels there (17 in double). Slabs do not change a bit of the result.
  *
- * Responses differ from the superclass's by at most 1e-5 of the largest one, but where the measure itself jumps; see
- * CudaHessianToObjectnessMeasureImageFilter. Where two scales' responses are as near to each other, the other scale may
- * win. docs/user/vesselness.md has the formula.
+ * Responses differ from the superclass's by at most 1e-5 of the largest response, except where the measure itself is
+ * discontinuous; see CudaHessianToObjectnessMeasureImageFilter. Where the responses of two scales are as close as that,
+ * the other scale may be chosen. docs/user/vesselness.md has the formula.
  *
- * Backend says where to compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory.
- * Otherwise the same steps run on ITK's threads. Cuda throws CudaError instead of falling back. The superclass computes
- * what is not supported: other measures, responses that are not of float or double, and images of other dimensions than
- * two and three.
+ * Backend selects where the filter runs. Automatic (default) uses the GPU if one is usable and the images fit into its
+ * memory. Otherwise the same steps run on ITK's threads. Cuda throws CudaError instead of falling back. The superclass
+ * computes what the GPU does not support: other measures, responses that are not of float or double, and images that
+ * have neither two nor three dimensions.
  *
- * Where input or output is a CudaDeviceImage, CudaDeviceMultiScaleFilter is the superclass. The whole image is computed
- * on the device where the input lies. Scales and Hessians lie where the response lies. HessianToMeasureFilter is then a
- * CudaHessianToObjectnessMeasureImageFilter of such images, whose parameters are read. There is no fallback to the
- * host: what is not supported ends in an exception.
+ * If the input or the output is a CudaDeviceImage, CudaDeviceMultiScaleFilter is the superclass. The whole image is
+ * computed on the input's device, and the images of scales and Hessians are device images if the response is one.
+ * HessianToMeasureFilter must then be a CudaHessianToObjectnessMeasureImageFilter of such images, whose parameters are
+ * read. There is no fallback to the host: unsupported parameters throw an exception.
  *
  * \code
  * auto objectness = itk::HessianToObjectnessMeasureImageFilter<TensorImageType, ImageType>::New();
@@ -94,7 +94,7 @@ protected:
   CudaMultiScaleHessianBasedMeasureImageFilter() = default;
   ~CudaMultiScaleHessianBasedMeasureImageFilter() override = default;
 
-  /** Refuses scales that are not finite or not above 0, unless the class stands in for ITK's. */
+  /** Throws if a scale is not finite or not above 0, unless the object factory created the filter in place of ITK's. */
   void
   VerifyPreconditions() ITKv5_CONST override;
   void
@@ -103,7 +103,7 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  /** The class that holds the measure's parameters. */
+  /** The class whose object holds the measure's parameters. */
   using ObjectnessType = typename CudaHessianToObjectnessMeasureImageFilter<THessianImage, TOutputImage>::Superclass;
 
   const char *

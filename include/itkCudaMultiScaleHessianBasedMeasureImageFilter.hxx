@@ -14,7 +14,7 @@ namespace itk
 {
 namespace CudaDetail
 {
-/** Whether the engine takes images of these types. */
+/** Whether the engine supports images of these types. */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
 constexpr bool                                     CudaTakesScales =
   CudaTakesTensors<THessianImage, TOutputImage> && CudaImageTraits<TInputImage>::IsSupported &&
@@ -23,14 +23,14 @@ constexpr bool                                     CudaTakesScales =
                                                    std::is_floating_point_v<typename TOutputImage::PixelType>;
 } // end namespace CudaDetail
 
-/** Why the engine cannot run these parameters; nullptr if it can. */
+/** Returns why the engine cannot run these parameters; nullptr if it can. */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
 const char *
 CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GetObstacle() const
 {
   using CudaObjectness = CudaHessianToObjectnessMeasureImageFilter<THessianImage, TOutputImage>;
 
-  // Classes derived from these may compute something else, so the types must be equal.
+  // Derived classes may compute something else, so the types must be equal.
   const auto * const measure = this->GetHessianToMeasureFilter();
   if (!measure || (typeid(*measure) != typeid(ObjectnessType) && typeid(*measure) != typeid(CudaObjectness)))
   {
@@ -59,7 +59,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   {
     itkExceptionMacro("SigmaMinimum is " << minimum << "; it must be greater than zero and finite");
   }
-  // One step has the smallest sigma alone.
+  // A single step uses SigmaMinimum alone, so SigmaMaximum matters only for more steps.
   const double maximum = this->GetSigmaMaximum();
   if (this->GetNumberOfSigmaSteps() > 1 && !(maximum > 0.0 && std::isfinite(maximum)))
   {
@@ -67,7 +67,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   }
 }
 
-/** As the superclass computes them. */
+/** Returns the scales, computed with the superclass's formula. */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
 std::vector<double>
 CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GetSigmas() const
@@ -114,7 +114,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   return plan;
 }
 
-/** Calls allocate(image, index) for the images that are asked for: response, scales, Hessians. */
+/** Calls allocate(image, index) for each requested output: response, scales, Hessians. */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
 template <typename TAllocate>
 void
@@ -206,11 +206,12 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
     }
   }
   m_CudaBackend.SelectDevice(obstacle, 0);
-  const CudaDetail::CudaHostScope hostScope; // the superclass reads every image between its filters
+  // Without this scope, the superclass would download every image between its filters
+  const CudaDetail::CudaHostScope hostScope;
   Superclass::GenerateData();
 }
 
-/** On the device where the input lies, or is uploaded to. */
+/** Computes the outputs on the device of the input, or on the device to which it is uploaded. */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
 void
 CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GenerateDeviceImages()

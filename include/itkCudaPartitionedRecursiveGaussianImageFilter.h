@@ -13,37 +13,40 @@ namespace itk
 /** \class CudaPartitionedRecursiveGaussianImageFilter
  * \brief Gaussian smoothing by the recursive filter of Young and van Vliet, with lines divided among GPU threads.
  *
- * Filters every line along every axis by a forward and a backward pass in sequence, each a recursion of order three
- * (Young and van Vliet, Signal Processing 44, 1995). The second pass needs the whole first one: a line is the work of
- * one thread. Partition says how a line is divided nevertheless:
- * - OneWay: not at all.
- * - TwoWay: into a left half, one central pixel and a right half, concurrently, as published by Lee, Ko and Choe
- * (EURASIP Journal on Image and Video Processing 2014:33). The left half is filtered forward and then backward, the
- * right half backward and then forward; the central pixel is the sum of its neighbours weighted by a Gaussian cut at
- * half of FilterWindow. It replaces the pixels that a half would have read beyond the centre. TwoWay is an
- * approximation: its PSNR against OneWay was 32 to 82 dB on the images of docs/developer/two_way_paper.md.
- * - Exact (default): into NumberOfBlocks blocks. The states of all blocks are computed at once from their own pixels
- * and combined by a scan. The result is OneWay's up to rounding (2e-6 of the largest absolute pixel value in float).
+ * The filter smooths every line along every axis by a forward pass followed by a backward pass, each a recursion of
+ * order three (Young and van Vliet, Signal Processing 44, 1995). The second pass needs the complete result of the
+ * first, so in principle one thread has to process the whole line. Partition selects how a line is divided
+ * nevertheless:
+ * - OneWay does not divide it.
+ * - TwoWay divides it into a left half, one central pixel and a right half, which are processed concurrently, as
+ *   published by Lee, Ko and Choe (EURASIP Journal on Image and Video Processing 2014:33). The left half is filtered
+ *   forward and then backward, the right half backward and then forward. The central pixel is the sum of its neighbours
+ *   weighted by a Gaussian that is truncated at half of FilterWindow; it replaces the pixels that a half would have
+ *   read beyond the centre. TwoWay is an approximation: its PSNR against OneWay was 32 to 82 dB on the images of
+ *   docs/developer/two_way_paper.md.
+ * - Exact (default) divides it into NumberOfBlocks blocks. Each block computes its end state from its own pixels,
+ *   concurrently with the others, and a scan combines the states. The result equals OneWay's up to rounding (2e-6 of
+ *   the largest absolute pixel value in float).
  *
- * Sigma is measured in the image's physical units (default 1). FilterWindow is the paper's window N, in pixels,
- * whatever the spacing. WindowToSigmaRatio relates window and Sigma (default 2, which is the paper's sigma = N / 2).
- * Sigma and FilterWindow replace each other: the value set last holds. Below a Sigma of 0.5 pixels the smoothing fades
- * out, and below 0.306 pixels there is none.
+ * Sigma is measured in the image's physical units (default 1). FilterWindow is the paper's window N, in pixels
+ * regardless of the spacing. WindowToSigmaRatio relates the window to Sigma (default 2, which is the paper's sigma = N
+ * / 2). Sigma and FilterWindow replace each other: the one that was set last is used. Below a Sigma of 0.5 pixels the
+ * smoothing fades out, and below 0.306 pixels there is no smoothing.
  *
- * LineBorders: how the second pass starts at the end of a line. Exact (default) is the line that repeats its last value
- * (Triggs and Sdika, IEEE Transactions on Signal Processing 54, 2006); AsPublished repeats the first pass's last value.
- * TwoWay starts each pass as published. IntermediateStorage says where a thread keeps the first pass's result: in its
- * local memory (default) or in the image. LinesPerBlock is the number of lines that a block of threads works on: 4, 8,
- * 16 (default), 32 or 64. Neither parameter changes the result beyond rounding. On the host LinesPerBlock is the number
- * of lines of a work item.
+ * LineBorders selects how the second pass starts at the end of a line. With Exact (default) the line repeats its last
+ * value (Triggs and Sdika, IEEE Transactions on Signal Processing 54, 2006); with AsPublished the first pass's result
+ * repeats its last value. TwoWay starts each pass as published. IntermediateStorage selects where a thread stores the
+ * first pass's result: in its local memory (default) or in the image. LinesPerBlock is the number of lines that a block
+ * of threads works on: 4, 8, 16 (default), 32 or 64. On the host it is the number of lines of a work item. Neither of
+ * these two parameters changes the result by more than rounding.
  *
- * Every axis needs at least four pixels. Images of float, char and short types are computed in float, those of double
- * and int types in double; integer outputs are truncated toward zero and clamped to their range. Constants come out
- * exactly. The filter always computes the whole image. A pixel costs about 40 floating-point operations for each axis,
- * whatever Sigma is.
+ * Every axis needs at least four pixels. Images of float, char and short types are computed in float, images of double
+ * and int types in double; integer outputs are truncated toward zero and clamped to their range. Constant images are
+ * preserved exactly. The filter always computes the whole image. A pixel costs about 40 floating-point operations for
+ * each axis, independently of Sigma.
  *
- * Backend says where to compute, as in the other filters; the host's implementation is the device's mathematics on
- * ITK's threads. Where input or output is a CudaDeviceImage there is no fallback to the host, as in
+ * Backend selects where the filter runs, as in the other filters; on the host, the same computations run on ITK's
+ * threads. If the input or the output is a CudaDeviceImage there is no fallback to the host, as in
  * CudaGaussianImageFilterBase.
  *
  * A NaN or infinite pixel spoils its line in every pass. With TwoWay it spoils only its half, unless it is the line's
@@ -83,21 +86,21 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaPartitionedRecursiveGaussianImageFilter, ImageToImageFilter);
 
-  /** Standard deviation in physical units, greater than zero. */
+  /** The standard deviation in physical units, greater than 0. Setting it replaces FilterWindow. */
   void
   SetSigma(double sigma);
   itkGetConstMacro(Sigma, double);
 
-  /** Window of the paper in pixels, greater than zero. It sets the standard deviation along every axis to
-   * FilterWindow / WindowToSigmaRatio pixels. */
+  /** The paper's window in pixels, greater than 0. Setting it replaces Sigma by a standard deviation of FilterWindow /
+   * WindowToSigmaRatio pixels along every axis. */
   void
   SetFilterWindow(double window);
   itkGetConstMacro(FilterWindow, double);
 
-  /** Whether FilterWindow holds instead of Sigma. The one set last holds. */
+  /** Whether FilterWindow is used instead of Sigma, because it was set last. */
   itkGetConstMacro(UseFilterWindow, bool);
 
-  /** FilterWindow in units of the standard deviation, greater than zero. */
+  /** FilterWindow divided by the standard deviation, greater than 0. */
   itkSetMacro(WindowToSigmaRatio, double);
   itkGetConstMacro(WindowToSigmaRatio, double);
 
@@ -125,13 +128,13 @@ public:
     this->SetIntermediateStorage(CudaIntermediateStorageFromString(name));
   }
 
-  /** Number of blocks of every line of an Exact partition: 1 up to a sixteenth of the shortest line's pixels. Setting
-   * it switches AutomaticNumberOfBlocks off. */
+  /** The number of blocks into which an Exact partition divides every line, from 1 to a sixteenth of the shortest
+   * line's pixels. Setting it switches AutomaticNumberOfBlocks off. */
   void
   SetNumberOfBlocks(SizeValueType number);
   itkGetConstMacro(NumberOfBlocks, SizeValueType);
 
-  /** Whether the number of blocks follows from the length of the lines along each axis (default on). */
+  /** Whether the number of blocks is chosen from the length of the lines along each axis (default on). */
   itkSetMacro(AutomaticNumberOfBlocks, bool);
   itkGetConstMacro(AutomaticNumberOfBlocks, bool);
   itkBooleanMacro(AutomaticNumberOfBlocks);
@@ -141,8 +144,8 @@ public:
 
   itkCudaFilterBackendMacro();
 
-  /** As the superclass's. Between filters of images of the host, results may stay on the device
-   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
+  /** Updates the output as the superclass does, except that the result may stay on the device between two filters of
+   * host images (CudaFiltersConfiguration::SetKeepOnDevice()). */
   void
   UpdateOutputData(DataObject * output) override;
 
@@ -164,7 +167,7 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  /** The parameters, without the image's spacing. */
+  /** Returns the parameters without the image's spacing. */
   CudaDetail::CudaPartitionedGaussianParameters
   GetParameters() const;
   CudaDetail::CudaPartitionedGaussianPlan
@@ -179,7 +182,7 @@ private:
   RunOnHost(const CudaDetail::CudaPartitionedGaussianPlan & plan,
             const CudaDetail::CudaImageView &               input,
             const CudaDetail::CudaImageView &               output);
-  /** Runs on the host, for pixel types that the engines do not know. */
+  /** Runs the plan on the host in double, for pixel types that the engines do not support. */
   void
   RunAsDouble(const CudaDetail::CudaPartitionedGaussianPlan & plan);
 

@@ -199,7 +199,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
   }
 }
 
-/** Returns false if the device ran out of memory, and the host is to do the work. */
+/** Returns false if the device ran out of memory and the host has to do the work. */
 template <typename TInputImage, typename TOutputImage>
 bool
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(

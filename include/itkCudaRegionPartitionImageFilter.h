@@ -81,8 +81,8 @@ namespace itk
  *
  * \exception ExceptionObject if a parameter, a mask or a label is invalid, if the law cannot describe a pixel, or if
  * the label image cannot hold the number of regions; the message names it
- * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also because there is no
- * fallback to the host
+ * \exception CudaError if the GPU cannot be used and Backend is Cuda or one of the images is a device image; with a
+ * device image also if Backend is Host
  *
  * \sa CudaRegionPartition
  * \sa CudaRegionSnakeImageFilter
