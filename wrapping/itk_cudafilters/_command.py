@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command itk-cudafilters. docs/user/parameters.md describes its arguments, which are those of the C++ command."""
+"""The command itk-cudafilters. docs/user/parameters.md describes its arguments, which are the same as the C++
+command's."""
 from __future__ import annotations
 
 import argparse
@@ -38,9 +39,9 @@ def _defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 
-# The class of the command takes one look where none is given, and does not estimate the number as the function does.
+# Without --looks the command segment assumes one look, while the function segment_region() estimates the number.
 _DEFAULTS = _defaults_of(segment_region) | {"looks": 1.0}
-# None stands for 0 there: the looks are estimated.
+# partition_image() estimates the looks for None and for 0.
 _PARTITION_DEFAULTS = _defaults_of(partition_image) | {"looks": 0.0}
 _UNITS = (
     "Physical units are those of the image's spacing and origin: millimetres for most medical formats; pixels, with the centre of "
@@ -50,11 +51,12 @@ _READS = "Reads and writes PNG, TIFF, MetaImage (.mha, .mhd), NRRD and NIfTI"
 
 
 class WrongArguments(Exception):
-    """Arguments that do not suit the image."""
+    """Raised for arguments that do not fit the image."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit status: 0 done, 1 failed. Wrong arguments end in SystemExit of status 2."""
+    """Runs the command and returns its exit status: 0 if it succeeded, 1 if it failed. Wrong arguments raise SystemExit
+    with status 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser = make_parser(given)
     parsed = parser.parse_args(given)
@@ -69,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_parser(parts: Iterable[str]) -> argparse.ArgumentParser:
-    """The parser, with the options of the given parts of the command. The names of laws come from the library, which loads."""
+    """Returns the parser. Only the commands in `parts` get their options, because some options need the names of laws
+    from the library, which takes time to load."""
     parser = _Parser(
         prog="itk-cudafilters",
         description="Gaussian filters, vesselness and segmentation of image files, on the GPU if there is one, else on the host.",
@@ -96,7 +99,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Adds the defaults."""
+    """Adds the defaults to the help texts."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         if action.required or action.default is None or action.default == argparse.SUPPRESS or not action.option_strings:
@@ -162,7 +165,7 @@ def _size_or_zero(text: str) -> int:
 
 
 def _float(text: str) -> float:
-    """NaN for a text that is no number."""
+    """Converts text to a number. Returns NaN if it is not a number."""
     try:
         return float(text)
     except ValueError:
@@ -207,7 +210,7 @@ def _picture(text: str) -> str:
     return text
 
 
-# Options that several parts have
+# Options of several commands
 
 
 def _add_sigma(part: argparse.ArgumentParser, default: list[float] | None) -> None:
@@ -224,7 +227,7 @@ def _add_sigma(part: argparse.ArgumentParser, default: list[float] | None) -> No
 
 
 def _add_lines(part: argparse.ArgumentParser, deriche: str) -> None:
-    """How the recursive filters work along lines."""
+    """Adds the options of the recursive filters: approximation and continuation of lines."""
     part.add_argument(
         "--approximation",
         type=_name_of(("deriche", "accurate")),
@@ -281,7 +284,7 @@ def _write_report(name: str | None, report: dict[str, Any]) -> None:
     if name is None:
         return
     text = json.dumps(_json_value(report), indent=2, ensure_ascii=False, allow_nan=False)
-    # Names of files may be any bytes, JSON is UTF-8.
+    # File names may be arbitrary bytes, which Python represents by surrogates. JSON must be UTF-8.
     clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     Path(name).write_text(clean + "\n", encoding="utf-8")
 
@@ -306,7 +309,7 @@ def _progress_is_shown() -> bool:
 
 
 class _Clock:
-    """Seconds since the last look."""
+    """A stopwatch: look() returns the seconds since its last call."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
@@ -355,7 +358,7 @@ def _smooth(arguments: argparse.Namespace) -> None:
     if len(file.size) < 2 or file.axes > 3:
         raise ValueError(f"'{file.name}' has {len(file.size)} dimensions; 2 and 3 are supported")
     sigma = _sigma_of_axes(arguments.sigma, file.axes)
-    files.writer_of(arguments.output)  # an unknown extension is told before the work
+    files.writer_of(arguments.output)  # report an unknown extension before the work starts
     in_parts = arguments.memory and parts.can_smooth(file, arguments.output, arguments.memory)
     done, slabs, seconds = (_smooth_in_parts if in_parts else _smooth_whole)(file, sigma, arguments)
     rate = 2.0 * file.size_in_bytes / sum(seconds.values())
@@ -407,7 +410,7 @@ def _smooth_whole(file: files.ImageFile, sigma: list[float], arguments: argparse
 
 def _smooth_in_parts(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
     limit = min(size for size in (arguments.memory, arguments.device_memory_limit) if size)
-    native()  # loads classes, which takes seconds
+    native()  # load the classes outside the measured time, because that takes seconds
     clock = _Clock()
     with parts.Progress(2.0 * file.size_in_bytes) as progress:
         done, read, written = parts.smooth(
@@ -433,9 +436,9 @@ def _snake_case(name: str) -> str:
 def _smooth_components(
     file: files.ImageFile, pixels: npt.NDArray[Any], sigma: list[float], arguments: argparse.Namespace
 ) -> tuple[npt.NDArray[Any], Any, float]:
-    """Smooths each component as an image of float, or of double where float has too few digits.
+    """Smooths each component as an image of float, or of double for pixel types that float cannot represent exactly.
 
-    Returns the pixels, the last filter, and the seconds of all filters.
+    Returns the smoothed pixels, the last filter, and the total seconds of the filters.
     """
     real = np.float64 if pixels.dtype in (np.int32, np.uint32, np.float64) else np.float32
     shape = (*reversed(file.size[: file.axes]), file.components)
@@ -454,7 +457,7 @@ def _smooth_components(
             Streaming=arguments.streaming,
             DeviceMemoryLimit=arguments.device_memory_limit,
         )
-        clock = _Clock()  # the classes are loaded
+        clock = _Clock()  # start after the classes are loaded
         with progress_bar(smoother, "smoothing", _progress_is_shown()):
             smoother.Update()
         seconds += clock.look()
@@ -477,7 +480,7 @@ def _laws_with(parameter: str) -> str:
 
 
 def _adder_of(part: argparse.ArgumentParser, defaults: dict[str, Any]) -> Callable[..., None]:
-    """What adds an option for a keyword of a function, with that one's default."""
+    """Returns a function that adds an option for a keyword of a function, with the keyword's default."""
 
     def add(keyword: str, kind: Callable[[str], Any], metavar: str, help: str, *others: str) -> None:
         part.add_argument(_option(keyword), *others, type=kind, default=defaults[keyword], metavar=metavar, help=help)
@@ -486,7 +489,7 @@ def _adder_of(part: argparse.ArgumentParser, defaults: dict[str, Any]) -> Callab
 
 
 def _add_model(part: argparse.ArgumentParser, add: Callable[..., None]) -> None:
-    """The options that all parts have that find regions, but for the number of looks."""
+    """Adds the options that segment and partition have in common, except the number of looks."""
     laws = noise_laws()
     part.add_argument("input", metavar="IN", help="image to read")
     described = ", ".join(f"{law.name} ({law.description})" for law in laws.values())
@@ -589,7 +592,7 @@ def _segment(arguments: argparse.Namespace) -> None:
     file = files.ImageFile(arguments.input)
     _require_segmentable(file, "segmented")
     for name in filter(None, (arguments.label, arguments.overlay)):
-        files.writer_of(name)  # an unknown extension is told before the work
+        files.writer_of(name)  # report an unknown extension before the work starts
 
     clock = _Clock()
     image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
@@ -616,18 +619,19 @@ def _require_segmentable(file: files.ImageFile, done: str) -> None:
 
 
 def _require_one_component(file: files.ImageFile) -> None:
-    # Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
+    # Grey images with a palette are also read as colours. ITK's reader converts colours to luminance.
     if file.components != 1 and file.pixel_type != "rgb":
         raise ValueError(f"'{file.name}' has {file.components} components per pixel; extract one of them first")
 
 
 def _parameters_of(arguments: argparse.Namespace, defaults: dict[str, Any], images: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of a function that were given, with images instead of names: those of `images`, read as their types."""
+    """Returns the keywords of a function that the arguments give. Values of the keywords in `images` are file names,
+    and are replaced by the images, read with the pixel types that `images` holds."""
     given = vars(arguments)
     parameters = {name: given[name] for name in defaults if name in given}
     for name, pixel_type in images.items():
         if parameters[name] is not None:
-            files.ImageFile(parameters[name])  # says in words why a file cannot be read
+            files.ImageFile(parameters[name])  # raises an exception with a clear message if the file cannot be read
             parameters[name] = files.read_slice(parameters[name], pixel_type)
     return parameters
 
@@ -640,7 +644,7 @@ def _find_region(image: Any, arguments: argparse.Namespace) -> Segmentation[Any]
 
 
 def _read_contour(name: str, image: Any) -> npt.NDArray[np.float64]:
-    """The outer ring of the first polygon in a GeoJSON file, in physical space."""
+    """Returns the outer ring of the first polygon in a GeoJSON file, in physical space."""
     try:
         geometry = json.loads(Path(name).read_text(encoding="utf-8"))
         coordinates = "physical"
@@ -769,7 +773,7 @@ def _partition(arguments: argparse.Namespace) -> None:
     file = files.ImageFile(arguments.input)
     _require_segmentable(file, "divided")
     for name in filter(None, (arguments.labels, arguments.means, arguments.overlay)):
-        files.writer_of(name)  # an unknown extension is told before the work
+        files.writer_of(name)  # report an unknown extension before the work starts
 
     clock = _Clock()
     image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
@@ -827,7 +831,7 @@ def _write_partition(arguments: argparse.Namespace, image: Any, found: Partition
 
 
 class _BrightOrDark(argparse.Action):
-    """--bright, --dark."""
+    """Stores True for --bright and False for --dark."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
         setattr(namespace, self.dest, option_string == "--bright")
@@ -881,7 +885,7 @@ def _add_vesselness(part: argparse.ArgumentParser) -> None:
 
 
 def _add_measure(part: argparse.ArgumentParser) -> None:
-    """The numbers of the measures."""
+    """Adds the numerical parameters of the measures."""
     gamma = "objectness, frangi: norms of Hessians below it fade; above 0; without it half of the largest norm of each scale"
     for name, kind, default, help in (
         ("--alpha", _above_zero, 0.5, "objectness, frangi: smaller values keep lines that are nearly plates; above 0"),
@@ -943,7 +947,7 @@ def _vesselness(arguments: argparse.Namespace) -> None:
 
 
 def _require_format_of_numbers(name: str) -> None:
-    """Formats of integers alone cannot hold the response."""
+    """Raises ValueError if the format is PNG, which holds only integers and therefore cannot store the response."""
     if files.writer_of(name).GetNameOfClass() == "PNGImageIO":
         raise ValueError(
             f"'{name}': PNG holds no floating-point numbers; write TIFF, MetaImage, NRRD or NIfTI, or a picture by --mip"
@@ -1039,7 +1043,8 @@ def _compared_image(arguments: argparse.Namespace) -> Any:
 
 
 def _median_seconds(filters: Sequence[Any], runs: int) -> list[float]:
-    """Median times after a first run. The runs take turns: what else the machine does slows all of them."""
+    """Returns the median time of each filter, without its first run. The filters run in turn, so that other load on the
+    machine slows all of them."""
     seconds: list[list[float]] = [[] for _ in filters]
     for run in range(runs + 1):
         for times, process in zip(seconds, filters):
@@ -1052,7 +1057,8 @@ def _median_seconds(filters: Sequence[Any], runs: int) -> list[float]:
 
 
 def _smooth_in_float64(image: Any, sigma: list[float]) -> npt.NDArray[np.float64]:
-    """ITK's filter along one axis after the other: its filter for all axes keeps float between them."""
+    """Smooths an image by ITK's filter in float64. It filters along one axis at a time, because ITK's filter for all
+    axes stores float between them."""
     smoothed = itk.image_from_array(itk.array_from_image(image).astype(np.float64))
     smoothed.SetSpacing(image.GetSpacing())
     for axis, width in enumerate(sigma):

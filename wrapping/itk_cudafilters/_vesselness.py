@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vessels and other lines by the Hessians of several scales, with the conventions of NumPy and scikit-image."""
+"""Enhancement of vessels and other lines by Hessians at several scales, with the conventions of NumPy and
+scikit-image."""
 from __future__ import annotations
 
 import math
@@ -24,7 +25,7 @@ from ._segmentation import known_name, plain_name
 
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
 
-# Pixels that the filter takes as they are; others become those of the response.
+# Pixel types that the filter reads directly. Other types are converted to the type of the response.
 _INPUTS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
 _REALS = {"float32": itk.F, "float64": itk.D}
 
@@ -53,70 +54,72 @@ def vesselness(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
-    """Enhances vessels and other lines: the largest measure of the Hessians of several scales.
+    """Enhances vessels and other lines by the largest response of a Hessian measure over several scales.
 
-    The Hessian of each pixel holds the second derivatives of the image smoothed with a Gaussian. Across a bright line it has
-    large negative eigenvalues, along it a small one. docs/user/vesselness.md has the formulas of the measures and their sources.
+    The Hessian of a pixel holds the second derivatives of the image, smoothed with a Gaussian. On a bright line its
+    eigenvalues across the line are large and negative, and the one along the line is small. docs/user/vesselness.md has
+    the formulas of the measures and their sources.
 
     Parameters
     ----------
     image
-        NumPy array, xarray.DataArray or itk.Image of two or three axes; array of CuPy or PyTorch in the memory of a GPU, which
-        is computed there; with `preserve_nan=False` and without `valid_mask` also an itk.CudaDeviceImage, or an array of
-        another package with `__dlpack__`.
+        NumPy array, xarray.DataArray or itk.Image of two or three axes; or an array of CuPy or PyTorch in GPU memory,
+        which is processed there. With `preserve_nan=False` and without `valid_mask` also an itk.CudaDeviceImage or an
+        array in GPU memory of another package with `__dlpack__`.
     sigmas
-        Standard deviations of the scales, in pixels unless `spacing` is given. A line of radius r responds most at about r.
+        Standard deviation of each scale, in pixels unless `spacing` is given. A line of radius r has its largest
+        response at a sigma of about r.
     measure
-        objectness: lines, blobs or plates, by their contrast. frangi: lines, from 0 to 1. sato: lines, by their contrast.
-        jerman: lines and blobs, from 0 to 1, nearly the same within each. meijering: neurites, by their contrast.
+        objectness (default): lines, blobs or plates, in the unit of the contrast. frangi: lines, from 0 to 1. sato:
+        lines, in the unit of the contrast. jerman: lines and blobs, from 0 to 1, nearly uniform within an object.
+        meijering: neurites, in the unit of the contrast.
     object_dimension
-        Of objectness: 0 finds blobs, 1 lines, 2 plates.
+        For objectness: 0 finds blobs, 1 (default) lines, 2 plates.
     bright
-        Bright objects on dark ground, or dark ones on bright ground.
+        True (default): bright objects on dark ground. False: dark objects on bright ground.
     normalize
-        Whether second derivatives are multiplied by sigma^2: thick and thin lines respond alike.
+        Whether second derivatives are multiplied by sigma^2, so that thick and thin lines have similar responses.
     alpha, beta
-        Of objectness and frangi, finite and above 0: smaller values of alpha keep lines that are nearly plates, smaller ones of beta
-        suppress blobs.
+        For objectness and frangi, finite and above 0. Smaller values of alpha keep lines that are nearly plates;
+        smaller values of beta suppress blobs.
     gamma
-        Of objectness and frangi, finite and above 0: norms of Hessians below it fade. None: half of the largest norm of each scale.
+        For objectness and frangi, finite and above 0: responses fade where the norm of the Hessian is below it. None
+        (default): half of the largest norm at each scale.
     tau
-        Of jerman, from 0 to 1: eigenvalues below tau times the largest one of each scale fade.
+        For jerman, from 0 to 1: eigenvalues below tau times the largest one at each scale fade.
     mode, cval
-        How lines continue beyond their ends, as in gaussian_filter().
+        Continuation of lines beyond their ends, as in gaussian_filter().
     spacing
-        Distance of pixels along each axis, as in gaussian_filter(). Then sigmas have its unit.
+        Distance between pixels along each axis, as in gaussian_filter(). Sigmas then have its unit.
     valid_mask
-        Array of the image's shape: pixels where it is 0 do not count, whatever they hold. They are filled with what the valid
-        ones around them make by the largest sigma, and their response is 0. DataArrays and itk.Images lie as those of
-        gaussian_filter() do.
+        Array of the shape of the image. Pixels where it is 0 do not count, regardless of their values: they are
+        replaced by an average of the valid pixels around them, weighted with a Gaussian of the largest sigma, and their
+        response is 0. DataArrays and itk.Images must have the geometry of the image, as in gaussian_filter().
     preserve_nan
-        Whether pixels that are NaN or infinite do not count either, and are NaN in the response, unless `valid_mask` leaves
-        them out. Otherwise they reach the responses of their lines, and those of the lines of these, which are 0.
+        Whether pixels that are NaN or infinite do not count either, and are NaN in the response, except where
+        `valid_mask` is 0. With False they set the responses on their lines, and on the lines through these, to 0.
     return_scale
-        Whether to return the sigma that gave each response too; 0 where there is none.
+        Whether to return also the sigma of each response; 0 where there is no response.
     return_directions
-        Whether to return unit vectors along the lines too: components in the order of the array's axes, as its last axis, 0
-        where there is no response. Vectors of opposite signs are the same direction.
+        Whether to return also unit vectors along the lines, as the last axis, with components in the order of the
+        array's axes; 0 where there is no response. Opposite vectors are the same direction.
     dtype
-        Type of the response. Default that of the image, for integers and bool float32. Integers of 32 and 64 bits are computed
-        in float64, whose integers are exact up to 2^53.
+        Type of the response. Default: the type of the image, or float32 for integers and bool. Integers of 32 and 64
+        bits are computed in float64, which is exact for integers up to 2^53.
     approximation
         As in gaussian_filter(). deriche: the Hessians of ITK's filters.
     backend
-        automatic: the GPU if there is one, else the host. cuda: the GPU or an error. host: the host.
+        automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
-    Returns
-    -------
-    The response, of the kind of the image; 0 where nothing is found. With `return_scale` or `return_directions` a tuple of the
-    response and those.
+    Returns ------- The response as the kind of the image; 0 where nothing is found. With `return_scale` or
+    `return_directions`, a tuple of the response and these, in this order.
 
     Raises
     ------
     TypeError, ValueError
-        The image or a parameter is of a kind or a type that is not known, or has a wrong value or shape.
+        The kind or type of the image or of a parameter is not supported, or a value or shape is wrong.
     RuntimeError
-        The filter refuses a value, or the GPU was demanded and cannot be used.
+        The GPU was requested and cannot be used.
 
     Examples
     --------
@@ -152,7 +155,7 @@ def vesselness(
 
 
 class _MeasureWith(str):
-    """The name of a measure, and parameters of the filter that vesselness() does not have."""
+    """The name of a measure, with parameters of the filter that vesselness() does not have."""
 
     parameters: dict[str, float]
 
@@ -174,10 +177,11 @@ def frangi(
     cval: float = 0.0,
     **others: Any,
 ) -> Any:
-    """skimage.filters.frangi(): vesselness() of Frangi's measure, from 0 to 1.
+    """Computes vesselness() with Frangi's measure, from 0 to 1, with the signature of skimage.filters.frangi().
 
-    Second derivatives are multiplied by sigma^2, as in Frangi's paper and in scikit-image up to 0.19.3. `others` are keywords of
-    vesselness(), for example spacing or valid_mask. `scale_range` and `scale_step` are scikit-image's; here they must be None.
+    Second derivatives are multiplied by sigma^2, as in Frangi's paper and in scikit-image up to 0.19.3. `others` are
+    keywords of vesselness(), for example spacing or valid_mask. `scale_range` and `scale_step` are parameters of
+    scikit-image; they must be None here, or ValueError is raised.
 
     Examples
     --------
@@ -202,12 +206,14 @@ def sato(
     cval: float = 0.0,
     **others: Any,
 ) -> Any:
-    """skimage.filters.sato(): the geometric mean of the Hessian's eigenvalues across a line, in the unit of the image.
+    """Computes the geometric mean of the Hessian's eigenvalues across a line, in the unit of the image, with the
+    signature of skimage.filters.sato().
 
-    It is the eigenvalue of the largest magnitude in two dimensions and the root of the product of both in three, times sigma^2,
-    and 0 where one of them has not the sign of a line. scikit-image takes this formula. Sato's paper and vesselness() with
-    `measure="sato"` also have a factor of the eigenvalue along the line, by which blobs, ends and crossings respond less, and
-    in three dimensions the smaller of the eigenvalues across. `others` are keywords of vesselness().
+    In two dimensions it is the magnitude of the eigenvalue of the largest magnitude, in three the root of the product
+    of both eigenvalues across the line, times sigma^2. It is 0 where one of them does not have the sign of a line. This
+    is scikit-image's formula. Sato's paper and vesselness() with `measure="sato"` have an additional factor of the
+    eigenvalue along the line, which reduces the response of blobs, ends and crossings, and use the smaller one of the
+    eigenvalues across the line in three dimensions. `others` are keywords of vesselness().
 
     Examples
     --------
@@ -232,10 +238,12 @@ def meijering(
     cval: float = 0.0,
     **others: Any,
 ) -> Any:
-    """skimage.filters.meijering(): vesselness() of Meijering's measure, in the unit of the image.
+    """Computes vesselness() with Meijering's measure, in the unit of the image, with the signature of
+    skimage.filters.meijering().
 
-    scikit-image divides the response of each scale by its largest value; here scales are compared as they are. `alpha` is
-    None or 1 / (axes + 1), with which the filter is maximally flat along a line. `others` are keywords of vesselness().
+    scikit-image divides the response of each scale by its largest value; here the responses of the scales are compared
+    without that. `alpha` must be None or 1 / (axes + 1), which makes the filter maximally flat along a line; ValueError
+    is raised otherwise. `others` are keywords of vesselness().
 
     Examples
     --------
@@ -275,7 +283,8 @@ def _sigmas(sigmas: Any) -> list[float]:
 
 @dataclass(frozen=True)
 class _Found:
-    """Arrays of the kind of the image, or device images. Pixels that do not count are not taken out yet."""
+    """The outputs as arrays of the image's kind, or as device images. Pixels that do not count are still to be
+    cleared."""
 
     response: Any
     scale: Any
@@ -283,7 +292,7 @@ class _Found:
 
 
 class _Call:
-    """One call of a function: the image and how it is filtered, and what becomes of the outputs."""
+    """One call of a function: the image, its checked parameters and the conversion of the outputs."""
 
     def __init__(
         self,
@@ -320,10 +329,10 @@ class _Call:
         self._nan = None
         finite = self._find_finite() if preserve_nan and not self._given.is_integer else None
         if finite is not None:
-            # Pixels that the mask leaves out have a response of 0, whatever they hold.
+            # Pixels where the mask is 0 have the response 0, even if they are NaN.
             self._nan = ~finite if self._valid is None else self._valid & ~finite
             self._valid = finite if self._valid is None else self._valid & finite
-        # The host does not wait for the values of a mask on a GPU.
+        # Drop a mask that is True everywhere, except on a GPU, where the host would have to wait for its values.
         if self._valid is not None and not self._given.ops.is_on_gpu and self._valid.all():
             self._valid = None
 
@@ -331,7 +340,8 @@ class _Call:
         return Given.read(image, "image")
 
     def _find_finite(self) -> Any:
-        """The pixels that are finite; None if all are. Beside a mask on a GPU nothing waits for the answer."""
+        """Returns which pixels are finite, or None if all are. With a mask on a GPU it always returns an array, so that
+        the host need not wait for the answer."""
         ops, array = self._given.ops, self._given.array
         is_masked_on_gpu = ops.is_on_gpu and self._valid is not None
         return ops.isfinite(array) if is_masked_on_gpu or not ops.is_finite(array) else None
@@ -344,7 +354,7 @@ class _Call:
         return run(with_scale, with_directions, parameters)
 
     def _run_on_host(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
-        # Strides along axes of one pixel may be any; made anew they follow from the shape.
+        # Reshape twice to normalize the strides along axes of one pixel, which may have any value.
         pixels = self._host_pixels().reshape(-1).reshape(self._given.array.shape)
         is_x_first = is_column(pixels.shape)
         enhancer = self._filter_of(itk.image_view_from_array(pixels), _INPUTS[pixels.dtype.name], is_x_first, parameters)
@@ -355,7 +365,7 @@ class _Call:
         if with_directions:
             directions = np.empty((*pixels.shape, self.dimension), self._real)
             enhancer._store_directions(directions.ctypes.data, not is_x_first)
-            directions *= np.sign(self._spacing)  # coordinates that fall
+            directions *= np.sign(self._spacing)  # negative where coordinates descend
         scale = self._array_of(enhancer.GetScaleOutput()) if with_scale else None
         return _Found(self._array_of(enhancer.GetOutput()), scale, directions)
 
@@ -363,7 +373,7 @@ class _Call:
         return np.asarray(itk.array_from_image(image).reshape(self._given.array.shape))
 
     def _run_on_gpu(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
-        """Queues the work on the stream of the array's package. The host does not wait."""
+        """Queues the filter on the stream of the array's package. The host does not wait."""
         ops, array = self._given.ops, self._given.array
         shape = tuple(array.shape)
         pixels = ops.contiguous(array, self._real) if self._valid is None else self._filled(self._valid)
@@ -386,7 +396,7 @@ class _Call:
         return found
 
     def _image_without_pixels(self, sizes: Sequence[int]) -> Any:
-        """An image of that size, x first, that gives the filter size and spacing."""
+        """Returns an image without pixels of that size, x first, by which the filter gets size and spacing."""
         image = itk.Image[_REALS[self._real], self.dimension].New()
         image.SetRegions([int(size) for size in sizes])
         return image
@@ -412,12 +422,13 @@ class _Call:
         if self._valid is not None:
             return np.ascontiguousarray(self._filled(self._valid))
         is_known = array.dtype.kind in "iu" and array.dtype.name in _INPUTS
-        # ITK's classes of integers give float.
+        # The filter for integer pixels computes in float, so that float64 needs converted pixels.
         dtype = array.dtype.newbyteorder("=") if is_known and self._real == "float32" else np.dtype(self._real)
         return np.ascontiguousarray(array, dtype=dtype)
 
     def _filled(self, valid: Any) -> Any:
-        """Pixels that do not count become the mean of the valid ones around them, those far from all valid ones their mean."""
+        """Returns the pixels with those that do not count replaced: by the Gaussian average of the valid pixels around
+        them, or far from all valid pixels by the mean of these."""
         ops = self._given.ops
         pixels = ops.contiguous(self._given.array, self._real)
         around = gaussian_filter(
@@ -446,7 +457,7 @@ class _Call:
         return Target(self._real, None).store(self._only_valid(directions), self._given, self.dimension)
 
     def _only_valid(self, result: Any) -> Any:
-        """An array that is 0 where pixels do not count."""
+        """Returns the result with 0 where pixels do not count."""
         if self._valid is None:
             return result
         valid = self._valid if result.ndim == self.dimension else self._valid[..., None]
@@ -454,8 +465,8 @@ class _Call:
 
 
 class _ExportedCall(_Call):
-    """The call for a device image, or for an array of a package whose operations are not known. It gives device images, or arrays of JAX.
-    The host waits for the work."""
+    """The call for a device image, or for an array of a package whose operations are not known. The results are device
+    images, or arrays of JAX for an array of JAX. The work runs on CUDA's default stream, and the host waits for it."""
 
     def _read(self, image: Any, valid_mask: Any, preserve_nan: bool) -> Given:
         if preserve_nan or valid_mask is not None:
@@ -464,7 +475,7 @@ class _ExportedCall(_Call):
                 "valid_mask, or call cupy.from_dlpack(image) or torch.from_dlpack(image)"
             )
         if is_device_image(image):
-            # Its rows may lie apart.
+            # The rows of a device image need not be adjacent.
             self._opened = _dlpack.open_array(image, "image", _dlpack.DEFAULT_STREAM)
             if self._opened.type not in _REALS:
                 raise TypeError(f"image is {describe(image)} with pixels of type {self._opened.type}; they must be float32 or float64")

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Gaussian filters of scipy.ndimage, with its signatures and defaults, on the filters of this package.
+"""The Gaussian filters of scipy.ndimage with its signatures and defaults, computed by the filters of this package.
 
-    from itk_cudafilters import ndimage  # in the place of: from scipy import ndimage
+    from itk_cudafilters import ndimage  # instead of: from scipy import ndimage
 
-Results have the type of the input unless `output` says otherwise; those of integers are truncated once, in the end, and so are those
-of bool, as in scipy: True is what is 1 or more. int64 and uint64 are computed in float64, exact up to 2^53. Lists are arrays.
-`truncate` and `radius` have no effect, because a recursive filter has no window. Orders are 0, 1 and 2. An axis whose sigma is 0 is
-left as it is, whatever its order. Pixels that are NaN or infinite are NaN in the result and do not count; in scipy they make all
-pixels around them NaN or infinite. docs/user/python.md lists all differences.
+Results have the type of the input unless `output` gives another one. Results of integer types are truncated once, at
+the end; those of bool are, as in scipy, True where the result is 1 or more. int64 and uint64 are computed in float64,
+which is exact up to 2^53. Lists are converted to arrays.
+
+`truncate` and `radius` have no effect, because a recursive filter has no window. `order` may be 0, 1 or 2. An axis with
+sigma 0 is not filtered, for any order. Pixels that are NaN or infinite do not count and are NaN in the result, while
+scipy makes all pixels around them NaN or infinite. docs/user/python.md lists all differences.
 """
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def gaussian_filter1d(
     *,
     radius: int | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_filter1d() by itk_cudafilters.gaussian_filter1d(): sum_k G(k) x[n - k] along an axis.
+    """Computes scipy.ndimage.gaussian_filter1d(): sum_k G(k) x[n - k] along an axis, for G or its derivative.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def gaussian_filter(
     radius: int | Sequence[int] | None = None,
     axes: int | Sequence[int] | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_filter() by itk_cudafilters.gaussian_filter(): G * x, or a derivative of G along axes.
+    """Computes scipy.ndimage.gaussian_filter(): G * x, or with `order` a derivative of it.
 
     Examples
     --------
@@ -97,7 +99,8 @@ def gaussian_gradient_magnitude(
     truncate: float = 4.0,
     radius: int | Sequence[int] | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_gradient_magnitude(): sqrt(sum_i (G_i * x)^2) with the derivatives G_i along the axes.
+    """Computes scipy.ndimage.gaussian_gradient_magnitude(): sqrt(sum_i (G_i * x)^2), with derivatives G_i along the
+    axes.
 
     Examples
     --------
@@ -131,7 +134,7 @@ def gaussian_laplace(
     truncate: float = 4.0,
     radius: int | Sequence[int] | None = None,
 ) -> Any:
-    """scipy.ndimage.gaussian_laplace(): sum_i G_ii * x with the second derivatives G_ii along the axes.
+    """Computes scipy.ndimage.gaussian_laplace(): sum_i G_ii * x, with the second derivatives G_ii along the axes.
 
     Examples
     --------
@@ -150,19 +153,20 @@ def gaussian_laplace(
 
 
 def _output(input: Any, output: Any) -> Any:
-    """In scipy results have the type of the input."""
+    """Returns `output`, or by default the type of the input, which is the type of the result in scipy."""
     input = array_of(input, "input")
     if output is not None or not (isinstance(input, (np.ndarray, itk.Object)) or is_xarray(input)):
         return output
     return pixels_of(input).dtype
 
 
-# scipy leaves an axis with a sigma up to this one as it is.
+# scipy does not filter along an axis whose sigma is not above this one.
 _LARGEST_SIGMA_OF_NO_FILTER = 1e-15
 
 
 def _sigma(sigma: Any) -> Any:
-    """With 0 in the place of sigmas that scipy takes for it. What is no number remains for the filter to refuse."""
+    """Replaces sigmas that scipy treats as 0 by 0. Values that are not numbers are returned, and the filter refuses
+    them."""
     try:
         sigmas = np.asarray(sigma, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -172,7 +176,8 @@ def _sigma(sigma: Any) -> Any:
 
 
 def _order(order: Any, sigma: Any) -> Any:
-    """The orders, 0 where sigma is 0: scipy leaves such an axis as it is. Where the lengths differ the filter says so."""
+    """Sets the order to 0 where sigma is 0, because scipy does not filter along such an axis. Orders of a wrong length
+    are returned, and the filter refuses them."""
     try:
         is_left = np.asarray(sigma, dtype=np.float64) == 0.0
         return np.where(is_left, 0, order).tolist() if is_left.any() else order
@@ -181,7 +186,7 @@ def _order(order: Any, sigma: Any) -> Any:
 
 
 def _require_radius(radius: Any) -> None:
-    """Raises ValueError for what is no radius of a window, although there is no window."""
+    """Raises ValueError for an invalid radius, as scipy does, although the radius has no effect."""
     for each in [radius] if radius is None or np.ndim(radius) == 0 else radius:
         try:
             if each is not None and operator.index(each) < 0:
@@ -201,8 +206,8 @@ def _combine(
     cval: Any,
     axes: Any,
 ) -> Any:
-    """What `combine` makes of the derivatives of this order along the axes. As in scipy, one along an axis of sigma 0 is the array
-    smoothed along the others, and without axes the result is the input."""
+    """Combines the derivatives of one order along all axes by `combine`. As in scipy, the derivative along an axis of
+    sigma 0 is the array smoothed along the other axes, and without axes the result is the input."""
     call = _gaussian._Call(
         input, _sigma(sigma), output, mode, cval, None, None, axes, None, None, True, None, "accurate", "automatic",
         in_array_order=True,
@@ -222,7 +227,8 @@ def _of_parts(
     function: Callable[[Any, float], Any],
     finish: Callable[[Any], Any] = lambda result: result,
 ) -> Any:
-    """function(part, value beyond the ends) of the real and the imaginary part of complex numbers, as in scipy."""
+    """Applies `function`, which takes an array and its value beyond the ends, to the real and the imaginary part of
+    complex numbers, as scipy does."""
     array, value = np.asarray(input), complex(cval)
     if output is None or isinstance(output, (str, type, np.dtype)):
         output = np.empty(array.shape, array.dtype if output is None else output)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gaussian filters of images that no memory holds: planes come from a source, and go to a target, a few at a time.
+"""Gaussian filters for images that are larger than memory: a few planes at a time are read from a source, filtered, and
+written to a target.
 
-A source is a NumPy array, a memory map, or any object with `shape`, `dtype` and slices by whole planes, such as a dataset of h5py or
-an array of zarr. A target is such an object that can be written. A plane is all that has one index along the first axis. The bits of
-the result depend neither on the memory nor on how planes are grouped.
+A source is a NumPy array, a memory map, or any object with `shape`, `dtype` and slices of whole planes, such as a
+dataset of h5py or an array of zarr. A target is such an object that can be written. A plane is the part of the image
+with one index along the first axis. The result does not depend, bit for bit, on the amount of memory or on the grouping
+of planes.
 """
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from ._segmentation import known_name
 
 __all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace"]
 
-# What the filters read and write; planes of other types are converted on their way.
+# Types that the filters read and write. Planes of other types are converted to these and back.
 _NATIVE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 _CONVERTED = {"bool": "uint8", "float16": "float32", "int64": "float64", "uint64": "float64"}
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -55,48 +57,57 @@ def gaussian_filter(
     memory_limit: int | str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """itk_cudafilters.gaussian_filter() from a source to a target, in slabs of planes.
+    """Runs itk_cudafilters.gaussian_filter() from a source to a target, in slabs of planes.
 
-    On the GPU each plane is uploaded once and comes back once, for a sigma up to some 32 pixels along the first axis (46 with
-    accurate, 17 for float64), and is uploaded twice for larger ones. Those planes are in memory that the next results need. The
-    source is read as often, in the order of its planes.
+    On the GPU each plane is downloaded once. It is uploaded once for a sigma up to about 32 pixels along the first axis
+    (46 with accurate, 17 for float64), because the planes that the next results need are kept in device memory, and
+    twice for a larger sigma. The source is read as often, in the order of its planes.
 
     Parameters
     ----------
     source
-        What to filter: 2 to 4 axes, and one of channels; real numbers. It is read by source[first:last].
+        Image to filter, of 2 to 4 axes and possibly a channel axis, of real numbers. It is read by source[first:last].
     target
-        Of the shape of the source; written by target[first:last] = planes. Integers are truncated towards 0. It must not be the
-        source, nor share pixels with it. int64 and uint64 are computed in float64, whose integers are exact up to 2^53.
+        Destination, of the shape of the source. It is written by target[first:last] = planes. Integers are truncated
+        towards 0; int64 and uint64 are computed in float64, which is exact for integers up to 2^53. The target must not
+        be the source, nor share pixels with it.
     sigma, order, mode, cval, fwhm, spacing, axes, approximation, backend
-        As in itk_cudafilters.gaussian_filter(). One mode holds for all axes, and wrap is not possible: it needs the last plane
-        before the first. For derivatives in the mode constant cval must be 0, unless one axis alone is filtered: slabs are
-        filtered along their planes first, which would give other results than arrays have.
+        As in itk_cudafilters.gaussian_filter(), with these limits. One mode holds for all axes. The mode wrap is not
+        possible, because it needs the last plane before the first. spacing "image" is not possible. For derivatives in
+        the mode constant, cval must be 0 unless only one axis is filtered: slabs are filtered along their planes first,
+        so that other values would give other results than for arrays.
     channel_axis
         None, or the last axis.
     valid_mask
-        None: masks are for arrays in memory.
+        Must be None. Masks are supported for arrays in memory.
     preserve_nan
-        Without a mask, pixels that are NaN or infinite cannot be left out. With True the source must have none, or ValueError
-        is raised. With False they spread along their lines.
+        With True (default) all pixels of the source must be finite, or ValueError is raised, because slabs cannot leave
+        pixels out. With False, pixels that are NaN or infinite spread along their lines.
     dtype
         None, or the type of the target.
     memory_limit
-        Bytes of device memory to take at most, or text as "8G". None: what is free, within the configuration's limit.
+        Largest number of bytes of device memory to use, or text such as "8G". None: the free memory, within the limit
+        of the configuration.
     progress
-        Called with the share that is done, 0 to 1. What it raises ends the run.
+        Function that is called with the fraction of the work that is done, from 0 to 1. An exception that it raises
+        ends the run.
 
     Returns
     -------
-    What was done: used (OneSweep, TwoSweeps, ...), on_host, number_of_slabs, bytes_up, bytes_down and more of GetSlabReport(), and
-    backend_used, backend_reason. If an exception is raised, the target is written in part.
+    dict
+        used (OneSweep, TwoSweeps, ...), on_host, number_of_slabs, bytes_up, bytes_down and other entries of
+        GetSlabReport(), and backend_used and backend_reason.
 
     Raises
     ------
     TypeError, ValueError
-        The source, the target or a parameter is of a kind or type that is not known, or has a wrong value or shape.
+        The kind or type of the source, of the target or of a parameter is not supported, or a value or shape is wrong.
     RuntimeError
-        The GPU was demanded and cannot be used.
+        The GPU was requested and cannot be used.
+
+    Notes
+    -----
+    If an exception is raised during the run, a part of the target has been written.
 
     Examples
     --------
@@ -135,9 +146,10 @@ def gaussian_gradient_magnitude(
     memory_limit: int | str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """itk_cudafilters.gaussian_gradient_magnitude() from a source to a target; the parameters are those of gaussian_filter().
+    """Runs itk_cudafilters.gaussian_gradient_magnitude() from a source to a target, in slabs of planes.
 
-    The last of the axes, without that of the channels, must be one of `axes`.
+    The parameters, the result and the errors are those of gaussian_filter() of this module, except `order`. The last
+    axis before the channel axis must be one of `axes`.
     """
     run = _Run(
         "gradient_magnitude", source, target, sigma, mode, cval, fwhm, spacing, axes, channel_axis,
@@ -167,9 +179,10 @@ def gaussian_laplace(
     memory_limit: int | str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """itk_cudafilters.gaussian_laplace() from a source to a target; the parameters are those of gaussian_filter().
+    """Runs itk_cudafilters.gaussian_laplace() from a source to a target, in slabs of planes.
 
-    The last of the axes, without that of the channels, must be one of `axes`.
+    The parameters, the result and the errors are those of gaussian_filter() of this module, except `order`. The last
+    axis before the channel axis must be one of `axes`.
     """
     run = _Run(
         "laplace", source, target, sigma, mode, cval, fwhm, spacing, axes, channel_axis,
@@ -180,7 +193,7 @@ def gaussian_laplace(
 
 
 def bytes_of(text: int | str, name: str = "memory_limit") -> int:
-    """A number of bytes, from a number or from text such as 8G: 8 times 2^30."""
+    """Returns a number of bytes from a number, or from text such as 8G, which is 8 times 2^30."""
     if isinstance(text, str):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
         value: float = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
@@ -194,7 +207,7 @@ def bytes_of(text: int | str, name: str = "memory_limit") -> int:
 
 
 class _Planes:
-    """A source or a target."""
+    """A source or a target, with its checked shape and type."""
 
     def __init__(self, planes: Any, name: str) -> None:
         shape, dtype = getattr(planes, "shape", None), getattr(planes, "dtype", None)
@@ -215,7 +228,7 @@ class _Planes:
 
     @property
     def native(self) -> np.dtype[Any]:
-        """The type of the planes that the filters see."""
+        """The type of the planes as the filters process them."""
         seen: np.dtype[Any] = np.dtype(_CONVERTED.get(self.dtype.name, self.dtype.name))
         return seen
 
@@ -229,14 +242,15 @@ class _Source(_Planes):
         self._must_be_finite = refuses_nan and self.dtype.kind == "f"
 
     def read(self, first: int, count: int) -> npt.NDArray[Any]:
-        """Planes as the source gives them."""
+        """Reads planes from the source, in its own type. Raises ValueError if they must be finite and are not."""
         read = np.asarray(self.planes[first : first + count])
         if read.shape != (count, *self.shape[1:]):
             raise ValueError(
                 f"source[{first}:{first + count}] has the shape {read.shape}; it must be {(count, *self.shape[1:])}, as source.shape says"
             )
         if self._must_be_finite:
-            # A sum is not finite if one of its terms is not; it may also overflow.
+            # Check the sum first, which is fast: it is not finite if a pixel is not. Check the pixels if the sum is not
+            # finite, because it may also overflow.
             for i in range(count):
                 with np.errstate(over="ignore", invalid="ignore"):
                     total = read[i].sum(dtype=np.float64)
@@ -248,7 +262,7 @@ class _Source(_Planes):
 
     def __call__(self, first: int, count: int, memory: memoryview) -> None:
         read = self.read(first, count)
-        # In one expression: a traceback keeps no array of this memory.
+        # Assign in a single expression, so that no traceback can keep an array that refers to this memory.
         self.buffer(memory, count)[...] = read
 
 
@@ -266,25 +280,28 @@ class _Target(_Planes):
         elif type(self.planes) in (np.ndarray, np.memmap):
             self.planes[first : first + count] = self.buffer(memory, count)
         else:
-            self.planes[first : first + count] = self.buffer(memory, count).astype(self.dtype)  # a copy that may be kept
+            # Pass a copy, because other kinds of targets may keep the array that they are given.
+            self.planes[first : first + count] = self.buffer(memory, count).astype(self.dtype)
 
 
-# Steps of a search for a byte that two arrays share. Slices of one array take a few of them; the problem is hard in general.
-_SHARING_EFFORT: Any = 100_000  # NumPy's types know the names of two values alone
+# Largest number of steps of the search for a byte that two arrays share. Slices of one array take a few steps, but the
+# problem is hard in general. The type is Any because NumPy's annotations only permit two named values.
+_SHARING_EFFORT: Any = 100_000
 
 
 def _share_pixels(source: Any, target: Any) -> bool:
-    """Whether writing the target may change the source. Arrays of which this cannot be told in time count as if they shared pixels."""
+    """Returns whether writing to the target may change the source. If the search takes too many steps, it returns
+    True."""
     if not (isinstance(source, np.ndarray) and isinstance(target, np.ndarray)):
         return False
     try:
         return bool(np.shares_memory(source, target, max_work=_SHARING_EFFORT))
-    except RuntimeError:  # TooHardError, whose place differs between versions of NumPy
+    except RuntimeError:  # TooHardError, whose module differs between versions of NumPy
         return True
 
 
 class _Run:
-    """One call: checks, and what the library gets."""
+    """One call of a function: its checked parameters, and the conversion to the library's parameters."""
 
     def __init__(
         self,
@@ -373,7 +390,7 @@ class _Run:
         return found
 
     def _along(self, values: Sequence[Any], other: Any) -> list[Any]:
-        """Values of the axes that are filtered, for all axes of the array."""
+        """Expands values of the filtered axes to all axes of the array. The other axes get the value `other`."""
         found = [other] * self._dimension
         for axis, value in zip(self._axes, values, strict=True):
             found[axis] = value
@@ -422,12 +439,12 @@ class _Run:
         return {**report, "backend_used": used.lower(), "backend_reason": reason}
 
     def _filter_within_plane(self, progress: Progress | None) -> dict[str, Any]:
-        """Where there is one plane, and lines lie within it. The library cuts images along their last axis of more than one pixel: its
-        planes are rows of this one."""
+        """Filters an image of a single plane whose lines lie within that plane. The library cuts images along the last
+        axis of more than one pixel, so that the rows of this plane are passed as planes."""
         plane = self._source.read(0, 1).astype(self._source.native, copy=False)
         result = np.empty(self._target.shape, self._target.native)
         rows = copy.copy(self)
-        # The library takes two axes or more. Of two, the other one becomes the first.
+        # The library needs two axes or more. An image of two axes is transposed instead of dropping its first axis.
         is_line = self._dimension == 2
         order = slice(None, None, -1) if is_line else slice(1, None)
         rows._source = _Source(np.swapaxes(plane, 0, 1) if is_line else plane[0], refuses_nan=False)
@@ -439,7 +456,7 @@ class _Run:
         return report
 
     def _copy(self, progress: Progress | None) -> dict[str, Any]:
-        """Where no axis is filtered."""
+        """Copies the source to the target, because no axis is filtered."""
         length, planes = self._source.shape[0], 128
         for first in range(0, length, planes):
             read = self._source.read(first, min(planes, length - first))
