@@ -4,7 +4,7 @@
 // of one image as the image has dimensions, over the time of all launches of one filtering; both are taken as
 // resident_benchmark.h says.
 
-#include "itkCudaDetailMaskedArray.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "gaussian/device/Device.h"
 #include "resident_benchmark.h"
 

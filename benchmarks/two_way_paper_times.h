@@ -2,7 +2,7 @@
 #ifndef two_way_paper_times_h
 #define two_way_paper_times_h
 
-#include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include <cstddef>
 #include <functional>

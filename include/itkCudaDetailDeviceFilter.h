@@ -3,9 +3,8 @@
 #ifndef itkCudaDetailDeviceFilter_h
 #define itkCudaDetailDeviceFilter_h
 
-#include "itkCudaDetailDeviceImageView.h"
-#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDeviceImage.h"
 

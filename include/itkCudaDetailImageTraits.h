@@ -8,6 +8,7 @@
 #include "itkImage.h"
 #include "itkVariableLengthVector.h"
 #include "itkVectorImage.h"
+#include "itkProcessObject.h"
 
 #include <type_traits>
 
@@ -197,5 +198,16 @@ MakeCudaImageView(const TImage * image, const typename TImage::RegionType & regi
   return view;
 }
 } // end namespace itk::CudaDetail
+
+/** For filters whose outputs are numbered and differ in type, after `using Superclass::MakeOutput`. ProcessObject
+ * replaces an output that was disconnected by its name. For every name ImageSource makes an image of the first output's
+ * type. */
+#define itkCudaNumberedOutputsMacro()                                                                                  \
+  itk::ProcessObject::DataObjectPointer MakeOutput(const itk::ProcessObject::DataObjectIdentifierType & name) override \
+  {                                                                                                                    \
+    return this->IsIndexedOutputName(name) ? this->MakeOutput(this->MakeIndexFromOutputName(name))                     \
+                                           : Superclass::MakeOutput(name);                                             \
+  }                                                                                                                    \
+  static_assert(true, "")
 
 #endif

@@ -4,7 +4,6 @@
 #define itkCudaDetailKeepOnDevice_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaDetailDeviceImageView.h"
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailFilterRun.h"

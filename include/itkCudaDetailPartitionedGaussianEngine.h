@@ -4,12 +4,85 @@
 #define itkCudaDetailPartitionedGaussianEngine_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaFiltersEnums.h"
 #include "itkCudaDetailImageView.h"
-#include "itkCudaDetailPartitionedGaussianPlan.h"
 #include "itkCudaDeviceImageView.h"
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <vector>
+
+namespace itk::CudaDetail
+{
+/** Filters every line of the image along one axis. */
+struct CudaPartitionedGaussianPass
+{
+  unsigned int Axis{ 0 };
+  double       SigmaInPixels{ 1.0 };
+  size_t       CentralRadius{ 1 };    // TwoWay: half the window of the central pixel's convolution
+  size_t       NumberOfSections{ 1 }; // Exact: sections of each line
+};
+
+/** Passes, one after the other, and how each pass treats its lines. */
+struct CudaPartitionedGaussianPlan
+{
+  using PartitionEnum = CudaFiltersEnums::Partition;
+  using LineBordersEnum = CudaFiltersEnums::LineBorders;
+  using IntermediateStorageEnum = CudaFiltersEnums::IntermediateStorage;
+
+  PartitionEnum                            Partition{ PartitionEnum::Exact };
+  LineBordersEnum                          LineBorders{ LineBordersEnum::Exact };
+  IntermediateStorageEnum                  IntermediateStorage{ IntermediateStorageEnum::Local };
+  unsigned int                             LinesPerBlock{ 16 };
+  std::vector<CudaPartitionedGaussianPass> Passes;
+  bool                                     KeepInput{ false }; // on the device the passes run on a copy of the input
+};
+
+/** What a user asks of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing. */
+struct CudaPartitionedGaussianParameters
+{
+  double                                               Sigma{ 1.0 }; // in physical units
+  std::optional<double>                                FilterWindow; // in pixels, for every axis; replaces Sigma
+  double                                               WindowToSigmaRatio{ 2.0 };
+  CudaPartitionedGaussianPlan::PartitionEnum           Partition{ CudaFiltersEnums::Partition::Exact };
+  CudaPartitionedGaussianPlan::LineBordersEnum         LineBorders{ CudaFiltersEnums::LineBorders::Exact };
+  CudaPartitionedGaussianPlan::IntermediateStorageEnum IntermediateStorage{
+    CudaFiltersEnums::IntermediateStorage::Local
+  };
+  unsigned int          LinesPerBlock{ 16 };
+  std::optional<size_t> NumberOfSections; // of each line with Exact; none: CudaAutomaticNumberOfSections()
+  std::vector<double>   Spacing;          // by axis
+};
+
+/** Checks what does not depend on the image.
+ * \exception ExceptionObject naming the parameter that is out of range */
+CudaFilters_EXPORT void
+VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters & parameters);
+
+/** The passes for an image with lines of these lengths, from the first axis to the last.
+ * \exception ExceptionObject naming the parameter that is out of range, or that does not suit the lines */
+CudaFilters_EXPORT CudaPartitionedGaussianPlan
+MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters,
+                            const std::vector<size_t> &               lineLengths);
+
+/** Lines of fewer pixels cannot be filtered. */
+constexpr size_t CudaPartitionedMinimumLineLength = 4;
+
+/** Most sections that a line of that length can be cut into: sections of 16 pixels, at least one. */
+CudaFilters_EXPORT size_t
+CudaMaximumNumberOfSections(size_t lineLength);
+
+/** The number of sections for lines of that length that keeps a GPU busy. It depends on the length only, and so does
+ * the rounding of the result. */
+CudaFilters_EXPORT size_t
+CudaAutomaticNumberOfSections(size_t lineLength);
+
+/** Half the window of the central pixel's convolution, for a filter window of that many pixels: at least 1.
+ * \exception ExceptionObject if the window is not greater than zero and finite */
+CudaFilters_EXPORT size_t
+CudaCentralPixelRadius(double filterWindow);
+} // end namespace itk::CudaDetail
 
 namespace itk
 {

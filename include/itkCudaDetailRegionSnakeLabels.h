@@ -3,7 +3,7 @@
 #ifndef itkCudaDetailRegionSnakeLabels_h
 #define itkCudaDetailRegionSnakeLabels_h
 
-#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>

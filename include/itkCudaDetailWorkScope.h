@@ -7,6 +7,24 @@
 
 namespace itk::CudaDetail
 {
+/** While one lives, filters that run in the same thread with Backend Automatic run on the host.
+ *
+ * A composite filter whose own work is on the host opens one around its inner filters. Scopes nest. */
+class CudaFilters_EXPORT CudaHostScope
+{
+public:
+  CudaHostScope() noexcept;
+  ~CudaHostScope();
+
+  CudaHostScope(const CudaHostScope &) = delete;
+  CudaHostScope &
+  operator=(const CudaHostScope &) = delete;
+
+  /** Whether the calling thread is inside a scope. */
+  static bool
+  IsActive() noexcept;
+};
+
 /** What an interpreter does around the module's own work, so that its other threads run meanwhile. */
 struct CudaWorkHooks
 {

@@ -2,7 +2,7 @@
 #ifndef itkCudaDeviceImage_hxx
 #define itkCudaDeviceImage_hxx
 
-#include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaFiltersConfiguration.h"
 
 #include <typeinfo>

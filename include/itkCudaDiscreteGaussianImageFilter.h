@@ -3,7 +3,7 @@
 #define itkCudaDiscreteGaussianImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDetailGaussianFirEngine.h"
 #include "itkCudaDeviceDiscreteGaussianFilter.h"
 #include "itkDiscreteGaussianImageFilter.h"
 

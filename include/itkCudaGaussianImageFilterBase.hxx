@@ -4,8 +4,7 @@
 
 #include "itkCudaDetailDeviceFilter.h"
 #include "itkCudaDetailFilterRun.h"
-#include "itkCudaDetailHostFilter.h"
-#include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailWorkScope.h"
 #include "itkCudaDetailKeepOnDevice.h"
 #include "itkMetaDataObject.h"
 #include "itkProgressAccumulator.h"

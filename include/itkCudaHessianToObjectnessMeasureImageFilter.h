@@ -3,7 +3,7 @@
 #define itkCudaHessianToObjectnessMeasureImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDetailTensorEngine.h"
 #include "itkCudaDeviceTensorFilters.h"
 #include "itkHessianToObjectnessMeasureImageFilter.h"
 

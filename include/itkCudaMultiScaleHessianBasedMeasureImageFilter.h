@@ -4,7 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailMultiScaleEngine.h"
-#include "itkCudaDetailNumberedOutputs.h"
+#include "itkCudaDetailImageTraits.h"
 #include "itkCudaDeviceTensorFilters.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkMultiScaleHessianBasedMeasureImageFilter.h"

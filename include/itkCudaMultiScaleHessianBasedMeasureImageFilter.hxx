@@ -2,7 +2,7 @@
 #ifndef itkCudaMultiScaleHessianBasedMeasureImageFilter_hxx
 #define itkCudaMultiScaleHessianBasedMeasureImageFilter_hxx
 
-#include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailWorkScope.h"
 #include "itkCudaDetailTensorFilter.h"
 
 #include <algorithm>

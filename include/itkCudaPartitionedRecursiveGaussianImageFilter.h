@@ -4,7 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailImageView.h"
-#include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "itkCudaDeviceImageFilter.h"
 #include "itkImageToImageFilter.h"
 

@@ -3,7 +3,7 @@
 #define itkCudaRegionSnakeImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailRegionSnakeParameters.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaDeviceImage.h"
 #include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionSnakeTypes.h"

@@ -3,7 +3,7 @@
 #define itkCudaStructureTensorImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDeviceGaussianFilters.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkImageToImageFilter.h"

@@ -3,7 +3,7 @@
 #define itkCudaSymmetricEigenAnalysisImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDetailTensorEngine.h"
 #include "itkCudaDeviceTensorFilters.h"
 #include "itkSymmetricEigenAnalysisImageFilter.h"
 

@@ -3,9 +3,8 @@
 #define itkCudaVesselnessImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailMultiScaleArray.h"
 #include "itkCudaDetailMultiScaleEngine.h"
-#include "itkCudaDetailNumberedOutputs.h"
+#include "itkCudaDetailImageTraits.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaVesselnessEnums.h"
 #include "itkImageToImageFilter.h"

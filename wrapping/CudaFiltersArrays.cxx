@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaFiltersArrays.h"
 
-#include "itkCudaDetailArrayDevice.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaDetailMaskedArray.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
 

@@ -3,7 +3,7 @@
 
 #include "CudaFiltersArrays.h"
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaDetailMultiScaleEngine.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianEngine.h"
 
-#include "itkCudaDetailDeviceImageView.h"
-#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "runtime/memory/DeviceAccess.h"
 #include "runtime/device/Device.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
-#include "itkCudaDetailMaskedArray.h"
 #include "itkCudaError.h"
 #include "gaussian/slabs/Slabs.h"
 

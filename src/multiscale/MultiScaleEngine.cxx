@@ -6,7 +6,6 @@
 #include "runtime/image/Convert.h"
 #include "runtime/run/CoreImage.h"
 #include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailMultiScaleArray.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceAccess.h"

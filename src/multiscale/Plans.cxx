@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailMultiScaleEngine.h"
-#include "itkCudaDetailStructureTensorEngine.h"
-#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDetailTensorEngine.h"
 #include "itkMacro.h"
 #include "runtime/run/EnumNames.h"
 #include "itkCudaVesselnessEnums.h"

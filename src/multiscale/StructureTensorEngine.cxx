@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaDetailMultiScaleEngine.h"
 
 #include "itkCudaDetailTensorEngine.h"
 #include "runtime/device/Device.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/image/Components.h"
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaDetailMultiScaleEngine.h"
 #include "runtime/image/HostLines.h"
 #include "pointwise/ImageRows.h"
 #include "multiscale/MultiScaleProgress.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDetailMultiScaleArray.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaError.h"
-#include "itkCudaDetailStructureTensorEngine.h"
 
 // Takes the place of the device code in a build without CUDA.
 

@@ -5,7 +5,7 @@
 #include "runtime/HostDevice.h"
 #include "CudaFiltersExport.h"
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include <cstddef>
 

@@ -4,7 +4,7 @@
 
 #include "CudaFiltersExport.h"
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "runtime/image/DeviceView.h"
 #include "runtime/memory/Workspace.h"
 

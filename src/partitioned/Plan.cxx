@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include "partitioned/Coefficients.h"
 #include "partitioned/Tuning.h"

@@ -2,7 +2,7 @@
 #ifndef CudaFilters_pointwise_HessianMeasures_h
 #define CudaFilters_pointwise_HessianMeasures_h
 
-#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDetailTensorEngine.h"
 #include "runtime/HostDevice.h"
 #include "runtime/image/NegativeExponential.h"
 #include "pointwise/SymmetricEigen.h"

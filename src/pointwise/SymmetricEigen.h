@@ -3,7 +3,7 @@
 #define CudaFilters_pointwise_SymmetricEigen_h
 
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDetailTensorEngine.h"
 #include "runtime/HostDevice.h"
 #include "runtime/image/Math.h"
 

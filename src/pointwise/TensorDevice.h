@@ -4,7 +4,7 @@
 
 #include "CudaFiltersExport.h"
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDetailTensorEngine.h"
 #include "runtime/image/DeviceView.h"
 #include "itkCudaStructureTensorEnums.h"
 

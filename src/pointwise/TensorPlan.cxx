@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailTensorEngine.h"
-#include "itkCudaDetailTensorPlan.h"
 
 #include "itkMacro.h"
 

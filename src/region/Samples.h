@@ -3,7 +3,7 @@
 #define CudaFilters_region_Samples_h
 
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailRegionSnakeParameters.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 
 #include <cstddef>
 #include <cstdint>

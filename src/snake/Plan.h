@@ -3,7 +3,7 @@
 #define CudaFilters_snake_Plan_h
 
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailRegionSnakeParameters.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "region/Laws.h"
 #include "region/Samples.h"
 #include "region/Sums.h"

@@ -3,7 +3,7 @@
 #define CudaFilters_snake_Run_h
 
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailRegionSnakeParameters.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "region/Laws.h"
 #include "snake/Control.h"
 #include "snake/Core.h"

@@ -2,7 +2,7 @@
 #include "snake/Start.h"
 
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "region/Lattice.h"
 #include "itkMacro.h"
 

@@ -5,7 +5,6 @@
 
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
-#include "itkCudaDetailMaskedArray.h"
 #include "itkCudaError.h"
 #include "support/itkCudaHeldStream.h"
 #include "support/itkCudaRuntimeTestHelpers.h"

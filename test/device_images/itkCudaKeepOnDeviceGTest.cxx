@@ -6,7 +6,7 @@
 
 #include "itkCastImageFilter.h"
 #include "itkCommand.h"
-#include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailWorkScope.h"
 #include "itkCudaDetailKeepOnDevice.h"
 #include "support/itkCudaExpectException.h"
 #include "support/itkCudaFakeDeviceMemory.h"

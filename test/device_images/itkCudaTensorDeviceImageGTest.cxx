@@ -6,7 +6,6 @@
 
 #include "runtime/device/Call.h"
 #include "itkCudaDetailMultiScaleEngine.h"
-#include "itkCudaDetailStructureTensorEngine.h"
 #include "support/itkCudaDeviceFilterTest.h"
 #include "runtime/device/Device.h"
 #include "support/itkCudaFaultWalk.h"

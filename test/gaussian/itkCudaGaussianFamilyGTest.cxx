@@ -5,7 +5,7 @@
 
 #include "support/itkCudaGaussianPipelineProperties.h"
 
-#include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailWorkScope.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"

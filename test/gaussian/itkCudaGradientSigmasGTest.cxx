@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient with unequal sigmas: with Deriche it is that of ITK's class on every backend, with Accurate sigma i is
 // that of axis i.
-#include "itkCudaDetailHostFilter.h"
+#include "itkCudaDetailFilterRun.h"
 #include "runtime/DetailNames.h"
 #include "support/itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"

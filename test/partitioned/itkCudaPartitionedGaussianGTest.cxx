@@ -3,7 +3,7 @@
 // Lines on the host, which runs the mathematics that the device's kernels call: against the published recursion in
 // double and direct form, and the partitions against each other.
 
-#include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "partitioned/Coefficients.h"
 #include "partitioned/Core.h"
 #include "partitioned/Partitions.h"

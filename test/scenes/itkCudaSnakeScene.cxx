@@ -2,7 +2,7 @@
 #include "itkCudaSnakeScene.h"
 
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "region/Math.h"
 #include "region/Threads.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that is paused between requests, with an engine that copies planes.
-#include "itkCudaDetailSlabSession.h"
+#include "itkCudaDetailSlabRequests.h"
 #include "runtime/memory/MemoryGate.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailRegionSnakeEngine.h"
-#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaNoiseLaws.h"
 #include "region/Laws.h"
 #include "snake/Core.h"

@@ -2,7 +2,7 @@
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkCommand.h"
 #include "itkCudaDetailPixelContainer.h"
-#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailRegionSnakeEngine.h"
-#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "snake/itkCudaSnakeDeviceTest.h"
 #include "snake/itkCudaSnakeTestCase.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "region/Lattice.h"
 #include "snake/Core.h"
 #include "itkMacro.h"

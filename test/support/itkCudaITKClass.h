@@ -2,7 +2,7 @@
 #ifndef itkCudaITKClass_h
 #define itkCudaITKClass_h
 
-#include "itkCudaDetailHostFilter.h"
+#include "itkCudaDetailFilterRun.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaGaussianImageFilterBase.h"
 

@@ -4,8 +4,7 @@
 // the host, their place in the order of the stream, what is refused, faults. All device memory is poisoned with NaN.
 
 #include "runtime/device/Call.h"
-#include "itkCudaDetailMultiScaleArray.h"
-#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "support/itkCudaDeviceFilterTest.h"
 #include "itkCudaError.h"

@@ -2,7 +2,7 @@
 #ifndef CudaFilters_gaussian_fir_FirCore_h
 #define CudaFilters_gaussian_fir_FirCore_h
 
-#include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDetailGaussianFirEngine.h"
 #include "runtime/DetailNames.h"
 #include "runtime/HostDevice.h"
 #include "CudaFiltersExport.h"

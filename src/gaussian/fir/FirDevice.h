@@ -3,7 +3,7 @@
 #define CudaFilters_gaussian_fir_FirDevice_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDetailGaussianFirEngine.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
 #include "runtime/memory/Workspace.h"

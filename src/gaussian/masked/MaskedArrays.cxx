@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/run/CoreImage.h"
 #include "itkCudaDetailGaussianEngine.h"
-#include "itkCudaDetailMaskedArray.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "runtime/DetailNames.h"
 #include "runtime/device/Device.h"
 #include "runtime/run/DeviceToDevice.h"

@@ -125,8 +125,8 @@ private:
   GetNext(size_t arriving) const
   {
     const RingEdge & edge = m_Edges[arriving];
-    const Direction      back = this->GetDirection(edge.End, edge.Start);
-    size_t               next = this->FindEdgesOf(edge.End);
+    const Direction  back = this->GetDirection(edge.End, edge.Start);
+    size_t           next = this->FindEdgesOf(edge.End);
     for (size_t i = next + 1; i < m_Edges.size() && m_Edges[i].Start == edge.End; ++i)
     {
       if (ComesBefore(
@@ -245,7 +245,7 @@ private:
   }
 
   const std::vector<Point> & m_Nodes;
-  std::vector<RingEdge>  m_Edges; // by their start
+  std::vector<RingEdge>      m_Edges; // by their start
   std::vector<bool>          m_Used;
   std::vector<size_t>        m_Places; // on the present way, of the node of each first edge
   std::vector<MeasuredRing>  m_Outer;

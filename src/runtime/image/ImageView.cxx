@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailImageView.h"
 #include "itkMacro.h"
-#include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailDeviceTransfer.h"
 
 namespace itk::CudaDetail
 {

@@ -3,7 +3,7 @@
 #define CudaFilters_runtime_image_PixelMapping_h
 
 #include "runtime/image/Components.h"
-#include "itkCudaDetailPixelConversion.h"
+#include "itkCudaDetailDeviceTransfer.h"
 #include "runtime/HostDevice.h"
 #include "runtime/image/NegativeExponential.h"
 

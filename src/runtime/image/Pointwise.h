@@ -4,7 +4,7 @@
 
 #include "CudaFiltersExport.h"
 #include "runtime/device/Stream.h"
-#include "itkCudaDetailPixelConversion.h"
+#include "itkCudaDetailDeviceTransfer.h"
 #include "runtime/image/DeviceView.h"
 
 namespace itk::cuda

@@ -6,8 +6,8 @@
 #include "runtime/device/Process.h"
 #include "runtime/device/Stream.h"
 #include "itkMacro.h"
-#include "itkCudaDetailDeviceImageView.h"
-#include "itkCudaDetailArrayDevice.h"
+#include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "runtime/image/DeviceView.h"
 #include "itkCudaFiltersConfiguration.h"
 

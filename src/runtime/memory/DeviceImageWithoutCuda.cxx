@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDetailDeviceImageView.h"
-#include "itkCudaDetailArrayDevice.h"
 #include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaError.h"
 
 #include <string>

@@ -2,7 +2,7 @@
 #include "itkCudaDetailFilterBackend.h"
 
 #include "itkCudaDetailHostMemoryPool.h"
-#include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailWorkScope.h"
 #include "runtime/device/DeviceQuery.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"

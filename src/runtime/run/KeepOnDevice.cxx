@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailKeepOnDevice.h"
 
-#include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailWorkScope.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkEventObject.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDetailSlabSession.h"
+#include "itkCudaDetailSlabRequests.h"
 
 #include "runtime/memory/MemoryGate.h"
 #include "itkMacro.h"

@@ -9,7 +9,7 @@
 #include "snake/Run.h"
 #include "runtime/memory/Workspace.h"
 #include "runtime/DetailNames.h"
-#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "runtime/image/DeviceView.h"
 
 #include <cstddef>
