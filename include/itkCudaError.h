@@ -11,11 +11,11 @@
 namespace itk
 {
 /** \class CudaError
- * \brief A CUDA call failed, or the GPU that was asked for cannot be used.
+ * \brief The exception for a failed CUDA call, or for a requested GPU that cannot be used.
  *
  * The description names the call, CUDA's name of the error and its text. If memory ran out, it also names the bytes
- * asked for, the bytes free and the limit in force. The filter that threw can be run again: nothing is left allocated
- * or half set.
+ * requested, the bytes free and the limit in force. The filter that threw can be run again, because it leaves no memory
+ * allocated and no state half changed.
  *
  * \ingroup CudaFilters
  */
@@ -26,7 +26,7 @@ public:
   enum class Kind : uint8_t
   {
     NotUsable,   // no driver, driver too old, no device, index out of range, built without CUDA
-    OutOfMemory, // device or pinned memory: the host may still do the work
+    OutOfMemory, // device or pinned memory; the host may still do the work
     CallFailed   // any other error of a CUDA call
   };
 

@@ -14,26 +14,27 @@
 namespace itk
 {
 /** \class CudaFiltersConfiguration
- * \brief Settings and state of the module that hold for the whole process.
+ * \brief Settings and state of the module that apply to the whole process.
  *
- * A filter's own setters come first. A filter whose Backend is Automatic takes the backend set here, and a filter whose
- * DeviceIndex is -1 takes the index set here. Until they are set, backend and index are read from the environment
+ * A filter's own settings have priority. A filter whose Backend is Automatic uses the backend set here, and a filter
+ * whose DeviceIndex is -1 uses the index set here. Until they are set, backend and index are read from the environment
  * variables `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and `ITK_CUDAFILTERS_DEVICE` (default
- * 0). `ITK_CUDAFILTERS_KEEP_ON_DEVICE` (0 or 1; default 0) holds until SetKeepOnDevice() is called, and
- * `ITK_CUDAFILTERS_STREAMING` (automatic, on, off; default automatic) until SetStreaming() is.
+ * 0). `ITK_CUDAFILTERS_KEEP_ON_DEVICE` (0 or 1; default 0) applies until SetKeepOnDevice() is called, and
+ * `ITK_CUDAFILTERS_STREAMING` (automatic, on, off; default automatic) until SetStreaming() is called.
  *
- * With `ITK_CUDAFILTERS_SYNCHRONOUS=1` in the environment each filter waits for its kernels before it downloads its
- * result, and an error says which filter's work failed. Results are the same; filters take some microseconds more.
+ * With `ITK_CUDAFILTERS_SYNCHRONOUS=1` in the environment, each filter waits for its kernels before it downloads its
+ * result, so that an error names the filter whose work failed. The results do not change; each filter takes some
+ * microseconds more.
  *
- * Nothing touches a GPU when the module is loaded. GetDevices() creates no context
- * on any device; IsDeviceUsable() and GetStatus() create one on the device that they ask, as the first run of a filter
- * does. No other device gets a context. A thread whose current device has no context therefore stays on the device of
- * the filter that it ran: cudaSetDevice() would create a context on the other one. In a process forked from one that
- * used CUDA no device is usable. All functions may be called from any thread.
+ * Loading the module does not touch a GPU. GetDevices() creates no context on any device; IsDeviceUsable() and
+ * GetStatus() create one on the device that they check, as the first run of a filter does. No other device gets a
+ * context. As a consequence, a thread whose current device has no context stays on the device of the filter that it
+ * ran, because cudaSetDevice() back to the other device would create a context there. In a process forked from one that
+ * used CUDA, no device is usable. All functions may be called from any thread.
  *
- * A program that runs filters must not call cudaDeviceReset(): the next filter would use streams and memory that are
- * gone. It must not unload this library by dlclose(): objects of the module, and tasks of ITK's threads that have not
- * begun, would call code that is gone.
+ * A program that runs filters must not call cudaDeviceReset(), because the next filter would use streams and memory
+ * that no longer exist. It must not unload this library by dlclose(), because objects of the module, and tasks of ITK's
+ * threads that have not begun, would call code that no longer exists.
  *
  * \ingroup CudaFilters
  */
@@ -43,8 +44,8 @@ public:
   using BackendEnum = CudaFiltersEnums::Backend;
   using StreamingEnum = CudaFiltersEnums::Streaming;
 
-  /** The backend of filters whose own is Automatic.
-   * \exception ExceptionObject for an unknown name, in the call or in the environment variable. */
+  /** Sets or returns the backend of filters whose own Backend is Automatic.
+   * \exception ExceptionObject if the name is unknown, in the call or in the environment variable */
   static void
   SetBackend(BackendEnum backend);
   static void
@@ -52,25 +53,25 @@ public:
   static BackendEnum
   GetBackend();
 
-  /** The device of filters whose own index is -1. Whether it exists is checked when a filter runs.
-   * \exception ExceptionObject if the index is negative. */
+  /** Sets or returns the device of filters whose own index is -1. Whether it exists is checked when a filter runs.
+   * \exception ExceptionObject if the index is negative */
   static void
   SetDeviceIndex(int index);
   static int
   GetDeviceIndex();
 
-  /** Whether results stay on the device between two filters of images of the host. Default: off. It concerns images
-   * with ReleaseDataFlag on, which nobody may read after the next filter. Pixels are the same;
+  /** Sets or returns whether results stay on the device between two filters of host images. Default: off. It affects
+   * images with ReleaseDataFlag on, which nobody may read after the next filter. Pixels do not change;
    * docs/user/device_images.md says which results stay.
-   * \exception ExceptionObject if the environment variable is neither 0 nor 1. */
+   * \exception ExceptionObject if the environment variable is neither 0 nor 1 */
   static void
   SetKeepOnDevice(bool keep);
   static bool
   GetKeepOnDevice();
 
-  /** How filters cut their images whose own Streaming is Automatic (docs/user/larger_than_memory.md). On concerns those
-   * that can be cut; the others run as with Automatic.
-   * \exception ExceptionObject for an unknown name, in the call or in the environment variable. */
+  /** Sets or returns how filters whose own Streaming is Automatic cut their images (docs/user/larger_than_memory.md).
+   * On applies to filters that can cut their image; the others run as with Automatic.
+   * \exception ExceptionObject if the name is unknown, in the call or in the environment variable */
   static void
   SetStreaming(StreamingEnum streaming);
   static void
@@ -78,83 +79,86 @@ public:
   static StreamingEnum
   GetStreaming();
 
-  /** Largest number of bytes of device memory this module may hold on each device; 0 (default): no limit but the
-   * device's own. Filters wait for memory that other filters will give back. If their working set does not fit, the
-   * Gaussian filters run in slabs; others run on the host (Backend Automatic) or throw CudaError (Backend Cuda). */
+  /** Sets or returns the largest number of bytes of device memory that this module may hold on each device; 0 (default)
+   * means that only the device's own memory limits it. Filters wait for memory that other filters will release. If
+   * their working set does not fit, the Gaussian filters run in slabs; others run on the host (Backend Automatic) or
+   * throw CudaError (Backend Cuda). */
   static void
   SetDeviceMemoryLimit(size_t bytes);
   static size_t
   GetDeviceMemoryLimit();
 
 #ifndef ITK_WRAPPING_PARSER
-  /** From now on all device memory comes from these functions of the caller instead of the module's own pool, which may
-   * keep memory until ReleaseMemory(). With nullptr for both functions the pool is used again. `context` is handed to
-   * each call. CudaDeviceMemoryResource says what the functions must do, with examples. The limit and the counts of
-   * bytes in use hold as before. The memory that counts as available is then the limit minus the bytes in use. Without
-   * a limit the filters just try, because only the caller knows how much memory there is. Without CUDA the functions
-   * are kept and never called. Python does not have this method.
-   * \exception ExceptionObject if one function is given and the other is not. */
+  /** Makes the module allocate all device memory through these functions of the caller from now on, instead of its own
+   * pool, which may keep memory until ReleaseMemory(). nullptr for both functions selects the pool again. `context` is
+   * passed to each call. CudaDeviceMemoryResource says what the functions must do, with examples. The memory limit and
+   * the counts of bytes in use work as with the pool. The memory that counts as available is the limit minus the bytes
+   * in use. Without a limit, the filters simply try to allocate, because only the caller knows how much memory there
+   * is. In a build without CUDA, the functions are stored and never called. Python does not have this method.
+   * \exception ExceptionObject if one function is given and the other is not */
   static void
   SetDeviceMemoryResource(CudaAllocateFunction allocate, CudaReleaseFunction release, void * context = nullptr);
   static CudaDeviceMemoryResource
   GetDeviceMemoryResource();
 #endif
 
-  /** Largest number of bytes of free host memory that is kept for later outputs and transfers. The default is an eighth
-   * of the least of: the machine's memory, the memory limits of the process's control group and of the groups above it,
-   * and the limit of the process's address space (RLIMIT_AS); at most 8 GiB. These are read once, when first needed.
-   * Memory of outputs also goes back when it has been free for 5 seconds. Page-locked memory of transfers is kept: some
-   * 64 MiB for each transfer that ran at the same time. Memory that images use is neither counted nor limited. A
-   * smaller limit takes effect when memory is next released, or by ReleaseMemory(). */
+  /** Sets or returns the largest number of bytes of free host memory that is kept for later outputs and transfers. The
+   * default is an eighth of the smallest of: the machine's memory, the memory limits of the process's control group and
+   * of the groups above it, and the limit of the process's address space (RLIMIT_AS); at most 8 GiB. These are read
+   * once, when first needed. Memory of outputs is also released when it has been free for 5 seconds. Page-locked memory
+   * of transfers is kept: about 64 MiB for each transfer that ran concurrently. Memory that images use is neither
+   * counted nor limited. A smaller limit takes effect when memory is next released, or when ReleaseMemory() is called.
+   * */
   static void
   SetHostCacheLimit(size_t bytes);
   static size_t
   GetHostCacheLimit();
 
-  /** Number of threads that copy between ordinary and pinned memory: the calling thread and others of ITK's thread
-   * pool. 0 (default) stands for ITK's global default number of threads, at most 16, and the get method then returns
-   * that number. Uploads take at most 8. Filters that run at the same time share the threads. The number does not
-   * change any result. */
+  /** Sets or returns the number of threads that copy between ordinary and pinned memory: the calling thread and others
+   * of ITK's thread pool. 0 (default) stands for ITK's global default number of threads, at most 16, and the get method
+   * then returns that number. Uploads use at most 8 threads. Filters that run concurrently share the threads. The
+   * number does not change any result. */
   static void
   SetNumberOfTransferThreads(unsigned int number);
   static unsigned int
   GetNumberOfTransferThreads();
 
-  /** Whether the module was built with CUDA. */
+  /** Returns whether the module was built with CUDA. */
   static bool
   GetBuiltWithCuda();
 
-  /** CUDA version that the installed driver supports, as 1000 * major + 10 * minor; 0 without a driver. */
+  /** Returns the CUDA version that the installed driver supports, as 1000 * major + 10 * minor; 0 without a driver. */
   static int
   GetDriverVersion();
-  /** CUDA version whose driver this build needs; 0 if built without CUDA. */
+  /** Returns the smallest CUDA version that the driver must support for this build; 0 if built without CUDA. */
   static int
   GetRequiredDriverVersion();
 
-  /** GPUs of this machine, usable or not; empty without a driver or when built without CUDA. `Usable` says whether the
-   * compute capability suffices and, for a device that this process has used, whether it still works. IsDeviceUsable()
-   * tries the device. */
+  /** Returns the GPUs of this machine, usable or not; empty without a driver or when built without CUDA. `Usable` says
+   * whether the compute capability suffices and, for a device that this process has used, whether it still works.
+   * IsDeviceUsable() actually tries the device. */
   static std::vector<CudaDeviceInformation>
   GetDevices();
 
-  /** Whether `deviceIndex` (-1: the configuration's) can be used; if not, `reason` says why in words. The device is
-   * asked each time: after an illegal memory access or a timeout, in whatever CUDA code of the process, it cannot be
-   * used until the process is started again. */
+  /** Returns whether `deviceIndex` (-1 for the configuration's device) can be used; if not, `reason` says why in words.
+   * The device is queried each time, because after an illegal memory access or a timeout in any CUDA code of the
+   * process, it cannot be used until the process is restarted. */
   static bool
   IsDeviceUsable(int deviceIndex, std::string & reason);
 
-  /** A few lines about devices, memory, the driver found and needed, and the backend that Automatic takes, with the
-   * reason. */
+  /** Returns a few lines about devices, memory, the driver found and the driver needed, and the backend that Automatic
+   * selects, with the reason. */
   static std::string
   GetStatus();
 
-  /** Bytes of device memory and of pinned memory that this module uses, without what is kept for reuse. */
+  /** Return the bytes of device memory and of pinned memory that this module uses, without the memory kept for reuse.
+   * */
   static size_t
   GetDeviceBytesInUse();
   static size_t
   GetPinnedBytesInUse();
 
-  /** Gives back all memory kept for reuse, on the devices and on the host. Memory in use stays. */
+  /** Releases all memory kept for reuse, on the devices and on the host. Memory in use stays. */
   static void
   ReleaseMemory();
 };

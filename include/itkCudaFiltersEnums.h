@@ -14,16 +14,16 @@ namespace itk
 /** \class CudaFiltersEnums
  * \brief Enumerations of the CudaFilters module.
  *
- * Every parameter of an enumerated type also takes the value's name as a
- * string. Case, '_' and '-' do not matter: CoarseToFine = coarse_to_fine.
+ * Every parameter of an enumerated type also accepts the value's name as a string. Case, '_' and '-' do not matter:
+ * CoarseToFine = coarse_to_fine.
  *
  * \ingroup CudaFilters
  */
 class CudaFiltersEnums
 {
 public:
-  /** Where a filter computes. `Automatic` takes the GPU if one is usable, the pixel type is supported and the working
-   * set fits; otherwise it takes the host. `Cuda` throws instead of falling back. `Host` never touches the GPU. */
+  /** Where a filter runs. `Automatic` uses the GPU if one is usable, the pixel type is supported and the working set
+   * fits; otherwise it uses the host. `Cuda` throws instead of falling back. `Host` never touches the GPU. */
   enum class Backend : uint8_t
   {
     Automatic,
@@ -31,8 +31,9 @@ public:
     Host
   };
 
-  /** Whether a filter cuts its image into slabs along the last axis. `Automatic`: if the image does not fit into the
-   * device's memory. `On`: always, and of a pipeline it requests only what a slab needs. `Off`: never. */
+  /** Whether a filter cuts its image into slabs along the last axis. `Automatic` does so if the image does not fit into
+   * the device's memory. `On` always does so, and in a pipeline the filter requests only the planes that a slab needs.
+   * `Off` never does. */
   enum class Streaming : uint8_t
   {
     Automatic,
@@ -40,22 +41,22 @@ public:
     Off
   };
 
-  /** The exponentials by which recursive filters approximate the Gaussian. `Deriche`: two pairs, with the constants of
-   * ITK's recursive filters, and their results. `Accurate`: three pairs, fitted to the Gaussian and its first two
-   * derivatives. */
+  /** The sum of exponentials by which recursive filters approximate the Gaussian. `Deriche` has two pairs with the
+   * constants of ITK's recursive filters, and gives their results. `Accurate` has three pairs that are fitted to the
+   * Gaussian and its first two derivatives. */
   enum class Approximation : uint8_t
   {
     Deriche,
     Accurate
   };
 
-  /** How lines continue beyond their ends in the recursive filters, with the names and the meaning of scipy.ndimage. Of
-   * a line a b c d:
-   * - `Nearest`: a a | a b c d | d d, as ITK's filters;
+  /** How lines continue beyond their ends in the recursive filters, with the names and the meaning of scipy.ndimage. A
+   * line a b c d continues as follows:
+   * - `Nearest`: a a | a b c d | d d, as in ITK's filters;
    * - `Reflect`: b a | a b c d | d c;
    * - `Mirror`: c b | a b c d | c b; a line of one pixel continues as with Nearest;
    * - `Wrap`: c d | a b c d | a b;
-   * - `Constant`: k k | a b c d | k k, with a value k of the user's. */
+   * - `Constant`: k k | a b c d | k k, with a value k that the user sets. */
   enum class BoundaryMode : uint8_t
   {
     Nearest,
@@ -65,12 +66,12 @@ public:
     Constant
   };
 
-  /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter; CudaNoiseLaws() describes
-   * each law. */
+  /** The distribution of the pixels of a region in CudaRegionSnakeImageFilter and CudaRegionPartitionImageFilter;
+   * CudaNoiseLaws() describes each law. */
   enum class NoiseLaw : uint8_t
   {
     Gaussian,               // each region has its own mean and variance
-    GaussianCommonVariance, // own means, one variance
+    GaussianCommonVariance, // each region has its own mean; the variance is common
     Gamma,                  // own means, known number of looks: intensity of radar images
     Rayleigh,               // own mean squares, known number of looks (Nakagami): amplitude of radar images
     Poisson,                // own means: counts
@@ -79,24 +80,24 @@ public:
   };
 
   /** How CudaRegionSnakeImageFilter moves its polygon. `CoarseToFine` works on blocks of pixels first. `AsPublished`
-   * works on the full image with nodes in turns, as Perrot, Domas and Couturier (2011) do. */
+   * works on the full image and moves the nodes in turns, as Perrot, Domas and Couturier (2011) do. */
   enum class Schedule : uint8_t
   {
     CoarseToFine,
     AsPublished
   };
 
-  /** Where the polygon of CudaRegionSnakeImageFilter starts unless the user gives a start. `Automatic` searches all
-   * rectangles of a grid; `MarginRectangle` leaves out a tenth of the image on each side. */
+  /** Where the polygon of CudaRegionSnakeImageFilter starts if the user gives no start. `Automatic` searches all
+   * rectangles of a grid; `MarginRectangle` is the image without a margin of a tenth on each side. */
   enum class Start : uint8_t
   {
     Automatic,
     MarginRectangle
   };
 
-  /** How CudaPartitionedRecursiveGaussianImageFilter divides a line. `OneWay`: not at all. `TwoWay`: a left half, a
-   * central pixel and a right half, as Lee, Ko and Choe published it (2014); an approximation. `Exact`: any number of
-   * blocks, with the result of OneWay. */
+  /** How CudaPartitionedRecursiveGaussianImageFilter divides a line. `OneWay` does not divide it. `TwoWay` divides it
+   * into a left half, a central pixel and a right half, as published by Lee, Ko and Choe (2014), and is an
+   * approximation. `Exact` divides it into any number of blocks and gives the result of OneWay. */
   enum class Partition : uint8_t
   {
     OneWay,
@@ -104,15 +105,16 @@ public:
     Exact
   };
 
-  /** How a recursive filter of two passes in sequence starts its second pass at the end of a line. `AsPublished`: the
-   * first pass repeats its last value. `Exact`: the line repeats its last value (Triggs and Sdika, 2006). */
+  /** How a recursive filter of two passes in sequence starts its second pass at the end of a line. With `AsPublished`
+   * the first pass's result repeats its last value. With `Exact` the line repeats its last value (Triggs and Sdika,
+   * 2006). */
   enum class LineBorders : uint8_t
   {
     AsPublished,
     Exact
   };
 
-  /** Where a thread keeps the result of the first pass until the second: in its own local memory, or in the image. */
+  /** Where a thread stores the result of the first pass until the second: in its own local memory, or in the image. */
   enum class IntermediateStorage : uint8_t
   {
     Local,
@@ -136,13 +138,13 @@ extern CudaFilters_EXPORT std::ostream &
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::IntermediateStorage value);
 
-/** The backend of that name ("automatic", "cuda", "host"; case, '_' and '-' do not matter).
- * \exception ExceptionObject naming `parameter`, the text and the known names. */
+/** Returns the backend of that name ("automatic", "cuda", "host"; case, '_' and '-' do not matter).
+ * \exception ExceptionObject naming `parameter`, the text and the known names */
 CudaFilters_EXPORT CudaFiltersEnums::Backend
                    CudaBackendFromString(const std::string & name, const char * parameter = "Backend");
 
-/** The value of that name ("automatic", "on", "off"; case, '_' and '-' do not matter).
- * \exception ExceptionObject naming `parameter`, the text and the known names. */
+/** Returns the value of that name ("automatic", "on", "off"; case, '_' and '-' do not matter).
+ * \exception ExceptionObject naming `parameter`, the text and the known names */
 CudaFilters_EXPORT CudaFiltersEnums::Streaming
                    CudaStreamingFromString(const std::string & name, const char * parameter = "Streaming");
 
@@ -153,11 +155,11 @@ extern CudaFilters_EXPORT std::ostream &
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Start value);
 
-/** The value of that name; case, '_' and '-' do not matter.
- * \exception ExceptionObject naming the parameter, the text and the known names. */
+/** Returns the value of that name; case, '_' and '-' do not matter.
+ * \exception ExceptionObject naming the parameter, the text and the known names */
 CudaFilters_EXPORT CudaFiltersEnums::Approximation
                    CudaApproximationFromString(const std::string & name);
-/** It knows scipy's other names too: grid-mirror is Reflect, grid-wrap Wrap, grid-constant Constant. */
+/** Also accepts scipy's other names: grid-mirror is Reflect, grid-wrap is Wrap, grid-constant is Constant. */
 CudaFilters_EXPORT CudaFiltersEnums::BoundaryMode
                    CudaBoundaryModeFromString(const std::string & name);
 CudaFilters_EXPORT CudaFiltersEnums::NoiseLaw
@@ -173,34 +175,35 @@ CudaFilters_EXPORT CudaFiltersEnums::LineBorders
 CudaFilters_EXPORT CudaFiltersEnums::IntermediateStorage
                    CudaIntermediateStorageFromString(const std::string & name);
 
-/** "Automatic", "Cuda" or "Host". */
+/** Returns "Automatic", "Cuda" or "Host". */
 CudaFilters_EXPORT std::string
                    CudaBackendToString(CudaFiltersEnums::Backend value);
 
-/** "Automatic", "On" or "Off". */
+/** Returns "Automatic", "On" or "Off". */
 CudaFilters_EXPORT std::string
                    CudaStreamingToString(CudaFiltersEnums::Streaming value);
 
-/** How real values become integers. `Truncate`: toward zero, as the filters do. `Nearest`: to the nearest one, halves
- * to the even one. */
+/** How real values are converted to integers. `Truncate` rounds toward zero, as the filters do. `Nearest` rounds to the
+ * nearest integer, and halves to the even one. */
 enum class CudaRounding : uint8_t
 {
   Truncate,
   Nearest
 };
 
-/** "Truncate" or "Nearest". */
+/** Returns "Truncate" or "Nearest". */
 CudaFilters_EXPORT std::string
                    CudaRoundingToString(CudaRounding rounding);
 
-/** The reverse; case, _ and - do not matter. \exception ExceptionObject for another name */
+/** Returns the rounding of that name; case, '_' and '-' do not matter. \exception ExceptionObject if the name is
+ * unknown */
 CudaFilters_EXPORT CudaRounding
 CudaRoundingFromString(const std::string & name);
 
 CudaFilters_EXPORT std::ostream &
                    operator<<(std::ostream & out, CudaRounding rounding);
 
-/** Type of one component of a pixel, in host or device memory. */
+/** The type of one component of a pixel, in host or device memory. */
 enum class CudaComponentType : uint8_t
 {
   UChar,
@@ -213,7 +216,7 @@ enum class CudaComponentType : uint8_t
   Double
 };
 
-/** Bytes of one component. */
+/** Returns the number of bytes of one component. */
 constexpr size_t
 CudaComponentSize(CudaComponentType type)
 {

@@ -9,20 +9,20 @@
 
 namespace itk
 {
-/** Minimum, maximum, mean, variance and, on request, the histogram of an image's buffered pixels, in one pass where the
- * image lies: of a CudaDeviceImage on its device, of an image of the host on ITK's threads. The function waits for the
- * result.
+/** Computes minimum, maximum, mean, variance and, on request, the histogram of an image's buffered pixels in one pass.
+ * A CudaDeviceImage is processed on its device, a host image on ITK's threads. The function waits for the result.
  *
- * Sums are added in an order that depends on the number of pixels alone, so the host and every GPU give the same bits,
- * whatever the number of threads. They are sums of differences from the first pixel, in double.
+ * The order in which sums are added depends only on the number of pixels, so the host and every GPU give the same bits
+ * for any number of threads. The terms are differences from the first pixel, summed in double.
  *
  * \code
- * const itk::CudaImageStatistics statistics = itk::CudaComputeStatistics(deviceImage.GetPointer(), { 256, 0.0, 255.0
- * }); \endcode
+ * const itk::CudaImageStatistics statistics =
+ *   itk::CudaComputeStatistics(deviceImage.GetPointer(), { 256, 0.0, 255.0 });
+ * \endcode
  *
  * \exception ExceptionObject if the image has no pixels or does not hold them, if there are more than
  * CudaHistogramBins::MaximumNumber bins, or if Lower is not below Upper or one of them is not finite
- * \exception CudaError of the device
+ * \exception CudaError if the device fails
  * \ingroup CudaFilters */
 template <typename TImage>
 CudaImageStatistics

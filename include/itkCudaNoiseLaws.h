@@ -11,24 +11,24 @@
 namespace itk
 {
 /** \struct CudaNoiseLawInformation
- * \brief A distribution of the pixels of a region, in words.
+ * \brief Describes one distribution of the pixels of a region.
  * \ingroup CudaFilters
  */
 struct CudaNoiseLawInformation
 {
   CudaFiltersEnums::NoiseLaw Law;
-  std::string                Name;          // CudaNoiseLawFromString() reads it
-  std::string                Description;   // which pixels it describes
-  std::string                AllowedValues; // other pixels are refused
-  std::string                Parameter;     // the one it needs: "NumberOfLooks", "ForegroundThreshold", or none ("")
-  bool                       UsesSquares;   // otherwise mean squares and variances of regions are not numbers
+  std::string                Name;          // the name that CudaNoiseLawFromString() accepts
+  std::string                Description;   // says which pixels the law describes
+  std::string                AllowedValues; // pixels with other values are refused
+  std::string                Parameter;     // what the law needs: "NumberOfLooks", "ForegroundThreshold", or none ("")
+  bool                       UsesSquares;   // if false, mean squares and variances of regions are NaN
 };
 
-/** All laws, in the order of the enumeration. */
+/** Returns all laws, in the order of the enumeration. */
 CudaFilters_EXPORT std::vector<CudaNoiseLawInformation>
                    CudaNoiseLaws();
 
-/** Their names: "Gaussian, ... or LogNormal". */
+/** Returns the names of all laws: "Gaussian, ... or LogNormal". */
 CudaFilters_EXPORT std::string
                    CudaNoiseLawNames();
 } // end namespace itk

@@ -16,15 +16,15 @@ namespace itk
 /** \class CudaRegionPartition
  * \brief An image divided into regions, as a planar map: nodes, edges that two regions share, and a table of regions.
  *
- * CudaRegionPartitionImageFilter makes it. Nodes are corners of pixels: pixel (x, y), counted from the first pixel, has
- * the corners (x, y) to (x + 1, y + 1). Edges are straight and meet at nodes only. Each knows the region on its left
- * and on its right; region 0 is what lies outside of the image. Regions count from 1. Polygons of regions are put
- * together from edges, so neighbours have the same vertices along their boundary.
+ * CudaRegionPartitionImageFilter creates it. Nodes are pixel corners: pixel (x, y), counted from the first pixel, has
+ * the corners (x, y) to (x + 1, y + 1). Edges are straight and meet only at nodes. Each edge stores the region on its
+ * left and on its right; region 0 is the outside of the image, and the regions of the image are numbered from 1. The
+ * polygons of regions are assembled from edges, so neighbours have the same vertices along their common boundary.
  *
- * Merges holds a tree: which two regions are joined next, and what that adds to the description of the image in nats.
- * GetMerged() follows it to a partition of fewer regions.
+ * Merges stores a tree: which two regions are joined next, and how much that adds to the description of the image in
+ * nats. GetMerged() follows it to a partition with fewer regions.
  *
- * The partition keeps origin, spacing, direction and first index of its image, by which it gives physical points.
+ * The partition keeps origin, spacing, direction and first index of its image, from which it computes physical points.
  *
  * \ingroup CudaFilters
  */
@@ -46,8 +46,8 @@ public:
   using RingType = CudaSnakePolygon;
   using PhysicalRingType = std::vector<PointType>;
 
-  /** Takes a partition of an image with the geometry given.
-   * \exception ExceptionObject if an edge or a merge names a node or a region that is not there */
+  /** Stores the partition of an image with the given geometry.
+   * \exception ExceptionObject if an edge or a merge names a node or a region that does not exist */
   void
   SetResult(CudaRegionPartitionResult result, const GeometryType * geometry);
 
@@ -57,7 +57,7 @@ public:
     return m_Result;
   }
 
-  /** Origin, spacing, direction and region of the image. */
+  /** Returns origin, spacing, direction and region of the image. */
   const GeometryType *
   GetGeometry() const
   {
@@ -90,7 +90,7 @@ public:
   {
     return m_Result.Edges;
   }
-  /** The table; entry i is region i + 1. */
+  /** Returns the table; entry i is region i + 1. */
   const std::vector<CudaPartitionRegion> &
   GetRegions() const
   {
@@ -102,11 +102,11 @@ public:
     return m_Result.Merges;
   }
 
-  /** \exception ExceptionObject if there is no region of that number */
+  /** Returns the region of that number. \exception ExceptionObject if it does not exist */
   const CudaPartitionRegion &
   GetRegion(uint32_t number) const;
 
-  /** D, the description of the image by this partition, and D of the image as one region, in nats. */
+  /** Return, in nats: D, the description of the image by this partition, and D of the image as one region. */
   double
   GetDescription() const
   {
@@ -118,56 +118,57 @@ public:
     return m_Result.DescriptionOfOneRegion;
   }
 
-  /** The polygon of a region: its outer ring, then its holes. The region lies on the left with x to the right and y
-   * upwards: an outer ring has a positive area, a hole a negative one. No ring visits a node twice, the first vertex is
-   * the smallest in (y, x) and is not repeated at the end, and nodes on straight lines are kept. So polygons are valid
-   * in the sense of OGC Simple Features, and neighbours share all vertices.
+  /** Returns the polygon of a region: its outer ring, then its holes. With x to the right and y upwards, the region
+   * lies on the left of its rings, so that an outer ring has a positive area and a hole a negative one. No ring visits
+   * a node twice, the first vertex is the smallest in (y, x) and is not repeated at the end, and nodes on straight
+   * lines are kept. As a result, polygons are valid in the sense of OGC Simple Features, and neighbours share all
+   * vertices.
    *
-   * Where the pixels of a region are not connected by their sides there are several outer rings, each followed by its
-   * holes. Without edges (LabelsOnly) there is no ring. The cost is proportional to the region's edges, with a
-   * logarithm.
-   * \exception ExceptionObject if there is no region of that number, or its edges form no rings */
+   * If the pixels of a region are not all connected through their sides, there are several outer rings, each followed
+   * by its holes. Without edges (LabelsOnly) there are no rings. The cost is O(n log n) for n edges of the region.
+   * \exception ExceptionObject if there is no region of that number, or if its edges do not form rings */
   std::vector<RingType>
   GetRings(uint32_t number) const;
 
-  /** Whether a ring of GetRings() is an outer one. */
+  /** Returns whether a ring of GetRings() is an outer one. */
   static bool
   IsOuterRing(const RingType & ring);
 
-  /** The same in physical space. If that mirrors index space the order of vertices is reversed: outer rings go
-   * counter-clockwise in physical x, y, holes clockwise, as GeoJSON (RFC 7946) has it. */
+  /** Returns the rings of GetRings() in physical space. If physical space mirrors index space, the order of vertices is
+   * reversed: outer rings are counter-clockwise in physical x, y, and holes clockwise, as GeoJSON (RFC 7946) requires.
+   * */
   std::vector<PhysicalRingType>
   GetPhysicalRings(uint32_t number) const;
 
-  /** The physical point of a corner of pixels, (0, 0) being the outer corner of the first pixel. */
+  /** Returns the physical point of a pixel corner. (0, 0) is the outer corner of the first pixel. */
   PointType
   TransformCornerToPhysicalPoint(const CudaSnakePoint & corner) const;
 
-  /** For each region the number of the one that it belongs to once all merges are done that come before the first one
-   * with a change above `change`, in nats. Entry i is that of region i; entry 0 is 0. Merged regions have the smallest
-   * of their numbers. Merges come in the order of the tree, which always takes the pair of least change. */
+  /** Returns for each region the number of the region to which it belongs after all merges that precede the first merge
+   * with a change above `change`, in nats. Entry i belongs to region i; entry 0 is 0. A merged region has the smallest
+   * number of its parts. The merges are ordered as in the tree, which always takes the pair with the least change. */
   std::vector<uint32_t>
   GetRegionsAfterMerges(double change) const;
 
-  /** The same once `number` regions are left, or as few as the tree leads to.
-   * \exception ExceptionObject if it is 0 */
+  /** Returns these numbers after merging down to `number` regions, or as far as the tree goes.
+   * \exception ExceptionObject if `number` is 0 */
   std::vector<uint32_t>
   GetRegionsAfterMergesTo(SizeValueType number) const;
 
-  /** The partition after these merges: without the edges within merged regions, with regions numbered from 1 in the
-   * order of their smallest numbers here, and with the rest of the tree. Description is that of this partition with the
-   * changes added. The tree does not say how they divide among regions: Description of a region that was merged is not
-   * a number. */
+  /** Return the partition after these merges: without the edges within merged regions, with regions numbered from 1 in
+   * the order of their smallest numbers here, and with the rest of the tree. Its Description is the description of this
+   * partition plus the changes of the merges. The tree does not say how the changes divide among regions, so the
+   * Description of a merged region is NaN. */
   Pointer
   GetMerged(double change) const;
   Pointer
   GetMergedTo(SizeValueType number) const;
 
-  /** Forgets everything. */
+  /** Drops the whole content. */
   void
   Initialize() override;
 
-  /** Takes the content of another partition. \exception ExceptionObject if `data` is none */
+  /** Copies the content of another partition. \exception ExceptionObject if `data` is not a CudaRegionPartition */
   void
   Graft(const DataObject * data) override;
 
@@ -181,8 +182,8 @@ protected:
 private:
   CudaRegionPartitionResult m_Result;
   GeometryType::Pointer     m_Geometry;
-  // Region r bounds edges m_EdgesOfRegions[m_FirstEdges[r]] up to, not including, m_EdgesOfRegions[m_FirstEdges[r +
-  // 1]].
+  // The edges of region r are m_EdgesOfRegions[m_FirstEdges[r]] up to, but not including,
+  // m_EdgesOfRegions[m_FirstEdges[r + 1]].
   std::vector<size_t>   m_FirstEdges;
   std::vector<uint32_t> m_EdgesOfRegions;
 

@@ -15,8 +15,9 @@ namespace itk
 /** \struct CudaPartitionEdge
  * \brief A straight piece of boundary between two regions, from one node to another.
  *
- * Left and Right are seen with x to the right and y upwards: the image's pixels at smaller x lie left of an edge that
- * goes to larger y. Region 0 is what is outside of the image. \ingroup CudaFilters
+ * Left and Right are meant with x to the right and y upwards: the pixels at smaller x lie on the left of an edge that
+ * points to larger y. Region 0 is the outside of the image.
+ * \ingroup CudaFilters
  */
 struct CudaPartitionEdge
 {
@@ -32,18 +33,18 @@ struct CudaPartitionEdge
  */
 struct CudaPartitionRegion
 {
-  uint64_t NumberOfPixels{ 0 }; // valid ones
-  double   Mean{ 0.0 }; // of the pixels; of their logarithm for the log-normal law, of ones and zeros with a threshold
-  double   MeanSquare{ 0.0 }; // of the same
-  double   Variance{ 0.0 };   // of the same
+  uint64_t NumberOfPixels{ 0 }; // valid pixels only
+  double   Mean{ 0.0 }; // of the pixels; for the log-normal law of their logarithm, with a threshold of ones and zeros
+  double   MeanSquare{ 0.0 }; // of the same values
+  double   Variance{ 0.0 };   // of the same values
   double   Area{ 0.0 };       // of the polygon, in pixels
   double   Perimeter{ 0.0 };  // in pixels
   std::array<int32_t, 4> BoundingBox{
     { 0, 0, 0, 0 }
   };                                        // of the polygon: smallest x, y, largest x, y, as corners of pixels
   std::vector<uint32_t> Neighbors;          // numbers of regions, ascending
-  double                Description{ 0.0 }; // nats: likelihood, parameters and place, without the boundary
-  uint64_t              Sum{ 0 };           // exact sums of the integer samples that the law works with
+  double                Description{ 0.0 }; // in nats: likelihood, parameters and position, without the boundary
+  uint64_t              Sum{ 0 };           // exact sums of the integer samples with which the law computes
   uint64_t              SumOfSquares{ 0 };
 };
 
@@ -63,7 +64,7 @@ enum class CudaRegionPartitionStop : uint8_t
 {
   Converged,
   MaximumNumberOfIterations,
-  LabelsOnly, // no polygons were asked for
+  LabelsOnly, // the user requested no polygons
   Aborted
 };
 
@@ -78,11 +79,11 @@ struct CudaRegionPartitionResult
 {
   std::vector<CudaSnakePoint>      Nodes;
   std::vector<CudaPartitionEdge>   Edges;
-  std::vector<CudaPartitionRegion> Regions;                       // region number i + 1
-  std::vector<CudaPartitionMerge>  Merges;                        // down to one region, the least change first
-  double                           Description{ 0.0 };            // D, in nats
+  std::vector<CudaPartitionRegion> Regions;            // region number i + 1
+  std::vector<CudaPartitionMerge>  Merges;             // down to one region, the pair of least change at a time
+  double                           Description{ 0.0 }; // D, in nats
   double                           DescriptionOfOneRegion{ 0.0 }; // D of the image as one region
-  double                           NumberOfLooks{ 1.0 };          // given or estimated
+  double                           NumberOfLooks{ 1.0 };          // as set or as estimated
   uint32_t                         NumberOfIterations{ 0 };
   CudaRegionPartitionStop          Stop{ CudaRegionPartitionStop::Converged };
 };

@@ -11,7 +11,7 @@
 namespace itk
 {
 /** \struct CudaSnakePoint
- * \brief A corner of pixels. Pixel (x, y) of the region that is segmented has the corners (x, y) to (x + 1, y + 1).
+ * \brief A pixel corner. Pixel (x, y) of the segmented region has the corners (x, y) to (x + 1, y + 1).
  * \ingroup CudaFilters
  */
 struct CudaSnakePoint
@@ -30,18 +30,18 @@ struct CudaRegionSnakeStep
 {
   enum class Kind : uint32_t
   {
-    Level,     // the first polygon of a level: the start, or that of the level above, scaled
+    Level,     // the first polygon of a level: the start, or the polygon of the level above, scaled
     Iteration, // every node was tried once
     Insertion, // nodes were inserted
     Removal    // nodes were removed
   };
   Kind     What;
-  uint32_t LevelExponent; // cells of 2^LevelExponent pixels a side
-  uint32_t Step;          // distance of the moves that were tried, in cells
+  uint32_t LevelExponent; // the level's cells have sides of 2^LevelExponent pixels
+  uint32_t Step;          // distance of the tried moves, in cells
   uint32_t NumberOfNodes;
   int64_t  NumberOfPixels; // valid pixels inside
   double   Criterion;      // J
-  double   Change;         // of J, by this entry's change
+  double   Change;         // difference of J that this entry's change made
 };
 
 /** Name of the kind: "level", "iteration", "insertion" or "removal". */
@@ -49,17 +49,18 @@ CudaFilters_EXPORT const char *
 CudaRegionSnakeStepName(CudaRegionSnakeStep::Kind kind);
 
 /** \struct CudaRegionSnakeStatistics
- * \brief One region of the result.
+ * \brief Statistics of one region of the result.
  * \ingroup CudaFilters
  */
 struct CudaRegionSnakeStatistics
 {
-  uint64_t NumberOfPixels{ 0 }; // valid ones
-  // of the pixels; of their logarithm for the log-normal law, of ones and zeros with a threshold; 0 without pixels
+  uint64_t NumberOfPixels{ 0 }; // valid pixels only
+  // Mean, MeanSquare and Variance are those of the pixels, except for two laws: of their logarithm for the log-normal
+  // law, and of ones and zeros with a threshold. They are 0 without pixels.
   double Mean{ 0.0 };
-  double MeanSquare{ 0.0 }; // of the same
-  double Variance{ 0.0 };   // of the same
-  // the exact sums of the integer samples that the law works with; squares only where the law needs them
+  double MeanSquare{ 0.0 };
+  double Variance{ 0.0 };
+  // Exact sums of the integer samples with which the law computes. Squares are summed only for laws that need them.
   uint64_t Sum{ 0 };
   uint64_t SumOfSquares{ 0 };
 };
@@ -69,7 +70,7 @@ enum class CudaRegionSnakeStop : uint8_t
 {
   Converged,
   MaximumNumberOfIterations,
-  MaximumNumberOfNodes, // not all edges could be divided
+  MaximumNumberOfNodes, // some edges could not be divided
   RegionTooSmall,       // the start has fewer valid pixels inside or outside than MinimumRegionSize
   Aborted
 };
@@ -78,23 +79,23 @@ extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaRegionSnakeStop value);
 
 /** \struct CudaRegionSnakeResult
- * \brief Polygon, statistics and history.
+ * \brief Polygon, statistics and history of a segmentation.
  * \ingroup CudaFilters
  */
 struct CudaRegionSnakeResult
 {
-  // positive area in (X, Y); first vertex the smallest in (Y, X)
+  // The area is positive in (X, Y), and the first vertex is the smallest in (Y, X).
   CudaSnakePolygon                 Polygon;
   CudaRegionSnakeStatistics        Inside;
   CudaRegionSnakeStatistics        Outside;
-  double                           Criterion{ 0.0 };            // J, in natural units
+  double                           Criterion{ 0.0 };            // J, in nats
   double                           CriterionOfOneRegion{ 0.0 }; // J of the whole image
   double                           DescriptionLength{ 0.0 };    // J + k log N of the polygon
   bool                             SignificantBoundary{ false };
   CudaRegionSnakeStop              Stop{ CudaRegionSnakeStop::Converged };
   uint32_t                         NumberOfIterations{ 0 };
   std::vector<CudaRegionSnakeStep> Record;
-  // seconds: conversion and checks of the input, sums, search of the start, moves, removal of nodes
+  // Times in seconds: conversion and checks of the input, sums, search for the start, moves, removal of nodes.
   double SecondsOfSamples{ 0.0 };
   double SecondsOfSums{ 0.0 };
   double SecondsOfStart{ 0.0 };

@@ -17,22 +17,24 @@ namespace itk
 {
 class MultiThreaderBase;
 
-/** Planes of a chunk: the unit in which an image is cut along its last axis. The last chunk may be shorter. */
+/** Number of planes of a chunk, which is the unit in which an image is cut along its last axis. The last chunk may be
+ * shorter. */
 constexpr size_t CudaSlabChunkLength = 128;
 
-/** What the last run of a filter did. It is plain data.
+/** The report of a filter's last run, as plain data.
  *
- * A plane is all pixels of one index along the image's last axis. A slab is what is filtered at once: one chunk of
- * CudaSlabChunkLength planes, or several.
+ * A plane consists of all pixels with one index along the image's last axis. A slab is the part of the image that is
+ * filtered at a time: one or several chunks of CudaSlabChunkLength planes.
  *
  * \ingroup CudaFilters */
 struct CudaSlabReport
 {
-  /** `Whole`: one upload, kernels, one download. `Overlapped`: the image fits into the device's memory; chunks of it
-   * are uploaded, filtered and downloaded at the same time. `OneSweep`: each plane is uploaded once and downloaded
-   * once; the device holds a few chunks. `TwoSweeps`: the same after a sweep that uploads each plane and keeps the
-   * totals of the chunks. `Columns`: the lines along the last axis are not cut; each plane goes up twice and comes back
-   * twice. */
+  /** How the image was processed:
+   * - `Whole`: one upload, kernels, one download.
+   * - `Overlapped`: the image fits into the device's memory, and uploads, kernels and downloads of its chunks overlap.
+   * - `OneSweep`: each plane is uploaded once and downloaded once; the device holds a few chunks.
+   * - `TwoSweeps`: as OneSweep, after a first sweep that uploads each plane and keeps the end states of the chunks.
+   * - `Columns`: the lines along the last axis are not cut; each plane is uploaded twice and downloaded twice. */
   enum Schedule : uint8_t
   {
     Whole,
@@ -45,48 +47,49 @@ struct CudaSlabReport
   Schedule         Used{ Whole };
   bool             OnHost{ false };
   size_t           NumberOfSlabs{ 1 };
-  size_t           ChunksPerSlab{ 0 }; // 0: the image was not cut into chunks
-  unsigned int     LookAhead{ 0 };     // chunks on either side that a chunk needs; 0: all
-  std::vector<int> Devices;            // as given: one of them several times counts as several
+  size_t           ChunksPerSlab{ 0 }; // 0 if the image was not cut into chunks
+  unsigned int     LookAhead{ 0 };     // number of chunks on either side that a chunk needs; 0: all
+  std::vector<int> Devices;            // as given; a device that is named several times counts several times
   uint64_t         BytesUp{ 0 };
   uint64_t         BytesDown{ 0 };
-  size_t           PeakDeviceBytes{ 0 }; // most that the run held on one device at a time
+  size_t           PeakDeviceBytes{ 0 }; // the largest number of bytes that the run held on one device
 };
 
-/** "Whole", "Overlapped", "OneSweep", "TwoSweeps" or "Columns". */
+/** Returns "Whole", "Overlapped", "OneSweep", "TwoSweeps" or "Columns". */
 CudaFilters_EXPORT std::string
                    CudaSlabScheduleToString(CudaSlabReport::Schedule schedule);
 
-/** One line. */
+/** Prints the report on one line. */
 CudaFilters_EXPORT std::ostream &
                    operator<<(std::ostream & out, const CudaSlabReport & report);
 
 /** Fills `pixels` with whole planes, in the order of itk::Image, with the components of a pixel adjacent. */
 using CudaSlabSource = std::function<void(size_t firstPlane, size_t planes, void * pixels)>;
 
-/** Takes whole planes, as CudaSlabSource fills them. */
+/** Receives whole planes, in the layout of CudaSlabSource. */
 using CudaSlabSink = std::function<void(size_t firstPlane, size_t planes, const void * pixels)>;
 
-/** What runs over parts of one image have found: plane 0 and, if a plan needs all chunks, the states with which lines
- * enter each chunk. The first run finds them, later runs of the same plan and image need not ask for them. */
+/** State that runs over parts of one image share: plane 0 and, if a plan needs all chunks, the states with which lines
+ * enter each chunk. The first run computes them, so that later runs with the same plan and image need not request the
+ * planes again. */
 class CudaSlabStates;
 
-/** How a run in slabs is done. The members do not change the bits of the result, except `OnHost`. */
+/** Options of a run in slabs. Only `OnHost` changes the bits of the result. */
 struct CudaSlabOptions
 {
   std::vector<int>            Devices;                // empty: the configuration's device
   size_t                      DeviceMemoryLimit{ 0 }; // bytes on each device; 0: the configuration's
   CudaFiltersEnums::Streaming Streaming{ CudaFiltersEnums::Streaming::Automatic };
   bool                        OnHost{ false };     // on the threads of `Threader`, in double
-  size_t                      ChunksPerSlab{ 0 };  // 0: chosen
+  size_t                      ChunksPerSlab{ 0 };  // 0: chosen automatically
   MultiThreaderBase *         Threader{ nullptr }; // nullptr: a new one
 
-  /** Planes that the sink gets. They begin and end between two chunks or at the image's ends. The source is asked for
-   * these, for the chunks on either side that they need, and for plane 0. */
+  /** The planes that the sink receives. The range must begin and end between two chunks or at the image's ends. The
+   * source is asked for these planes, for the chunks on either side that they need, and for plane 0. */
   size_t FirstPlane{ 0 };
   size_t NumberOfPlanes{ 0 }; // 0: all from FirstPlane on
 
-  std::shared_ptr<CudaSlabStates> States; // for several runs over parts of one image; see CudaMakeSlabStates()
+  std::shared_ptr<CudaSlabStates> States; // shared by several runs over parts of one image; see CudaMakeSlabStates()
 };
 } // end namespace itk
 
