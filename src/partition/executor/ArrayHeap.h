@@ -12,10 +12,10 @@
 namespace itk::cuda::partition
 {
 /** \class ArrayHeap
- * \brief Divides the bytes of a block among arrays that come and go in the same order of work.
+ * \brief Suballocates arrays from one block of memory. All arrays are used in the order of one stream.
  *
- * A phase needs a dozen arrays, and there are dozens of phases. If the image is small, asking the driver for this
- * memory takes as long as the work. The driver serves one thread at a time.
+ * A phase needs a dozen arrays, and there are dozens of phases. For a small image, allocating them with the driver,
+ * which serves one thread at a time, would take as long as the work itself.
  */
 class ArrayHeap
 {
@@ -26,12 +26,12 @@ public:
     : m_Free{ { 0, bytes } }
   {}
 
-  /** Where so many bytes begin: in the smallest gap with room for them, the first of equal ones. No value if there is
-   * none. */
+  /** Returns the offset of `bytes` bytes in the smallest gap that is large enough (best fit; the first one among equal
+   * gaps), or no value if there is no such gap. */
   std::optional<size_t>
   Take(size_t bytes)
   {
-    m_Free.reserve(++m_NumberOfArrays + 1); // so that Give() never allocates
+    m_Free.reserve(++m_NumberOfArrays + 1); // reserve, so that Give() never allocates
     const size_t size = RoundUpSize(bytes);
     const auto   least = std::min_element(m_Free.begin(), m_Free.end(), [size](const Gap & a, const Gap & b) {
       const bool hasRoom = a.GetSize() >= size;
@@ -51,7 +51,7 @@ public:
     return begin;
   }
 
-  /** Makes a gap of what Take() gave, and joins it to its neighbours. */
+  /** Returns the range of a Take() to the free list and joins it with adjacent gaps. */
   void
   Give(size_t begin, size_t bytes) noexcept
   {
@@ -98,7 +98,7 @@ private:
     }
   };
 
-  std::vector<Gap> m_Free; // by their places
+  std::vector<Gap> m_Free; // sorted by offset
   size_t           m_NumberOfArrays{ 0 };
 
   static size_t

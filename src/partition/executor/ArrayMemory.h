@@ -18,13 +18,14 @@
 
 namespace itk::cuda::partition
 {
-/** Memory of a processor in bytes for LabelSearch, without the samples and their sums. What an image needs beyond this,
- * because more of its pixels are components of their own than of most images, is found out in the run. */
+/** Estimates the executor memory in bytes that LabelSearch needs, without the samples and their prefix sums. An image
+ * with unusually many one-pixel components needs more, which shows only during the run. */
 inline size_t
 GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
 {
   constexpr size_t perLabel = sizeof(uint32_t);
-  // Of EdgeGraph: what GraphView points to, and the regions' numbers. Then those of a quarter of them that are left.
+  // Memory of an EdgeGraph: the arrays of GraphView and the numbers of the regions. The compacted copy of the regions
+  // is made when a quarter of them remain.
   constexpr size_t perRegion = sizeof(GraphRegion) + 2 * sizeof(uint64_t) + 3 * sizeof(uint32_t) + 1;
   constexpr size_t perListed = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(double);
   constexpr size_t perSlot = sizeof(uint64_t) + sizeof(uint32_t);
@@ -34,30 +35,33 @@ GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
   };
   const size_t cells = ((width - 1) / blockSize + 1) * ((height - 1) / blockSize + 1);
   const size_t pixels = width * height;
-  // Labels, parents, ranks and numbers of the pixels. Then their labels, and the graph of the components.
+  // First the labels, parents, ranks and numbers of the pixels; later the labels and the graph of the components.
   const size_t components = pixels / 16 + 1;
   const size_t ofComponents = pixels * perLabel + components * sizeof(Moments) + graph(components, 3 * components);
   return std::max({ graph(cells, 2 * cells), 4 * pixels * perLabel, ofComponents });
 }
 
 constexpr size_t LargestHeap = size_t{ 32 } << 20;
-constexpr size_t GapsOfHeap = size_t{ 4 } << 20; // between its arrays, and what each needs at least
+constexpr size_t GapsOfHeap = size_t{ 4 } << 20; // gaps between the arrays, and the minimum size of each
 
-/** Bytes of the heap of a search that takes so many. If the image is small, all arrays lie there. */
+/** Returns the size in bytes of the heap for a search that needs `searchBytes`. For a small image, all arrays are in
+ * the heap. */
 inline size_t
 GetHeapBytes(size_t searchBytes)
 {
   return std::min(searchBytes + GapsOfHeap, LargestHeap);
 }
 
-/** Bytes of a search with its heap. Arrays that the largest heap has no room for have blocks of their own. */
+/** Returns the memory in bytes of a search including its heap. Arrays that do not fit into the largest heap are
+ * allocated separately. */
 inline size_t
 GetSearchBytesWithHeap(size_t searchBytes)
 {
   return searchBytes + GapsOfHeap <= LargestHeap ? searchBytes + GapsOfHeap : searchBytes + LargestHeap;
 }
 
-/** A block of device memory for arrays of one order of work. It lasts as long as one of them. */
+/** A block of device memory for arrays that are used in the order of one stream. Its arrays share its ownership, so
+ * that it lives as long as the last one. */
 struct DeviceHeap
 {
   DeviceHeap(size_t bytes, const Context & context)
@@ -78,7 +82,8 @@ struct DeviceHeap
 };
 
 /** \class ArrayMemory
- * \brief The device memory of an array: a part of a heap, or a block of its own. */
+ * \brief Owns the device memory of an array, which is either a part of a heap or an allocation of its own.
+ */
 class ArrayMemory
 {
 public:
@@ -87,7 +92,7 @@ public:
     : m_Pointer(own.GetPointer())
     , m_Own(std::move(own))
   {}
-  /** \param begin what the heap's Take(bytes) returned */
+  /** \param begin the return value of the heap's Take(bytes) */
   ArrayMemory(std::shared_ptr<DeviceHeap> heap, size_t begin, size_t bytes)
     : m_Pointer(static_cast<unsigned char *>(heap->Memory.GetPointer()) + begin)
     , m_Heap(std::move(heap))

@@ -9,7 +9,8 @@
 namespace itk::cuda::partition
 {
 /** \class ShareOfDevice
- * \brief Counts the runs that a device has at the same time: each has one of these. Any thread may ask. */
+ * \brief Counts the runs that use a device at the same time. Each run holds one object; the count is thread-safe.
+ */
 class ShareOfDevice
 {
 public:
@@ -32,7 +33,7 @@ public:
 private:
   std::atomic<size_t> & m_Sharers;
 
-  /** Devices with numbers beyond these count as one. */
+  /** Devices with an index of 64 or more share one counter. */
   static std::atomic<size_t> &
   GetSharersOf(int device)
   {

@@ -38,12 +38,12 @@
 
 namespace itk::cuda::partition
 {
-/** The image as a cell on the device sees it. */
+/** The image as device code for cells sees it. */
 template <typename TSample, bool VMask>
 struct DeviceScene
 {
   region::kernels::DevicePixels<TSample, VMask> Pixels;
-  bool                                          Squares; // whether sums have them, which follows from the law
+  bool                                          Squares; // whether the sums include squares, which depends on the law
 
   __device__ bool
   HasMask() const
@@ -60,7 +60,7 @@ struct DeviceScene
     }
     return true;
   }
-  /** Sums of the pixels x = first to end - 1 of row y. */
+  /** Returns the sums of the pixels x = first to end - 1 of row y. */
   __device__ Moments
   SumRow(int32_t y, int32_t first, int32_t end) const
   {
@@ -70,9 +70,9 @@ struct DeviceScene
   }
 };
 
-/** The image as edges on the device see it. All kinds of samples have one type: the kernels of polygons are large, and
- * a kind of each of them for each kind of samples would take long to compile. `VTogether` rows of an edge load
- * together: most of the time goes to waiting for memory. */
+/** The image as device code for polygon edges sees it. The sample type is a runtime value, because the polygon kernels
+ * are large and would take long to compile for each sample type. `VTogether` rows of an edge are loaded together to
+ * overlap their memory latency. */
 template <int32_t VTogether>
 struct DeviceEdges
 {
@@ -85,7 +85,7 @@ struct DeviceEdges
   int32_t                        Height;
   uint32_t                       Flip;
   uint32_t                       BytesPerSample;
-  bool                           Squares; // whether sums have them, which follows from the law
+  bool                           Squares; // whether the sums include squares, which depends on the law
 
   explicit DeviceEdges(const region::DeviceSums & sums, bool squares)
     : Samples(sums.GetSamples())
@@ -106,7 +106,7 @@ struct DeviceEdges
     const region::LatticeEdge edge = region::MakeEdge(p, q);
     return edge.NumberOfRows > 0 ? SumRows(*this, edge, 0, 1) : Moments{};
   }
-  /** The same for a team, each of whose lanes sums every so many rows. */
+  /** Sums an edge with a tile of threads. The rows are distributed in strides over the tile's threads. */
   template <typename TTeam>
   __device__ Moments
   SumEdgeOfTeam(const region::LatticePoint & p, const region::LatticePoint & q, const TTeam & team) const
@@ -133,8 +133,9 @@ private:
     return pixels;
   }
 
-  /** Sums rows first, first + stride, ... Not inlined: the kernels call it from several places. It gets values, not
-   * addresses: what has an address is in memory, with all that a step consists of. */
+  /** Sums the rows first, first + stride, ... This function is not inlined because the kernels call it from several
+   * places. Its arguments are passed by value: passing an address would force the object, together with the whole
+   * kernel functor that contains it, into local memory. */
   static __device__ __noinline__ Moments
   SumRows(const DeviceEdges edges, const region::LatticeEdge edge, int32_t first, int32_t stride)
   {
@@ -156,11 +157,11 @@ private:
         return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint8_t, VMask>(), edge, first, stride);
       case 2:
         return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint16_t, VMask>(), edge, first, stride);
-      default: // their look-ups take more registers
+      default: // the look-ups of 4-byte samples take more registers
         return SumRowsOf<2, VSquares>(this->GetPixels<uint32_t, VMask>(), edge, first, stride);
     }
   }
-  /** As region::SumEdge(). */
+  /** Sums rows as region::SumEdge() does. */
   template <int32_t VRows, bool VSquares, typename TPixels>
   static __device__ Moments
   SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge, int32_t first, int32_t stride)
@@ -173,7 +174,7 @@ private:
 #pragma unroll
       for (int32_t j = 0; j < VRows; ++j)
       {
-        // Behind the last row it loads that one again: most edges have few rows.
+        // Past the last row, the last row is loaded again. This costs little, because most edges have few rows.
         const int32_t row = begin + j * stride;
         lookups[j] = pixels.Fetch(edge.Top.Y + min(row, edge.NumberOfRows - 1), walker.GetColumn());
         if (row + stride < edge.NumberOfRows)
@@ -240,7 +241,7 @@ struct DeviceAtomics
   {
     atomicMin(reinterpret_cast<unsigned long long *>(&smallest), static_cast<unsigned long long>(x));
   }
-  /** A value that other passes may change meanwhile. */
+  /** Loads a value that other threads may change concurrently. */
   static __device__ uint64_t
   Load(const uint64_t & x)
   {
@@ -259,13 +260,14 @@ struct DeviceAtomics
   {
     return atomicCAS(&x, expected, desired);
   }
-  /** The counter after it is decreased by one. */
+  /** Decrements the counter atomically and returns the new value. */
   static __device__ uint32_t
   Previous(uint32_t & counter)
   {
     return atomicSub(&counter, 1) - 1;
   }
-  /** Increases a counter by one, which is the same for all threads that call it. */
+  /** Increments a counter atomically with one access per warp (warp-aggregated). All active threads must pass the same
+   * counter. */
   static __device__ void
   Increment(uint32_t & counter)
   {
@@ -275,8 +277,8 @@ struct DeviceAtomics
       atomicAdd(&counter, static_cast<uint32_t>(__popc(mask)));
     }
   }
-  /** The counter before it is increased by one. The threads of a warp that count with the same counter do it in one
-   * access to memory. */
+  /** Increments a counter atomically and returns its earlier value. The threads of a warp that use the same counter
+   * share one atomic access (warp-aggregated increment). */
   static __device__ uint32_t
   Next(uint32_t & counter)
   {
@@ -291,16 +293,16 @@ struct DeviceAtomics
 
 namespace kernels
 {
-/** Bytes that a kernel writes to memory of the host when its work is done, and a mark that says so there. */
+/** A signal from a kernel to the host: it copies bytes to pinned memory and then sets a flag there. */
 struct Notice
 {
   const volatile uint32_t * From;
   uint32_t *                To;
   unsigned int              NumberOfBytes;
-  volatile uint32_t *       Mark; // null: there is no notice
+  volatile uint32_t *       Mark; // null if there is no signal
   uint32_t                  Number;
 
-  /** Called by all threads of one block. */
+  /** Copies the bytes and sets the flag. All threads of one block must call this. */
   __device__ void
   Send() const
   {
@@ -329,7 +331,7 @@ SendKernel(const __grid_constant__ Notice notice)
   notice.Send();
 }
 
-/** Memory to fill, each part with copies of a byte. */
+/** A batch of memory ranges, each to be filled with copies of one byte. */
 struct Fills
 {
   struct Part
@@ -353,7 +355,7 @@ struct Fills
   }
 };
 
-/** One row of blocks for each part. */
+/** Fills all ranges. blockIdx.y is the index of the range. */
 static __global__ void
 FillKernel(const __grid_constant__ Fills fills)
 {
@@ -373,12 +375,12 @@ FillKernel(const __grid_constant__ Fills fills)
   }
 }
 
-/** A sort of keys and their places in one block, by as many bits as a TKey has. */
+/** A radix sort of (key, index) pairs in one block. Keys have at most as many bits as TKey. */
 template <typename TKey>
 struct BlockSort
 {
   static constexpr int      Threads = 1024;
-  static constexpr int      KeysOfThread = 32 / static_cast<int>(sizeof(TKey)); // 32 KiB of all threads
+  static constexpr int      KeysOfThread = 32 / static_cast<int>(sizeof(TKey)); // 32 KiB for all threads
   static constexpr uint32_t MostKeys = Threads * KeysOfThread;
   static constexpr int      MostBits = 8 * static_cast<int>(sizeof(TKey));
 
@@ -397,7 +399,7 @@ __launch_bounds__(BlockSort<TKey>::Threads)
 #pragma unroll
   for (int j = 0; j < keysOfThread; ++j)
   {
-    // The sort is stable: keys that are none come last.
+    // The sort is stable, so that the padding keys stay behind the real ones.
     const uint32_t i = threadIdx.x * keysOfThread + j;
     ofThread[j] = i < number ? static_cast<TKey>(keys[i]) : static_cast<TKey>(~TKey{ 0 });
     placesOfThread[j] = i;
@@ -415,7 +417,7 @@ __launch_bounds__(BlockSort<TKey>::Threads)
   }
 }
 
-/** Sums before each of a few values in one block. */
+/** An exclusive prefix sum over a few values in one block. */
 struct BlockSum
 {
   static constexpr int    Threads = 1024;
@@ -426,7 +428,7 @@ struct BlockSum
   using Scan = cub::BlockScan<T, Threads>;
 };
 
-/** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
+/** Computes the exclusive prefix sum sums[i] = function(0) + ... + function(i - 1), for 0 <= i <= number. */
 template <typename TFunction, typename T>
 __global__ void
 __launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction function,
@@ -460,7 +462,7 @@ __launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction
 
 constexpr unsigned int ThreadsOfLoop = 256;
 
-/** Whether a step sums edges, of its own pixels or of those of its round. */
+/** Whether a kernel functor sums edges, with pixels of its own or of its round. */
 template <typename TStep>
 std::true_type
 SumsEdges(decltype(&decltype(TStep::Pixels)::SumEdge));
@@ -471,9 +473,9 @@ template <typename TStep>
 std::false_type
 SumsEdges(...);
 
-/** Blocks of a loop that a multiprocessor has room for. Threads wait for memory most of the time, and the more there
- * are the less time is lost: registers are limited to 64 a thread. Steps that sum edges, which have several look-ups in
- * registers, get 128. */
+/** The minimum number of resident blocks per multiprocessor. The kernels are bound by memory latency, which a high
+ * occupancy hides, so that registers are limited to 64 per thread. Functors that sum edges keep several look-ups in
+ * registers and get 128. */
 template <typename TStep>
 constexpr unsigned int BlocksOfLoop = decltype(SumsEdges<TStep>(nullptr))::value ? 2 : 4;
 
@@ -488,7 +490,7 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForKernel(size_t number, c
   }
 }
 
-/** Calls step(i) for i < step.GetNumber(), which the device knows. */
+/** Calls step(i) for i < step.GetNumber(), where the count is read on the device. */
 template <typename TStep>
 __global__ void
 __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForAtMostKernel(const __grid_constant__ TStep step)
@@ -501,7 +503,7 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForAtMostKernel(const __gr
   }
 }
 
-/** Adjacent threads of a warp, which work on one pass together: as OneLane. */
+/** A tile of adjacent threads of a warp that work on one item together. It has the same interface as OneLane. */
 template <uint32_t VLanes>
 struct DeviceTeam
 {
@@ -522,7 +524,7 @@ struct DeviceTeam
   {
     return __all_sync(this->GetMask(), ofLane) != 0;
   }
-  /** What the lanes have together. */
+  /** Returns the sum over the tile. */
   __device__ Moments
   Sum(Moments ofLane) const
   {
@@ -534,18 +536,18 @@ struct DeviceTeam
     return ofLane;
   }
 
-  /** A value of each lane. */
+  /** One value per thread. */
   template <typename T>
   using OfLanes = T;
 
-  /** Calls function(lane, its value). */
+  /** Calls function(thread, value of the thread) for each thread of the tile. */
   template <typename T, typename TFunction>
   __device__ void
   ForLanes(T & ofLane, const TFunction & function) const
   {
     function(this->GetLane(), ofLane);
   }
-  /** Replaces integers by the sums of those before each. */
+  /** Computes an in-place exclusive prefix sum of integers. */
   __device__ void
   ReplaceBySumsBefore(Moments * values, uint32_t number) const
   {
@@ -570,13 +572,13 @@ struct DeviceTeam
         FromOther(sum, [&](auto x) { return __shfl_sync(this->GetMask(), x, NumberOfLanes - 1, NumberOfLanes); });
     }
   }
-  /** The best one of what function(lane, its value) returns. */
+  /** Evaluates function(thread, value of the thread) in all threads and returns the best result. */
   template <typename T, typename TFunction>
   __device__ auto
   FindBest(T & ofLane, const TFunction & function) const
   {
     auto           best = function(this->GetLane(), ofLane);
-    const uint64_t order = OrderOf(best.Cost + 0.0); // -0 is 0
+    const uint64_t order = OrderOf(best.Cost + 0.0); // adding 0.0 turns -0 into 0
     const auto     upper = static_cast<uint32_t>(order >> 32);
     const auto     lower = static_cast<uint32_t>(order);
     const bool     isFirst = upper == Minimum(upper);
@@ -586,7 +588,7 @@ struct DeviceTeam
     best.Cost = __shfl_sync(this->GetMask(), best.Cost, __ffs(__ballot_sync(this->GetMask(), isBest)) - 1);
     return best;
   }
-  /** Calls function(i) for i < number. */
+  /** Calls function(i) for i < number, distributed over the threads of the tile. */
   template <typename TFunction>
   __device__ void
   For(uint32_t number, const TFunction & function) const
@@ -605,7 +607,7 @@ struct DeviceTeam
       function();
     }
   }
-  /** All lanes see afterwards what any of them wrote before. */
+  /** Synchronizes the tile: afterwards all threads see what each of them wrote. */
   __device__ void
   Wait() const
   {
@@ -616,14 +618,14 @@ private:
   static constexpr uint32_t ThreadsOfWarp = 32;
   static constexpr uint32_t Largest = 0xffffffffu;
 
-  /** The smallest number of all lanes: one instruction where the device has it. */
+  /** Returns the minimum over the tile, with one instruction where the device has it. */
   static __device__ uint32_t
   Minimum(uint32_t ofLane)
   {
     namespace cg = cooperative_groups;
     return cg::reduce(cg::tiled_partition<NumberOfLanes>(cg::this_thread_block()), ofLane, cg::less<uint32_t>());
   }
-  /** What each sum of another lane is; function(x) returns that lane's x. */
+  /** Exchanges the sums between threads member by member. function(x) returns another thread's x. */
   template <typename TFunction>
   static __device__ Moments
   FromOther(const Moments & ofLane, const TFunction & function)
@@ -635,7 +637,7 @@ private:
     return other;
   }
 
-  /** The threads of the team. */
+  /** Returns the mask of the tile's threads within the warp. */
   __device__ unsigned int
   GetMask() const
   {
@@ -644,7 +646,8 @@ private:
   }
 };
 
-/** The share of a team of step(i, team) for i < step.GetNumber(): its first pass, and others at equal distances. */
+/** Runs the work items of one tile of a parallel loop: calls step(i, tile) for the tile's i < step.GetNumber(), in
+ * strides of the number of tiles. */
 template <typename TStep>
 __device__ void
 RunShareOfTeam(const TStep & step)
@@ -659,7 +662,7 @@ RunShareOfTeam(const TStep & step)
   }
 }
 
-/** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
+/** Calls step(i, tile) for i < step.GetNumber(), where the count is read on the device. */
 template <typename TStep>
 __global__ void
 ForTeamsAtMostKernel(const __grid_constant__ TStep step)
@@ -667,7 +670,7 @@ ForTeamsAtMostKernel(const __grid_constant__ TStep step)
   RunShareOfTeam(step);
 }
 
-/** Loops of threads that run one after the other in one launch. */
+/** An execution policy that runs parallel loops one after the other within one launch. */
 struct LoopsOfThreads
 {
   static __device__ constexpr bool
@@ -683,7 +686,7 @@ struct LoopsOfThreads
   }
 
 protected:
-  /** The share of a thread: its first pass, and every `stride`-th one after it. */
+  /** Runs the work items of one thread: `first` and every `stride`-th one after it. */
   template <typename TStep>
   static __device__ void
   RunShare(const TStep & step, size_t first, size_t stride)
@@ -696,7 +699,7 @@ protected:
   }
 };
 
-/** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
+/** Parallel loops within one block of threads. A barrier after each loop makes its writes visible to the next one. */
 struct BlockLoops : LoopsOfThreads
 {
   template <typename TStep>
@@ -719,8 +722,8 @@ __launch_bounds__(ThreadsOfLoopsInOneBlock)
   notice.Send();
 }
 
-/** Loops of a grid whose blocks are all resident. What they write in one loop they read in the next one, after all
- * blocks have waited for each other. */
+/** Parallel loops within a cooperative grid, whose blocks are all resident. A grid-wide barrier after each loop makes
+ * its writes visible to the next one. */
 struct GridLoops : LoopsOfThreads
 {
   template <typename TStep>
@@ -738,7 +741,7 @@ struct GridLoops : LoopsOfThreads
     RunShareOfTeam(step);
     cooperative_groups::this_grid().sync();
   }
-  /** Long passes are few for so many threads: teams take them. */
+  /** Runs a loop over tiles, because there are few long work items for so many threads. */
   template <typename TStep>
   __device__ void
   ForLongAtMost(size_t most, const TStep & step) const
@@ -748,9 +751,9 @@ struct GridLoops : LoopsOfThreads
 };
 
 constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
-/** On a multiprocessor: more of them wait longer for each other. */
+/** Blocks per multiprocessor. More blocks make the grid-wide barriers slower. */
 constexpr unsigned int BlocksOfLoopsInOneGrid = 2;
-/** Of runs that share the device, if their loops have few values in registers. */
+/** Blocks per multiprocessor when several runs share the device and the loops need few registers. */
 constexpr unsigned int BlocksOfSharers = 4;
 
 template <typename TProgram>
@@ -769,7 +772,7 @@ __launch_bounds__(ThreadsOfLoopsInOneGrid, MostBlocksOfGrid<TProgram>)
 }
 } // namespace kernels
 
-/** function(i) for i < Number, else 0. */
+/** Returns function(i) for i < Number, and 0 otherwise. */
 template <typename TFunction, typename T>
 struct OrZero
 {
@@ -804,11 +807,13 @@ struct LargerOne
 };
 
 /** \class DeviceProcessor
- * \brief A device as EdgeGraph, LabelSearch and MapSearch see it. All work is queued on one stream; Read() waits for
- * it. Arrays lie in a heap, and those that it has no room for in blocks of their own.
+ * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapSearch on a device.
  *
- * Sums of all values before each are those of CUB, the library of such primitives that comes with CUDA. They are of
- * integers, and do not depend on how they are divided among threads.
+ * All work is queued on one stream; Read() waits for it. Arrays are suballocated from a heap, and those that do not
+ * fit are allocated separately.
+ *
+ * Prefix sums use CUB. They are sums of integers, so that the results do not depend on how they are divided among
+ * threads.
  */
 class DeviceProcessor
 {
@@ -828,7 +833,7 @@ public:
     {
       return static_cast<T *>(m_Memory.GetPointer());
     }
-    /** The memory, whatever the type of the elements. */
+    /** Releases the memory, without the element type. */
     ArrayMemory
     TakeMemory()
     {
@@ -839,8 +844,9 @@ public:
     ArrayMemory m_Memory;
   };
 
-  /** \param squares whether the law's sums have squares
-   * \param heapBytes of the heap; there is none if memory has run out */
+  /** \param squares whether the sums of the law include squares
+   * \param heapBytes size of the heap; the executor works without a heap if the device has not enough memory
+   */
   DeviceProcessor(const region::DeviceSums & sums, bool squares, size_t heapBytes, const Context & context)
     : m_Sums(sums)
     , m_Squares(squares)
@@ -864,8 +870,8 @@ public:
     return Array<T>(ArrayMemory(DeviceBuffer(bytes, m_Context)));
   }
 
-  /** The value, after all work that was queued. A kernel writes it to memory of the host, which looks there until it
-   * has come: a copy, and the end of a wait in the driver, would each take some microseconds more. */
+  /** Returns a value after all queued work. A kernel writes it to pinned memory, which the host polls. A copy and the
+   * driver's wait would each take some microseconds more. */
   template <typename T>
   T
   Read(const T * value) const
@@ -875,7 +881,8 @@ public:
     return this->Receive<T>();
   }
 
-  /** Copies to the host, after all work that was queued. A kernel writes few bytes to the host, as Read() does. */
+  /** Copies an array to the host, after all queued work. Small arrays are written by a kernel to pinned memory, as in
+   * Read(). */
   template <typename T>
   void
   Download(const T * data, size_t number, T * out) const
@@ -893,7 +900,7 @@ public:
     ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
   }
 
-  /** From ordinary memory, which may change when it has returned. */
+  /** Copies an array from pageable memory to the device. The source may change after the return. */
   template <typename T>
   Array<T>
   Upload(const T * data, size_t number) const
@@ -905,9 +912,9 @@ public:
     return array;
   }
 
-  /** Sets all bytes. Fills of the heap wait for the next work, and one launch does all of them: for small images a
-   * launch takes the driver longer than the fill takes the device. Memory outside the heap is filled at once. It could
-   * be freed before the next work. */
+  /** Sets all bytes. Fills in the heap are deferred until the next work is queued, and then done in one launch: for a
+   * small image, a launch takes the driver longer than the fill takes the device. Memory outside the heap is filled
+   * immediately, because it could be freed before the next work. */
   template <typename T>
   void
   Fill(T * data, size_t number, unsigned char byte) const
@@ -945,7 +952,7 @@ public:
     constexpr int32_t together = 4;
     function(DeviceEdges<together>(m_Sums, m_Squares));
   }
-  /** The same for RunInOneGrid(), whose threads have fewer registers. */
+  /** Variant for RunInOneGrid(), whose threads have fewer registers. */
   template <typename TFunction>
   void
   VisitPixelsInOneGrid(const TFunction & function) const
@@ -954,7 +961,7 @@ public:
     function(DeviceEdges<together>(m_Sums, m_Squares));
   }
 
-  /** Calls step(i) for i < number, each in a thread. */
+  /** Calls step(i) for i < number, one work item per thread (parallel for). */
   template <typename TStep>
   void
   For(size_t number, const TStep & step) const
@@ -967,13 +974,13 @@ public:
     this->Launch(kernels::ForKernel<TStep>, MakeGrid((number + threads - 1) / threads), threads, number, step);
   }
 
-  /** Calls step(i) for i < step.GetNumber(), which is at most `most`. The grid is limited: most loops have far fewer
-   * passes than that. */
+  /** Calls step(i) for i < step.GetNumber(), where the count is read on the device and is at most `most`. The grid is
+   * limited because the actual count is mostly far smaller. */
   template <typename TStep>
   void
   ForAtMost(size_t most, const TStep & step) const
   {
-    constexpr size_t       mostBlocks = 4096; // of 256 threads: enough for all multiprocessors of any device
+    constexpr size_t       mostBlocks = 4096; // of 256 threads; enough for the multiprocessors of any device
     constexpr unsigned int threads = kernels::ThreadsOfLoop;
     if (most == 0)
     {
@@ -983,7 +990,7 @@ public:
       kernels::ForAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)), threads, step);
   }
 
-  /** The same of steps with long passes, which single threads or teams may take. */
+  /** ForAtMost() for long work items, which an execution policy may run on single threads or on tiles. */
   template <typename TStep>
   void
   ForLongAtMost(size_t most, const TStep & step) const
@@ -991,13 +998,14 @@ public:
     this->ForAtMost(most, step);
   }
 
-  /** The same with step(i, team), each in TStep::LanesOfTeam threads of a warp. */
+  /** Calls step(i, tile) for i < step.GetNumber(), which is at most `most`. Each tile has TStep::LanesOfTeam threads of
+   * a warp. */
   template <typename TStep>
   void
   ForTeamsAtMost(size_t most, const TStep & step) const
   {
     constexpr size_t       mostBlocks = 4096;
-    constexpr unsigned int threads = 64; // passes differ in length, and there may be few
+    constexpr unsigned int threads = 64; // small blocks, because work items differ in length and may be few
     constexpr size_t       teams = threads / TStep::LanesOfTeam;
     if (most == 0)
     {
@@ -1007,14 +1015,15 @@ public:
       kernels::ForTeamsAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + teams - 1) / teams)), threads, step);
   }
 
-  /** Runs loops one after the other. */
+  /** Runs a program, a sequence of parallel loops, with one launch per loop. */
   template <typename TProgram>
   void
   Run(const TProgram & program) const
   {
     program(LaunchedLoops{ *this });
   }
-  /** Runs them in one launch of one block of threads, for loops of few passes. Returns what the value is then. */
+  /** Runs a program in one launch of one block, for loops with few work items. Waits, and returns the final `*value`.
+   */
   template <typename TProgram, typename T>
   T
   RunInOneBlock(const TProgram & program, const T * value) const
@@ -1026,14 +1035,15 @@ public:
                  this->MakeNotice(value, sizeof(T)));
     return this->Receive<T>();
   }
-  /** Whether loops over so many things may run in one grid, if they take less time there up to `most`. */
+  /** Returns whether loops over `number` items may run in one grid, given that this is faster for up to `most` items.
+   */
   bool
   MayRunInOneGrid(size_t number, size_t most) const
   {
     return number <= most;
   }
-  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. Returns
-   * what the value is then. */
+  /** Runs a program in one cooperative launch with at most `passes` threads (rounded up to a block). The loops may have
+   * more work items than that. Waits, and returns the final `*value`. */
   template <typename TProgram, typename T>
   T
   RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
@@ -1041,9 +1051,9 @@ public:
     this->LaunchInOneGrid(program, passes, this->MakeNotice(value, sizeof(T)));
     return this->Receive<T>();
   }
-  /** The same, of which the host needs no value. It waits all the same if other runs share the device. CUDA has a few
-   * queues to a device, 8 by default, and streams share these: what is queued behind the launch, which may take long,
-   * would hold up the others. */
+  /** Runs a program in one cooperative launch without returning a value. It still waits if other runs share the device.
+   * CUDA maps streams to a few hardware queues, 8 by default, and work queued behind this launch, which may take long,
+   * would hold up the other runs. */
   template <typename TProgram>
   void
   RunInOneGrid(const TProgram & program, size_t passes) const
@@ -1056,7 +1066,8 @@ public:
     }
   }
 
-  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. One block sums few values in one launch. */
+  /** Computes the exclusive prefix sum sums[i] = function(0) + ... + function(i - 1), for 0 <= i <= number. Few values
+   * are summed by one block in one launch. */
   template <typename TFunction, typename T>
   void
   Sum(const TFunction & function, size_t number, T * sums) const
@@ -1074,7 +1085,7 @@ public:
     });
   }
 
-  /** The same; returns sums[number]. */
+  /** Computes the exclusive prefix sum as Sum() does, waits, and returns the total, sums[number]. */
   template <typename TFunction, typename T>
   T
   SumAndRead(const TFunction & function, size_t number, T * sums) const
@@ -1088,7 +1099,7 @@ public:
     return this->Read(sums + number);
   }
 
-  /** maxima[i]: the largest of function(0) to function(i). */
+  /** Computes the inclusive maximum scan maxima[i] = max(function(0), ..., function(i)). */
   template <typename TFunction>
   void
   MaximumSoFar(const TFunction & function, size_t number, uint32_t * maxima) const
@@ -1101,8 +1112,8 @@ public:
     });
   }
 
-  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. Few are sorted
-   * in one launch of one block. */
+  /** Sorts keys by their lower bits, and writes the sorted keys and their original indices (a stable argsort). Few keys
+   * are sorted by one block in one launch. */
   void
   SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
@@ -1120,7 +1131,8 @@ public:
   }
 
 private:
-  /** The host does not know how many passes they have, nor whether any are left. */
+  /** Execution policy with one launch per loop. The host knows neither how many work items the loops have nor whether
+   * any are left. */
   struct LaunchedLoops
   {
     const DeviceProcessor & Processor;
@@ -1158,7 +1170,7 @@ private:
     ITK_CUDA_CALL(LaunchKernel(kernel, grid, dim3(threads), 0, m_Context.GetStream(), arguments...));
   }
 
-  /** Queues the fills that wait. */
+  /** Queues the deferred fills. */
   void
   FillNow() const
   {
@@ -1197,7 +1209,7 @@ private:
                  notice);
   }
 
-  /** Returns whether it does: one block has room for few keys, and for more of short ones. */
+  /** Sorts in one block if the keys fit, and returns whether it did. Shorter key types allow more keys. */
   template <typename TKey>
   bool
   SortInOneBlock(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
@@ -1223,7 +1235,8 @@ private:
   {
     return std::max<size_t>(ShareOfDevice::CountSharersOf(m_Context.GetDevice()), 1);
   }
-  /** Runs on one device share it: a grid whose blocks are all resident keeps others out. */
+  /** Queues a cooperative launch. If several runs share the device, each gets a part of it, because a grid whose blocks
+   * are all resident keeps others out. */
   template <typename TProgram>
   void
   LaunchInOneGrid(const TProgram & program, size_t passes, const kernels::Notice & notice) const
@@ -1246,9 +1259,9 @@ private:
       configuration, kernels::GridProgramKernel<TProgram>, program, notice)));
   }
 
-  /** The end of the memory that the host and the device share. */
+  /** The last word of the pinned memory that the host and the device share. */
   static constexpr size_t PlaceOfMark = PinnedBuffer::ChunkSize - sizeof(uint32_t);
-  /** With more bytes a copy is faster than one block of threads. */
+  /** For more bytes, a copy is faster than one block of threads. */
   static constexpr size_t MostBytesToSend = size_t{ 1 } << 16;
   static_assert(MostBytesToSend <= PlaceOfMark, "They have room before the mark");
 
@@ -1257,21 +1270,21 @@ private:
   const Context              m_Context;
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
-  mutable uint32_t           m_NumberOfNotices{ 0 }; // the last one's number is the mark, when it has come
-  mutable kernels::Fills     m_Fills{};              // those that wait for the next work
+  mutable uint32_t           m_NumberOfNotices{ 0 }; // the value of the flag after the last signal
+  mutable kernels::Fills     m_Fills{};              // deferred until the next work
 
   volatile uint32_t *
   GetMark() const
   {
     return reinterpret_cast<volatile uint32_t *>(static_cast<char *>(m_Exchange.GetPointer()) + PlaceOfMark);
   }
-  /** The next kernel's notice that it is done. */
+  /** Makes the completion signal of the next kernel. */
   kernels::Notice
   MakeNotice() const
   {
     return { nullptr, nullptr, 0, this->GetMark(), ++m_NumberOfNotices };
   }
-  /** The same with a value or an array. Its address is a multiple of 4. */
+  /** Makes a signal that also copies a value or an array to the host. The address must be a multiple of 4. */
   kernels::Notice
   MakeNotice(const void * value, size_t bytes) const
   {
@@ -1287,7 +1300,7 @@ private:
     constexpr unsigned int threads = 256;
     this->Launch(kernels::SendKernel, dim3(1), threads, this->MakeNotice(value, bytes));
   }
-  /** The value of the last notice. */
+  /** Waits for the last signal and returns its value. */
   template <typename T>
   T
   Receive() const
@@ -1303,8 +1316,8 @@ private:
     const auto          hasCome = [this] { return *this->GetMark() == m_NumberOfNotices; };
     while (!(isCrowded ? NapUntil(hasCome) : SpinUntil(hasCome)))
     {
-      // If the kernel will never run, the stream is no longer busy. That it is busy is an error to the runtime, which
-      // is not to stay: other libraries ask for the last one.
+      // If the kernel will never run (an error), the stream is not busy. cudaErrorNotReady must not stay in the
+      // runtime, because other libraries ask for the last error.
       if (ITK_CUDA_CALL_NOTHROW(cudaStreamQuery(m_Context.GetStream())) != cudaErrorNotReady)
       {
         ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
@@ -1314,7 +1327,7 @@ private:
     std::atomic_thread_fence(std::memory_order_acquire);
   }
 
-  const std::shared_ptr<DeviceHeap> m_Heap; // may be none
+  const std::shared_ptr<DeviceHeap> m_Heap; // may be null
 
   static std::shared_ptr<DeviceHeap>
   MakeHeap(size_t bytes, const Context & context)
@@ -1329,11 +1342,11 @@ private:
       {
         throw;
       }
-      return nullptr; // arrays may still find room one by one
+      return nullptr; // the arrays may still fit one by one
     }
   }
 
-  /** Calls a function of CUB twice: it says how much memory it needs, and then uses it. */
+  /** Calls a CUB function twice: first to query the size of the temporary storage, then to run. */
   template <typename TCall>
   void
   WithTemporaryMemory(const TCall & call) const

@@ -7,12 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 
-// Disjoint sets of things that are numbered from 0, for processors whose passes run all at once. Each thing has a
-// parent in its set that is not larger. The smallest one of a set is its root, whichever order the passes have.
+// Parallel union-find over elements numbered from 0, for executors that run work items concurrently. The parent of an
+// element is a member of the same set and is never larger than the element. The root of a set is its smallest element,
+// independent of the order of execution.
 namespace itk::cuda::partition
 {
-/** Other passes may change parents meanwhile, to others of the set that are smaller than the thing. The way therefore
- * ends. */
+/** Returns the root of element i. Concurrent work items may change parents, but only to smaller members of the same
+ * set, so that the search terminates. */
 ITK_CUDA_HOST_DEVICE inline uint32_t
 FindRoot(const uint32_t * parents, uint32_t i)
 {
@@ -23,8 +24,9 @@ FindRoot(const uint32_t * parents, uint32_t i)
   return i;
 }
 
-/** As FindRoot(), and halves the way: many neighbours with one root would otherwise make long ones (Jaiganesh and
- * Burtscher, A high-performance connected components implementation for GPUs, HPDC 2018). */
+/** Returns the root of element i and halves the path to it. Without path halving, many neighbours with one root would
+ * form long paths (Jaiganesh and Burtscher, A high-performance connected components implementation for GPUs, HPDC
+ * 2018). */
 ITK_CUDA_HOST_DEVICE inline uint32_t
 FindRootAndHalve(uint32_t * parents, uint32_t i)
 {
@@ -42,7 +44,7 @@ FindRootAndHalve(uint32_t * parents, uint32_t i)
   return i;
 }
 
-/** Makes one set of two. */
+/** Unites the sets of i and j. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TAtomics>
 ITK_CUDA_HOST_DEVICE void
@@ -55,9 +57,9 @@ Unite(uint32_t * parents, uint32_t i, uint32_t j)
     const uint32_t upper = u < v ? u : v;
     const uint32_t lower = u < v ? v : u;
     const uint32_t parent = TAtomics::Minimum(parents[lower], upper);
-    // If another pass gave `lower` a parent meanwhile, that one's set is left to unite. It is smaller than `lower`: the
-    // larger of the two falls in each turn. No set is lost either if a pass that halves its way writes to `lower` now:
-    // it writes a member of that one's set.
+    // If another work item gave `lower` a parent in the meantime, the set of that parent must still be united. The
+    // parent is smaller than `lower`, so that the larger of the two roots decreases in each iteration. A concurrent
+    // path halving that writes to `lower` loses no set either, because it writes a member of the parent's set.
     u = FindRootAndHalve(parents, upper);
     v = parent == lower ? u : FindRootAndHalve(parents, parent);
   }
@@ -101,7 +103,7 @@ struct IsRoot
 struct NumberThings
 {
   const uint32_t * Parents;
-  const uint32_t * Ranks; // roots before each thing
+  const uint32_t * Ranks; // number of roots before each element
   uint32_t *       Numbers;
 
   ITK_CUDA_HOST_DEVICE void
@@ -112,7 +114,7 @@ struct NumberThings
 };
 } // namespace steps
 
-/** Makes the root the parent of each thing. */
+/** Makes the root of each element its parent. */
 template <typename TProcessor>
 void
 FlattenSets(const TProcessor & processor, uint32_t * parents, size_t number)
@@ -120,8 +122,8 @@ FlattenSets(const TProcessor & processor, uint32_t * parents, size_t number)
   processor.For(number, steps::FlattenSets{ parents });
 }
 
-/** Number, from 1, of the set of each thing, in the order of the sets' roots; and how many sets there are. The parents
- * become roots. */
+/** Numbers the sets from 1 in the order of their roots, writes the number of each element's set, and returns the number
+ * of sets. Also flattens the trees, so that all parents become roots. */
 template <typename TProcessor>
 size_t
 NumberSets(const TProcessor & processor, uint32_t * parents, size_t number, uint32_t * numbers)

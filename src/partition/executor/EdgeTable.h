@@ -7,15 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// One edge of all those between the same two regions, for processors whose passes run all at once: a hash table with
-// linear probing. Where an edge lies depends on the order of the passes. Which edges there are, and their cracks, does
-// not.
+// A hash table with linear probing that merges edges between the same two regions, for executors that run work items
+// concurrently. The slot of an edge depends on the order of execution. The set of edges and their crack counts do not.
 namespace itk::cuda::partition
 {
-/** Two regions as one number. */
+/** Encodes a pair of regions as one integer. */
 struct EdgeCode
 {
-  int Bits; // of a region's number
+  int Bits; // number of bits of a region's number
 
   static EdgeCode
   Of(size_t numberOfRegions)
@@ -32,7 +31,7 @@ struct EdgeCode
   {
     return x < y ? (static_cast<uint64_t>(x) << Bits) | y : (static_cast<uint64_t>(y) << Bits) | x;
   }
-  /** The smaller region. */
+  /** Returns the smaller region of the pair. */
   ITK_CUDA_HOST_DEVICE uint32_t
   GetFirst(uint64_t key) const
   {
@@ -45,11 +44,11 @@ struct EdgeCode
   }
 };
 
-/** A table in memory of a processor. Sums of cracks are exact: an image of 2^30 pixels has fewer than 2^31 sides of
- * pixels. */
+/** A hash table in executor memory. Crack counts do not overflow, because an image of 2^30 pixels has fewer than 2^31
+ * pixel sides. */
 struct EdgeTableView
 {
-  static constexpr uint64_t Empty = ~uint64_t{ 0 }; // no code of two regions that differ
+  static constexpr uint64_t Empty = ~uint64_t{ 0 }; // not the code of any two different regions
 
   uint64_t * Keys;
   uint32_t * Cracks;
@@ -57,31 +56,32 @@ struct EdgeTableView
   struct Place
   {
     uint32_t Slot;
-    bool     IsNew; // for one of the passes with this key
+    bool     IsNew; // true for exactly one of the work items that add this key
   };
 
-  /** Slots for so many edges; two of three are taken at most. */
+  /** Returns the number of slots for `numberOfEdges` edges. The load factor is at most 2/3. */
   static ITK_CUDA_HOST_DEVICE size_t
   GetSize(size_t numberOfEdges)
   {
     return numberOfEdges + numberOfEdges / 2 + 1;
   }
 
-  /** Adds the cracks to those of the edge. Passes that run at the same time use the same number of slots. */
+  /** Adds `cracks` to the edge's count. Concurrent work items must use the same number of slots. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Place
   Add(uint64_t key, uint32_t cracks, size_t size) const
   {
     const Place place = this->Find(key, size, [this, key](size_t slot) {
-      const uint64_t found = TAtomics::Load(Keys[slot]); // most passes find a key that is there
+      const uint64_t found = TAtomics::Load(Keys[slot]); // a plain load first, because most keys are already present
       return found == Empty ? TAtomics::CompareAndSwap(Keys[slot], Empty, key) : found;
     });
     TAtomics::Add(Cracks[place.Slot], cracks);
     return place;
   }
 
-  /** The same, but the pass for which the edge is new adds no cracks: most edges are added once. */
+  /** Adds `cracks` to the edge's count unless this call inserts the edge. This saves an atomic addition for most edges,
+   * which are added only once; the caller keeps the first count. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Place
@@ -96,7 +96,7 @@ struct EdgeTableView
     return place;
   }
 
-  /** Takes an edge out, whose cracks it returns. No pass may add edges meanwhile. */
+  /** Removes an edge and returns its crack count. No work item may add edges concurrently. */
   ITK_CUDA_HOST_DEVICE uint32_t
   Take(uint32_t slot) const
   {
@@ -110,14 +110,14 @@ struct EdgeTableView
   }
 
 private:
-  /** The slot of a key. \param lookAt puts the key in the slot if that is free, and returns what was there */
+  /** Finds the slot of a key. \param lookAt inserts the key if the slot is empty, and returns the slot's earlier key */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE Place
   Find(uint64_t key, size_t size, const TFunction & lookAt)
   {
-    // A slot is free at all times: the search ends. Multiplication spreads the keys (Knuth, The Art of Computer
-    // Programming 3, section 6.4: Fibonacci hashing).
+    // The search terminates because there is always an empty slot. The multiplication spreads the keys (Fibonacci
+    // hashing; Knuth, The Art of Computer Programming 3, section 6.4).
     const uint64_t hash = (key * 0x9E3779B97F4A7C15ull) >> 32;
     for (size_t slot = (hash * size) >> 32;; slot = slot + 1 < size ? slot + 1 : 0)
     {
@@ -130,7 +130,7 @@ private:
   }
 };
 
-/** The memory of a table, which begins empty. */
+/** Owns the memory of a table, which is initially empty. */
 template <typename TProcessor>
 class EdgeTable
 {

@@ -9,8 +9,8 @@
 
 namespace itk::cuda::partition
 {
-/** Sorts items by the numbers of their buckets, and those of one bucket as `less` says. It takes linear time if buckets
- * are small. */
+/** Sorts items by bucket index, and the items of each bucket with `less`. Takes linear time if the buckets are small.
+ */
 template <typename TItem, typename TBucket, typename TLess>
 void
 SortInBuckets(std::vector<TItem> & items, size_t numberOfBuckets, const TBucket & bucketOf, const TLess & less)

@@ -9,11 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 
-// What is done for one cell, for the loops of the host and for the kernels of the device. A scene is the image as a
-// cell sees it: SumRow(), IsValid() and HasMask().
+// Operations on one cell, shared by the host loops and the device kernels. A scene is the image as a cell sees it, with
+// SumRow(), IsValid() and HasMask().
 namespace itk::cuda::partition
 {
-/** Squares of Side pixels that cover an image, cut off at its right and lower border. */
+/** A grid of square cells of Side x Side pixels that covers an image. Cells are clipped at its right and lower border.
+ */
 struct CellGrid
 {
   int32_t ImageWidth{ 0 };
@@ -40,7 +41,7 @@ struct CellGrid
   {
     return static_cast<size_t>(y) * static_cast<size_t>(GetWidth()) + static_cast<size_t>(x);
   }
-  /** First column or row of pixels of a column or row of cells. */
+  /** Returns the first pixel column (row) of a column (row) of cells. */
   ITK_CUDA_HOST_DEVICE int32_t
   ToPixels(int32_t cells) const
   {
@@ -58,7 +59,7 @@ struct CellGrid
   }
 };
 
-/** Sums of one cell. */
+/** Returns the sums of one cell. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE Moments
@@ -74,7 +75,7 @@ SumCell(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y)
   return sums;
 }
 
-/** Whether all valid pixels of a cell are alike, and there are some. \param sums of the cell */
+/** Returns whether a cell has valid pixels and all of them have the same value. \param sums of the cell */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE bool
@@ -99,7 +100,7 @@ IsOfOneValue(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, 
   return true;
 }
 
-/** Sides of pixels, both valid, between two cells side by side (right) or one above the other. */
+/** Counts the pixel sides between a cell and its right or lower neighbour where both pixels are valid. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE uint32_t
@@ -122,7 +123,7 @@ CountCracks(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, b
   return number;
 }
 
-/** Cells and the regions that they belong to. It owns nothing. */
+/** The labels of the cells (a non-owning view). */
 struct CellLabels
 {
   CellGrid         Grid;
@@ -133,12 +134,12 @@ struct CellLabels
   {
     return Labels[Grid.IndexOf(x, y)];
   }
-  /** Whether one of a cell's four neighbours has another label. */
+  /** Returns whether one of a cell's four neighbours has another label. */
   ITK_CUDA_HOST_DEVICE bool
   IsAtBoundary(int32_t x, int32_t y) const
   {
     const uint32_t label = this->Get(x, y);
-    // All four are loaded before any is compared: a device waits long for memory.
+    // Load all four before any comparison, to overlap the latency of device memory.
     const uint32_t left = x > 0 ? this->Get(x - 1, y) : label;
     const uint32_t right = x + 1 < Grid.GetWidth() ? this->Get(x + 1, y) : label;
     const uint32_t above = y > 0 ? this->Get(x, y - 1) : label;
@@ -170,7 +171,7 @@ struct NeighborLabels
   }
 };
 
-/** What it costs in nats that a cell's region is another one than a neighbour's. */
+/** The cost in nats of each neighbour that belongs to another region. */
 struct BoundaryCosts
 {
   double Axis;
@@ -182,9 +183,10 @@ struct BoundaryCosts
   {}
 };
 
-/** The region that describes a cell best: its own, or the region of one of its four neighbours. If costs are equal, the
- * cell keeps its own region, or else takes the smallest label.
- * \param tangents of the regions' descriptions \param sums of the cell */
+/** Chooses the region that describes a cell best, among its own and the regions of its four neighbours. If costs are
+ * equal, the cell keeps its own region, or else takes the smallest label.
+ * \param tangents of the regions' descriptions \param sums of the cell
+ */
 ITK_CUDA_HOST_DEVICE inline uint32_t
 ChooseRegion(const CellLabels &    cells,
              const LinearForm *    tangents,

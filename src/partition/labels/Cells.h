@@ -16,35 +16,36 @@
 
 namespace itk::cuda::partition
 {
-/** The cells as regions: sums of each. */
+/** Computes the sums of each cell. */
 std::vector<Moments>
 SumCells(const Scene & scene, const CellGrid & grid, const Work & work);
 
-/** Whether all valid pixels of a cell are alike, for each cell. \param sums as SumCells() gives them */
+/** Finds the cells whose valid pixels all have the same value. \param sums the result of SumCells() */
 std::vector<uint8_t>
 FindCellsOfOneValue(const Scene & scene, const CellGrid & grid, const std::vector<Moments> & sums, const Work & work);
 
-/** The cells as regions: links of each to its up to four neighbours. */
+/** Links each cell to its up to four neighbours. */
 std::vector<RegionLinks>
 LinkCells(const Scene & scene, const CellGrid & grid, const Work & work);
 
-/** Labels of the cells of half the side. */
+/** Returns the labels of the cells of half the side. */
 std::vector<uint32_t>
 SplitCells(const std::vector<uint32_t> & labels, const CellGrid & grid, const Work & work);
 
 /** \class CellCompetition
- * \brief Cells at boundaries change to a neighbour's region, as long as the description and the length of the boundary
- * fall: region competition (Zhu and Yuille, IEEE Transactions on Pattern Analysis and Machine Intelligence 18, 1996).
+ * \brief Moves boundary cells to a neighbour's region while this lowers the description plus the boundary length:
+ * region competition (Zhu and Yuille, IEEE Transactions on Pattern Analysis and Machine Intelligence 18, 1996).
  *
- * The cost of a cell in region q is the tangent of q's description at the cell's sums, and the length of the cell's
- * boundary to its eight neighbours. Tangents are frozen while the cells of one of four colours change: no two of these
- * cells touch, and tangents are never below the description.
+ * The cost of a cell in region q is the tangent of q's description at the cell's sums, plus the length of the cell's
+ * boundary to its eight neighbours. The cells have four colours, and the tangents are frozen while the cells of one
+ * colour change. Cells of one colour do not touch each other, and tangents are never below the description.
  */
 class CellCompetition
 {
 public:
-  /** \param labels of the cells, from 1; they change
-   * \param regions sums by label; they change */
+  /** \param labels of the cells, from 1; changed in place
+   * \param regions sums by label; changed in place
+   */
   CellCompetition(const Scene &           scene,
                   const Model &           model,
                   const Work &            work,
@@ -53,8 +54,9 @@ public:
                   std::vector<Moments> &  regions);
 
   /** Sweeps over all colours until nothing changes, at most MaximumNumberOfSweeps times.
-   * \param goOn called before each colour; no more is done when it returns false
-   * \returns whether goOn always returned true */
+   * \param goOn called before each colour; the sweeps end when it returns false
+   * \returns whether goOn always returned true
+   */
   bool
   Run(const std::function<bool()> & goOn);
 
@@ -79,11 +81,11 @@ private:
   std::vector<uint32_t> & m_Labels;
   std::vector<Moments> &  m_Regions;
   std::vector<LinearForm> m_Tangents;
-  std::vector<uint8_t>    m_IsStale;              // tangent of a region
-  bool                    m_IsFirstSweep{ true }; // which looks at all cells
-  Flags                   m_IsActive;             // cells that are looked at in this sweep
-  Flags                   m_IsNext;               // in the next one
-  Flags                   m_RowIsActive;          // rows with such cells
+  std::vector<uint8_t>    m_IsStale;              // whether a region's tangent is out of date
+  bool                    m_IsFirstSweep{ true }; // the first sweep visits all cells
+  Flags                   m_IsActive;             // cells to visit in this sweep
+  Flags                   m_IsNext;               // cells to visit in the next sweep
+  Flags                   m_RowIsActive;          // rows with cells to visit
   Flags                   m_RowIsNext;
 
   void

@@ -18,22 +18,23 @@ namespace itk::cuda::partition
 {
 class DeviceProcessor;
 
-/** A label map in device memory: labels of the pixels, row by row, and the sums of the regions by label. */
+/** A label map in device memory: the labels of the pixels, row by row, and the sums of the regions by label. */
 struct DeviceLabelMap
 {
   ArrayMemory Labels;
   ArrayMemory Regions;
   size_t      NumberOfRegions{ 0 };
-  bool        Finished{ true }; // if not, there are no labels
+  bool        Finished{ true }; // if false, there are no labels
 };
 
-/** Most pixels of an image whose edges the device counts in 31 bits. */
+/** The largest number of pixels for which the device can count the edges in 31 bits. */
 constexpr size_t LargestDeviceImage = size_t{ 1 } << 30;
 
-/** Finds regions as MakeLabelMap() does, with the same bits, in the order of the context's stream. The context's device
- * must be the current one.
- * \param progress called by the calling thread with the share of the work done; returns whether to go on; may be empty
- * \exception CudaError */
+/** Finds regions on the stream of the context, with results that are bit-identical to MakeLabelMap(). The context's
+ * device must be the current one.
+ * \param progress called by the calling thread with the completed fraction; returns whether to continue; may be empty
+ * \exception CudaError
+ */
 CudaFilters_EXPORT DeviceLabelMap
 MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const Model &                      model,
@@ -41,7 +42,7 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const std::function<bool(float)> & progress,
                      const Context &                    context);
 
-/** The same with a processor of these sums. */
+/** Overload with an executor of these sums. */
 DeviceLabelMap
 MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const Model &                      model,
@@ -49,8 +50,9 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const std::function<bool(float)> & progress,
                      const DeviceProcessor &            processor);
 
-/** The regions of given labels as MakeLabelMapOf() finds them.
- * \param labels of the pixels, row by row, in device memory \exception CudaError */
+/** Finds the regions of given labels as MakeLabelMapOf() does.
+ * \param labels of the pixels, row by row, in device memory \exception CudaError
+ */
 DeviceLabelMap
 MakeLabelMapOfOnDevice(ArrayMemory                labels,
                        const region::DeviceSums & sums,

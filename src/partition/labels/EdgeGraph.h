@@ -13,23 +13,23 @@
 #include <cstdint>
 #include <utility>
 
-// The merging of neighbours as loops over a list of edges, for processors whose passes run all at once. RegionGraph
-// does the same on the host, with links that each region keeps. Its results are the same to the byte: changes of a
-// merge are the same function of the same sums, and all else is integers.
+// Region merging as parallel loops over a list of edges, for executors that run work items concurrently. RegionGraph
+// does the same on the host with adjacency lists. The results are bit-identical, because the change of a merge is the
+// same function of the same sums, and everything else is integer arithmetic.
 namespace itk::cuda::partition
 {
-// Loops over the edges or regions of a graph before its rounds. What passes of one loop write is read by the next loop
-// only, but for atomic operations, whose order does not matter.
+// Kernels over the edges or regions of a graph that run before its rounds. What a work item writes is read only by a
+// later kernel, except for atomic operations, whose order does not matter.
 namespace steps
 {
-/** What is rare. */
+/** Flags of rare findings. */
 struct Findings
 {
-  uint32_t OfOneValue; // neighbours of one value
-  uint32_t Empty;      // regions without valid pixels
+  uint32_t OfOneValue; // there are neighbours of one value
+  uint32_t Empty;      // there are regions without valid pixels
 };
 
-/** Sums of regions that became part of others move to these. */
+/** Adds the sums of regions that were united to their roots. */
 template <typename TAtomics>
 struct ContractRegions
 {
@@ -48,7 +48,7 @@ struct ContractRegions
   }
 };
 
-/** Neighbours become one where all pixels of both have the same value. */
+/** Unites neighbours if all pixels of both have the same value. */
 template <typename TAtomics>
 struct UniteOfOneValue
 {
@@ -94,7 +94,7 @@ struct FindEmpty
   }
 };
 
-/** Neighbours without valid pixels become one. */
+/** Unites neighbours without valid pixels. */
 template <typename TAtomics>
 struct UniteEmpty
 {
@@ -113,7 +113,7 @@ struct UniteEmpty
   }
 };
 
-/** The neighbour of the smallest number of regions without valid pixels that touch each other. */
+/** For each group of adjacent regions without valid pixels, finds the neighbour with the smallest number. */
 template <typename TAtomics>
 struct ChooseForEmpty
 {
@@ -135,7 +135,7 @@ struct ChooseForEmpty
   }
 };
 
-/** They join it. Only their roots have a choice. */
+/** Unites each such group with the chosen neighbour. Only the roots of groups have a choice. */
 template <typename TAtomics>
 struct JoinChoice
 {
@@ -153,13 +153,13 @@ struct JoinChoice
   }
 };
 
-/** Gives edges their ends after regions became part of others. */
+/** Renumbers the ends of edges after regions were united, and merges edges that become equal. */
 template <typename TAtomics>
 struct RewireEdges
 {
   GraphView  Graph;
   size_t     TableSize;
-  uint32_t * Number; // of edges that are left
+  uint32_t * Number; // number of remaining edges
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -181,7 +181,7 @@ struct RewireEdges
   }
 };
 
-/** Takes these edges from the table. */
+/** Takes the crack counts of these edges from the table, which becomes empty again. */
 struct TakeEdges
 {
   GraphView Graph;
@@ -194,7 +194,7 @@ struct TakeEdges
   }
 };
 
-/** What the parameters of regions of 1, 2, ... pixels cost. */
+/** Tabulates the parameter cost of a region by its number of pixels. */
 struct FindPrices
 {
   Model    Law;
@@ -222,11 +222,11 @@ struct FindChanges
   }
 };
 
-/** Moves the regions that are left beside each other, in the same order. */
+/** Compacts the remaining regions in the same order. */
 struct CompactRegions
 {
   GraphView        Graph;
-  const uint32_t * Ranks; // regions that are left before each
+  const uint32_t * Ranks; // number of remaining regions before each
   GraphRegion *    Regions;
 
   ITK_CUDA_HOST_DEVICE void
@@ -253,10 +253,10 @@ struct RenumberRegionsOfEdges
   }
 };
 
-/** Follows the numbers of regions to the number of what they became part of. */
+/** Updates the numbers of the original regions with the numbers of their roots. */
 struct FollowNumbers
 {
-  const uint32_t * Parents; // roots; nullptr: each region is one
+  const uint32_t * Parents; // roots; nullptr if each region is one
   const uint32_t * NumbersOfRoots;
   uint32_t *       Numbers;
 
@@ -267,7 +267,7 @@ struct FollowNumbers
   }
 };
 
-/** Sums of the regions that are left, by their numbers from 1. */
+/** Collects the sums of the remaining regions by their numbers from 1. */
 struct CollectSums
 {
   GraphView        Graph;
@@ -290,14 +290,15 @@ struct CollectSums
 } // namespace steps
 
 /** \class EdgeGraph
- * \brief Regions and their neighbours, which merge in rounds, as RegionGraph, on a processor.
+ * \brief The region adjacency graph as arrays on an executor. Regions merge in rounds, as in RegionGraph.
  *
- * A processor has arrays in its memory, and loops whose passes run in any order or at once. The device is one
- * (partition/executor/DeviceExecutor.cuh). Tests have another one, which takes passes in a random order on the host.
+ * An executor has arrays in its memory, and parallel loops whose work items run concurrently or in any order. The
+ * device is one (partition/executor/DeviceExecutor.cuh). Tests have another one, which runs work items on the host in
+ * a random order.
  *
- * The host looks at the rounds once in a series of them. A series runs as one loop after the other within one block of
- * threads over few edges, and within one grid of resident blocks over more. Whenever three quarters of the regions are
- * gone, the others get new numbers in the same order. So all that a round looks at stays close together.
+ * The host checks the rounds once per series. A series runs within one block of threads if there are few edges, and
+ * otherwise within one cooperative grid or as one launch per loop. Whenever three quarters of the regions are gone,
+ * the others are renumbered in the same order, so that the data of a round stays close together in memory.
  */
 template <typename TProcessor>
 class EdgeGraph
@@ -307,24 +308,26 @@ public:
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
 
-  /** Edges between different regions, one for each pair of neighbours, in any order. */
+  /** The edges between adjacent regions, one for each pair of neighbours, in any order. */
   struct EdgeList
   {
-    Array<uint64_t> Keys; // as EdgeCode::Of() the number of regions
+    Array<uint64_t> Keys; // encoded with EdgeCode::Of(number of regions)
     Array<uint32_t> Cracks;
     size_t          Number{ 0 };
   };
 
-  /** What is left in the end. */
+  /** The final regions. */
   struct Outcome
   {
-    Array<uint32_t> Numbers; // from 1, of the region to which each of the original ones belongs: by first pixels
-    Array<Moments>  Sums;    // by that number; [0] has none
+    Array<uint32_t> Numbers; // for each original region, the number of its final region, from 1 in the order of first
+                             // pixels
+    Array<Moments> Sums;     // by that number; [0] has no samples
   };
 
   /** \param regions with their sums, numbered in the order of their first pixels
-   * \param isOfOneValue as RegionGraph has it; nullptr: of none
-   * \param numberOfPixels of the image */
+   * \param isOfOneValue as for RegionGraph; nullptr if no region is
+   * \param numberOfPixels of the image
+   */
   EdgeGraph(const TProcessor & processor,
             const Model &      model,
             size_t             numberOfPixels,
@@ -361,7 +364,7 @@ public:
     return m_NumberOfRegions;
   }
 
-  /** Merges the groups of a series of rounds. Returns whether there may be more of them. */
+  /** Runs a series of merge rounds. Returns whether more merges are possible. */
   bool
   MergeSomeRounds()
   {
@@ -383,7 +386,7 @@ public:
     return series.Gone[rounds.NumberOfRounds - 1] > 0;
   }
 
-  /** To be called once, in the end. */
+  /** Returns the final regions. May be called only once, at the end. */
   Outcome
   TakeOutcome()
   {
@@ -400,11 +403,11 @@ public:
   }
 
 private:
-  // Up to here a round in one block takes less time than in a grid, whose blocks wait for each other.
+  // Up to this number of edges, a round in one block is faster than in a grid with grid-wide barriers.
   static constexpr size_t EdgesOfOneBlock = 2048;
-  // Up to here the passes of a loop are hardly more than the threads of a grid whose blocks are all resident.
+  // Up to this number, a loop has hardly more work items than a cooperative grid has threads.
   static constexpr size_t EdgesOfOneGrid = size_t{ 1 } << 18;
-  // Beyond this, fewer edges after each round are worth a look of the host.
+  // Above this number, dropping edges after a few rounds is worth a round trip to the host.
   static constexpr size_t EdgesOfShortSeries = 65536;
 
   struct EdgeArrays
@@ -423,18 +426,18 @@ private:
   const TProcessor &    m_Processor;
   const Model           m_Model;
   const size_t          m_NumberAtFirst;
-  size_t                m_NumberOfPlaces;  // of arrays of regions
-  size_t                m_NumberOfRegions; // that are left
+  size_t                m_NumberOfPlaces;  // size of the arrays of regions
+  size_t                m_NumberOfRegions; // remaining regions
   size_t                m_NumberOfEdges;
   bool                  m_HasBegun{ false };
-  bool                  m_HasNumbers{ false }; // or else each of the original regions has its own place
+  bool                  m_HasNumbers{ false }; // if false, the original regions still have their own indices
   EdgeTable<TProcessor> m_Table;
   EdgeArrays            m_Edges;
   EdgeArrays            m_Others;
   Array<GraphRegion>    m_Regions;
-  Array<uint32_t>       m_Numbers; // the present place of each of the original regions
+  Array<uint32_t>       m_Numbers; // the current index of each original region
   Array<uint32_t>       m_Parents;
-  Array<uint64_t>       m_BestOfEven; // rounds
+  Array<uint64_t>       m_BestOfEven; // even-numbered rounds
   Array<uint64_t>       m_BestOfOdd;
   Array<MergeSeries>    m_Series;
   const size_t          m_NumberOfPrices;
@@ -489,11 +492,11 @@ private:
   uint32_t
   GetLengthOfSeries() const
   {
-    // A look of the host takes as long as some rounds in one block.
+    // A round trip to the host takes as long as some rounds in one block.
     return m_NumberOfEdges > EdgesOfShortSeries ? 4 : m_NumberOfEdges > EdgesOfOneBlock ? 64 : MergeSeries::MostRounds;
   }
 
-  /** Gives the regions that are left new numbers. Between rounds nothing is known of them but their sums. */
+  /** Renumbers the remaining regions. Between rounds, their sums are their only state. */
   void
   Compact()
   {
@@ -547,7 +550,7 @@ private:
     }
   }
 
-  /** Gives the sums and edges of regions that became part of others to these. */
+  /** Moves the sums and edges of united regions to their roots. */
   void
   Contract()
   {

@@ -8,18 +8,18 @@
 
 #include <cstdint>
 
-// The looks of one window and the variance of one block, for the host and for the device. A scene is as for SumCell().
+// Estimates for one window or block, shared by the host and the device. A scene is as for SumCell().
 namespace itk::cuda::partition
 {
-/** What a window or block without an estimate has. */
+/** Marks a window or block without an estimate. */
 constexpr double NoEstimate = -1.0;
 
-/** The places of an image that have an estimate of their own. */
+/** The grid of windows or blocks that have an estimate of their own. */
 struct EstimateGrid
 {
   static constexpr int32_t BlockSide = 4;
   static constexpr int64_t PixelsPerBlock = BlockSide * BlockSide;
-  static constexpr int32_t BlocksPerSide = 4; // of a window
+  static constexpr int32_t BlocksPerSide = 4; // per window
   static constexpr int32_t BlocksPerWindow = BlocksPerSide * BlocksPerSide;
 
   CellGrid Blocks;
@@ -38,13 +38,13 @@ struct EstimateGrid
   }
 };
 
-/** The looks of window (x, y). */
+/** Returns the number of looks of window (x, y). */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE double
 EstimateLooks(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_t y, bool squares)
 {
-  constexpr double  smallestDifference = 1e-12; // of logarithms, whose rounding is less
+  constexpr double  smallestDifference = 1e-12; // a difference of logarithms; their rounding errors are smaller
   constexpr int32_t side = EstimateGrid::BlocksPerSide;
   constexpr int32_t number = EstimateGrid::BlocksPerWindow;
   constexpr auto    pixels = static_cast<double>(EstimateGrid::PixelsPerBlock);
@@ -66,7 +66,7 @@ EstimateLooks(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_
   return d > smallestDifference ? degreesOfFreedom / number / (2.0 * d) / pixels : NoEstimate;
 }
 
-/** The variance of block (x, y). */
+/** Returns the variance of block (x, y). */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE double
@@ -79,13 +79,13 @@ EstimateVariance(const TScene & scene, const EstimateGrid & grid, int32_t x, int
 
 namespace steps
 {
-/** The estimates of all places of a grid. */
+/** Computes the estimates of all windows or blocks of a grid. */
 template <typename TScene>
 struct EstimatePlaces
 {
   TScene       Scene;
   EstimateGrid Grid;
-  bool         Looks; // else variances
+  bool         Looks; // if false, variances
   bool         Squares;
   double *     Estimates;
 

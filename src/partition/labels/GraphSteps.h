@@ -8,10 +8,11 @@
 
 #include <cstdint>
 
-// What is done for one link of two regions, for the loops of the host and for the kernels of the device.
+// Operations on one link between two regions, shared by the host loops and the device kernels.
 namespace itk::cuda::partition
 {
-/** The sum of two numbers of cracks; 2^32 - 1 stands for more. The order of several sums does not matter. */
+/** Adds two crack counts with saturation at 2^32 - 1. The result of several additions does not depend on their order.
+ */
 ITK_CUDA_HOST_DEVICE inline uint32_t
 AddCracks(uint32_t x, uint32_t y)
 {
@@ -19,26 +20,30 @@ AddCracks(uint32_t x, uint32_t y)
   return x <= most - y ? x + y : most;
 }
 
-/** By how much a merge lowers the description, as far as merges are compared: in single precision. 0: it does not. */
+/** Returns by how much a merge lowers the description, in the single precision in which merges are compared; 0 if it
+ * does not. */
 ITK_CUDA_HOST_DEVICE inline float
 GetSizeOfChange(double change)
 {
   return change < 0.0 ? static_cast<float>(-change) : 0.0f;
 }
 
-/** Whether a region joins its best neighbour in the round in which that neighbour merges with its own best neighbour. A
- * large region would otherwise need a round for each of its neighbours. The region must be small beside the neighbour,
- * and must gain about as much as the neighbour does.
- * \param size of the best change of the region, positive \param sizeOfNeighbor the same of its best neighbour
- * \param pixels of the region, and of its best neighbour */
+/** Returns whether a region joins its best neighbour in the round in which that neighbour merges with its own best
+ * neighbour. Otherwise, a large region would need a round for each of its neighbours. The region must be small
+ * compared with the neighbour, and must gain about as much as the neighbour does.
+ * \param size of the best change of the region, positive \param sizeOfNeighbor size of the best change of its best
+ * neighbour
+ * \param pixels of the region, and of its best neighbour
+ */
 ITK_CUDA_HOST_DEVICE inline bool
 JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNeighbor)
 {
   return size >= LeastShareToJoin * sizeOfNeighbor && pixels <= pixelsOfNeighbor / LeastRatioToJoin;
 }
 
-/** Change of the description by the merge of two regions, less what their boundary is worth. The first region is the
- * one with the smaller number: whoever asks gets the same bits. `TModel` describes regions as Model. */
+/** Returns the change of the description by the merge of two regions, minus the gain of removing their boundary. The
+ * first region must be the one with the smaller number, so that all callers get the same bits. `TModel` describes
+ * regions as Model does. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TModel>
 ITK_CUDA_HOST_DEVICE double

@@ -14,8 +14,8 @@
 
 namespace itk::cuda::partition
 {
-/** Which region each pixel belongs to. Regions count from 1, in the order of their first pixels, and are connected over
- * sides of pixels. Every pixel has a region: those that are not valid have no samples, and count nowhere. */
+/** The region of each pixel. Regions are numbered from 1 in the order of their first pixels and are 4-connected. Every
+ * pixel belongs to a region; invalid pixels do not contribute to its sums. */
 struct LabelMap
 {
   int32_t               Width{ 0 };
@@ -24,19 +24,19 @@ struct LabelMap
   std::vector<Moments>  Regions; // sums of region number label; [0] is unused
 };
 
-/** Called by the calling thread with the share of the work done; returns whether to go on. May be empty. */
+/** Called by the calling thread with the completed fraction; returns whether to continue. May be empty. */
 using ProgressFunction = std::function<bool(float)>;
 
-/** A map, and whether it is finished: if not, it is that of the last stage that was. */
+/** A label map, and whether it is finished. If not, it is the map after the last completed stage. */
 struct LabelOutcome
 {
   LabelMap Map;
   bool     Finished{ true };
 };
 
-/** Finds regions: blocks of pixels merge, cells of blockSize, blockSize / 2, ... 1 pixels compete, and what is
- * connected then merges again. \param blockSize a power of 2 \exception ExceptionObject for an image of more blocks
- * than 32-bit labels tell apart */
+/** Finds regions: blocks of pixels merge, then cells of blockSize, blockSize / 2, ... 1 pixels compete, and finally the
+ * connected components merge again. \param blockSize a power of 2 \exception ExceptionObject for an image of more
+ * blocks than 32-bit labels tell apart */
 LabelOutcome
 MakeLabelMap(const Scene &            scene,
              const Model &            model,
@@ -44,8 +44,9 @@ MakeLabelMap(const Scene &            scene,
              const Work &             work,
              const ProgressFunction & progress = {});
 
-/** The regions of given labels: what is connected over sides and has one label. Those without valid pixels join others.
- * \param labels UInt, of the image's size \exception ExceptionObject as CheckNumberOfRegions() */
+/** Finds the regions of given labels: their 4-connected components. Regions without valid pixels join others.
+ * \param labels UInt, of the image's size \exception ExceptionObject as CheckNumberOfRegions()
+ */
 LabelMap
 MakeLabelMapOf(const CudaImageView & labels, const Scene & scene, const Model & model, const Work & work);
 } // namespace itk::cuda::partition

@@ -16,13 +16,12 @@
 #include <type_traits>
 #include <utility>
 
-// The search for labels as loops over cells and pixels, for processors whose passes run all at once. MakeLabelMap() and
-// MakeLabelMapOf() do the same on the host, with the same results to the byte.
+// The search for labels as parallel loops over cells and pixels, for executors that run work items concurrently.
+// MakeLabelMap() and MakeLabelMapOf() do the same on the host, with bit-identical results.
 namespace itk::cuda::partition
 {
-/** The edges between the cells of a grid: first those to the cell on the right, row by row, then those to the cell
- * below.
- */
+/** The edges between the cells of a grid: first the edges to the right neighbours, row by row, then those to the
+ * neighbours below. */
 struct CellEdges
 {
   CellGrid Grid;
@@ -40,7 +39,7 @@ struct CellEdges
   }
 };
 
-/** Where number i of what lies row by row is. Numbers are below 2^32, whose division is faster. */
+/** Converts row-major indices to columns and rows. Indices are below 2^32, because 32-bit divisions are faster. */
 struct Rows
 {
   int32_t Width;
@@ -62,13 +61,13 @@ struct PixelLabels : Rows
 {
   const uint32_t * Labels;
 
-  /** Whether it begins a run of equal labels in its row. */
+  /** Returns whether a pixel begins a run of equal labels in its row. */
   ITK_CUDA_HOST_DEVICE bool
   BeginsRun(size_t pixel) const
   {
     return this->GetColumn(pixel) == 0 || Labels[pixel] != Labels[pixel - 1];
   }
-  /** Whether there is a neighbour with another label on the left, and above. */
+  /** Return whether the left (upper) neighbour exists and has another label. */
   ITK_CUDA_HOST_DEVICE bool
   DiffersFromLeft(size_t pixel) const
   {
@@ -83,7 +82,7 @@ struct PixelLabels : Rows
 
 namespace steps
 {
-/** Sums of the cells, and whether all pixels of each are alike. */
+/** Computes the sums of the cells, and whether all pixels of each have the same value. */
 template <typename TScene>
 struct SumCells
 {
@@ -130,11 +129,11 @@ struct LinkCells
   }
 };
 
-/** A loop of a sweep over the cells. After a sweep in which no cell changed nothing is left to do. */
+/** A loop of a sweep over the cells. It has no work items after a sweep in which no cell changed. */
 struct SweepLoop
 {
   size_t           Number;
-  const uint32_t * AnyChanged; // in the sweep before
+  const uint32_t * AnyChanged; // in the previous sweep
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
@@ -143,7 +142,7 @@ struct SweepLoop
   }
 };
 
-/** The cells of one colour: none of them touches another one. */
+/** The cells of one colour. They do not touch each other. */
 struct ColorCells
 {
   CellGrid Grid;
@@ -162,27 +161,28 @@ struct ColorCells
   }
 };
 
-/** Cells that are asked, in parts: passes that add a cell at the same time count with different counters, most of the
- * time. It owns nothing. */
+/** A list of candidate cells (a non-owning view). It is divided into parts with separate counters, so that concurrent
+ * work items rarely contend for the same counter. */
 struct AskedCells
 {
   static constexpr uint32_t NumberOfParts = 16;
-  static constexpr size_t   PassesOfPart = 32;    // in turn
-  static constexpr size_t   SpaceOfCounters = 64; // counters lie apart, where different parts of a memory serve them
-  static constexpr size_t   NumberOfCounters = NumberOfParts * SpaceOfCounters;
+  static constexpr size_t   PassesOfPart = 32;    // consecutive work items of one part
+  static constexpr size_t   SpaceOfCounters = 64; // counters are far apart, so that different memory partitions serve
+                                                  // them
+  static constexpr size_t NumberOfCounters = NumberOfParts * SpaceOfCounters;
 
   size_t     CapacityOfPart;
   uint32_t * Cells;
   uint32_t * Counters;
 
-  /** Room in each part for cells that so many passes add. */
+  /** Returns the capacity of each part if each of `passes` work items adds at most one cell. */
   static ITK_CUDA_HOST_DEVICE size_t
   GetCapacityOfPart(size_t passes)
   {
     constexpr size_t passesOfTurn = NumberOfParts * PassesOfPart;
     return (passes + passesOfTurn - 1) / passesOfTurn * PassesOfPart;
   }
-  /** Passes that see all cells; some see none. */
+  /** Returns the number of work items that visit all cells; some of them have no cell. */
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
@@ -194,7 +194,7 @@ struct AskedCells
     }
     return (most + PassesOfPart - 1) / PassesOfPart * (NumberOfParts * PassesOfPart);
   }
-  /** In pass i of those that may add a cell. */
+  /** Adds a cell in work item i. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE void
@@ -203,7 +203,7 @@ struct AskedCells
     const size_t part = i / PassesOfPart % NumberOfParts;
     Cells[part * CapacityOfPart + TAtomics::Next(Counters[part * SpaceOfCounters])] = static_cast<uint32_t>(cell);
   }
-  /** The cell of pass i of those that see all. Returns false if it sees none. */
+  /** Finds the cell that work item i visits. Returns false if it has no cell. */
   ITK_CUDA_HOST_DEVICE bool
   Get(size_t i, size_t & cell) const
   {
@@ -215,8 +215,8 @@ struct AskedCells
   }
 };
 
-/** Begins the changes of the cells of one colour: freezes the tangents, and lists the cells that may change. Few are at
- * a boundary: passes that look at them and passes that do not would have to wait for each other. */
+/** Begins the changes of the cells of one colour: freezes the tangents and lists the candidate cells. Few cells are at
+ * a boundary, and the list avoids warp divergence between work items with and without a boundary cell. */
 template <typename TAtomics>
 struct BeginColor : SweepLoop
 {
@@ -226,7 +226,7 @@ struct BeginColor : SweepLoop
   LinearForm *    Tangents;
   ColorCells      Cells;
   CellLabels      Labels;
-  uint8_t *       IsActive; // none is when the sweep ends
+  uint8_t *       IsActive; // cleared on the way, for the next sweep but one
   AskedCells      Asked;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -263,7 +263,8 @@ private:
   }
 };
 
-/** Cells of one colour change to the region that is best for them: a pass reads no label that another one writes. */
+/** Moves the cells of one colour to the regions that are best for them. No work item reads a label that another one
+ * writes. */
 template <typename TScene, typename TAtomics>
 struct Compete
 {
@@ -325,7 +326,7 @@ private:
   }
 };
 
-/** All cells are active in the first sweep. */
+/** Initializes the sweeps: all cells are active in the first one. */
 struct BeginSweeps
 {
   size_t     NumberOfCells;
@@ -359,7 +360,7 @@ struct BeginSweeps
   }
 };
 
-/** Sweeps over the cells of one size, without the host. */
+/** Runs all sweeps over the cells of one size without the host. */
 template <typename TScene, typename TAtomics>
 struct RunSweeps
 {
@@ -375,8 +376,8 @@ struct RunSweeps
   Moments *     Regions;
   uint8_t *     IsActive;
   uint8_t *     IsNext;
-  uint32_t *    Changed; // whether cells did in each sweep; [0]: before the first one
-  uint32_t *    Cells;   // that are asked
+  uint32_t *    Changed; // whether cells changed in each sweep; [0] is initialized to 1
+  uint32_t *    Cells;   // list of candidate cells
   uint32_t *    CellCounters;
 
   static constexpr int NumberOfColors = 4;
@@ -390,7 +391,7 @@ struct RunSweeps
   {
     return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps + 1;
   }
-  /** Room for a list of cells. */
+  /** Returns the capacity of a list of cells. */
   static size_t
   GetNumberOfPlaces(const CellGrid & grid)
   {
@@ -452,7 +453,7 @@ private:
   }
 };
 
-/** Labels of the cells of half the side. */
+/** Computes the labels of the cells of half the side. */
 struct SplitCells
 {
   CellGrid         Whole;
@@ -468,7 +469,8 @@ struct SplitCells
   }
 };
 
-/** The first pixel of the run that a pixel begins, else 0: the largest so far is that of the pixel's run. */
+/** Returns the pixel's index if it begins a run, and else 0. An inclusive maximum scan then gives each pixel the first
+ * pixel of its run. */
 struct FirstOfRun
 {
   PixelLabels Pixels;
@@ -480,7 +482,7 @@ struct FirstOfRun
   }
 };
 
-/** Runs of one label in two rows that touch become one component, at the first pixel where they touch. */
+/** Unites touching runs of one label in adjacent rows, at the first pixel where they touch. */
 template <typename TAtomics>
 struct UniteRuns
 {
@@ -503,8 +505,8 @@ struct UniteRuns
   }
 };
 
-/** Sums of regions: where a run ends, the sums of the row so far join its region and leave the region of the next run.
- * Modulo 2^64 their order does not matter. */
+/** Sums the regions from row prefix sums: at each end of a run, the prefix sum is added to the run's region and
+ * subtracted from the region of the next run. The order does not matter, because the arithmetic is modulo 2^64. */
 template <typename TScene, typename TAtomics>
 struct SumRegions
 {
@@ -531,7 +533,7 @@ struct SumRegions
   }
 };
 
-/** Adds the sides of pixels between two regions to a table: a pixel has those on its left and above. */
+/** Adds the pixel sides between regions to a table. Each pixel handles its left and its upper side. */
 template <typename TScene, typename TAtomics>
 struct LinkRegions
 {
@@ -540,7 +542,7 @@ struct LinkRegions
   EdgeCode      Code;
   EdgeTableView Table;
   size_t        TableSize;
-  uint32_t *    Slots; // of the edges in the table
+  uint32_t *    Slots; // slots of the edges in the table
   uint32_t *    Number;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -564,7 +566,7 @@ private:
   ITK_CUDA_HOST_DEVICE void
   Add(size_t pixel, size_t other, bool bothValid) const
   {
-    // Regions of a map count from 1, those of the graph from 0.
+    // Regions of a map are numbered from 1, regions of the graph from 0.
     const uint64_t key = Code.Encode(Pixels.Labels[pixel] - 1, Pixels.Labels[other] - 1);
     const auto     place = Table.template Add<TAtomics>(key, bothValid ? 1 : 0, TableSize);
     if (place.IsNew)
@@ -574,7 +576,7 @@ private:
   }
 };
 
-/** The edges of a table as a list. */
+/** Copies the edges of a table to a list. */
 struct ListEdges
 {
   EdgeTableView    Table;
@@ -602,7 +604,7 @@ struct RenumberPixels
   }
 };
 
-/** The regions of a graph, which has none for entry 0. */
+/** Copies the regions without the unused entry 0. */
 struct DropFirst
 {
   const Moments * Sums;
@@ -615,7 +617,7 @@ struct DropFirst
   }
 };
 
-/** Whether a region has no valid pixels. */
+/** Finds whether a region has no valid pixels. */
 struct FindRegionWithoutPixels
 {
   const Moments * Sums;
@@ -632,8 +634,8 @@ struct FindRegionWithoutPixels
 };
 } // namespace steps
 
-/** The edges between the regions of a label map: their sides of pixels. The neighbours of connected regions are a
- * planar graph, which has fewer than three edges for each region. */
+/** Lists the edges between the regions of a label map with their crack counts. The neighbours of connected regions form
+ * a planar graph, which has fewer than three edges per region. */
 template <typename TProcessor>
 typename EdgeGraph<TProcessor>::EdgeList
 ListRegionEdges(const TProcessor & processor, const PixelLabels & labels, size_t pixels, size_t numberOfRegions)
@@ -662,9 +664,10 @@ ListRegionEdges(const TProcessor & processor, const PixelLabels & labels, size_t
 }
 
 /** \class LabelSearch
- * \brief Finds the regions of an image on a processor: as LabelMap, in memory of the processor.
+ * \brief Finds the regions of an image on an executor. The result is as LabelMap, in executor memory.
  *
- * The processor also has the scene: VisitScene(function) calls function(scene) with what the steps of cells ask for.
+ * The executor also provides the scene: VisitScene(function) calls function(scene) with the interface that the cell
+ * kernels need.
  */
 template <typename TProcessor>
 class LabelSearch
@@ -682,7 +685,7 @@ public:
     , m_Changed(processor.template Allocate<uint32_t>(1))
   {}
 
-  /** As MakeLabelMap(). Returns false if `progress` did, and there are no labels then. */
+  /** Finds regions as MakeLabelMap() does. Returns false if `progress` returned false; there are no labels then. */
   bool
   Search(int32_t blockSize, const ProgressFunction & progress)
   {
@@ -696,7 +699,7 @@ public:
     return this->MergeRegions(true);
   }
 
-  /** As MakeLabelMapOf(), of labels in memory of the processor. */
+  /** Finds regions as MakeLabelMapOf() does, from labels in executor memory. */
   void
   StartFrom(Array<uint32_t> labels)
   {
@@ -715,19 +718,19 @@ public:
   {
     return m_NumberOfRegions;
   }
-  /** Of the pixels, from 1. */
+  /** Returns the labels of the pixels, from 1. */
   const Array<uint32_t> &
   GetLabels() const
   {
     return m_Labels;
   }
-  /** Sums by label; [0] has none. */
+  /** Returns the sums by label; [0] has no samples. */
   const Array<Moments> &
   GetRegions() const
   {
     return m_Regions;
   }
-  /** The same for good. */
+  /** Release the labels and the sums. */
   Array<uint32_t>
   TakeLabels()
   {
@@ -743,10 +746,10 @@ private:
   using Graph = EdgeGraph<TProcessor>;
   using EdgeList = typename Graph::EdgeList;
 
-  // Shares of the work after each stage.
+  // Completed fractions after each stage.
   static constexpr float ShareOfBlocks = 0.4f;
   static constexpr float ShareOfCells = 0.8f;
-  // Up to here the launches of a sweep's loops would take longer than the sweep.
+  // Up to this number of cells, the launches of a sweep's loops would take longer than the sweep.
   static constexpr size_t CellsOfOneGrid = size_t{ 1 } << 21;
 
   const TProcessor & m_Processor;
@@ -754,7 +757,7 @@ private:
   CellGrid           m_Grid;
   ProgressFunction   m_Progress;
   Array<uint32_t>    m_Changed;
-  Array<uint32_t>    m_Labels;  // of the grid's cells, in the end of the pixels
+  Array<uint32_t>    m_Labels;  // of the grid's cells; finally of the pixels
   Array<Moments>     m_Regions; // by label
   size_t             m_NumberOfRegions{ 0 };
 
@@ -769,7 +772,7 @@ private:
   {
     const auto regionsAtFirst = static_cast<float>(graph.GetNumberOfRegions());
     bool       goesOn = true;
-    while (goesOn) // each series merges regions, but the last one
+    while (goesOn) // every series merges regions, except the last one
     {
       const float left = static_cast<float>(graph.GetNumberOfRegions()) / regionsAtFirst;
       if (!this->Report(end - (end - begin) * left))
@@ -879,8 +882,7 @@ private:
     return static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight);
   }
 
-  /** What is connected over sides of pixels and has one label becomes a region. The root of a component is its first
-   * pixel. */
+  /** Finds the 4-connected components of equal labels. The root of a component is its first pixel. */
   void
   FindComponents()
   {
@@ -899,7 +901,7 @@ private:
     });
   }
 
-  /** Absorbs regions without valid pixels, and merges regions if asked to. */
+  /** Absorbs regions without valid pixels, and merges regions if `merge` is true. */
   bool
   MergeRegions(bool merge)
   {

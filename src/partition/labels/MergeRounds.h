@@ -11,38 +11,40 @@
 #include <cstdint>
 #include <cstring>
 
-// Rounds of merging over a list of edges, without the host: whether a round has anything to do is known to the
-// processor alone. A round is two loops. What passes of one loop write is read by the next loop only, but for atomic
+// Rounds of merging over a list of edges that run without the host: only the executor knows whether a round has work. A
+// round consists of two parallel loops. What a work item writes is read only by the next loop, except for atomic
 // operations, whose order does not matter.
 namespace itk::cuda::partition
 {
-/** A list of edges in memory of a processor. A pass of a loop changes its own edge only. */
+/** A list of edges in executor memory. A work item changes its own edge only. */
 struct EdgeView
 {
-  static constexpr uint64_t Hole = ~uint64_t{ 0 };        // the key where an edge is no more
-  static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // of keys of new edges, whose change is not known
+  static constexpr uint64_t Hole = ~uint64_t{ 0 };        // key of a deleted edge
+  static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // set in the keys of new edges, whose change is not computed
+                                                          // yet
 
   uint64_t * Keys;
-  uint32_t * Cracks;  // of new edges: without those in the table
-  double *   Changes; // of the description by the merge, less what its boundary is worth; of new edges: their slot
+  uint32_t * Cracks;  // for a new edge, without the cracks in the table
+  double *   Changes; // change of the description by the merge, minus the gain of removing the boundary; for a new
+                      // edge, its slot in the table
 };
 
-/** What a round asks of a region. */
+/** The state of a region in a round. */
 struct alignas(16) GraphRegion
 {
   Moments Sums;
-  int64_t CountAtFirst; // of pixels, when the round began: its merges change the sums
+  int64_t CountAtFirst; // number of pixels at the begin of the round, during which merges change the sums
 };
 
-/** Prices in the memory of a processor: those of larger regions are found when they are asked for. */
+/** Number of tabulated parameter costs in executor memory. The costs of larger regions are computed when needed. */
 constexpr size_t MostPrices = size_t{ 1 } << 16;
 
-/** What a series of rounds did, which run without the host. */
+/** The results of a series of rounds that ran without the host. */
 struct MergeSeries
 {
   static constexpr uint32_t MostRounds = 128;
-  uint32_t                  Gone[MostRounds]; // regions that became part of others in each round
-  uint32_t                  NumberOfEdges;    // that are left
+  uint32_t                  Gone[MostRounds]; // regions that were merged into others in each round
+  uint32_t                  NumberOfEdges;    // remaining edges
 };
 
 /** The regions, and the edges between them in any order. Each pair of neighbours has one edge. */
@@ -52,25 +54,25 @@ struct GraphView
 
   EdgeCode      Code;
   EdgeView      Edges;
-  EdgeView      Others; // takes the edges that a series leaves
-  EdgeTableView Table;  // is empty between series, and between the loops of rounds but for new edges
+  EdgeView      Others; // receives the remaining edges of a series
+  EdgeTableView Table;  // empty between series; between the loops of a round it holds new edges only
   GraphRegion * Regions;
-  uint32_t *    Parents;    // itself, or the smaller region that it became part of
-  uint64_t *    BestOfEven; // offer of each region, as GetOffer(), in even rounds
+  uint32_t *    Parents;    // the region itself, or the smaller region that it was merged into
+  uint64_t *    BestOfEven; // best offer of each region in even rounds, encoded by GetOffer()
   uint64_t *    BestOfOdd;
   MergeSeries * Series;
 
-  /** A merge with a neighbour, for comparison: larger for lower changes, of which the size counts in single precision,
-   * and among equal ones for the smaller neighbour. 0: the change is none. */
+  /** Encodes a merge with a neighbour for comparison by integer maximum: a larger decrease (in single precision) wins,
+   * and among equal ones the smaller neighbour. 0 if the merge does not lower the description. */
   static ITK_CUDA_HOST_DEVICE uint64_t
   GetOffer(double change, uint32_t neighbor)
   {
     const float size = GetSizeOfChange(change);
-    uint32_t    bits; // in the order of the values, which are positive
+    uint32_t    bits; // ordered as the values, which are positive
     memcpy(&bits, &size, sizeof(bits));
     return size > 0.0f ? (static_cast<uint64_t>(bits) << 32) | (None - neighbor) : 0;
   }
-  /** The size of the change of an offer. */
+  /** Returns the size of an offer's change. */
   static ITK_CUDA_HOST_DEVICE float
   GetSize(uint64_t offer)
   {
@@ -79,7 +81,7 @@ struct GraphView
     memcpy(&size, &bits, sizeof(size));
     return size;
   }
-  /** The neighbour of an offer; None if that is none. */
+  /** Returns the neighbour of an offer; None for offer 0. */
   static ITK_CUDA_HOST_DEVICE uint32_t
   GetNeighbor(uint64_t offer)
   {
@@ -97,23 +99,23 @@ struct GraphView
   }
 };
 
-/** A round of a series. Each of its loops goes over all edges of the series. Some also write what the next loop begins
- * its regions with: the regions are adjacent in memory, the ends of edges are not. */
+/** A round of a series. Each of its loops visits all edges of the series. Some also initialize the regions for the next
+ * loop, because the regions are contiguous in memory and the ends of edges are not. */
 struct RoundView
 {
   GraphView Graph;
-  size_t    NumberOfRegions; // of the series, with those that became part of others
-  size_t    NumberOfEdges;   // with those that its rounds drop
+  size_t    NumberOfRegions; // of the series, including merged regions
+  size_t    NumberOfEdges;   // including edges that its rounds delete
   uint32_t  Round;
-  bool      IsAsked; // whether each loop asks if the series is over: nobody else does
+  bool      IsAsked; // whether each loop checks if the series is over, because the execution policy does not
 
-  /** Two rounds that follow each other have different arrays. */
+  /** Consecutive rounds use different arrays. */
   ITK_CUDA_HOST_DEVICE uint64_t *
   GetBestOf(uint32_t round) const
   {
     return round % 2 == 0 ? Graph.BestOfEven : Graph.BestOfOdd;
   }
-  /** After a round without merges nothing is left to do. */
+  /** A series is over after a round without merges. */
   ITK_CUDA_HOST_DEVICE bool
   IsOver() const
   {
@@ -161,12 +163,12 @@ struct BeginSeries
   }
 };
 
-/** Gives a new edge the cracks of all that became one with it, and its change, which is returned. */
+/** Completes a new edge: adds the cracks of all edges that it replaced, and computes its change, which is returned. */
 ITK_CUDA_HOST_DEVICE inline double
 SettleEdge(const GraphView & graph, const PricedLaw & law, size_t edge)
 {
-  // The regions are loaded before the table is written: for all that a compiler knows they are the same memory. Each
-  // edge describes its regions: the sums of a group are complete only when the loop that merges has ended.
+  // Load the regions first: the compiler must assume that the table aliases them. The descriptions of the regions are
+  // recomputed for each edge, because the sums of a group are complete only after the loop that merges.
   const uint64_t key = graph.Edges.Keys[edge] & ~EdgeView::NewBit;
   const Moments  first = graph.Regions[graph.Code.GetFirst(key)].Sums;
   const Moments  second = graph.Regions[graph.Code.GetSecond(key)].Sums;
@@ -179,7 +181,7 @@ SettleEdge(const GraphView & graph, const PricedLaw & law, size_t edge)
   return change;
 }
 
-/** Finds the best offer of each region. New edges get their changes before. */
+/** Finds the best offer of each region, after completing new edges. */
 template <typename TAtomics>
 struct OfferChanges : RoundView
 {
@@ -224,9 +226,9 @@ private:
   }
 };
 
-/** Two regions that chose each other become one, and so do those that join them. No region is in two such groups. The
- * edges of these regions get new ends. One edge is left of those that then have the same ends, and it counts as new. An
- * edge whose regions did not merge never has the ends of a new one. */
+/** Merges pairs of regions that chose each other, and regions that join such pairs. The groups are disjoint. The edges
+ * of merged regions get new ends; edges that become equal are merged into one, which counts as new. An edge whose
+ * regions did not merge never has the same ends as a new one. */
 template <typename TAtomics>
 struct MergeGroups : RoundView
 {
@@ -246,7 +248,7 @@ struct MergeGroups : RoundView
   }
 
 private:
-  /** Lets an edge follow its regions. */
+  /** Updates the ends of an edge after the merges of its regions. */
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   Follow(size_t edge) const
@@ -270,8 +272,9 @@ private:
       this->Rewire(edge, wholeOfU < u ? wholeOfU : u, wholeOfV < v ? wholeOfV : v);
     }
   }
-  /** The region of which a region is part after this round: the smaller one of a pair, for the pair and for those that
-   * join it, whose numbers are larger. None, which is larger than all regions: it does not merge. */
+  /** Returns the region that contains `region` after this round: the smaller one of a pair, for the pair and for the
+   * regions that join it, whose numbers are larger. Returns None, which is larger than any region, if the region does
+   * not merge. */
   ITK_CUDA_HOST_DEVICE uint32_t
   GetWhole(uint32_t region) const
   {
@@ -294,8 +297,8 @@ private:
              ? whole
              : GraphView::None;
   }
-  /** Adds a region to another one, if the edge leads to its best neighbour. A region that merges has one such edge,
-   * whose pass adds it. */
+  /** Merges a region into `whole` if the edge leads to the region's best neighbour. Exactly one edge of a merging
+   * region does, so that one work item adds the region. */
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   MergeAlong(uint32_t region, uint32_t neighbor, uint32_t whole) const
@@ -319,7 +322,7 @@ private:
   }
 };
 
-/** As many passes as regions became part of others in a round. */
+/** A loop with one work item for each region that was merged in a round. */
 struct GoneOfRound
 {
   const MergeSeries * Series;
@@ -332,7 +335,7 @@ struct GoneOfRound
   }
 };
 
-/** Puts the edges that are left after the last round beside each other. None of them is new any more. */
+/** Compacts the remaining edges after the last round, and completes new ones. */
 template <typename TAtomics>
 struct CollectEdges
 {
@@ -364,8 +367,8 @@ struct CollectEdges
 };
 } // namespace steps
 
-/** A series of rounds as loops one after the other. A processor runs it: its loops begin when those before have ended,
- * and know by themselves whether they have anything to do. */
+/** A series of rounds as a sequence of parallel loops for an executor. Each loop begins after the end of the previous
+ * one and determines on the executor whether it has work. */
 template <typename TAtomics>
 struct RunMergeRounds
 {

@@ -8,14 +8,16 @@
 #include <cstdint>
 #include <vector>
 
-// What becomes of a partition if steps of its merge tree are taken.
+// The partition that results from steps of its merge tree.
 namespace itk::cuda::partition
 {
-/** The region that each one belongs to after the first `merges` steps; entry i is that of region i, entry 0 is 0. */
+/** Returns the region that each region belongs to after the first `merges` steps; entry i is for region i, and entry 0
+ * is 0. */
 std::vector<uint32_t>
 FollowMerges(const CudaRegionPartitionResult & partition, size_t merges);
 
-/** The partition after these steps, with the rest of the tree. Regions keep the order of their smallest numbers. */
+/** Returns the partition after these steps, with the rest of the tree. Regions keep the order of their smallest
+ * numbers. */
 CudaRegionPartitionResult
 MergeRegions(const CudaRegionPartitionResult & partition, size_t merges);
 } // namespace itk::cuda::partition

@@ -18,13 +18,13 @@ namespace itk::cuda::partition
 struct RegionLink
 {
   uint32_t Region;
-  uint32_t Cracks;        // sides of pixels, both valid, between the two regions; 2^32 - 1 stands for more
-  double   Change{ 0.0 }; // of the description by the merge, less what its boundary is worth
+  uint32_t Cracks;        // pixel sides between the two regions where both pixels are valid; saturates at 2^32 - 1
+  double   Change{ 0.0 }; // of the description by the merge, minus the gain of removing the boundary
 };
 
 using RegionLinks = std::vector<RegionLink>;
 
-/** A PricedLaw with the memory of its prices. */
+/** A PricedLaw that owns its table of parameter costs. */
 class PricedModel
 {
 public:
@@ -44,38 +44,39 @@ private:
   const PricedLaw           m_Law;
 };
 
-/** Adds up the cracks of links to the same region, and puts links in the order of their regions. */
+/** Merges links to the same region by adding their cracks, and sorts the links by region. */
 void
 CombineLinks(RegionLinks & links);
 
 /** \class RegionGraph
- * \brief Regions and their neighbours, which merge in rounds.
+ * \brief The region adjacency graph on the host. Regions merge in rounds.
  *
- * In a round every region looks for the neighbour with which a merge lowers the description most, and two regions that
- * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. A region that
- * chose one of the two joins them if JoinsPair() holds and its number is larger than the smaller one of the pair, which
- * becomes the number of the group. The groups of a round are disjoint. Merging one of them depends on nothing that
- * merging another one changes.
+ * In a round, every region chooses the neighbour with which a merge lowers the description most, and two regions that
+ * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. A region
+ * that chose one of the two joins them if JoinsPair() holds and its number is larger than the smaller one of the pair,
+ * which becomes the number of the group. The groups of a round are disjoint and can be merged independently of each
+ * other.
  *
- * Only regions that merged, and their neighbours, choose again. The last rounds of many have little to do. Whenever
- * half of the regions are gone, the others get new numbers in the same order: all that a round looks at stays close
- * together.
+ * Only regions that merged, and their neighbours, choose again, so that the late rounds have little to do. Whenever
+ * half of the regions are gone, the others are renumbered in the same order, so that the data of a round stays close
+ * together in memory.
  */
 class RegionGraph
 {
 public:
-  /** Regions of one value that touch become one: merging them one by one would take a round for each of many.
-   * Regions without valid pixels that touch each other become one, which joins its neighbour of the smallest number.
+  /** Unites adjacent regions of one value, because merging them one by one would take a round for each of many. Unites
+   * adjacent regions without valid pixels, and merges each such group into its neighbour with the smallest number.
    * \param sums of the regions, which are numbered in the order of their first pixels
-   * \param links of each region to all its neighbours, in the order of their numbers; those of two regions agree
-   * \param isOfOneValue of each region: whether all its valid pixels are alike; empty: of none */
+   * \param links of each region to all its neighbours, sorted by region; the two links of a pair agree
+   * \param isOfOneValue for each region, whether all its valid pixels have the same value; empty if no region has
+   */
   RegionGraph(const Model &                model,
               const Work &                 work,
               std::vector<Moments>         sums,
               std::vector<RegionLinks>     links,
               const std::vector<uint8_t> & isOfOneValue = {});
 
-  /** Merges the groups of one round, and returns the number of regions that became part of others. */
+  /** Merges the groups of one round, and returns the number of regions that were merged into others. */
   size_t
   MergeRound();
 
@@ -85,11 +86,11 @@ public:
     return m_NumberOfRegions;
   }
 
-  /** Number, from 1, of the region to which each of the original ones belongs: in the order of first pixels. */
+  /** Returns for each original region the number of its region, from 1 in the order of first pixels. */
   std::vector<uint32_t>
   NumberRegions() const;
 
-  /** Sums of the regions by that number; [0] has none. */
+  /** Returns the sums of the regions by that number; [0] has no samples. */
   std::vector<Moments>
   GetSums() const;
 
@@ -103,18 +104,18 @@ private:
     float    Size{ 0.0f };
   };
 
-  /** What a change asks of a region. */
+  /** The data of a region from which changes are computed. */
   struct Vertex
   {
     Moments Sums;
     double  Description{ 0.0 };
   };
 
-  /** Some of the regions. Threads may add any at the same time. */
+  /** A set of regions. Threads may add regions concurrently. */
   class Marks
   {
   public:
-    /** Most groups have no marks in the last rounds. */
+    /** Groups of regions let the late rounds skip most of the flags. */
     static constexpr size_t RegionsPerGroup = 64;
 
     explicit Marks(size_t numberOfRegions)
@@ -137,7 +138,7 @@ private:
       m_Regions[region].store(1, std::memory_order_relaxed);
       m_Groups[region / RegionsPerGroup].store(1, std::memory_order_relaxed);
     }
-    /** Calls function(region) for the marked ones of a group. */
+    /** Calls function(region) for the marked regions of a group. */
     template <typename TFunction>
     void
     ForEach(size_t group, const TFunction & function) const
@@ -170,15 +171,16 @@ private:
   const Work &             m_Work;
   std::vector<Vertex>      m_Vertices;
   std::vector<RegionLinks> m_Links;
-  std::vector<uint32_t>    m_Parents;     // itself, or a region with a smaller number that it became part of
-  std::vector<uint32_t>    m_LastMerges;  // the round in which it last took over another one
-  std::vector<uint32_t>    m_NextMembers; // of the group that a region merged with in that round
-  std::vector<Choice>      m_Choices;
-  std::vector<uint32_t>    m_Numbers;   // the present number of each of the original regions
-  Marks                    m_Stale;     // regions whose links or sums changed in the last round
-  Marks                    m_NextStale; // in this one
-  size_t                   m_NumberOfRegions;
-  uint32_t                 m_Round{ 0 };
+  std::vector<uint32_t>    m_Parents;  // the region itself, or a region with a smaller number that it was merged
+                                       // into
+  std::vector<uint32_t> m_LastMerges;  // the round in which the region last absorbed another one
+  std::vector<uint32_t> m_NextMembers; // linked list of the group that a region merged with in that round
+  std::vector<Choice>   m_Choices;
+  std::vector<uint32_t> m_Numbers;   // the current number of each original region
+  Marks                 m_Stale;     // regions whose links or sums changed in the last round
+  Marks                 m_NextStale; // regions whose links or sums change in this round
+  size_t                m_NumberOfRegions;
+  uint32_t              m_Round{ 0 };
 
   bool
   IsLeft(uint32_t region) const
