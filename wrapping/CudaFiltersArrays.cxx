@@ -37,7 +37,7 @@ constexpr const char * ExchangeName = "dlpack_exchange_api";
 
 std::atomic<bool> usesHostAsDevice{ false };
 
-/** An array of another library. */
+/** An opened array of another library. */
 struct Array
 {
   void *                Data;
@@ -51,7 +51,7 @@ struct Array
 };
 
 /** \class HostMemory
- * \brief Memory of the host in the place of a GPU's. Work on it is done when it has been queued. */
+ * \brief Host memory that tests use in place of GPU memory. Work on it is synchronous. */
 class HostMemory : public itk::CudaDeviceImageMemory
 {
 public:
@@ -98,7 +98,7 @@ MakeMemory(const Array & array, size_t bytes)
   {
     return std::make_shared<HostMemory>(array.Data, bytes, device, std::move(release));
   }
-  const WithoutLock without; // CUDA may have to start
+  const WithoutLock without; // because the initialization of CUDA may take long
   MemoryPointer     memory = itk::CudaDeviceImageMemory::Adopt(array.Data, bytes, device, std::move(release));
   if (array.Stream != 0)
   {
@@ -107,7 +107,8 @@ MakeMemory(const Array & array, size_t bytes)
   return memory;
 }
 
-/** The tensor as an array that owns it; nothing is owned, and a Python error is set, if it cannot be read. */
+/** Returns the tensor as an array that owns it. If the tensor is not supported, it sets a Python error and does not
+ * take ownership. */
 template <typename TManaged>
 std::unique_ptr<Array>
 TakeTensor(TManaged * managed, uint64_t flags)
@@ -148,7 +149,8 @@ TakeTensor(TManaged * managed, uint64_t flags)
   return array;
 }
 
-/** The same of a tensor with a version, of which only version and deleter have their places in all versions. */
+/** Takes a versioned tensor as Take(). Only the version and the deleter have fixed offsets in all versions of DLPack.
+ */
 std::unique_ptr<Array>
 TakeVersioned(DLManagedTensorVersioned * managed)
 {
@@ -164,14 +166,14 @@ TakeVersioned(DLManagedTensorVersioned * managed)
   return TakeTensor(managed, managed->flags);
 }
 
-/** What the capsule holds. The capsule is renamed, as its consumer must do, and its destructor then does nothing. */
+/** Takes the tensor out of a capsule. Renames the capsule, as DLPack requires, so that its destructor does nothing. */
 std::unique_ptr<Array>
 TakeCapsule(PyObject * capsule)
 {
   std::unique_ptr<Array> array;
   if (PyCapsule_IsValid(capsule, VersionedName))
   {
-    // If it cannot be read, the capsule calls the deleter.
+    // If the tensor is not supported, the capsule remains its owner and calls the deleter.
     array = TakeVersioned(static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, VersionedName)));
     if (array)
     {
@@ -203,7 +205,7 @@ AsTuple(const std::vector<int64_t> & numbers)
   return tuple;
 }
 
-/** An object of Python that keeps an opened array. */
+/** Returns a Python capsule that owns an opened array. */
 PyObject *
 MakeHandle(std::unique_ptr<Array> array)
 {
@@ -217,7 +219,7 @@ MakeHandle(std::unique_ptr<Array> array)
   return handle;
 }
 
-/** What cudafilters_open_dlpack() gives. */
+/** Returns the tuple of cudafilters_open_dlpack(). */
 PyObject *
 DescribeOpened(std::unique_ptr<Array> array)
 {
@@ -239,7 +241,7 @@ DescribeOpened(std::unique_ptr<Array> array)
                        reinterpret_cast<unsigned long long>(opened.Data));
 }
 
-/** Keeps an object of Python, whichever thread drops it. */
+/** Returns a holder of a reference to a Python object. It may be released by any thread. */
 std::shared_ptr<void>
 KeepObject(PyObject * object)
 {
@@ -254,7 +256,7 @@ KeepObject(PyObject * object)
           } };
 }
 
-/** The numbers of a tuple; a Python error is set if it holds others. */
+/** Returns the integers of a tuple. Sets a Python error if it holds other objects. */
 std::vector<int64_t>
 TakeNumbers(PyObject * tuple)
 {
@@ -267,8 +269,8 @@ TakeNumbers(PyObject * tuple)
   return numbers;
 }
 
-/** The C functions of the array's package, in the version that is understood; nullptr if there are none. In packages
- * before DLPack 1.3 the attribute may be something else than a capsule. */
+/** Returns the C functions of the array's package, in the version that is supported, or nullptr if it has no such
+ * functions. In packages from before DLPack 1.3 the attribute may be something other than a capsule. */
 const DLPackExchangeAPI *
 FindExchange(PyObject * array)
 {
@@ -278,7 +280,7 @@ FindExchange(PyObject * array)
     PyErr_Clear();
     return nullptr;
   }
-  // The functions live as long as the process.
+  // The pointer remains valid, because the functions exist for the life of the process.
   auto * header = PyCapsule_IsValid(capsule, ExchangeName)
                     ? static_cast<const DLPackExchangeAPIHeader *>(PyCapsule_GetPointer(capsule, ExchangeName))
                     : nullptr;
@@ -290,7 +292,7 @@ FindExchange(PyObject * array)
   return reinterpret_cast<const DLPackExchangeAPI *>(header);
 }
 
-/** nullptr with a Python error if the package does not give the array. */
+/** Opens an array through its package's C functions. Returns nullptr with a Python error set if the package refuses. */
 std::unique_ptr<Array>
 OpenExchanged(const DLPackExchangeAPI & exchange, PyObject * array)
 {
@@ -302,7 +304,7 @@ OpenExchanged(const DLPackExchangeAPI & exchange, PyObject * array)
   std::unique_ptr<Array> opened = TakeVersioned(managed);
   if (!opened && managed->deleter)
   {
-    // The deleter may be Python code, which must not find an error.
+    // Set the error aside: the deleter may be Python code, which must not run with an error set.
     PyObject * type = nullptr;
     PyObject * value = nullptr;
     PyObject * traceback = nullptr;
@@ -313,7 +315,7 @@ OpenExchanged(const DLPackExchangeAPI & exchange, PyObject * array)
   return opened;
 }
 
-/** An array of adjacent elements; nullptr with a Python error if there is none. */
+/** Allocates an array of adjacent elements. Returns nullptr with a Python error set if the allocation failed. */
 PyObject *
 NewExchanged(const DLPackExchangeAPI & exchange, const Array & prototype)
 {
@@ -354,7 +356,7 @@ GetDLPackType(itk::CudaComponentType type)
   }
 }
 
-/** Elements from the first to one behind the last. */
+/** Returns the number of elements from the first to the last one of a view, with gaps. */
 size_t
 GetExtent(const itk::CudaDeviceImageView & view)
 {
@@ -370,7 +372,7 @@ GetExtent(const itk::CudaDeviceImageView & view)
   return extent;
 }
 
-/** What a consumer of an image owns. */
+/** The data that the consumer of an exported image owns. */
 struct Exported
 {
   MemoryPointer            Memory;
@@ -400,7 +402,7 @@ RequireMemory(const itk::CudaDeviceImageView & view)
   }
 }
 
-/** Called with the interpreter's lock. A capsule that was consumed has another name. */
+/** Destroys a capsule with its tensor, unless it was consumed: then it has another name. Called with the lock held. */
 template <typename TManaged>
 void
 DeleteCapsule(PyObject * capsule, const char * name)
@@ -421,7 +423,7 @@ DeleteExported(TManaged * managed)
 
 using Passes = std::vector<itk::CudaDetail::CudaArrayPass>;
 
-/** A pass along the middle axis of `outer` x `length` x `inner` pixels. */
+/** Returns a pass along the middle axis of `outer` x `length` x `inner` pixels. */
 itk::CudaDetail::CudaArrayPass
 MakePass(size_t                                               outer,
          size_t                                               length,
@@ -429,7 +431,7 @@ MakePass(size_t                                               outer,
          const itk::CudaDetail::CudaGaussianImpulseResponse & kernel,
          const itk::CudaDetail::CudaGaussianBoundary &        boundary)
 {
-  // Contiguous lines are those of the first axis.
+  // With inner 1 the lines are contiguous, which the filter expects along its first axis.
   if (inner == 1)
   {
     return { MakeGaussianLinePlan(0, kernel, boundary), { { length, outer, 1, 1, 1 } } };
@@ -437,7 +439,7 @@ MakePass(size_t                                               outer,
   return { MakeGaussianLinePlan(1, kernel, boundary), { { inner, length, outer, 1, 1 } } };
 }
 
-/** Each pass writes to the output, and the next one reads it there: on the host passes run in place. */
+/** Runs passes on the host. The first one writes to the output, and the others work there in place. */
 void
 RunOnHost(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & input, void * output)
 {
@@ -460,7 +462,7 @@ RunOnHost(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & input,
     source.Data = output;
   }
 }
-/** What cudafilters_run_masked_passes() is asked for, of one item. */
+/** The parameters of cudafilters_run_masked_passes() for one item. */
 struct MaskedItem
 {
   const void *          Input;
@@ -479,7 +481,7 @@ WithBoundaryValue(Passes passes, double value)
   return passes;
 }
 
-/** The mask of pixels that count. */
+/** Returns the mask of pixels that count. */
 template <typename T>
 std::vector<unsigned char>
 FindNumbers(const MaskedItem & item, bool keepsNaN)
@@ -493,7 +495,7 @@ FindNumbers(const MaskedItem & item, bool keepsNaN)
   return counts;
 }
 
-/** The value that is subtracted: that of the first pixel that counts and is finite, or 0. */
+/** Returns the reference value that is subtracted: the first pixel that counts and is finite, or 0. */
 template <typename T>
 T
 FindOffset(const Passes & passes, const T * input, const std::vector<unsigned char> & counts)
@@ -515,7 +517,7 @@ FindOffset(const Passes & passes, const T * input, const std::vector<unsigned ch
   return T(0);
 }
 
-/** CudaQueueMaskedOnStream() on the host. */
+/** Does the work of CudaQueueMaskedOnStream() on the host. */
 template <typename T>
 void
 RunMaskedOnHost(const Passes &                           passes,
@@ -561,7 +563,7 @@ GetNumberOfPixels(const Passes & passes)
   return std::accumulate(size.begin(), size.end(), size_t{ 1 }, std::multiplies<>());
 }
 
-/** Item after item: each has a value of its own that is subtracted. */
+/** Runs the masked passes item by item, because each item has its own reference value. */
 void
 RunMaskedItems(const Passes &                   passes,
                itk::CudaDetail::CudaArrayMask   mask,
@@ -590,7 +592,7 @@ RunMaskedItems(const Passes &                   passes,
   }
 }
 
-/** What a capsule of that name holds. \param maker the function that makes such capsules */
+/** Returns the content of a capsule of that name, or throws. \param maker the function that makes such capsules */
 template <typename T>
 const T &
 GetFromCapsule(PyObject * handle, const char * name, const char * maker)
@@ -644,7 +646,7 @@ HoldsNonFinite(const void * data, size_t count)
   return std::any_of(pixels, pixels + count, [](T pixel) { return !std::isfinite(pixel); });
 }
 
-/** RunPasses(), and whether there is NaN or an infinite pixel. */
+/** Calls RunPasses(), and returns whether the input has pixels that are NaN or infinite. */
 bool
 RunPassesAndLook(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory, void * output)
 {
@@ -681,7 +683,7 @@ ViewArray(PyObject * handle, unsigned int dimension, itk::CudaComponentType type
     view.Size[axis] = static_cast<size_t>(array->Shape[place]);
     if (isEmpty || view.Size[axis] <= 1)
     {
-      // Exporters may give any stride.
+      // Replace the stride, because exporters may use any value along an axis of one pixel.
       view.Stride[axis] = axis == 0 ? 1 : view.Stride[axis - 1] * view.Size[axis - 1];
       continue;
     }
@@ -782,7 +784,7 @@ AllocateAdjacent(const itk::CudaDeviceImageView & view, int device)
     adjacent.Memory = std::make_shared<HostMemory>(data, bytes, device, [pixels]() mutable { pixels.reset(); });
     return adjacent;
   }
-  const WithoutLock without; // CUDA may have to start
+  const WithoutLock without; // because the initialization of CUDA may take long
   adjacent.Memory = itk::CudaDeviceImageMemory::Allocate(bytes, device);
   return adjacent;
 }
@@ -827,7 +829,7 @@ Filter(const itk::CudaDeviceImageView & result,
     RunPasses(made, memory, result.GetPointer());
   }
   result.Memory->MarkWritten(defaultStream);
-  // The exporters may use their memory again as soon as it is given back.
+  // Wait, because the exporters may reuse their memory as soon as it is returned.
   result.Memory->Synchronize();
 }
 } // namespace cudafilters

@@ -2,7 +2,7 @@
 #ifndef CudaFiltersArrays_h
 #define CudaFiltersArrays_h
 
-// Arrays of other Python libraries in the memory of a GPU, and device images as such arrays, by DLPack.
+// Exchanges arrays in GPU memory with other Python libraries through DLPack, in both directions.
 
 #include <Python.h>
 
@@ -16,7 +16,7 @@
 
 namespace cudafilters
 {
-/** Lets other Python threads run until the end of the scope. */
+/** Releases the interpreter's lock until the end of the scope, so that other Python threads can run. */
 class WithoutLock
 {
 public:
@@ -33,13 +33,13 @@ private:
   PyThreadState * const m_State;
 };
 
-/** Memory and layout of an array that cudafilters_open_dlpack() opened, as a view with the axes in the order x, y, z,
- * t. The memory is given back to the exporter when its last holder drops it. \exception ExceptionObject if the array
- * has not `dimension` axes or not components of that type, or if the pixels of a row are not adjacent */
+/** Returns a view of an array that cudafilters_open_dlpack() opened, with the axes in the order x, y, z, t. The memory
+ * is returned to the exporter when its last holder releases it. \exception ExceptionObject if the array does not have
+ * `dimension` axes or components of that type, or if the pixels of a row are not adjacent */
 itk::CudaDeviceImageView
 ViewArray(PyObject * array, unsigned int dimension, itk::CudaComponentType type);
 
-/** Lets `image`, whose regions are set, hold the pixels of an opened array. */
+/** Makes `image`, whose regions must be set, refer to the pixels of an opened array. */
 template <typename TImage>
 void
 Adopt(PyObject * array, TImage & image)
@@ -47,20 +47,21 @@ Adopt(PyObject * array, TImage & image)
   image.SetDeviceView(ViewArray(array, TImage::ImageDimension, TImage::DeviceComponentType));
 }
 
-/** A capsule with the image's pixels, for a consumer that uses them on `stream`; versioned or, for consumers of DLPack
- * before 1.0, not. The memory lives as long as the capsule or its consumer. */
+/** Returns a DLPack capsule with the image's pixels, for a consumer that uses them on `stream`. The capsule is
+ * versioned, or unversioned for consumers of DLPack before 1.0. The memory lives as long as the capsule or its
+ * consumer. */
 PyObject *
 ExportDLPack(const itk::CudaDeviceImageView & view, unsigned int dimension, unsigned long long stream, bool versioned);
 
-/** Bytes from one element to its neighbour, for each axis, x last. */
+/** Returns a tuple of the strides in bytes along each axis, x last. */
 PyObject *
 GetByteStrides(const itk::CudaDeviceImageView & view, unsigned int dimension);
 
-/** New memory of the module's pool on `device` for an image of the size of `view`, of adjacent pixels. */
+/** Allocates memory from the module's pool on `device` for an image of adjacent pixels of the size of `view`. */
 itk::CudaDeviceImageView
 AllocateAdjacent(const itk::CudaDeviceImageView & view, int device);
 
-/** An image for the result of Filter(), whose regions are set. */
+/** Allocates the pixels of an image that receives the result of Filter(). Its regions must be set. */
 template <typename TImage>
 void
 Allocate(TImage & image, int device)
@@ -72,9 +73,9 @@ Allocate(TImage & image, int device)
   image.SetDeviceView(AllocateAdjacent(view, device));
 }
 
-/** Fills `result`, adjacent pixels of float or double, with what passes make of an opened array of the same size and
- * type, on CUDA's default stream; the host waits for the work. With `valid`, which is None or an opened array of one
- * byte for each pixel, or keepsNaN as cudafilters_run_masked_passes(). */
+/** Runs passes over an opened array and stores the result in `result`, which has the same size and type, with adjacent
+ * pixels of float or double. The work runs on CUDA's default stream, and the host waits for it. With `valid`, which is
+ * None or an opened array of one byte per pixel, or with keepsNaN, it works as cudafilters_run_masked_passes(). */
 void
 Filter(const itk::CudaDeviceImageView & result,
        PyObject *                       passes,
@@ -84,48 +85,49 @@ Filter(const itk::CudaDeviceImageView & result,
        size_t                           items,
        double                           smallestWeight);
 
-/** Before a caller queues work on `stream` that writes the image. */
+/** Orders `stream` after earlier work on the image. To be called before work that writes the image is queued there. */
 void
 BeginWriting(const itk::CudaDeviceImageView & view, unsigned long long stream);
 
-/** Behind that work, for which the host waits. */
+/** Marks the end of that work, and waits until it is done. */
 void
 FinishWriting(const itk::CudaDeviceImageView & view, unsigned long long stream);
 
-/** CudaDeviceImageMemory::Publish(). */
+/** Calls CudaDeviceImageMemory::Publish() of the image's memory. */
 void
 Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
 } // namespace cudafilters
 
-/** Takes the array out of a capsule: (handle, type of device, device, code of the type, its bits, shape, strides in
- * elements, whether it is read-only, address of the first element). The handle keeps the memory. */
+/** Consumes a capsule and returns its array: (handle, device type, device, code of the type, bits of the type, shape,
+ * strides in elements, whether it is read-only, address of the first element). The handle keeps the memory alive. */
 PyObject *
 cudafilters_open_dlpack(PyObject * capsule);
 
-/** What cudafilters_open_dlpack() gives, of an array with a CUDA Array Interface: `layout` is (address, code of the
- * type, its bits, shape, strides in elements, whether it is read-only, the stream on which `owner` works or 0). */
+/** Opens an array with a CUDA Array Interface, and returns it as cudafilters_open_dlpack() does. `layout` is (address,
+ * code of the type, bits of the type, shape, strides in elements, whether it is read-only, the stream on which `owner`
+ * works or 0). */
 PyObject *
 cudafilters_open_interface(PyObject * owner, PyObject * layout);
 
-/** What cudafilters_open_dlpack() gives, and the stream on which the array's package works, by the C functions that
- * the array's type has in `__dlpack_c_exchange_api__`; None without them. Nothing is ordered: use the array on that
- * stream. */
+/** Opens an array through the C functions that its type has in `__dlpack_c_exchange_api__`. Returns a pair of what
+ * cudafilters_open_dlpack() returns and the stream on which the array's package works, or None if the type has no such
+ * functions. No streams are synchronized, so the array must be used on the returned stream. */
 PyObject *
 cudafilters_open_exchanged(PyObject * array);
 
-/** A new array of the package of `array`, which has those C functions, for the size, type and device of an opened one:
- * (array, handle, address of the first element). */
+/** Lets the package of `array`, which must have those C functions, allocate an array of the size, type and device of an
+ * opened one. Returns (array, handle, address of the first element). */
 PyObject *
 cudafilters_new_exchanged(PyObject * array, PyObject * opened);
 
-/** Passes over arrays of adjacent pixels: a tuple of (outer, length, inner, sigma, order, mode) for each, along the
- * axis of `length`. `value` is what continues lines in the mode constant. The result is for cudafilters_run_passes(),
- * any number of times. */
+/** Returns a capsule of passes over arrays of adjacent pixels, to be run any number of times. Each pass is a tuple
+ * (outer, length, inner, sigma, order, mode), and runs along the axis of `length`. `value` continues the lines in the
+ * mode constant. */
 PyObject *
 cudafilters_make_passes(PyObject * passes, double value, const std::string & approximation);
 
-/** Runs passes, each over the result of the one before, on the stream of the arrays' owner, who keeps both arrays until
- * the work is queued. */
+/** Queues passes, each of which filters the result of the previous one, on the stream of the arrays' owner. The caller
+ * keeps both arrays alive until the work is queued. */
 void
 cudafilters_run_passes(PyObject *         passes,
                        unsigned long long input,
@@ -134,7 +136,8 @@ cudafilters_run_passes(PyObject *         passes,
                        int                device,
                        unsigned long long stream);
 
-/** The same, and whether the input holds NaN or infinite pixels: itk::CudaDetail::CudaQueueAndLookForNonFinite(). */
+/** Queues passes as cudafilters_run_passes(), and returns whether the input has pixels that are NaN or infinite. See
+ * itk::CudaDetail::CudaQueueAndLookForNonFinite(). */
 bool
 cudafilters_run_passes_and_look(PyObject *         passes,
                                 unsigned long long input,
@@ -143,9 +146,9 @@ cudafilters_run_passes_and_look(PyObject *         passes,
                                 int                device,
                                 unsigned long long stream);
 
-/** Smooths `items` arrays that lie one behind the other, each by the passes over its pixels that count, without those
- * of the others: itk::CudaDetail::CudaQueueMaskedOnStream(). `valid` is the address of a byte for each pixel, or 0;
- * where the weight is below smallest_weight the output is NaN. */
+/** Queues the smoothing of `items` consecutive arrays, each separately and over its valid pixels only. `valid` is the
+ * address of a mask of one byte per pixel, or 0. With keeps_nan, pixels that are NaN or infinite do not count. The
+ * output is NaN where the weight is below smallest_weight. See itk::CudaDetail::CudaQueueMaskedOnStream(). */
 void
 cudafilters_run_masked_passes(PyObject *         passes,
                               unsigned long long input,
@@ -158,7 +161,7 @@ cudafilters_run_masked_passes(PyObject *         passes,
                               int                device,
                               unsigned long long stream);
 
-/** For tests: memory of the host counts as that of a GPU, and the filters' work on it is done at once on the host. */
+/** For tests: treats host memory as GPU memory, and runs the filters' work on it synchronously on the host. */
 void
 cudafilters_use_host_as_device(bool use);
 bool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of other libraries in the memory of a GPU, and device images as such arrays. itk_cudafilters/_device.py calls what is
-// here, and gives the classes their other methods. itk_cudafilters/stream.py calls cudafilters_filter_slabs(), and
-// itk_cudafilters/_structure_tensor.py the functions of structure tensors.
+// Exchange of arrays in GPU memory with other Python libraries. itk_cudafilters/_device.py calls these methods, and
+// adds the other methods of device images. itk_cudafilters/stream.py calls cudafilters_filter_slabs(), and
+// itk_cudafilters/_structure_tensor.py calls the functions of structure tensors.
 %{
 #include "CudaFiltersArrays.h"
 #include "CudaFiltersSlabs.h"

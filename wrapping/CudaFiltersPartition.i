@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a partition as bytes, from which Python makes an equal one: itk_cudafilters/_partition.py pickles by it.
+// Converts a partition to bytes and back, for itk_cudafilters/_partition.py, which pickles partitions this way.
 %{
 #include "itkCudaRegionPartition.h"
 
@@ -8,7 +8,7 @@
 
 namespace cudafilters
 {
-/** Appends a number, or a structure of numbers. */
+/** Appends the bytes of a number or of a structure of numbers. */
 template <typename T>
 void
 Append(std::string & bytes, const T & value)
@@ -28,7 +28,7 @@ Append(std::string & bytes, const std::vector<T> & values)
   }
 }
 
-/** Reads back what Append() wrote, and throws where the bytes end too early. */
+/** Reads back what Append() wrote. Throws ExceptionObject if the bytes end too early. */
 class StateReader
 {
 public:
@@ -59,7 +59,7 @@ public:
     }
   }
 
-  /** Returns how many elements follow, of `bytes` bytes at least each. */
+  /** Returns the number of elements that follow. Throws unless as many elements of at least `bytes` bytes are left. */
   size_t
   ReadCount(size_t bytes)
   {
@@ -83,7 +83,7 @@ private:
   size_t       m_Left;
 };
 
-/** Calls visit() with each member of a region but its neighbours. */
+/** Calls visit() with each member of a region except its neighbours. */
 template <typename TRegion, typename TVisit>
 void
 VisitNumbersOfRegion(TRegion & region, const TVisit & visit)
@@ -100,7 +100,7 @@ VisitNumbersOfRegion(TRegion & region, const TVisit & visit)
   visit(region.SumOfSquares);
 }
 
-/** Calls visit() with each member of a result but its regions. */
+/** Calls visit() with each member of a result except its regions. */
 template <typename TResult, typename TVisit>
 void
 VisitRestOfResult(TResult & result, const TVisit & visit)

@@ -22,11 +22,11 @@ using itk::CudaDetail::CudaFilterBackend;
 using itk::CudaDetail::CudaGaussianPlan;
 using itk::CudaDetail::CudaImageView;
 
-/** Python's error is set. */
+/** Thrown after a Python call has failed and set Python's error. */
 struct PythonError
 {};
 
-/** A reference that its owner gives up. */
+/** Owns a Python reference and releases it in its destructor. */
 class Reference
 {
 public:
@@ -54,7 +54,8 @@ private:
   PyObject * m_Object;
 };
 
-/** Calls `function` with planes and their memory, which nobody has any more afterwards: a traceback keeps arguments. */
+/** Calls `function` with planes and their memory. The memoryview is released after the call, because a traceback may
+ * keep the arguments alive. */
 void
 CallWithPlanes(PyObject * function, size_t first, size_t planes, char * pixels, size_t bytes, int flags)
 {
@@ -65,7 +66,7 @@ CallWithPlanes(PyObject * function, size_t first, size_t planes, char * pixels, 
   PyObject * value = nullptr;
   PyObject * traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
-  PyObject * const released = PyObject_CallMethod(memory.Get(), "release", nullptr); // raises if an array has it still
+  PyObject * const released = PyObject_CallMethod(memory.Get(), "release", nullptr); // fails if an array still uses it
   if (type)
   {
     PyErr_Restore(type, value, traceback);
@@ -117,7 +118,7 @@ ReadType(const std::string & name)
 std::vector<double>
 ReadNumbers(PyObject * sequence)
 {
-  // The macros for items of sequences are not in the limited interface of Python.
+  // Convert to a list, because the macros that access items of sequences are not part of Python's limited API.
   const Reference     items(PySequence_List(sequence));
   std::vector<double> numbers;
   const Py_ssize_t    size = PyList_Size(items.Get());
@@ -194,7 +195,7 @@ ReadJob(PyObject * tuple)
            static_cast<size_t>(limit) };
 }
 
-/** The axes that are filtered count from 0 in the plan's terms. */
+/** Returns the terms of the plan, in which only the filtered axes are numbered, from 0. */
 std::vector<itk::CudaDetail::CudaGaussianTerm>
 MakeTerms(const Job &                                     job,
           const itk::CudaDetail::CudaGaussianParameters & parameters,
@@ -265,7 +266,8 @@ MakeShape(const Job & job, const std::string & type)
   return view;
 }
 
-/** On the device if it can be used, else, if that is allowed, on the host. What the device has begun to give stays. */
+/** Runs the job on the device if that can be used, otherwise on the host if that is allowed. Does not fall back to the
+ * host after the device has begun to deliver results. */
 itk::CudaSlabReport
 Run(const Job &                                   job,
     CudaFilterBackend &                           backend,
@@ -276,7 +278,7 @@ Run(const Job &                                   job,
   const CudaGaussianPlan plan = MakePlan(job);
   const CudaImageView    input = MakeShape(job, job.InputType);
   const CudaImageView    output = MakeShape(job, job.OutputType);
-  itk::CudaDetail::CudaGetGaussianSlabShape(plan, input, output); // throws before anything is asked for
+  itk::CudaDetail::CudaGetGaussianSlabShape(plan, input, output); // throws before the source is read
   const auto threader = itk::MultiThreaderBase::New();
   bool       hasGiven = false;
   const auto noted = [&](size_t first, size_t planes, const void * pixels) {

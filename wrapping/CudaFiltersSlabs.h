@@ -2,7 +2,7 @@
 #ifndef CudaFiltersSlabs_h
 #define CudaFiltersSlabs_h
 
-// Images that come and go in whole planes, from and to functions of Python.
+// Filters images in slabs, whose planes Python functions provide and receive.
 
 #include <Python.h>
 
@@ -10,7 +10,7 @@
 
 namespace cudafilters
 {
-/** A report as Python has it. */
+/** Converts a report to a Python dictionary. Returns a new reference. */
 inline PyObject *
 SlabReportAsDictionary(const itk::CudaSlabReport & report)
 {
@@ -41,14 +41,16 @@ SlabReportAsDictionary(const itk::CudaSlabReport & report)
 }
 } // namespace cudafilters
 
-/** Runs a Gaussian filter over an image in slabs. `job` is a tuple: what to compute ("filter", "gradient_magnitude",
- * "laplace"); shape, sigma, spacing and order along each axis, x first, where sigma 0 leaves an axis as it is; number
- * of components; types of the components of input and output, as NumPy calls them; mode, value beyond the ends,
- * approximation, backend, bytes of device memory (0: no limit).
+/** Runs a Gaussian filter over an image in slabs, and returns (report, backend used, reason).
+ *
+ * `job` is a tuple: what to compute ("filter", "gradient_magnitude", "laplace"); shape, sigma, spacing and order along
+ * each axis, x first, where an axis with sigma 0 is not filtered; number of components; component types of input and
+ * output by their names in NumPy; mode, value beyond the ends, approximation, backend, and limit of device memory in
+ * bytes (0: no limit).
  *
  * source(first plane, number of planes, memory to write), sink(first plane, number of planes, memory to read) and
- * progress(share), which may be None, are called with the interpreter's lock, which is free meanwhile. What they raise
- * goes on. (report, backend used, reason) is returned. */
+ * progress(fraction done), which may be None, are called with the interpreter's lock; it is released in between.
+ * Exceptions that they raise end the run and are passed to the caller. */
 PyObject *
 cudafilters_filter_slabs(PyObject * job, PyObject * source, PyObject * sink, PyObject * progress);
 

@@ -17,7 +17,7 @@ namespace
 {
 using QuantityEnum = itk::CudaStructureTensorEnums::Quantity;
 
-/** What Python asks for. */
+/** The parameters of a call from Python. */
 struct TensorCall
 {
   itk::CudaDetail::CudaStructureTensorPlan Plan;
@@ -29,7 +29,7 @@ struct TensorCall
     return itk::CudaDetail::CudaStructureTensorComponents(Plan.Quantity, Plan.Dimension);
   }
 
-  /** The image in the memory of the host, with so many components to a pixel. */
+  /** Returns a view of an image in host memory with that number of components per pixel. */
   itk::CudaDetail::CudaImageView
   View(void * data, unsigned int components) const
   {
@@ -87,7 +87,7 @@ RunOnHost(const TensorCall & call, void * input, void * output)
     call.Plan, call.View(input, 1), call.View(output, call.GetComponents()), itk::MultiThreaderBase::New(), nullptr);
 }
 
-/** For tests: the work of a GPU on memory of the host. */
+/** For tests: does the work of a GPU in host memory. */
 template <typename T>
 void
 RunOnHostInPlanes(const TensorCall & call, void * input, void * output)

@@ -2,15 +2,16 @@
 #ifndef CudaFiltersStructureTensor_h
 #define CudaFiltersStructureTensor_h
 
-// Structure tensors of arrays.
+// Computes structure tensors of Python arrays.
 
 #include <Python.h>
 
 #include <string>
 
-/** The structure tensor of adjacent pixels in the memory of the host, x first; the components of a pixel are adjacent.
+/** Computes the structure tensors of adjacent pixels in host memory. In the output the components of a pixel are
+ * adjacent, with x first.
  *
- * \param call (size, spacing, sigma, integration sigma, whether eigenvalues, whether pixels are of double,
+ * \param call (size, spacing, sigma, integration sigma, whether to return eigenvalues, whether pixels are double,
  * approximation); size and spacing are tuples, x first */
 void
 cudafilters_run_structure_tensor(PyObject *          call,
@@ -18,7 +19,8 @@ cudafilters_run_structure_tensor(PyObject *          call,
                                  unsigned long long  input,
                                  unsigned long long  output);
 
-/** The same in the memory of a GPU, on the stream of the arrays' owner; one component lies behind the other. */
+/** Queues the computation of structure tensors in GPU memory on the stream of the arrays' owner. In the output each
+ * component is an image, one after the other. */
 void
 cudafilters_queue_structure_tensor(PyObject *         call,
                                    unsigned long long input,

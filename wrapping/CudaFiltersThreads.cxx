@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets other Python threads run while filters work. ITK's generated wrapping keeps the interpreter's lock in every
-// method, so that what runs Python in a pipeline has it, as itk.PyImageFilter needs. The filters give it up for their
-// own work alone.
+// Releases the interpreter's lock while filters work, so that other Python threads can run. ITK's generated wrapping
+// keeps the lock in every method, because Python code in a pipeline, such as itk.PyImageFilter, needs it. Therefore the
+// filters release it only for their own work.
 #include <Python.h>
 
 #include "itkCudaDetailWorkScope.h"
 
-// All versions of Python have it, but it is not in the limited interface.
+// All versions of Python have this function, but it is not part of the limited API.
 extern "C" __attribute__((weak)) int
 PyGILState_Check();
 
 namespace
 {
-/** A thread that Python does not know has no lock, and neither has one that gave it up before. */
+/** Releases the lock and returns the thread state, or returns nullptr if the thread does not hold the lock: Python does
+ * not know the thread, or it has released the lock already. */
 void *
 GiveUpLock()
 {
@@ -25,8 +26,8 @@ GiveUpLock()
   {
     return state;
   }
-  // In a process that has had a second interpreter, Python says so of every thread. Then nothing tells who has the
-  // lock.
+  // In a process that has had a second interpreter, PyGILState_Check() returns 1 for every thread, so that it is
+  // unknown whether this thread held the lock. Undo the release.
   PyEval_RestoreThread(state);
   return nullptr;
 }

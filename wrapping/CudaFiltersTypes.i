@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain structs become dictionaries, with names in Python's style: ITK's generator does not wrap member variables.
+// Converts plain structs to dictionaries with Python names, because ITK's generator does not wrap member variables.
 %fragment("CudaDeviceInformation_AsDictionary", "header")
 %{
 static PyObject *
@@ -338,14 +338,14 @@ CudaRegionPartitionResult_AsDictionary(const itk::CudaRegionPartitionResult & re
   $result = CudaRegionPartitionResult_AsDictionary(*$1);
 }
 
-// Numbers of regions after merges.
+// The numbers of regions after merges.
 %typemap(out, fragment = "CudaRegionPartition_AsPython") std::vector< unsigned int >
 {
   const std::vector<unsigned int> & numbers = $1;
   $result = CudaPartition_AsList(numbers, CudaPartitionNumber_AsInteger);
 }
 
-// Rings of a region.
+// The rings of a region.
 %typemap(out, fragment = "CudaRegionPartition_AsPython") std::vector< std::vector< itk::CudaSnakePoint > >
 {
   const std::vector<itk::CudaSnakePolygon> & rings = $1;
@@ -363,13 +363,14 @@ CudaRegionPartitionResult_AsDictionary(const itk::CudaRegionPartitionResult & re
   });
 }
 
-// It stands in no class that Python could know its values by. The name is what SetRounding() takes.
+// The enumeration is not a member of a class, so that Python cannot access its values. Return the name, which
+// SetRounding() accepts.
 %typemap(out) itk::CudaRounding
 {
   $result = PyUnicode_FromString(itk::CudaRoundingToString($1).c_str());
 }
 
-// Python hands enumerations over as numbers, of which only some are values. `last`: the value of the last one. `words`: a string.
+// Checks enumerations, which Python passes as arbitrary numbers. `last` is the largest value, `words` names the values.
 %define CUDAFILTERS_CHECK_ENUMERATION(name, last, words)
 %typemap(check) itkCudaFiltersEnums::name
 {

@@ -17,7 +17,7 @@ namespace cudafilters
 {
 namespace
 {
-/** Calls of Update() in threads. A thread is made when a call finds none idle, and stays until End(). */
+/** Runs calls of Update() in threads. A thread is created when a call finds no idle one, and lives until End(). */
 class Updates
 {
 public:
@@ -76,14 +76,14 @@ public:
 private:
   using Call = std::packaged_task<void()>;
 
-  /** All that a thread does. */
+  /** The function that each thread runs. */
   void
   Serve()
   {
     while (this->RunNext())
     {}
   }
-  /** Waits for a call, and makes it. \return false at the end */
+  /** Waits for a call and runs it. \return false after End() */
   bool
   RunNext()
   {
@@ -103,11 +103,11 @@ private:
   }
 
   const size_t                  m_AtOnce;
-  std::deque<std::future<void>> m_Ends; // of updates that FinishNext() has still to wait for
+  std::deque<std::future<void>> m_Ends; // one for each update that FinishNext() has not waited for
   std::vector<std::thread>      m_Threads;
-  std::mutex                    m_Mutex; // of what follows
+  std::mutex                    m_Mutex; // guards the members below
   std::condition_variable       m_HasChanged;
-  std::deque<Call>              m_Calls; // which no thread has begun
+  std::deque<Call>              m_Calls; // calls that no thread has begun
   size_t                        m_NumberOfIdleThreads{ 0 };
   bool                          m_HasEnded{ false };
 };

@@ -2,17 +2,16 @@
 #ifndef CudaFiltersUpdates_h
 #define CudaFiltersUpdates_h
 
-// Filters that run at the same time, in threads that know nothing of Python. A thread of Python would wait for the
-// interpreter's lock after each filter. It would then wait for memory: the interpreter's code and data have left its
-// processor's cache.
+// Runs filters concurrently, in threads that do not use Python. A Python thread would wait for the interpreter's lock
+// after each filter, and then for memory, because the interpreter's code and data have left the cache of its processor.
 
 #include <Python.h>
 
 #include "itkProcessObject.h"
 
-/** A capsule for updates of filters. At most `at_once` of them run at the same time. They begin in the order in which
- * _start_update() of the filters is called. Each filter needs inputs of its own, which have no source: an update writes
- * the regions of its inputs, and updates their sources. */
+/** Returns a capsule that runs updates of filters, at most `at_once` of them concurrently. They start in the order in
+ * which _start_update() of the filters is called. Each filter must have its own input objects, and these must have no
+ * source, because an update sets the requested regions of its inputs and updates their sources. */
 PyObject *
 cudafilters_new_updates(unsigned int at_once);
 
@@ -23,12 +22,12 @@ void
 StartUpdate(PyObject * updates, itk::ProcessObject * filter);
 } // namespace cudafilters
 
-/** Waits for an update to end: each call for the next one, in the order of their starts. \exception any that Update()
+/** Waits until the next update has ended, in the order in which the updates were started. \exception any that Update()
  * threw; ExceptionObject if no started update is left */
 void
 cudafilters_finish_update(PyObject * updates);
 
-/** Lets no further update begin, and waits for those that have begun. */
+/** Discards the updates that have not begun, and waits for the running ones. */
 void
 cudafilters_end_updates(PyObject * updates);
 

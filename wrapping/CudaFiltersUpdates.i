@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// itk_cudafilters/_partition.py calls what is here.
+// Concurrent updates of filters, for itk_cudafilters/_partition.py.
 %{
 #include "CudaFiltersUpdates.h"
 %}

@@ -2,7 +2,7 @@
 #ifndef CudaFiltersVesselness_h
 #define CudaFiltersVesselness_h
 
-// itk::CudaVesselnessImageFilter for Python: directions as an array, and arrays in the memory of a GPU.
+// Extends itk::CudaVesselnessImageFilter for Python by directions as an array, and by input arrays in GPU memory.
 
 #include "CudaFiltersArrays.h"
 #include "itkCudaDetailImageTraits.h"
@@ -14,8 +14,8 @@
 
 namespace cudafilters
 {
-/** Fills adjacent elements at `output` with the unit vectors along the lines that the Hessians of the filter's output
- * describe. */
+/** Stores the unit vectors along the lines, computed from the filter's Hessian output, as adjacent elements at
+ * `output`. */
 template <typename TFilter>
 void
 StoreDirections(TFilter & filter, unsigned long long output, bool lastAxisFirst)
@@ -40,7 +40,7 @@ StoreDirections(TFilter & filter, unsigned long long output, bool lastAxisFirst)
                                  nullptr);
 }
 
-/** For tests: the work of QueueOnStream() on memory of the host. */
+/** For tests: does the work of QueueOnStream() in host memory. */
 template <typename TFilter>
 void
 RunOnHostAsDevice(TFilter &                                     filter,
@@ -78,8 +78,8 @@ RunOnHostAsDevice(TFilter &                                     filter,
   }
 }
 
-/** itk::CudaVesselnessImageFilter::QueueOnStream() on rows of adjacent pixels of the filter's type. \param strides a
- * tuple: from a pixel to its neighbour along each axis, x first */
+/** Calls itk::CudaVesselnessImageFilter::QueueOnStream() for an array of the filter's pixel type, whose rows hold
+ * adjacent pixels. \param strides tuple of the strides in pixels along each axis, x first */
 template <typename TFilter>
 void
 QueueOnStream(TFilter &                                     filter,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// itk_cudafilters/_vesselness.py calls what is here.
+// Methods of the vesselness filter that itk_cudafilters/_vesselness.py calls.
 %{
 #include "CudaFiltersVesselness.h"
 %}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# ITK's generator makes a function of each wrapped process object. Superclasses that Python does not show are among them, and some of
-# those are ITK's own, whose functions `itk` would then take from this module. Keeps the functions of the module's classes.
+# Keeps only the functions of the module's own classes. ITK's generator writes a function for each wrapped process
+# object, including superclasses that Python does not show. Some of these are ITK's, and `itk` would then take their
+# functions from this module.
 #   cmake -D CLASSES=CudaFiltersConfig.py -D FUNCTIONS=CudaFilters_snake_case.py -P KeepOwnFunctions.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -9,7 +10,7 @@ file(READ ${FUNCTIONS} functions)
 string(REGEX MATCHALL "\\('[A-Za-z0-9]+'" classes "${classes}")
 string(REGEX MATCHALL "'[a-z0-9_]+'" functions "${functions}")
 
-# As ITK's camel_to_snake_case().
+# Convert names as ITK's camel_to_snake_case() does.
 set(own "")
 foreach(class IN LISTS classes)
   string(REGEX REPLACE "[(']" "" name "${class}")
