@@ -11,16 +11,17 @@ namespace itk
 /** \class CudaDownloadImageFilter
  * \brief Copies a device image to an image of the host.
  *
- * Input: a CudaDeviceImage. Output: Image or VectorImage of the same dimension and number of components, by default
- * with the same pixels. Where the component types differ the pixels are converted on the device, and the link
- * carries the output's type. A float image leaves as unsigned char at a quarter of the cost.
+ * The input is a CudaDeviceImage. The output is an Image or VectorImage of the same dimension and number of components,
+ * by default with the same pixels. If the component types differ, the pixels are converted on the device, so that the
+ * link carries the output's type. Downloading a float image as unsigned char, for example, transfers a quarter of the
+ * bytes.
  *
- * The superclass CudaPixelMappingImageFilter has the parameters: Shift, Scale and Rounding; UseWindow, UseThreshold or
- * UseSigmoid with theirs. The pixels are mapped on the device before they cross the link. Such a download, and one that
- * rounds, takes an image of the output's type on the device for its time.
+ * The superclass CudaPixelMappingImageFilter provides the parameters Shift, Scale and Rounding, and UseWindow,
+ * UseThreshold or UseSigmoid with their parameters. The pixels are mapped on the device before they cross the link. A
+ * download that maps or rounds temporarily allocates an image of the output's type on the device.
  *
- * The filter streams: it downloads what is requested. The output's memory comes from the module's pool of host memory.
- * Update() waits for the work that makes the input, and the pixels are complete when it returns.
+ * The filter streams: it downloads only the requested region. The output's memory comes from the module's pool of host
+ * memory. Update() waits for the work that computes the input, and the pixels are complete when it returns.
  *
  * \code
  * using DeviceImageType = itk::CudaDeviceImage<float, 3>;
@@ -31,7 +32,7 @@ namespace itk
  * \endcode
  *
  * \exception CudaError if a CUDA call failed, or a kernel that was queued before
- * \exception ExceptionObject if the input does not hold the requested pixels, or as the superclass
+ * \exception ExceptionObject if the input does not hold the requested pixels, or as in the superclass
  *
  * \sa CudaDownload, CudaUploadImageFilter, CudaPixelMappingImageFilter
  * \ingroup CudaFilters
@@ -59,11 +60,11 @@ protected:
   ~CudaDownloadImageFilter() override = default;
 };
 
-/** The image on the host: CudaDownloadImageFilter in one call.
-   \code
-   auto volume = itk::CudaDownload(image);
-   auto bytes = itk::CudaDownload<itk::Image<unsigned char, 3>>(image);
-   \endcode
+/** Returns a copy of the image on the host, made by a CudaDownloadImageFilter.
+ * \code
+ * auto volume = itk::CudaDownload(image);
+ * auto bytes = itk::CudaDownload<itk::Image<unsigned char, 3>>(image);
+ * \endcode
  * \ingroup CudaFilters */
 template <typename THostImage = void, typename TImage>
 auto

@@ -8,27 +8,27 @@
 namespace itk
 {
 /** \class CudaGaussianImageFilterFactory
- * \brief Gives a program that asks for ITK's Gaussian filters those of this module.
+ * \brief Creates this module's Gaussian filters for programs that ask for ITK's.
  *
  * While the factory is registered, `New()` of ITK's RecursiveGaussian, SmoothingRecursiveGaussian,
  * GradientRecursiveGaussian, GradientMagnitudeRecursiveGaussian, LaplacianRecursiveGaussian, HessianRecursiveGaussian
  * and DiscreteGaussianImageFilter, and of SymmetricEigenAnalysis, HessianToObjectnessMeasure and
- * MultiScaleHessianBasedMeasureImageFilter, returns the class of the same name that begins with Cuda. They are
- * subclasses: the program needs no change. Filters that exist already stay what they are. Backend,
- * CudaFiltersConfiguration and the environment variable `ITK_CUDAFILTERS_BACKEND` say where they compute.
+ * MultiScaleHessianBasedMeasureImageFilter, returns the class of the same name that begins with Cuda. These are
+ * subclasses, so the program needs no change. Filters that already exist are not replaced. Backend,
+ * CudaFiltersConfiguration and the environment variable `ITK_CUDAFILTERS_BACKEND` select where they run.
  *
  * The factory overrides filters of images of two and three dimensions with pixels of unsigned char, short, unsigned
  * short, int, float and double. Outputs are of the same type, float or double; gradients are covariant vectors, and
- * Hessians symmetric tensors, of float or double. In four dimensions it overrides outputs of the input's type, and of
- * the filters inside ITK's composites; no gradients, and not for int. Filters of tensors, and measures over several
- * scales, are overridden in two and three dimensions: tensors of float or double, results of float or double. The
- * measures of several scales are computed on the device if HessianToMeasureFilter is the objectness.
- * GetClassOverrideDescriptions(), or the program `itk-cudafilters info --overrides`, lists all. Other instantiations
- * stay ITK's.
+ * Hessians symmetric tensors, of float or double. In four dimensions it overrides filters whose output is of the
+ * input's type, and the filters inside ITK's composites, but no gradients, and nothing for int. Filters of tensors, and
+ * measures over several scales, are overridden in two and three dimensions for tensors of float or double and results
+ * of float or double. Measures over several scales are computed on the device if HessianToMeasureFilter is the
+ * objectness. GetClassOverrideDescriptions(), or the program `itk-cudafilters info --overrides`, lists all overrides.
+ * Other instantiations remain ITK's.
  *
- * A CudaRecursiveGaussianImageFilter that was made by the factory, with Backend Automatic, takes the GPU only for large
- * images, where upload, one pass and download are faster than the host. Programs and ITK's other filters chain several
- * single passes, and each of them moves the image to the device and back.
+ * A CudaRecursiveGaussianImageFilter that the factory created uses the GPU with Backend Automatic only for large
+ * images, for which upload, one pass and download are faster than the host. The reason is that programs and ITK's other
+ * filters chain several single passes, each of which moves the image to the device and back.
  *
  * The factory can be registered in three ways:
  * - by RegisterFactories();
@@ -63,18 +63,18 @@ public:
   const char *
   GetDescription() const override;
 
-  /** Registers one factory of this class, in front of the others, unless one is registered. ITK's list of factories is
-   * not protected: no filter should be made in another thread meanwhile.
+  /** Registers one factory of this class in front of the others, unless one is already registered. ITK's list of
+   * factories is not thread-safe, so no other thread should create a filter meanwhile.
    * \exception ExceptionObject in a build with CudaFilters_BUILD_OVERRIDES off */
   static void
   RegisterFactories();
 
-  /** Takes all factories of this class from the list, however they were registered. No filter should be made in another
-   * thread meanwhile. */
+  /** Removes all factories of this class from the list, however they were registered. No other thread should create a
+   * filter meanwhile. */
   static void
   UnRegisterFactories();
 
-  /** Whether a factory of this class is registered. */
+  /** Returns whether a factory of this class is registered. */
   static bool
   IsRegistered();
 

@@ -11,8 +11,8 @@ namespace itk
 /** \class CudaGradientMagnitudeRecursiveGaussianImageFilter
  * \brief GradientMagnitudeRecursiveGaussianImageFilter on an NVIDIA GPU: length of the gradient of the smoothed image.
  *
- * The output is the root of the sum of the squares of the derivatives along the axes, in intensity per physical unit.
- * Sigma is in physical units (default 1, must be greater than 0); every axis needs four pixels.
+ * The output is the square root of the sum of the squared derivatives along the axes, in intensity per physical unit.
+ * Sigma is in physical units (default 1, must be greater than 0); every axis needs at least four pixels.
  *
  * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last passes add the squares.
  *
@@ -49,7 +49,7 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  // The superclass indexes an array of ImageDimension - 1 filters.
+  // The superclass accesses an array of ImageDimension - 1 filters, which is empty for one dimension.
   static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
 
   itkNewMacro(Self);
@@ -69,7 +69,7 @@ protected:
   AllocateOutputs() override
   {
     CudaDetail::CudaUsePooledOutput(this->GetOutput());
-    // ITK's class keeps its input, even with InPlace on.
+    // Do not run in place, because ITK's class keeps its input even with InPlace on.
     ImageSource<TOutputImage>::AllocateOutputs();
   }
 };

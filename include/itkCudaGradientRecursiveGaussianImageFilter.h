@@ -10,15 +10,15 @@ namespace itk
 /** \class CudaGradientRecursiveGaussianImageFilter
  * \brief GradientRecursiveGaussianImageFilter on an NVIDIA GPU: gradient of the smoothed image.
  *
- * The derivative along each axis is that of the image smoothed along all axes, in intensity per physical unit. With
- * UseImageDirection (on by default) the vectors are turned from the image's axes to physical ones. Each component of a
- * vector image gives one gradient; the gradients follow each other. Sigma or SigmaArray are in physical units (default
- * 1, each must be greater than 0); every axis needs four pixels.
+ * The output is the vector of the derivatives of the smoothed image along the axes, in intensity per physical unit.
+ * With UseImageDirection (on by default) the vectors are rotated from the image's axes to physical ones. Each component
+ * of a vector image gives one gradient; the gradients follow each other. Sigma or SigmaArray are in physical units
+ * (default 1, each must be greater than 0); every axis needs at least four pixels.
  *
  * Unequal sigmas mean the same as in the superclass, which gives them to its internal filters, not to the axes. With
- * SigmaArray {1, 8} component 0 is the derivative along x with sigma 8, smoothed along y with sigma 1, and component 1
- * the derivative along y with sigma 8, smoothed along x with sigma 1. With Approximation Accurate, which the superclass
- * does not have, sigma i is that of axis i.
+ * SigmaArray {1, 8}, component 0 is the derivative along x with sigma 8, smoothed along y with sigma 1, and component 1
+ * is the derivative along y with sigma 8, smoothed along x with sigma 1. With Approximation Accurate, which the
+ * superclass does not have, sigma i belongs to axis i.
  *
  * On the GPU the derivatives share the passes along the later axes, and a pass reads its source once for all
  * derivatives. In three dimensions the image is read 6 times and written 8 times.

@@ -10,9 +10,9 @@ namespace itk
 /** \class CudaHessianRecursiveGaussianImageFilter
  * \brief HessianRecursiveGaussianImageFilter on an NVIDIA GPU: second derivatives of the smoothed image.
  *
- * The output is the symmetric tensor of the second derivatives along pairs of axes, row after row of its upper half, in
- * intensity per squared physical unit. Sigma is in physical units (default 1, must be greater than 0); every axis needs
- * four pixels.
+ * The output is the symmetric tensor of the second derivatives along pairs of axes, stored as its upper triangle row
+ * after row, in intensity per squared physical unit. Sigma is in physical units (default 1, must be greater than 0);
+ * every axis needs at least four pixels.
  *
  * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter. In three dimensions the image is
  * read 10 times and written 15 times; separate passes for each derivative would read and write it 18 times.

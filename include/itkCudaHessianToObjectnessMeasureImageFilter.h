@@ -20,19 +20,21 @@ namespace itk
  * formula.
  *
  * Pixels are tensors of two or three rows. They are computed in float, or in double if the input or the output is of
- * double, int or unsigned int. In double the result is the superclass's to 1e-12 of its largest value. In float it is
- * within 1e-5 of that. It may be another one where the formula itself jumps: where a rounding decides the sign of an
- * eigenvalue, or which of two eigenvalues of different signs is the larger one.
+ * double, int or unsigned int. In double the result differs from the superclass's by at most 1e-12 of its largest
+ * value, and in float by at most 1e-5 of it. The difference may be larger where the formula itself is discontinuous:
+ * where rounding decides the sign of an eigenvalue, or which of two eigenvalues of different signs has the larger
+ * magnitude.
  *
  * A tensor with a NaN or infinite element gives NaN, or 0 in images of integers. It changes no other pixel. For integer
  * outputs the result is truncated and clamped to the type's range.
  *
- * Backend says where to compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory.
- * Otherwise the same arithmetic runs on ITK's threads, with the same bits. Cuda throws CudaError instead of falling
- * back. Images that the GPU does not support, for example of tensors of four rows, are computed by the superclass.
+ * Backend selects where the filter runs. Automatic (default) uses the GPU if one is usable and the images fit into its
+ * memory. Otherwise the same arithmetic runs on ITK's threads and gives the same bits. Cuda throws CudaError instead of
+ * falling back. The superclass computes images that the GPU does not support, for example images of tensors with four
+ * rows.
  *
- * Where input or output is a CudaDeviceImage, CudaDeviceObjectnessFilter is the superclass. The whole image is computed
- * on the device where the input lies, with the bits of images of the host. There is no fallback to the host.
+ * If the input or the output is a CudaDeviceImage, CudaDeviceObjectnessFilter is the superclass. The whole image is
+ * computed on the input's device, and is bit-identical to the result for host images. There is no fallback to the host.
  *
  * \code
  * auto filter = itk::CudaHessianToObjectnessMeasureImageFilter<TensorImageType, ImageType>::New();

@@ -45,7 +45,7 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  // The superclass indexes an array of ImageDimension - 1 filters.
+  // The superclass accesses an array of ImageDimension - 1 filters, which is empty for one dimension.
   static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
 
   itkNewMacro(Self);

@@ -12,43 +12,43 @@
 namespace itk
 {
 /** \class CudaPixelMappingImageFilter
- * \brief Maps each component of a device image, and converts it to the type of the output: steps in one kernel.
+ * \brief Maps each component of a device image and converts it to the type of the output, in a single kernel.
  *
- * Input: a CudaDeviceImage. Output: a device image of the same dimension and number of components, by default of the
- * input's type, or an Image or VectorImage of the host. Without parameters the filter is the cast between device
- * images: reals are truncated toward zero and clamped to the range of integers, NaN becomes 0 in an integer.
+ * The input is a CudaDeviceImage. The output is a device image of the same dimension and number of components, by
+ * default of the input's type, or an Image or VectorImage of the host. Without parameters the filter casts between
+ * device images: for integer outputs, reals are truncated toward zero and clamped to the range of the type, and NaN
+ * becomes 0.
  *
- * A component becomes (value + Shift) * Scale, with Shift 0 and Scale 1 by default; the names are those of
- * ShiftScaleImageFilter. Then comes one of these, or none; two of them end in an exception:
+ * A component becomes (value + Shift) * Scale, with Shift 0 and Scale 1 by default, as in ShiftScaleImageFilter. At
+ * most one of the following mappings is applied to the result; switching on two of them throws an exception.
  *
- * With UseWindow on it becomes what IntensityWindowingImageFilter makes of it. WindowMinimum and WindowMaximum go to
- * OutputMinimum and OutputMaximum, what lies between them is mapped linearly, and what lies beyond them becomes
- * OutputMinimum or OutputMaximum.
+ * UseWindow maps as IntensityWindowingImageFilter does: from WindowMinimum to WindowMaximum, linearly to OutputMinimum
+ * to OutputMaximum. Values beyond the window become OutputMinimum or OutputMaximum.
  *
- * With UseThreshold on it becomes what BinaryThresholdImageFilter makes of it: InsideValue from LowerThreshold to
- * UpperThreshold, both included, else OutsideValue.
+ * UseThreshold maps as BinaryThresholdImageFilter does: values from LowerThreshold to UpperThreshold, both included,
+ * become InsideValue, others OutsideValue.
  *
- * With UseSigmoid on it becomes what SigmoidImageFilter makes of it: (OutputMaximum - OutputMinimum) /
- * (1 + exp(-(value - Beta) / Alpha)) + OutputMinimum. Alpha (1) is the width of the ramp and must not be 0; a negative
- * one makes it fall. Beta (0) is its center. Both are in the units of the value. The exponential is the module's own,
- * within four units in the last place, so the GPU has the bits of the host. OutputMinimum is by default the least value
- * of the output's type, as that of the window; ITK's sigmoid of reals has the least positive one.
+ * UseSigmoid maps as SigmoidImageFilter does, to (OutputMaximum - OutputMinimum) / (1 + exp(-(value - Beta) / Alpha)) +
+ * OutputMinimum. Alpha (1) is the width of the ramp and must not be 0; a negative Alpha makes the ramp fall. Beta (0)
+ * is the center of the ramp. Both are in the units of the value. The exponential is the module's own, accurate to four
+ * ulp, so that the GPU gives the same bits as the host. OutputMinimum is by default the lowest value of the output's
+ * type, as for the window; ITK's sigmoid for reals has the smallest positive value instead.
  *
- * Names and defaults are otherwise those of ITK's filters. The values that these three take are those after shift and
- * scale. Windows and thresholds without shift and scale have the bits of ITK's filters.
+ * Names and defaults are otherwise those of ITK's filters. The three mappings work on the values after shift and scale.
+ * Windows and thresholds without shift and scale give the same bits as ITK's filters.
  *
- * A longer list of steps is not needed. A shift and scale behind a mapping only changes OutputMinimum, OutputMaximum,
- * InsideValue and OutsideValue. A threshold behind a mapping is a threshold of other values. A window behind a window
- * is another window, and a window before a sigmoid cuts its ends: that alone takes two filters.
+ * Longer sequences of steps are not needed. A shift and scale after a mapping only changes OutputMinimum,
+ * OutputMaximum, InsideValue and OutsideValue. A threshold after a mapping is a threshold of other values. A window
+ * after a window is another window. Only a window before a sigmoid, which truncates its ends, needs two filters.
  *
  * A shift and scale alone is computed in float, or in double if either type is double, int or unsigned int. With one of
- * the three all is computed in double. For integer outputs the result is then truncated toward zero, or with Rounding
- * Nearest rounded to the nearest integer, halves to the even one, and clamped to the type's range. Rounding says
- * nothing about real outputs and about thresholds. NaN becomes OutsideValue by a threshold, else it stays NaN in reals
- * and becomes 0 in integers.
+ * the three mappings, everything is computed in double. For integer outputs the result is then truncated toward zero,
+ * or with Rounding Nearest rounded to the nearest integer (halves to the even one), and clamped to the type's range.
+ * Rounding has no effect on real outputs and on thresholds. A threshold maps NaN to OutsideValue; otherwise NaN stays
+ * NaN in reals and becomes 0 in integers.
  *
- * The filter computes the requested region, on the input's device. It reads and writes each component once. With a
- * device image as output, Update() queues the work and returns; with an image of the host see CudaDownloadImageFilter.
+ * The filter computes the requested region on the input's device. It reads and writes each component once. If the
+ * output is a device image, Update() queues the work and returns; for a host image see CudaDownloadImageFilter.
  *
  * \code
  * using FloatType = itk::CudaDeviceImage<float, 3>;
@@ -101,16 +101,16 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaPixelMappingImageFilter, ImageToImageFilter);
 
-  /** Added to each component before it is multiplied by Scale; default 0. */
+  /** The value added to each component before it is multiplied by Scale; default 0. */
   itkSetMacro(Shift, double);
   itkGetConstMacro(Shift, double);
 
-  /** Each component is multiplied by it; default 1. */
+  /** The factor by which each component is multiplied; default 1. */
   itkSetMacro(Scale, double);
   itkGetConstMacro(Scale, double);
 
-  /** How reals become integers: Truncate (default) or Nearest.
-   * \exception ExceptionObject for another name */
+  /** How reals are converted to integers: Truncate (default) or Nearest.
+   * \exception ExceptionObject if the name is unknown */
   itkSetMacro(Rounding, CudaRounding);
   itkGetConstMacro(Rounding, CudaRounding);
   void
@@ -119,7 +119,7 @@ public:
     this->SetRounding(CudaRoundingFromString(name));
   }
 
-  /** Whether components are mapped by a sigmoid; default off. */
+  /** Whether a sigmoid maps the components; default off. */
   itkSetMacro(UseSigmoid, bool);
   itkGetConstMacro(UseSigmoid, bool);
   itkBooleanMacro(UseSigmoid);
@@ -132,46 +132,49 @@ public:
   itkSetMacro(Beta, double);
   itkGetConstMacro(Beta, double);
 
-  /** Whether components are mapped from a window; default off. */
+  /** Whether a window maps the components; default off. */
   itkSetMacro(UseWindow, bool);
   itkGetConstMacro(UseWindow, bool);
   itkBooleanMacro(UseWindow);
 
   /** The window; default: the range of the input's components. The minimum must be less than the maximum. The type is
-   * that of the input, as in ITK: behind a shift and scale of integers, windows still begin and end at whole numbers.
+   * the input's, as in ITK, so that for integers the window begins and ends at whole numbers even after a shift and
+   * scale.
    */
   itkSetMacro(WindowMinimum, InputComponentType);
   itkGetConstMacro(WindowMinimum, InputComponentType);
   itkSetMacro(WindowMaximum, InputComponentType);
   itkGetConstMacro(WindowMaximum, InputComponentType);
 
-  /** What the ends of the window, or of the sigmoid's ramp, become; default: the range of the output's components. */
+  /** The values to which the ends of the window, or of the sigmoid's ramp, are mapped; default: the range of the
+   * output's components. */
   itkSetMacro(OutputMinimum, OutputComponentType);
   itkGetConstMacro(OutputMinimum, OutputComponentType);
   itkSetMacro(OutputMaximum, OutputComponentType);
   itkGetConstMacro(OutputMaximum, OutputComponentType);
 
-  /** Whether components become one of two values; default off. */
+  /** Whether a threshold maps the components to one of two values; default off. */
   itkSetMacro(UseThreshold, bool);
   itkGetConstMacro(UseThreshold, bool);
   itkBooleanMacro(UseThreshold);
 
-  /** The thresholds; default: the range of the input's components. Their type is that of the input, as for windows. */
+  /** The thresholds; default: the range of the input's components. Their type is the input's, as for windows. */
   itkSetMacro(LowerThreshold, InputComponentType);
   itkGetConstMacro(LowerThreshold, InputComponentType);
   itkSetMacro(UpperThreshold, InputComponentType);
   itkGetConstMacro(UpperThreshold, InputComponentType);
 
-  /** From the lower threshold to the upper one; default: the greatest value of the output's components. */
+  /** The value for components between the thresholds, both included; default: the greatest value of the output's
+   * components. */
   itkSetMacro(InsideValue, OutputComponentType);
   itkGetConstMacro(InsideValue, OutputComponentType);
 
-  /** Elsewhere; default 0. */
+  /** The value for all other components; default 0. */
   itkSetMacro(OutsideValue, OutputComponentType);
   itkGetConstMacro(OutsideValue, OutputComponentType);
 
-  /** As the superclass's. If the output is an image of the host and a filter before this one throws, it calls
-   * ResetPipeline(), without which ITK's next Update() would do nothing. */
+  /** Updates the output as the superclass does. If the output is a host image and a filter upstream throws, it also
+   * calls ResetPipeline(), because otherwise ITK's next Update() would do nothing. */
   void
   UpdateOutputData(DataObject * output) override;
 

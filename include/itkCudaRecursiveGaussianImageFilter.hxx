@@ -25,8 +25,9 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyLineLengths() const
 {
-  // The texts are those of ITK's class, which checks after its input has run. The filter takes whole lines along
-  // Direction: the requested region makes none of them shorter. Lines along other axes may have any length.
+  // The messages are those of ITK's class, which makes the same checks, but only after its input has run. The largest
+  // possible region is enough to check, because the filter takes whole lines along Direction, so the requested region
+  // shortens none of them. Lines along other axes may have any length.
   const unsigned int axis = this->GetDirection();
   if (axis >= TInputImage::ImageDimension)
   {

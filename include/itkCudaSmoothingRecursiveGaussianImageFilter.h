@@ -14,28 +14,28 @@ namespace itk
 /** \class CudaSmoothingRecursiveGaussianImageFilter
  * \brief SmoothingRecursiveGaussianImageFilter on an NVIDIA GPU: Gaussian smoothing along all axes.
  *
- * Convolves the image with the recursive approximation of a Gaussian along every axis, each component of a pixel by
- * itself. All parameters, defaults and exceptions are those of the superclass: Sigma or SigmaArray in the image's
- * physical units (default 1, each must be greater than 0). Every axis needs at least four pixels; lines continue beyond
- * their ends with their edge values. BoundaryMode continues them in other ways (CudaRecursiveGaussianImageFilter).
+ * The filter convolves each component of the image with the recursive approximation of a Gaussian along every axis. All
+ * parameters, defaults and exceptions are those of the superclass: Sigma or SigmaArray in the image's physical units
+ * (default 1, each must be greater than 0). Every axis needs at least four pixels; lines continue beyond their ends
+ * with their edge values. BoundaryMode selects other continuations (CudaRecursiveGaussianImageFilter).
  *
- * The image is uploaded once, all axes are filtered on the GPU, and the result is downloaded once. Between the axes
+ * The image is uploaded once, all axes are filtered on the GPU, and the result is downloaded once. Between the axes,
  * pixels are float (char, short and float images) or double (int and double images). The superclass rounds pixels of
  * int and double to float between axes. CudaRecursiveGaussianImageFilter describes coefficients, accuracy, conversion
  * to integer types, supported types, and the parameters Approximation, Backend and DeviceIndex.
  *
- * A pixel costs about 45 floating-point operations for each axis, whatever Sigma is. On the GPU the filter holds two
- * images, and for types other than float and double scalars a third one in the type of the input or output.
+ * A pixel costs about 45 floating-point operations for each axis, independently of Sigma. On the GPU the filter holds
+ * two images, and for types other than float and double scalars a third one in the type of the input or output.
  *
  * A NaN or infinite pixel can spoil the whole image, as in the superclass (docs/developer/numerics.md).
  *
- * With a ValidMask the filter smooths over the pixels alone where the mask is not 0 (normalised convolution):
+ * With a ValidMask the filter smooths only over the pixels where the mask is not 0 (normalised convolution):
  * \f[ y = \frac{G(m x)}{G(m)}, \qquad m \in \{0, 1\}. \f]
- * What the other pixels hold changes no bit of the output; it may be NaN. They get values, too, from the valid pixels
- * around them. Where the weight \f$ G(m) \f$ is below 1e-3 (with Approximation Deriche, whose kernel undershoots:
- * 1e-2), far from any valid pixel, the output is FillValue. The error is that of the filter divided by the weight. The
- * mask has the image's region and geometry. It holds for all components of a pixel. It is an image of the host, also
- * for device images, and is uploaded for each run.
+ * The values of the other pixels, which may be NaN, do not change a bit of the output. These pixels get output values,
+ * too, from the valid pixels around them. Where the weight \f$ G(m) \f$ is below 1e-3 (with Approximation Deriche,
+ * whose kernel undershoots: 1e-2), which means far from any valid pixel, the output is FillValue. The error is that of
+ * the filter divided by the weight. The mask has the image's region and geometry and applies to all components of a
+ * pixel. It is a host image, also for device images, and is uploaded for each run.
  *
  * \code
  * auto filter = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
@@ -65,7 +65,7 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  // The superclass indexes an array of ImageDimension - 1 filters.
+  // The superclass accesses an array of ImageDimension - 1 filters, which is empty for one dimension.
   static_assert(TInputImage::ImageDimension >= 2, "Use CudaRecursiveGaussianImageFilter for images of one dimension");
 
   using MaskImageType = Image<unsigned char, TInputImage::ImageDimension>;
@@ -73,11 +73,13 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaSmoothingRecursiveGaussianImageFilter, SmoothingRecursiveGaussianImageFilter);
 
-  /** The pixels that are not 0 in this image count; none (the default): all. */
+  /** The mask of the pixels to smooth over, which are those where it is not 0. Without a mask (default) all pixels
+   * count. */
   itkSetInputMacro(ValidMask, MaskImageType);
   itkGetInputMacro(ValidMask, MaskImageType);
 
-  /** What pixels without enough valid ones around them become; default NaN. In images of integers NaN becomes 0. */
+  /** Sets the output value of pixels that have too few valid pixels around them; default NaN. In images of integers NaN
+   * becomes 0. */
   void
   SetFillValue(double value)
   {

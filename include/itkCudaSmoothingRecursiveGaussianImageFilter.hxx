@@ -13,7 +13,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyInputInformation() ITKv5_CONST
 {
-  // ITK compares spacing, origin and direction of all inputs.
+  // The superclass compares spacing, origin and direction of all inputs.
   Superclass::VerifyInputInformation();
   if (const MaskImageType * const mask = this->GetValidMask())
   {
@@ -84,7 +84,7 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDa
 {
   if (this->GetInPlace() && this->CanRunInPlace())
   {
-    // Makes this filter release its input afterwards, as it does in ITK's class.
+    // AllocateOutputs() makes this filter release its input after the run, as ITK's class does.
     this->AllocateOutputs();
   }
   Superclass::GenerateDataBySuperclass();

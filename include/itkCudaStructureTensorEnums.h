@@ -16,10 +16,10 @@ namespace itk
 class CudaStructureTensorEnums
 {
 public:
-  /** What the output has. `Components`: the upper triangle of the tensor. `Eigenvalues`: in ascending order.
-   * `Orientation`: the unit eigenvector of the least eigenvalue, which points along a line or texture; its first
-   * component that is not 0 is positive. `Coherence`: (l_D - l_1) / (l_D + l_1) of the greatest and the least
-   * eigenvalue, from 0 (no direction) to 1 (one direction); 0 where the image is constant. */
+  /** The quantity that the output holds. `Components`: the upper triangle of the tensor. `Eigenvalues`: the eigenvalues
+   * in ascending order. `Orientation`: the unit eigenvector of the smallest eigenvalue, which points along a line or
+   * texture; its first nonzero component is positive. `Coherence`: (l_D - l_1) / (l_D + l_1) of the greatest eigenvalue
+   * l_D and the smallest eigenvalue l_1, from 0 (no direction) to 1 (one direction); 0 where the image is constant. */
   enum class Quantity : uint8_t
   {
     Components,

@@ -14,27 +14,27 @@
 namespace itk
 {
 /** \class CudaStructureTensorImageFilter
- * \brief The structure tensor on an NVIDIA GPU: products of an image's derivatives, smoothed.
+ * \brief The structure tensor on an NVIDIA GPU: the smoothed products of an image's derivatives.
  *
  * \f[ J = G_\rho * \left( \nabla (G_\sigma * I) \; \nabla (G_\sigma * I)^T \right) \f]
  *
  * (W. Foerstner and E. Guelch, ISPRS Intercommission Workshop, Interlaken, 1987; J. Bigun and G. H. Granlund, ICCV
- * 1987.) Sigma (default 1) is the standard deviation of the Gaussian whose derivatives are taken, and IntegrationSigma
- * (default 2) that of the neighbourhood in which the products are averaged, both in physical units. Derivatives are per
- * unit of spacing, along the axes of the image. Approximation says which recursive Gaussians these are: Deriche
- * (default), those of RecursiveGaussianImageFilter, or Accurate.
+ * 1987.) Sigma (default 1) is the standard deviation \f$ \sigma \f$ of the Gaussian whose derivatives are taken.
+ * IntegrationSigma (default 2) is the standard deviation \f$ \rho \f$ of the neighbourhood in which the products are
+ * averaged. Both are in physical units. Derivatives are per physical unit, along the axes of the image. Approximation
+ * selects the recursive Gaussians: Deriche (default), as in RecursiveGaussianImageFilter, or Accurate.
  *
- * Quantity says what the output has: the components of the tensor (default), a SymmetricSecondRankTensor; its
- * eigenvalues in ascending order or its orientation, an array of as many components as the image has axes; or its
- * coherence, a number. CudaStructureTensorEnums explains them.
+ * Quantity selects the output: the components of the tensor (default), a SymmetricSecondRankTensor; its eigenvalues in
+ * ascending order or its orientation, an array with as many components as the image has axes; or its coherence, a
+ * number. CudaStructureTensorEnums explains them.
  *
  * Images have two or three dimensions, and at least four pixels along each axis. Input or output, or both, may be
  * device images (CudaDeviceImage). The arithmetic is double if the input or the output is of double, int or unsigned
- * int, else float. A NaN or infinite pixel spoils the lines through it and through their pixels.
+ * int, otherwise float. A NaN or infinite pixel spoils the lines through it and through the pixels of these lines.
  *
- * Backend says where to compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory.
- * Otherwise the same steps run on ITK's threads, with lines in double. Cuda throws CudaError instead of falling back.
- * There is no fallback for device images.
+ * Backend selects where the filter runs. Automatic (default) uses the GPU if one is usable and the images fit into its
+ * memory. Otherwise the same steps run on ITK's threads, with lines in double. Cuda throws CudaError instead of falling
+ * back. There is no fallback for device images.
  *
  * \code
  * auto filter = itk::CudaStructureTensorImageFilter<itk::Image<float, 3>>::New();
@@ -44,7 +44,7 @@ namespace itk
  * filter->Update();
  * \endcode
  *
- * \exception ExceptionObject if a sigma is not above 0, an axis has less than four pixels, or the output's pixels do
+ * \exception ExceptionObject if a sigma is not above 0, an axis has fewer than four pixels, or the output's pixels do
  * not have the components of Quantity
  *
  * \sa CudaSymmetricEigenAnalysisImageFilter

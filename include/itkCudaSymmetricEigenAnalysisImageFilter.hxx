@@ -6,7 +6,7 @@
 
 namespace itk
 {
-/** \exception ExceptionObject if Dimension is not the number of the tensors' rows */
+/** Returns the plan of the run. \exception ExceptionObject if Dimension is not the number of the tensors' rows */
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaEigenPlan
 CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::MakePlan() const
@@ -14,7 +14,7 @@ CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::MakePlan() con
   using CudaDetail::CudaEigenValueOrder;
   constexpr unsigned int rows = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>::Rows;
 
-  // ITK's class would write beyond the tensor's rows.
+  // With another number, ITK's class would write beyond the tensor's rows.
   const unsigned int dimension = this->GetDimension();
   if (dimension != rows)
   {

@@ -12,14 +12,14 @@ namespace itk
 /** \class CudaUploadImageFilter
  * \brief Copies an image of the host to a device image.
  *
- * Input: Image or VectorImage, with components that the module supports. Output: a CudaDeviceImage of the same
- * dimension and number of components, by default with the same pixels. Where the component types differ, the pixels are
- * converted on the device as filters convert them: integers are clamped, reals are truncated toward zero, and NaN
- * becomes 0 in an integer.
+ * The input is an Image or VectorImage, with components that the module supports. The output is a CudaDeviceImage of
+ * the same dimension and number of components, by default with the same pixels. If the component types differ, the
+ * pixels are converted on the device as filters convert them: integers are clamped, reals are truncated toward zero,
+ * and NaN becomes 0 in an integer.
  *
- * DeviceIndex says on which device the output lies (default -1, the device of CudaFiltersConfiguration). The filter
- * streams: it uploads what is requested. When Update() returns, the host's pixels have been read. Work that reads the
- * output waits for the upload on the device.
+ * DeviceIndex selects the device of the output (default -1, which stands for the device of CudaFiltersConfiguration).
+ * The filter streams: it uploads only the requested region. When Update() returns, the host's pixels have been read.
+ * Work that reads the output waits for the upload on the device.
  *
  * \code
  * using HostImageType = itk::Image<float, 3>;
@@ -29,8 +29,8 @@ namespace itk
  * itk::CudaDeviceImage<float, 3>::Pointer volume = upload->GetOutput();
  * \endcode
  *
- * \exception CudaError with the reason if the device cannot be used or its memory has run out: there is no fallback to
- * the host
+ * \exception CudaError with the reason if the device cannot be used or its memory has run out, because there is no
+ * fallback to the host
  * \exception ExceptionObject if the input does not hold the requested pixels
  *
  * \sa CudaUpload, CudaDownloadImageFilter
@@ -60,7 +60,7 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaUploadImageFilter, ImageToImageFilter);
 
-  /** Index of the device; -1 (default): that of CudaFiltersConfiguration.
+  /** The index of the device; -1 (default) stands for the device of CudaFiltersConfiguration.
    * \exception ExceptionObject if it is less than -1 */
   void
   SetDeviceIndex(int index);
@@ -79,10 +79,11 @@ private:
   int m_DeviceIndex{ -1 };
 };
 
-/** The image on the device, -1 for that of CudaFiltersConfiguration: CudaUploadImageFilter in one call.
-   \code
-   auto volume = itk::CudaUpload(image);
-   \endcode
+/** Returns a copy of the image on the device, made by a CudaUploadImageFilter. -1 stands for the device of
+ * CudaFiltersConfiguration.
+ * \code
+ * auto volume = itk::CudaUpload(image);
+ * \endcode
  * \ingroup CudaFilters */
 template <typename TImage>
 auto
