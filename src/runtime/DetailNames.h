@@ -7,7 +7,7 @@ namespace itk
 namespace CudaDetail
 {}
 
-// The sources use the names of itk::CudaDetail without the namespace.
+// Lets the sources use names of itk::CudaDetail without qualifying them.
 namespace cuda
 {
 using namespace CudaDetail;

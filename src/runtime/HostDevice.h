@@ -2,11 +2,11 @@
 #ifndef CudaFilters_runtime_HostDevice_h
 #define CudaFilters_runtime_HostDevice_h
 
-// The one place that knows whether nvcc reads the file.
-// ITK_CUDA_HOST_DEVICE: the function is compiled for the host and for the device.
-// ITK_CUDA_AS_ARGUMENTS, before such a template: it runs where its arguments can, which may be on one of them alone.
-// ITK_CUDA_UNROLL: the loop is unrolled on the device, where an array must not be indexed by a variable to stay in
-// registers.
+// This is the only header that checks whether nvcc compiles the file.
+// ITK_CUDA_HOST_DEVICE compiles a function for the host and for the device.
+// ITK_CUDA_AS_ARGUMENTS goes before such a function template. It suppresses nvcc's check of execution spaces, because
+// the template may be called with functions that are compiled for the host only or for the device only.
+// ITK_CUDA_UNROLL unrolls a loop on the device. An array stays in registers only if no runtime variable indexes it.
 #ifdef __CUDACC__
 #  define ITK_CUDA_HOST_DEVICE __host__ __device__
 #  define ITK_CUDA_AS_ARGUMENTS _Pragma("nv_exec_check_disable")

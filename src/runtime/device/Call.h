@@ -11,30 +11,30 @@
 #include <string>
 #include <utility>
 
-/** Evaluates an expression of type cudaError_t and throws itk::CudaError if it fails. All CUDA calls use this macro or
- * one of the two below. A kernel is launched by the expression itk::cuda::LaunchKernel(...). */
+/** Evaluates an expression of type cudaError_t and throws itk::CudaError if it fails. Every CUDA call goes through this
+ * macro or one of the two below. A kernel launch is the expression itk::cuda::LaunchKernel(...). */
 #define ITK_CUDA_CALL(...) \
   ::itk::cuda::CheckedCall(#__VA_ARGS__, __FILE__, __LINE__, [&]() -> cudaError_t { return (__VA_ARGS__); })
 
-/** Evaluates an expression of type cudaError_t, clears the error and returns it. For calls that may fail, because the
- * caller has an alternative. */
+/** Evaluates an expression of type cudaError_t, clears the error and returns it. It is meant for calls that may fail
+ * because the caller has an alternative. */
 #define ITK_CUDA_TRY(...) ::itk::cuda::OptionalCall(#__VA_ARGS__, [&]() -> cudaError_t { return (__VA_ARGS__); })
 
-/** Evaluates an expression of type cudaError_t that releases or waits in a destructor. Errors are dropped, also those
- * of a runtime that is shutting down. The fault hook does not count these calls. */
+/** Evaluates an expression of type cudaError_t that releases something or waits in a destructor. Errors are dropped,
+ * including the errors of a runtime that is shutting down. The fault hook does not count these calls. */
 #define ITK_CUDA_CALL_NOTHROW(...) ::itk::cuda::UncheckedCall((__VA_ARGS__))
 
 namespace itk::cuda
 {
 /** \class FaultHook
- * \brief Makes a CUDA call fail instead of being executed, for tests of the handling of errors.
+ * \brief Makes a CUDA call fail instead of executing it, so that tests can exercise error handling.
  *
- * Holds for the whole process; all functions may be called from any thread.
+ * The hook applies to the whole process. All functions may be called from any thread.
  */
 class CudaFilters_EXPORT FaultHook
 {
 public:
-  /** Counts calls from here on, from 1, and makes the n-th return `error` without being executed. With n = 0 none
+  /** Restarts the count of calls at 1 and makes the n-th call return `error` without being executed. With n = 0 no call
    * fails. */
   static void
   FailCall(unsigned long n, cudaError_t error);
@@ -43,26 +43,26 @@ public:
   static void
   Clear();
 
-  /** Calls counted since FailCall(). */
+  /** Returns the number of calls since FailCall(). */
   static unsigned long
   GetNumberOfCalls();
 
-  /** Whether the n-th call was reached. */
+  /** Returns whether the n-th call was reached. */
   static bool
   GetFired();
 
-  /** Source text of the call that was made to fail; empty before. */
+  /** Returns the source text of the call that was made to fail, or an empty string if no call has failed yet. */
   static std::string
   GetCall();
 
-  /** Whether calls are counted now. */
+  /** Returns whether calls are being counted. */
   static bool
   IsActive()
   {
     return s_Active.load(std::memory_order_relaxed);
   }
 
-  /** Counts one call. Returns cudaSuccess unless this call is the one to fail. */
+  /** Counts one call. Returns cudaSuccess unless this is the call that should fail. */
   static cudaError_t
   Count(const char * call);
 
@@ -70,13 +70,13 @@ private:
   static std::atomic<bool> s_Active;
 };
 
-/** Clears the runtime's last error and throws itk::CudaError. It is a function of the library, because device code is
- * to include no ITK header.
- */
+/** Clears the runtime's last error and throws itk::CudaError. The definition is in the library because device code must
+ * not include ITK headers. */
 [[noreturn]] CudaFilters_EXPORT void
 ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line);
 
-/** Throws itk::CudaError of kind OutOfMemory that names the three numbers; `limit` 0: none. */
+/** Throws itk::CudaError of kind OutOfMemory with the requested and available bytes and the limit in its message. A
+ * `limit` of 0 means no limit. */
 [[noreturn]] CudaFilters_EXPORT void
 ThrowOutOfMemory(const char * call, size_t asked, size_t available, size_t limit, const char * file, unsigned int line);
 
@@ -84,8 +84,9 @@ ThrowOutOfMemory(const char * call, size_t asked, size_t available, size_t limit
 [[noreturn]] CudaFilters_EXPORT void
 ThrowNotUsable(const std::string & reason, const char * file, unsigned int line);
 
-/** Finds a function of the driver, as it was in CUDA `version` (1000 * major + 10 * minor); nullptr if the driver has
- * none. The runtime finds it, because the library is not linked to the driver. */
+/** Looks up a driver function with the interface that it had in CUDA `version` (1000 * major + 10 * minor). `function`
+ * becomes nullptr if the driver does not have it. The lookup goes through the runtime because the library is not linked
+ * to the driver. */
 CudaFilters_EXPORT cudaError_t
 FindDriverFunction(const char * name, unsigned int version, void ** function);
 
@@ -152,8 +153,8 @@ LaunchWithParameters(const cudaLaunchConfig_t & configuration,
   return cudaLaunchKernelExC(&configuration, reinterpret_cast<const void *>(kernel), pointers);
 }
 
-/** Launches a kernel; the arguments are converted to the types of the kernel's parameters. The stream's device must be
- * the current one. */
+/** Launches a kernel and converts the arguments to the types of the kernel's parameters. The stream's device must be
+ * the current device. */
 template <typename... TParameters, typename... TArguments>
 cudaError_t
 LaunchKernel(void (*kernel)(TParameters...),
@@ -172,8 +173,8 @@ LaunchKernel(void (*kernel)(TParameters...),
   return LaunchWithParameters<TParameters...>(configuration, kernel, std::forward<TArguments>(arguments)...);
 }
 
-/** Calls a function that waits for queued work or comes after it. Its failure may be that of a kernel queued long
- * before; the exception says so. */
+/** Calls a function that waits for queued work or runs after it. If it fails with kind CallFailed, the cause may be a
+ * kernel that was queued long ago, so a hint about that is appended to the exception's description. */
 template <typename TFunction>
 void
 WithEarlierFailures(const TFunction & function)

@@ -18,7 +18,7 @@ namespace
 {
 constexpr int minimumComputeCapability = 75;
 
-/** Drivers serve every runtime of their major version. */
+/** A driver supports every runtime of its own major version. */
 constexpr int requiredDriverVersion = CUDART_VERSION / 1000 * 1000;
 
 std::atomic<int> forcedKernelTimeout{ -1 }; // SetKernelTimeoutForTests()
@@ -27,10 +27,11 @@ struct DeviceRecord
 {
   DeviceProperties  Properties;
   std::string       Reason;          // why the properties could not be read; empty if they were
-  std::atomic<bool> Usable{ false }; // its context exists and it runs this build's code
+  std::atomic<bool> Usable{ false }; // its context exists and it can run this build's code
 };
 
-/** The devices found. The list never changes and is never deleted, because static objects may ask for it late. */
+/** The list of devices found. It never changes and is never deleted, because destructors of static objects may still
+ * use it. */
 struct DeviceList
 {
   std::string                                Reason; // why there are none
@@ -69,7 +70,7 @@ DescribeNoDevice()
   return "an NVIDIA driver, but no GPU found";
 }
 
-/** Kept, so that a fork of the process need not ask. */
+/** Cached, so that a forked process need not call the driver. */
 std::atomic<int> knownDriverVersion{ 0 };
 
 cudaError_t
@@ -80,7 +81,8 @@ ReadDriverVersion(int & version)
   return error;
 }
 
-/** Number of devices; 0 with the reason. The reason is final if only another start of the process would change it. */
+/** Returns the number of devices, or 0 and the reason. `final` tells whether the result can change only if the process
+ * is restarted. */
 int
 CountDevices(std::string & reason, bool & final)
 {
@@ -138,7 +140,7 @@ ReadProperties(int device, DeviceProperties & properties)
   return error;
 }
 
-/** Looks for devices. Returns whether the result is final. Creates no context. */
+/** Searches for devices without creating a context. Returns whether the result is final. */
 bool
 SearchDevices(DeviceList & list)
 {
@@ -158,7 +160,8 @@ SearchDevices(DeviceList & list)
   return final;
 }
 
-/** The list, made by the first call; nullptr with the reason if that failed and may be tried again. */
+/** Returns the list, which the first call creates. Returns nullptr and the reason if the search failed and may be
+ * repeated. */
 const DeviceList *
 CompleteDeviceList(std::string & reason)
 {
@@ -177,7 +180,8 @@ CompleteDeviceList(std::string & reason)
   return deviceList;
 }
 
-/** The list if it has devices that this process can use; nullptr with the reason. Forked processes take no lock. */
+/** Returns the list if it has devices that this process can use, otherwise nullptr and the reason. Takes no lock in a
+ * forked process. */
 const DeviceList *
 GetDeviceList(std::string & reason)
 {
@@ -206,7 +210,7 @@ DescribeRange(int count)
   return count == 1 ? "the only device has index 0" : "there are devices 0 to " + std::to_string(count - 1);
 }
 
-/** The record of a device; nullptr with the reason. */
+/** Returns the record of a device, or nullptr and the reason. */
 DeviceRecord *
 FindDevice(int device, std::string & reason)
 {
@@ -242,7 +246,8 @@ DescribeDevice(int device, const DeviceProperties & properties)
   return "device " + std::to_string(device) + " (" + properties.Name + ')';
 }
 
-/** Empty if the device could be read and its compute capability is new enough. */
+/** Returns an empty string if the device's properties could be read and its compute capability is high enough,
+ * otherwise the reason. */
 std::string
 CheckProperties(int device, const DeviceRecord & record)
 {
@@ -256,7 +261,8 @@ CheckProperties(int device, const DeviceRecord & record)
          FormatComputeCapability(minimumComputeCapability) + " is needed";
 }
 
-/** Creates the context and looks for code in this library; empty if both worked. */
+/** Creates the context and looks for this library's code. Returns an empty string if both succeeded, otherwise the
+ * reason. */
 std::string
 TryDevice(int device, const DeviceProperties & properties)
 {
@@ -285,8 +291,8 @@ TryDevice(int device, const DeviceProperties & properties)
   }
 }
 
-/** Free memory of a device that was usable; 0 with the reason if the device is not usable any more. After an illegal
- * access or a timeout in any CUDA code of the process no call works. */
+/** Returns the free memory of a device that was usable, or 0 and the reason if it has become unusable. After an illegal
+ * access or a timeout in any CUDA code of the process, every call fails. */
 size_t
 GetFreeMemory(int device, const DeviceProperties & properties, std::string & reason)
 {
@@ -464,7 +470,7 @@ FindUsedDevice()
 
 namespace
 {
-/** A function of the driver; nullptr if it has none of that name. */
+/** Returns a driver function, or nullptr if the driver has no function of that name. */
 template <typename TFunction>
 TFunction
 GetDriverFunction(const char * name, unsigned int version) noexcept
@@ -474,11 +480,12 @@ GetDriverFunction(const char * name, unsigned int version) noexcept
   return reinterpret_cast<TFunction>(function);
 }
 
-/** Whether anybody in the process has created the device's primary context. True if that cannot be found out. */
+/** Returns whether anything in the process has created the device's primary context. Returns true if that cannot be
+ * determined. */
 bool
 HasContext(int device) noexcept
 {
-  constexpr unsigned int version = 7000; // the CUDA version that both came with, or before
+  constexpr unsigned int version = 7000; // both functions exist since this CUDA version or earlier
   static const auto      getDevice = GetDriverFunction<PFN_cuDeviceGet_v2000>("cuDeviceGet", version);
   static const auto      getState =
     GetDriverFunction<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", version);

@@ -8,34 +8,34 @@
 #include <string>
 #include <vector>
 
-// Questions about the devices for the rest of the module, with or without CUDA. runtime/device/Device.cxx answers in
-// a build with CUDA, runtime/device/DeviceWithoutCuda.cxx in a build without.
+// Queries about devices for the rest of the module, available with or without CUDA. They are defined in
+// runtime/device/Device.cxx in a build with CUDA and in runtime/device/DeviceWithoutCuda.cxx in a build without it.
 namespace itk::cuda
 {
 bool
 IsBuiltWithCuda();
 
-/** As CudaFiltersConfiguration::GetDriverVersion() and GetRequiredDriverVersion(). */
+/** See CudaFiltersConfiguration::GetDriverVersion() and GetRequiredDriverVersion(). */
 int
 GetDriverVersion();
 int
 GetRequiredDriverVersion();
 
-/** Empty, with the reason, if no GPU is found. Creates no context. */
+/** Returns the devices, or an empty list and the reason if no GPU is found. Creates no context. */
 std::vector<CudaDeviceInformation>
 FindDevices(std::string & reason);
 
-/** Whether the device can be used; creates its context. It is fast after the first time, because the answer yes is
- * kept. */
+/** Returns whether the device can be used, and creates its context. A positive answer is cached, so later calls are
+ * fast. */
 bool
 IsDeviceUsable(int device, std::string & reason);
 
-/** As IsDeviceUsable(), but also asks a usable device whether it still works. It takes some microseconds each time.
- */
+/** Like IsDeviceUsable(), but also checks that a usable device still works. The check takes a few microseconds per
+ * call. */
 bool
 IsDeviceUsableNow(int device, std::string & reason);
 
-/** "NVIDIA H200" and bytes, of a device that is usable. */
+/** Return the name ("NVIDIA H200") and the bytes of memory of a usable device. */
 std::string
 GetDeviceName(int device);
 size_t

@@ -2,7 +2,7 @@
 #include "runtime/device/DeviceQuery.h"
 #include "runtime/memory/DeviceMemory.h"
 
-// A build without CUDA: there is no device, and there is nothing to release.
+// Definitions for a build without CUDA. There is no device and nothing to release.
 namespace itk::cuda
 {
 namespace

@@ -21,7 +21,7 @@ FaultHookState &
 GetFaultHookState()
 {
   static FaultHookState * const state =
-    new FaultHookState; // outlives every static object whose destructor makes a call
+    new FaultHookState; // never deleted, because destructors of static objects may still make calls
   return *state;
 }
 } // namespace

@@ -12,15 +12,15 @@
 
 namespace itk::cuda
 {
-/** Most blocks of a launch along the first dimension of its grid. */
+/** Maximum number of blocks along the first dimension of a grid. */
 constexpr size_t MaximumGridSize = 0x7fffffff;
 
-/** The number as a number of blocks, for which launches have 32 bits.
- * \exception CudaError if it is beyond MaximumGridSize */
+/** Converts a number of blocks to the 32 bits that a launch takes.
+ * \exception CudaError if it exceeds MaximumGridSize */
 CudaFilters_EXPORT unsigned int
 GetNumberOfBlocks(size_t blocks);
 
-/** A grid of so many blocks in a row. */
+/** Returns a one-dimensional grid of `blocks` blocks. */
 inline dim3
 MakeGrid(size_t blocks)
 {
@@ -28,11 +28,11 @@ MakeGrid(size_t blocks)
 }
 
 /** \class SharedMemoryGrant
- * \brief Lets the blocks of one kernel have all the dynamic shared memory that the device grants.
+ * \brief Raises the dynamic shared memory limit of one kernel to the maximum of the device.
  *
- * The attribute belongs to the kernel on the device, not to a thread or a stream. A thread that lowered it would make
- * the launches of other threads fail. It is therefore set once on each device, to the most that is possible. A block
- * gets what its launch asks for. A kernel's launcher keeps the object as a static variable.
+ * The attribute belongs to the kernel on a device, not to a thread or a stream, so a thread that lowered it would make
+ * the launches of other threads fail. It is therefore set once per device, to the maximum. Each launch still requests
+ * only the shared memory that it needs. A kernel's launcher keeps the object as a static variable.
  */
 class CudaFilters_EXPORT SharedMemoryGrant
 {
@@ -43,8 +43,9 @@ public:
   SharedMemoryGrant &
   operator=(const SharedMemoryGrant &) = delete;
 
-  /** Sets the attribute on the device, which is the current one; at once if that has been done.
-   * \exception CudaError after which the next call tries again */
+  /** Sets the attribute on the device, which must be the current one. Returns immediately if the attribute has already
+   * been set there.
+   * \exception CudaError in which case the next call tries again */
   template <typename... TParameters>
   void
   Raise(void (*kernel)(TParameters...), int device)
@@ -56,7 +57,8 @@ public:
   }
 
 private:
-  /** Devices without a bit of their own have none: the attribute is set for each launch on them. */
+  /** Returns the device's bit, or 0 for devices beyond the 64 bits. The attribute is then set again for every launch.
+   */
   static uint64_t
   GetBit(int device)
   {
@@ -66,7 +68,7 @@ private:
   void
   RaiseOn(const void * kernel, int device);
 
-  std::atomic<uint64_t> m_Devices{ 0 }; // where the attribute has been set
+  std::atomic<uint64_t> m_Devices{ 0 }; // bit mask of the devices on which the attribute has been set
 };
 } // namespace itk::cuda
 

@@ -13,7 +13,7 @@ namespace itk::cuda
 {
 namespace
 {
-// No lock: another thread may have held it when the process was forked.
+// This is an atomic, not a lock, because another thread could have held a lock when the process was forked.
 std::atomic<long> claimedProcess{ 0 };
 
 long

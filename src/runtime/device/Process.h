@@ -8,34 +8,34 @@
 
 namespace itk::cuda
 {
-/** Notes that this process is the one that uses CUDA. Does nothing after the first call. It is called before the first
- * CUDA call, and before any lock of the device components is taken. A fork of the process may find such a lock held for
- * ever; it sees from this note that it must not take the lock. */
+/** Records that this process is the one that uses CUDA. Only the first call has an effect. It must come before the
+ * first CUDA call and before any lock of the device components is taken. A forked child may inherit such a lock in the
+ * locked state forever, and this record tells it that it must not take the lock. */
 void
 ClaimProcess();
 
-/** Whether this process is the one that uses CUDA. */
+/** Returns whether this process is the one that uses CUDA. */
 bool
 IsClaimedProcess();
 
-/** Whether this process is a fork of the one that uses CUDA. In a fork every CUDA call fails, also the calls that
- * release.
- */
+/** Returns whether this process was forked from the one that uses CUDA. Every CUDA call fails in such a process,
+ * including the calls that release resources. */
 bool
 IsForkedProcess();
 } // namespace itk::cuda
 
-// Limits of the system for this process, which may be much less than the machine has. Outside of Linux there are none.
+// Limits that the operating system sets for this process, which may be much lower than the machine's resources. On
+// systems other than Linux there are no such limits.
 namespace itk::cuda
 {
-/** The least memory limit, in bytes, of the control groups of this process and of all groups above them. No value if
- * none of them has a limit, or if that cannot be read. It knows control groups of version 1, of version 2, and
- * mixtures.
- * \param root the folder in which `/proc` and `/sys` are looked up, so that tests can bring their own */
+/** Returns the smallest memory limit, in bytes, of this process's control group and all groups above it. Returns no
+ * value if there is no limit or if it cannot be read. Control groups of version 1, version 2 and mixed set-ups are
+ * supported.
+ * \param root the folder in which `/proc` and `/sys` are looked up, so that tests can provide their own */
 std::optional<size_t>
 GetCgroupMemoryLimit(const std::string & root = {});
 
-/** The limit of the address space in bytes, RLIMIT_AS; no value if there is none. */
+/** Returns the limit of the address space in bytes (RLIMIT_AS), or no value if there is no limit. */
 std::optional<size_t>
 GetAddressSpaceLimit();
 } // namespace itk::cuda

@@ -16,15 +16,15 @@ namespace itk::cuda
 {
 namespace
 {
-/** Where the groups of one hierarchy are mounted, from /proc/self/mountinfo. */
+/** The mount point of one cgroup hierarchy, read from /proc/self/mountinfo. */
 struct Mount
 {
   bool        IsVersion2;
-  std::string Root; // path of the group that is mounted
+  std::string Root; // path of the mounted group
   std::string Point;
 };
 
-/** Paths of this process's groups, from /proc/self/cgroup; empty if there is none. */
+/** Paths of this process's control groups, read from /proc/self/cgroup. A path is empty if there is no such group. */
 struct Groups
 {
   std::string Version1;
@@ -37,8 +37,8 @@ HasMemory(const std::string & commaSeparated)
   return (',' + commaSeparated + ',').find(",memory,") != std::string::npos;
 }
 
-/** Lines "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw", with any number of fields before the
- * dash; the last field lists the controllers of version 1. */
+/** Parses lines like "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw", which may have any number
+ * of fields before the dash. The last field lists the controllers of version 1. */
 std::vector<Mount>
 ReadMounts(const std::string & root)
 {
@@ -62,7 +62,7 @@ ReadMounts(const std::string & root)
   return mounts;
 }
 
-/** Lines "4:cpu,memory:/path" of version 1, "0::/path" of version 2. */
+/** Parses lines like "4:cpu,memory:/path" (version 1) and "0::/path" (version 2). */
 Groups
 ReadGroups(const std::string & root)
 {
@@ -87,8 +87,9 @@ ReadGroups(const std::string & root)
   return groups;
 }
 
-/** The group's folder relative to the mount point, "/a/b". Empty (the mount point itself) for a group outside of the
- * mounted part: a container may see its own group mounted, but the path that the group has on the host. */
+/** Returns the group's folder relative to the mount point, such as "/a/b". Returns an empty string, which stands for
+ * the mount point itself, if the group is outside of the mounted part. This happens in a container that mounts its own
+ * group but reports the path that the group has on the host. */
 std::string
 GetFolder(const Mount & mount, const std::string & group)
 {
@@ -98,8 +99,8 @@ GetFolder(const Mount & mount, const std::string & group)
   return isBelow ? folder : "";
 }
 
-/** A number of bytes. No value for "max", for the number that version 1 writes if there is no limit (the multiple of
- * the page size below 2^63), and for other text. */
+/** Reads a number of bytes from a file. Returns no value for "max", for the number that version 1 writes if there is no
+ * limit (the multiple of the page size below 2^63), and for any other text. */
 std::optional<size_t>
 ReadLimit(const std::string & path)
 {

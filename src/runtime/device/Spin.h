@@ -11,7 +11,8 @@
 
 namespace itk::cuda
 {
-/** Waits for a condition without sleeping, for half a millisecond by default. It yields the processor now and then.
+/** Busy-waits for a condition without sleeping, for half a millisecond by default. It yields the processor from time to
+ * time.
  * \return whether the condition holds */
 template <typename TCondition>
 bool
@@ -36,8 +37,10 @@ SpinUntil(const TCondition & condition, std::chrono::microseconds longest = std:
   return condition();
 }
 
-/** The same where more threads wait than there are processors: it spins for a tenth of a millisecond, and then sleeps
- * between looks, ten times at most. With shorter spins a hundred partitions on an H200 take 3 to 9 % longer. */
+/** Waits for a condition where there may be more waiting threads than processors. It spins for 0.1 ms and then sleeps
+ * for 20 us at most ten times, checking the condition after each sleep. With a shorter spin, a hundred partitions on an
+ * H200 take 3 to 9 % longer.
+ * \return whether the condition holds */
 template <typename TCondition>
 bool
 NapUntil(const TCondition & condition)

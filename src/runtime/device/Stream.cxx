@@ -15,13 +15,13 @@ namespace itk::cuda
 namespace
 {
 /** \class UnusedHandles
- * \brief Streams or events of each device that wait for their next use.
+ * \brief A free list of streams or events for each device.
  */
 template <typename THandle>
 class UnusedHandles
 {
 public:
-  /** One that was used before, or nullptr: then the caller makes one. */
+  /** Returns a handle for reuse, or nullptr if there is no free handle and the caller must create one. */
   THandle
   Take(int device)
   {
@@ -29,7 +29,7 @@ public:
     List &                            list = m_Lists[device];
     if (list.Free.empty())
     {
-      list.Free.reserve(++list.NumberOfHandles); // so that giving back never allocates
+      list.Free.reserve(++list.NumberOfHandles); // so that GiveBack() never allocates
       return nullptr;
     }
     const THandle handle = list.Free.back();
@@ -59,7 +59,8 @@ template <typename THandle>
 UnusedHandles<THandle> &
 GetUnused()
 {
-  static auto * const unused = new UnusedHandles<THandle>; // it outlives every static object that uses a handle
+  static auto * const unused =
+    new UnusedHandles<THandle>; // never deleted, because static objects may still use a handle
   return *unused;
 }
 } // namespace
@@ -80,7 +81,7 @@ StreamLease::~StreamLease()
 {
   if (IsForkedProcess() || !DrainStream(*this))
   {
-    return; // a stream with failed work or a lost context cannot be used again
+    return; // a stream with failed work or a lost context cannot be reused
   }
   GetUnused<cudaStream_t>().GiveBack(m_Device, m_Stream);
 }
@@ -94,7 +95,7 @@ StreamLease::Synchronize() const
 bool
 DrainStream(const Context & context) noexcept
 {
-  // Any call creates a context on the thread's current device, also a call about another device's stream.
+  // Every CUDA call creates a context on the thread's current device, even a call about another device's stream.
   const DeviceGuard guard(context.GetDevice(), std::nothrow);
   return ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(context.GetStream())) == cudaSuccess;
 }
@@ -173,7 +174,7 @@ Event::Synchronize() const
 
 namespace
 {
-/** Streams of threads that have ended, by device. */
+/** Streams that ended threads have left, by device. */
 struct EndedThreads
 {
   std::mutex                               Mutex;
@@ -183,7 +184,8 @@ struct EndedThreads
 EndedThreads &
 GetEndedThreads()
 {
-  static EndedThreads * const threads = new EndedThreads; // the last thread ends after static objects are gone
+  static EndedThreads * const threads =
+    new EndedThreads; // never deleted, because the last thread ends after static objects are destroyed
   return *threads;
 }
 
@@ -207,7 +209,7 @@ TakeStream(int device)
   return stream;
 }
 
-/** A thread's streams. */
+/** The streams of one thread. */
 class ThreadStreams
 {
 public:
@@ -220,7 +222,7 @@ public:
   {
     if (IsForkedProcess())
     {
-      return; // the lock may be held for ever
+      return; // another thread may have held the lock at the fork
     }
     EndedThreads &                    ended = GetEndedThreads();
     const std::lock_guard<std::mutex> lock(ended.Mutex);

@@ -11,11 +11,11 @@
 namespace itk::cuda
 {
 /** \class Context
- * \brief Where work runs, and in which order: a device and one of its streams. The stream is the module's own
- * (StreamLease) or a caller's.
+ * \brief A device and one of its streams, which say where work runs and in which order. The stream belongs to the
+ * module (StreamLease) or to the caller.
  *
- * Work that the engines queue on the stream runs after all work that was queued there before. The context is plain data
- * and owns nothing.
+ * Work that the engines queue on the stream runs after all work queued there earlier. The context is plain data and
+ * owns nothing.
  */
 class Context
 {
@@ -43,10 +43,10 @@ protected:
 };
 
 /** \class StreamLease
- * \brief A context with a stream of the module's own, for exclusive use until the end of the scope.
+ * \brief A context with one of the module's own streams, for exclusive use until the end of the scope.
  *
- * The streams are non-blocking and stay in a list of their device for reuse. No stream is ever destroyed, because CUDA
- * ends before the process does. The destructor waits for all work on the stream.
+ * The streams are non-blocking and are kept in a free list per device for reuse. They are never destroyed, because CUDA
+ * shuts down before the process ends. The destructor waits for all work on the stream.
  */
 class CudaFilters_EXPORT StreamLease : public Context
 {
@@ -59,30 +59,31 @@ public:
   StreamLease &
   operator=(const StreamLease &) = delete;
 
-  /** Waits for all work on the stream; throws CudaError if any of it failed. */
+  /** Waits for all work on the stream.
+   * \exception CudaError if any of the work failed */
   void
   Synchronize() const;
 };
 
-/** Waits for all work on a context's stream, or for its failure. Returns whether the work succeeded. */
+/** Waits until all work on a context's stream is done or has failed. Returns whether it succeeded. */
 bool
 DrainStream(const Context & context) noexcept;
 
-/** \exception CudaError of kind NotUsable if the stream is recorded for a CUDA graph. The stream is of the current
- * device. */
+/** Verifies that the stream is not being captured into a CUDA graph. The stream must belong to the current device.
+ * \exception CudaError of kind NotUsable if it is being captured */
 void
 RequireNoCapture(const Context & context);
 
 /** \class Event
- * \brief A point in a stream's work, without time stamp.
+ * \brief A point in a stream's work, without a time stamp.
  *
- * CUDA's events stay in a list of their device for reuse: making and destroying one took up to 1.7 us (H100, default
- * stream). What waits for a point waits for it alone, also if the event is recorded again later.
+ * CUDA events are kept in a free list per device for reuse, because creating and destroying one took up to 1.7 us
+ * (H100, default stream). Work that waits for an event is not affected if the event is recorded again later.
  */
 class CudaFilters_EXPORT Event
 {
 public:
-  /** An event of the current device. */
+  /** Creates an event on the current device. */
   Event();
   ~Event();
 
@@ -96,11 +97,11 @@ public:
   void
   Record(const Context & context);
 
-  /** Makes later work of the context wait for the event; does nothing if it was never recorded. */
+  /** Makes later work of the context wait for the event. Does nothing if the event was never recorded. */
   void
   MakeWait(const Context & context) const;
 
-  /** Blocks the calling thread until the event has happened; returns at once if it was never recorded. */
+  /** Blocks the calling thread until the event has happened. Returns immediately if the event was never recorded. */
   void
   Synchronize() const;
 
@@ -110,21 +111,24 @@ private:
   bool        m_IsRecorded{ false };
 };
 
-/** The calling thread's own stream on a device, for work that is queued and left to run. Each call of a thread returns
- * the same stream, so its work is in order without events.
+/** Returns the calling thread's own stream on a device, for work that is queued without being waited for. All calls
+ * from one thread return the same stream, so its work is ordered without events.
  *
- * When the thread ends, another thread may get the stream. Its work then comes after the work still queued. Nothing
- * waits for the stream or destroys it. \exception CudaError if the device cannot be used */
+ * When the thread ends, its stream may be given to another thread, whose work then runs after the work still queued
+ * there. Nothing waits for the stream or destroys it.
+ * \exception CudaError if the device cannot be used */
 CudaFilters_EXPORT Context
 GetThreadContext(int device);
 
 /** \class OwnersStream
- * \brief A scope in which work is queued on the stream of an array's owner. The array's device is the current one.
+ * \brief A scope in which work is queued on the external stream that comes with an array. The array's device is the
+ * current device in this scope.
  */
 class OwnersStream
 {
 public:
-  /** \exception CudaError of kind NotUsable if the device cannot be used, or the stream is recorded for a CUDA graph */
+  /** \exception CudaError of kind NotUsable if the device cannot be used or the stream is being captured into a CUDA
+   * graph */
   explicit OwnersStream(const CudaDetail::CudaArrayMemory & array)
     : m_Context(Open(array))
     , m_Guard(array.Device)

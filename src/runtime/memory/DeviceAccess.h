@@ -11,14 +11,15 @@
 
 namespace itk::cuda
 {
-/** The view for engines, which know no owners. */
+/** Returns the view without its owner, as the engines take it. */
 inline DeviceView
 GetDeviceView(const CudaDeviceImageView & image)
 {
   return { image.GetPointer(), image.ComponentType, image.Size, image.Stride };
 }
 
-/** Size and type of the image, as the checks of images of the host take them; the host cannot read its memory. */
+/** Returns a host view with the size and type of a device image, for the checks that host images go through. The host
+ * cannot read its memory. */
 inline CudaImageView
 GetShape(const CudaDeviceImageView & image)
 {
@@ -36,7 +37,8 @@ GetStreamHandle(const Context & context)
   return reinterpret_cast<CudaDeviceImageMemory::StreamType>(context.GetStream());
 }
 
-/** The image's memory. \exception ExceptionObject if it has none */
+/** Returns the image's memory.
+ * \exception ExceptionObject if it has none */
 inline CudaDeviceImageMemory &
 GetMemory(const CudaDeviceImageView & image)
 {
@@ -48,8 +50,8 @@ GetMemory(const CudaDeviceImageView & image)
 }
 
 /** \class DeviceReading
- * \brief A scope in which work that reads an image is queued on a stream. The work comes after all work that wrote the
- * image, and before the image's memory is freed.
+ * \brief A scope in which work that reads an image is queued on a stream. The work runs after all work that wrote the
+ * image and before the image's memory is freed.
  */
 class DeviceReading
 {
@@ -72,7 +74,7 @@ private:
 };
 
 /** \class DeviceWriting
- * \brief A scope in which work that writes an image is queued on a stream. The work comes after all work that read or
+ * \brief A scope in which work that writes an image is queued on a stream. The work runs after all work that read or
  * wrote the image.
  */
 class DeviceWriting

@@ -27,11 +27,11 @@ namespace
 {
 using StreamType = CudaDeviceImageMemory::StreamType;
 
-/** Who else knows the memory. */
+/** Which work outside of the module may access the memory. */
 enum class Exposure
 {
   Nobody,
-  DefaultStream, // work of the default stream, and of those that CUDA synchronises with it
+  DefaultStream, // work on the default stream and on the streams that CUDA synchronises with it
   Anywhere
 };
 
@@ -41,7 +41,7 @@ IsDefaultStream(StreamType stream)
   return stream == 0 || stream == reinterpret_cast<StreamType>(cudaStreamLegacy);
 }
 
-/** An event after all work that was queued on the stream. */
+/** Returns an event after all work queued on the stream. */
 Event
 MakeEvent(const Context & context)
 {
@@ -50,7 +50,7 @@ MakeEvent(const Context & context)
   return event;
 }
 
-/** As above. If no event can be made, the host waits. */
+/** Like MakeEvent(), but if no event can be made, the host waits for the stream. */
 std::optional<Event>
 TryMakeEvent(const Context & context) noexcept
 {
@@ -65,7 +65,7 @@ TryMakeEvent(const Context & context) noexcept
   }
 }
 
-/** Makes later work of `waiting` wait for all work that was queued on `other`. */
+/** Makes later work of `waiting` wait for all work queued on `other`. */
 void
 WaitForAll(const Context & other, const Context & waiting)
 {
@@ -73,10 +73,10 @@ WaitForAll(const Context & other, const Context & waiting)
 }
 
 /** \class OrderedMemory
- * \brief Memory with the streams of its writers and readers.
+ * \brief Device memory that tracks the streams of its writers and readers.
  *
- * The module's own memory has a home: the stream where it was allocated and will be freed. Work on the home stream
- * needs no event; an event is recorded when another stream asks. Adopted memory has no home.
+ * The module's own memory has a home stream, on which it was allocated and will be freed. Work on the home stream needs
+ * no event, because one is recorded when another stream has to wait for it. Adopted memory has no home stream.
  */
 class OrderedMemory : public CudaDeviceImageMemory
 {
@@ -107,7 +107,7 @@ public:
       }
       catch (...)
       {
-        // It promises not to, and there is nobody to tell.
+        // The function promises not to throw, and nobody could handle the exception.
       }
     }
   }
@@ -161,7 +161,7 @@ public:
     }
     catch (...)
     {
-      DrainStream(context); // without an event the host waits, to keep the order
+      DrainStream(context); // without an event the host must wait to keep the order
     }
   }
 
@@ -203,13 +203,15 @@ public:
       }
       if (m_Home)
       {
-        ITK_CUDA_CALL(cudaStreamSynchronize(m_Home->GetStream())); // others may use the memory meanwhile
+        ITK_CUDA_CALL(cudaStreamSynchronize(
+          m_Home->GetStream())); // outside of the lock, so that others can use the memory meanwhile
       }
     });
   }
 
 private:
-  using ReaderKey = std::pair<cudaStream_t, std::thread::id>; // threads' default streams share one handle
+  using ReaderKey =
+    std::pair<cudaStream_t, std::thread::id>; // the per-thread default streams of all threads share one handle
 
   Context
   GetContext(StreamType stream) const
@@ -223,15 +225,15 @@ private:
     return m_Home && m_Home->GetStream() == context.GetStream();
   }
 
-  /** Whether the stream's order alone puts its later work after the last write. */
+  /** Returns whether stream order alone puts later work of the stream after the last write. */
   bool
   IsBehindWriter(const Context & context) const
   {
     return m_Exposure == Exposure::Nobody && !m_Written && this->IsHome(context);
   }
 
-  // All calls below are made with the memory's device as the current device: a call creates a context on the current
-  // device.
+  // The functions below require the memory's device to be the current one, because a CUDA call creates a context on the
+  // current device.
 
   void
   WaitForWriter(const Context & context) const;
@@ -251,8 +253,8 @@ private:
 
   mutable std::mutex   m_Mutex;
   Exposure             m_Exposure{ Exposure::Nobody };
-  std::optional<Event> m_Written; // after the last write; none if that was on the home stream, or if there was no write
-  mutable std::map<ReaderKey, Event> m_Readers; // after reads on other streams than home
+  std::optional<Event> m_Written; // after the last write; empty if that was on the home stream or if there was no write
+  mutable std::map<ReaderKey, Event> m_Readers; // after reads on streams other than the home stream
 };
 
 void
@@ -281,16 +283,16 @@ OrderedMemory::WaitForReaders(const Context & context) const
   }
   if (this->IsHome(context))
   {
-    m_Readers.clear(); // later work on the home stream, and the freeing of the memory, comes after them
+    m_Readers.clear(); // later work on the home stream, including the release of the memory, runs after these reads
   }
   else if (m_Written && m_Home)
   {
-    WaitForAll(*m_Home, context); // reads on the home stream leave no event
+    WaitForAll(*m_Home, context); // reads on the home stream record no event
   }
 }
 
-/** Called before the memory goes back. The module's memory goes back in the order of its home stream; adopted memory
- * goes back to its owner when all work is done. */
+/** Prepares the release of the memory. The module's memory is released in the order of its home stream. Adopted memory
+ * returns to its owner when all work is done. */
 void
 OrderedMemory::EndUse()
 {
@@ -375,7 +377,7 @@ CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAx
     image.Stride[axis] = image.Stride[axis - 1] * size[axis - 1];
   }
 
-  const cuda::Context home = cuda::GetThreadContext(device); // where the memory was allocated
+  const cuda::Context home = cuda::GetThreadContext(device); // the stream on which the memory was allocated
   if (!initialize)
   {
     ClearPadding({ image.GetPointer(), type, image.Size, image.Stride }, home);

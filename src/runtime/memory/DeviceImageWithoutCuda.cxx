@@ -5,7 +5,7 @@
 
 #include <string>
 
-// Device images in a build without CUDA: there is no memory for them.
+// Definitions for device images in a build without CUDA, where no memory exists for them.
 namespace itk
 {
 namespace

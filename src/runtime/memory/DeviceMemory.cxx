@@ -24,8 +24,8 @@
 
 namespace itk::cuda
 {
-/** The memory of one device: a pool of the module's own. All other users of CUDA in the process share the device's
- * default pool. */
+/** The module's own memory pool on one device. The device's default pool is left to all other users of CUDA in the
+ * process. */
 class DevicePool
 {
 public:
@@ -34,7 +34,7 @@ public:
     , m_PoolsSupported(GetDeviceProperties(device).MemoryPoolsSupported)
   {}
 
-  /** From the resource; nullptr: from this pool. */
+  /** Allocates from the resource, or from this pool if it is nullptr. */
   void *
   Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource);
 
@@ -93,7 +93,7 @@ struct DevicePools
 DevicePools &
 GetDevicePools()
 {
-  static DevicePools * const pools = new DevicePools; // no memory is released at exit, when the runtime may be gone
+  static DevicePools * const pools = new DevicePools; // never deleted, because the CUDA runtime may be gone at exit
   return *pools;
 }
 
@@ -110,7 +110,7 @@ GetDevicePool(int device)
   return *pool;
 }
 
-/** All pools there are. */
+/** Returns all existing pools. */
 std::vector<DevicePool *>
 ListDevicePools()
 {
@@ -127,7 +127,7 @@ ListDevicePools()
   return list;
 }
 
-/** Free bytes, for a message; 0 if they are unknown. */
+/** Returns the free bytes for an error message, or 0 if they are unknown. */
 size_t
 GetAvailableNoThrow(DevicePool & pool)
 {
@@ -165,7 +165,7 @@ DevicePool::UncountBytes(size_t bytes)
   GetMemoryCounts().DeviceInUse -= bytes;
 }
 
-/** Creates the pool when it is first needed, and makes it keep no more than the limit in force. */
+/** Creates the pool on first use and limits the memory that it keeps to the configured limit. */
 cudaMemPool_t
 DevicePool::GetHandle()
 {
@@ -211,7 +211,7 @@ DevicePool::AllocateFromPool(size_t bytes, cudaStream_t stream)
   cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
   if (error == cudaErrorMemoryAllocation)
   {
-    // Memory that the stream's earlier work released goes back to the device only when that work is done.
+    // Memory that the stream's earlier work released returns to the device only after that work is done.
     ITK_CUDA_CALL(cudaStreamSynchronize(stream));
     this->ReleaseUnused();
     error = this->TryAllocate(&pointer, bytes, stream);
@@ -292,7 +292,7 @@ DevicePool::ReleaseTo(const CudaDeviceMemoryResource & resource,
   }
   catch (...)
   {
-    // It promises not to, and there is nobody to tell.
+    // The function promises not to throw, and nobody could handle the exception.
   }
 }
 
@@ -317,7 +317,7 @@ DevicePool::Release(void *                           pointer,
   }
   else
   {
-    ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(stream)); // cudaFree is not ordered after the stream's work
+    ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(stream)); // cudaFree is not stream-ordered
     ITK_CUDA_CALL_NOTHROW(cudaFree(pointer));
   }
 }
@@ -331,7 +331,7 @@ DevicePool::GetAvailable()
   return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
 }
 
-/** Bytes free on the device, and bytes that the pool holds. */
+/** Returns the free bytes of the device plus the bytes that the pool holds unused. */
 size_t
 DevicePool::GetUnused()
 {
@@ -452,7 +452,7 @@ ReleaseUnusedMemory()
   }
   catch (const CudaError &)
   {
-    // A device that has failed has nothing to give back.
+    // A device that has failed has no memory to give back.
   }
 }
 } // namespace itk::cuda

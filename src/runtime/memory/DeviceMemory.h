@@ -14,22 +14,22 @@ namespace itk::cuda
 class DevicePool;
 
 /** \class DeviceBuffer
- * \brief Device memory, allocated and released in the order of a stream's work.
+ * \brief Device memory that is allocated and released in stream order.
  *
- * The memory comes from a pool of the module's own on the stream's device, which keeps released memory; on devices
- * without memory pools it comes from cudaMalloc. It is aligned to 256 bytes and not initialised. If memory runs out,
- * the pool gives back its unused part and the allocation is tried once more. A single failure of the call is therefore
- * not seen from outside. With CudaFiltersConfiguration::SetDeviceMemoryResource() the memory comes from the caller's
- * functions, and goes back to those it came from.
+ * The memory comes from the module's own pool on the stream's device, which keeps released memory, or from cudaMalloc
+ * on devices without memory pools. It is aligned to 256 bytes and not initialised. If memory runs out, the pool returns
+ * its unused memory to the device and the allocation is repeated once, so callers do not see a single failure. With
+ * CudaFiltersConfiguration::SetDeviceMemoryResource() the memory comes from the caller's functions and is released
+ * through the functions that it came from.
  */
 class CudaFilters_EXPORT DeviceBuffer
 {
 public:
   DeviceBuffer() = default;
 
-  /** \exception CudaError, of kind OutOfMemory also if the bytes in use would pass
-   * CudaFiltersConfiguration::GetDeviceMemoryLimit(), or if the caller's functions gave none
-   * \exception ExceptionObject if what they gave is not aligned */
+  /** \exception CudaError of kind OutOfMemory, also if the bytes in use would exceed
+   * CudaFiltersConfiguration::GetDeviceMemoryLimit() or if the caller's functions returned no memory
+   * \exception ExceptionObject if they returned memory that is not aligned */
   DeviceBuffer(size_t bytes, const Context & context);
   ~DeviceBuffer();
 
@@ -52,14 +52,14 @@ public:
     return m_Size;
   }
 
-  /** Bytes that can be allocated now on a usable device: the free bytes of the device and the unused bytes of the
-   * module's pool, within the configured limit. If memory comes from the caller's functions, it is the limit minus the
-   * bytes in use, or the largest number if there is no limit.
+  /** Returns the bytes that can be allocated on a usable device. These are the free bytes of the device plus the unused
+   * bytes of the module's pool, within the configured limit. If memory comes from the caller's functions, it is the
+   * limit minus the bytes in use, or the largest number if there is no limit.
    * \exception CudaError */
   static size_t
   GetAvailable(int device);
 
-  /** Gives the unused memory of all pools back to their devices. The current device must be one that is used. */
+  /** Returns the unused memory of all pools to their devices. The current device must be one that is in use. */
   static void
   ReleaseUnused();
 
@@ -71,21 +71,21 @@ private:
   size_t                           m_Size{ 0 };
   DevicePool *                     m_Pool{ nullptr };
   cudaStream_t                     m_Stream{ nullptr };
-  const CudaDeviceMemoryResource * m_Resource{ nullptr }; // nullptr: the pool
+  const CudaDeviceMemoryResource * m_Resource{ nullptr }; // nullptr if the memory is from the pool
 };
 } // namespace itk::cuda
 
-// Questions about device memory and page-locked memory for the rest of the module, with or without CUDA.
-// runtime/memory/DeviceMemory.cxx answers in a build with CUDA, runtime/device/DeviceWithoutCuda.cxx in a build
-// without.
+// Queries about device memory and page-locked memory for the rest of the module, available with or without CUDA. They
+// are defined in runtime/memory/DeviceMemory.cxx in a build with CUDA and in runtime/device/DeviceWithoutCuda.cxx in a
+// build without it.
 namespace itk::cuda
 {
-/** Bytes that can be allocated now on a usable device; see DeviceBuffer::GetAvailable().
+/** Returns the bytes that can be allocated on a usable device; see DeviceBuffer::GetAvailable().
  * \exception CudaError */
 CudaFilters_EXPORT size_t
 GetAvailableDeviceMemory(int device);
 
-/** Gives back device and page-locked memory that is not in use. */
+/** Releases device memory and page-locked memory that is not in use. */
 void
 ReleaseUnusedMemory();
 } // namespace itk::cuda

@@ -9,7 +9,7 @@
 
 namespace itk::cuda
 {
-/** A number of bytes for people to read: "2.1 GiB". Exact below 1024. */
+/** Formats a number of bytes for people to read, such as "2.1 GiB". The text is exact below 1024. */
 inline std::string
 FormatBytes(size_t bytes)
 {

@@ -6,10 +6,10 @@
 
 namespace itk::cuda
 {
-/** The clock that tells CudaHostMemoryPool how long a block has been free. */
+/** The clock with which CudaHostMemoryPool measures how long a block has been free. */
 using HostMemoryClock = std::chrono::steady_clock::time_point (*)();
 
-/** Replaces the clock, so that tests need not wait; nullptr: back to std::chrono::steady_clock. */
+/** Replaces the clock so that tests need not wait. nullptr restores std::chrono::steady_clock. */
 void
 SetHostMemoryClock(HostMemoryClock clock);
 } // namespace itk::cuda

@@ -29,7 +29,7 @@ namespace
 constexpr size_t blockAlignment = size_t{ 2 } << 20; // a huge page on x86-64 and on AArch64 with 4 KiB pages
 
 #ifdef __linux__
-/** Maps `bytes`, a multiple of the alignment, at a multiple of the alignment; nullptr if the system refuses. */
+/** Maps `bytes`, a multiple of the alignment, at an aligned address. Returns nullptr if the system refuses. */
 void *
 MapBlock(size_t bytes)
 {
@@ -46,7 +46,7 @@ MapBlock(size_t bytes)
     munmap(first, head);
   }
   munmap(first + head + bytes, mapped - head - bytes);
-  // This is advice only. A kernel without huge pages refuses it, and the block works nevertheless.
+  // This is only advice. A kernel without huge pages rejects it and the block still works.
   (void)madvise(first + head, bytes, MADV_HUGEPAGE);
   return first + head;
 }
@@ -171,10 +171,10 @@ private:
     size_t    Bytes;
     TimePoint Released;
   };
-  using BlockList = std::list<Block>; // blocks change from one list to the other without an allocation
+  using BlockList = std::list<Block>; // lists let blocks change from one to the other without an allocation
 
-  /** The smallest free block that fits. A block that is more than a quarter too large stays free: small images are not
-   * to hold the memory of large ones. */
+  /** Finds the smallest free block that fits. A block that is more than a quarter too large is not used, so that small
+   * images do not hold the memory of large ones. */
   BlockList::iterator
   FindFreeBlock(size_t bytes)
   {
@@ -190,7 +190,8 @@ private:
     return best;
   }
 
-  /** A fresh block. If the system refuses it, all free blocks go back to the system, and it is asked again. */
+  /** Adds a new free block. If the system refuses the memory, all free blocks are unmapped and the request is repeated
+   * once. */
   BlockList::iterator
   AddFreeBlock(size_t bytes)
   {
@@ -217,7 +218,8 @@ private:
     return std::prev(m_Free.end());
   }
 
-  /** Returns free blocks to the system until at most `limit` bytes are kept. The block released first goes first. */
+  /** Returns free blocks to the system until at most `limit` bytes are kept, the block that was released first going
+   * first. */
   void
   Shrink(size_t limit)
   {
@@ -237,7 +239,7 @@ private:
   }
 
   std::mutex                            m_Mutex;
-  BlockList                             m_Free; // in the order of their release
+  BlockList                             m_Free; // in order of release
   BlockList                             m_Used;
   std::map<void *, BlockList::iterator> m_UsedByAddress;
   size_t                                m_BytesInUse{ 0 };
@@ -247,15 +249,16 @@ private:
 Pool &
 GetPool()
 {
-  static Pool * const pool = new Pool; // images in static storage come back after static objects here would be gone
+  static Pool * const pool = new Pool; // never deleted, because images in static storage are released after static
+                                       // objects of this file are destroyed
   return *pool;
 }
 
 #ifdef __linux__
-/** A child of fork() gets an unlocked pool in the state between two calls, whatever other threads are doing. Before a
- * fork the handlers run in the reverse order of their registration. This handler is registered when the library is
- * loaded, in general before that of ITK's pool of threads. ITK's handler waits for threads, which may be waiting for
- * this lock. */
+/** These handlers give a child of fork() an unlocked pool in a consistent state, whatever other threads are doing.
+ * Handlers run before a fork in the reverse order of their registration. These are registered when the library is
+ * loaded, which is usually before ITK's thread pool registers its own. ITK's handler therefore runs first, as it must,
+ * because it waits for threads that may be waiting for this lock. */
 [[maybe_unused]] const int forkHandlers =
   pthread_atfork([] { GetPool().Lock(); }, [] { GetPool().Unlock(); }, [] { GetPool().Unlock(); });
 #endif

@@ -8,7 +8,7 @@ namespace itk::cuda
 namespace
 {
 MemoryCounts counts;
-static_assert(std::is_trivially_destructible_v<MemoryCounts>); // images that outlive main() still ask
+static_assert(std::is_trivially_destructible_v<MemoryCounts>); // images that outlive main() still read the counts
 } // namespace
 
 MemoryCounts &

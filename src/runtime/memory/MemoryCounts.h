@@ -10,10 +10,10 @@
 namespace itk::cuda
 {
 /** \struct MemoryCounts
- * \brief What the pools of device memory and of page-locked memory hold, in bytes.
+ * \brief The bytes that the pools of device memory and of page-locked memory hold.
  *
- * The counts are not in the pools, because a fork of the process asks for them and must not wait for the pools' locks.
- * The pool of ordinary host memory asks for them too: it leaves room for the page-locked memory that is kept.
+ * The counts are outside of the pools because a forked process also reads them and must not wait for the pools' locks.
+ * The pool of ordinary host memory reads them too, to leave room for the page-locked memory that is cached.
  */
 struct MemoryCounts
 {
@@ -22,17 +22,17 @@ struct MemoryCounts
   std::atomic<size_t> PinnedCached{ 0 }; // kept for reuse
 };
 
-/** The counts of this process, which the pools keep. */
+/** Returns the counts of this process, which the pools update. */
 MemoryCounts &
 GetMemoryCounts();
 
-/** As CudaFiltersConfiguration::GetDeviceBytesInUse() and GetPinnedBytesInUse(). */
+/** See CudaFiltersConfiguration::GetDeviceBytesInUse() and GetPinnedBytesInUse(). */
 size_t
 GetDeviceBytesInUse();
 size_t
 GetPinnedBytesInUse();
 
-/** Page-locked bytes kept for reuse. */
+/** Returns the page-locked bytes that are kept for reuse. */
 CudaFilters_EXPORT size_t
 GetPinnedBytesCached();
 } // namespace itk::cuda

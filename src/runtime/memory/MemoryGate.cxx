@@ -14,23 +14,23 @@ namespace itk::cuda
 namespace
 {
 constexpr std::chrono::milliseconds waitBetweenLooks{ 20 };
-// Sums of so many do not overflow.
+// Up to 1,024 reservations of this size can be added without overflow.
 constexpr size_t largestReservation = std::numeric_limits<size_t>::max() >> 10;
 
-/** A reservation of the thread, for Pause. */
+/** A reservation that the thread holds, recorded for Pause. */
 using Held = std::pair<MemoryGate *, size_t>;
 
 thread_local std::vector<Held> heldByThread;
 thread_local unsigned int      runsOfOtherThreads = 0;
 
-/** The sum, or the largest number: memory without a limit counts as that. */
+/** Returns the sum, or the largest number on overflow, which stands for memory without a limit. */
 size_t
 AddSaturated(size_t a, size_t b)
 {
   return a > std::numeric_limits<size_t>::max() - b ? std::numeric_limits<size_t>::max() : a + b;
 }
 
-/** A lock that is open as long as the object lives. */
+/** Unlocks a lock for the lifetime of the object. */
 class Unlocked
 {
 public:
@@ -53,7 +53,7 @@ MemoryGate::Reservation::Reservation(MemoryGate &              gate,
   : m_Gate(gate)
   , m_Bytes(std::min(bytes, largestReservation))
 {
-  heldByThread.reserve(heldByThread.size() + 1); // what follows the wait does not throw
+  heldByThread.reserve(heldByThread.size() + 1); // so that nothing throws after the wait
   m_Gate.Enter(m_Bytes, getAvailable, whileWaiting);
   heldByThread.emplace_back(&m_Gate, m_Bytes);
 }
@@ -98,13 +98,13 @@ MemoryGate::GetNumberOfRuns()
   return static_cast<unsigned int>(heldByThread.size()) + runsOfOtherThreads;
 }
 
-/** With the lock. */
+/** The caller holds the lock. */
 MemoryGate::Balance
 MemoryGate::GetBalance(size_t bytes, size_t available)
 {
   const bool isIdle = m_NumberOfActive + m_NumberOfPaused == 0;
   m_Idle = isIdle ? available : std::max(m_Idle, available);
-  // Runs may not have allocated yet what they hold: what is available now is not all that counts.
+  // Active runs may not have allocated all of their reservations yet, so the available memory alone does not decide.
   const bool fits = bytes <= available && bytes + m_Active + m_Paused <= m_Idle;
   const bool willFit = m_NumberOfActive > 0 && bytes <= AddSaturated(available, m_Active) && bytes + m_Paused <= m_Idle;
   return { fits, willFit };
@@ -120,7 +120,7 @@ MemoryGate::Enter(size_t bytes, const AvailableFunction & getAvailable, const Wa
     while (GetNumberOfRuns() == 0)
     {
       const Balance balance = this->GetBalance(bytes, getAvailable());
-      const bool    isFirst = place == m_Waiting.begin(); // when no run is under way, the first one goes on
+      const bool    isFirst = place == m_Waiting.begin(); // when no run is active, the first one starts
       if ((balance.Fits && isFirst) || !(balance.Fits || balance.WillFit))
       {
         break;
@@ -154,7 +154,7 @@ MemoryGate::Remove(size_t bytes)
   m_Changed.notify_all();
 }
 
-/** From runs that are under way to paused ones, or back. */
+/** Moves a reservation from the active runs to the paused ones, or back. */
 void
 MemoryGate::Move(size_t bytes, bool pauses)
 {
@@ -173,7 +173,7 @@ MemoryGate::GetPotential(const AvailableFunction & getAvailable)
   const size_t                      available = getAvailable();
   if (m_NumberOfActive + m_NumberOfPaused == 0 || GetNumberOfRuns() > 0)
   {
-    return available; // a run inside of another one does not wait
+    return available; // a run inside another one does not wait
   }
   const size_t idle = std::max(m_Idle, available);
   return std::max(available, std::min(AddSaturated(available, m_Active), idle - std::min(idle, m_Paused)));

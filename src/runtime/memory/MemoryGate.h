@@ -13,33 +13,35 @@
 namespace itk::cuda
 {
 /** \class MemoryGate
- * \brief Lets a run wait for device memory that other runs of the process will give back.
+ * \brief Lets a run wait for device memory that other runs of the process will release.
  *
- * A run reserves all of its memory at once, before it allocates any, and holds one reservation until it ends. It waits
- * only while another run is under way and the memory would suffice if those that are under way had ended. Then, or if
- * it need not wait, it begins, whatever there is: an allocation may still fail, as it may without the gate. Runs get
- * their turns in the order in which they came. Otherwise small ones could keep a large one waiting for ever.
+ * A run reserves all of its memory at once before it allocates any, and holds this one reservation until it ends. It
+ * waits only while another run is active and the memory would suffice after the active runs have ended. Otherwise it
+ * starts immediately. Its allocations may still fail, as without the gate. Runs get their turns in order of arrival,
+ * because otherwise small runs could keep a large one waiting forever.
  *
- * Two kinds of runs never wait, because others may wait for them: a run that begins inside another one, in the same
- * thread, and any run while all others are paused. A paused run goes on when its user comes back. Memory of images does
- * not count as memory that will be given back.
+ * Two kinds of runs never wait, because other runs may be waiting for them: a run that starts inside another run of the
+ * same thread, and any run while all others are paused. A paused run continues when control returns from the user's
+ * code. Memory of images does not count as memory that will be released.
  *
- * The gate knows no device and allocates nothing. It has a lock: a fork of the process must not come here.
+ * The gate knows no device and allocates no device memory. It uses a lock, so a forked process must not call it.
  */
 class CudaFilters_EXPORT MemoryGate
 {
 public:
-  /** Bytes that can be allocated now. It is called with the gate locked. */
+  /** Returns the bytes that can be allocated. It is called with the gate locked. */
   using AvailableFunction = std::function<size_t()>;
-  /** Called from time to time by a run that waits; it may throw. */
+  /** Called repeatedly while a run waits. It may throw. */
   using WaitFunction = std::function<void()>;
 
   /** \class Reservation
-   * \brief What a run holds, until the object's end. It belongs to the thread that made it. */
+   * \brief The memory that a run holds until this object is destroyed. It belongs to the thread that made it.
+   */
   class CudaFilters_EXPORT Reservation
   {
   public:
-    /** Waits for its turn. \exception what `whileWaiting` throws; then nothing is reserved */
+    /** Waits for its turn.
+     * \exception anything that `whileWaiting` throws, in which case nothing is reserved */
     Reservation(MemoryGate &              gate,
                 size_t                    bytes,
                 const AvailableFunction & getAvailable,
@@ -56,7 +58,8 @@ public:
   };
 
   /** \class Pause
-   * \brief As long as it lives, the calling thread's runs wait for their user. */
+   * \brief Marks the calling thread's runs as paused for its lifetime, because they wait for user code.
+   */
   class CudaFilters_EXPORT Pause
   {
   public:
@@ -69,7 +72,9 @@ public:
   };
 
   /** \class Inside
-   * \brief As long as it lives, the calling thread works for a run of another thread, if `runs` is not 0. */
+   * \brief States for its lifetime that the calling thread works for `runs` runs of another thread. It has no effect if
+   * `runs` is 0.
+   */
   class CudaFilters_EXPORT Inside
   {
   public:
@@ -84,24 +89,24 @@ public:
     const unsigned int m_Runs;
   };
 
-  /** The runs that the calling thread is inside of. */
+  /** Returns the number of runs that the calling thread is inside of. */
   static unsigned int
   GetNumberOfRuns();
 
-  /** Bytes that can be allocated when all runs have ended that are under way. */
+  /** Returns the bytes that can be allocated after all active runs have ended. */
   size_t
   GetPotential(const AvailableFunction & getAvailable);
 
-  /** Runs that wait. For tests. */
+  /** Returns the number of waiting runs, for tests. */
   size_t
   GetNumberOfWaiting();
 
 private:
-  /** What is needed, and there or to come. */
+  /** Whether a reservation fits into the memory. */
   struct Balance
   {
     bool Fits;
-    bool WillFit; // when the runs that are under way have ended
+    bool WillFit; // once the active runs have ended
   };
 
   Balance
@@ -116,15 +121,15 @@ private:
 
   std::mutex              m_Mutex;
   std::condition_variable m_Changed;
-  std::list<size_t>       m_Waiting;             // in the order of their turns
-  size_t                  m_NumberOfActive{ 0 }; // runs that are under way
-  size_t                  m_Active{ 0 };         // bytes that they hold, at most
+  std::list<size_t>       m_Waiting;             // bytes of each run, in order of arrival
+  size_t                  m_NumberOfActive{ 0 }; // active runs, which are neither waiting nor paused
+  size_t                  m_Active{ 0 };         // bytes that the active runs hold at most
   size_t                  m_NumberOfPaused{ 0 };
   size_t                  m_Paused{ 0 };
-  size_t                  m_Idle{ 0 }; // bytes that can be allocated when no run holds any
+  size_t                  m_Idle{ 0 }; // bytes that can be allocated when no run holds memory
 };
 
-/** The gate of a device. It stays until the end of the process. */
+/** Returns the gate of a device, which is never deleted. */
 MemoryGate &
 GetMemoryGate(int device);
 } // namespace itk::cuda

@@ -37,7 +37,7 @@ private:
 PinnedPool &
 GetPinnedPool()
 {
-  static PinnedPool * const pool = new PinnedPool; // no memory is released at exit, when the runtime may be gone
+  static PinnedPool * const pool = new PinnedPool; // never deleted, because the CUDA runtime may be gone at exit
   return *pool;
 }
 
@@ -50,7 +50,8 @@ AllocateChunk()
   {
     itksys::SystemInformation system;
     system.RunMemoryCheck();
-    const size_t available = static_cast<size_t>(system.GetAvailablePhysicalMemory()) << 20; // it counts in MiB
+    const size_t available = static_cast<size_t>(system.GetAvailablePhysicalMemory())
+                             << 20; // GetAvailablePhysicalMemory() returns MiB
     ThrowOutOfMemory(
       "cudaHostAlloc (page-locked host memory)", PinnedBuffer::ChunkSize, available, 0, __FILE__, __LINE__);
   }
@@ -75,7 +76,7 @@ PinnedPool::Take()
       counts.PinnedInUse += PinnedBuffer::ChunkSize;
       return chunk;
     }
-    m_Free.reserve(counts.PinnedInUse / PinnedBuffer::ChunkSize + 1); // so that giving back never allocates
+    m_Free.reserve(counts.PinnedInUse / PinnedBuffer::ChunkSize + 1); // so that GiveBack() never allocates
     counts.PinnedInUse += PinnedBuffer::ChunkSize;
   }
   try
@@ -115,7 +116,8 @@ PinnedPool::GiveBack(void * chunk) noexcept
     ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
     return;
   }
-  // Page-locked memory takes longer to make than ordinary memory, so free ordinary memory makes room for it.
+  // Free ordinary memory makes room for the page-locked chunk, because page-locked memory is more expensive to
+  // allocate.
   CudaHostMemoryPool::ReleaseUnused(limit - kept);
 }
 

@@ -12,21 +12,22 @@ namespace itk::cuda
 /** \class PinnedBuffer
  * \brief One chunk of page-locked host memory, on loan from a pool of the process.
  *
- * Chunks have one size, so no memory is lost to fragmentation. Free chunks are kept up to
+ * All chunks have the same size, so no memory is lost to fragmentation. Free chunks are kept for reuse up to
  * CudaFiltersConfiguration::GetHostCacheLimit().
  */
 class CudaFilters_EXPORT PinnedBuffer
 {
 public:
-  /** The link of an H200 reads 2 MiB in 41 us if they lie in the processors' caches, and in 50 to 65 us otherwise.
-   * Smaller copies reach less of its rate: 43 GB/s with 512 KiB, 48 with 1 MiB, 51 with 2 MiB and 53 with 4 MiB. */
+  /** The link of an H200 reads 2 MiB in 41 us if they are in the processor's caches, and in 50 to 65 us otherwise.
+   * Smaller copies reach a smaller part of its bandwidth: 43 GB/s with 512 KiB, 48 with 1 MiB, 51 with 2 MiB and 53
+   * with 4 MiB. */
   static constexpr size_t ChunkSize = size_t{ 2 } << 20;
 
-  /** An empty buffer. */
+  /** Creates an empty buffer. */
   PinnedBuffer() = default;
   ~PinnedBuffer() { this->Release(); }
 
-  /** A chunk of ChunkSize bytes, page-locked for all devices. The current device must be usable.
+  /** Takes a chunk of ChunkSize bytes, page-locked for all devices. The current device must be usable.
    * \exception CudaError */
   static PinnedBuffer
   Take();
@@ -60,7 +61,7 @@ public:
     return m_Pointer ? ChunkSize : 0;
   }
 
-  /** Frees the chunks that are kept. The current device must be one that is used. */
+  /** Frees the chunks that are kept for reuse. The current device must be one that is in use. */
   static void
   ReleaseUnused() noexcept;
 
@@ -71,8 +72,8 @@ private:
   void * m_Pointer{ nullptr };
 };
 
-/** Whether the page of this address has memory. The system gives it with the first write, which takes longer for it.
- * True where the system does not tell. */
+/** Returns whether the page at this address has physical memory. The system assigns the memory on the first write,
+ * which makes that write slower. Returns true if the system does not tell. */
 bool
 IsPagePresent(const void * address);
 } // namespace itk::cuda

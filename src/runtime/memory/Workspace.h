@@ -11,10 +11,10 @@
 namespace itk::cuda
 {
 /** \class Workspace
- * \brief Device memory that a run may use for itself, handed out piece by piece.
+ * \brief Device memory for the temporary data of a run, handed out piece by piece.
  *
- * The struct is plain data and owns nothing. A function that takes it by value gives its pieces back when it returns.
- * The stream's order keeps the next function's work from writing before this function's work is done.
+ * The class is plain data and owns nothing. It is passed by value, so a function's pieces are free again when it
+ * returns. Stream order keeps the next function's work from overwriting them before this function's work is done.
  */
 class Workspace
 {
@@ -23,21 +23,21 @@ public:
 
   Workspace() = default;
 
-  /** `memory` is aligned to Alignment. */
+  /** `memory` must be aligned to Alignment. */
   Workspace(void * memory, size_t bytes)
     : m_Next(static_cast<unsigned char *>(memory))
     , m_Left(bytes)
   {}
 
-  /** Bytes that Take() uses up for so many bytes, if another piece follows. */
+  /** Returns the bytes that Take(bytes) uses if another piece follows. */
   static constexpr size_t
   GetPieceSize(size_t bytes)
   {
     return RoundUp(bytes, Alignment);
   }
 
-  /** Memory of that size; nullptr for none.
-   * \exception ExceptionObject if less is left */
+  /** Returns memory of that size, or nullptr if `bytes` is 0.
+   * \exception ExceptionObject if less memory is left */
   void *
   Take(size_t bytes)
   {
