@@ -25,7 +25,7 @@ namespace cuda::partition
 {
 namespace
 {
-/** An image of the host in device memory. */
+/** Copies a host image to device memory. */
 DeviceImage
 UploadImage(const CudaImageView & image, const Context & context)
 {
@@ -34,7 +34,7 @@ UploadImage(const CudaImageView & image, const Context & context)
   return onDevice;
 }
 
-/** The samples of an image on the device, whose mask is uploaded for as long as this takes. */
+/** Makes the samples of a device image. The mask is on the device only during this call. */
 region::DeviceSamples
 MakeDeviceSamples(const DeviceView &                    image,
                   const CudaRegionPartitionInput &      input,
@@ -51,7 +51,7 @@ MakeDeviceSamples(const DeviceView &                    image,
   return region::DeviceSamples(onDevice, GetLawOfSamples(parameters), context);
 }
 
-/** Copies labels to an image of the host. */
+/** Returns a writer that copies the labels to a host image. */
 LabelWriter
 WriteToHost(const CudaImageView & labels)
 {
@@ -71,7 +71,7 @@ WriteToDevice(const CudaDeviceImageView & labels)
   };
 }
 
-/** Divides an image, after all work that wrote it. */
+/** Partitions a device image, after all work that writes it. */
 CudaRegionPartitionResult
 DivideDeviceImage(const CudaDeviceImageView &           image,
                   const CudaRegionPartitionInput &      input,
@@ -108,7 +108,7 @@ DivideHostImage(const CudaRegionPartitionInput &      input,
   const StreamLease     stream(device);
   DeviceImage           image = UploadImage(input.Image, stream);
   region::DeviceSamples samples = MakeDeviceSamples(image.GetView(), input, parameters, stream);
-  if (samples.DataMemory.GetSize() > 0) // the image is not used in place
+  if (samples.DataMemory.GetSize() > 0) // the samples do not use the image in place
   {
     image = {};
   }
@@ -135,13 +135,13 @@ CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input)
 size_t
 CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters)
 {
-  constexpr size_t fixedBytes = size_t{ 4 } << 20; // of small arrays beside those of the search
+  constexpr size_t fixedBytes = size_t{ 4 } << 20; // small arrays in addition to those of the search
   const size_t     width = input.Image.Size[0];
   const size_t     height = input.Image.Size[1];
   return fixedBytes +
          cuda::region::DeviceSums::GetNumberOfBytes(width,
                                                     height,
-                                                    // logarithms of bytes are of two
+                                                    // logarithms of byte samples take two bytes
                                                     std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
                                                     input.ValidMask != nullptr,
                                                     0) +

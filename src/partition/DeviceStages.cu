@@ -24,10 +24,11 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Nodes of chains whose costs of chords are in memory at a time: many enough for all threads of a device. */
+/** Maximum number of chain vertices whose chord costs are in memory at a time; enough to occupy all threads of a
+ * device. */
 constexpr size_t LargestPart = size_t{ 1 } << 20;
 
-/** The final numbers of labels are the labels. */
+/** Region number of a pixel if the final numbers are the labels themselves. */
 struct LabelOfPixel
 {
   PixelLabels Pixels;
@@ -183,13 +184,13 @@ private:
   const int32_t                                   m_BlockSize;
   const CudaImageView * const                     m_InitialLabels;
   const LabelWriter                               m_WriteLabels;
-  const StreamLease                               m_Stream; // its end waits for what reads the sums
+  const StreamLease                               m_Stream; // its destructor waits for all work that reads the sums
   const ShareOfDevice                             m_Share;
   std::optional<DeviceProcessor>                  m_Processor;
   DeviceLabelMap                                  m_Labels;
   std::optional<MapSearch<DeviceProcessor>>       m_Search;
   std::optional<MapRaster<DeviceProcessor>>       m_Raster;
-  MapData                                         m_Map; // the final one
+  MapData                                         m_Map; // the final map
 
   size_t
   GetNumberOfPixels() const
@@ -202,7 +203,7 @@ private:
     return { { this->GetSamples().Width }, static_cast<const uint32_t *>(m_Labels.Labels.GetPointer()) };
   }
 
-  /** The estimates of all places that have one. */
+  /** Returns the estimates of all windows or blocks that have one. */
   std::vector<double>
   Estimate(const EstimateGrid & grid, bool looks, bool squares) const
   {
@@ -222,7 +223,7 @@ private:
     return estimates;
   }
 
-  /** Labels row by row. */
+  /** Uploads the initial labels, row by row. */
   ArrayMemory
   UploadLabels() const
   {
@@ -269,9 +270,9 @@ MakeDeviceStages(std::unique_ptr<const region::DeviceSums> sums,
 size_t
 GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels)
 {
-  // Few label maps turn at more than one of sixteen corners of pixels.
+  // Few label maps have nodes at more than 1/16 of the pixel corners.
   constexpr size_t pixelsOfANode = 16;
-  // The blocks of given labels are not known.
+  // The block size of given labels is unknown.
   constexpr size_t largestBlock = 64;
   const size_t     pixels = width * height;
   return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? largestBlock : parameters.BlockSize),

@@ -14,20 +14,21 @@
 
 namespace itk::cuda::partition
 {
-/** Where the label image goes: queues it on a stream, or copies it to the host. The function is given a view of UInt or
- * UShort on the device, into which write(view) writes. */
+/** Writes the label image, which is either queued on a stream for a device image, or copied to the host. Provides a
+ * device view of UInt or UShort, into which the caller's write(view) writes. */
 using LabelWriter = std::function<void(const Context &, const std::function<void(const DeviceView &)> &)>;
 
-/** The stages on a device.
+/** Makes the stages on a device.
  * \param sums of the image, on the device \param initialLabels in host memory; may be null
- * \param writeLabels is called once, by WriteLabels() or WritePolygons() \exception CudaError */
+ * \param writeLabels is called once, by WriteLabels() or WritePolygons() \exception CudaError
+ */
 std::unique_ptr<Stages>
 MakeDeviceStages(std::unique_ptr<const region::DeviceSums> sums,
                  const CudaRegionPartitionParameters &     parameters,
                  const CudaImageView *                     initialLabels,
                  LabelWriter                               writeLabels);
 
-/** Device memory in bytes that the stages take for their arrays, beside the sums and the heap's gaps. */
+/** Returns the device memory in bytes of the stages' arrays, without the sums and the heap's gaps. */
 size_t
 GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels);
 } // namespace itk::cuda::partition

@@ -101,7 +101,7 @@ public:
   }
 
 private:
-  // Shares of the work that labels take, if polygons follow.
+  // Fraction of the progress that labels take if polygons follow.
   static constexpr float ShareOfLabels = 0.4f;
 
   Stages &                              m_Stages;
@@ -113,7 +113,7 @@ private:
   const Model                           m_Model;
   CudaRegionPartitionResult             m_Result;
 
-  /** What descriptions have to be increased by, as samples have a unit of their own. */
+  /** Returns the constant to add to descriptions because samples have their own unit. */
   double
   GetOffset() const
   {
@@ -130,7 +130,7 @@ private:
   void
   MakePolygons()
   {
-    // Nobody knows how many iterations there will be; few take more than six.
+    // The number of iterations is not known; few runs take more than six.
     float              done = 0.0f;
     RefinementSchedule schedule;
     schedule.MaximumNumberOfIterations = m_Parameters.MaximumNumberOfIterations;
@@ -152,11 +152,12 @@ private:
     }
   }
 
-  /** The tree of many regions takes longer than all else: it has a thread of its own. */
+  /** Makes the results of the polygons. The merge tree has its own thread if there are many regions, because it then
+   * takes longer than everything else. */
   void
   DescribePolygons(const FinalMap & found)
   {
-    constexpr size_t      leastRegions = 256; // whose tree takes longer than a thread takes to begin
+    constexpr size_t      leastRegions = 256; // with fewer regions, starting a thread takes longer than the tree
     const NumberedRegions regions = NumberRegions(found.Map, found.FirstPixels);
     const size_t          number = regions.Sums.size() - 1;
     const bool            hasOwnThread = m_NumberOfThreads > 1 && number >= leastRegions;
@@ -198,7 +199,7 @@ private:
     m_Result.Edges = std::move(summary.Edges);
   }
 
-  /** Without polygons, boundaries cost what they do while labels merge. */
+  /** Makes the results of the label map. Without polygons, boundaries cost as much as they do while labels merge. */
   void
   DescribeLabels(const LabelSummary & labels)
   {
@@ -231,7 +232,7 @@ private:
   }
 };
 
-/** The stages on the threads of the host. */
+/** The stages on host threads. */
 class HostStages : public Stages
 {
 public:
@@ -298,7 +299,7 @@ public:
   Refine(const Model & model, uint64_t minimumNumberOfPixels, const RefinementSchedule & schedule) override
   {
     m_Map.emplace(m_Labels, m_Tables.GetLevel(0), model, minimumNumberOfPixels, m_Work.GetThreads());
-    m_Raster = std::move(m_Labels.Labels); // its memory
+    m_Raster = std::move(m_Labels.Labels); // reuses its memory
     m_Labels = {};
     return m_Map->Refine(schedule);
   }

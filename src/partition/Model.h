@@ -18,7 +18,7 @@ using region::LinearForm;
 using region::Moments;
 using region::NoiseLaw;
 
-/** An unsigned integer for each number, in the order of the numbers: of their bits. */
+/** Maps a double to an unsigned integer with the same order, computed from its bits. */
 ITK_CUDA_HOST_DEVICE inline uint64_t
 OrderOf(double value)
 {
@@ -27,7 +27,8 @@ OrderOf(double value)
   return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{ 1 } << 63);
 }
 
-/** n v / (2 V), v = b/n - (a/n)^2: Gaussian with a variance V that is known. Bounded below as in GaussianRegion. */
+/** Region with a Gaussian distribution of known variance V. The criterion is n v / (2 V) with v = b/n - (a/n)^2, where
+ * v is bounded below as in GaussianRegion. */
 struct KnownVarianceRegion
 {
   double Variance;
@@ -45,45 +46,45 @@ struct KnownVarianceRegion
   }
 };
 
-/** The parameters that a region's law estimates. */
+/** Returns the number of parameters that a law estimates per region. */
 ITK_CUDA_HOST_DEVICE constexpr double
 NumberOfLawParameters(NoiseLaw law)
 {
   return law == NoiseLaw::Gaussian || law == NoiseLaw::LogNormal ? 2.0 : 1.0;
 }
 
-/** What a partition of an image costs, as plain data. */
+/** The description length of a partition, as plain data. */
 struct Model
 {
   LawDescription Law;
-  double         KnownVariance{ 1.0 }; // of GaussianCommonVariance, fixed while a partition is searched
+  double         KnownVariance{ 1.0 }; // of GaussianCommonVariance; fixed during the search
   double         LogNumberOfPixels{ 0.0 };
   double         SegmentCost{ 9.0 };
 
-  /** The description of a region without its boundary; 0 without pixels. */
+  /** Returns the description of a region without its boundary; 0 for a region without pixels. */
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m) const
   {
     return m.Count <= 0 ? 0.0 : this->Describe(m, this->PriceParameters(m.Count));
   }
-  /** The same of a region with pixels. \param price that PriceParameters() has for their number */
+  /** Returns the description of a region with pixels. \param price PriceParameters() of its number of pixels */
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m, double price) const
   {
     return Law.Visit(DescribeRegion{ *this, m }) + price + LogNumberOfPixels;
   }
-  /** What the parameters of a region of so many pixels cost. */
+  /** Returns the cost of the parameters of a region of `count` pixels. */
   ITK_CUDA_HOST_DEVICE double
   PriceParameters(int64_t count) const
   {
     return 0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(count));
   }
 
-  /** The tangent of Describe(): the change by pixels that join the region, to first order, but for terms that all
-   * regions have alike: a constant for each pixel, and for the Poisson law one for the sum. They cancel where a pixel
-   * leaves one region for another. Describe() is concave, and the tangent is nowhere below it: changes that lower the
-   * sum of tangents lower the description, whichever regions they share. A region without pixels has that of one pixel
-   * of value 0. */
+  /** Returns the tangent of Describe(): the first-order change when pixels join the region, without the terms that are
+   * the same for all regions (a constant per pixel and, for the Poisson law, one times the sum), which cancel when a
+   * pixel moves from one region to another. Describe() is concave, so that the tangent is nowhere below it. Hence a
+   * set of changes that lowers the sum of tangents lowers the description, even if the changes share regions. A region
+   * without pixels gets the tangent of one pixel of value 0. */
   ITK_CUDA_HOST_DEVICE LinearForm
   Linearize(const Moments & m) const
   {
@@ -130,13 +131,13 @@ private:
   };
 };
 
-/** Describes regions as a model does, with the same bits. The price of the parameters, a logarithm, is in memory for
- * the numbers of pixels that most regions have while they merge: most of the time of a round is that of logarithms. It
- * owns nothing. */
+/** Describes regions as a model does, with bit-identical results. The parameter costs, which are logarithms, are
+ * tabulated for the numbers of pixels that most regions have while they merge, because logarithms take most of the
+ * time of a round. The struct is a non-owning view. */
 struct PricedLaw
 {
   Model          Law;
-  const double * Prices; // of regions of 0, 1, 2, ... pixels
+  const double * Prices; // for regions of 0, 1, 2, ... pixels
   uint32_t       NumberOfPrices;
 
   ITK_CUDA_HOST_DEVICE double

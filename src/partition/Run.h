@@ -18,7 +18,8 @@
 
 namespace itk::cuda::partition
 {
-/** Passes shares of the work on to an observer, about ten times a second, and remembers whether it asked to stop. */
+/** Forwards the completed fraction to an observer, about ten times a second, and remembers whether it requested to
+ * stop. */
 class Progress
 {
 public:
@@ -26,7 +27,7 @@ public:
     : m_Observer(std::move(observer))
   {}
 
-  /** Returns whether to go on. */
+  /** Returns whether to continue. */
   bool
   operator()(float share)
   {
@@ -47,16 +48,15 @@ private:
   bool                             m_GoesOn{ true };
 };
 
-/** The map after its refinement, and the first pixel of each of its regions. */
+/** The refined map, and the first pixel of each of its regions. */
 struct FinalMap
 {
-  const MapData &       Map; // as long as the stages exist
+  const MapData &       Map; // valid as long as the stages exist
   std::vector<uint64_t> FirstPixels;
 };
 
 /** \class Stages
- * \brief What a run does with its image, one stage after the other, on the host or on a device. The results of the two
- * are the same bit for bit.
+ * \brief The stages of a run on its image, on the host or on a device. The results of both are bit-identical.
  */
 class Stages
 {
@@ -65,7 +65,7 @@ public:
 
   virtual const region::SamplesDescription &
   GetSamples() const = 0;
-  /** Sums of all valid pixels. */
+  /** Returns the sums of all valid pixels. */
   virtual Moments
   GetTotal() const = 0;
   virtual double
@@ -73,50 +73,51 @@ public:
   virtual double
   EstimateVariance() const = 0;
 
-  /** Makes the label map. Returns false if `progress` did. */
+  /** Makes the label map. Returns false if `progress` returned false. */
   virtual bool
   MakeLabels(const Model & model, const std::function<bool(float)> & progress) = 0;
 
-  // Of the label map, if polygons do not follow.
+  // For the label map, if no polygons follow.
   virtual LabelSummary
   SummarizeLabels() = 0;
   /** Writes the label image. */
   virtual void
   WriteLabels() = 0;
 
-  // Polygons.
-  /** Makes the map of the label map, and lowers its description. */
+  // For polygons.
+  /** Builds the map of the label map, and lowers its description. */
   virtual CudaRegionPartitionStop
   Refine(const Model & model, uint64_t minimumNumberOfPixels, const RefinementSchedule & schedule) = 0;
   virtual uint32_t
   GetNumberOfIterations() const = 0;
-  /** Of the map after an iteration, also for the schedule's observer. */
+  /** Returns the description of the map after the last iteration; may be called from the schedule's observer. */
   virtual double
   GetDescription() const = 0;
   virtual size_t
   GetNumberOfRegions() const = 0;
   virtual FinalMap
   GetFinalMap() = 0;
-  /** Writes the label image. \param numbers of the map's regions */
+  /** Writes the label image. \param numbers final numbers of the map's regions */
   virtual void
   WritePolygons(const std::vector<uint32_t> & numbers) = 0;
 };
 
-/** What the law of a partition says of its image, as the samples take it. */
+/** Returns the law of a partition as the samples need it. */
 CudaRegionSnakeParameters
 GetLawOfSamples(const CudaRegionPartitionParameters & parameters);
 
-/** \exception ExceptionObject for labels that are no image of UInt or UShort of the image's size */
+/** \exception ExceptionObject if the labels are not an image of UInt or UShort of the image's size */
 void
 CheckLabels(const CudaImageView & labels, const CudaImageView & image);
-/** \exception ExceptionObject if the image, its mask or its initial labels cannot be */
+/** \exception ExceptionObject if the image, its mask or its initial labels are not valid */
 void
 CheckInput(const CudaRegionPartitionInput & input);
 
 /** Runs all stages.
  * \param labelType of the label image
- * \param numberOfThreads 1: the calling thread does what the stages do not do themselves, as it does for few regions
- * \exception ExceptionObject as CudaRegionPartitionOnHost() */
+ * \param numberOfThreads with 1, the merge tree is built on the calling thread (also done for fewer than 256 regions)
+ * \exception ExceptionObject as CudaRegionPartitionOnHost()
+ */
 CudaRegionPartitionResult
 RunStages(Stages &                              stages,
           const CudaRegionPartitionParameters & parameters,

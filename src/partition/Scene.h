@@ -10,11 +10,11 @@
 
 namespace itk::cuda::partition
 {
-/** The image to divide: sums of its pixels, and which of them are valid. It owns nothing. */
+/** The image to partition, with row prefix sums and the valid pixels (a non-owning view). */
 struct Scene
 {
   const region::Level & Pixels;
-  const uint16_t *      ValidBits; // as in region::Samples; nullptr: all pixels are valid
+  const uint16_t *      ValidBits; // as in region::Samples; nullptr if all pixels are valid
   size_t                MaskWordsPerRow;
 
   Scene(const region::Level & pixels, const region::Samples & samples)
@@ -37,7 +37,7 @@ struct Scene
            ((ValidBits[static_cast<size_t>(y) * MaskWordsPerRow + column / 16] >> (column % 16)) & 1) != 0;
   }
 
-  /** Sums of the pixels x = first to end - 1 of row y. */
+  /** Returns the sums of the pixels x = first to end - 1 of row y. */
   region::Moments
   SumRow(int32_t y, int32_t first, int32_t end) const
   {

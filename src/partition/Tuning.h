@@ -4,32 +4,33 @@
 
 #include <cstdint>
 
-// Numbers of the search for labels. They were chosen on 18 synthetic scenes of 60 regions and on three radar images.
-// The polygons that follow are judged by the description alone.
+// Parameters of the search for labels. They were tuned on 18 synthetic scenes of 60 regions and on three radar images.
+// The polygon stage that follows uses the description alone.
 namespace itk::cuda::partition
 {
-/** Nats that a merge of labels saves for each pixel side of the common boundary: about 9 nats, a segment, for 36. */
+/** Nats that a merge of labels gains for each pixel side of the common boundary: 36 sides gain about 9 nats, the cost
+ * of a segment. */
 constexpr double NatsPerCrack = 0.25;
 
-/** A region joins its best neighbour and the neighbour's partner if it lowers the description by at least this share of
- * what their merge does. */
+/** A region joins its best neighbour and the neighbour's partner only if it lowers the description by at least this
+ * fraction of the decrease by their merge. */
 constexpr double LeastShareToJoin = 0.5;
 
-/** The neighbour must have at least so many times the region's pixels. */
+/** The neighbour must have at least this many times the region's number of pixels. */
 constexpr int64_t LeastRatioToJoin = 32;
 
-/** Nats of a boundary's length, in pixels, while cells change their region. */
+/** Cost of a boundary in nats per pixel length while cells compete. */
 constexpr double NatsPerBoundaryLength = 0.8;
 
-/** Sweeps over the cells of one size. */
+/** Maximum number of sweeps over the cells of one size. */
 constexpr int MaximumNumberOfSweeps = 6;
 
-/** Weights of the eight neighbours of a cell, with which the boundary between cells has nearly its Euclidean length
- * (Boykov and Kolmogorov, Computing geodesics and minimal surfaces via graph cuts, 2003). */
+/** Weights of the eight neighbours of a cell, for which the length of a boundary between cells is close to its
+ * Euclidean length (Boykov and Kolmogorov, Computing geodesics and minimal surfaces via graph cuts, 2003). */
 constexpr double AxisNeighborWeight = 0.3927;
 constexpr double DiagonalNeighborWeight = 0.2777;
 
-/** A cell changes its region if that lowers its cost by more than rounding does. */
+/** A cell changes its region only if that lowers its cost by more than rounding errors. */
 constexpr double MinimumCellGain = 1e-9;
 } // namespace itk::cuda::partition
 

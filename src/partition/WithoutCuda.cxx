@@ -2,7 +2,7 @@
 #include "itkCudaDetailRegionPartitionEngine.h"
 #include "itkCudaError.h"
 
-// Takes the place of the device code in a build without CUDA, which filters never call.
+// Replaces the device code in a build without CUDA. Filters never call these functions there.
 namespace itk::CudaDetail
 {
 const char *

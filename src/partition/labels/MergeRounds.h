@@ -33,7 +33,7 @@ struct EdgeView
 struct alignas(16) GraphRegion
 {
   Moments Sums;
-  int64_t CountAtFirst; // number of pixels at the begin of the round, during which merges change the sums
+  int64_t CountAtFirst; // number of pixels when the round began; its merges change the sums
 };
 
 /** Number of tabulated parameter costs in executor memory. The costs of larger regions are computed when needed. */

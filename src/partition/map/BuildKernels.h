@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <utility>
 
-// The map of a label map as loops over corners of pixels, as BuildMap() makes it on the host.
+// Builds the map of a label map as parallel loops over pixel corners, as BuildMap() does on the host.
 namespace itk::cuda::partition
 {
 namespace steps
 {
-/** The corners of an image's pixels, row by row, and their labels. */
+/** The corners of an image's pixels, row by row, and the labels around them. */
 struct CornerGrid
 {
   int32_t          Width; // of the image
@@ -31,7 +31,7 @@ struct CornerGrid
   GetPosition(size_t corner) const
   {
     const auto columns = static_cast<uint32_t>(Width) + 1;
-    const auto number = static_cast<uint32_t>(corner); // below 2^32, whose division is faster
+    const auto number = static_cast<uint32_t>(corner); // below 2^32, because 32-bit divisions are faster
     return { static_cast<int32_t>(number % columns), static_cast<int32_t>(number / columns) };
   }
   ITK_CUDA_HOST_DEVICE Corner
@@ -66,7 +66,7 @@ struct IsCornerNode
 struct PlaceNodes
 {
   CornerGrid       Grid;
-  const uint32_t * Numbers; // nodes before each corner
+  const uint32_t * Numbers; // number of nodes before each corner
   MapNode *        Nodes;
 
   ITK_CUDA_HOST_DEVICE void
@@ -81,7 +81,7 @@ struct PlaceNodes
   }
 };
 
-/** Edges that a node begins: down and to the right. */
+/** Counts the edges that begin at a node: down and to the right. */
 struct CountEdgesOfNode
 {
   CornerGrid      Grid;
@@ -95,12 +95,13 @@ struct CountEdgesOfNode
   }
 };
 
-/** A node has its edges up, to the left, down, to the right in this order, which is that of their numbers. */
+/** Creates the edges that begin at a node. The edges of a node are ordered up, left, down, right, which is the order of
+ * their numbers. */
 struct AddEdges
 {
   CornerGrid       Grid;
-  const uint32_t * Numbers; // nodes before each corner
-  const uint32_t * First;   // edge that each node begins
+  const uint32_t * Numbers; // number of nodes before each corner
+  const uint32_t * First;   // first edge that begins at each node
   MapNode *        Nodes;
   MapEdge *        Edges;
 
@@ -122,7 +123,7 @@ struct AddEdges
     }
     if (corner.HasEdgeRight())
     {
-      // The next node of the row ends it.
+      // The edge ends at the next node of the row.
       const bool hasEdgeUp = Grid.GetCorner(Nodes[i + 1].Position).HasEdgeUp();
       Edges[edge] = { number, number + 1, corner.LowerRight, corner.UpperRight, {} };
       Nodes[i].Edges[slot++] = edge;
@@ -161,8 +162,9 @@ struct SumEdges
 };
 } // namespace steps
 
-/** The map of labels in the processor's memory, as BuildMap() makes it.
- * \exception ExceptionObject as BuildMap() for labels whose boundaries turn too often */
+/** Builds the map of labels in executor memory as BuildMap() does.
+ * \exception ExceptionObject as BuildMap(), if there are too many nodes
+ */
 template <typename TProcessor>
 void
 BuildMap(ProcessorMap<TProcessor> & map, const uint32_t * labels)

@@ -15,14 +15,14 @@ class Threads;
 
 namespace itk::cuda::partition
 {
-/** An edge that was added to a cell after the others were sorted. */
+/** An edge that was added to a cell after the edges were sorted (a linked-list entry). */
 struct AddedEdge
 {
   uint32_t Edge;
-  uint32_t Before; // number of the one that was added to the cell before, or None
+  uint32_t Before; // index of the cell's previous added edge, or None
 };
 
-/** An edge of a cell, with its ends. */
+/** An edge in a cell, with its end points. */
 struct GridEdge
 {
   uint32_t     Number;
@@ -32,9 +32,9 @@ struct GridEdge
   LatticePoint Q;
 };
 
-/** The edges of cells of 16 pixels a side, for those who only read them, on the host or on a device. Those of a cell
- * are First[cell] to First[cell + 1] - 1 of Edges, and those that were added: Last[cell], the one before it, and so on.
- * It owns nothing. `VTogether` edges are loaded at a time: a device waits long for memory. */
+/** Read-only, non-owning view of a grid with 16 x 16 pixel cells and the edges of each cell, for the host and the
+ * device. A cell contains the edges First[cell] to First[cell + 1] - 1 of Edges, and a linked list of added edges that
+ * starts at Last[cell]. `VTogether` edges are loaded at a time to overlap the latency of device memory. */
 template <uint32_t VTogether>
 struct EdgeGridViewOf
 {
@@ -44,8 +44,8 @@ struct EdgeGridViewOf
   const uint32_t *  Last;
   const AddedEdge * Added;
 
-  /** Calls function(GridEdge) for the present edges of a cell, for some of them twice, and for some that have left it,
-   * until it returns false. Returns whether all calls returned true. */
+  /** Calls function(GridEdge) for the edges of a cell until it returns false. Some edges may be visited twice, and some
+   * may have left the cell. Returns whether all calls returned true. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
@@ -70,7 +70,8 @@ struct EdgeGridViewOf
   }
 
 private:
-  /** Lanes follow the list together, each as far as its next edges. */
+  /** Visits the linked list. All threads of a tile follow it together, and each one collects its own share of the
+   * edges. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
@@ -98,7 +99,8 @@ private:
     return true;
   }
 
-  /** Calls the function for those edges that are alive, until it returns false. They are loaded together. */
+  /** Calls the function for those of the edges that are alive, until it returns false. The edges are loaded together.
+   */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE bool
@@ -132,7 +134,7 @@ private:
 
 using EdgeGridView = EdgeGridViewOf<1>;
 
-/** Cells of the grid have 2^EdgeGridExponent pixels a side. */
+/** Cells of the grid are squares of 2^EdgeGridExponent pixels a side. */
 constexpr uint32_t EdgeGridExponent = 4;
 
 /** Calls function(cell) for the cells that an edge touches. */
@@ -154,11 +156,12 @@ ForCellsOfEdge(const CellLayout & layout,
   ForCellsOfTriangle(layout, start, end, end, forCell, share);
 }
 
-/** The edges near each place of a map, for tests of its topology: those of each cell of 16 pixels a side.
+/** A spatial index of a map's edges for tests of its topology, with cells of 16 x 16 pixels.
  *
- * Sorting all edges takes long beside a round that changes few of them. An edge that changes is therefore added where
- * it lies now. It stays listed where it was, which changes no test: an edge that is in the way has a point, and so a
- * cell, in common with what it is in the way of. */
+ * Sorting all edges takes long compared with a round that changes few of them. A changed edge is therefore only added
+ * to the cells where it is now. It stays listed in its earlier cells, which does not change any test: an edge that
+ * obstructs a change has a point, and so a cell, in common with it.
+ */
 class EdgeGrid
 {
 public:
@@ -168,7 +171,7 @@ public:
     , m_Last(m_Layout.GetNumber(), None)
   {}
 
-  /** Sorts the map's present edges into the cells, if that has not been done or many were added since. */
+  /** Sorts the map's edges into the cells if they are not sorted or if many were added since. */
   void
   Update(const MapData & map, const region::Threads & threads)
   {
@@ -177,10 +180,10 @@ public:
       this->Rebuild(map, threads);
     }
   }
-  /** The edge was changed or is new. */
+  /** Adds an edge that is new or was changed. */
   void
   Add(const MapData & map, uint32_t edge);
-  /** All edges have other numbers. */
+  /** Invalidates the grid, because all edges get other numbers. */
   void
   Discard()
   {
@@ -193,7 +196,7 @@ private:
   CellLayout             m_Layout;
   std::vector<uint32_t>  m_First;
   std::vector<uint32_t>  m_Edges;
-  std::vector<uint32_t>  m_Last; // that was added to each cell
+  std::vector<uint32_t>  m_Last; // the last edge that was added to each cell
   std::vector<AddedEdge> m_Added;
   bool                   m_IsSorted{ false };
 

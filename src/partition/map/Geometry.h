@@ -9,13 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// Exact tests of what a planar map on the lattice allows, and the square cells that a triangle touches.
+// Exact predicates for changes of a planar map on the lattice, and traversal of the square cells that a triangle
+// touches.
 namespace itk::cuda::partition
 {
 using region::LatticeBox;
 using region::LatticePoint;
 
-/** Whether q lies in the closed triangle a, b, c, which may be a segment or a point. */
+/** Returns whether q is in the closed triangle a, b, c, which may be degenerate (a segment or a point). */
 ITK_CUDA_HOST_DEVICE inline bool
 TriangleContains(const LatticePoint & a, const LatticePoint & b, const LatticePoint & c, const LatticePoint & q)
 {
@@ -26,11 +27,12 @@ TriangleContains(const LatticePoint & a, const LatticePoint & b, const LatticePo
   {
     return false;
   }
-  // On one line, the box decides.
+  // If all points are collinear, the bounding box decides.
   return ab != 0 || bc != 0 || ca != 0 || !region::BoxesAreApart(region::BoxOf(a, b, c), region::BoxOf(q, q));
 }
 
-/** Whether the ray from q to larger X crosses the edge ab: an odd number of a closed line's edges if q is inside. */
+/** Returns whether the ray from q towards larger X crosses the edge ab. The ray crosses a closed polygon an odd number
+ * of times if q is inside. */
 ITK_CUDA_HOST_DEVICE inline bool
 RayCrosses(const LatticePoint & q, const LatticePoint & a, const LatticePoint & b)
 {
@@ -42,7 +44,7 @@ RayCrosses(const LatticePoint & q, const LatticePoint & a, const LatticePoint & 
   return b.Y > a.Y ? side > 0 : side < 0;
 }
 
-/** Square cells of 2^Exponent pixels a side that cover the corners of an image's pixels. */
+/** A grid of square cells of 2^Exponent x 2^Exponent pixels that covers the corners of an image's pixels. */
 struct CellLayout
 {
   uint32_t Exponent;
@@ -78,14 +80,14 @@ struct IntegerRange
   }
 };
 
-/** Largest integer not above X of the line from p to q at y; p.Y < q.Y. */
+/** Returns floor(X) of the line from p to q at y; p.Y < q.Y. */
 ITK_CUDA_HOST_DEVICE inline int32_t
 ColumnAt(const LatticePoint & p, const LatticePoint & q, int32_t y)
 {
   return p.X + static_cast<int32_t>(region::FloorDivide(static_cast<int64_t>(y - p.Y) * (q.X - p.X), q.Y - p.Y));
 }
 
-/** Includes the floors of X of the part of the segment pq with first <= Y <= last. */
+/** Extends `columns` by floor(X) of the part of the segment pq with first <= Y <= last. */
 ITK_CUDA_HOST_DEVICE inline void
 IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t first, int32_t last)
 {
@@ -111,33 +113,33 @@ IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t f
   columns.Include(ColumnAt(p, q, to));
 }
 
-/** The share of one of several lanes that work together: every so many rows, or cells. */
+/** The share of one thread of a tile in a strided loop over rows or cells. */
 struct LaneShare
 {
   int32_t First{ 0 };
   int32_t Stride{ 1 };
 };
 
-/** The share of one of several lanes that work together on groups of things: every so many groups, and where there are
- * fewer groups than lanes, every so many things of a group. */
+/** The shares of one thread of a tile in two nested loops, over groups and over the items of each group. Threads are
+ * distributed over the groups, and if there are fewer groups than threads, also over the items of each group. */
 struct NestedShare
 {
   LaneShare OfGroups;
   LaneShare OfThings;
 
-  /** \param groups 1 at least */
+  /** \param groups at least 1 */
   ITK_CUDA_HOST_DEVICE
   NestedShare(const LaneShare & share, int32_t groups)
   {
-    const int32_t lanes = share.Stride > groups ? share.Stride / groups : 1; // of a group
+    const int32_t lanes = share.Stride > groups ? share.Stride / groups : 1; // threads per group
     OfGroups = { share.First / lanes, lanes > 1 ? groups : share.Stride };
     OfThings = { share.First % lanes, lanes };
   }
 };
 
-/** Calls function(cell) for the cells that the closed triangle touches, and for some that it only borders on, until it
- * returns false. Two triangles with a common point have a common cell: that of the point, whose coordinates are rounded
- * down. Returns whether all calls returned true. */
+/** Calls function(cell) for the cells that the closed triangle touches, and possibly for some that it only borders on,
+ * until the function returns false. Two triangles with a common point have a common cell: the cell of that point with
+ * its coordinates rounded down. Returns whether all calls returned true. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
@@ -151,7 +153,7 @@ ForCellsOfTriangle(const CellLayout &   layout,
   const LatticeBox box = region::BoxOf(a, b, c);
   const uint32_t   exponent = layout.Exponent;
   const int32_t    lastRow = box.MaximumY >> exponent;
-  // Most triangles are small, or low.
+  // fast path for the common small or flat triangles
   const bool fillsBox = lastRow == box.MinimumY >> exponent || (box.MinimumX >> exponent) == (box.MaximumX >> exponent);
   const int32_t     firstRow = box.MinimumY >> exponent;
   const NestedShare nested(share, lastRow - firstRow + 1);
@@ -182,7 +184,7 @@ ForCellsOfTriangle(const CellLayout &   layout,
   return true;
 }
 
-/** How many cells a box touches. */
+/** Returns the number of cells that a box touches. */
 ITK_CUDA_HOST_DEVICE inline int32_t
 CountCellsOfBox(const CellLayout & layout, const LatticeBox & box)
 {
@@ -190,7 +192,8 @@ CountCellsOfBox(const CellLayout & layout, const LatticeBox & box)
          ((box.MaximumX >> layout.Exponent) - (box.MinimumX >> layout.Exponent) + 1);
 }
 
-/** The same for a box. */
+/** Calls function(cell) for the cells that a box touches, until the function returns false. Returns whether all calls
+ * returned true. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
@@ -215,12 +218,13 @@ ForCellsOfBox(const CellLayout & layout,
   return true;
 }
 
-/** Labels of the four pixels around a corner, Outside beyond the image. */
+/** Labels of the four pixels around a corner; Outside beyond the image. */
 struct Corner
 {
   uint32_t UpperLeft, UpperRight, LowerLeft, LowerRight; // Y grows downwards
 
-  /** Whether boundaries end, meet or turn here: they neither are missing nor pass straight through. */
+  /** Returns whether boundaries end, meet or turn at this corner, rather than being absent or passing straight through.
+   */
   ITK_CUDA_HOST_DEVICE bool
   IsNode() const
   {
@@ -248,7 +252,7 @@ struct Corner
   }
 };
 
-/** The most nodes of a map. */
+/** The maximum number of nodes of a map. */
 constexpr size_t LargestNumberOfNodes = size_t{ 1 } << 30;
 } // namespace itk::cuda::partition
 

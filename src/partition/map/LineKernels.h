@@ -8,32 +8,32 @@
 #include <cstddef>
 #include <cstdint>
 
-// The lines of a map as loops, as ListChains() lists them on the host. A thread that follows a line waits for memory at
-// each of its edges. Here each edge finds out by itself how far it is from the ends of its line, by pointer jumping
-// (Wyllie, The complexity of parallel computations, 1979): it knows an edge ahead, and in each loop takes over what
-// that one knows. The distances that edges know double from loop to loop.
+// Lists the lines of a map by parallel loops, as ListChains() does on the host. A thread that followed a line would
+// wait for memory at each edge. Instead, each edge finds its distances to the ends of its line by pointer jumping
+// (Wyllie, The complexity of parallel computations, 1979): it stores a link to an edge ahead, and in each loop replaces
+// it by that edge's link. The distance that the links span doubles with each loop.
 namespace itk::cuda::partition
 {
-/** A line of edges between junctions, or a closed one. */
+/** A line of edges between junctions, or a closed line. */
 struct MapLine
 {
-  uint32_t Node; // where it begins, and by which edge
+  uint32_t Node; // first node and first edge
   uint32_t Edge;
   uint32_t NumberOfEdges;
-  uint32_t FirstChain; // of its pieces
-  uint32_t FirstPlace; // of their nodes, among those of all chains
+  uint32_t FirstChain; // first of its chains
+  uint32_t FirstPlace; // index of its first chain vertex
 };
 
-/** Counters of a list of chains. Chains and their places are counted at once: both have one order. */
+/** Counters of a list of chains. One word counts chains and vertices, so that both have the same order. */
 struct ChainCounters
 {
   /** Lines have fewer than 2^31 edges. */
   static constexpr uint32_t MostJumps = 32;
 
-  uint64_t ChainsAndPlaces; // 2^32 chains + places
+  uint64_t ChainsAndPlaces; // 2^32 * chains + vertices
   uint64_t Pieces;          // of best polylines
   uint32_t Lines;
-  uint32_t HasArrived[MostJumps]; // whether any edge saw the end of its line for the first time in each loop of jumps
+  uint32_t HasArrived[MostJumps]; // per jump, whether any edge reached the end of its line for the first time
 
   ITK_CUDA_HOST_DEVICE uint32_t
   GetChains() const
@@ -47,15 +47,16 @@ struct ChainCounters
   }
 };
 
-/** What is known of an edge in all rounds of a phase. A chain changes by its own polyline only, and so does a line. */
+/** Flags of edges that are kept for all rounds of a phase. They stay valid because a chain, and a line, is changed by
+ * its own polyline only. */
 namespace EdgeFlags
 {
-constexpr uint8_t IsIdle = 1;    // the chain that begins with it had nothing to gain
-constexpr uint8_t IsSettled = 2; // it begins or ends a line that is one chain, which had nothing to gain
+constexpr uint8_t IsIdle = 1;    // the chain that begins with this edge had no gain
+constexpr uint8_t IsSettled = 2; // the edge begins or ends a line that is one chain and had no gain
 } // namespace EdgeFlags
 
-/** An edge in one of its directions: twice its number if it goes from its start to its end, and one more if it goes
- * back. There are fewer than 2^31 edges. */
+/** An edge with a direction. The number is twice the edge's number if it goes from start to end, and one more if it
+ * goes back. There are fewer than 2^31 edges. */
 struct DirectedEdge
 {
   uint32_t Number;
@@ -88,9 +89,9 @@ struct DirectedEdge
   }
 };
 
-/** What a directed edge knows of its line: an edge ahead, how many edges that is ahead, and whether it is the last one.
- * It is one word: passes read links that other passes change, and what they find was true before or is true now. Edges
- * of closed lines, which have no last one, count on and on. */
+/** The link of a directed edge: an edge ahead on its line, the distance to it in edges, and whether it is the last one.
+ * The link is one word, because work items read links that others change concurrently; the value that they read is
+ * valid before and after the change. Edges of closed lines have no last edge, and their distances grow without end. */
 class LineLink
 {
 public:
@@ -130,26 +131,27 @@ private:
   uint64_t m_Word;
 };
 
-/** Where an edge is in its line. */
+/** The position of an edge in its line. */
 struct PlaceInLine
 {
-  uint32_t Line; // None: it is in none that is listed, or goes the other way
+  uint32_t Line; // None if the edge is in no listed line, or has the other direction
   uint32_t Number;
 };
 
-/** Arrays of lines. */
+/** The arrays of the lines. */
 struct LineArrays
 {
   MapLine *  Lines;
   uint64_t * Links;  // of directed edges
-  uint32_t * LineOf; // of the edge that begins a line
+  uint32_t * LineOf; // index of the line that an edge begins
 
   ITK_CUDA_HOST_DEVICE LineLink
   GetLink(const DirectedEdge & directed) const
   {
     return LineLink(Links[directed.Number]);
   }
-  /** The way back to where the line begins tells how far that is. */
+  /** Finds the position of a directed edge in its line. The link of the reversed edge gives the distance to the
+   * beginning of the line. */
   ITK_CUDA_HOST_DEVICE PlaceInLine
   Find(const MapView & map, const DirectedEdge & directed) const
   {
@@ -160,7 +162,7 @@ struct LineArrays
   }
 };
 
-/** The lines that may gain. There are none if the grid does not know where all edges are. */
+/** The list of lines that may gain. It stays empty if the grid does not contain all edges. */
 template <typename TAtomics>
 struct LineList : LineArrays
 {
@@ -176,7 +178,7 @@ struct LineList : LineArrays
   {
     return Round.IsGridFull() ? 0 : number;
   }
-  /** Of loops over the nodes; the others say it for themselves. */
+  /** Number of work items of the loops over nodes; other loops define their own. */
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
@@ -238,7 +240,8 @@ struct LinkLines : LineList<TAtomics>
   }
 
 private:
-  /** An edge that is not inside the image is a line of its own, which is not listed. */
+  /** Initializes the link of a directed edge. An edge that is not inside the image is a line of its own, which is not
+   * listed. */
   ITK_CUDA_HOST_DEVICE void
   Link(const DirectedEdge & directed) const
   {
@@ -258,8 +261,9 @@ private:
   }
 };
 
-/** Each edge that does not see the end of its line looks from the edge ahead. If no edge saw the end for the first time
- * in the loop before, all edges of lines that have one see it: of any others, the last one would have. */
+/** Pointer jumping: each edge that does not see the end of its line replaces its link by that of the edge ahead. The
+ * loop ends if no edge saw the end for the first time in the previous loop, because then all edges of open lines see
+ * it. */
 template <typename TAtomics>
 struct JumpAhead : LineList<TAtomics>
 {
@@ -288,7 +292,7 @@ struct JumpAhead : LineList<TAtomics>
   }
 };
 
-/** Lists the lines between nodes where more than two edges meet. A line begins at the end with the smaller number. */
+/** Lists the lines between nodes with more than two edges. A line begins at the end with the smaller number. */
 template <typename TAtomics>
 struct ListOpenLines : LineList<TAtomics>
 {
@@ -316,8 +320,8 @@ struct ListOpenLines : LineList<TAtomics>
   }
 };
 
-/** Lists closed lines, which begin at their node of the smallest number. They are few and short beside the others: one
- * pass follows each, and most passes soon find a smaller number. */
+/** Lists closed lines, which begin at their node with the smallest number. Each one is followed by one work item,
+ * because closed lines are few and short, and most work items soon find a smaller node. */
 template <typename TAtomics>
 struct ListClosedLines : LineList<TAtomics>
 {
@@ -346,7 +350,7 @@ private:
     const uint32_t head = directed.GetHead(map);
     return DirectedEdge::From(map, head, map.Nodes[head].OtherEdge(directed.GetEdge()));
   }
-  /** Whether no node of a closed line has a smaller number than the one where it begins. */
+  /** Returns whether a closed line has no node with a smaller number than its first node. */
   static ITK_CUDA_HOST_DEVICE bool
   HasNoSmallerNode(const MapView & map, const DirectedEdge & first)
   {
@@ -360,7 +364,7 @@ private:
     }
     return head == begin;
   }
-  /** Tells the edges how far it is back to where the line begins. Returns their number. */
+  /** Stores in each edge the distance back to the beginning of the line. Returns the number of edges. */
   ITK_CUDA_HOST_DEVICE uint32_t
   NumberEdges(const MapView & map, const DirectedEdge & first) const
   {
@@ -406,7 +410,7 @@ struct ListLines : LineList<TAtomics>
   }
 
 private:
-  /** So many that the longest possible line is seen to its end: 1, 2, 4, ... edges ahead. */
+  /** Returns the number of jumps (1, 2, 4, ... edges ahead) that reach the end of the longest possible line. */
   ITK_CUDA_HOST_DEVICE uint32_t
   GetMostJumps() const
   {

@@ -19,18 +19,20 @@
 namespace itk::cuda::partition
 {
 /** \class PlanarMap
- * \brief The polygons of a partition: shared straight boundaries between regions, from a label map to the map of least
- * description.
+ * \brief The polygons of a partition: shared straight boundaries between regions, refined from a label map to the map
+ * of least description.
  *
  * The method is the active grid of Galland, Bertaux and Refregier (IEEE Transactions on Image Processing 12, 2003),
- * with dynamic programming along boundaries, from any label map. The result depends neither on the number of threads
- * nor on the order of work. Level, model and threads have to live as long.
+ * with dynamic programming along boundaries, starting from any label map. The result depends neither on the number of
+ * threads nor on the order of work. `pixels` and `threads` must outlive the object; the model is copied.
  */
 class PlanarMap
 {
 public:
-  /** The map of the labels as they are: nodes where sides of pixels between different labels meet or turn.
-   * \exception ExceptionObject as BuildMap() */
+  /** Builds the map of the labels without simplification: its nodes are where pixel sides between different labels meet
+   * or turn.
+   * \exception ExceptionObject as BuildMap()
+   */
   PlanarMap(const LabelMap &        labels,
             const region::Level &   pixels,
             const Model &           model,
@@ -61,7 +63,7 @@ public:
   {
     return m_Map;
   }
-  /** What is wrong with the map, in words: nothing. For tests and debug builds. */
+  /** Returns a text that describes an inconsistency of the map, or an empty string. For tests and debug builds. */
   std::string
   Verify() const;
 
@@ -81,23 +83,27 @@ private:
   VerifyInDebugBuilds() const;
 };
 
-/** The map whose edges are the sides of pixels between different labels, straight ones joined. Nodes are in the order
- * of their rows and columns; edges in that of their first node, the one to larger Y first.
- * \exception ExceptionObject if the labels do not fit the image, or the regions' sums differ from those of the edges */
+/** Builds the map whose edges are the pixel sides between different labels, with collinear ones joined. Nodes are
+ * sorted by row and column; edges are sorted by their first node, the one towards larger Y first.
+ * \exception ExceptionObject if the labels do not fit the image, or the regions' sums differ from those of the edges
+ */
 MapData
 BuildMap(const LabelMap & labels, const region::Level & pixels, const region::Threads & threads);
 
-/** \exception ExceptionObject if a map cannot have so many nodes */
+/** \exception ExceptionObject if the number of nodes exceeds the maximum */
 void
 CheckNumberOfNodes(size_t number);
 
-/** The region of each pixel, row by row: that in which its centre lies, by the rule of the edges' sums.
- * \param labels of any values. The result takes their memory: the system clears new memory on one thread. */
+/** Returns the region of each pixel, row by row: the region that contains the pixel's centre, with the tie rule of the
+ * edge sums.
+ * \param labels of any values. Their memory is reused for the result, because the system clears new memory on one
+ * thread.
+ */
 std::vector<uint32_t>
 RasterizeMap(const MapData & map, const region::Threads & threads, std::vector<uint32_t> labels = {});
 
-/** What is wrong with a map, in words; nothing if it is planar and its sums are right. Compares all pairs of edges
- * whose rows overlap: for tests and debug builds. */
+/** Returns a text that describes an inconsistency of a map, or an empty string if it is planar and its sums are right.
+ * Compares all pairs of edges whose rows overlap, and is therefore only for tests and debug builds. */
 std::string
 VerifyMap(const MapData & map, const region::Level & pixels);
 } // namespace itk::cuda::partition

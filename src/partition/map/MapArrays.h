@@ -11,19 +11,19 @@
 #include <cstdint>
 #include <utility>
 
-// A planar map in the memory of a processor whose passes run all at once, and what its rounds of changes share.
+// The planar map in executor memory, and the state shared by the kernels of one refinement round.
 namespace itk::cuda::partition
 {
-/** Rounds that run one after the other before the host looks at their counters: as launches, and in one launch of a
- * grid. A round after the last one that changes something changes nothing. */
+/** Number of rounds between two reads of the counters by the host, with one launch per loop (batch) and in one
+ * cooperative launch (grid). Rounds after convergence change nothing. */
 constexpr uint32_t RoundsOfBatch = 4;
 constexpr uint32_t RoundsOfGrid = 32;
 
-/** What passes of a round count. */
+/** Counters of one round, which its work items increment. */
 struct MapRoundCounters
 {
-  uint32_t Work;       // nodes that are asked
-  uint32_t Candidates; // for places of nodes, that gain
+  uint32_t Work;       // nodes to visit
+  uint32_t Candidates; // positions of nodes that gain
   uint32_t Bids;
   uint32_t Winners;
 };
@@ -31,10 +31,10 @@ struct MapRoundCounters
 struct MapCounters
 {
   MapRoundCounters Rounds[RoundsOfGrid];
-  uint32_t         Added;        // edges of cells, since the grid was sorted
+  uint32_t         Added;        // entries that were added to cells since the grid was sorted
   uint32_t         RemovedEdges; // since the map was compacted
 
-  /** Of so many rounds, those before the first one that changed nothing. */
+  /** Returns how many of the first `number` rounds ran before the first one without winners. */
   uint32_t
   CountRounds(uint32_t number) const
   {
@@ -47,10 +47,10 @@ struct MapCounters
   }
 };
 
-/** Edges of a cell that a pass loads at a time. */
+/** Edge grid view that loads four edges of a cell at a time. */
 using ProcessorGridView = EdgeGridViewOf<4>;
 
-/** The edges of cells, for passes that change edges. */
+/** The edge grid for work items that change edges. */
 struct GridPointers
 {
   CellLayout  Layout;
@@ -67,7 +67,7 @@ struct GridPointers
   }
 };
 
-/** A map and its state in a round, for passes. It owns nothing. */
+/** The map and its state in a round (a non-owning view). */
 struct MapRound
 {
   int32_t            Width;
@@ -80,10 +80,10 @@ struct MapRound
   Model              Description;
   uint64_t           MinimumNumberOfPixels;
   LinearForm *       Tangents;
-  int64_t *          Excess;   // pixels that winners take from a region, minus the pixels that it can spare
-  uint64_t *         BestKeys; // of winners that take pixels from a region
+  int64_t *          Excess;   // pixels that the winners take from a region, minus the pixels that it can spare
+  uint64_t *         BestKeys; // smallest key of the winners that take pixels from a region
   CellLayout         Cells;    // of the reservation
-  uint64_t *         Keys;     // that its cells hold
+  uint64_t *         Keys;     // smallest key that reserved each cell
   MapCounters *      Counters;
   MapRoundCounters * Counts; // of this round
 
@@ -92,7 +92,7 @@ struct MapRound
   {
     return { Width, Height, Nodes, Edges };
   }
-  /** If the grid had no room for edges that changed, it has to be sorted before the next round. */
+  /** Returns whether the grid had no room for all changed edges. It must then be sorted before the next round. */
   ITK_CUDA_HOST_DEVICE bool
   IsGridFull() const
   {
@@ -100,16 +100,18 @@ struct MapRound
   }
 };
 
-/** Lanes of teams that divide the rows of an edge, of which most have a few dozen, and the cells of a change. */
+/** Threads per tile: for the rows of an edge, mostly a few dozen, and for the cells of a change. */
 constexpr uint32_t LanesOfEdge = 8;
 constexpr uint32_t LanesOfChange = 16;
 
-/** Of steps that sum no edges: they are the same for all images. */
+/** Placeholder for kernels that sum no edges and therefore do not depend on the image type. */
 struct NoPixels
 {};
 
 /** \class Round
- * \brief What the steps of changes ask for, in a pass among many. */
+ * \brief The interface of a refinement round for concurrent work items. On the host, Refinement has the same
+ * interface.
+ */
 template <typename TPixels, typename TAtomics>
 struct Round : MapRound
 {
@@ -203,7 +205,7 @@ struct Round : MapRound
     TAtomics::Add(Counters->RemovedEdges, static_cast<uint32_t>(number));
   }
 
-  /** Leaves the smaller key in a cell. */
+  /** Reserves a cell: stores the key if it is smaller than the present one (atomic minimum). */
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE bool
   Claim(size_t cell, uint64_t key) const
@@ -222,13 +224,14 @@ struct Round : MapRound
     Keys[cell] = ~uint64_t{ 0 };
     return true;
   }
-  /** A claimed cell has one holder. Only the holder frees it, so other bids may check the cell at the same time. */
+  /** Frees a cell if this key owns it. Only the owner frees a cell, so that other proposals may check the cell
+   * concurrently. */
   ITK_CUDA_HOST_DEVICE bool
   FreeIfHeld(size_t cell, uint64_t key) const
   {
     return !this->Holds(cell, key) || this->Free(cell);
   }
-  /** Of a bid that holds its cells. */
+  /** Adds the pixels that a proposal takes from regions. The proposal must own all its cells. */
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   AddLosses(const Bid & bid) const
@@ -242,7 +245,8 @@ struct Round : MapRound
       }
     }
   }
-  /** Of the bids that together would take too many pixels from a region, only the best one that takes any. */
+  /** Returns whether a proposal is accepted. If the winners together would take too many pixels from a region, only the
+   * best one that takes any is accepted. */
   ITK_CUDA_HOST_DEVICE bool
   Admits(const Bid & bid) const
   {
@@ -260,7 +264,7 @@ struct Round : MapRound
 
 namespace steps
 {
-/** A step whose number of passes is known before its launch, for loops that ask for it. */
+/** Adapts a kernel to ForAtMost(): its number of work items is known at the launch. */
 template <typename TStep>
 struct Counted
 {
@@ -280,7 +284,7 @@ struct Counted
   }
 };
 
-/** Clears the counters of a round of a grid. */
+/** Clears the counters of the rounds of a cooperative launch. */
 struct ClearRound
 {
   MapCounters * Counters;
@@ -297,7 +301,7 @@ struct ClearRound
   }
 };
 
-/** Freezes the tangents, and the pixels that regions can spare. */
+/** Freezes the tangents and the numbers of pixels that regions can spare. */
 struct BeginMapRound
 {
   MapRound Round;
@@ -312,7 +316,7 @@ struct BeginMapRound
   }
 };
 
-/** As many passes as bids won in a round. */
+/** A loop with one work item per winner of a round. */
 struct WinnersOfRound
 {
   const MapRoundCounters * Counts;
@@ -324,7 +328,7 @@ struct WinnersOfRound
   }
 };
 
-/** Counts the edges of each cell in First. */
+/** Counts the edges of each cell in Last. */
 template <typename TAtomics>
 struct CountEdgesOfCells
 {
@@ -343,7 +347,7 @@ struct CountEdgesOfCells
   }
 };
 
-/** Sorts edges into cells; Last counts down those that are left. */
+/** Sorts the edges into cells; Last counts down to 0. */
 template <typename TAtomics>
 struct SortEdgesIntoCells
 {
@@ -396,7 +400,7 @@ struct IsEdgeAlive
   }
 };
 
-/** Moves nodes that are left to their new numbers. */
+/** Moves the remaining nodes to their new indices. */
 struct CompactNodes
 {
   const MapNode *  Nodes;
@@ -425,7 +429,7 @@ struct CompactEdges
   const uint32_t * NodeNumbers;
   const uint32_t * EdgeNumbers;
   MapEdge *        Out;
-  const uint8_t *  Flags; // one for each edge; may be null
+  const uint8_t *  Flags; // one per edge; may be null
   uint8_t *        OutFlags;
 
   ITK_CUDA_HOST_DEVICE void
@@ -447,7 +451,8 @@ struct CompactEdges
 } // namespace steps
 
 /** \class ProcessorMap
- * \brief A planar map in the memory of a processor, with the grid of its edges and the state of its rounds. */
+ * \brief A planar map in executor memory, with its edge grid and the state of its refinement rounds.
+ */
 template <typename TProcessor>
 class ProcessorMap
 {
@@ -471,7 +476,7 @@ public:
     , m_Counters(processor.template Allocate<MapCounters>(1))
   {}
 
-  /** Takes a map in the processor's memory. */
+  /** Takes over a map in executor memory. */
   void
   SetMap(Array<MapNode> nodes, size_t numberOfNodes, Array<MapEdge> edges, size_t numberOfEdges)
   {
@@ -483,7 +488,7 @@ public:
     m_Processor.Fill(m_Counters.Get(), 1, 0);
     m_LastCounters = {};
   }
-  /** Takes regions' sums; all but number 0 exist. */
+  /** Takes over the sums of the regions. All regions exist except number 0. */
   void
   SetRegions(Array<Moments> regions, size_t number)
   {
@@ -534,7 +539,7 @@ public:
   {
     return { m_Width, m_Height, m_Nodes.Get(), m_Edges.Get() };
   }
-  /** The state of a round of a batch. */
+  /** Returns the state of round `number` of a batch. */
   MapRound
   GetRound(uint32_t number) const
   {
@@ -556,7 +561,8 @@ public:
              m_Counters.Get()->Rounds + number };
   }
 
-  /** Drops removed nodes and edges if there are many. \param flags of the edges, which follow them; may be null */
+  /** Compacts the map if more than 1/8 of its edges were removed. \param flags one per edge, compacted with them; may
+   * be null */
   void
   Tidy(Array<uint8_t> * flags = nullptr)
   {
@@ -598,7 +604,7 @@ public:
     }
   }
 
-  /** Sorts the edges into cells, if that has not been done or many were added since. */
+  /** Sorts the edges into the grid's cells if they are not sorted or if many were added since. */
   void
   UpdateGrid()
   {
@@ -613,13 +619,13 @@ public:
     return m_GridCapacity;
   }
 
-  /** Waits for the rounds that were queued. */
+  /** Waits for the queued rounds and reads their counters. */
   void
   ReadCounters()
   {
     m_LastCounters = m_Processor.Read(m_Counters.Get());
   }
-  /** Runs a program of rounds, and waits for it. */
+  /** Runs a program of rounds in one cooperative launch, waits, and reads its counters. */
   template <typename TProgram>
   void
   RunInOneGrid(const TProgram & program, size_t passes)
@@ -660,7 +666,7 @@ private:
   Array<uint64_t>    m_BestKeys;
   Array<uint64_t>    m_Keys;
   Array<MapCounters> m_Counters;
-  MapCounters        m_LastCounters{}; // as they were read after the last rounds
+  MapCounters        m_LastCounters{}; // as read after the last rounds
   Array<uint32_t>    m_FirstOfCells;
   Array<uint32_t>    m_LastOfCells;
   Array<uint32_t>    m_EdgesOfCells;

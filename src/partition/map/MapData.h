@@ -10,24 +10,25 @@
 #include <cstdint>
 #include <vector>
 
-// A planar map on the lattice of pixel corners: nodes, straight edges between them, regions between the edges.
+// A planar map on the lattice of pixel corners: nodes, straight edges between them, and regions between the edges.
 namespace itk::cuda::partition
 {
 using region::LatticePoint;
 
-/** No node and no edge. */
+/** Invalid index of a node or an edge. */
 constexpr uint32_t None = 0xffffffffu;
 
-/** The region outside of the image. */
+/** The region outside the image. */
 constexpr uint32_t Outside = 0;
 
-/** Where edges meet. No more than four do: they come from the sides of pixels, and no change adds one. */
+/** A node where edges meet. At most four do, because the map starts from pixel sides and no change adds an edge to a
+ * node. */
 struct MapNode
 {
   static constexpr uint32_t MaximumDegree = 4;
 
   LatticePoint Position;
-  uint32_t     Degree{ 0 };                                    // 0: the node was removed
+  uint32_t     Degree{ 0 };                                    // 0 if the node was removed
   uint32_t     Edges[MaximumDegree]{ None, None, None, None }; // ascending
 
   ITK_CUDA_HOST_DEVICE void
@@ -54,7 +55,7 @@ struct MapNode
     }
     Edges[--Degree] = None;
   }
-  /** The other one of a node of two edges. */
+  /** Returns the other edge of a node with two edges. */
   ITK_CUDA_HOST_DEVICE uint32_t
   OtherEdge(uint32_t edge) const
   {
@@ -62,21 +63,21 @@ struct MapNode
   }
 };
 
-/** A straight piece of boundary. Pixels at smaller X lie left of an edge that goes to larger Y. */
+/** A straight piece of boundary. The pixels at smaller X are to the left of an edge that goes towards larger Y. */
 struct MapEdge
 {
-  uint32_t Start{ None }; // node; None: the edge was removed
+  uint32_t Start{ None }; // node; None if the edge was removed
   uint32_t End{ None };
   uint32_t Left{ Outside }; // region
   uint32_t Right{ Outside };
-  Moments  Sums; // contribution of the edge from Start to End: + to Left, - to Right
+  Moments  Sums; // contribution of the edge from Start to End: added to Left, subtracted from Right
 
   ITK_CUDA_HOST_DEVICE bool
   IsAlive() const
   {
     return Start != None;
   }
-  /** Whether the edge is a piece of the image's border, which costs nothing. */
+  /** Returns whether the edge is part of the image's border, which costs nothing. */
   ITK_CUDA_HOST_DEVICE bool
   IsBorder() const
   {
@@ -87,7 +88,7 @@ struct MapEdge
   {
     return Start == node ? End : Start;
   }
-  /** The same edge with the direction in which it leaves the node. */
+  /** Returns the edge in the direction in which it leaves the node. */
   ITK_CUDA_HOST_DEVICE MapEdge
   From(uint32_t node) const
   {
@@ -95,7 +96,7 @@ struct MapEdge
   }
 };
 
-/** Which way a node may not move: along X, along Y, or both, as it lies on the image's border. */
+/** The directions in which a node on the image's border must not move: along X, along Y, or both. */
 struct BorderKind
 {
   bool FixesX;
@@ -108,7 +109,7 @@ struct BorderKind
   }
 };
 
-/** Sides of the image, between which nodes move. */
+/** The extent of the image in which nodes may move. */
 struct MapExtent
 {
   int32_t Width;
@@ -119,7 +120,8 @@ struct MapExtent
   {
     return { position.X == 0 || position.X == Width, position.Y == 0 || position.Y == Height };
   }
-  /** Whether a node may move there: inside the image, or on its side of the border. */
+  /** Returns whether a node may move from one position to another: inside the image, or along its side of the border.
+   */
   ITK_CUDA_HOST_DEVICE bool
   Allows(const LatticePoint & from, const LatticePoint & to) const
   {
@@ -130,7 +132,7 @@ struct MapExtent
   }
 };
 
-/** Nodes and edges of a map for those who only read them, on the host or on a device. It owns nothing. */
+/** Read-only, non-owning view of the nodes and edges of a map, for the host and the device. */
 struct MapView
 {
   int32_t         Width;
@@ -150,15 +152,15 @@ struct MapView
   }
 };
 
-/** The map itself, as plain data. */
+/** The map as plain data. */
 struct MapData
 {
   int32_t              Width{ 0 };
   int32_t              Height{ 0 };
   std::vector<MapNode> Nodes;
   std::vector<MapEdge> Edges;
-  std::vector<Moments> Regions;  // sums of region number i; [0] is outside and has none
-  std::vector<uint8_t> IsRegion; // whether there still is one of the number
+  std::vector<Moments> Regions;  // sums by region number; [0] is outside the image and has no samples
+  std::vector<uint8_t> IsRegion; // whether the region still exists
 
   operator MapView() const { return { Width, Height, Nodes.data(), Edges.data() }; }
 
@@ -177,7 +179,7 @@ struct MapData
   {
     return this->GetExtent().KindOf(position);
   }
-  /** Gives the left region what the right one gives away. */
+  /** Moves sums from the right to the left region. */
   void
   Transfer(uint32_t left, uint32_t right, const Moments & change)
   {
@@ -192,7 +194,7 @@ struct MapData
   }
 };
 
-/** Numbers of what a map consists of. */
+/** Counts of the elements of a map. */
 struct MapCounts
 {
   size_t Regions{ 0 };
@@ -204,11 +206,11 @@ struct MapCounts
 MapCounts
 CountMap(const MapData & map);
 
-/** D of the map. */
+/** Returns the description length D of the map. */
 double
 DescribeMap(const MapData & map, const Model & model);
 
-/** Drops removed nodes and edges; the others keep their order. */
+/** Removes deleted nodes and edges; the others keep their order. */
 void
 CompactMap(MapData & map);
 } // namespace itk::cuda::partition

@@ -23,14 +23,15 @@ namespace itk::cuda::partition
 {
 namespace steps
 {
-/** What a map has. */
+/** Counts of a map's regions and segments. */
 struct MapTotals
 {
   uint32_t Regions;
   uint32_t Segments;
 };
 
-/** Describes the regions, and counts what the map has. The totals lie behind the descriptions: the host waits once. */
+/** Describes the regions, and counts regions and segments. The totals are stored after the descriptions, so that the
+ * host waits only once. */
 template <typename TAtomics>
 struct DescribeMap
 {
@@ -69,11 +70,11 @@ struct DescribeMap
 } // namespace steps
 
 /** \class MapSearch
- * \brief Finds the map of least description from a label map, on a processor: what PlanarMap does on the host, with the
- * same results to the byte.
+ * \brief Finds the map of least description from a label map on an executor, with results that are bit-identical to
+ * those of PlanarMap on the host.
  *
- * The processor also has the image as polygons see it: VisitPixels(function) calls function(pixels), whose
- * SumEdge(p, q) is the contribution of an edge.
+ * The executor also provides the image: VisitPixels(function) calls function(pixels), where pixels.SumEdge(p, q)
+ * returns the contribution of an edge.
  */
 template <typename TProcessor>
 class MapSearch
@@ -83,7 +84,7 @@ public:
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
 
-  /** \param largestPart nodes of chains whose costs of chords are in memory at a time */
+  /** \param largestPart maximum number of chain nodes whose chord costs are in memory at a time */
   MapSearch(const TProcessor & processor,
             const Model &      model,
             uint64_t           minimumNumberOfPixels,
@@ -95,8 +96,9 @@ public:
     , m_Map(processor, model, minimumNumberOfPixels, width, height)
   {}
 
-  /** Begins with the map of labels in the processor's memory; number 0 of the regions has no sums.
-   * \exception ExceptionObject as BuildMap() */
+  /** Builds the initial map from labels in executor memory; entry 0 of the regions has no samples.
+   * \exception ExceptionObject as BuildMap()
+   */
   void
   StartFrom(Array<uint32_t> labels, Array<Moments> regions, size_t numberOfRegions)
   {
@@ -125,7 +127,8 @@ public:
   {
     return m_NumberOfIterations;
   }
-  /** D of the map, and how many regions it has, after an iteration. */
+  /** Returns the description length D of the map after the last iteration. GetNumberOfRegions() refers to the same
+   * state. */
   double
   GetDescription() const
   {
@@ -184,7 +187,7 @@ private:
     return NodeLoops<TProcessor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
   }
 
-  /** As DescribeMap() and CountMap(); the regions' descriptions are added up in their order. */
+  /** Computes the values of DescribeMap() and CountMap(). The descriptions are summed in the order of the regions. */
   void
   Describe()
   {
@@ -204,11 +207,11 @@ private:
   }
 };
 
-/** Memory of a processor in bytes for a MapSearch that begins with a number of nodes. */
+/** Returns the executor memory in bytes of a MapSearch that starts with a number of nodes. */
 inline size_t
 GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
 {
-  // A map has hardly more edges than nodes at first, and chains as many places.
+  // At first, a map has hardly more edges than nodes, and its chains hardly more vertices.
   constexpr size_t perNode = sizeof(MapNode) + sizeof(MapEdge) + sizeof(MapLine) + 2 * sizeof(uint64_t) +
                              sizeof(ChainState) / 2 + 7 * sizeof(uint32_t) + sizeof(ListedPiece) +
                              sizeof(LatticePoint) + sizeof(Moments) + 4;
@@ -218,7 +221,8 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
     steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * (sizeof(double) + sizeof(uint32_t));
   const size_t placesOfGrid = 2 * std::min(nodes, MostEdgesOfChainGrid);
   const size_t ofChords = std::max(std::min(nodes, largestPart), placesOfGrid) * ChainWindow * sizeof(double);
-  const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any moves
+  const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes are removed before
+                                                                                     // any moves
   return std::max({ pixels * perPixelOfRaster,
                     pixels * perPixelOfBuild + nodes * perNode,
                     nodes * perNode + std::max(ofChords, ofMoves) });

@@ -8,19 +8,19 @@
 #include <cstdint>
 #include <utility>
 
-// The label image of a planar map as loops over edges and pixels: the labels that RasterizeMap() gives on the host, and
-// those that SummarizeMap() and the engine make of them.
+// Rasterizes a planar map by parallel loops over edges and pixels: the labels of RasterizeMap() on the host, and the
+// output labels that SummarizeMap() and the engine derive from them.
 namespace itk::cuda::partition
 {
-/** Where an edge crosses the centre of a row: the first pixel to its right, and how far the crossing lies left of that
- * pixel's centre, Numerator / Denominator < 1. */
+/** The crossing of an edge with the centre line of a row: the first pixel to its right, and the distance of the
+ * crossing to the left of that pixel's centre, Numerator / Denominator < 1. */
 struct RowCrossing
 {
   int32_t Column;
   int64_t Numerator;
   int64_t Denominator;
 
-  /** Row number `row` of the edge, and the walker there. */
+  /** Constructs the crossing with row `row` of the edge, where `column` is the walker's column. */
   ITK_CUDA_HOST_DEVICE
   RowCrossing(const region::LatticeEdge & edge, int32_t row, int32_t column)
     : Column(column)
@@ -30,7 +30,7 @@ struct RowCrossing
     Numerator = static_cast<int64_t>(column - edge.Top.X) * Denominator + edge.NumberOfRows -
                 (2 * static_cast<int64_t>(row) + 1) * edge.DeltaX;
   }
-  /** Of two crossings at one pixel; all factors are at most 2^31. */
+  /** Compares two crossings at one pixel; all factors are at most 2^31. */
   ITK_CUDA_HOST_DEVICE bool
   LiesRightOf(const RowCrossing & other) const
   {
@@ -40,8 +40,8 @@ struct RowCrossing
 
 namespace steps
 {
-/** Leaves at each pixel the number of the last edge that crosses its row there, or None. Lanes divide the rows of an
- * edge: those of the border have as many as the image. */
+/** Stores at each pixel the rightmost edge that crosses its row there, or None. The threads of a tile share the rows of
+ * an edge, because edges of the border have as many rows as the image. */
 template <typename TAtomics>
 struct MarkCrossings
 {
@@ -114,8 +114,8 @@ private:
   }
 };
 
-/** The pixel where an edge crosses, else 0: the largest so far is that of the pixel's label. Every row begins with the
- * border of the image. */
+/** Returns the pixel's index if an edge crosses there, and else 0. An inclusive maximum scan then gives each pixel the
+ * position of its edge, because every row begins with the image's border. */
 struct MarkedPixel
 {
   const uint32_t * Marks;
@@ -127,7 +127,7 @@ struct MarkedPixel
   }
 };
 
-/** The region to the right of an edge. */
+/** Returns the region to the right of a pixel's edge. */
 struct RegionRightOf
 {
   MapView          Map;
@@ -142,7 +142,7 @@ struct RegionRightOf
   }
 };
 
-/** The first pixel of each region; a pixel that begins a run of its row may be that. */
+/** Finds the first pixel of each region. Only pixels at the beginning of a run are candidates. */
 template <typename TAtomics>
 struct FindFirstPixels
 {
@@ -160,14 +160,14 @@ struct FindFirstPixels
   }
 };
 
-/** Writes the final numbers of the regions; 0 where a pixel is not valid. */
+/** Writes the final numbers of the regions, and 0 for invalid pixels. */
 template <typename TScene, typename TRegionOf, typename TLabel>
 struct WriteLabels
 {
   TScene           Scene;
-  TRegionOf        RegionOf; // of a pixel
+  TRegionOf        RegionOf; // region of a pixel
   int32_t          Width;
-  const uint32_t * Numbers; // of the regions; null: the regions' own
+  const uint32_t * Numbers; // final numbers; null to keep the regions' own
   TLabel *         Labels;
   size_t           Stride;
 
@@ -175,7 +175,8 @@ struct WriteLabels
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
-    const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(Width); // below 2^32: faster
+    const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(Width); // below 2^32, because 32-bit divisions
+                                                                                // are faster
     const auto y = static_cast<uint32_t>(pixel) / static_cast<uint32_t>(Width);
     TLabel     label{ 0 };
     if (Scene.IsValid(static_cast<int32_t>(x), static_cast<int32_t>(y)))
@@ -189,7 +190,8 @@ struct WriteLabels
 } // namespace steps
 
 /** \class MapRaster
- * \brief The label image of a map in the memory of a processor. */
+ * \brief The label image of a map in executor memory.
+ */
 template <typename TProcessor>
 class MapRaster
 {
@@ -211,7 +213,7 @@ public:
     m_Processor.MaximumSoFar(steps::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
   }
 
-  /** Of each of the map's regions; None for those without pixels. */
+  /** Returns the first pixel of each region of the map; None for regions without pixels. */
   Array<uint32_t>
   FindFirstPixels() const
   {
@@ -221,7 +223,8 @@ public:
     return first;
   }
 
-  /** \param numbers of the map's regions, in the processor's memory \param stride of the rows of labels */
+  /** Writes the label image. \param numbers of the map's regions, in executor memory \param stride of the rows of
+   * labels */
   template <typename TLabel>
   void
   Write(const uint32_t * numbers, TLabel * labels, size_t stride) const

@@ -11,19 +11,19 @@
 #include <cstdint>
 #include <vector>
 
-// What SummarizeLabels() finds out about a label map on the host, as loops over pixels.
+// Summarizes a label map as SummarizeLabels() does on the host, by parallel loops over pixels.
 namespace itk::cuda::partition
 {
 namespace steps
 {
-/** The shape of a region: sums and smallest values, whose order does not matter. */
+/** The shape of a region, accumulated with atomic sums and minima, whose order does not matter. */
 struct ShapeSums
 {
   int64_t  Area;
   int64_t  Perimeter;
   uint32_t MinimumX;
   uint32_t MinimumY;
-  uint32_t NotMaximumX; // ~MaximumX, which is smallest where that is largest
+  uint32_t NotMaximumX; // ~MaximumX, so that a minimum computes the maximum
   uint32_t NotMaximumY;
 };
 
@@ -39,7 +39,8 @@ struct BeginShapes
   }
 };
 
-/** A pixel where a run of its row begins or ends brings the run's pixels; each one brings its sides. */
+/** Adds one pixel's contribution: the ends of a row's runs contribute to the areas, and each pixel contributes its
+ * boundary sides. */
 template <typename TAtomics>
 struct AddShapes
 {
@@ -80,7 +81,7 @@ struct AddShapes
 };
 } // namespace steps
 
-/** \param labels in the processor's memory; [0] of `sums` has none */
+/** Summarizes a label map on an executor. \param labels in executor memory \param sums by label; [0] has no samples */
 template <typename TProcessor>
 LabelSummary
 SummarizeLabels(const TProcessor & processor, const PixelLabels & labels, size_t pixels, std::vector<Moments> sums)

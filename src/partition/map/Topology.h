@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
-// Which changes leave a map planar, with every node and edge on the same side of every boundary as before. Tests of
-// crossings alone do not tell: a line could jump over an island. For the host and for the device.
+// Predicates for changes that keep a map planar, with every node and edge on the same side of every boundary. Testing
+// for crossings alone is not sufficient, because a line could jump over an island. Shared by the host and the device.
 namespace itk::cuda::partition
 {
-/** One edge of a node that moves: the triangle it sweeps. */
+/** The triangle that one edge of a moving node sweeps. */
 struct SweptTriangle
 {
   uint32_t     FarNode;
@@ -35,7 +35,7 @@ struct SweptTriangle
   {
     return TriangleContains(Far, From, To, p);
   }
-  /** Whether an edge that does not end at the moving node is in the way. */
+  /** Returns whether an edge that does not end at the moving node obstructs the triangle. */
   ITK_CUDA_HOST_DEVICE bool
   IsMetBy(const GridEdge & edge) const
   {
@@ -48,7 +48,8 @@ struct SweptTriangle
   }
 };
 
-/** Whether no edge of a node that moves runs over the far end of another one; far(j) is that of edge number j. */
+/** Returns whether no edge of a moving node sweeps over the far end of another one. far(j) returns the far end of edge
+ * j. */
 template <typename TFar>
 ITK_CUDA_HOST_DEVICE bool
 NeighborsAreClear(const LatticePoint & from, const LatticePoint & to, uint32_t degree, const TFar & far)
@@ -69,9 +70,10 @@ NeighborsAreClear(const LatticePoint & from, const LatticePoint & to, uint32_t d
   return areClear;
 }
 
-/** Whether the triangle of edge number j of a node that moves is clear: no other edge meets the way from the old place
- * to the new one.
- * \param share of the cells to look at */
+/** Returns whether the triangle of edge j of a moving node is clear: no other edge obstructs its sweep to the new
+ * position.
+ * \param share of the cells to visit
+ */
 template <typename TGrid>
 ITK_CUDA_HOST_DEVICE bool
 TriangleIsClear(const MapView &      map,
@@ -89,8 +91,8 @@ TriangleIsClear(const MapView &      map,
   return ForCellsOfTriangle(grid.Layout, swept.Far, swept.From, swept.To, isClear, share);
 }
 
-/** Whether the node may move to a place. The triangles between its edges' old and new places hold no other node, and
- * are clear. */
+/** Returns whether the node may move to a position: the triangles between the old and the new positions of its edges
+ * contain no other node and are clear. */
 template <typename TGrid>
 ITK_CUDA_HOST_DEVICE bool
 MoveKeepsTopology(const MapView & map, const TGrid & grid, uint32_t node, const LatticePoint & to)
@@ -111,16 +113,16 @@ MoveKeepsTopology(const MapView & map, const TGrid & grid, uint32_t node, const 
   return true;
 }
 
-/** A line of edges, from its first node to its last, which is to become one chord. */
+/** A polyline of edges, from its first node to its last, that is to be replaced by one chord. */
 struct Line
 {
-  uint32_t             First; // nodes
+  uint32_t             First; // node numbers
   uint32_t             Last;
   const LatticePoint * Positions; // of all nodes
   int32_t              Number;
 };
 
-/** How the chord of a line lies in a map: tests it against one edge after the other. */
+/** Tests a polyline's chord against one edge after the other. */
 class ChordTest
 {
 public:
@@ -140,7 +142,7 @@ public:
     }
   }
 
-  /** What the line and its chord lie in. */
+  /** Returns the bounding box of the polyline and its chord. */
   ITK_CUDA_HOST_DEVICE const LatticeBox &
   GetBox() const
   {
@@ -152,14 +154,15 @@ public:
     return region::BoxesAreApart(m_Box, region::BoxOf(edge.P, edge.Q));
   }
 
-  /** Whether the chord may lie beside an edge that is not apart from it, and none of the line. The edge's nodes stay on
-   * their side of it, and the two do not meet but at a common node. */
+  /** Returns whether the chord is compatible with an edge. The edge must not be apart from the chord and not belong to
+   * the polyline. The chord is compatible if the edge's nodes stay on their side of it and the two meet only at a
+   * common node. */
   ITK_CUDA_HOST_DEVICE bool
   Allows(const GridEdge & edge) const
   {
     const bool startIsEnd = this->IsEnd(edge.Start);
     const bool endIsEnd = this->IsEnd(edge.End);
-    if (startIsEnd && endIsEnd) // it is the chord
+    if (startIsEnd && endIsEnd) // the edge coincides with the chord
     {
       return false;
     }
@@ -186,7 +189,7 @@ private:
   {
     return node == m_Line.First || node == m_Line.Last;
   }
-  /** Whether p, which is not on the line, lies in the lobes between it and its chord. */
+  /** Returns whether p, which is not on the polyline, is in the lobes between it and its chord. */
   ITK_CUDA_HOST_DEVICE bool
   Surrounds(const LatticePoint & p) const
   {
@@ -206,8 +209,9 @@ private:
   }
 };
 
-/** Whether a chord may replace the line; isOwn(edge) says which edges do not matter.
- * \param share of the cells to look at, and of their edges */
+/** Returns whether a chord may replace the polyline; isOwn(edge) marks the edges that are ignored.
+ * \param share of the cells to visit, and of their edges
+ */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGrid, typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
@@ -223,7 +227,8 @@ ChordKeepsTopology(const MapView &   map,
   }
   const ChordTest test(line);
   const auto allows = [&](const GridEdge & edge) { return test.IsApartFrom(edge) || isOwn(edge) || test.Allows(edge); };
-  if (line.Number == 3) // with the chord it is a triangle, which touches fewer cells than its box if it is long
+  if (line.Number == 3) // The polyline and its chord form a triangle. If it is long, it touches fewer cells than its
+                        // box.
   {
     const auto isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows); };
     return ForCellsOfTriangle(grid.Layout, line.Positions[0], line.Positions[1], line.Positions[2], isClear, share);

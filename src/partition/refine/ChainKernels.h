@@ -11,23 +11,23 @@
 #include <type_traits>
 #include <vector>
 
-// The best polylines of chains as loops, as SimplifyChains() finds them on the host. Chains are in no order: that of
-// the host's list decides nothing.
+// The best polylines of chains as parallel loops, as SimplifyChains() finds them on the host. The chains have no fixed
+// order, because the order of the host's list does not affect the result.
 namespace itk::cuda::partition
 {
-/** A chain and what a round makes of it. */
+/** A chain and its results in a round. */
 struct ChainState
 {
-  uint32_t First; // place of its first node
+  uint32_t First; // index of its first vertex
   uint32_t NumberOfEdges;
-  uint32_t Left; // as it leaves its first node
+  uint32_t Left; // in the direction in which it leaves its first node
   uint32_t Right;
-  int64_t  Change; // pixels that the left region would take
+  int64_t  Change; // pixels that the left region would gain
   double   Gain;
-  uint32_t NumberKept; // nodes of the best polyline; 0: it gains nothing
-  uint32_t IsRefused;  // the polyline is impossible; then: it lost a cell
-  uint32_t IsIdle;     // it had nothing to gain, and has not changed
-  uint32_t IsLine;     // a whole one
+  uint32_t NumberKept; // nodes of the best polyline; 0 if it has no gain
+  uint32_t IsRefused;  // set if the polyline is impossible; later also if it does not own a cell
+  uint32_t IsIdle;     // had no gain, and has not changed since
+  uint32_t IsLine;     // the chain is a complete line
 
   ITK_CUDA_HOST_DEVICE bool
   Wins() const
@@ -36,37 +36,37 @@ struct ChainState
   }
 };
 
-/** A piece of a polyline: the places of its nodes. */
+/** A piece of a polyline, given by the vertex indices of its ends. */
 struct PolylinePiece
 {
   uint32_t From;
   uint32_t To;
 };
 
-/** A piece in the list of all: its chain, and its number there. */
+/** An entry in the list of all pieces: its chain, and its number in the chain. */
 struct ListedPiece
 {
   uint32_t Chain;
   uint32_t Number;
 };
 
-/** Arrays of chains and of their places. */
+/** Arrays of the chains and of their vertices. A vertex is a node of a chain, and has an index in these arrays. */
 struct ChainArrays
 {
   ChainCounters * Counters;
 
   ChainState *   Chains;
-  uint32_t *     ChainOf; // place
+  uint32_t *     ChainOf; // of each vertex
   uint32_t *     Nodes;
-  uint32_t *     Edges; // that leaves the node; None for the last one
+  uint32_t *     Edges; // edge that leaves the vertex; None for the last vertex of a chain
   LatticePoint * Positions;
-  Moments *      Sums;        // of the chain's edges before the node; at first of the edge that leaves it
-  Moments *      Chords;      // sums of the best polyline's chord that begins at the node
-  uint8_t *      IsKept;      // by the best polyline
-  uint32_t *     Kept;        // of the chain's places those of the nodes that it keeps, from the last one to the first
+  Moments *      Sums;        // of the chain's edges before the vertex; initially of the edge that leaves it
+  Moments *      Chords;      // sums of the best polyline's chord that begins at the vertex
+  uint8_t *      IsKept;      // whether the best polyline keeps the vertex
+  uint32_t *     Kept;        // vertices that a chain keeps, from the last one to the first
   ListedPiece *  Pieces;      // in any order
-  uint8_t *      Spans;       // of the last chords of the best polylines up to the node
-  uint32_t *     ChainOfEdge; // None if that chain is idle
+  uint8_t *      Spans;       // lengths in edges of the last chords of the best polylines up to each vertex
+  uint32_t *     ChainOfEdge; // None if the chain is idle
   uint8_t *      Flags;       // of edges
 
   ITK_CUDA_HOST_DEVICE Bid
@@ -79,7 +79,7 @@ struct ChainArrays
     bid.Counts.Add(chain.Right, -chain.Change);
     return bid;
   }
-  /** The place of the last node at or before this one that the best polyline keeps. */
+  /** Returns the last vertex at or before this one that the best polyline keeps. */
   ITK_CUDA_HOST_DEVICE uint32_t
   GetKeptBefore(uint32_t place) const
   {
@@ -89,7 +89,7 @@ struct ChainArrays
     }
     return place;
   }
-  /** A piece of a chain's best polyline, which has NumberKept - 1 of them. Number 0 is the last one. */
+  /** Returns a piece of a chain's best polyline, which has NumberKept - 1 of them. Piece 0 is the last one. */
   ITK_CUDA_HOST_DEVICE PolylinePiece
   GetPiece(const ChainState & chain, uint32_t number) const
   {
@@ -99,7 +99,8 @@ struct ChainArrays
 
 namespace steps
 {
-/** Cuts lines into chains: a pass for each edge, which knows its place in its line. Sums are those of its edge. */
+/** Cuts lines into chains. Each work item handles one edge, which knows its position in its line. `Sums` receives the
+ * sums of the single edges. */
 template <typename TRound>
 struct FillChains
 {
@@ -175,12 +176,12 @@ private:
   }
 };
 
-/** Some chains, whose costs of chords are in memory at a time. */
+/** A part of the chains, whose chord costs are in memory at a time. */
 struct PartOfChains
 {
   uint32_t FirstChain{ 0 };
   uint32_t FirstPlace{ 0 };
-  uint32_t EndChain{ None }; // where the next part begins; None: there is none
+  uint32_t EndChain{ None }; // where the next part begins; None for the last part
   uint32_t EndPlace{ None };
 
   ITK_CUDA_HOST_DEVICE size_t
@@ -209,7 +210,7 @@ struct ChainLoop
   {}
 };
 
-/** A loop over the places of all chains. */
+/** A loop over the vertices of all chains. */
 template <typename TRound>
 struct PlaceLoop : ChainLoop<TRound>
 {
@@ -239,7 +240,7 @@ struct EachChain : ChainLoop<TRound>
   }
 };
 
-/** Sums of a chain's edges before each of its nodes, from those of the edges. */
+/** Replaces the sums of a chain's edges by their exclusive prefix sums. */
 template <typename TRound>
 struct SumChains : EachChain<TRound>
 {
@@ -262,22 +263,22 @@ struct SumChains : EachChain<TRound>
   }
 };
 
-/** The chord of a pass of CostChords. 32 passes in turn have the chords of 8 lengths that end at 4 adjacent nodes. Such
- * chords cross about the same number of rows, and mostly the same rows. */
+/** The chord of a work item of CostChords. 32 consecutive work items handle the chords of 8 lengths that end at 4
+ * adjacent vertices. Such chords cross about the same number of rows, and mostly the same rows. */
 struct ChordOfPass
 {
   static constexpr size_t Nodes = 4;
   static constexpr size_t Lengths = 8;
   static constexpr size_t PassesOfNodes = Nodes * ChainWindow;
 
-  size_t   End; // place of its last node, among those of the part
+  size_t   End; // index of its last vertex within the part
   uint32_t Span;
 
   ITK_CUDA_HOST_DEVICE explicit ChordOfPass(size_t i)
     : End(i / PassesOfNodes * Nodes + i / Lengths % Nodes)
     , Span(static_cast<uint32_t>(i % PassesOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
   {}
-  /** For the chords that end at so many nodes; some have none. */
+  /** Returns the number of work items for the chords that end at `nodes` vertices; some have no chord. */
   static ITK_CUDA_HOST_DEVICE size_t
   GetNumberOfPasses(size_t nodes)
   {
@@ -285,15 +286,16 @@ struct ChordOfPass
   }
 };
 
-/** Who costs chords: where chains have few nodes in all, their chords are few, and long, and teams do. */
+/** The kernel variant that computes chord costs. If the chains have few vertices in total, there are few chords and
+ * they are long, so that tiles compute them. */
 enum class CostedBy : uint8_t
 {
   Threads,
   Teams
 };
 
-/** Costs of the chords that end at each node: the one over 1 edge, over 2, ... ChainWindow edges. There are two such
- * loops, of which one has passes. */
+/** Computes the costs of the chords that end at each vertex and span 1, 2, ... ChainWindow edges. The loop is queued in
+ * two variants, and only one of them has work items. */
 template <typename TRound>
 struct CostChords : ChainLoop<TRound>
 {
@@ -354,7 +356,7 @@ struct CostChords : ChainLoop<TRound>
   }
 };
 
-/** The last chord of a polyline: what the polyline costs, and the node where the chord begins. */
+/** The last chord of a polyline: the cost of the polyline, and the vertex where the chord begins. */
 struct LastChord
 {
   double   Cost;
@@ -367,8 +369,8 @@ struct LastChord
   }
 };
 
-/** Finds the best polyline of each chain, and whether it gains, as FindBestPolylines(). A team has a lane for each of
- * the chords that may end at a node. */
+/** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A tile has one thread
+ * for each chord that may end at a vertex. */
 template <typename TRound, typename TAtomics>
 struct SearchChains : ChainLoop<TRound>
 {
@@ -413,15 +415,15 @@ struct SearchChains : ChainLoop<TRound>
   }
 
 private:
-  /** Lane l serves the node whose number in its chain is l modulo the number of lanes: the last such node before the
-   * present one. */
+  /** Lane l caches the most recent vertex whose index in its chain is congruent to l modulo the tile size. */
   struct Lane
   {
-    double Cost;  // of the best polyline up to it
-    double Chord; // of the chord from it to the present node
+    double Cost;  // of the best polyline up to the cached vertex
+    double Chord; // of the chord from the cached vertex to the current one
   };
 
-  /** Where the chord of a lane to a node begins; beyond the node if there is none. */
+  /** Returns the vertex where a lane's chord to `end` begins. A value of `end` or more (after wrap-around) means no
+   * chord. */
   static ITK_CUDA_HOST_DEVICE uint32_t
   GetBegin(uint32_t lane, uint32_t end)
   {
@@ -429,7 +431,7 @@ private:
     return end - 1 - (end - 1 - lane) % window;
   }
 
-  /** What the best polyline up to the last node costs. */
+  /** Returns the cost of the best polyline up to the last vertex. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
@@ -444,7 +446,7 @@ private:
     };
     typename TTeam::template OfLanes<Lane> lanes;
     team.ForLanes(lanes, [&load](uint32_t number, Lane & lane) {
-      lane.Cost = 0.0; // that of node 0, and of no node
+      lane.Cost = 0.0; // the cost of vertex 0, and a placeholder for lanes without a vertex
       lane.Chord = load(number, 1);
     });
     double cost = 0.0;
@@ -452,7 +454,7 @@ private:
     {
       const LastChord last = team.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
         const LastChord chord{ lane.Cost + lane.Chord, GetBegin(number, end) };
-        lane.Chord = load(number, end + 1); // ahead of its use
+        lane.Chord = load(number, end + 1); // prefetched for the next iteration
         return chord;
       });
       cost = last.Cost;
@@ -501,7 +503,7 @@ private:
   }
 };
 
-/** A loop over the pieces of best polylines. */
+/** A loop over the pieces of the best polylines. */
 template <typename TRound>
 struct PieceLoop : ChainLoop<TRound>
 {
@@ -516,8 +518,8 @@ struct PieceLoop : ChainLoop<TRound>
   }
 };
 
-/** Tests the pieces of the best polylines: each against the others of its chain and against the map. They are few, and
- * a test takes long. */
+/** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Tiles
+ * run the tests, because they are few and take long. */
 template <typename TRound, typename TAtomics>
 struct TestPieces : PieceLoop<TRound>
 {
@@ -556,7 +558,8 @@ struct TestPieces : PieceLoop<TRound>
   }
 
 private:
-  /** As ChainSearch::MeetsItself(); lanes divide the later pieces, whose numbers are smaller. */
+  /** Tests a piece as ChainSearch::MeetsItself() does. The threads of a tile share the later pieces, which have smaller
+   * numbers. */
   ITK_CUDA_HOST_DEVICE bool
   MeetsLaterPieces(const ChainState & chain, uint32_t number, const LaneShare & share) const
   {
@@ -601,7 +604,8 @@ private:
   }
 };
 
-/** Decides which chains bid: all others are idle until they change, and lines of one idle chain are settled. */
+/** Decides which chains make a proposal. The other ones are marked as idle until they change, and a line that consists
+ * of one idle chain is marked as settled. */
 template <typename TRound>
 struct BidChains : EachChain<TRound>
 {
@@ -627,8 +631,8 @@ struct BidChains : EachChain<TRound>
   }
 };
 
-/** Cells between the chain and its best polyline: triangles that fan out from the beginning of each chord. A pass has
- * the one of an edge of the chain. */
+/** The cells between a chain and its best polyline: a fan of triangles from the beginning of each chord. Each work item
+ * handles the triangle of one edge of the chain. */
 template <typename TRound>
 struct ChainCells : PlaceLoop<TRound>
 {
@@ -653,7 +657,7 @@ protected:
                               function,
                               share);
   }
-  /** The bidding chain of an edge at a place; null if there is none. */
+  /** Returns the proposing chain of a vertex's edge, or null. */
   ITK_CUDA_HOST_DEVICE ChainState *
   GetBiddingChain(size_t place) const
   {
@@ -691,7 +695,7 @@ struct ClaimForChains : ChainCells<TRound>
     }
     else if (arrays.Edges[place] != None)
     {
-      // Its line may not be in the next round's list.
+      // Reset the entry, because the edge's line may not be in the list of the next round.
       team.Once([&] { arrays.ChainOfEdge[arrays.Edges[place]] = None; });
     }
   }
@@ -728,7 +732,7 @@ struct CheckChains : ChainCells<TRound>
   }
 };
 
-/** Frees the cells; the chain's first pass counts what it takes from regions. */
+/** Frees the cells. The work item of a chain's first vertex also adds the pixels that the chain takes from regions. */
 template <typename TRound>
 struct FreeCellsOfChains : ChainCells<TRound>
 {
@@ -759,8 +763,8 @@ struct FreeCellsOfChains : ChainCells<TRound>
   }
 };
 
-/** Refuses winners that together take too many pixels from a region. The others are taken from the nodes at their ends.
- */
+/** Refuses winners that together take too many pixels from a region. The accepted ones are detached from the nodes at
+ * their ends. */
 template <typename TRound, typename TAtomics>
 struct AdmitChains : EachChain<TRound>
 {
@@ -791,7 +795,7 @@ struct AdmitChains : EachChain<TRound>
   }
 };
 
-/** Replaces edges of winners by the chords of their polylines, as ReplaceByChord() does with one. */
+/** Replaces edges of the accepted chains by the chords of their polylines, as ReplaceByChord() does for one chord. */
 template <typename TRound>
 struct ReplaceByChords : PieceLoop<TRound>
 {
@@ -852,7 +856,7 @@ private:
   }
 };
 
-/** Tells the nodes of the polylines that won of their edges: a pass the one where its piece begins. */
+/** Updates the incident edges of the nodes on accepted polylines. Each thread handles the first node of one piece. */
 template <typename TRound>
 struct AttachChords : PieceLoop<TRound>
 {
@@ -879,7 +883,7 @@ struct AttachChords : PieceLoop<TRound>
       }
       else
       {
-        // The ends of a closed line are one node.
+        // The two ends of a closed line are one node.
         node.Insert(arrays.Edges[piece.From]);
         nodes[arrays.Nodes[chain.First + chain.NumberOfEdges]].Insert(arrays.Edges[arrays.GetPiece(chain, 0).From]);
       }
@@ -887,7 +891,8 @@ struct AttachChords : PieceLoop<TRound>
   }
 };
 
-/** The loops of a round. Those that sum no edges are the same for all images. */
+/** The parallel loops of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the image
+ * type. */
 template <typename TRound, typename TAtomics>
 struct ChainRound
 {
@@ -896,7 +901,7 @@ struct ChainRound
   TRound              Round;
   ChainArrays         Arrays;
   ListLines<TAtomics> Lines;
-  ChainCounters       Most; // of what the round may have
+  ChainCounters       Most; // upper limits for the round
 
   /** Finds the best polylines of a part of the chains. */
   ITK_CUDA_AS_ARGUMENTS
@@ -921,7 +926,7 @@ struct ChainRound
     loops.ForAtMost(Lines.NumberOfEdges, FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
     loops.ForTeamsAtMost(Most.GetChains(), SumChains<PlainRound>(loop));
   }
-  /** Tests the polylines, and applies those that win. */
+  /** Tests the polylines, and applies the winners. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
   ITK_CUDA_HOST_DEVICE void
@@ -955,7 +960,7 @@ private:
   }
 };
 
-/** Clears what rounds in one grid count, and the chains of the edges. */
+/** Clears the counters of the rounds of a cooperative launch, and the chains of the edges. */
 struct BeginChainRounds
 {
   MapCounters *   MapCounts;
@@ -983,7 +988,7 @@ struct BeginChainRounds
   }
 };
 
-/** Rounds one after the other, without the host. All chains are one part. */
+/** Runs rounds as a sequence of parallel loops without the host. All chains are in one part. */
 template <typename TRound, typename TAtomics>
 struct RunChainRounds
 {
@@ -1019,21 +1024,23 @@ struct RunChainRounds
 };
 } // namespace steps
 
-/** Edges of a map whose rounds run in one launch of a grid. */
+/** Maximum number of edges of a map whose rounds run in one cooperative launch. */
 constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
-/** The same of the loops that list its lines: most of them are jumps of a few microseconds. */
+/** Maximum number of edges for listing the lines in one cooperative launch. It is larger, because most of these loops
+ * are pointer jumps of a few microseconds. */
 constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
 
 /** \class ChainLoops
- * \brief The rounds of SimplifyChains() on a processor. */
+ * \brief The rounds of SimplifyChains() on an executor.
+ */
 template <typename TProcessor>
 class ChainLoops
 {
 public:
   using GoOnFunction = std::function<bool()>;
 
-  /** \param largestPart nodes of chains whose costs of chords are in memory at a time, but for chains that are longer
-   */
+  /** \param largestPart maximum number of chain vertices whose chord costs are in memory at a time; a longer chain is a
+   * part of its own */
   ChainLoops(ProcessorMap<TProcessor> & map, size_t largestPart)
     : m_Map(map)
     , m_Processor(map.GetProcessor())
@@ -1076,7 +1083,7 @@ private:
   const TProcessor &         m_Processor;
   const size_t               m_LargestPart;
   Array<ChainCounters>       m_Counters; // of the rounds of a batch
-  ChainCounters              m_Most{};   // of all rounds but the first
+  ChainCounters              m_Most{};   // upper limits for all rounds but the first
   bool                       m_HasMost{ false };
   Array<uint8_t>             m_Flags; // of edges
   Array<MapLine>             m_Lines;
@@ -1095,7 +1102,7 @@ private:
   Array<uint8_t>             m_Spans;
   Array<uint32_t>            m_ChainOfEdge;
 
-  /** At most `most`. Returns how many. */
+  /** Runs at most `most` rounds. Returns how many. */
   uint32_t
   RunRounds(uint32_t most)
   {
@@ -1112,7 +1119,7 @@ private:
     m_Map.ClearRounds();
     m_Processor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
     m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
-    // The first round takes out most nodes, and says how many the others have at most.
+    // The first round removes most nodes, and its counts are upper limits for the later rounds.
     const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
     for (uint32_t i = 0; i < number; ++i)
     {
@@ -1122,7 +1129,7 @@ private:
     return number;
   }
 
-  /** There are no more lines and chains than edges. */
+  /** Runs rounds in one cooperative launch. The number of edges is an upper limit for the lines and the chains. */
   void
   RunRoundsInOneGrid(uint32_t number)
   {
@@ -1141,7 +1148,7 @@ private:
     });
   }
 
-  /** Whether the number of chains and places is not known, or there are too many for one part. */
+  /** Returns whether the number of chains and vertices is unknown, or too large for one part. */
   bool
   IsFirstRound() const
   {

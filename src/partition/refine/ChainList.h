@@ -12,13 +12,13 @@
 namespace itk::cuda::partition
 {
 /** Longer chains are cut at every CutLength-th node, which then stays. */
-constexpr size_t LongestChain = 512; // edges
+constexpr size_t LongestChain = 512; // in edges
 constexpr size_t CutLength = 256;
 
-/** No more rounds follow, whatever they would gain: chains at a junction come one after the other. */
+/** Maximum number of rounds, even if more would gain: chains at a junction change one after the other. */
 constexpr int MaximumNumberOfChainRounds = 30;
 
-/** A node of a line, and the edge by which the line goes on; None follows its last node. */
+/** A node of a line, and the edge by which the line continues; None after the last node. */
 struct LineStep
 {
   uint32_t Node;
@@ -26,17 +26,17 @@ struct LineStep
 };
 
 /** The lines of edges inside the image between nodes where more or fewer than two edges meet. A closed line without
- * such a node begins and ends at its first one. */
+ * such a node begins and ends at its first node. */
 class ChainList
 {
 public:
-  /** One line: node j, edge j, node j + 1, ... */
+  /** One chain: node j, edge j, node j + 1, ... */
   struct Chain
   {
     const uint32_t * Nodes;
     const uint32_t * Edges;
     size_t           NumberOfEdges;
-    size_t           Offset; // of its first node among all
+    size_t           Offset; // index of its first node among the nodes of all chains
 
     bool
     IsClosed() const
@@ -57,13 +57,13 @@ public:
   {
     return { m_Nodes.data() + m_First[i], m_Edges.data() + m_First[i], m_First[i + 1] - m_First[i] - 1, m_First[i] };
   }
-  /** Nodes of all chains: a node where chains meet counts for each of them. */
+  /** Returns the number of nodes of all chains. A node where chains meet counts once for each of them. */
   size_t
   GetNumberOfNodes() const
   {
     return m_Nodes.size();
   }
-  /** The chain that an edge is of; None for edges of the image's border. */
+  /** Returns the chain that contains an edge; None for edges of the image's border. */
   uint32_t
   GetChainOf(uint32_t edge) const
   {
@@ -73,7 +73,7 @@ public:
 private:
   std::vector<size_t>   m_First{ 0 };
   std::vector<uint32_t> m_Nodes;
-  std::vector<uint32_t> m_Edges; // one for each node; the last one of a chain is None
+  std::vector<uint32_t> m_Edges; // one per node; None for the last node of a chain
   std::vector<uint32_t> m_ChainOfEdge;
 
   void

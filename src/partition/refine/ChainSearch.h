@@ -13,8 +13,8 @@
 
 namespace itk::cuda::partition
 {
-/** Sums of the rows around some nodes of a chain, whose chords cross the same rows again and again. As a level, for
- * region::SumEdge(). */
+/** A cache of row prefix sums around some nodes of a chain, whose chords cross the same rows repeatedly. Has the
+ * interface of a level for region::SumEdge(). */
 class ChordWindow
 {
 public:
@@ -24,11 +24,12 @@ public:
     : m_Pixels(pixels)
   {}
 
-  /** Sums of all places in a box, if these are no more than `limit`: otherwise it would take longer than it saves. */
+  /** Computes the prefix sums of a box if it has at most `limit` positions. A larger box would take longer than it
+   * saves. */
   void
   Cover(const LatticeBox & box, size_t limit);
 
-  /** Contribution of an edge within the box. */
+  /** Returns the contribution of an edge within the box. */
   Moments
   SumEdge(const LatticePoint & p, const LatticePoint & q) const
   {
@@ -44,17 +45,17 @@ private:
   const region::Level & m_Pixels;
   LatticeBox            m_Box{ 0, 0, 0, 0 };
   size_t                m_Width{ 0 };
-  std::vector<Moments>  m_Prefixes; // empty: the box is too large
+  std::vector<Moments>  m_Prefixes; // empty if the box is too large
 };
 
-/** Searches the best polyline from the first node of a chain to its last over some of its nodes. */
+/** Finds the best polyline from the first node of a chain to its last over a subset of its nodes. */
 class ChainSearch
 {
 public:
   ChainSearch(const Refinement & refinement, const ChainList & chains);
 
-  /** Tries to shorten a chain. Returns whether that gains and is possible; then `bid` and `isKept`, one value for each
-   * node of the chain, are set. */
+  /** Tries to shorten a chain. Returns whether that has a gain and is possible; `bid` and `isKept`, one value for each
+   * node of the chain, are then set. */
   bool
   Run(size_t number, Bid & bid, uint8_t * isKept);
 
@@ -66,7 +67,7 @@ private:
   const Refinement &                 m_Refinement;
   const ChainList &                  m_Chains;
   std::array<LatticePoint, Capacity> m_Positions; // of the chain's nodes
-  std::array<Moments, Capacity>      m_Sums;      // of the edges before each node
+  std::array<Moments, Capacity>      m_Sums;      // sums of the edges before each node
   std::array<double, Capacity>       m_Costs;
   std::array<uint8_t, Capacity>      m_Spans;
   std::array<uint16_t, Capacity>     m_Kept; // nodes of the best polyline

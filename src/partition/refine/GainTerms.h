@@ -8,14 +8,14 @@
 
 #include <cstdint>
 
-// What the merge of two regions gains, for the host and for the device.
+// The gain of merging two regions, for the host and the device.
 namespace itk::cuda::partition
 {
-/** A merge that raises the description by more is not saved by the nodes that it frees. */
+/** If a merge raises the description by more than this, the removal of freed nodes cannot compensate it. */
 constexpr double LargestRise = 200.0;
 
-/** What the removal of a node of three edges gains, to first order, when edge number j of it is gone; not negative: the
- * node stays. `round` as for ReplaceByChord(). */
+/** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
+ * node stays. `round` is as for ReplaceByChord(). */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE double
@@ -36,8 +36,9 @@ GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTeam & team
   return -round.GetSegmentCost() + round.GainOf(first.Left, first.Right, change);
 }
 
-/** How the description changes when two regions become one.
- * \param ofRegions of their sums alone \param ofNodes of the nodes that can go then */
+/** Returns the change of the description when two regions merge.
+ * \param ofRegions change from the regions' sums \param ofNodes change from the nodes that can then be removed
+ */
 ITK_CUDA_HOST_DEVICE inline double
 ChangeOfMerge(double ofRegions, double ofSegments, double ofNodes)
 {

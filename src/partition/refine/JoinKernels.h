@@ -13,34 +13,34 @@
 #include <type_traits>
 #include <utility>
 
-// Merges of neighbouring regions of a planar map as loops, as MergeRegions() does them on the host.
+// Merges of neighbouring regions of a planar map as parallel loops, as MergeRegions() does them on the host.
 namespace itk::cuda::partition
 {
-/** What a piece of the boundary between two regions adds to the gain of their merge: places 0, 1, ... are those of the
- * edges, those after them are of the nodes' edges, three for each node. */
+/** The gain terms of region merges: contributions of single boundary elements to the gain of a pair of regions. The
+ * first entries are those of the edges, followed by three entries for the edges of each node. */
 struct SavingArrays
 {
   EdgeCode   Code;
   uint32_t   NumberOfEdges;
-  uint64_t * Pairs;   // of regions; NoPair: there is no saving
+  uint64_t * Pairs;   // of regions; NoPair if there is no gain term
   double *   Changes; // of the description
 
   static constexpr uint64_t NoPair = ~uint64_t{ 0 };
 };
 
-/** Savings in the order of their pairs, and of their places within a pair; and what becomes of the pairs. */
+/** The gain terms sorted by pair, and within a pair by index, and the results of the pairs. */
 struct PairArrays
 {
   EdgeCode         Code;
   const uint64_t * Pairs;
   const uint32_t * Places;
-  const double *   Changes; // by place
+  const double *   Changes; // by original index
   uint32_t         NumberOfEdges;
-  double *         ChangesOfPairs; // where a pair begins
-  uint64_t *       BestChanges;    // of each region, in the order of unsigned integers
-  uint32_t *       BestPairs;      // where it begins
+  double *         ChangesOfPairs; // stored at the first entry of a pair
+  uint64_t *       BestChanges;    // of each region, as ordered unsigned integers
+  uint32_t *       BestPairs;      // first entry of the best pair
   const double *   Descriptions;
-  uint32_t *       Into; // region that takes over a region, or None
+  uint32_t *       Into; // region into which a region is merged, or None
 
   ITK_CUDA_HOST_DEVICE bool
   BeginsPair(size_t i) const
@@ -62,7 +62,7 @@ struct PairArrays
   {
     return this->BeginsPair(i) && ChangesOfPairs[i] < -MinimumGain;
   }
-  /** Whether each of two regions is the other's best neighbour. */
+  /** Returns whether each of two regions is the other's best neighbour. */
   ITK_CUDA_HOST_DEVICE bool
   IsBestOfBoth(uint32_t i) const
   {
@@ -72,7 +72,7 @@ struct PairArrays
 
 namespace steps
 {
-/** Describes the regions; none has a best pair yet. */
+/** Describes the regions and clears their best pairs. */
 struct BeginJoins
 {
   MapRound   Round;
@@ -150,7 +150,7 @@ private:
   }
 };
 
-/** What each pair gains, and the least change of each region's pairs. */
+/** Computes the gain of each pair, and the smallest change among each region's pairs. */
 template <typename TAtomics>
 struct WeighPairs
 {
@@ -192,7 +192,7 @@ struct WeighPairs
   }
 };
 
-/** Of equal changes, the first pair is the best. */
+/** Chooses the best pair of each region; the first one among equal changes. */
 template <typename TAtomics>
 struct ChoosePairs
 {
@@ -216,8 +216,8 @@ struct ChoosePairs
   }
 };
 
-/** Finds the region that takes over a region: the smaller one of a pair, which takes the other one, and those of larger
- * numbers that join the two. */
+/** Finds the region into which each region is merged: the smaller one of a pair, for the other region of the pair and
+ * for the regions with larger numbers that join the two. */
 template <typename TAtomics>
 struct JoinRegions
 {
@@ -249,7 +249,7 @@ struct JoinRegions
   }
 };
 
-/** Gives the sums of regions that are gone to those that took them over. */
+/** Adds the sums of merged regions to the regions that absorbed them. */
 template <typename TAtomics>
 struct TakeSums
 {
@@ -269,7 +269,7 @@ struct TakeSums
   }
 };
 
-/** Gives edges their present regions, and drops those within one; their nodes follow. */
+/** Gives edges their new regions, and removes the edges within one region. DropEdgesOfNodes then updates the nodes. */
 template <typename TAtomics>
 struct RenumberEdges
 {
@@ -313,7 +313,7 @@ struct DropEdgesOfNodes
   }
 };
 
-/** The loops of a round before its savings are sorted. */
+/** The parallel loops of a round before its gain terms are sorted. */
 template <typename TRound>
 struct ListSavings
 {
@@ -347,7 +347,7 @@ struct ListSavings
   }
 };
 
-/** The loops behind the sort. */
+/** The parallel loops of a round after the sort. */
 template <typename TAtomics>
 struct JoinBestPairs
 {
@@ -381,7 +381,8 @@ struct JoinBestPairs
 } // namespace steps
 
 /** \class JoinLoops
- * \brief The rounds of MergeRegions() on a processor. */
+ * \brief The rounds of MergeRegions() on an executor.
+ */
 template <typename TProcessor>
 class JoinLoops
 {
@@ -399,7 +400,8 @@ public:
     m_Map.Tidy();
     this->Allocate();
     bool hasMerged = true;
-    for (size_t round = 0; round < m_Map.GetNumberOfRegions() && hasMerged; ++round) // each joins two at least
+    for (size_t round = 0; round < m_Map.GetNumberOfRegions() && hasMerged; ++round) // each round merges at least two
+                                                                                     // regions
     {
       if (goOn && !goOn())
       {
@@ -416,7 +418,7 @@ private:
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
 
-  // Up to here the launches of a round's loops would take longer than the loops.
+  // Up to this number, the launches of a round's loops would take longer than the loops.
   static constexpr size_t MostPlacesOfGrid = size_t{ 1 } << 18;
 
   ProcessorMap<TProcessor> & m_Map;

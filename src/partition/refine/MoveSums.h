@@ -11,7 +11,8 @@
 
 namespace itk::cuda::partition
 {
-/** Sums of an edge from each candidate for the place of one of its nodes. They follow from where its two nodes are. */
+/** Sums of an edge from each candidate position of one of its nodes. They are valid for the two node positions `At` and
+ * `Far`. */
 struct CandidateSums
 {
   LatticePoint                            At{ -1, -1 };
@@ -19,13 +20,13 @@ struct CandidateSums
   std::array<Moments, NumberOfCandidates> Sums;
 };
 
-/** Such sums of edges, kept from round to round: most nodes that propose again have not moved, nor have their
- * neighbours. The first thread that asks for the sums of an edge allocates them. One thread would take long to allocate
- * those of all edges, and nobody asks for many of these. */
+/** A cache of candidate sums that is kept from round to round, because most nodes that propose again have not moved,
+ * nor have their neighbours. The first thread that requests the sums of an edge allocates them: allocating all of them
+ * on one thread would take long, and many are never requested. */
 class MoveSums
 {
 public:
-  /** Prepares for a map's edges, unless they may take more memory than BytesPerPixel. */
+  /** Prepares the cache for a map's edges. It stays empty if it could exceed BytesPerPixel. */
   void
   Reserve(const MapData & map)
   {
@@ -34,7 +35,8 @@ public:
     m_Sums.resize(bytes <= limit ? 2 * map.Edges.size() : 0);
   }
 
-  /** Those of a node's edge; null if there is no room. Threads ask for those of different nodes. */
+  /** Returns the entry of a node's edge, or null if the cache is empty. Concurrent threads must request different
+   * nodes. */
   CandidateSums *
   Find(const MapData & map, uint32_t edge, uint32_t node)
   {

@@ -10,12 +10,12 @@
 #include <functional>
 #include <type_traits>
 
-// Moves and removals of single nodes as loops, as NodeRounds does them on the host.
+// Moves and removals of single nodes as parallel loops, as NodeRounds does them on the host.
 namespace itk::cuda::partition
 {
 namespace steps
 {
-/** Begins a round, and lists the nodes that are asked. None are if the grid does not know where all edges are. */
+/** Begins a round and lists the active nodes. The list stays empty if the grid does not contain all edges. */
 template <typename TAtomics>
 struct BeginNodeRound
 {
@@ -45,14 +45,14 @@ struct BeginNodeRound
   }
 };
 
-/** Arrays of a phase. */
+/** The arrays of a phase. */
 template <typename TBid>
 struct NodeArrays
 {
   uint8_t *  IsActive;
   uint32_t * Work;
   TBid *     Bids;
-  uint8_t *  Wins; // whether a bid holds all of its cells
+  uint8_t *  Wins; // whether a proposal owns all of its cells
 };
 
 template <typename TRound, typename TBid>
@@ -69,7 +69,7 @@ struct NodeLoop
   {}
 };
 
-/** Nodes of a round's work whose gains are in memory at a time. */
+/** A part of a round's nodes, whose gains are in memory at a time. */
 struct PartOfWork
 {
   size_t First;
@@ -83,7 +83,7 @@ struct PartOfWork
   }
 };
 
-/** Candidates for the places of the nodes of a part, and their edges. */
+/** Candidate positions of the nodes of a part, and their edges. */
 struct MoveArrays
 {
   static constexpr size_t EdgesOfNode = static_cast<size_t>(NumberOfCandidates) * MapNode::MaximumDegree;
@@ -91,10 +91,10 @@ struct MoveArrays
   PartOfWork Part;
   uint32_t * Work;
   Moments *  Sums;    // of each edge from the candidate to its far end, in the order of CandidateEdge
-  double *   Gains;   // of each candidate; 0: it gains too little or is not possible
-  uint32_t * Gaining; // candidates that gain, in any order
+  double *   Gains;   // per candidate; 0 if the gain is too small or the move is not possible
+  uint32_t * Gaining; // candidates with a gain, in any order
 
-  /** The sums of a node's edge from a candidate. */
+  /** Returns the sums of a node's edge j from a candidate. */
   ITK_CUDA_HOST_DEVICE const Moments &
   GetSums(size_t node, uint32_t j, size_t candidate) const
   {
@@ -102,13 +102,13 @@ struct MoveArrays
   }
 };
 
-/** Number i of the candidates' edges. Those of one edge of a node come one after the other. They lie side by side in
- * the image and have nearly the same length. Therefore neighbouring passes take about the same time and read the same
- * memory. */
+/** The i-th edge of the candidates. The candidates of one edge of a node are consecutive: they are close together in
+ * the image and have nearly the same length, so that neighbouring work items take about the same time and read the
+ * same memory. */
 struct CandidateEdge
 {
-  size_t   Candidate; // among those of all nodes of the part
-  uint32_t J;         // number of the edge at its node
+  size_t   Candidate; // index among the candidates of the part
+  uint32_t J;         // index of the edge at its node
 
   ITK_CUDA_HOST_DEVICE explicit CandidateEdge(size_t i)
     : Candidate(i / MoveArrays::EdgesOfNode * NumberOfCandidates + i % NumberOfCandidates)
@@ -116,12 +116,12 @@ struct CandidateEdge
   {}
 };
 
-/** A candidate for the place of a node. */
+/** A candidate position of a node. */
 struct MoveCandidate
 {
   uint32_t     Node;
   LatticePoint To;
-  bool         IsInside; // where the node may lie
+  bool         IsInside; // whether the position is allowed
 
   ITK_CUDA_HOST_DEVICE
   MoveCandidate(const MapView & map, const MoveArrays & arrays, size_t candidate)
@@ -168,7 +168,7 @@ struct SumCandidates
   }
 };
 
-/** Finds what each candidate gains, and lists those that do: they are few. */
+/** Computes the gain of each candidate, and lists the few with a gain. */
 template <typename TRound, typename TAtomics>
 struct WeighCandidates
 {
@@ -206,7 +206,7 @@ struct WeighCandidates
   }
 };
 
-/** Drops candidates that another edge is in the way of, one pass for each edge of the node. */
+/** Discards candidates that are obstructed by another edge. One work item tests one edge of the node. */
 template <typename TRound>
 struct TestCandidates
 {
@@ -242,7 +242,7 @@ struct TestCandidates
   }
 };
 
-/** The best candidate of each node bids, and claims cells. */
+/** Proposes the best candidate of each node, and reserves its cells. */
 template <typename TRound, typename TAtomics>
 struct BidMoves : NodeLoop<TRound, Move>
 {
@@ -341,7 +341,7 @@ struct BidRemovals : NodeLoop<TRound, Removal>
   }
 };
 
-// What differs between the two kinds of changes.
+// Overloads for the two kinds of changes.
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
@@ -382,7 +382,7 @@ Apply(const TRound & round, const Removal & removal, const TTeam & team)
   team.Wait();
   round.AddToGrid(chord, team.GetShare());
 }
-/** Calls function(node) for the nodes that, with their neighbours, are asked again. */
+/** Calls function(node) for the nodes that become active again together with their neighbours. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
 ForChanged(const Move & move, const TFunction & function)
@@ -397,7 +397,7 @@ ForChanged(const Removal & removal, const TFunction & function)
   function(removal.Nodes[2]);
 }
 
-/** Finds which bids hold all of their cells, and frees the cells that each holds. */
+/** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
 template <typename TRound, typename TBid>
 struct CheckBids : NodeLoop<TRound, TBid>
 {
@@ -429,7 +429,8 @@ struct CheckBids : NodeLoop<TRound, TBid>
     const auto     holds = [&round, key](size_t cell) { return round.Holds(cell, key); };
     const bool     wins = team.All(ForCellsOf(round, bid, holds, team.GetShare()));
     const auto     free = [&round, key](size_t cell) { return round.FreeIfHeld(cell, key); };
-    ForCellsOf(round, bid, free, team.GetShare()); // all lanes have checked: two of them may visit one cell
+    ForCellsOf(round, bid, free, team.GetShare()); // After the vote, all threads of the tile have checked; two of them
+                                                   // may visit the same cell.
     team.Once([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)
@@ -440,8 +441,8 @@ struct CheckBids : NodeLoop<TRound, TBid>
   }
 };
 
-/** Applies the winners, except those that together take too many pixels. Winners have no point in common: none changes
- * a node or an edge of another one. */
+/** Applies the accepted winners, excluding those that together take too many pixels. Winners have no common point, so
+ * that none changes a node or an edge of another one. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct ApplyBids : NodeLoop<TRound, TBid>
 {
@@ -467,7 +468,7 @@ struct ApplyBids : NodeLoop<TRound, TBid>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTeam & team) const
   {
-    const TBid & bid = this->Arrays.Bids[i]; // a copy would read words that nothing wrote
+    const TBid & bid = this->Arrays.Bids[i]; // by reference, because a copy would read uninitialized words
     if (this->Arrays.Wins[i] != 0 && this->Round.Admits(bid))
     {
       Apply(this->Round, bid, team);
@@ -491,11 +492,11 @@ private:
   }
 };
 
-/** Clears what rounds in one grid count. */
+/** Clears the counters of the rounds of a cooperative launch. */
 struct BeginNodeRounds
 {
   MapCounters * Counters;
-  uint8_t *     IsActive; // all nodes become that; may be null
+  uint8_t *     IsActive; // set for all nodes; may be null
   size_t        NumberOfNodes;
 
   ITK_CUDA_HOST_DEVICE size_t
@@ -517,7 +518,7 @@ struct BeginNodeRounds
   }
 };
 
-/** Rounds one loop after the other, without the host. All candidates are in memory at a time. */
+/** Runs rounds as a sequence of parallel loops without the host. All candidates are in memory at the same time. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct RunNodeRounds
 {
@@ -525,10 +526,10 @@ struct RunNodeRounds
 
   TRound           Round;
   NodeArrays<TBid> Arrays;
-  MoveArrays       Moves; // of moves
+  MoveArrays       Moves; // for moves only
   size_t           NumberOfRegions;
   size_t           NumberOfNodes;
-  bool             IsFirst; // of the phase
+  bool             IsFirst; // first launch of the phase
   uint32_t         NumberOfRounds;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -579,11 +580,12 @@ private:
 };
 } // namespace steps
 
-/** Nodes whose candidates are in memory at a time. */
+/** The maximum number of nodes whose candidates are in memory at a time. */
 constexpr size_t LargestPartOfMoves = size_t{ 1 } << 16;
 
 /** \class NodeLoops
- * \brief The rounds of moves (TBid = Move) or removals (TBid = Removal) on a processor. */
+ * \brief The rounds of moves (TBid = Move) or removals (TBid = Removal) on an executor.
+ */
 template <typename TProcessor, typename TBid>
 class NodeLoops
 {
@@ -595,7 +597,7 @@ public:
     , m_Processor(map.GetProcessor())
   {}
 
-  /** As NodeRounds::Run(). */
+  /** Runs the rounds as NodeRounds::Run() does. */
   bool
   Run(size_t maximumNumberOfRounds, const GoOnFunction & goOn)
   {
@@ -636,9 +638,9 @@ private:
   using Atomics = typename TProcessor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
   static constexpr bool IsMove = std::is_same_v<TBid, Move>;
-  /** Nodes that a round asks. The sums of more candidates take less time in a launch of their own: more threads wait
-   * for memory at the same time there. On an H200 a picture of 16 megapixels takes 65 ms with a limit of 1024 nodes,
-   * 62 with 2048, 58 with 4096 and 57 with 16384. */
+  /** Maximum number of active nodes for a cooperative launch. With more candidates, a launch per loop is faster,
+   * because more threads overlap their memory latency. On an H200, a picture of 16 megapixels takes 65 ms with a limit
+   * of 1024 nodes, 62 with 2048, 58 with 4096 and 57 with 16384. */
   static constexpr size_t MostWorkOfGrid = IsMove ? 4096 : LargestPartOfMoves;
 
   ProcessorMap<TProcessor> & m_Map;
@@ -679,11 +681,12 @@ private:
     m_Map.ReadCounters();
   }
 
-  /** \param isFirst whether no rounds came before \param work nodes that the first round may ask */
+  /** \param isFirst whether these are the first rounds of the phase \param work maximum number of nodes of the first
+   * round */
   void
   RunRoundsInOneGrid(uint32_t number, bool isFirst, size_t work) const
   {
-    // A thread for each pass, or for each lane of the teams that ask for removals.
+    // One thread per work item, or per thread of the tiles that propose removals.
     const size_t passes =
       std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : LanesOfChange));
     m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
@@ -732,7 +735,7 @@ private:
         m_Processor.ForAtMost(part * steps::MoveArrays::EdgesOfNode, steps::SumCandidates<TRound>{ round, moves });
         if (first > 0)
         {
-          m_Processor.Fill(&loop.Round.Counts->Candidates, 1, 0); // of the part before
+          m_Processor.Fill(&loop.Round.Counts->Candidates, 1, 0); // count of the previous part
         }
         m_Processor.ForAtMost(part * NumberOfCandidates,
                               steps::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });

@@ -9,13 +9,14 @@
 
 namespace itk::cuda::partition
 {
-/** The rounds of a phase that changes single nodes. A node that had nothing to propose is asked again when it or a
- * neighbour has changed. `TPhase` has a type Proposal, a Bid, and
- *   NodesPerPiece                                  so many nodes are worth waking a thread
- *   bool Propose(uint32_t node, Proposal &) const  called by all threads
- *   bool ForCells(const Proposal &, function) const  cells of what it sweeps, until function returns false
+/** The rounds of a phase that changes single nodes. A node without a proposal becomes active again when it or a
+ * neighbour has changed. `TPhase` has a type Proposal, derived from Bid, and
+ *   NodesPerPiece                                  minimum number of nodes per thread
+ *   bool Propose(uint32_t node, Proposal &) const  called concurrently by all threads
+ *   bool ForCells(const Proposal &, function) const  visits the cells that it sweeps, until function returns false
  *   void Apply(const Proposal &)
- *   void ForChanged(const Proposal &, function)      nodes that, with their neighbours, are asked again */
+ *   void ForChanged(const Proposal &, function)      visits the nodes that become active again with their neighbours
+ */
 template <typename TPhase>
 class NodeRounds
 {
@@ -26,7 +27,7 @@ public:
     , m_IsActive(refinement.Map.Nodes.size(), 1)
   {}
 
-  /** Returns false if the run is to end. */
+  /** Runs the rounds. Returns false if the run is to end. */
   bool
   Run(size_t maximumNumberOfRounds)
   {
@@ -87,7 +88,7 @@ private:
     m_Refinement.Shuffle(m_Work);
   }
 
-  /** The proposals of all nodes at work, and their bids. */
+  /** Collects the proposals of all active nodes, and their bids. */
   void
   Propose()
   {

@@ -14,16 +14,17 @@
 #include <functional>
 #include <vector>
 
-// The phases that lower the description of a map. A phase is a series of rounds. In a round all proposals are made from
-// the same state, conflicts are decided, and the winners are applied: the result depends on no order of work.
+// The phases that lower the description of a map. A phase is a series of rounds. In a round, all proposals are made
+// from the same state, conflicts are resolved, and the winners are applied, so that the result does not depend on the
+// order of work.
 namespace itk::cuda::partition
 {
-/** What the phases need besides the map. */
+/** Parameters of the phases. */
 struct RefinementPlan
 {
-  uint64_t              MinimumNumberOfPixels{ 8 }; // valid ones, below which no change takes a region
-  uint64_t              ShuffleSeed{ 0 };           // for tests: not 0: work is done in a random order
-  std::function<bool()> GoOn;                       // asked between rounds; false ends the phase
+  uint64_t              MinimumNumberOfPixels{ 8 }; // no change makes a region smaller than this many valid pixels
+  uint64_t              ShuffleSeed{ 0 };           // for tests: if not 0, work is done in a random order
+  std::function<bool()> GoOn;                       // called between rounds; returning false ends the phase
 };
 
 /** The state of a map's refinement, which the phases share. */
@@ -45,15 +46,16 @@ public:
   Reservation             Cells;
   MoveSums                KeptSums;
 
-  /** Drops removed nodes and edges of the map if there are many: what is kept of an edge is lost with its number. */
+  /** Compacts the map if many of its nodes and edges were removed. Data kept per edge is lost, because edges are
+   * renumbered. */
   void
   Tidy();
 
-  /** Freezes the regions' tangents and sees to the grid of edges. Returns false if the run is to end. */
+  /** Freezes the regions' tangents and updates the edge grid. Returns false if the run is to end. */
   bool
   BeginRound();
 
-  /** First-order change of the description if the left region takes `change` from the right one. */
+  /** Returns the first-order change of the description if the left region takes `change` from the right one. */
   double
   GainOf(uint32_t left, uint32_t right, const Moments & change) const
   {
@@ -64,7 +66,7 @@ public:
   {
     return { m_Tangents[left], m_Tangents[right] };
   }
-  /** Of all regions. */
+  /** Returns the tangents of all regions. */
   const std::vector<LinearForm> &
   GetTangents() const
   {
@@ -76,7 +78,7 @@ public:
     return LeavesEnoughPixels(changes, Map.Regions.data(), Plan.MinimumNumberOfPixels);
   }
 
-  // What the steps of changes ask for, as of a Round on the device.
+  // The interface that the shared functions of changes need; on the device, Round provides it.
   MapView
   GetMap() const
   {
@@ -107,7 +109,7 @@ public:
   {
     return Pixels.SumEdge(p, q);
   }
-  /** The edge is new or has moved. */
+  /** Adds an edge that is new or has moved. */
   void
   AddToGrid(uint32_t edge)
   {
@@ -122,8 +124,8 @@ public:
   CountRemovedEdges(size_t)
   {}
 
-  /** The bids that win, ascending by Id: indices. No two of them have a point in common, and all together they leave
-   * each region the pixels that it must keep. */
+  /** Returns the indices of the winning proposals, in ascending order of their Ids. No two of them have a common point,
+   * and together they leave each region its minimum number of pixels. */
   template <typename TFunction>
   std::vector<size_t>
   ChooseWinners(const std::vector<Bid> & bids, const TFunction & forCells)
@@ -131,7 +133,7 @@ public:
     return this->RefuseLosses(bids, Cells.Decide(bids, forCells, Threads));
   }
 
-  /** Puts work in a random order, if a test wants that. */
+  /** Puts work in a random order if a test requests it. */
   template <typename TElement>
   void
   Shuffle(std::vector<TElement> & work)
@@ -147,8 +149,8 @@ public:
 
 private:
   std::vector<LinearForm> m_Tangents;
-  std::vector<int64_t>    m_Losses;   // of regions in the present round; 0 between rounds
-  std::vector<uint64_t>   m_BestKeys; // of bids that take pixels from a region
+  std::vector<int64_t>    m_Losses;   // of regions in the current round; 0 between rounds
+  std::vector<uint64_t>   m_BestKeys; // smallest key of the bids that take pixels from a region
   uint64_t                m_Random;
 
   std::vector<size_t>
@@ -157,13 +159,13 @@ private:
   DrawIndex(size_t number);
 };
 
-// The phases return whether they came to their end; they were told to end before otherwise.
+// The phases return whether they completed; otherwise they were told to end early.
 
-/** Best polylines over the corners of the lines between junctions, by dynamic programming. */
+/** Finds the best polylines over the nodes of the lines between junctions, by dynamic programming. */
 bool
 SimplifyChains(Refinement & refinement);
 
-/** Takes out single nodes where two edges meet. */
+/** Removes single nodes where two edges meet. */
 bool
 RemoveNodes(Refinement & refinement);
 
@@ -171,7 +173,7 @@ RemoveNodes(Refinement & refinement);
 bool
 MoveNodes(Refinement & refinement, int maximumNumberOfRounds);
 
-/** Joins neighbouring regions. */
+/** Merges neighbouring regions. */
 bool
 MergeRegions(Refinement & refinement);
 } // namespace itk::cuda::partition

@@ -11,37 +11,37 @@
 #include <cstdint>
 #include <limits>
 
-// What changes of a map's polygons gain, for the loops of the host and for the kernels of the device. Pixels are an
-// image as polygons see it: SumEdge().
+// Gains of changes of a map's polygons, shared by the host loops and the device kernels. `TPixels` is the image as
+// polygons see it, with SumEdge().
 namespace itk::cuda::partition
 {
-/** A change has to gain more nats than this. */
+/** The minimum gain of a change, in nats. */
 constexpr double MinimumGain = 0.01;
 
-/** A chord spans this many edges of a chain at most. */
+/** The maximum number of chain edges that a chord replaces. */
 constexpr size_t ChainWindow = 32;
 
-/** The cost of a chord that cannot be. */
+/** The cost of an impossible chord. */
 constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
 
-/** A pass that one thread runs. Where a team of lanes runs it, each lane calls the same functions. */
+/** A tile of one thread. With a tile of several threads, each of them calls the same functions. */
 struct OneLane
 {
   static constexpr uint32_t NumberOfLanes = 1;
 
-  /** Its share of what the lanes divide: rows, or cells. */
+  /** Returns the thread's share of the rows or cells that the tile divides. */
   ITK_CUDA_HOST_DEVICE LaneShare
   GetShare() const
   {
     return {};
   }
-  /** Whether all lanes say so. */
+  /** Returns whether `ofLane` is true in all threads of the tile. */
   ITK_CUDA_HOST_DEVICE bool
   All(bool ofLane) const
   {
     return ofLane;
   }
-  /** Calls the function in one of the lanes. */
+  /** Calls the function in one thread of the tile. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE void
@@ -49,13 +49,13 @@ struct OneLane
   {
     function();
   }
-  /** All lanes see afterwards what any of them wrote before. */
+  /** Synchronizes the tile: afterwards all threads see what each of them wrote. */
   ITK_CUDA_HOST_DEVICE void
   Wait() const
   {}
 };
 
-/** The contribution of an edge, which the lanes of a team sum together. */
+/** Returns the contribution of an edge, summed by all threads of the tile. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TPixels, typename TTeam>
 ITK_CUDA_HOST_DEVICE Moments
@@ -77,7 +77,7 @@ struct BoundaryTangents
   LinearForm Left;
   LinearForm Right;
 
-  /** First-order change of the description if the left region takes `change` from the right one. */
+  /** Returns the first-order change of the description if the left region takes `change` from the right one. */
   ITK_CUDA_HOST_DEVICE double
   GainOf(const Moments & change) const
   {
@@ -85,9 +85,10 @@ struct BoundaryTangents
   }
 };
 
-/** What a chord from p to q costs in place of some edges of a chain, to first order.
+/** Returns the first-order cost of a chord from p to q that replaces some edges of a chain.
  * \param replaced sums of these edges
- * \param isEdge whether the chord is the only one of them */
+ * \param isEdge whether the chord is identical to the only replaced edge
+ */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TPixels, typename TTeam>
 ITK_CUDA_HOST_DEVICE double
@@ -108,11 +109,12 @@ CostOfChord(const TPixels &          pixels,
   return segmentCost + tangents.GainOf(isEdge ? Moments{} : SumEdge(pixels, p, q, team) - replaced);
 }
 
-/** The best polylines from a chain's first node over some of its nodes, by dynamic programming. Among equal ones the
- * one whose last chord begins first wins.
- * \param costOfChord of the nodes' numbers i < j <= i + ChainWindow
+/** Finds the best polylines from a chain's first node over a subset of its nodes, by dynamic programming. Among equal
+ * ones, the one whose last chord begins first wins.
+ * \param costOfChord of nodes i < j <= i + ChainWindow
  * \param costs of the polylines to node 0, 1, ... `edges`
- * \param spans edges of the chain that the last chord of each polyline replaces; not set for node 0 */
+ * \param spans number of chain edges that the last chord of each polyline replaces; not set for node 0
+ */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TCost>
 ITK_CUDA_HOST_DEVICE void
@@ -141,11 +143,11 @@ constexpr int NumberOfDirections = 8;
 constexpr int NumberOfDistances = 3; // 1, 2 and 4 pixels
 constexpr int NumberOfCandidates = NumberOfDirections * NumberOfDistances;
 
-/** A place to which a node may move. */
+/** Returns the candidate position of a node. */
 ITK_CUDA_HOST_DEVICE inline LatticePoint
 CandidateOf(const LatticePoint & position, int candidate)
 {
-  // 1 more than the components of the eight directions, two bits each: 1, 1, 0, -1, -1, -1, 0, 1 along X.
+  // The components of the eight directions plus 1, two bits each; along X they are 1, 1, 0, -1, -1, -1, 0, 1.
   constexpr uint32_t x = 0x901a;
   constexpr uint32_t y = 0x01a9;
   const int          shift = 2 * (candidate % NumberOfDirections);
@@ -154,7 +156,7 @@ CandidateOf(const LatticePoint & position, int candidate)
            position.Y + distance * (static_cast<int32_t>((y >> shift) & 3u) - 1) };
 }
 
-/** An edge of a node that may move, as it leaves the node. */
+/** An edge of a node that may move, in the direction in which it leaves the node. */
 struct MovingEdge
 {
   LatticePoint Far;
@@ -171,8 +173,8 @@ struct MovingNode
   MovingEdge   Edges[MapNode::MaximumDegree];
 };
 
-/** What a move gains, to first order; 0 if that is too little. `changeOf` says what it brings to the region on the left
- * of edge number j. */
+/** Returns the first-order gain of a move, or 0 if it is too small. changeOf(j) returns the sums that the region to the
+ * left of edge j gains. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE double
@@ -191,10 +193,10 @@ GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction
   return gain < -MinimumGain ? gain : 0.0;
 }
 
-// A round is a Refinement on the host, or a Round in the loops of a device.
+// TRound is a Refinement on the host, or a Round in device kernels.
 
-/** Replaces a line of edges by a chord from its first node to its last, whose sums are given. The chord has the
- * smallest number of the edges that it replaces, which is returned. The grid does not know it yet. */
+/** Replaces a polyline of edges by a chord from its first node to its last with given sums. The chord gets the smallest
+ * number of the replaced edges, which is returned. The caller must add it to the grid. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
@@ -231,19 +233,20 @@ ReplaceByChord(TRound &         round,
   return chord;
 }
 
-/** Gain of a node that goes from the image's border, where nothing else changes. */
+/** The gain of removing a node on the image's border, which changes nothing else. */
 constexpr double GainOnBorder = -1.0;
 
 /** The removal of a node where two edges meet. */
-struct Removal : Bid // Id: the node
+struct Removal : Bid // Id: ScatterPlace() of the node
 {
   uint32_t Nodes[3]; // the node between its neighbours
   Moments  Sums;     // of the chord
 };
 
-/** A number for each place. Neighbouring places have numbers far apart (Knuth, The Art of Computer Programming 3,
- * section 6.4: Fibonacci hashing). It decides between removals of equal gain. If the number of the node did, each
- * removal along a regular boundary would lose to the one before it, and a round would have few winners. */
+/** Hashes a position to a number such that neighbouring positions get distant numbers (Fibonacci hashing; Knuth, The
+ * Art of Computer Programming 3, section 6.4). It breaks ties between removals of equal gain. With the node number as
+ * a tie breaker, each removal along a regular boundary would lose to the previous one, and a round would have few
+ * winners. */
 ITK_CUDA_HOST_DEVICE inline uint32_t
 ScatterPlace(const MapView & map, const LatticePoint & place)
 {
@@ -251,7 +254,7 @@ ScatterPlace(const MapView & map, const LatticePoint & place)
   return (static_cast<uint32_t>(place.Y) * columns + static_cast<uint32_t>(place.X)) * 0x9E3779B1u;
 }
 
-/** Whether the removal of the node gains and is possible. */
+/** Computes the removal of a node. Returns whether it has a gain and is possible. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE bool
@@ -288,7 +291,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam 
          team.All(ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, isOwn, team.GetShare()));
 }
 
-/** Returns the chord, which is not in the grid yet. */
+/** Removes a node. Returns the chord, which the caller must add to the grid. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
@@ -313,7 +316,7 @@ ForCellsOfRemoval(const CellLayout & layout,
     layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function, share);
 }
 
-/** Its edges are loaded together: a device waits once for all of them. */
+/** Loads a node and its edges. The edges are loaded together to overlap the latency of device memory. */
 ITK_CUDA_HOST_DEVICE inline MovingNode
 DescribeNode(const MapView & map, uint32_t i)
 {
@@ -331,7 +334,7 @@ DescribeNode(const MapView & map, uint32_t i)
   return moving;
 }
 
-/** What a move changes in the regions' numbers of pixels; `changeOf` as for GainOfMove(). */
+/** Returns the changes of the regions' pixel counts by a move; `changeOf` is as for GainOfMove(). */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE CountChanges
@@ -355,10 +358,10 @@ CountMove(const MovingNode & node, const TFunction & changeOf)
 struct Move : Bid // Id: the node
 {
   LatticePoint To;
-  Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new place
+  Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new position
 };
 
-/** Moves a node. The grid does not know yet where its edges are. */
+/** Moves a node. The caller must add its edges to the grid. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE void

@@ -13,16 +13,17 @@
 #include <memory>
 #include <vector>
 
-// What a round of changes decides about, for the host and for the device.
+// Proposals of a round and the decision between them, for the host and the device.
 namespace itk::cuda::partition
 {
-/** Which changes of valid pixels a proposal brings to the regions that it concerns: no more than meet at a node. */
+/** The changes of the valid-pixel counts of the regions that a proposal concerns. There are at most as many regions as
+ * meet at a node. */
 class CountChanges
 {
 public:
   struct Entry
   {
-    uint32_t Region{ Outside }; // there is none
+    uint32_t Region{ Outside }; // unused entry
     int64_t  Change{ 0 };
   };
 
@@ -57,25 +58,25 @@ private:
   Entry m_Entries[MostRegions];
 };
 
-/** A change that a round proposes: what it gains, a negative number, and what it is called. */
+/** A proposed change with its gain (a negative number) and an identifier. */
 struct Bid
 {
   double       Gain{ 0.0 };
   uint32_t     Id{ 0 };
   CountChanges Counts;
 
-  /** Smaller is better: by the gain, in single precision, then by the number. */
+  /** Returns the priority; smaller is better. Proposals are ordered by gain, in single precision, and then by Id. */
   ITK_CUDA_HOST_DEVICE uint64_t
   GetKey() const
   {
     const auto size = static_cast<float>(-Gain);
-    uint32_t   bits; // in the order of the values, which are positive
+    uint32_t   bits; // ordered as the values, which are positive
     memcpy(&bits, &size, sizeof(bits));
     return (static_cast<uint64_t>(~bits) << 32) | Id;
   }
 };
 
-/** Pixels that no change may leave a region without. */
+/** Returns the number of pixels that every change must leave to a region. */
 ITK_CUDA_HOST_DEVICE inline int64_t
 GetLeastPixels(const Moments & region, uint64_t minimumNumberOfPixels)
 {
@@ -85,7 +86,7 @@ GetLeastPixels(const Moments & region, uint64_t minimumNumberOfPixels)
   return region.Count < least ? region.Count : least;
 }
 
-/** Whether the changes alone leave each region the pixels that it must keep. */
+/** Returns whether the changes alone leave each region its minimum number of pixels. */
 ITK_CUDA_HOST_DEVICE inline bool
 LeavesEnoughPixels(const CountChanges & changes, const Moments * regions, uint64_t minimumNumberOfPixels)
 {
@@ -100,15 +101,15 @@ LeavesEnoughPixels(const CountChanges & changes, const Moments * regions, uint64
   return true;
 }
 
-/** Whether winners that together take `losses` pixels from a region take too many. */
+/** Returns whether winners that together take `losses` pixels from a region take too many. */
 ITK_CUDA_HOST_DEVICE inline bool
 LosesTooMuch(const Moments & region, int64_t losses, uint64_t minimumNumberOfPixels)
 {
   return region.Count - losses < GetLeastPixels(region, minimumNumberOfPixels);
 }
 
-/** Decides between changes that come too near to each other. A change wins if its key is the smallest in all cells of 4
- * pixels a side that it sweeps. Changes that win together have no point in common. */
+/** Resolves conflicts between nearby changes. A change wins if its key is the smallest in all 4 x 4 pixel cells that it
+ * sweeps. Winning changes have no common point. */
 class Reservation
 {
 public:
@@ -128,8 +129,8 @@ public:
     return m_Layout;
   }
 
-  /** Whether each of the bids wins; forCells(i, function) calls function(cell) for the cells of bid i until it returns
-   * false, and returns whether it never did. */
+  /** Returns whether each of the bids wins. forCells(i, function) calls function(cell) for the cells of bid i until it
+   * returns false, and returns whether all calls returned true. */
   template <typename TFunction>
   std::vector<uint8_t>
   Decide(const std::vector<Bid> & bids, const TFunction & forCells, const region::Threads & threads)
@@ -168,7 +169,7 @@ private:
   CellLayout                               m_Layout;
   std::unique_ptr<std::atomic<uint64_t>[]> m_Keys;
 
-  /** Leaves the smaller key in the cell. */
+  /** Reserves a cell: stores the key if it is smaller than the present one. */
   bool
   Claim(size_t cell, uint64_t key)
   {

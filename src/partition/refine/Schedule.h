@@ -8,32 +8,34 @@
 #include <functional>
 #include <limits>
 
-// The order of the phases of a refinement, for the host and for the device.
+// The order of the phases of a refinement, for the host and the device.
 namespace itk::cuda::partition
 {
-/** What to do until when. */
+/** The phases to run and their stop conditions. */
 struct RefinementSchedule
 {
   unsigned int MaximumNumberOfIterations{ 12 };
   bool         AllowMerging{ true };
-  uint64_t     ShuffleSeed{ 0 }; // for tests: not 0: work is done in a random order, which changes no result
+  uint64_t     ShuffleSeed{ 0 }; // for tests: if not 0, work is done in a random order, which changes no result
 
-  /** Asked between rounds; false ends the run as soon as the map is whole. */
+  /** Called between rounds; returning false ends the run as soon as the map is consistent. */
   std::function<bool()> GoOn;
-  /** Called after each iteration with its number from 1. */
+  /** Called after each iteration with its number, from 1. */
   std::function<void(unsigned int)> AfterIteration;
 };
 
-/** Rounds of moves: few while merges will change much, later until nothing moves, which takes fewer. */
+/** Returns the maximum number of rounds of moves: few in the first iteration, because merges will still change much;
+ * later until nothing moves, which mostly takes fewer. */
 constexpr int
 GetMoveRounds(bool isFirstIteration)
 {
   return isFirstIteration ? 6 : 40;
 }
 
-/** Iterates until an iteration lowers the description by less than a nat.
- * \param runIteration of whether it is the first; returns false if the run is to end
- * \param numberOfIterations counts those that are complete */
+/** Iterates until an iteration lowers the description by less than one nat.
+ * \param runIteration called with whether it is the first iteration; returns false if the run is to end
+ * \param numberOfIterations receives the number of complete iterations
+ */
 template <typename TIteration, typename TDescription>
 CudaRegionPartitionStop
 IterateRefinement(const RefinementSchedule & schedule,

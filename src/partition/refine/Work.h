@@ -16,12 +16,12 @@
 
 namespace itk::cuda::partition
 {
-/** Loops over independent passes on ITK's threads. Results depend neither on the number of threads nor on the order. A
- * test shuffles the order to show it. */
+/** Parallel loops over independent work items on ITK's threads. Results depend neither on the number of threads nor on
+ * the order. Tests shuffle the order to verify this. */
 class Work
 {
 public:
-  /** \param shuffle not 0: passes are taken in a random order with this seed */
+  /** \param shuffle if not 0, work items run in a random order with this seed */
   explicit Work(const region::Threads & threads, uint64_t shuffle = 0)
     : m_Threads(threads)
     , m_Shuffle(shuffle)
@@ -33,7 +33,7 @@ public:
     return m_Threads;
   }
 
-  /** Calls function(i) for i = 0 to count - 1. Threads take `grain` passes or more at a time. */
+  /** Calls function(i) for i = 0 to count - 1. Each thread takes at least `grain` work items at a time. */
   template <typename TFunction>
   void
   For(size_t count, size_t grain, const TFunction & function) const
@@ -47,14 +47,14 @@ public:
     });
   }
 
-  /** The same with function(i, list), which appends to the list. Returns all that was appended, in the order of the
-   * passes. */
+  /** Calls function(i, list), which appends to the list, for i = 0 to count - 1. Returns all items in the order of i.
+   */
   template <typename TItem, typename TFunction>
   std::vector<TItem>
   Collect(size_t count, size_t grain, const TFunction & function) const
   {
     const std::vector<size_t>            order = this->MakeOrder(count);
-    std::map<size_t, std::vector<TItem>> pieces; // by their first pass
+    std::map<size_t, std::vector<TItem>> pieces; // by first work item
     std::mutex                           mutex;
     m_Threads.ForRanges(count, grain, [&](size_t begin, size_t end) {
       std::vector<TItem> piece;

@@ -10,7 +10,7 @@ namespace itk
 {
 namespace
 {
-/** Whether physical space mirrors index space. */
+/** Returns whether the transform from index space to physical space includes a reflection. */
 bool
 IsMirrored(const ImageBase<2> & geometry)
 {
@@ -19,7 +19,7 @@ IsMirrored(const ImageBase<2> & geometry)
   return determinant * geometry.GetSpacing()[0] * geometry.GetSpacing()[1] < 0.0;
 }
 
-/** The number in the tree up to which the merges have a change of `change` or less. */
+/** Returns the number of merges up to the first one whose change exceeds `change`. */
 size_t
 CountMerges(const std::vector<CudaPartitionMerge> & merges, double change)
 {
@@ -76,7 +76,7 @@ CudaRegionPartition::SetResult(CudaRegionPartitionResult result, const GeometryT
   this->Modified();
 }
 
-/** By a counting sort; an edge within one region bounds none. */
+/** A counting sort. An edge with the same region on both sides bounds no region. */
 void
 CudaRegionPartition::ListEdgesOfRegions()
 {
@@ -236,7 +236,7 @@ CudaRegionPartition::Graft(const DataObject * data)
 {
   if (data == nullptr)
   {
-    return; // as other data objects of ITK
+    return; // as other ITK data objects do
   }
   const auto * const other = dynamic_cast<const Self *>(data);
   if (other == nullptr)

@@ -17,26 +17,27 @@
 #include <limits>
 #include <vector>
 
-// Rings of a region from the edges around it.
+// Computes the rings of a region from the edges around it.
 namespace itk::cuda::partition
 {
-/** An edge in the direction in which the region lies on its left. */
+/** An edge directed such that the region is to its left. */
 struct RingEdge
 {
-  uint32_t Start; // indices of nodes
+  uint32_t Start; // node indices
   uint32_t End;
 };
 
-/** Twice the area of a ring; positive if it goes counter-clockwise with y upwards. */
+/** Returns twice the signed area of a ring; positive if the ring is counter-clockwise with y upwards. */
 int64_t
 TwiceTheArea(const CudaSnakePolygon & ring);
 
-/** The region's rings: an outer one, then its holes, then the next outer one. No ring visits a node twice.
- * \exception ExceptionObject if the edges form no rings */
+/** Returns the region's rings: each outer ring followed by its holes. No ring visits a node twice.
+ * \exception ExceptionObject if the edges form no rings
+ */
 std::vector<CudaSnakePolygon>
 MakeRings(std::vector<RingEdge> edges, const std::vector<CudaSnakePoint> & nodes);
 
-/** The boundary between two regions, and what it costs in nats: what a merge saves besides the regions' own change. */
+/** The boundary between two regions and its cost in nats, which a merge of the regions saves. */
 struct Boundary
 {
   uint32_t First;
@@ -44,21 +45,22 @@ struct Boundary
   double   Cost;
 };
 
-/** Merges the pair of neighbours that changes the description least, again and again, until no two are neighbours.
- * Pairs with equal changes merge in the order of their numbers. A merged region has the smaller of its two numbers. The
- * changes of a region with more than 256 neighbours are computed again when their turn comes. A change that has become
- * less since then may come late.
- * \param regions sums by number; [0] is not looked at
- * \param boundaries between them; the costs of a pair that occurs several times are added */
+/** Repeatedly merges the pair of neighbours that changes the description least, until there are no neighbours. Pairs
+ * with equal changes merge in the order of their numbers. A merged region gets the smaller one of its two numbers. The
+ * changes of a region with more than 256 neighbours are updated only when a proposal reaches the top of the priority
+ * queue, so that a change that has decreased in the meantime may be applied late.
+ * \param regions sums by number; [0] is ignored
+ * \param boundaries between the regions; the costs of repeated pairs are added
+ */
 std::vector<CudaPartitionMerge>
 MakeMergeTree(const Model & model, const std::vector<Moments> & regions, const std::vector<Boundary> & boundaries);
 
-/** What a map says about a region. */
+/** The properties of a region of a map. */
 struct RegionSummary
 {
   Moments               Sums;
-  int64_t               DoubledArea{ 0 }; // of the polygon: twice its area in pixels, exactly
-  double                Perimeter{ 0.0 }; // with holes, and with pieces of the image's border
+  int64_t               DoubledArea{ 0 }; // of the polygon: twice its area in pixels, exact
+  double                Perimeter{ 0.0 }; // including holes and the image's border
   region::LatticeBox    Box{ 0, 0, 0, 0 };
   std::vector<uint32_t> Neighbors; // numbers of regions, ascending
 };
@@ -71,51 +73,53 @@ struct Adjacency
   uint32_t NumberOfSegments;
 };
 
-/** The regions of a map by their final numbers: in the order of their first pixels, from 1. */
+/** The regions of a map with their final numbers, from 1 in the order of their first pixels. */
 struct NumberedRegions
 {
-  std::vector<uint32_t> Numbers; // of each of the map's regions; 0 for those that are gone
-  std::vector<Moments>  Sums;    // by number; [0] is of no region
+  std::vector<uint32_t> Numbers; // final number of each of the map's regions; 0 for regions that do not exist
+  std::vector<Moments>  Sums;    // by final number; [0] is unused
 };
 
-/** A map for those who use it: numbers without gaps, which follow from the map alone. */
+/** A map in its final form, with consecutive numbers that depend on the map only. */
 struct MapSummary
 {
-  std::vector<CudaSnakePoint>    Nodes;   // by Y, then X
-  std::vector<CudaPartitionEdge> Edges;   // each from the smaller node to the larger one; by Start, then End
-  std::vector<RegionSummary>     Regions; // region number i + 1
+  std::vector<CudaSnakePoint>    Nodes;   // sorted by Y, then X
+  std::vector<CudaPartitionEdge> Edges;   // each from the smaller node to the larger one; sorted by Start, then End
+  std::vector<RegionSummary>     Regions; // entry i is for region i + 1
 };
 
-/** No pixel. */
+/** Marks the absence of a pixel. */
 constexpr uint64_t NoPixel = ~uint64_t{ 0 };
 
-/** The first pixel of each label below a number, or NoPixel. */
+/** Returns the first pixel of each label below `number`, or NoPixel. */
 std::vector<uint64_t>
 FindFirstPixels(const std::vector<uint32_t> & labels, size_t number, const region::Threads & threads);
 
-/** \param firstPixels of the map's regions. Regions that hold no pixel's centre come last, in the order that they have
- * in the map. */
+/** Assigns the final numbers. \param firstPixels of the map's regions. Regions that contain no pixel centre come last,
+ * in their order in the map. */
 NumberedRegions
 NumberRegions(const MapData & map, const std::vector<uint64_t> & firstPixels);
 
-/** The neighbours of a map, by First, then Second. \param numbers of the map's regions */
+/** Returns the pairs of neighbours of a map, sorted by First, then Second. \param numbers final numbers of the map's
+ * regions */
 std::vector<Adjacency>
 ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers);
 
 MapSummary
 SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::vector<Adjacency> & adjacencies);
 
-/** What a description has to be increased by when samples are in units of `step`; 0 for a known variance, whose
- * criterion has no unit. */
+/** Returns the constant to add to a description because samples are in units of `step`; 0 for a known variance, whose
+ * criterion is dimensionless. */
 double
 DescriptionOffset(const Model & model, int64_t numberOfPixels, double step);
 
-/** A region without its shape: its statistics, in the image's units, and its description. */
+/** Returns a table row with the statistics of a region, in the image's units, and its description, but without its
+ * shape. */
 CudaPartitionRegion
 MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDescription & samples);
 
-/** The shape of a region of a label map. Areas, perimeters and boxes are those of all pixels of a label, valid or not;
- * the perimeter is the number of their sides at other regions and at the image's border. */
+/** The shape of a region of a label map. Area, perimeter and box include all pixels of the label, valid or not. The
+ * perimeter is the number of pixel sides at other regions and at the image's border. */
 struct LabelShape
 {
   int64_t                Area{ 0 };
@@ -123,22 +127,23 @@ struct LabelShape
   std::array<int32_t, 4> Box{ { std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::max(), 0, 0 } };
 };
 
-/** What a label map says of its regions: number i + 1 has link i; sums and shapes begin with what is no region. */
+/** The properties of the regions of a label map. Region i + 1 has Links[i]; entry 0 of the sums and the shapes is
+ * unused. */
 struct LabelSummary
 {
   std::vector<Moments>     Sums;
   std::vector<LabelShape>  Shapes;
-  std::vector<RegionLinks> Links; // as LinkRegions() makes them
+  std::vector<RegionLinks> Links; // as returned by LinkRegions()
 };
 
 LabelSummary
 SummarizeLabels(const Scene & scene, const LabelMap & map, const Work & work);
 
-/** The regions of a label map: region number i + 1. */
+/** Returns the table of the regions of a label map; entry i is for region i + 1. */
 std::vector<CudaPartitionRegion>
 MakeTable(const Model & model, const LabelSummary & labels, const region::SamplesDescription & samples);
 
-/** Boundaries of a map, which cost NatsPerCrack for each side of pixels. */
+/** Returns the boundaries of a label map, with a cost of NatsPerCrack for each pixel side. */
 std::vector<Boundary>
 MakeBoundaries(const std::vector<RegionLinks> & links);
 } // namespace itk::cuda::partition

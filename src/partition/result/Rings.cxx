@@ -19,14 +19,15 @@ struct Direction
   int64_t X, Y;
 };
 
-// Coordinates are at most 2^30, so that products of their differences and sums of two of them hold in 64 bits.
+// Coordinates are at most 2^30, so that sums of two products of their differences fit into 64 bits.
 int64_t
 Cross(const Direction & a, const Direction & b)
 {
   return a.X * b.Y - a.Y * b.X;
 }
 
-/** How far `direction` is clockwise of `origin`: less than half a turn, half of one, more, a whole one. */
+/** Classifies the clockwise angle from `origin` to `direction`: less than half a turn (0), half a turn (1), more (2), a
+ * full turn (3). */
 int
 GetHalf(const Direction & origin, const Direction & direction)
 {
@@ -38,7 +39,7 @@ GetHalf(const Direction & origin, const Direction & direction)
   return origin.X * direction.X + origin.Y * direction.Y < 0 ? 1 : 3;
 }
 
-/** Whether `a` comes before `b` in a clockwise turn that begins behind `origin`. */
+/** Returns whether `a` comes before `b` in a clockwise turn that begins just after `origin`. */
 bool
 ComesBefore(const Direction & origin, const Direction & a, const Direction & b)
 {
@@ -47,11 +48,12 @@ ComesBefore(const Direction & origin, const Direction & a, const Direction & b)
   return halfOfA != halfOfB ? halfOfA < halfOfB : Cross(a, b) < 0;
 }
 
-/** Whether the middle of the hole's first edge lies in the outer ring. It lies on no other edge. */
+/** Returns whether the hole is inside the outer ring, by testing the midpoint of its first edge, which is on no other
+ * edge. */
 bool
 LiesIn(const Ring & hole, const Ring & outer)
 {
-  // In halves of pixels: at most 2^31, so cross products are below 2^63.
+  // Units of half a pixel: coordinates are at most 2^31, so that cross products are below 2^63.
   const Direction middle{ int64_t{ hole[0].X } + hole[1].X, int64_t{ hole[0].Y } + hole[1].Y };
   bool            inside = false;
   for (size_t i = 0; i < outer.size(); ++i)
@@ -106,7 +108,7 @@ private:
     return { int64_t{ m_Nodes[to].X } - m_Nodes[from].X, int64_t{ m_Nodes[to].Y } - m_Nodes[from].Y };
   }
 
-  /** The first edge that leaves the node. */
+  /** Returns the first edge that leaves the node. */
   size_t
   FindEdgesOf(uint32_t node) const
   {
@@ -119,8 +121,8 @@ private:
     return static_cast<size_t>(edge - m_Edges.begin());
   }
 
-  /** The edge that goes on around the same corner of the region: the next one clockwise, as the region lies on the left
-   * of the edge that arrives. */
+  /** Returns the edge that continues around the same corner of the region. It is the next one clockwise, because the
+   * region is to the left of the arriving edge. */
   size_t
   GetNext(size_t arriving) const
   {
@@ -138,11 +140,11 @@ private:
     return next;
   }
 
-  /** Follows the boundary from an edge until it closes, and cuts it at nodes that it visits again. */
+  /** Follows the boundary from an edge until it closes, and cuts off a ring at each node that it visits again. */
   void
   Walk(size_t first)
   {
-    std::vector<size_t> way; // of edges; one for each node, the first one that leaves it in m_Edges
+    std::vector<size_t> way; // one entry per node: the first edge in m_Edges that leaves it
     size_t              edge = first;
     do
     {
@@ -163,7 +165,7 @@ private:
     this->Cut(way, 0);
   }
 
-  /** Makes a ring of the way from a place to its end, and takes it off. */
+  /** Removes the end of the path, from `place` on, and stores it as a ring. */
   void
   Cut(std::vector<size_t> & way, size_t place)
   {
@@ -184,7 +186,7 @@ private:
   struct MeasuredRing
   {
     Ring    Points;
-    int64_t Area; // twice
+    int64_t Area; // twice the area
   };
 
   static void
@@ -193,12 +195,12 @@ private:
     std::sort(rings.begin(), rings.end(), [](const MeasuredRing & a, const MeasuredRing & b) {
       const Point & p = a.Points.front();
       const Point & q = b.Points.front();
-      // Two rings may begin at the same node.
+      // two rings may begin at the same node
       return p.Y != q.Y ? p.Y < q.Y : p.X != q.X ? p.X < q.X : a.Area < b.Area;
     });
   }
 
-  /** The smallest outer ring around a hole. */
+  /** Returns the smallest outer ring around a hole. */
   size_t
   FindOuter(const Ring & hole) const
   {
@@ -245,9 +247,9 @@ private:
   }
 
   const std::vector<Point> & m_Nodes;
-  std::vector<RingEdge>      m_Edges; // by their start
+  std::vector<RingEdge>      m_Edges; // sorted by start
   std::vector<bool>          m_Used;
-  std::vector<size_t>        m_Places; // on the present way, of the node of each first edge
+  std::vector<size_t>        m_Places; // for the first edge of each node, the node's position on the current path
   std::vector<MeasuredRing>  m_Outer;
   std::vector<MeasuredRing>  m_Holes;
 };
@@ -256,7 +258,7 @@ private:
 int64_t
 TwiceTheArea(const CudaSnakePolygon & ring)
 {
-  // Sums may leave 64 bits before they return: they are taken modulo 2^64.
+  // Intermediate sums may overflow 64 bits, so that they are computed modulo 2^64.
   uint64_t sum = 0;
   for (size_t i = 0; i < ring.size(); ++i)
   {

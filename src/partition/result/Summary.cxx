@@ -102,7 +102,8 @@ private:
     }
   }
 
-  /** Adds an edge to a region's measures; side: 1 if the region lies left, -1 if it lies right. */
+  /** Adds an edge to a region's measures. `side` is 1 if the region is to the left of the edge, and -1 if it is to the
+   * right. */
   void
   AddEdge(uint32_t number, const CudaPartitionEdge & edge, int64_t side)
   {
@@ -127,7 +128,8 @@ private:
   void
   ListNeighbors(const std::vector<Adjacency> & adjacencies)
   {
-    for (const Adjacency & adjacency : adjacencies) // smaller numbers come first on either side
+    for (const Adjacency & adjacency : adjacencies) // The adjacencies are sorted, so that both lists of neighbours
+                                                    // become sorted.
     {
       m_Summary.Regions[adjacency.First - 1].Neighbors.push_back(adjacency.Second);
       m_Summary.Regions[adjacency.Second - 1].Neighbors.push_back(adjacency.First);
@@ -183,7 +185,7 @@ NumberRegions(const MapData & map, const std::vector<uint64_t> & firstPixels)
 std::vector<Adjacency>
 ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers)
 {
-  std::vector<Adjacency> all; // one for each segment
+  std::vector<Adjacency> all; // one per segment
   for (const MapEdge & edge : map.Edges)
   {
     if (edge.IsAlive() && !edge.IsBorder())

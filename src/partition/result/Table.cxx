@@ -30,7 +30,7 @@ Add(LabelShape & shape, const LabelShape & other)
 
 using ShapesByLabel = std::unordered_map<uint32_t, LabelShape>;
 
-/** Adds the pixels of one row; those of equal labels side by side at once. */
+/** Adds the pixels of one row, run by run. */
 void
 AddRow(const LabelMap & map, int32_t y, ShapesByLabel & shapes)
 {
@@ -65,7 +65,7 @@ MeasureShapes(const LabelMap & map, const Work & work)
     {
       AddRow(map, y, ofStrip);
     }
-    // Integers: the order of the strips does not matter.
+    // The order of the strips does not matter, because all sums are integers.
     const std::lock_guard<std::mutex> lock(mutex);
     for (const auto & [label, shape] : ofStrip)
     {

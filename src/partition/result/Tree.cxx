@@ -12,16 +12,16 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Regions with more neighbours do not compute all changes anew whenever they merge. */
+/** Regions with more neighbours do not recompute all their changes after each merge. */
 constexpr size_t ManyNeighbors = 256;
 
-/** Two neighbouring groups, what their boundary costs, and how their merge would change the description. */
+/** A pair of neighbouring groups, the cost of their boundary, and the change of the description by their merge. */
 struct Link
 {
-  uint32_t Groups[2]; // None: the link is gone
-  uint32_t Places[2]; // in the lists of the two groups
+  uint32_t Groups[2]; // None if the link was removed
+  uint32_t Places[2]; // positions in the lists of the two groups
   double   Cost;
-  double   Change; // kept up to date if both groups have few neighbours
+  double   Change; // up to date if both groups have few neighbours
 
   bool
   IsOf(uint32_t group) const
@@ -40,24 +40,24 @@ struct Link
   }
 };
 
-/** A region, or several that merged. */
+/** A region, or several regions that merged. */
 struct Group
 {
   Moments               Sums;
   double                Description;
   uint32_t              Number;  // of the region that it is now
-  bool                  HadMany; // neighbours, at some time
+  bool                  HadMany; // whether it ever had many neighbours
   std::vector<uint32_t> Links;   // to its neighbours, in any order
 };
 
-/** A merge that could be made, as it was when it was proposed. */
+/** A proposed merge, with its values at the time of the proposal. */
 struct Candidate
 {
   CudaPartitionMerge Merge;
   uint32_t           Link;
-  uint32_t           Group; // of regions, which proposed it
+  uint32_t           Group; // the group that proposed the merge
 
-  /** Merges of equal changes are made in the order of their numbers. */
+  /** Returns the priority; merges of equal changes are ordered by their numbers. */
   auto
   GetKey() const
   {
@@ -74,14 +74,17 @@ struct ComesLater
   }
 };
 
-/** Groups of regions that merged. Of two groups the one with more neighbours stays, under the smaller of the numbers:
- * the links of the other one move, each no more often than the logarithm of the number of regions.
+/** Builds the merge tree with groups of merged regions. When two groups merge, the one with more neighbours is kept and
+ * gets the smaller of the two numbers, because the links of the other one must be moved. Each link moves at most as
+ * often as the logarithm of the number of regions.
  *
- * The best pair of all is also the best pair of each of its two groups. Therefore a group proposes only its best pair.
- * It proposes again when it has merged. If one of the two groups has merged, the proposal is out of date. When the turn
- * of such a proposal comes, its group proposes anew. Until then the group's other pairs need no proposal, as they are
- * no better than the old one. A group with many neighbours proposes all its pairs, and its neighbours propose none of
- * them: looking at all pairs after each merge would take too long. */
+ * The best pair overall is also the best pair of both its groups, so that each group proposes only its best pair to
+ * the priority queue. A group proposes again when it has merged. A proposal is out of date if one of its groups has
+ * merged since. When such a proposal reaches the top of the queue, its group makes a new one; until then, its other
+ * pairs need no proposal, because they are no better than the old one. A group with many neighbours proposes all its
+ * pairs instead, and its neighbours propose none of them, because evaluating all pairs after each merge would take too
+ * long.
+ */
 class MergeTree
 {
 public:
@@ -146,7 +149,7 @@ private:
   std::vector<Link>                                                  m_Links;
   std::priority_queue<Candidate, std::vector<Candidate>, ComesLater> m_Candidates;
 
-  /** The link of two groups, or None: one of the shorter list. */
+  /** Returns the link of two groups, or None. Searches the shorter of their two lists. */
   uint32_t
   FindLink(uint32_t group, uint32_t other) const
   {
@@ -176,7 +179,7 @@ private:
     this->Append(static_cast<uint32_t>(m_Links.size() - 1), 0);
     this->Append(static_cast<uint32_t>(m_Links.size() - 1), 1);
   }
-  /** To the list of one of its groups. */
+  /** Appends link i to the list of one of its groups. */
   void
   Append(uint32_t i, uint32_t side)
   {
@@ -184,7 +187,7 @@ private:
     m_Links[i].Places[side] = static_cast<uint32_t>(list.size());
     list.push_back(i);
   }
-  /** Takes a link out of a group's list. */
+  /** Removes a link from a group's list. */
   void
   TakeOut(uint32_t i, uint32_t group)
   {
@@ -196,7 +199,7 @@ private:
     list.pop_back();
   }
 
-  /** A link that is in no list. */
+  /** Marks a link as removed. It must not be in any list. */
   void
   Remove(uint32_t i)
   {
@@ -214,7 +217,7 @@ private:
   {
     return !m_Groups[link.Groups[0]].HadMany && !m_Groups[link.Groups[1]].HadMany;
   }
-  /** Whether the two groups may merge as it was proposed. */
+  /** Returns whether the proposal still agrees with its two groups. */
   bool
   IsUpToDate(const Candidate & candidate) const
   {
@@ -228,7 +231,8 @@ private:
            candidate.Merge.Change == (this->KeepsChange(link) ? link.Change : this->Weigh(link));
   }
 
-  /** The change by a merge. The order of the terms is that of the numbers. */
+  /** Returns the change by a merge. The terms are added in the order of the numbers, so that the rounding is
+   * reproducible. */
   double
   Weigh(const Link & link) const
   {
@@ -244,8 +248,8 @@ private:
     const auto [first, second] = this->GetNumbers(m_Links[i]);
     m_Candidates.push({ { first, second, change }, i, group });
   }
-  /** Proposes the group's best pair with a group of few neighbours, if there is one. A group that has become part of
-   * another has no pairs. */
+  /** Proposes the group's best pair with a group of few neighbours, if there is one. A group that was merged into
+   * another has no links. */
   void
   ProposeBest(uint32_t group)
   {
@@ -262,7 +266,7 @@ private:
       this->Propose(group, best, m_Links[best].Change);
     }
   }
-  /** Of two links of a group. */
+  /** Compares two links of a group. */
   bool
   ComesBefore(uint32_t i, uint32_t j, uint32_t group) const
   {
@@ -302,7 +306,7 @@ private:
     m_Groups[kept].HadMany = m_Groups[u].HadMany || m_Groups[v].HadMany || m_Groups[kept].Links.size() > ManyNeighbors;
     if (m_Groups[kept].HadMany)
     {
-      // Pairs that it proposed earlier are weighed again when their turn comes.
+      // Earlier proposals are re-evaluated when they reach the top of the queue.
       this->ProposeAll(kept, hadMany ? moved : m_Groups[kept].Links);
       return;
     }
@@ -318,7 +322,7 @@ private:
     }
     this->ProposeBest(kept);
   }
-  /** Returns the links of the neighbours that the group had. */
+  /** Moves the links of `gone` to `kept`. Returns the links to the former neighbours of `gone`. */
   std::vector<uint32_t>
   MoveLinks(uint32_t gone, uint32_t kept)
   {
