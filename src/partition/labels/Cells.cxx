@@ -136,8 +136,8 @@ CellCompetition::FreezeTangents()
   });
 }
 
-/** No cell of a colour has a neighbour of the same colour: what one of them decides is nothing that another one asks.
- */
+/** Changes the active cells of one colour in a row. They can be decided independently, because cells of one colour are
+ * never neighbours, so that no cell reads a label that another one writes. */
 void
 CellCompetition::ChangeCellsOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes)
 {
@@ -197,7 +197,7 @@ CellCompetition::Transfer(const Change & change)
   m_IsStale[change.To] = 1;
 }
 
-/** The marked cells are those to look at now. */
+/** Makes the marked cells the active ones. */
 void
 CellCompetition::BeginSweep()
 {
@@ -229,7 +229,7 @@ CellCompetition::Run(const std::function<bool()> & goOn)
         return false;
       }
       this->FreezeTangents();
-      // Integer sums: the order of the changes does not matter.
+      // The order of the changes does not matter, because the sums are integers.
       for (const Change & change : this->ChangeCells(color % 2, color / 2))
       {
         this->Transfer(change);

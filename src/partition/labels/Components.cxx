@@ -16,7 +16,7 @@ constexpr int32_t RowsPerStrip = 64;
 constexpr size_t  RowsPerPiece = 16;
 constexpr size_t  LargestNumberOfRegions = std::numeric_limits<uint32_t>::max() - 1;
 
-/** Pixels of one row and of one label, up to the next run. */
+/** A run: consecutive pixels of one label in a row, up to the next run. */
 struct Run
 {
   int32_t  First;
@@ -24,7 +24,7 @@ struct Run
   size_t   Component;
 };
 
-/** Sets of things that are numbered from 0. The smallest one stands for its set. */
+/** Union-find over elements numbered from 0. The root of a set is its smallest element. */
 class DisjointSets
 {
 public:
@@ -52,7 +52,8 @@ public:
     m_Parents[std::max(u, v)] = std::min(u, v);
   }
 
-  /** Number of the set of each thing, in the order of the sets' smallest ones; and how many sets there are. */
+  /** Returns for each element the number of its set, in the order of the sets' smallest elements, and the number of
+   * sets. */
   std::pair<std::vector<size_t>, size_t>
   NumberSets()
   {
@@ -83,8 +84,7 @@ FindRuns(const uint32_t * labels, int32_t width)
   return runs;
 }
 
-/** Calls function(run, other) for all runs of two rows that have a side of a pixel in common, with its number of
- * pixels. */
+/** Calls function(run, other, first, end) for all pairs of runs in two rows that share the columns first to end - 1. */
 template <typename TFunction>
 void
 ForTouchingRuns(const std::vector<Run> & row, const std::vector<Run> & other, int32_t width, const TFunction & function)
@@ -105,8 +105,8 @@ ForTouchingRuns(const std::vector<Run> & row, const std::vector<Run> & other, in
   }
 }
 
-/** Runs of the rows of an image, and their components. A strip of rows has components of its own first, which are
- * numbered from 0 within the strip. */
+/** Finds the connected components of an image by runs. Each strip of rows first gets its own components, numbered from
+ * 0, which are then joined across the strips. */
 class StripComponents
 {
 public:
@@ -134,7 +134,7 @@ public:
     {
       this->JoinStrips(strip, sets);
     }
-    return this->MakeMap(sets, std::move(room)); // the rows have been read
+    return this->MakeMap(sets, std::move(room)); // `room` may be overwritten, because all rows have been read
   }
 
 private:
@@ -179,7 +179,8 @@ private:
     }
   }
 
-  /** Unites the components of equal labels in rows y - 1 and y, whose numbers begin at two offsets. */
+  /** Unites the components of equal labels in rows y - 1 and y. The numbers of the two rows' components begin at the
+   * offsets. */
   void
   JoinRows(int32_t y, size_t offsetOfUpper, size_t offsetOfLower, DisjointSets & sets) const
   {
@@ -250,14 +251,15 @@ private:
   }
 };
 
-/** A side of pixels between two regions. */
+/** The crack count of one pair of regions. */
 struct Crack
 {
   uint32_t   Region;
   RegionLink Link;
 };
 
-/** Links between the regions of a strip of rows, of row y - 1 and y and within row y; each link once, u < v. */
+/** Counts the cracks between regions in a strip of rows: within each row y, and between rows y - 1 and y. Each pair is
+ * listed once, with u < v. */
 class CrackCounter
 {
 public:
@@ -308,7 +310,7 @@ private:
   static void
   Add(uint32_t x, uint32_t y, bool bothValid, std::vector<Crack> & cracks)
   {
-    // Regions of a map count from 1, vertices of the graph from 0.
+    // Regions of a map are numbered from 1, vertices of the graph from 0.
     const uint32_t number = bothValid ? 1 : 0;
     if (!cracks.empty() && cracks.back().Region == std::min(x, y) - 1 &&
         cracks.back().Link.Region == std::max(x, y) - 1)

@@ -11,11 +11,13 @@ namespace itk::cuda::partition
 {
 namespace
 {
-constexpr double ChiSquaredQuantile = 0.687; // 20 %, of 15 degrees of freedom, over its mean
-// Mean below the median of chi squared of 15 degrees of freedom, over its mean: 2 F17(m), F15(m) = 1/2.
+constexpr double ChiSquaredQuantile = 0.687; // 20 % quantile of chi squared with 15 degrees of freedom, divided by its
+                                             // mean
+// Mean of the values below the median of chi squared with 15 degrees of freedom, divided by its mean: 2 F17(m), F15(m)
+// = 1/2.
 constexpr double MeanOfSmallerHalf = 0.714;
 
-/** The estimates of all places of a grid that have one. */
+/** Returns the estimates of all windows or blocks of a grid that have one. */
 template <typename TEstimate>
 std::vector<double>
 Collect(const EstimateGrid & grid, const Work & work, const TEstimate & estimate)
@@ -52,7 +54,7 @@ CombineVariances(std::vector<double> variances)
   {
     return 1.0;
   }
-  // They are sorted, and added in that order.
+  // They are added in sorted order, so that the rounding is reproducible.
   std::sort(variances.begin(), variances.end());
   const size_t half = (variances.size() + 1) / 2;
   const double sum = std::accumulate(variances.begin(), variances.begin() + static_cast<ptrdiff_t>(half), 0.0);

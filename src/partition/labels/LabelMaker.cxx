@@ -12,7 +12,7 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Shares of the work after each stage. */
+/** Completed fractions after each stage. */
 constexpr float ShareOfBlocks = 0.4f;
 constexpr float ShareOfCells = 0.8f;
 
@@ -66,7 +66,8 @@ private:
     return !m_Progress || m_Progress(share);
   }
 
-  /** Whether the merging was not stopped; regions are as many as at first, at `begin`, and few at `end`. */
+  /** Merges until no merge is left. Reports progress from `begin`, with the initial number of regions, to `end`, with
+   * few regions. Returns whether the merging was not stopped. */
   bool
   Merge(RegionGraph & graph, float begin, float end) const
   {
@@ -129,7 +130,7 @@ private:
       const auto             getRow = [&](int32_t y) { return cells + m_Grid.IndexOf(0, y); };
       return FindComponents(m_Scene, m_Work, getRow, std::move(m_Labels));
     }
-    // Only a run that was stopped comes here.
+    // Reached only if the run was stopped.
     std::vector<uint32_t> pixels(static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight));
     const auto            width = static_cast<size_t>(m_Grid.ImageWidth);
     m_Work.For(static_cast<size_t>(m_Grid.ImageHeight), 1, [&](size_t y) {

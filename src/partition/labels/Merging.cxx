@@ -12,20 +12,20 @@ namespace
 {
 constexpr double NotANumber = std::numeric_limits<double>::quiet_NaN();
 
-/** The number that each region has in the partition that is left: 1, 2, ... for those that keep their own. */
+/** Numbers the remaining regions from 1, and returns for each region the number of the region that contains it. */
 std::vector<uint32_t>
 NumberAnew(std::vector<uint32_t> regions)
 {
   uint32_t last = 0;
   for (uint32_t i = 1; i < regions.size(); ++i)
   {
-    // A region belongs to one of a smaller number, which has been seen.
+    // A region belongs to one with a smaller number, which has already been handled.
     regions[i] = regions[i] == i ? ++last : regions[regions[i]];
   }
   return regions;
 }
 
-/** The pixels of `other` join `region` (Chan, Golub and LeVeque 1979). A variance that is not a number stays so. */
+/** Adds the statistics of `other` to `region` (Chan, Golub and LeVeque 1979). A NaN variance remains NaN. */
 void
 AddPixels(CudaPartitionRegion & region, const CudaPartitionRegion & other)
 {
@@ -49,7 +49,7 @@ AddRegion(CudaPartitionRegion & region, const CudaPartitionRegion & other)
 {
   if (region.NumberOfPixels == 0)
   {
-    // The statistics of no pixels are none, and may be no numbers.
+    // A region without pixels has no statistics, and its values may be NaN.
     region.Mean = other.Mean;
     region.MeanSquare = other.MeanSquare;
     region.Variance = other.Variance;
@@ -102,7 +102,7 @@ MergeTable(const std::vector<CudaPartitionRegion> & table, const std::vector<uin
   return merged;
 }
 
-/** The edges that still divide two regions, and the nodes that they need. */
+/** Keeps the edges that still separate two regions, and the nodes that they need. */
 void
 MergeMap(const CudaRegionPartitionResult & partition,
          const std::vector<uint32_t> &     numbers,
@@ -133,7 +133,7 @@ MergeMap(const CudaRegionPartitionResult & partition,
   }
 }
 
-/** Where regions were merged: the length of the edges around them. */
+/** Computes the perimeters of merged regions from the lengths of their edges. */
 void
 MeasurePerimeters(CudaRegionPartitionResult & partition)
 {
@@ -168,7 +168,7 @@ FollowMerges(const CudaRegionPartitionResult & partition, size_t merges)
   }
   for (uint32_t & region : regions)
   {
-    // The first of a step has the smaller number, so it has its last one by now.
+    // The first region of a merge has the smaller number, so that its entry is already final.
     region = regions[region];
   }
   return regions;

@@ -11,12 +11,12 @@ namespace itk::cuda::partition
 {
 namespace
 {
-// Passes that a thread takes at a time: enough to be worth waking a thread.
+// Work items per thread, enough to be worth waking a thread.
 constexpr size_t RegionsPerPiece = 2048;
-constexpr size_t GroupsToMerge = 32; // most regions find no partner
+constexpr size_t GroupsToMerge = 32; // larger, because most regions find no partner
 constexpr size_t GroupsToUpdate = 4;
 
-/** The root of a tree of parents, each smaller than its child; shortens the way to it. */
+/** Returns the root of a union-find tree, in which each parent is smaller than its child, with path halving. */
 uint32_t
 FindRoot(std::vector<uint32_t> & parents, uint32_t region)
 {
@@ -42,7 +42,7 @@ ComesBefore(const RegionLink & x, const RegionLink & y)
   return x.Region < y.Region;
 }
 
-/** Adds up the cracks of links to the same region, which stand side by side, from link number `first` on. */
+/** Merges adjacent links to the same region by adding their cracks, from link `first` on. */
 void
 UniteLinks(RegionLinks & links, size_t first)
 {
@@ -61,8 +61,8 @@ UniteLinks(RegionLinks & links, size_t first)
   links.resize(number);
 }
 
-/** Adds links to others; both are in the order of their regions. Few are added to many: those before the first of them
- * stay where they are. */
+/** Merges sorted links into other sorted links. `added` is mostly short: the links before the first insertion stay in
+ * place. */
 void
 AddLinks(RegionLinks & links, const RegionLinks & added)
 {
@@ -131,7 +131,7 @@ RegionGraph::RegionGraph(const Model &                model,
   this->Begin();
 }
 
-/** Makes one of each two of the regions that are linked and belong together. */
+/** Unites each pair of linked regions that satisfies `belongTogether`. */
 template <typename TPredicate>
 void
 RegionGraph::UniteNeighbors(const std::vector<uint32_t> & regions, const TPredicate & belongTogether)
@@ -189,7 +189,7 @@ RegionGraph::AbsorbRegionsWithoutPixels()
     return;
   }
   this->UniteNeighbors(empty, [&](uint32_t, uint32_t neighbor) { return isEmpty(neighbor); });
-  // by the root of regions without pixels that touch each other
+  // for the root of each group of adjacent regions without pixels
   std::vector<uint32_t> smallest(m_Vertices.size(), None);
   for (const uint32_t region : empty)
   {
@@ -209,7 +209,7 @@ RegionGraph::AbsorbRegionsWithoutPixels()
   this->Contract();
 }
 
-/** Moves the sums and links of regions that became part of others to these. */
+/** Moves the sums and links of united regions to their roots. */
 void
 RegionGraph::Contract()
 {
@@ -254,7 +254,7 @@ RegionGraph::Begin()
   this->ForStale([this](uint32_t region) { this->Choose(region, true); });
 }
 
-/** Calls function(region) for regions that have to choose, on all threads. */
+/** Calls function(region) on all threads for the regions that have to choose. */
 template <typename TFunction>
 void
 RegionGraph::ForStale(const TFunction & function) const
@@ -270,11 +270,13 @@ RegionGraph::Change(uint32_t region, const RegionLink & link) const
   return ChangeByMerge(m_Model, u.Sums, v.Sums, u.Description, v.Description, link.Cracks);
 }
 
-/** Computes the changes of a region's links, of all of them or of those to regions that merged, and takes the best. */
+/** Computes the changes of a region's links (all of them, or only those to regions that merged) and chooses the best
+ * one. */
 void
 RegionGraph::Choose(uint32_t region, bool allAreNew)
 {
-  // In a loop of its own: changes take long, and those that follow each other overlap if no branch waits for one.
+  // A separate loop, because the computation of a change takes long, and consecutive ones overlap only without a
+  // dependent branch between them.
   for (RegionLink & link : m_Links[region])
   {
     if (allAreNew || this->HasMerged(link.Region))
@@ -282,7 +284,7 @@ RegionGraph::Choose(uint32_t region, bool allAreNew)
       link.Change = this->Change(region, link);
     }
   }
-  // Links are in the order of their regions. Of equal changes the first one is that of the smallest pair.
+  // The links are sorted by region. Among equal changes, the first one belongs to the smallest pair.
   Choice best;
   for (const RegionLink & link : m_Links[region])
   {
@@ -295,7 +297,8 @@ RegionGraph::Choose(uint32_t region, bool allAreNew)
   m_Choices[region] = best;
 }
 
-/** Whether a marked region is one of two that chose each other: of two that are both marked, the smaller one. */
+/** Returns whether a stale region is one of a pair that chose each other. If both are stale, only the smaller one is.
+ */
 bool
 RegionGraph::IsFirstOfPair(uint32_t region) const
 {
@@ -303,13 +306,13 @@ RegionGraph::IsFirstOfPair(uint32_t region) const
   return choice != None && m_Choices[choice].Region == region && (region < choice || !m_Stale.Has(choice));
 }
 
-/** Adds the regions that join one of a pair to the group. */
+/** Adds the regions that join a member of a pair to the group. */
 void
 RegionGraph::AddJoining(uint32_t kept, uint32_t member)
 {
   const Choice & ofMember = m_Choices[member];
   const int64_t  pixels = m_Vertices[member].Sums.Count;
-  if (pixels < LeastRatioToJoin) // most pairs are small: nobody joins them
+  if (pixels < LeastRatioToJoin) // most pairs are too small to be joined
   {
     return;
   }
@@ -324,8 +327,8 @@ RegionGraph::AddJoining(uint32_t kept, uint32_t member)
   }
 }
 
-/** Makes one region of two that chose each other, and of those that join them. They keep their links until these are
- * updated. Returns the number of regions that are gone. */
+/** Merges two regions that chose each other, and the regions that join them. The links are updated later. Returns the
+ * number of regions that were merged into the smaller one. */
 size_t
 RegionGraph::Merge(uint32_t x, uint32_t y)
 {
@@ -343,7 +346,8 @@ RegionGraph::Merge(uint32_t x, uint32_t y)
     m_Vertices[kept].Sums += m_Vertices[region].Sums;
   }
   m_Vertices[kept].Description = m_Model.Describe(m_Vertices[kept].Sums);
-  for (uint32_t region = kept; region != None; region = m_NextMembers[region]) // a neighbour of another member each
+  for (uint32_t region = kept; region != None; region = m_NextMembers[region]) // each one is a neighbour of another
+                                                                               // member
   {
     for (const RegionLink & link : m_Links[region])
     {
@@ -353,8 +357,8 @@ RegionGraph::Merge(uint32_t x, uint32_t y)
   return number;
 }
 
-/** Links to regions that are part of others now lead to these. A region that merged takes over the links of the others.
- * Most links of a region with many neighbours stay as they are, and in their order. \param moved room for others */
+/** Redirects the links to merged regions to their groups. A region that merged takes over the links of the other
+ * members. Most links of a region with many neighbours stay unchanged and in order. \param moved workspace */
 void
 RegionGraph::MoveLinks(uint32_t region, RegionLinks & moved)
 {
@@ -399,7 +403,7 @@ RegionGraph::MoveLinks(uint32_t region, RegionLinks & moved)
   AddLinks(links, moved);
 }
 
-/** Whether a region merged, or a neighbour of it became part of another one. */
+/** Returns whether a region merged, or one of its neighbours was merged into another region. */
 bool
 RegionGraph::HasToMoveLinks(uint32_t region) const
 {
@@ -410,11 +414,11 @@ RegionGraph::HasToMoveLinks(uint32_t region) const
           }));
 }
 
-/** Brings the links and choices of a group's regions up to date. */
+/** Updates the links and choices of the stale regions of a group. */
 void
 RegionGraph::UpdateGroup(size_t group)
 {
-  // In a loop of its own: it reads the links of many regions while it waits for those of one.
+  // A separate loop, so that the loads of the links of many regions overlap.
   std::array<bool, Marks::RegionsPerGroup> hasToMove;
   m_NextStale.ForEach(
     group, [&](uint32_t region) { hasToMove[region % Marks::RegionsPerGroup] = this->HasToMoveLinks(region); });
@@ -459,7 +463,7 @@ RegionGraph::MergeRound()
   return gone;
 }
 
-/** Numbers, from 0, of the regions that are left, each for all that are part of it. */
+/** Numbers the remaining regions from 0, and returns for each region the number of the region that contains it. */
 std::vector<uint32_t>
 RegionGraph::NumberVertices() const
 {
@@ -472,7 +476,7 @@ RegionGraph::NumberVertices() const
   return numbers;
 }
 
-/** Drops the regions that are gone. The others keep their order. */
+/** Removes the merged regions. The others keep their order. */
 void
 RegionGraph::Compact()
 {
@@ -481,7 +485,7 @@ RegionGraph::Compact()
   for (uint32_t region = 0; region < numbers.size(); ++region)
   {
     const uint32_t number = numbers[region];
-    if (this->IsLeft(region) && number < region) // where another one was
+    if (this->IsLeft(region) && number < region) // move down to the place of a removed region
     {
       m_Vertices[number] = m_Vertices[region];
       m_Choices[number] = m_Choices[region];

@@ -11,7 +11,7 @@ namespace itk::cuda::partition
 void
 EdgeGrid::Rebuild(const MapData & map, const region::Threads & threads)
 {
-  std::vector<std::atomic<uint32_t>> left(m_Last.size()); // edges of each cell that have no place yet
+  std::vector<std::atomic<uint32_t>> left(m_Last.size()); // edges of each cell that are not stored yet
   const auto                         forCells = [&](const auto & function) {
     threads.ForRanges(map.Edges.size(), 1024, [&](size_t begin, size_t end) {
       for (auto i = static_cast<uint32_t>(begin); i < end; ++i)
@@ -29,7 +29,7 @@ EdgeGrid::Rebuild(const MapData & map, const region::Threads & threads)
     m_First[cell + 1] = m_First[cell] + left[cell].load(std::memory_order_relaxed);
   }
   m_Edges.resize(m_First.back());
-  // In any order: a test asks all edges of a cell, and they only have to agree.
+  // The order within a cell is arbitrary, because a test must hold for all edges of a cell.
   forCells([&](size_t cell, uint32_t edge) {
     m_Edges[m_First[cell] + left[cell].fetch_sub(1, std::memory_order_relaxed) - 1] = edge;
   });

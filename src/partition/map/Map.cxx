@@ -70,7 +70,8 @@ PlanarMap::VerifyInDebugBuilds() const
 
 namespace
 {
-/** Numbers of those elements that stay, None for the others; keeps them in order. */
+/** Removes elements in place, keeping the order. Returns the new numbers of the remaining elements, and None for the
+ * others. */
 template <typename TElement, typename TFunction>
 std::vector<uint32_t>
 Squeeze(std::vector<TElement> & elements, const TFunction & stays)

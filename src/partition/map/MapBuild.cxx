@@ -14,7 +14,7 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Calls function(x, corner) for the corners of a row of them that are nodes. */
+/** Calls function(x, corner) for the nodes of a row of corners. */
 template <typename TFunction>
 void
 ForNodesOfRow(const LabelMap & labels, int32_t y, const TFunction & function)
@@ -37,7 +37,7 @@ ForNodesOfRow(const LabelMap & labels, int32_t y, const TFunction & function)
   }
 }
 
-/** The nodes, and what is around them. */
+/** Finds the nodes and the labels around them. */
 class NodeFinder
 {
 public:
@@ -83,12 +83,12 @@ public:
     });
   }
 
-  /** For each node with an edge down, the node where it ends. */
+  /** Returns for each node with an edge down the node where this edge ends. */
   std::vector<uint32_t>
   FindNodesBelow(int32_t width) const
   {
     std::vector<uint32_t> below(Positions.size(), None);
-    std::vector<uint32_t> last(static_cast<size_t>(width) + 1, None); // node of each column
+    std::vector<uint32_t> last(static_cast<size_t>(width) + 1, None); // last node of each column
     for (size_t i = 0; i < Positions.size(); ++i)
     {
       uint32_t & above = last[static_cast<size_t>(Positions[i].X)];
@@ -122,7 +122,7 @@ AddEdges(MapData & map, const NodeFinder & nodes)
     }
     if (corner.HasEdgeRight())
     {
-      add(i, i + 1, corner.LowerRight, corner.UpperRight); // the next node of the row ends it
+      add(i, i + 1, corner.LowerRight, corner.UpperRight); // the edge ends at the next node of the row
     }
   }
 }

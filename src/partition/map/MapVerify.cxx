@@ -48,7 +48,7 @@ private:
     return Say(what, i) + " and " + std::to_string(j);
   }
 
-  /** Edges of a node are alive, ascending, and end there; a node on the border stays on it. */
+  /** Checks that the edges of each node are alive, ascending and incident to it, and that the node is in the image. */
   std::string
   CheckNodes() const
   {
@@ -134,7 +134,7 @@ private:
     return {};
   }
 
-  /** Whether two edges have more in common than a node. */
+  /** Returns whether two edges have more in common than a node. */
   bool
   Meet(const MapEdge & e, const MapEdge & f) const
   {

@@ -7,11 +7,11 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Rows that are filled together. */
+/** Number of rows that are filled together. */
 constexpr int32_t RowsOfBand = 64;
 
-/** Where an edge crosses the centre of a row: first pixel to its right, and how far the crossing lies left of that
- * pixel's centre, Numerator / Denominator < 1. */
+/** The crossing of an edge with the centre line of a row: the first pixel to its right, and the distance of the
+ * crossing to the left of that pixel's centre, Numerator / Denominator < 1. */
 struct Crossing
 {
   int32_t  Row;
@@ -31,12 +31,12 @@ struct Crossing
     {
       return x.Column < y.Column;
     }
-    // The farther left comes first. All factors are at most 2^31.
+    // The crossing farther to the left comes first. All factors are at most 2^31.
     return x.Numerator * y.Denominator > y.Numerator * x.Denominator;
   }
 };
 
-/** The edges that cross each band of rows: numbers First[b] to First[b + 1] of Edges. */
+/** The edges that cross each band of rows: band b contains First[b] to First[b + 1] - 1 of Edges. */
 struct EdgesOfBands
 {
   std::vector<size_t>   First;

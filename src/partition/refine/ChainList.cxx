@@ -11,7 +11,7 @@ namespace
 {
 constexpr size_t NodesPerPiece = 1024;
 
-/** Appends the line that leaves the node by the edge. Returns the edge by which it ends. */
+/** Appends the line that leaves the node by the edge. Returns the last edge of the line. */
 uint32_t
 FollowLine(const MapData & map, uint32_t node, uint32_t edge, std::vector<LineStep> & steps)
 {
@@ -28,7 +28,8 @@ FollowLine(const MapData & map, uint32_t node, uint32_t edge, std::vector<LineSt
   return edge;
 }
 
-/** Appends the lines that leave a junction, but for those that a junction before it lists, or an edge before theirs. */
+/** Appends the lines that leave a junction, except for those that an earlier junction, or an earlier edge of this one,
+ * lists. */
 void
 ListLinesOf(const MapData & map, uint32_t node, std::vector<LineStep> & steps)
 {
@@ -52,7 +53,7 @@ ListLinesOf(const MapData & map, uint32_t node, std::vector<LineStep> & steps)
 ChainList::ChainList(const MapData & map, const region::Threads & threads)
   : m_ChainOfEdge(map.Edges.size(), None)
 {
-  // Both ends of a line follow it, which takes less time than one thread does.
+  // Each line is followed from both ends in parallel, which is faster than following it once on one thread.
   this->AddLines(
     Work(threads).Collect<LineStep>(map.Nodes.size(), NodesPerPiece, [&map](size_t i, std::vector<LineStep> & steps) {
       if (map.Nodes[i].Degree > 2)
@@ -76,7 +77,7 @@ ChainList::ChainList(const MapData & map, const region::Threads & threads)
   }
 }
 
-/** Adds lines as chains: long ones in pieces. */
+/** Adds lines as chains. Long lines are cut into several. */
 void
 ChainList::AddLines(const std::vector<LineStep> & steps)
 {

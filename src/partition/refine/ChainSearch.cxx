@@ -9,10 +9,10 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Chords that end at so many nodes have a window in common. */
+/** Number of nodes whose chords share a window. */
 constexpr size_t NodesOfWindow = 16;
 
-/** A window pays if it has no more places than this times its chords. */
+/** A window saves time if it has at most this many positions per chord. */
 constexpr size_t PlacesOfChord = 4;
 } // namespace
 
@@ -50,7 +50,8 @@ ChainSearch::Run(size_t number, Bid & bid, uint8_t * isKept)
   return this->Shortens(chain, m_Costs[edges], bid) && this->Propose(chain, number, bid, isKept);
 }
 
-/** Whether a polyline of this cost gains enough; names the bid. */
+/** Computes the gain of a polyline with this cost, and sets the bid's gain and Id. Returns whether the gain is
+ * sufficient. */
 bool
 ChainSearch::Shortens(const Chain & chain, double cost, Bid & bid) const
 {
@@ -59,7 +60,7 @@ ChainSearch::Shortens(const Chain & chain, double cost, Bid & bid) const
   return bid.Gain < -MinimumGain;
 }
 
-/** Whether the best polyline is possible. */
+/** Completes the proposal of the best polyline. Returns whether the polyline is possible. */
 bool
 ChainSearch::Propose(const Chain & chain, size_t number, Bid & bid, uint8_t * isKept)
 {
@@ -100,7 +101,7 @@ ChainSearch::Load(const Chain & chain)
   }
 }
 
-/** What the chord between two of the chain's nodes brings to the region on its left. */
+/** Returns the sums that the region to the left gains by a chord between two of the chain's nodes. */
 Moments
 ChainSearch::GetChange(size_t from, size_t to) const
 {
@@ -108,7 +109,7 @@ ChainSearch::GetChange(size_t from, size_t to) const
                         : m_Refinement.Pixels.SumEdge(m_Positions[from], m_Positions[to]) - (m_Sums[to] - m_Sums[from]);
 }
 
-/** Puts the window around the chords that end at nodes first to last. */
+/** Moves the window to the chords that end at nodes first to last. */
 void
 ChainSearch::MoveWindow(size_t first, size_t last)
 {
@@ -128,7 +129,7 @@ ChainSearch::FindBest(size_t edges)
   const double           segmentCost = m_Refinement.Description.SegmentCost;
   size_t                 endOfWindow = 0;
   const auto             costOfChord = [&](size_t i, size_t j) {
-    if (j > endOfWindow) // nodes j come one after the other
+    if (j > endOfWindow) // FindBestPolylines() visits the nodes j in ascending order
     {
       endOfWindow = std::min(j + NodesOfWindow - 1, edges);
       this->MoveWindow(j, endOfWindow);
@@ -152,7 +153,7 @@ ChainSearch::Trace(size_t edges)
   std::reverse(m_Kept.begin(), m_Kept.begin() + static_cast<ptrdiff_t>(m_NumberKept));
 }
 
-/** Whether the best polyline has a point twice, other than the node where a closed one begins and ends. */
+/** Returns whether the best polyline touches itself, other than at the node where a closed one begins and ends. */
 bool
 ChainSearch::MeetsItself(bool isClosed) const
 {

@@ -21,7 +21,7 @@ public:
     , m_IsKept(m_Chains.GetNumberOfNodes())
   {}
 
-  /** Returns whether any chain became shorter. */
+  /** Runs the round. Returns whether any chain became shorter. */
   bool
   Run()
   {
@@ -44,10 +44,10 @@ public:
 
 private:
   Refinement &           m_Refinement;
-  std::vector<uint8_t> & m_IsIdle; // whether the chain that begins with an edge had nothing to gain
+  std::vector<uint8_t> & m_IsIdle; // whether the chain that begins with an edge had no gain
   const ChainList        m_Chains;
-  std::vector<uint8_t>   m_IsKept; // nodes of all chains, by their offsets
-  std::vector<uint32_t>  m_Work;   // chains; in the end those of the bids
+  std::vector<uint8_t>   m_IsKept; // for the nodes of all chains, by offset
+  std::vector<uint32_t>  m_Work;   // chains; finally the chains of the bids
   std::vector<Bid>       m_Bids;
 
   void
@@ -88,7 +88,8 @@ private:
     m_Work.resize(number);
   }
 
-  /** Calls function(from, to) for the pieces of the best polyline. */
+  /** Calls function(from, to) for the pieces of the best polyline until it returns false. Returns whether all calls
+   * returned true. */
   template <typename TFunction>
   bool
   ForPieces(const ChainList::Chain & chain, const TFunction & function) const
@@ -108,7 +109,8 @@ private:
     return true;
   }
 
-  /** Cells between the chain and its best polyline: triangles that fan out from the beginning of each chord. */
+  /** Calls the function for the cells between the chain and its best polyline: a fan of triangles from the beginning of
+   * each chord. */
   template <typename TFunction>
   bool
   ForCells(uint32_t number, const TFunction & function) const
@@ -145,7 +147,7 @@ private:
     });
   }
 
-  /** Contributions of a chain's chords. */
+  /** Returns the contributions of a chain's chords. */
   std::vector<Moments>
   SumChords(uint32_t number) const
   {
@@ -170,8 +172,8 @@ private:
   }
 };
 
-/** Drops removed nodes and edges if there are many: the first rounds remove most of them. The flags follow the edges,
- * whose order stays. */
+/** Compacts the map if many nodes and edges were removed, because the first rounds remove most of them. The flags are
+ * compacted with the edges, whose order does not change. */
 void
 TidyWithFlags(Refinement & refinement, std::vector<uint8_t> & flags)
 {

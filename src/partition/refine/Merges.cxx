@@ -15,13 +15,13 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** What a piece of the boundary between two regions adds to the gain of their merge: segments that go, or a node that
- * can be removed afterwards. */
+/** A gain term of the merge of two regions: a segment of their boundary that is removed, or a node that can be removed
+ * afterwards. */
 struct Saving
 {
   uint32_t First; // regions, the smaller number first
   uint32_t Second;
-  uint32_t Node; // None: of a segment
+  uint32_t Node; // None for a segment
   uint32_t Edge;
   double   Change; // of the description
 
@@ -37,7 +37,7 @@ struct Saving
   }
 };
 
-/** Two regions that may be joined. */
+/** A pair of regions whose merge has a gain. */
 struct Candidate
 {
   uint32_t First;
@@ -53,7 +53,7 @@ public:
     , m_Map(refinement.Map)
   {}
 
-  /** Makes one region of two each of which is the other's best neighbour, and of those that join them. Returns whether
+  /** Merges pairs of regions that are each other's best neighbour, and the regions that join them. Returns whether
    * there are any. */
   bool
   Run()
@@ -80,8 +80,8 @@ private:
   MapData &              m_Map;
   std::vector<Saving>    m_Savings;
   std::vector<Candidate> m_Candidates;
-  std::vector<uint32_t>  m_Best; // candidate of each region, or None
-  std::vector<uint32_t>  m_Into; // region that takes over a region, or None
+  std::vector<uint32_t>  m_Best; // best candidate of each region, or None
+  std::vector<uint32_t>  m_Into; // region into which a region is merged, or None
 
   static Saving
   MakeSaving(const MapEdge & edge, uint32_t node, uint32_t number, double change)
@@ -89,7 +89,7 @@ private:
     return { std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), node, number, change };
   }
 
-  /** In an order of their own, which no order of work changes. */
+  /** Lists the gain terms in a fixed order, independent of the order of work. */
   void
   ListSavings()
   {
@@ -118,7 +118,7 @@ private:
       m_Savings, m_Map.Regions.size(), [](const Saving & saving) { return size_t{ saving.First }; }, std::less<>());
   }
 
-  /** What the removal of a node of three edges gains when edge number j of it is gone. */
+  /** Adds the gain term of removing a node with three edges when its edge j is removed. */
   void
   LookAhead(uint32_t i, uint32_t j, std::vector<Saving> & savings) const
   {
@@ -130,7 +130,7 @@ private:
     }
   }
 
-  /** The pairs whose merge pays, ascending. */
+  /** Lists the pairs whose merge has a gain, in ascending order. */
   void
   ListCandidates()
   {
@@ -163,7 +163,7 @@ private:
     }
   }
 
-  /** Of equal changes, the first pair is the best. */
+  /** Chooses the best pair of each region; the first one among equal changes. */
   void
   ChooseBest()
   {
@@ -186,8 +186,8 @@ private:
     return m_Best[m_Candidates[candidate].First] == candidate && m_Best[m_Candidates[candidate].Second] == candidate;
   }
 
-  /** The region that takes over a region: the smaller one of a pair, which takes the other one, and those of larger
-   * numbers that join the two. Otherwise None. */
+  /** Returns the region into which a region is merged: the smaller one of a pair, for the other region of the pair and
+   * for the regions with larger numbers that join the two. Otherwise returns None. */
   uint32_t
   GetWhole(uint32_t region) const
   {
@@ -218,7 +218,7 @@ private:
     }
   }
 
-  /** Gives edges their present regions, and drops those within one. */
+  /** Gives edges their new regions, and removes the edges within one region. */
   void
   RenumberEdges()
   {
@@ -247,7 +247,8 @@ MergeRegions(Refinement & refinement)
 {
   refinement.Tidy();
   bool hasMerged = true;
-  for (size_t round = 0; round < refinement.Map.Regions.size() && hasMerged; ++round) // each joins two at least
+  for (size_t round = 0; round < refinement.Map.Regions.size() && hasMerged; ++round) // each round merges at least two
+                                                                                      // regions
   {
     if (!refinement.BeginRound())
     {

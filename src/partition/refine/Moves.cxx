@@ -20,7 +20,7 @@ public:
     , m_Map(refinement.Map)
   {}
 
-  /** The candidate that gains most of those that are allowed. */
+  /** Proposes the allowed candidate with the largest gain. */
   bool
   Propose(uint32_t i, Proposal & proposal) const
   {
@@ -68,7 +68,8 @@ private:
   Refinement & m_Refinement;
   MapData &    m_Map;
 
-  /** Sums of the node's edges from the candidates. \param room for those that are not kept */
+  /** Finds the sums of the node's edges from the candidates. \param room storage for sums that the cache does not hold
+   */
   void
   FindSums(uint32_t i, const MovingNode & node, CandidateSums * room, const CandidateSums ** sums) const
   {
@@ -81,7 +82,7 @@ private:
     }
   }
 
-  /** Makes the sums be those of an edge that leads from a node at one place to one at another. */
+  /** Recomputes cached sums if they are not for an edge between these two positions. */
   void
   Update(CandidateSums & sums, const LatticePoint & at, const LatticePoint & far) const
   {
@@ -102,7 +103,7 @@ private:
     }
   }
 
-  /** Gains of the candidates. \param sumsFrom sumsFrom(candidate, j): sums of edge number j from the candidate */
+  /** Returns the gains of the candidates. sumsFrom(candidate, j) returns the sums of edge j from the candidate. */
   template <typename TFunction>
   Gains
   Weigh(const MovingNode & node, const TFunction & sumsFrom) const
@@ -120,7 +121,8 @@ private:
     return gains;
   }
 
-  /** The first candidate, by gain and number, that leaves regions large enough and keeps the topology. */
+  /** Chooses the first candidate, by gain and then by number, that leaves regions large enough and keeps the topology.
+   */
   template <typename TFunction>
   bool
   ChooseAllowed(const MovingNode & node, Gains gains, const TFunction & sumsFrom, Proposal & proposal) const
@@ -145,7 +147,7 @@ private:
       {
         return true;
       }
-      *best = 0.0; // above all that gain
+      *best = 0.0; // larger than every gain, which is negative
     }
     return false;
   }
@@ -212,6 +214,6 @@ RemoveNodes(Refinement & refinement)
   refinement.Tidy();
   Removals             phase(refinement);
   NodeRounds<Removals> rounds(refinement, phase);
-  return rounds.Run(refinement.Map.Nodes.size() + 1); // each but the last takes out a node
+  return rounds.Run(refinement.Map.Nodes.size() + 1); // every round but the last removes at least one node
 }
 } // namespace itk::cuda::partition

@@ -52,7 +52,8 @@ Refinement::BeginRound()
   return true;
 }
 
-/** Of the winners that together would take too many pixels from a region, only the best one that takes any stays. */
+/** Selects the winners. If they together would take too many pixels from a region, only the best one that takes any is
+ * kept. */
 std::vector<size_t>
 Refinement::RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_t> & wins)
 {
@@ -96,7 +97,7 @@ Refinement::RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_
   return admitted;
 }
 
-/** A number below `number`; the generator of Knuth's MMIX. */
+/** Draws a random number below `number` with the generator of Knuth's MMIX. */
 size_t
 Refinement::DrawIndex(size_t number)
 {
