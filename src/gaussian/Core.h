@@ -8,26 +8,26 @@
 
 #include <cmath>
 
-// The mathematics of the recursive Gaussian, once, for the host and the device.
+// The mathematics of the recursive Gaussian, written once for the host and the device.
 //
-// A pole pair p, conj(p) with weight c contributes h(n) = Re(c p^n) to the half-kernel. It runs as the second-order
-// section with real states (u, v)
+// A pole pair p, conj(p) with weight c contributes h(n) = Re(c p^n) to the half-kernel. It is computed by a
+// second-order section with the real states (u, v)
 //
 //   u[n] = g u[n-1] - e v[n-1] + x[n],   v[n] = v[n-1] + e u[n],   g = |p|^2,   e = |1 - p|
 //
-// (the state-variable form: characteristic polynomial z^2 - 2 Re(p) z + |p|^2). What the pixels before n contribute at
-// n is
+// (the state-variable form: characteristic polynomial z^2 - 2 Re(p) z + |p|^2). The pixels before n contribute
 //
 //   a u[n-1] + b v[n-1],   a = g Re(c),   b = (Re(c) (Re(p) - g) - Im(c) Im(p)) / e
 //
-// and the pixel itself h(0) x[n], once for both sweeps. Unlike the direct form, whose coefficients lose 1 - p to
-// cancellation, this keeps float accuracy at every sigma, and it has no singular p. A constant x is its fixed point
-// u = 0, v = x / e: the border states of a line continued by its edge value.
+// to the result at n. The pixel itself contributes h(0) x[n], which is added once for both sweeps. The direct form
+// loses the digits of 1 - p to cancellation in its coefficients; this form keeps float accuracy at every sigma and has
+// no singular p. A constant input x has the fixed point u = 0, v = x / e. These are the border states of a line that is
+// continued by its edge value.
 
 namespace itk::cuda::gaussian
 {
-// VPairs is the number of pole pairs of a kernel. T is the type of the coefficients; pixels and states are of the same
-// type or, on the host, of a type that holds several lines (LinePack).
+// VPairs is the number of pole pairs of a kernel, and T is the type of the coefficients. Pixels and states have the
+// type T or, on the host, a type that holds several lines (LinePack).
 
 template <typename T>
 struct PolePairState
@@ -43,7 +43,7 @@ struct LineState
   PolePairState<T> Pair[VPairs];
 };
 
-/** Maps the state of a pole pair over a number of pixels of zero input. */
+/** The matrix that advances the state of a pole pair over a number of pixels of zero input. */
 template <typename T>
 struct StateMatrix
 {
@@ -53,7 +53,7 @@ struct StateMatrix
   T VV{ 1 };
 };
 
-/** How the state of one section moves. */
+/** Coefficients of the recursion of one second-order section. */
 template <typename T>
 struct SectionDynamics
 {
@@ -62,14 +62,15 @@ struct SectionDynamics
   T InverseCoupling; // 1 / e
 };
 
-/** The poles of an impulse response. Orders 0, 1 and 2 of one sigma share them, and therefore their sweeps. */
+/** The recursions of all pole pairs of an impulse response. Orders 0, 1 and 2 of one sigma have the same poles, and can
+ * therefore share the sweeps. */
 template <typename T, unsigned int VPairs>
 struct LineDynamics
 {
   SectionDynamics<T> Section[VPairs];
 };
 
-/** The weights of an impulse response for the states of one sweep. */
+/** The weights of the states of one sweep in the result of an impulse response. */
 template <typename T, unsigned int VPairs>
 struct SweepResponse
 {
@@ -77,16 +78,15 @@ struct SweepResponse
   T WeightV[VPairs]; // b
 };
 
-/** The weights of an impulse response for the states of the causal and the anticausal sweep. For order 1 the anticausal
- * weights are negative.
- */
+/** The weights of the states of the causal and the anticausal sweep in the result of an impulse response. For order 1
+ * the anticausal weights are the negated causal ones. */
 template <typename T, unsigned int VPairs>
 struct LineResponse
 {
   SweepResponse<T, VPairs> Causal;
   SweepResponse<T, VPairs> Anticausal;
   T                        CentralValue;   // h(0)
-  T                        OffsetResponse; // to a constant 1
+  T                        OffsetResponse; // response to a constant 1
 };
 
 template <typename TPixel, typename T>
@@ -107,7 +107,7 @@ Advance(LineState<TPixel, VPairs> & state, const LineDynamics<T, VPairs> & dynam
   }
 }
 
-/** Adds to `sum` the contribution of the passed pixels at the next pixel. */
+/** Adds to `sum` what the pixels that the sweep has passed contribute to the result at the next pixel. */
 template <typename TPixel, typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline TPixel
 AddContribution(TPixel sum, const LineState<TPixel, VPairs> & state, const SweepResponse<T, VPairs> & response)
@@ -119,7 +119,7 @@ AddContribution(TPixel sum, const LineState<TPixel, VPairs> & state, const Sweep
   return sum;
 }
 
-/** State after infinitely many pixels of value x. */
+/** Returns the state after infinitely many pixels of value x. */
 template <typename TPixel, typename T>
 ITK_CUDA_HOST_DEVICE inline PolePairState<TPixel>
 SteadyState(const SectionDynamics<T> & section, TPixel x)
@@ -129,8 +129,9 @@ SteadyState(const SectionDynamics<T> & section, TPixel x)
   return state;
 }
 
-/** State at the end of a stretch of pixels: `end` is the one from zero state, `begin` the state before the stretch,
- * `power` maps over its length (partition of a line; exact because states are linear in the input). */
+/** Returns the state at the end of a run of pixels. `end` is its end state from zero start state, `begin` is the state
+ * before it, and `power` advances a state over its length. This is exact because states are linear in the input; lines
+ * are partitioned on this ground. */
 template <typename TPixel, typename T>
 ITK_CUDA_HOST_DEVICE inline PolePairState<TPixel>
 Combine(const PolePairState<TPixel> & end, const StateMatrix<T> & power, const PolePairState<TPixel> & begin)
@@ -148,7 +149,7 @@ Apply(const StateMatrix<T> & power, const PolePairState<T> & begin)
   return Combine(PolePairState<T>{}, power, begin);
 }
 
-/** The map over the pixels of both maps, one after the other. */
+/** Returns the matrix that advances a state over the pixels of `b` and then over those of `a`. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline StateMatrix<T>
 Multiply(const StateMatrix<T> & a, const StateMatrix<T> & b)
@@ -161,7 +162,7 @@ Multiply(const StateMatrix<T> & a, const StateMatrix<T> & b)
   return product;
 }
 
-/** A row of a matrix times a vector, of which only the first `dimension` elements count. */
+/** Returns the product of a row of a matrix and a vector; only the first `dimension` elements count. */
 template <unsigned int VMaximumDimension, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 MultiplyRow(const T * row, unsigned int dimension, const T (&vector)[VMaximumDimension])
@@ -174,7 +175,7 @@ MultiplyRow(const T * row, unsigned int dimension, const T (&vector)[VMaximumDim
   return sum;
 }
 
-/** sqrt(a^2 + b^2) for numbers whose squares leave the range of their type. */
+/** Returns sqrt(a^2 + b^2) for numbers whose squares overflow or underflow their type. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetLengthByRatio(T a, T b)
@@ -192,7 +193,8 @@ GetLengthByRatio(T a, T b)
   return larger * sqrt(T(1) + ratio * ratio);
 }
 
-/** Whether a sum of squares has all the digits of TStored: squares that vanish beside it are below its rounding. */
+/** Returns whether a sum of squares is precise to the last digit of TStored: it lies in a range in which a square that
+ * underflows is below the rounding of the sum. */
 template <typename TStored, typename T>
 ITK_CUDA_HOST_DEVICE inline bool
 HasDigitsOfSquares(T squares)
@@ -202,8 +204,9 @@ HasDigitsOfSquares(T squares)
          squares <= static_cast<T>(isFloat ? 0x1p+126 : 0x1p+1022);
 }
 
-/** The sum of squares `old` and value^2, as it lies in an image of TStored: itself or, where it has not its digits,
- * minus its root. So the length of a vector has its digits whatever unit the pixels have. */
+/** Adds value^2 to the sum of squares `old`, and returns the sum in the representation that images of TStored hold: the
+ * sum itself or, where it would lose digits (HasDigitsOfSquares()), minus its square root. The length of a vector is
+ * therefore precise in any unit of the pixels. */
 template <typename TStored, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 AddSquare(T old, T value)
@@ -227,7 +230,7 @@ AddSquare(T old, T value)
   return HasDigitsOfSquares<TStored>(squares) ? squares : -root;
 }
 
-/** The root of the sum of squares `old`, as AddSquare() gives it, and value^2. */
+/** Returns the square root of `old` + value^2, where `old` is a sum of squares in the representation of AddSquare(). */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 AddSquareAndRoot(T old, T value)
@@ -241,8 +244,8 @@ AddSquareAndRoot(T old, T value)
   return HasDigitsOfSquares<T>(squares) ? sqrt(squares) : GetLengthByRatio(sqrt(old), value);
 }
 
-/** The value that replaces `old` at a pixel where a pass gives `value`. What is not yet a result is stored as TStored.
- */
+/** Returns the value that replaces `old` at a pixel where a pass computes `value`. Intermediate values are stored as
+ * TStored. */
 template <typename TStored, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 CombineValuesAs(CudaGaussianCombine combine, T old, T value)
@@ -269,7 +272,7 @@ CombineValues(CudaGaussianCombine combine, T old, T value)
   return CombineValuesAs<T>(combine, old, value);
 }
 
-/** Whether CombineValues() reads `old`. */
+/** Returns whether CombineValues() reads `old`. */
 ITK_CUDA_HOST_DEVICE inline bool
 ReadsDestination(CudaGaussianCombine combine)
 {

@@ -11,12 +11,14 @@
 #include <cstddef>
 #include <limits>
 
-// The mathematics of a line's convolution, once, for the host and the device. Files that include this are compiled
-// without contraction of a * b + c. Where contraction is wanted, it is written out; elsewhere exact bits are promised.
+// The mathematics of a line's convolution, written once for the host and the device. Files that include this header are
+// compiled without contraction of a * b + c, because the bits are promised. Where a fused multiply-add is wanted, the
+// code says std::fma.
 
 namespace itk::cuda::gaussian
 {
-/** A line's pixel at any position, `load(n)` for 0 <= n < length. Periodic lines reach one length beyond their ends. */
+/** Returns the pixel at any position n of a line that its continuation extends beyond its ends; `load(n)` gives the
+ * pixels for 0 <= n < length. Periodic lines may be read up to one length beyond their ends. */
 template <typename T, typename TLoad>
 ITK_CUDA_HOST_DEVICE inline T
 LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, T constant, const TLoad & load)
@@ -36,8 +38,9 @@ LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, 
   }
 }
 
-/** Central pixels below this magnitude may be subtracted from any finite pixel. They are less than half of the last
- * digit of the largest finite value: the difference rounds to that value instead of overflowing. */
+/** Bound below which the magnitude of a central pixel must be, so that it may be subtracted from any finite pixel. Such
+ * a pixel is less than half an ulp of the largest finite value, so that the difference rounds to that value instead of
+ * overflowing. */
 template <typename T>
 constexpr T FirLargestCentre = std::numeric_limits<T>::max() * std::numeric_limits<T>::epsilon() / 8;
 
@@ -48,9 +51,9 @@ MayBeCentre(T pixel)
   return std::fabs(pixel) < FirLargestCentre<T>;
 }
 
-/** A weighted sum of pixels around a central one. Differences from the central pixel give constants back exactly.
- * Differences have no meaning for a central pixel that is infinite or NaN, and may overflow for one near the type's
- * largest value. Around such a pixel the pixels themselves are summed, as in ITK. */
+/** A weighted sum of pixels around a central one. The weights apply to the differences from the central pixel, so that
+ * constants come out exactly. The differences have no meaning if the central pixel is infinite or NaN, and may overflow
+ * if it is near the type's largest value. Around such a pixel the pixels themselves are summed, as in ITK. */
 template <typename T, bool VTruncate>
 struct FirSum
 {
@@ -70,7 +73,7 @@ struct FirSum
     }
     else
     {
-      Sum = std::fma(weight, x - Centre, Sum); // as the weights sum to 1
+      Sum = std::fma(weight, x - Centre, Sum); // the result adds Centre, as the weights sum to 1
     }
   }
 
@@ -81,8 +84,8 @@ struct FirSum
   }
 };
 
-/** Convolves one line in float or double: the reference of the device's kernels. `input` and `output` are different
- * memory. */
+/** Convolves one line in float or double. It is the reference of the device's kernels. `input` and `output` must not
+ * overlap. */
 template <typename T>
 CudaFilters_EXPORT void
 ConvolveLine(const CudaGaussianFirPass & pass, bool truncate, const T * input, T * output, size_t length);

@@ -16,11 +16,11 @@ struct FirArguments
   const T *            Source;
   T *                  Destination;
   LineGeometry         Geometry;
-  unsigned int         FirstBlock; // of this launch among those of the pass
+  unsigned int         FirstBlock; // index of this launch's first block among the blocks of the pass
   CudaLineContinuation Continuation;
   T                    Constant;
   unsigned int         NumberOfWeights;
-  const T *            Table; // for a radius beyond FirInlineRadius
+  const T *            Table; // weights of a radius beyond FirInlineRadius
   T                    Inline[2 * FirInlineRadius + 1];
 
   __device__ T
@@ -30,7 +30,8 @@ struct FirArguments
   }
 };
 
-/** Loads the weights from `first` on for the whole block of threads, as many as fit. Returns their number. */
+/** Loads up to FirChunk weights, from `first` on, into shared memory with all threads of the block. Returns their
+ * number. */
 template <typename T>
 __device__ inline unsigned int
 LoadWeights(const FirArguments<T> & pass, unsigned int first, T (&weights)[FirChunk])
@@ -44,7 +45,8 @@ LoadWeights(const FirArguments<T> & pass, unsigned int first, T (&weights)[FirCh
   return count;
 }
 
-/** Leaves pixels that may not be centres out of the sums. It looks at single pixels only if there is such a pixel. */
+/** Replaces the centres that must not be subtracted by 0 (MayBeCentre()). The pixels are checked one by one only if
+ * there is such a pixel. */
 template <typename T, bool VTruncate, unsigned int VNumber>
 __device__ inline void
 CheckCentres(FirSum<T, VTruncate> (&sums)[VNumber])
@@ -65,8 +67,8 @@ CheckCentres(FirSum<T, VTruncate> (&sums)[VNumber])
   }
 }
 
-/** Lines of adjacent pixels. A block of threads computes a part of several lines. threadIdx.y counts lines, and a
- * thread's pixels are blockDim.x apart: neighbouring threads read neighbouring addresses. */
+/** Convolves lines of adjacent pixels. A block of threads computes a part of several lines. threadIdx.y is the line,
+ * and a thread's pixels are blockDim.x apart, so that neighbouring threads read neighbouring addresses. */
 template <typename T, bool VTruncate>
 __global__ void
 __launch_bounds__(FirContiguousThreads * FirContiguousLines)
@@ -98,19 +100,19 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   }
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
-    __syncthreads(); // before what other threads still read is overwritten
+    __syncthreads(); // other threads may still read the arrays
     const unsigned int count = LoadWeights(pass, first, weights);
     const ptrdiff_t    leftmost = begin + first - static_cast<ptrdiff_t>(pass.NumberOfWeights / 2);
     for (unsigned int i = threadIdx.x; i < part + count - 1; i += step)
     {
-      // Pixels that only results beyond the end of the line would need are not looked up.
+      // Positions that only results beyond the end of the line would need are clamped.
       const ptrdiff_t n = min(leftmost + i, length - 1 + static_cast<ptrdiff_t>(pass.NumberOfWeights / 2));
       pixels[threadIdx.y][i] = LoadContinued(n, length, pass.Continuation, pass.Constant, load);
     }
     __syncthreads();
     if (first == 0)
     {
-      CheckCentres(sums); // here, as their loads take as long as those of the weights
+      CheckCentres(sums); // here, because the centres' loads take as long as those of the weights
     }
     for (unsigned int k = 0; k < count; ++k)
     {
@@ -137,7 +139,7 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   }
 }
 
-/** Strided lines: threadIdx.x counts them, and a thread computes adjacent pixels of one line. */
+/** Convolves strided lines. threadIdx.x is the line, and a thread computes adjacent pixels of one line. */
 template <typename T, bool VTruncate>
 __global__ void
 __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __grid_constant__ FirArguments<T> pass)
@@ -171,7 +173,7 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
   }
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
-    __syncthreads(); // before what other threads still read is overwritten
+    __syncthreads(); // other threads may still read the weights
     const int count = static_cast<int>(LoadWeights(pass, first, weights));
     __syncthreads();
     if (!valid)

@@ -18,7 +18,7 @@
 
 namespace itk::cuda::gaussian
 {
-/** Filters one line in T, double or float, pixel after pixel; in double it is the reference of the device's kernels.
+/** Filters one line in T, double or float, pixel by pixel. In double it is the reference of the device's kernels.
  * `output` may be `input`.
  *
  * The line continues beyond its ends as `boundary` says. The line's first value is subtracted before the sweeps, so
@@ -32,13 +32,13 @@ FilterLine(const CudaGaussianImpulseResponse & kernel,
            const CudaGaussianBoundary &        boundary = {});
 } // namespace itk::cuda::gaussian
 
-// What runs of a plan on the host share: whole images (gaussian/host/Host.cxx), and images in slabs
+// Functions that the runs of a plan on the host share: runs of whole images (gaussian/host/Host.cxx) and runs in slabs
 // (gaussian/slabs/SlabsHost.cxx).
 
 namespace itk::cuda::gaussian
 {
-/** The images of a plan for one component of the input. A result lies in the output if the output has the computed
- * type. Otherwise only the last pass's results are stored there, converted. */
+/** The images of a plan for one component of the input. A result is stored in the output in all passes if the output
+ * has the computed type. Otherwise only its last pass writes to the output, converting the values. */
 class HostImages
 {
 public:
@@ -55,14 +55,14 @@ public:
     }
   }
 
-  /** The type of what lies between passes. */
+  /** Returns the type of the images between passes. */
   CudaComponentType
   GetComputeType() const
   {
     return m_ComputeType;
   }
 
-  /** Begins with the first pass. `outputs` are the results' places. */
+  /** Prepares for the first pass. `outputs` are the images that receive the results. */
   void
   Begin(const CudaImageView & input, const std::vector<CudaImageView> & outputs)
   {
@@ -78,14 +78,14 @@ public:
     return m_Current[image];
   }
 
-  /** Whether the pass leaves in the image, one of the results, what belongs into the output. */
+  /** Returns whether the image, one of the plan's results, has its final values after the pass. */
   bool
   IsComplete(unsigned int image, size_t pass) const
   {
     return m_Plan.Rotation.empty() && m_LastWrite.at(image) == pass;
   }
 
-  /** Where a pass writes the image. */
+  /** Returns the image to which a pass writes. */
   CudaImageView
   GetDestination(unsigned int image, size_t pass)
   {
@@ -101,7 +101,7 @@ public:
     return this->GetWorkImage(image);
   }
 
-  /** The image is what was written there from now on. */
+  /** Makes `view` the current content of the image. */
   void
   Set(unsigned int image, const CudaImageView & view)
   {
@@ -138,7 +138,7 @@ private:
 
   const CudaGaussianPlan &                  m_Plan;
   CudaComponentType                         m_ComputeType;
-  std::map<unsigned int, size_t>            m_LastWrite; // pass by image
+  std::map<unsigned int, size_t>            m_LastWrite; // the last pass that writes each image
   CudaImageView                             m_Shape;
   std::vector<CudaImageView>                m_Outputs;
   std::vector<CudaImageView>                m_Current;
@@ -146,26 +146,26 @@ private:
   std::map<unsigned int, WorkImage<double>> m_DoubleImages;
 };
 
-// Lines that a thread reads and writes together: a cache line of floats.
+// Number of lines that a thread reads and writes together, so that a row of float fills a cache line.
 constexpr size_t LinesOfBundle = 16;
 constexpr size_t GroupsOfBundle = LinesOfBundle / LinePack::Count;
 
 /** One of the results of a pass. */
 struct PassTarget
 {
-  CudaImageView       Old; // what the image was
+  CudaImageView       Old; // the image before the pass
   CudaImageView       New;
   CudaGaussianCombine Combine;
 };
 
-/** The place of a pixel of a bundle in its view. */
+/** Returns the index of a pixel of a bundle in its view. */
 inline size_t
 GetPosition(const LineBundle & bundle, size_t line, size_t n)
 {
   return bundle.Offset + line * bundle.StrideBetweenLines + n * bundle.LineStride;
 }
 
-/** A component of a type that passes compute in. */
+/** Reads a component of float or double, the types in which passes compute. */
 inline double
 ReadReal(const CudaImageView & view, size_t position)
 {
@@ -173,7 +173,7 @@ ReadReal(const CudaImageView & view, size_t position)
                                                          : static_cast<const float *>(view.Data)[position];
 }
 
-/** A bundle of lines in groups of LinePack::Count, and what a pass makes of it. */
+/** A bundle of lines in groups of LinePack::Count, and the results of a pass over them. */
 class LinePackBuffer
 {
 public:
@@ -187,7 +187,7 @@ public:
   Load(const CudaImageView & view, const LineBundle & bundle)
   {
     m_Groups = (bundle.NumberOfLines + LinePack::Count - 1) / LinePack::Count;
-    std::fill_n(&m_Input[(m_Groups - 1) * m_Length], m_Length, LinePack{}); // what no line fills
+    std::fill_n(&m_Input[(m_Groups - 1) * m_Length], m_Length, LinePack{}); // zeros in the part that no line fills
     VisitComponentType(view.ComponentType, [&](auto zero) {
       const auto * const pixels = static_cast<const decltype(zero) *>(view.Data);
       bundle.ForEachPixel([&](size_t line, size_t n, size_t position) {
@@ -213,7 +213,7 @@ public:
     return m_Groups;
   }
 
-  /** The lines of a group, pixel after pixel. */
+  /** Returns the lines of a group, pixel by pixel. */
   LinePack *
   GetInput(size_t group) const
   {
@@ -245,14 +245,15 @@ private:
 
   size_t                      m_Length;
   size_t                      m_Groups{ 0 };
-  std::unique_ptr<LinePack[]> m_Input; // every pixel is written before it is read
+  std::unique_ptr<LinePack[]> m_Input; // uninitialised, because every pixel is written before it is read
   std::unique_ptr<LinePack[]> m_Output;
 };
 
-/** Takes the share done of a step. */
+/** Receives the completed fraction of a step. */
 using Report = std::function<void(float)>;
 
-/** Calls `run(begin, end)` for parts of `count` bundles by the threads, in pieces after which progress is reported. */
+/** Distributes `count` bundles over the threads, which call `run(begin, end)`. The work is done in pieces, and progress
+ * is reported after each. */
 void
 ForBundlesInParallel(size_t                                      count,
                      size_t                                      pixels,
@@ -260,8 +261,8 @@ ForBundlesInParallel(size_t                                      count,
                      const Report &                              report,
                      const std::function<void(size_t, size_t)> & run);
 
-/** The chunks of lines of a pass. They are those of the device, which has none along the first axis, and one boundary
- * mode. `type` is what lies between passes. */
+/** Returns the chunks of the lines of a pass. They are those of the device: lines are not divided along the first axis,
+ * nor with other boundary modes than Nearest. `type` is the type of the images between passes. */
 LineChunks
 GetLineChunks(const CudaGaussianLinePass & pass,
               const CudaGaussianBoundary & boundary,
@@ -276,14 +277,14 @@ RunHostPass(const CudaGaussianPlan & plan,
             MultiThreaderBase *      threader,
             const Report &           report);
 
-/** Multiplies the vector of the results at every pixel by the plan's matrix. */
+/** Multiplies the vector of results at every pixel by the plan's matrix. */
 void
 RotateResults(const CudaGaussianPlan & plan,
               const HostImages &       images,
               MultiThreaderBase *      threader,
               const Report &           report);
 
-/** One component of an image. */
+/** Returns a view of one component of an image. */
 CudaImageView
 GetComponent(CudaImageView view, size_t component);
 } // namespace itk::cuda::gaussian

@@ -12,12 +12,12 @@
 #include <type_traits>
 #include <vector>
 
-// A pass over lines on the host: of lines that are there as a whole, and of lines that come chunk by chunk.
+// A pass over lines on the host. The lines are given whole, or chunk by chunk.
 
 namespace itk::cuda::gaussian
 {
-/** The same pixel of several lines. The compiler turns operations on it into operations on the processor's vector
- * registers. The lines do not mix: a line's bits do not depend on its neighbours. */
+/** The same pixel of several lines. The compiler vectorises the operations on it. Each line is computed independently,
+ * so its bits do not depend on its neighbours. */
 struct LinePack
 {
   static constexpr unsigned int Count = 4;
@@ -55,7 +55,7 @@ operator*(double a, const LinePack & b)
   return ForEachLine([&](unsigned int i) { return a * b.Value[i]; });
 }
 
-/** `value` less each of the pixels. */
+/** Subtracts each of the pixels from `value`. */
 template <typename TPixel>
 inline TPixel
 SubtractFrom(TPixel value, const TPixel & pixel)
@@ -69,8 +69,8 @@ SubtractFrom(double value, const LinePack & pixel)
   return ForEachLine([&](unsigned int i) { return value - pixel.Value[i]; });
 }
 
-/** Of a chunk: states at its begin and, of the anticausal sweep, at its end; or its totals, the states with which
- * sweeps leave it if they enter it in zero state. */
+/** The states of a chunk. They are either its start states (at its begin for the causal sweep, and at its end for the
+ * anticausal one) or its totals, the end states of sweeps that enter it in zero state. */
 template <typename TPixel, unsigned int VPairs>
 struct ChunkStates
 {
@@ -78,20 +78,20 @@ struct ChunkStates
   LineState<TPixel, VPairs> Anticausal;
 };
 
-/** How lines are divided. With a LookAhead, the states with which sweeps enter a chunk follow from that many chunks
- * around it, as on the device (LineSchedule). With 0 they follow from all chunks. */
+/** How lines are divided. With a LookAhead, the start states of a chunk are computed from this number of chunks on
+ * either side, as on the device (LineSchedule). With 0 they are computed from all chunks. */
 struct LineChunks
 {
   size_t       Length{ 0 }; // pixels of a chunk; 0: lines are not divided
   unsigned int LookAhead{ 0 };
 };
 
-/** A pass over lines: the results' responses of the same states. T is the coefficients' type. */
+/** Filters lines. All results of the pass are computed from the same states. T is the type of the coefficients. */
 template <typename T, unsigned int VPairs>
 class LineFilter
 {
 public:
-  /** For lines of `length` pixels. */
+  /** Prepares for lines of `length` pixels. */
   LineFilter(const std::vector<CudaGaussianPassResult> & results,
              const CudaGaussianBoundary &                boundary,
              size_t                                      length,
@@ -111,7 +111,8 @@ public:
     }
   }
 
-  /** Result r goes to output[r * stride] and behind it. The line's first value is subtracted from `line`. */
+  /** Filters a line. Result r is written to output[r * stride] and the following pixels. Overwrites `line`: its first
+   * value is subtracted from it. */
   template <typename TPixel>
   void
   operator()(TPixel * line, TPixel * output, size_t length, size_t stride) const
@@ -143,7 +144,7 @@ public:
     }
   }
 
-  /** Of pixels from which the line's first was subtracted, as everywhere below. */
+  /** Returns the totals of a chunk. Here and below, the line's first value has been subtracted from the pixels. */
   template <typename TPixel>
   ChunkStates<TPixel, VPairs>
   GetTotals(const TPixel * chunk, size_t length) const
@@ -160,8 +161,8 @@ public:
     return totals;
   }
 
-  /** The states with which sweeps enter chunk `c`, from the totals of those within the look-ahead: getTotals(i) of
-   * chunk i. `borders` are those with which they enter the line. */
+  /** Returns the start states of chunk `c`, computed from the totals getTotals(i) of the chunks i within the
+   * look-ahead. `borders` are the states with which sweeps enter the line. */
   template <typename TPixel, typename TGetTotals>
   ChunkStates<TPixel, VPairs>
   GetWindowedStart(size_t c, const ChunkStates<TPixel, VPairs> & borders, const TGetTotals & getTotals) const
@@ -182,7 +183,7 @@ public:
     return start;
   }
 
-  /** Turns the totals get(i) of all chunks into the states with which sweeps enter them. */
+  /** Replaces the totals get(i) of all chunks by their start states, in place. */
   template <typename TPixel, typename TGet>
   void
   TurnIntoStarts(const ChunkStates<TPixel, VPairs> & borders, const TGet & get) const
@@ -236,7 +237,7 @@ public:
     }
   }
 
-  /** The states with which sweeps enter lines that continue with their edge values. */
+  /** Returns the start states of lines that continue with their edge values. */
   template <typename TPixel>
   ChunkStates<TPixel, VPairs>
   GetSteadyStates(const TPixel & firstPixel, const TPixel & lastPixel) const
@@ -258,14 +259,14 @@ private:
     return power;
   }
 
-  /** Over a chunk. */
+  /** Returns the matrices that advance states over a chunk. */
   const PowerType &
   GetPower(size_t chunk) const
   {
     return chunk + 1 == m_NumberOfChunks ? m_LastPower : m_ChunkPower;
   }
 
-  /** The states with which both sweeps enter each chunk. */
+  /** Computes the start states of all chunks, for both sweeps. */
   template <typename TPixel>
   std::vector<ChunkStates<TPixel, VPairs>>
   GetChunkStarts(const TPixel * line, size_t length, const TPixel & first) const
@@ -307,7 +308,7 @@ private:
     return state;
   }
 
-  /** The states with which sweeps enter the line. `first` was subtracted from its pixels. */
+  /** Computes the start states of the line. `first` has been subtracted from its pixels. */
   template <typename TPixel>
   ChunkStates<TPixel, VPairs>
   GetBorderStates(const TPixel * line, size_t length, const TPixel & first) const
@@ -353,11 +354,11 @@ private:
   const size_t                         m_NumberOfChunks;
   LineDynamics<T, VPairs>              m_Dynamics;
   PowerType                            m_ChunkPower; // over a chunk
-  PowerType                            m_LastPower;  // over the last one
+  PowerType                            m_LastPower;  // over the last chunk
   std::vector<LineResponse<T, VPairs>> m_Responses;
 };
 
-/** Calls `function` with the number of pole pairs as a constant. */
+/** Calls `function` with the number of pole pairs as a compile-time constant. */
 template <typename TFunction>
 void
 VisitNumberOfPolePairs(const CudaGaussianImpulseResponse & kernel, const TFunction & function)

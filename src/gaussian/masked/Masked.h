@@ -7,8 +7,9 @@
 
 namespace itk::cuda::gaussian
 {
-/** \exception ExceptionObject if the plan is none of smoothing, or the mask has another type, or another size than the
- * image, of which only the size counts */
+/** Verifies the plan and the mask of smoothing with a mask. Only the size of `image` is used.
+ * \exception ExceptionObject if the plan does not smooth, if the mask is of the wrong type, or if its size differs from
+ * the image's */
 void
 VerifyPlanAndMask(const CudaGaussianPlan & plan, const CudaImageView & image, const CudaGaussianMask & mask);
 } // namespace itk::cuda::gaussian

@@ -11,16 +11,17 @@
 
 namespace itk::cuda::gaussian
 {
-/** In device memory: the value that is subtracted from an image's valid pixels. */
+/** The reference value that is subtracted from an image's valid pixels. It is in device memory. */
 template <typename T>
 struct Offset
 {
-  T                  Value;        // first: what only subtracts reads it alone
+  T                  Value;        // first member, so that kernels that only subtract read it alone
   unsigned int       IsWhole;      // not 0: all pixels are valid, nothing is subtracted, and no weight divides
-  unsigned long long PlaceOfPixel; // of the pixel that has it; all bits set: none
+  unsigned long long PlaceOfPixel; // index of the pixel with this value; all bits set: no pixel
 };
 
-/** The result of smoothing with a mask, from the smooth valid pixels, less a value, and the smooth weights. */
+/** Computes the result of smoothing with a mask from the smoothed values (the valid pixels less the reference value)
+ * and the smoothed weights. */
 template <typename T>
 struct Quotient
 {
@@ -40,42 +41,44 @@ struct Quotient
 };
 } // namespace itk::cuda::gaussian
 
-// The steps of smoothing with a mask that look at one pixel at a time. All images have one component and the same size;
-// `valid` is of type UChar, the others are all float or all double.
+// The pixelwise steps of smoothing with a mask. All images have one component and the same size. `valid` is of type
+// UChar, and the other images are all float or all double.
 
 namespace itk::cuda::gaussian
 {
-/** Bytes on the device that hold an Offset (gaussian/masked/MaskedDevice.h). */
+/** Bytes that are reserved on the device for an Offset. */
 constexpr size_t OffsetBytes = 32;
 
-/** Queues the search for a pixel that is not valid. If there is none, the image is whole, and the quotient is the image
- * that was smoothed as it is. What an offset says of this stands before the functions below find its value. */
+/** Queues the search for a pixel that is not valid. If there is no such pixel, IsWhole is set, and the quotient is
+ * simply the smoothed image. This must be queued before the functions below that find the value of the offset. */
 void
 QueueWholeness(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context);
 
-/** Queues that the quotient is formed whatever the mask. */
+/** Clears the "all pixels valid" flag, so that the quotient is always computed. */
 void
 QueueNoWholeness(CudaComponentType type, void * offset, const Context & context);
 
-/** Queues the search of the first valid pixel that is finite; its value is the offset, or 0 if there is none or the
- * image is whole. */
+/** Queues the search for the first valid pixel that is finite. Its value becomes the offset. The offset is 0 if there
+ * is no such pixel or if all pixels are valid. */
 void
 QueueValidOffset(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context);
 
-/** Queues that `value` becomes the offset of images of that type. */
+/** Queues a write of `value` to the offset of images of this type. */
 void
 QueueOffset(double value, CudaComponentType type, void * offset, const Context & context);
 
-/** Queues a mask that is 1 at pixels that are numbers, and valid. `valid` without data stands for a mask of ones. */
+/** Queues the computation of a mask that is 1 at pixels that are valid and finite. `valid` without data stands for a
+ * mask of ones. */
 void
 QueueNumbers(const DeviceView & image, const DeviceView & valid, const DeviceView & numbers, const Context & context);
 
-/** Queues that the output is NaN where the image is NaN or infinite and valid, with `valid` as for QueueNumbers(). */
+/** Queues a pass that sets the output to NaN where the image is valid and is NaN or infinite; `valid` is as for
+ * QueueNumbers(). */
 void
 QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & output, const Context & context);
 
-/** Queues that *found becomes 1 if there is NaN or an infinite one among `count` adjacent pixels of float or double.
- * The host reads `found`, which is page-locked, when the work is done. */
+/** Queues a search for NaN and infinity among `count` adjacent pixels of float or double, which sets *found to 1 if
+ * there is one. `found` is in page-locked memory; the host reads it when the work has completed. */
 void
 QueueLookForNonFinite(const void *      pixels,
                       size_t            count,
@@ -83,11 +86,11 @@ QueueLookForNonFinite(const void *      pixels,
                       unsigned int *    found,
                       const Context &   context);
 
-/** Queues the weights, 1 where a pixel is valid and 0 elsewhere. */
+/** Queues the computation of the weights, 1 where a pixel is valid and 0 elsewhere. */
 void
 QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context & context);
 
-/** Queues the valid pixels less the offset; the others become 0. */
+/** Queues the computation of the values: valid pixels less the offset, and 0 elsewhere. */
 void
 QueueValues(const DeviceView & image,
             const DeviceView & valid,
@@ -95,8 +98,8 @@ QueueValues(const DeviceView & image,
             const DeviceView & values,
             const Context &    context);
 
-/** Queues values / weights + offset, or fillValue where the weight is below smallestWeight. Values and output may be
- * the same image. */
+/** Queues the computation of values / weights + offset, or fillValue where the weight is below smallestWeight. Values
+ * and output may be the same image. */
 void
 QueueQuotient(const DeviceView & values,
               const DeviceView & weights,

@@ -10,27 +10,28 @@
 #include <cmath>
 #include <cstddef>
 
-// The states with which sweeps enter a line that continues beyond its ends as its boundary mode says: what all pixels
-// before the first one leave behind.
+// The start states of sweeps over a line that continues beyond its ends as its boundary mode says: the states that all
+// pixels before the first one produce.
 //
-// A is the matrix that maps a state over a pixel of zero input, and N the line's number of pixels. The end states of
-// sweeps over the line from zero state are `own`, of the same direction, and `other`, of the opposite one. Unrolled,
-// the pixels before the line are
+// A is the matrix that advances a state over a pixel of zero input, and N is the line's number of pixels. `own` and
+// `other` are the end states of sweeps over the line from zero state, in the same and in the opposite direction.
+// Unrolled, the pixels before the line are
 //
 //   Wrap      the line again and again:                 start = own + A^N own + ... = (1 - A^N)^-1 own
 //   Reflect   the line backward, forward, backward...:  start = (1 - A^(2N))^-1 (other + A^N own)
-//   Mirror    the same without repeating end pixels:    start = (1 - A^(2N-2))^-1 (other' + A^(N-1) own')
+//   Mirror    likewise, without repeated end pixels:    start = (1 - A^(2N-2))^-1 (other' + A^(N-1) own')
 //
 // where the sweeps of other' and own' leave out the pixel in which they end: the line's first pixel for other', its
-// last one for own'. A period of Mirror has 2N - 2 pixels; a line of one pixel has none, and continues with its edge
-// value.
+// last one for own'. A period of Mirror has 2N - 2 pixels. A line of one pixel therefore has no period, and continues
+// with its edge value.
 
 namespace itk::cuda::gaussian
 {
-/** (1 - A^length)^-1 for the matrix A of a pole pair, the sum of all powers of A^length.
+/** Returns (1 - A^length)^-1 for the matrix A of a pole pair, which is the sum of all powers of A^length.
  *
- * 1 - A^length = (1 - A) S with S = 1 + A + ... + A^(length-1). Both factors are inverted by themselves: where
- * |p|^length is near 1, the difference 1 - A^length would have lost its digits. The determinant of 1 - A is e^2. */
+ * The difference is factored as 1 - A^length = (1 - A) S with S = 1 + A + ... + A^(length-1), and the factors are
+ * inverted separately, because 1 - A^length itself loses its digits where |p|^length is near 1. The determinant of 1 -
+ * A is e^2. */
 inline StateMatrix<double>
 MakePeriodicSum(std::complex<double> pole, size_t length)
 {
@@ -60,7 +61,7 @@ MakePeriodicSum(std::complex<double> pole, size_t length)
   return Multiply(inverseOfSum, { 1.0, -1.0 / e, g / e, (1.0 - g) / (e * e) });
 }
 
-/** How the lines of a pass, all of one length, continue beyond their ends. */
+/** The continuation of the lines of a pass beyond their ends. All lines have the same length. */
 template <typename T, unsigned int VPairs>
 class LineBoundary
 {
@@ -80,35 +81,36 @@ public:
     }
   }
 
-  /** Nearest for lines of one pixel that have no period. */
+  /** Returns the effective mode: Nearest also for Mirror on lines of one pixel, which have no period. */
   ModeEnum
   GetMode() const
   {
     return m_Mode;
   }
 
-  /** What continues the line in the mode Constant. */
+  /** Returns the value that continues the line in the mode Constant. */
   T
   GetValue() const
   {
     return m_Value;
   }
 
-  /** Whether GetStart() gives the start states, from all pixels of the line. */
+  /** Returns whether the start states depend on all pixels of the line, so that GetStart() computes them. */
   bool
   FollowsFromLine() const
   {
     return m_Mode == ModeEnum::Reflect || m_Mode == ModeEnum::Mirror || m_Mode == ModeEnum::Wrap;
   }
 
-  /** Whether the end states for GetStart() leave out the pixel in which a sweep ends. */
+  /** Returns whether the end states that GetStart() takes leave out the pixel in which the sweep ends. */
   bool
   LeavesOutLastPixel() const
   {
     return m_Mode == ModeEnum::Mirror;
   }
 
-  /** The state with which a sweep enters the line, from the end states of this sweep and of the opposite one. */
+  /** Returns the state with which a sweep enters the line, given the end states of this sweep and of the opposite one.
+   */
   template <typename TPixel>
   LineState<TPixel, VPairs>
   GetStart(const LineState<TPixel, VPairs> & own, const LineState<TPixel, VPairs> & other) const

@@ -53,7 +53,7 @@ MakeLineResponse(const CudaGaussianImpulseResponse & kernel)
   return response;
 }
 
-/** The matrix that maps the state of a pole pair over `length` pixels. */
+/** Returns the matrix that advances the state of a pole pair over `length` pixels. */
 inline StateMatrix<double>
 MakeStatePower(std::complex<double> pole, size_t length)
 {

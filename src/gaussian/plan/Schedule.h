@@ -18,18 +18,18 @@ namespace itk::cuda::gaussian
 enum class AxisKind : unsigned char
 {
   Contiguous, // neighbours along the line are adjacent
-  Strided     // neighbours of equal index in different lines are adjacent
+  Strided     // pixels of equal index in neighbouring lines are adjacent
 };
 
 /** How a line is divided among blocks of threads. */
 enum class LineMethod : unsigned char
 {
-  WholeLine,        // a block holds whole lines: each pixel is read and written once
-  OverlappingTiles, // a tile holds what its results depend on beside what it writes
-  Partition,        // end states first, then a scan over them, then the tiles with their true start states
-  Stream, // strided lines, in chunks that need those next to them (gaussian/device/PipelinedStrip.cuh); each pixel is
-          // read once
-  StreamPartition // the same as a Partition whose tiles are chunks
+  WholeLine,        // a block holds whole lines, and reads and writes each pixel once
+  OverlappingTiles, // a tile also loads the pixels around its output on which its results depend
+  Partition,        // computes the tiles' end states, scans them, then filters the tiles from their true start states
+  Stream, // strided lines in chunks that depend on their neighbours (gaussian/device/PipelinedStrip.cuh); reads each
+          // pixel once
+  StreamPartition // a Partition of the same lines, with chunks as tiles
 };
 
 constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
@@ -38,107 +38,111 @@ constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
                                        LineMethod::Stream,
                                        LineMethod::StreamPartition };
 
-/** A pass as launched: positions along the line, in pixels.
+/** How a pass is launched. Positions are along the line, in pixels.
  *
- * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk follows from
- * the totals (end states from zero state) of the LookAhead chunks before it, or of all chunks before it if LookAhead is
- * 0. A result therefore depends on the pixels of LookAhead chunks on either side and on the line's ends. All methods
- * except the streams give the same bits. Streams have the same chunks but shorter segments, and therefore other
- * bits. */
+ * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk is computed
+ * from the totals (the end states from zero state) of the LookAhead chunks before it, or of all chunks before it if
+ * LookAhead is 0. A result therefore depends on the pixels of LookAhead chunks on either side and on the line's ends.
+ * All methods except the two streams give the same bits. The streams have the same chunks but shorter segments, and
+ * therefore other bits. */
 struct LineSchedule
 {
   LineMethod   Method{ LineMethod::WholeLine };
-  unsigned int Segments{ 1 }; // of SegmentLength pixels, that the threads working on one line's tile hold
+  unsigned int Segments{ 1 }; // segments, each of SegmentLength pixels, that the threads of one line's tile hold
   size_t       WarmUp{ 0 };   // pixels before and behind the tile's output
-  size_t       Step{ 0 };     // pixels of output of a tile
+  size_t       Step{ 0 };     // pixels that a tile writes
   size_t       NumberOfTiles{ 1 };
-  unsigned int LookAhead{ 0 }; // strided lines: chunks on either side that a chunk needs; 0: all
+  unsigned int LookAhead{ 0 }; // strided lines: chunks on either side on which a chunk depends; 0: all
 
   CudaGaussianBoundary Boundary{}; // how lines continue beyond their ends
 };
 
-/** All that a schedule depends on, and with it the rounding of the result. */
+/** Everything that determines a schedule, and with it the rounding of the result. */
 struct LineProblem
 {
   AxisKind     Kind{ AxisKind::Contiguous };
   size_t       Length{ 1 }; // pixels
   double       SigmaInPixels{ 1.0 };
   unsigned int BytesPerComponent{ 4 };    // or 8: double
-  unsigned int NumberOfPolePairs{ 2 };    // or 3
-  size_t       SharedMemoryPerBlock{ 0 }; // bytes that a block can have on the device
+  unsigned int NumberOfPolePairs{ 2 };    // 2 or 3
+  size_t       SharedMemoryPerBlock{ 0 }; // bytes that the device allows a block
   bool         CanStream{ false }; // whether the device's copy engine can move the chunks of a pass with one result
-  size_t       WholeLength{ 0 };   // pixels of the strided line that this one is a part of; 0: it is whole
+  size_t       WholeLength{ 0 };   // pixels of the whole line if this one is a part of a strided line, otherwise 0
 };
 
-/** Chunks on either side of a chunk of a strided line that its results depend on. 0 stands for all chunks of the line:
- * the line has one chunk, or the window is longer than MaximumLookAhead. */
+/** Returns the number of chunks on either side on which the results of a chunk of a strided line depend, or 0 for all
+ * chunks. It is 0 if the line has one chunk, or if the window is longer than MaximumLookAhead chunks. */
 CudaFilters_EXPORT unsigned int
 GetLookAhead(const LineProblem & problem);
 
-/** The schedule that is chosen. */
+/** Chooses the schedule of a pass. */
 CudaFilters_EXPORT LineSchedule
 MakeLineSchedule(const LineProblem & problem);
 
-/** The schedule with that method, if the method can treat such lines. It ignores CanStream. */
+/** Makes the schedule with this method. Returns no value if the method cannot handle such lines. Ignores CanStream. */
 CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
-/** Whether lines continue otherwise than with their edge values. Their edge states are then summed before the pass, or
- * follow from totals within it. */
+/** Returns whether lines continue otherwise than with their edge values. Their start states at the edges are then
+ * summed before the pass, or computed within it from its totals. */
 inline bool
 HasEdgeStates(const LineSchedule & schedule)
 {
   return schedule.Boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest;
 }
 
-/** Pixels of a line and those behind it that fill its last tile or chunk, as far as sweeps run over them. */
+/** Returns the pixels over which sweeps run: the line, and the pixels behind it that fill its last tile or chunk. */
 CudaFilters_EXPORT size_t
 GetFilledLength(const LineSchedule & schedule, const LineProblem & problem);
 
-/** Whether a pass has the totals that edge states follow from (EdgeClosure). Its blocks of threads hold the whole line,
- * or the chunks of a window, and the line ends with its last tile or chunk. */
+/** Returns whether a pass itself has the totals from which edge states are computed (EdgeClosure). It has them if its
+ * blocks of threads hold the whole line, or the chunks of a window, and if the line ends with its last tile or chunk.
+ */
 CudaFilters_EXPORT bool
 HasLineTotals(const LineSchedule & schedule, const LineProblem & problem);
 
-/** Pixels next to a pixel beyond which none has an effect on it after rounding. */
+/** Returns the distance in pixels beyond which another pixel has no effect on a result after rounding. */
 CudaFilters_EXPORT size_t
 GetWindow(const LineProblem & problem);
 
-/** Where a Partition keeps the states of a line. */
+/** The positions along a line at which a Partition stores states. */
 struct KeptStates
 {
-  size_t Number; // of places
-  size_t Step;   // pixels from one to the next
-  size_t Last;   // pixels from the last one to the end, in whole segments
+  size_t Number; // of stored states
+  size_t Step;   // pixels between two of them
+  size_t Last;   // pixels from the last one to the end, rounded up to whole segments
 };
 
-/** Those of every chunk of a strided line, of every tile of a contiguous one. */
+/** Returns the positions of the stored states: one for each chunk of a strided line, or for each tile of a contiguous
+ * one. */
 CudaFilters_EXPORT KeptStates
 GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent);
 
-/** How the segments of a contiguous line, or of a tile of one, are divided among warps: into `Number` parts of `Width`
- * segments, a power of two. A warp holds one part of each of as many lines as it has lanes for. */
+/** How the segments of a contiguous line, or of one of its tiles, are divided among warps: into `Number` parts of
+ * `Width` segments, where `Width` is a power of two. A warp holds one part of several lines, as many as its lanes have
+ * room for. */
 struct LineParts
 {
   unsigned int Width;
   unsigned int Number;
 };
 
-/** The widest parts that leave few lanes without a segment; if there are none, the parts that leave the fewest. In a
- * line of several parts each part has a lane for each state of both sweeps. \param segments of the line or tile, at
- * least 1 \param numberOfPolePairs 2 or 3 */
+/** Returns the widest parts that leave few lanes idle or, if all leave too many, the parts that leave the fewest idle.
+ * If a line has several parts, each part has at least one lane for each state of both sweeps.
+ * \param segments of the line or tile, at least 1
+ * \param numberOfPolePairs 2 or 3 */
 CudaFilters_EXPORT LineParts
 GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);
 
-/** Shared memory of a block of strided lines with that many segments. */
+/** Returns the bytes of shared memory of a block for strided lines with this number of segments. */
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);
 
-/** What it needs beside for edge states that follow from totals. */
+/** Returns the bytes that such a block needs in addition for edge states that are computed from totals. */
 CudaFilters_EXPORT size_t
 GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs);
 
-/** Shared memory of a block of a stream of float lines, whatever continues them: StreamMemory. */
+/** Returns the bytes of shared memory of a block of a stream of float lines (StreamMemory), for all boundary modes. */
 constexpr size_t
 GetStreamSharedBytes(unsigned int lookAhead)
 {

@@ -4,115 +4,115 @@
 
 #include <cstddef>
 
-// Numbers only. A number that affects rounding may depend only on line length, sigma, order, kind of axis and component
-// type.
+// Constants that may affect rounding. Such a constant may depend only on line length, sigma, order, kind of axis and
+// component type.
 
 namespace itk::cuda::gaussian
 {
 constexpr unsigned int WarpSize = 32;
 
-/** Bytes of line that one thread filters: 32 float or 16 double pixels. */
+/** Bytes of a line that one thread filters: 32 float or 16 double pixels. */
 constexpr unsigned int SegmentBytes = 128;
 
 template <typename T>
 constexpr unsigned int SegmentLength = SegmentBytes / sizeof(T);
 
 /** Largest number of threads of a block. A block holds one or more whole lines, or a tile of a long line. A thread has
- * 64 registers for float; double needs more. */
+ * 64 registers for float, and more for double. */
 template <typename T>
 constexpr unsigned int MaximumThreads = sizeof(T) == 4 ? 1024 : 512;
 
-/** Longest contiguous line that stays whole in a block, in segments (more segments would leave one block per
- * multiprocessor). */
+/** Largest number of segments of a contiguous line that one block holds as a whole. With more segments, only one block
+ * would fit on a multiprocessor. */
 template <typename T>
 constexpr unsigned int MaximumContiguousSegments = 512;
 
-/** Minimum resident blocks of contiguous lines per multiprocessor. It sets the registers of a thread: 64 for float. */
+/** Minimum resident blocks of contiguous lines per multiprocessor. This limits the registers of a thread, to 64 for
+ * float. */
 template <typename T>
 constexpr unsigned int MinimumContiguousBlocks = sizeof(T) == 4 ? 2 : 1;
 
 /** Threads of blocks that hold several contiguous lines or a tile of one. */
 constexpr unsigned int ContiguousThreads = 256;
 
-/** Largest number of parts of less than a warp in a contiguous line, and the share of lanes without a segment that is
- * accepted. Along x of 1060^3 float at sigma 4, five parts of eight segments take 2.8 ms, and two parts of a warp 4.3
- * ms. */
+/** Largest number of parts, each narrower than a warp, of a contiguous line, and the largest accepted share of lanes
+ * without a segment. Along x of 1060^3 float pixels at sigma 4, five parts of eight segments take 2.8 ms, and two parts
+ * of a warp take 4.3 ms. */
 constexpr unsigned int MaximumLineParts = 8;
 constexpr double       MaximumIdleLanes = 0.125;
 
-/** Minimum resident blocks per multiprocessor of the combining kernel, limited by shared memory: two tiles for each
- * warp. */
+/** Minimum resident blocks per multiprocessor of the combining kernel. Shared memory limits it, because each warp has
+ * two tiles. */
 template <typename T>
 constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
 
-/** The same of the kernel of products: three tiles for each warp. */
+/** Minimum resident blocks per multiprocessor of the kernel of products, where each warp has three tiles. */
 template <typename T>
 constexpr unsigned int MinimumProductBlocks = sizeof(T) == 4 ? 2 : 1;
 
-/** Pixels of the chunks that strided lines are divided into, counted from the first pixel, whatever runs them: a line
- * may be cut between two of them. */
+/** Pixels of the chunks of strided lines, counted from the line's first pixel. The chunks are the same on the host, on
+ * the device and in slabs, because a line may be cut between two of them. */
 constexpr unsigned int ChunkLength = 128;
 
 template <typename T>
 constexpr unsigned int ChunkSegments = ChunkLength / SegmentLength<T>;
 
-/** Largest number of chunks on either side that a result depends on. If the window reaches further, the result depends
- * on the whole line.
- */
+/** Largest number of chunks on either side on which a result depends. If the window reaches further, the result depends
+ * on the whole line. */
 constexpr unsigned int MaximumLookAhead = 3;
 
-/** Segments (warps) of a tile of strided lines that holds its context. */
+/** Segments (warps) of a tile of strided lines that includes the pixels around its output. */
 constexpr unsigned int OverlappingTileSegments = 32;
 
-/** Segments of a partitioned tile: a multiprocessor of 227 KB has two blocks, and one loads while the other
- * computes. */
+/** Segments of a tile of a Partition. A multiprocessor of 227 KB holds two such blocks, so that one loads while the
+ * other computes. */
 constexpr unsigned int PartitionTileSegments = 16;
 
-/** Largest shared memory of a warp of contiguous lines: its pixels, totals, barrier, and its part of a table. */
+/** Largest shared memory of a warp of contiguous lines: pixels, totals, barrier, and its part of a table. */
 constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
 
-/** Streams of strided lines: lines of a strip. Each group of warps has 32 of them, and a thread owns a segment of a
- * chunk. Rows of 256 bytes reach the rate of a copy; rows of 128 bytes do not. */
+/** Streams of strided lines: number of lines of a strip. Each group of warps has 32 of them, and a thread owns a
+ * segment of a chunk. Rows of 256 bytes reach the rate of a copy; rows of 128 bytes do not. */
 constexpr unsigned int StreamColumns = 64;
 constexpr unsigned int StreamSegmentLength = 16;
 constexpr unsigned int StreamSegments = ChunkLength / StreamSegmentLength;
 constexpr unsigned int StreamGroups = StreamColumns / WarpSize;
 constexpr unsigned int StreamConsumers = StreamColumns * StreamSegments;
 
-/** Bytes at whose multiples the copy engine writes chunks in shared memory. */
+/** Alignment in bytes of the chunks that the copy engine writes to shared memory. */
 constexpr unsigned int StreamAlignment = 128;
 
-/** Chunks of lines that are partitioned within a block of threads. The ring holds six; two of eight are read once more.
- * Along y and z of 1024^3 pixels at sigma 64 this reached 0.77 and 0.72 of a copy's rate. One block of 1,024 threads
- * for 32 whole lines reached 0.74 and 0.69. By priorities the cache keeps two thirds of the chunks that are read once
- * more, which added 0.01.
- */
+/** Largest number of chunks of lines that are partitioned within a block of threads. The ring holds six chunks, so two
+ * of eight are read twice. Along y and z of 1024^3 pixels at sigma 64 this reached 0.77 and 0.72 of the rate of a copy.
+ * One block of 1,024 threads for 32 whole lines reached 0.74 and 0.69. With eviction priorities the L2 cache keeps two
+ * thirds of the chunks that are read twice, which added 0.01. */
 constexpr unsigned int MaximumWholeLineChunks = 8;
 
-/** Pole pairs for which there are streams: the states of more pairs would take the ring's place. */
+/** Number of pole pairs that streams support. The states of more pairs would need the shared memory of the ring. */
 constexpr unsigned int StreamPolePairs = 2;
 
-/** Places of the ring that leave room for the states of the chunks on either side in 227 KB. */
+/** Number of chunks of the ring, chosen so that the states of the chunks on either side also fit into 227 KB. */
 template <unsigned int VLookAhead>
 constexpr unsigned int StreamRingLength = VLookAhead == 0   ? 6
                                           : VLookAhead == 1 ? 4
                                                             : 5;
 
-/** Pixels of lines in a launch, or one line, where the driver ends long kernels. The slowest GPUs with a display make
- * some 17e9 operations on double in a second, and a pixel takes a hundred: a launch takes a tenth of a second. */
+/** Largest number of pixels in a launch (but at least one line), on devices whose driver ends long kernels. The slowest
+ * GPUs with a display make about 17e9 operations on double in a second, and a pixel takes a hundred, so a launch takes
+ * a tenth of a second. */
 constexpr size_t LaunchPixels = size_t{ 1 } << 24;
 
-/** Totals of tiles that a thread of the scan loads at once. Otherwise it would wait for memory. */
+/** Totals of tiles that a thread of the scan loads at once, to hide the latency of memory. */
 constexpr unsigned int ScanBatch = 16;
 
-/** Streams of a mask: their second ring has a quarter of the bytes. With windows of three chunks no place would be
- * free. */
+/** Streams with a mask: their second ring has a quarter of the bytes. With windows of three chunks no chunk of the ring
+ * would be free. */
 constexpr unsigned int MaskedStreamRingLength = 4;
 constexpr unsigned int MaximumMaskedLookAhead = 2;
 
-/** Distance in sigma beyond which pixels have no effect after rounding: impulse responses of all orders have at most
- * 1.25e-7 of their weights there for float, and 1e-13 for double. The slowest pole decays as exp(-1.3732 n) with two
- * pole pairs and as exp(-2.0345 n) with three. */
+/** Returns the distance in sigma beyond which pixels have no effect after rounding. Impulse responses of all orders
+ * have at most 1.25e-7 of their weights there for float, and 1e-13 for double. The slowest pole decays as exp(-1.3732
+ * n) with two pole pairs and as exp(-2.0345 n) with three. */
 constexpr double
 GetWindowSigmas(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
 {
@@ -120,7 +120,7 @@ GetWindowSigmas(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
                                             : (numberOfPolePairs == 2 ? 22.5 : 15.5);
 }
 
-/** Overlapping tiles are used while the warm-up on both sides is at most this share of the tile. */
+/** Largest share of the warm-up on both sides in a tile for which overlapping tiles are used. */
 constexpr double MaximumWarmUpShare = 0.5;
 
 /** Milliseconds of one pass, from an image in ordinary memory to the filter's own output: ITK's filter on the host's
@@ -149,41 +149,41 @@ constexpr SinglePassTime SinglePassTimes[] = {
 };
 } // namespace itk::cuda::gaussian
 
-// Numbers only. None of them affects rounding.
+// Constants that do not affect rounding.
 
 namespace itk::cuda::gaussian
 {
-/** Bytes of planes, as they are computed, that the passes within planes take at a time. */
+/** Limits of the bytes of planes, in the computed type, that the passes within planes process at a time. */
 constexpr size_t MostPieceBytes = size_t{ 256 } << 20;
 constexpr size_t LeastPieceBytes = size_t{ 8 } << 20;
 
-/** Bytes of rows of a slab, as they are computed, that the passes across slabs take at a time where the slab's memory
- * holds the host's pixels. They stay in the cache of an H200 from the conversion to the filter. */
+/** Bytes of a group of rows of a slab, in the computed type, that the passes across slabs process at a time if the
+ * slab's memory holds pixels in the host's type. A group stays in the cache of an H200 from the conversion to the
+ * filter. */
 constexpr size_t BytesOfRowGroup = size_t{ 32 } << 20;
 constexpr size_t FewestRowGroups = 8;
 
-/** Parts of a result there. Each part reads all lines of its slab. */
+/** Largest number of parts of a result in that case. Each part reads all lines of its slab. */
 constexpr size_t MostPartsOfResult = 8;
 
-/** Bytes of a slab on the host that are worth its launches, and the fewest slabs that keep both directions of the link
- * busy. */
+/** Smallest slab on the host, in bytes, that is worth its launches, and the fewest slabs that keep both directions of
+ * the link busy. */
 constexpr size_t BytesOfSlab = size_t{ 16 } << 20;
 constexpr size_t FewestSlabs = 8;
 
-/** Bytes of results on the device that keep the link busy, and the most results. */
+/** Bytes of results on the device that keep the link busy, and the largest number of results. */
 constexpr size_t BytesOfResults = size_t{ 64 } << 20;
 constexpr size_t MostResults = 8;
 
-/** Images that fit into the device's memory are sent in slabs if they have so many bytes, and if the run takes at most
- * so many turns of an upload alone: (K + a + 1) / K with K slabs that wait for a later ones. Measured on one H200 with
- * 16 cores, in slabs and whole, in ms (float):
+/** Limits for images that fit into the device's memory. They are sent in slabs if they have at least this number of
+ * bytes, and if the run takes at most this many times the time of an upload alone: (K + a + 1) / K for K slabs, each of
+ * which waits for `a` later ones. Measured on one H200 with 16 cores, in slabs and whole, in ms (float):
  *
- * page-locked: 4096^2 2.1, 2.6; 256^2 x 512 4.4, 5.1 (1.5 turns); 8192^2 6.7, 10.1; 512^3 15.9, 20.4 (1.5); 512^3 sigma
+ * page-locked: 4096^2 2.1, 2.6; 256^2 x 512 4.4, 5.1 (ratio 1.5); 8192^2 6.7, 10.1; 512^3 15.9, 20.4 (1.5); 512^3 sigma
  * 12 18.3, 20.3 (1.75); 1024^3 106, 163 (1.25)
  *
- * ordinary: 4096^2 2.5, 3.2 (1.25 turns); 5120^2 3.6, 4.8; 7168^2 6.0, 8.8; 400^3 9.4, 11.2 (1.5); 512^3 17.7, 22.0
- * (1.5); 512^3 sigma 12 19.6, 22.2 (1.75)
- */
+ * ordinary: 4096^2 2.5, 3.2 (ratio 1.25); 5120^2 3.6, 4.8; 7168^2 6.0, 8.8; 400^3 9.4, 11.2 (1.5); 512^3 17.7, 22.0
+ * (1.5); 512^3 sigma 12 19.6, 22.2 (1.75) */
 constexpr size_t LeastBytesOfOverlap = size_t{ 64 } << 20;
 constexpr double MostTurnsOfOverlap = 1.75;
 } // namespace itk::cuda::gaussian

@@ -8,18 +8,19 @@
 #include <map>
 #include <vector>
 
-// Lines that continue otherwise than with their edge values, in slabs: the image gets the planes that continue it, as
-// far as the window reaches, and its lines then continue with their edge values, which no longer matter. Passes within
-// planes continue their lines as ever.
+// Runs in slabs for boundary modes other than Nearest: the image is padded with planes that continue it, as far as the
+// window reaches. The lines of the padded image continue with their edge values, which are too far away to matter. The
+// passes within planes continue their lines by the boundary mode, as usual.
 
 namespace itk::cuda::gaussian
 {
-/** Planes that continue the image on either side, a multiple of the chunks; 0 if it needs none. */
+/** Returns the number of planes that pad the image on either side, a multiple of the chunk length. It is 0 if the image
+ * needs no padding. */
 size_t
 GetContinuingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
 
-/** The planes of a source, continued. It keeps those near the ends. So the source is asked for planes in order, and for
- * none twice in a sweep. */
+/** A source padded by the boundary mode. It keeps copies of the planes near the ends of the image, so that it reads the
+ * planes of the wrapped source in order and no plane twice in a sweep. */
 class ContinuedSource
 {
 public:
@@ -29,11 +30,11 @@ public:
                   unsigned int                 axis,
                   size_t                       continuing);
 
-  /** Planes of the continued image. */
+  /** Reads planes of the padded image. */
   void
   Read(size_t firstPlane, size_t planes, void * pixels);
 
-  /** Reads the planes at the image's end that may be needed once more. */
+  /** Reads and keeps the planes at the image's end that may be needed again. */
   void
   KeepEnd();
 
@@ -52,12 +53,12 @@ private:
   const size_t               m_NumberOfPlanes;
   const size_t               m_BytesOfPlane;
   const size_t               m_Continuing;
-  Plane                      m_Constant; // beyond the image in the mode Constant
+  Plane                      m_Constant; // pads the image in the mode Constant
   std::map<size_t, Plane>    m_Kept;
 };
 
-/** The run over the continued image; its sink gets the planes of the image alone. In place, the planes at the image's
- * end are read before the first one is written. */
+/** Runs a plan over the padded image and passes only the planes of the image itself to the sink. In place, the planes
+ * at the image's end are read before the first plane is written. */
 CudaSlabReport
 RunContinuedSlabs(const CudaGaussianPlan &     plan,
                   const SlabEnds &             ends,

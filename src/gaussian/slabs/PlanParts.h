@@ -9,38 +9,38 @@
 
 namespace itk::cuda::gaussian
 {
-/** Where a result of a pass across slabs lies until the passes within planes have read it. */
+/** Where a result of a pass across slabs is stored until the passes within planes have read it. */
 enum class AcrossPlace
 {
   Buffer,
-  Output, // it belongs there, and no other pass changes it
-  Source  // in the place of the planes that the pass reads
+  Output, // where it belongs, because no other pass changes it
+  Source  // in place of the planes that the pass reads
 };
 
 struct AcrossResult
 {
   unsigned int Image; // of PlanParts::Within
   AcrossPlace  Place;
-  size_t       Index; // of its buffer, or of the output's component
+  size_t       Index; // of its buffer, or of the component of the output
 };
 
-/** A plan, cut behind its passes across slabs. The images of the plan keep their numbers. The planes as they came, and
- * each result of a pass across slabs, are images of their own. */
+/** A plan divided after its passes across slabs. The images of the plan keep their numbers. The unfiltered planes, and
+ * each result of a pass across slabs, get additional images. */
 struct PlanParts
 {
   CudaGaussianPlan                       Within;
-  std::vector<CudaGaussianLinePass>      Across;  // results r of a pass are images 1 + r
-  std::vector<std::vector<AcrossResult>> Results; // of each
+  std::vector<CudaGaussianLinePass>      Across;  // result r of a pass is image 1 + r
+  std::vector<std::vector<AcrossResult>> Results; // of each pass in Across
   unsigned int                           Raw{ 0 };
   size_t                                 Buffers{ 0 };
-  std::vector<unsigned int>              Intermediates; // images of Within that are neither the output's nor the above
+  std::vector<unsigned int>              Intermediates; // other images of Within that are not results of the plan
 };
 
-/** Whether a pass within planes reads the image. */
+/** Returns whether a pass within planes reads the image. */
 bool
 IsReadWithin(const CudaGaussianPlan & within, unsigned int image);
 
-/** The parts, and where the results of passes across slabs lie. */
+/** Divides a plan into its parts, and chooses where the results of the passes across slabs are stored. */
 PlanParts
 CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape);
 } // namespace itk::cuda::gaussian

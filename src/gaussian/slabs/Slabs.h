@@ -19,7 +19,7 @@ namespace itk
 class CudaSlabStates
 {
 public:
-  /** Where the run took place: states of the host are not those of a device. */
+  /** Where the states were found. Those of the host cannot be used on a device, nor the reverse. */
   enum Place : unsigned char
   {
     Nowhere,
@@ -27,15 +27,16 @@ public:
     Device
   };
 
-  Place                                   FoundBy{ Nowhere };
-  std::vector<unsigned char>              FirstPlane; // as the source gave it
-  std::vector<std::vector<unsigned char>> Starts;     // of each component's passes, if the plan needs all chunks
+  Place                      FoundBy{ Nowhere };
+  std::vector<unsigned char> FirstPlane; // in the source's pixel type
+  std::vector<std::vector<unsigned char>>
+    Starts; // start states of each component's passes, if the plan needs all chunks
 };
 } // end namespace itk
 
 namespace itk::cuda::gaussian
 {
-/** A run in slabs: its shape, and the part of the image that its sink gets. */
+/** The geometry of a run in slabs, and the part of the image that its sink gets. */
 struct SlabRun
 {
   CudaGaussianSlabShape Shape;
@@ -51,7 +52,7 @@ struct SlabRun
     return chunk * Shape.ChunkLength;
   }
 
-  /** Of chunks [begin, end). */
+  /** Returns the number of planes of the chunks [begin, end). */
   size_t
   GetNumberOfPlanes(size_t begin, size_t end) const
   {
@@ -64,7 +65,7 @@ struct SlabRun
     return DivideUp(EndChunk - FirstChunk, ChunksPerSlab);
   }
 
-  /** Chunks that the part depends on. */
+  /** Return the range of chunks on which the part depends. */
   size_t
   GetLoadBegin() const
   {
@@ -77,11 +78,11 @@ struct SlabRun
   }
 };
 
-/** How an image is cut whose lines across slabs continue with their edge values. */
+/** Returns how an image is cut into slabs if its lines across slabs continue with their edge values. */
 CudaGaussianSlabShape
 GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
 
-/** \exception ExceptionObject naming the option that is out of range */
+/** Makes the geometry of a run. \exception ExceptionObject names the option that is out of range */
 SlabRun
 MakeSlabRun(const CudaGaussianPlan & plan,
             const CudaImageView &    inputShape,
@@ -95,7 +96,7 @@ IsSlabPass(const CudaGaussianLinePass & pass, const CudaGaussianSlabShape & shap
   return shape.Axis > 0 && pass.Axis == shape.Axis;
 }
 
-/** The run on ITK's threads, in double. */
+/** Runs a plan in slabs on ITK's threads, in double. */
 CudaSlabReport
 RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
                        const CudaImageView &        inputShape,
@@ -105,7 +106,7 @@ RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
                        const CudaSlabOptions &      options,
                        const CudaProgressFunction & progress);
 
-/** The images of a run, or their shapes beside a source and a sink. */
+/** Input and output of a run: images with data, or their shapes with a source and a sink. */
 struct SlabEnds
 {
   CudaImageView  Input;
@@ -114,16 +115,16 @@ struct SlabEnds
   CudaSlabSink   Sink;
 };
 
-/** The run on the host or on devices, between images with data or between source and sink. Lines across slabs continue
- * with their edge values. */
+/** Runs a plan in slabs on the host or on devices, between images with data or between source and sink. Lines across
+ * slabs continue with their edge values. */
 CudaSlabReport
 RunSlabs(const CudaGaussianPlan &     plan,
          const SlabEnds &             ends,
          const CudaSlabOptions &      options,
          const CudaProgressFunction & progress);
 
-/** Throws the error of a run on a device on. If some of the input may be lost, it is not one of too little memory: the
- * host cannot take over. */
+/** Rethrows the error of a run on a device. If some of the input may be lost, the error is not reported as one of too
+ * little memory, because the caller would then repeat the run on the host. */
 [[noreturn]] inline void
 ThrowOn(const CudaError & error, bool isInputLost)
 {
@@ -134,16 +135,17 @@ ThrowOn(const CudaError & error, bool isInputLost)
                   error.GetDescription());
 }
 
-/** The run on devices. \exception CudaError also in a build without CUDA */
+/** Runs a plan in slabs on devices. \exception CudaError also in a build without CUDA */
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const SlabEnds &             ends,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress);
 
-/** The run of an image whose slabs do not fit: lines across slabs first, in groups of whole lines, and then the passes
- * within planes. The output holds what lies between, so it must have the type that is computed in, and one pass across
- * slabs with one result must come first. \return no value if that is not so, or the groups do not fit either
+/** Runs a plan over an image whose slabs do not fit into device memory: it filters the lines across slabs first, in
+ * groups of whole lines, and then runs the passes within planes. The output stores the intermediate image, so it must
+ * have the computed type, and the plan must begin with a single pass across slabs that has one result. \return no value
+ * if this is not the case, or if the groups do not fit either
  *
  * \exception CudaError */
 std::optional<CudaSlabReport>
@@ -152,8 +154,8 @@ TryColumns(const CudaGaussianPlan &     plan,
            const CudaSlabOptions &      options,
            const CudaProgressFunction & progress);
 
-/** The run of an image that fits into the device's memory, if it is expected to be faster in slabs.
- * \exception CudaError */
+/** Runs in slabs an image that fits into the device's memory, if this is expected to be faster. Returns no value
+ * otherwise. \exception CudaError */
 std::optional<CudaSlabReport>
 TryOverlapped(const CudaGaussianPlan &     plan,
               const CudaImageView &        input,

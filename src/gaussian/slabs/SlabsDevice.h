@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <vector>
 
-// Passes across slabs on the device, step by step: totals of chunks, start states of chunks, chunks from start states.
-// They do what a pass over whole lines does with the same schedule, and give its bits. States lie as
-// [chunk][sweep and pole pair][line]. `images` are those of one component, as for RunLinePass(), of whole chunks unless
-// the line ends with them. A cut's First is needed, and its EndIsCut.
+// The steps of a pass across slabs on the device: totals of chunks, start states of chunks, and results of chunks from
+// their start states. Together they compute what a pass over whole lines with the same schedule computes, with the same
+// bits. States are stored as [chunk][sweep and pole pair][line]. `images` are those of one component, as for
+// RunLinePass(). They have whole chunks unless the line ends with them. The functions need a cut's First and EndIsCut.
 
 namespace itk::cuda::gaussian
 {
@@ -21,15 +21,15 @@ IsStreamed(const LineSchedule & schedule)
   return schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition;
 }
 
-/** Bytes of the states of a chunk. */
+/** Returns the bytes of the states of a chunk. */
 size_t
 GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
 
-/** Bytes of the states with which anticausal sweeps enter the lines. */
+/** Returns the bytes of the states with which anticausal sweeps enter the lines. */
 size_t
 GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
 
-/** Queues the totals of the source's chunks. */
+/** Queues the computation of the totals of the source's chunks. */
 CudaFilters_EXPORT void
 RunChunkTotals(const CudaGaussianLinePass &    pass,
                const LineSchedule &            schedule,
@@ -38,7 +38,7 @@ RunChunkTotals(const CudaGaussianLinePass &    pass,
                void *                          totals,
                const Context &                 context);
 
-/** Queues the states with which anticausal sweeps enter the lines, which end with the source. */
+/** Queues the computation of the states with which anticausal sweeps enter the lines. The lines end with the source. */
 CudaFilters_EXPORT void
 RunEdgeStates(const CudaGaussianLinePass & pass,
               const DeviceView &           source,
@@ -46,7 +46,7 @@ RunEdgeStates(const CudaGaussianLinePass & pass,
               void *                       edges,
               const Context &              context);
 
-/** What the start states of a chunk follow from. */
+/** The input from which the start states of a chunk are computed. */
 struct ChunkNeighbours
 {
   size_t       Chunk;
@@ -54,12 +54,13 @@ struct ChunkNeighbours
   size_t       LineLength;
   const void * Edges; // of RunEdgeStates(); needed if the line's end is within the look-ahead
 
-  // Totals of the next chunks on either side, the nearest first; those beyond the line or the look-ahead are not read.
+  // Totals of the neighbouring chunks on either side, the nearest first. Totals beyond the line or the look-ahead are
+  // not read.
   std::array<const void *, MaximumLookAhead> Before{};
   std::array<const void *, MaximumLookAhead> Behind{};
 };
 
-/** Queues the start states of one chunk from the totals within the look-ahead. */
+/** Queues the computation of the start states of one chunk from the totals within the look-ahead. */
 CudaFilters_EXPORT void
 RunChunkStarts(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
@@ -77,7 +78,8 @@ RunAllStarts(const CudaGaussianLinePass & pass,
              void *                       states,
              const Context &              context);
 
-/** Queues the pass over the source's chunks from their start states. A single result may lie in the source. */
+/** Queues the computation of the results of the source's chunks from their start states. A single result may be stored
+ * in place. */
 CudaFilters_EXPORT void
 RunChunksFromStates(const CudaGaussianLinePass &    pass,
                     const LineSchedule &            schedule,
