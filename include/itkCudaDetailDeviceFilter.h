@@ -10,14 +10,16 @@
 
 #include <functional>
 
-// A filter's run where its input or its output is a device image, or both.
+// Functions for running a filter whose input or output is a device image, or both.
 
 namespace itk::CudaDetail
 {
-/** The decision of such a filter: it runs where the input lies, or where it uploads the input to. Throws if the input
- * does not hold the pixels that the output is asked for. The output is told where it will lie.
+/** Selects the device of such a filter: the device of the input, or the one to which the input is uploaded. Checks that
+ * the input holds the pixels that the output's requested region needs, and sets the device of an output that is a
+ * device image.
  * \return the device
- * \exception CudaError of kind NotUsable, in words, if the filter asks for another place or the device cannot be used
+ * \exception CudaError of kind NotUsable with a reason in words if the filter's settings name another place or the
+ * device cannot be used
  * \exception ExceptionObject if the input lacks pixels */
 template <typename TInputImage, typename TOutputImage>
 int
@@ -47,7 +49,7 @@ CudaPrepareDeviceRun(CudaFilterBackend & backend, const TInputImage * input, TOu
   return device;
 }
 
-/** Memory on `device` for the pixels of a host image. */
+/** Allocates memory on `device` for the pixels of a host image. */
 inline CudaDeviceImageView
 CudaAllocateBeside(const CudaImageView & pixels, int device)
 {
@@ -56,8 +58,8 @@ CudaAllocateBeside(const CudaImageView & pixels, int device)
     { { size[0], size[1], size[2], size[3], pixels.NumberOfComponents } }, pixels.ComponentType, device, false);
 }
 
-/** The pixels of a device image, or a copy on `device` of those of a host image. `finishUpload` becomes what
- * CudaQueueUpload() returns, if it was called. */
+/** Returns the pixels of a device image, or a copy on `device` of the pixels of a host image. If CudaQueueUpload() was
+ * called, `finishUpload` is set to the function that it returned. */
 template <typename TImage>
 CudaDeviceImageView
 CudaGetOnDevice(const TImage *                           image,
@@ -79,9 +81,9 @@ CudaGetOnDevice(const TImage *                           image,
   }
 }
 
-/** Runs the plan for the output's requested region. The output, which has been allocated, is what CudaRunOnDevice()
- * would give for the same images of the host, to the bit. A device image is queued, an image of the host is complete on
- * return. `progress` is called while pixels cross the link.
+/** Runs the plan for the output's requested region. The output, which must be allocated, becomes bit-identical to the
+ * result of CudaRunOnDevice() for the same images on the host. For a device image the work is only queued; a host image
+ * is complete on return. `progress` is called while pixels cross the link.
  * \exception CudaError, or what `progress` throws */
 template <typename TPlan, typename TInputImage, typename TOutputImage>
 void

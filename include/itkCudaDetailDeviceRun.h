@@ -14,64 +14,66 @@
 
 namespace itk::CudaDetail
 {
-/** The decision of a filter whose input is a device image: it runs on the input's device. The backend is set
- * accordingly; no CUDA call is made.
- * \exception CudaError of kind NotUsable, in words, if the filter asks for the host or for another device */
+/** Selects the device of a filter whose input is a device image, which is the input's device, and sets the members of
+ * `backend` accordingly. Makes no CUDA call.
+ * \exception CudaError of kind NotUsable with a reason in words if the filter's settings name the host or another
+ * device */
 CudaFilters_EXPORT void
 CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device);
 
-/** The decision of a filter whose output is a device image and whose input is none: it runs on the device that its
- * DeviceIndex names, or on the configuration's for -1. Sets what the backend says of itself.
+/** Selects the device of a filter whose output is a device image and whose input is a host image: the device that its
+ * DeviceIndex names, or the configuration's for -1. Sets the members of `backend` accordingly.
  * \return the device
- * \exception CudaError of kind NotUsable with the reason if the filter asks for the host, or the device cannot be used
+ * \exception CudaError of kind NotUsable with the reason if the filter's settings name the host, or the device cannot
+ * be used
  */
 CudaFilters_EXPORT int
 CudaSelectDeviceOfOutput(CudaFilterBackend & backend);
 
-/** Queues the plan on the calling thread's stream and returns; the output is what CudaRunOnDevice() would give for the
- * same images of the host, to the bit.
+/** Queues the plan on the calling thread's stream and returns. The output becomes bit-identical to the result of
+ * CudaRunOnDevice() for the same images on the host.
  *
- * Input and output have the same size, and the output as many components for each of the input's as the plan has
- * results. If the plan's only result is image 0, `output` is `input`. The input is overwritten unless the plan was made
- * with KeepInput. If it is overwritten, input and output must be as CudaAllocateDeviceImage() makes them, of the same
- * type, float or double.
+ * Input and output have the same size. For each component of the input, the output has as many components as the plan
+ * has results. If the plan's only result is image 0, `output` is `input`. The input is overwritten unless the plan was
+ * made with KeepInput. If it is overwritten, input and output must be laid out as CudaAllocateDeviceImage() does, and
+ * must be of the same type, float or double.
  * \exception CudaError if the memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output);
 
-/** Adjacent components of an array in memory that the caller keeps. */
+/** An array of adjacent components in memory that the caller owns. */
 struct CudaArrayMemory
 {
   void *                            Data{ nullptr };
   CudaComponentType                 ComponentType{ CudaComponentType::Float }; // or Double
   int                               Device{ 0 };
-  CudaDeviceImageMemory::StreamType Stream{ 0 }; // on which the caller uses the memory
+  CudaDeviceImageMemory::StreamType Stream{ 0 }; // the stream on which the caller uses the memory
 };
 
-/** A plan of one pass, with one result that is not its input, over an array. */
+/** A plan with one pass over an array, whose only result is not its input. */
 struct CudaArrayPass
 {
   CudaGaussianPlan                                      Plan;
   std::array<size_t, CudaDeviceImageView::NumberOfAxes> Size; // x first
 };
 
-/** Queues passes on the stream of the input's owner, each over the result of the pass before. The sizes of all have the
- * same number of elements. Work of the owner that is on the stream comes before, and what the owner queues there
- * afterwards comes behind; then the owner may also free the memory in the stream's order. Each pass has the result that
- * CudaQueueOnDevice() gives, to the bit. Nothing waits on the host.
+/** Queues passes on the stream of the input's owner, each on the result of the previous one. All sizes have the same
+ * number of elements. The passes run after the owner's work that is already on the stream and before the work that the
+ * owner queues there afterwards, so the owner may free the memory in stream order. Each pass is bit-identical to
+ * CudaQueueOnDevice(). Nothing waits on the host.
  *
- * \param output has the input's type, device and stream, and other memory
- * \exception CudaError of kind NotUsable with the reason if the device cannot be used, or if the stream is recorded for
- * a CUDA graph; or if memory has run out, or a CUDA call failed */
+ * \param output has the input's type, device and stream, but must be other memory
+ * \exception CudaError of kind NotUsable with the reason if the device cannot be used or the stream is being captured
+ * into a CUDA graph; also if memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
 
-/** The device on which memory of a caller lies.
- * \exception CudaError of kind NotUsable if it lies on none, or no device can be used */
+/** Returns the device that holds the caller's memory at `data`.
+ * \exception CudaError of kind NotUsable if no device holds it, or no device can be used */
 CudaFilters_EXPORT int
 CudaFindDeviceOfMemory(const void * data);
 
-/** An array as an image: rows of adjacent pixels, in memory that the caller keeps. */
+/** An array viewed as an image: rows of adjacent pixels, in memory that the caller owns. */
 struct CudaArrayImage
 {
   CudaArrayMemory                                       Memory;
@@ -79,34 +81,35 @@ struct CudaArrayImage
   std::array<size_t, CudaDeviceImageView::NumberOfAxes> Stride; // in pixels
 };
 
-/** Which pixels of an array count. */
+/** Selects the valid pixels of an array. */
 struct CudaArrayMask
 {
-  const void * Valid{ nullptr };  // adjacent bytes, one for each pixel; 0 is not valid; nullptr: all are
-  bool         KeepsNaN{ false }; // pixels that are NaN or infinite do not count either, and valid ones become NaN
-  double       FillValue{ 0.0 };  // where the weight is below SmallestWeight
-  double       SmallestWeight{ 0.0 };
+  const void * Valid{ nullptr }; // adjacent bytes, one for each pixel, 0 if it is not valid; nullptr: all are valid
+  // NaN and infinite pixels are not valid either, and those that Valid includes become NaN
+  bool   KeepsNaN{ false };
+  double FillValue{ 0.0 }; // the output where the weight is below SmallestWeight
+  double SmallestWeight{ 0.0 };
 };
 
-/** CudaQueueOnStream() over the pixels that count alone: the quotient of RunMaskedGaussianPlanOnHost(). Its steps and
- * their rounding are those of CudaQueueOnStream() for each pass, over the mask and over the image less its first finite
- * pixel that counts, and of a division and an addition in the type of the pixels. If all pixels count, the result is
- * that of CudaQueueOnStream(), to the bit; the device looks for that, and nothing waits on the host. The module's pool
- * gives the memory of four images at most meanwhile.
+/** Queues the passes as CudaQueueOnStream() does, but over the valid pixels only, and divides by the weights as
+ * RunMaskedGaussianPlanOnHost() does. Each pass runs as in CudaQueueOnStream(), with the same rounding, once on the
+ * mask and once on the image minus its first finite valid pixel; a division and an addition in the pixel type follow.
+ * If all pixels are valid, the result is bit-identical to CudaQueueOnStream(). The device checks this itself, so
+ * nothing waits on the host. In the meantime the module's pool provides memory for at most four images.
  *
- * \param passes of smoothing; what continues lines in the mode Constant is 0
- * \param mask has Valid or KeepsNaN; its memory is as that of the input
+ * \param passes passes of smoothing; in the mode Constant their boundary value is 0
+ * \param mask has Valid or KeepsNaN; its memory is on the input's device and used on the same stream
  * \exception CudaError as CudaQueueOnStream()
- * \exception ExceptionObject if a pass continues its lines with another value than 0 */
+ * \exception ExceptionObject if the boundary value of a pass is not 0 */
 CudaFilters_EXPORT void
 CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
                         const CudaArrayMask &              mask,
                         const CudaArrayMemory &            input,
                         void *                             output);
 
-/** CudaQueueOnStream(), and a look whether the input holds NaN or infinite pixels, in one. The look comes before the
- * passes in the stream's order, and the host waits for it, but not for the passes. So the device has work meanwhile and
- * afterwards.
+/** Queues the passes as CudaQueueOnStream() does, and checks whether the input holds NaN or infinite pixels. The check
+ * precedes the passes on the stream. The host waits for the check, but not for the passes, so that the device stays
+ * busy.
  *
  * \return whether the input holds such pixels, which the passes have then spread over the output
  * \exception CudaError as CudaQueueOnStream() */

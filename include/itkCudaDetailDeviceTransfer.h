@@ -16,9 +16,9 @@
 
 namespace itk::CudaDetail
 {
-/** An image in new memory of the module, whose rows start at multiples of 16 bytes. The bytes between rows are zero.
- * The elements are zero if `initialize` is true, and undefined otherwise. The work is queued on the calling thread's
- * stream.
+/** Returns an image in new memory of the module, with rows that start at multiples of 16 bytes. The bytes between rows
+ * are zero. The elements are zero if `initialize` is true, otherwise undefined. The work is queued on the calling
+ * thread's stream.
  * \exception CudaError as CudaDeviceImageMemory::Allocate() */
 CudaFilters_EXPORT CudaDeviceImageView
 CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> & size,
@@ -31,7 +31,7 @@ CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAx
 CudaFilters_EXPORT void
 CudaVerifyDeviceImageView(const CudaDeviceImageView & view);
 
-/** What a run makes of each component before it converts it. */
+/** The mapping of each component before its conversion. */
 enum class CudaPixelMapping : uint8_t
 {
   None,
@@ -41,9 +41,9 @@ enum class CudaPixelMapping : uint8_t
   Sigmoid     // as SigmoidImageFilter
 };
 
-/** What becomes of each component on its way from a device image: it is mapped, converted to the type of the other
- * image, and clamped to its range; NaN becomes 0 in an integer. Window, threshold and sigmoid are of
- * (value + Shift) * Scale. Members that the mapping does not name have no effect.
+/** How each component of a device image is mapped and converted to the type of the other image. For integers, it is
+ * rounded and clamped to the type's range, and NaN becomes 0. Window, threshold and sigmoid map (value + Shift) *
+ * Scale. Members that the mapping does not use have no effect.
  */
 struct CudaPixelConversion
 {
@@ -51,11 +51,11 @@ struct CudaPixelConversion
   CudaRounding     Rounding{ CudaRounding::Truncate };
   double           Shift{ 0.0 };
   double           Scale{ 1.0 };
-  double           Lower{ 0.0 }; // of the window, or the lower threshold
+  double           Lower{ 0.0 }; // lower end of the window, or lower threshold
   double           Upper{ 0.0 };
-  double           OutputMinimum{ 0.0 }; // of what lies at or below the window's minimum, or of the sigmoid
+  double           OutputMinimum{ 0.0 }; // result at or below the window's lower end, or the sigmoid's minimum
   double           OutputMaximum{ 0.0 };
-  double           InsideValue{ 0.0 }; // of what lies between the thresholds, or at one of them
+  double           InsideValue{ 0.0 }; // result between the thresholds, both included
   double           OutsideValue{ 0.0 };
   double           Alpha{ 1.0 }; // the sigmoid's width; not 0
   double           Beta{ 0.0 };  // the sigmoid's center
@@ -63,10 +63,10 @@ struct CudaPixelConversion
 
 /** Copies host pixels to a whole device image of the same size and number of components, and converts them to its type.
  * On return the host pixels have been read, and the last copies and conversions are queued on the calling thread's
- * stream, where more work can be queued at once.
+ * stream, so that more work can be queued there at once.
  *
- * \return a function to be called once, when the work behind the copies is queued. It waits for the copies, throws
- * CudaError if they failed, and gives back the page-locked memory that they read.
+ * \return a function that must be called once, after the work that follows the copies has been queued. It waits for the
+ * copies, throws CudaError if they failed, and releases the page-locked memory that they read.
  *
  * \exception CudaError, ExceptionObject if the images differ in size, or what `progress` throws */
 [[nodiscard]] CudaFilters_EXPORT std::function<void()>
@@ -74,7 +74,7 @@ CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, 
 
 /** Copies pixels of a device image to a host image of the same size and number of components. The host image is
  * complete on return. Pixels are converted on the device and cross the link in the host image's type.
- * \exception CudaError, also of an earlier kernel that failed; ExceptionObject if the images differ in size; or what
+ * \exception CudaError, also for an earlier kernel that failed; ExceptionObject if the images differ in size; or what
  * `progress` throws */
 CudaFilters_EXPORT void
 CudaDownloadFromDevice(const CudaDeviceImageView &  device,
@@ -82,9 +82,9 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
                        const CudaPixelConversion &  conversion,
                        const CudaProgressFunction & progress);
 
-/** Queues the conversion of pixels of a device image to those of another one, of the same size and number of
- * components, on the calling thread's stream of the input's device. The result has the bits of
- * CudaDownloadFromDevice(). With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work.
+/** Queues the conversion of a device image to another one of the same size and number of components, on the calling
+ * thread's stream of the input's device. The result is bit-identical to CudaDownloadFromDevice(). With
+ * ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work.
  * \exception CudaError; ExceptionObject if the images differ in size */
 CudaFilters_EXPORT void
 CudaMapOnDevice(const CudaDeviceImageView & input,

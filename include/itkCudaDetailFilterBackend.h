@@ -18,7 +18,7 @@
 
 namespace itk::CudaDetail
 {
-/** Which backend a filter asks for, which it used, and the decision between them. */
+/** The backend that a filter requests, the backend that it used, and the decision between them. */
 class CudaFilters_EXPORT CudaFilterBackend
 {
 public:
@@ -30,78 +30,83 @@ public:
   BackendEnum Used{ BackendEnum::Automatic }; // Automatic: no run yet
   std::string Reason{ "not run yet" };
 
-  StreamingEnum  Streaming{ StreamingEnum::Automatic }; // Automatic: the configuration's
-  size_t         DeviceMemoryLimit{ 0 };                // bytes; 0: the configuration's
+  StreamingEnum  Streaming{ StreamingEnum::Automatic }; // Automatic: the configuration's value
+  size_t         DeviceMemoryLimit{ 0 };                // bytes; 0: the configuration's limit
   CudaSlabReport SlabReport;                            // of the last run
 
-  /** Whether in the last run the pixels of images of the host stayed on the device (itkCudaDetailKeepOnDevice.h). */
+  /** Whether the last run read its input from the device, and whether it left its output there
+   * (itkCudaDetailKeepOnDevice.h). */
   bool TookInput{ false };
   bool KeptOutput{ false };
 
-  /** Whether a program asked for ITK's class and got the filter from the object factory. */
+  /** Whether the object factory created the filter for a program that asked for ITK's class. */
   bool IsOverride{ false };
-  /** Why the next run is expected to be faster on the host, which Automatic then takes; empty if the GPU is. */
+  /** Why the next run is expected to be faster on the host, so that Automatic selects the host; empty if the GPU is
+   * faster. */
   std::string HostPreference;
 
-  /** Decides where the run that begins now is done, sets Used and Reason, and returns true for the GPU.
+  /** Decides where the next run is computed, and sets Used and Reason. Returns true for the GPU.
    * \param unsupported why the GPU cannot do it (types, dimension); nullptr if it can
    * \param workingSetBytes device memory needed
-   * \param canCut whether the GPU can do it in slabs. RunsInSlabs() then tells whether it is to.
-   * \exception CudaError if the backend asked for is Cuda and the GPU cannot be used */
+   * \param canCut whether the GPU can run in slabs; RunsInSlabs() then returns whether it should
+   * \exception CudaError if the requested backend is Cuda and the GPU cannot be used */
   bool
   SelectDevice(const char * unsupported, size_t workingSetBytes, bool canCut = false);
 
-  /** The device that SelectDevice() chose. */
+  /** Returns the device that SelectDevice() chose. */
   int
   GetSelectedDeviceIndex() const
   {
     return m_SelectedDeviceIndex;
   }
 
-  /** Whether SelectDevice() chose slabs: the image does not fit, or Streaming is On. */
+  /** Returns whether SelectDevice() chose slabs, because the image does not fit or Streaming is On. */
   bool
   RunsInSlabs() const
   {
     return m_RunsInSlabs;
   }
 
-  /** Bytes of device memory that the run may take: what is needed or, in slabs, what may be had. */
+  /** Returns the bytes of device memory that the run may use: its working set, or in slabs all memory that may become
+   * available. */
   size_t
   GetWorkingSet() const
   {
     return m_WorkingSet;
   }
 
-  /** Bytes of device memory that were available when SelectDevice() looked, if no other run held any. */
+  /** Returns the bytes of device memory that were available when SelectDevice() asked the driver, if no other run held
+   * any. */
   std::optional<size_t>
   GetIdleMemory() const
   {
     return m_IdleMemory;
   }
 
-  /** The filter's value, or the configuration's. */
+  /** Returns the filter's value, or the configuration's for Automatic. */
   StreamingEnum
   GetStreaming() const;
 
-  /** The lesser of the filter's limit and the configuration's; 0: none. */
+  /** Returns the smaller of the filter's and the configuration's limit; 0 means no limit. */
   size_t
   GetDeviceMemoryLimit() const;
 
-  /** Options for a run in slabs where SelectDevice() has decided. */
+  /** Returns the options of a run in slabs on the backend that SelectDevice() chose. */
   CudaSlabOptions
   MakeSlabOptions(MultiThreaderBase * threader) const;
 
-  /** Notes a run that did not cut its image. */
+  /** Sets the report of a run that did not cut its image. */
   void
   ReportWholeRun(size_t bytesUp, size_t bytesDown);
 
-  /** To be called after an error of the device. If its memory ran out and the GPU was not demanded, it sets the host as
-   * the backend used and returns true. Otherwise it returns false, and the caller throws the error again. */
+  /** Decides whether the host continues after an error of the device. If the device's memory ran out and the requested
+   * backend is not Cuda, it sets the host as the used backend and returns true. Otherwise it returns false, and the
+   * caller must rethrow the error. */
   bool
   FallBackToHost(const CudaError & error);
 
-  /** Calls device(deviceIndex) or host(), as SelectDevice() decides. If the device runs out of memory and the GPU was
-   * not demanded, host() is called after it. `progress` is called while the run waits for memory. */
+  /** Calls device(deviceIndex) or host(), as SelectDevice() decides. If the device runs out of memory and the requested
+   * backend is not Cuda, host() is called afterwards. `progress` is called while the run waits for memory. */
   template <typename TDevice, typename THost>
   void
   Run(const char *                       unsupported,
@@ -113,7 +118,7 @@ public:
   void
   Print(std::ostream & os, Indent indent) const;
 
-  /** What itkCudaFilterStreamingMacro() adds. */
+  /** Prints the members that itkCudaFilterStreamingMacro() adds. */
   void
   PrintStreaming(std::ostream & os, Indent indent) const;
 
@@ -124,8 +129,9 @@ private:
   std::optional<size_t> m_IdleMemory;
 };
 
-/** The device memory of a run, from before its first allocation to its end. If other runs of the process hold it, it
- * waits for them (runtime/memory/MemoryGate.h), and calls `progress` meanwhile, which may throw. */
+/** Reserves the device memory of a run, from before its first allocation until the object is destroyed. If other runs
+ * of the process hold the memory, the constructor waits for them (itkCudaMemoryGate.h) and calls `progress` meanwhile,
+ * which may throw. */
 class CudaFilters_EXPORT CudaMemoryReservation
 {
 public:
@@ -171,8 +177,8 @@ CudaFilterBackend::Run(const char *                       unsupported,
 }
 } // end namespace itk::CudaDetail
 
-/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. The class that derives
- * from ITK's declares them itself, because Python sees only methods of wrapped classes. */
+/** Declares the methods that every filter of the module has, and their member `m_CudaBackend`. Each class that derives
+ * from ITK's uses the macro itself, because Python sees only methods of wrapped classes. */
 #define itkCudaFilterBackendMacro()                                                                                   \
   void SetBackend(itk::CudaFiltersEnums::Backend backend)                                                             \
   {                                                                                                                   \
@@ -233,7 +239,7 @@ private:                                                                        
 public:                                                                                                               \
   static_assert(true, "")
 
-/** What the filters have beside that which can run in slabs, after itkCudaFilterBackendMacro(). */
+/** Declares the additional methods of filters that can run in slabs. It must follow itkCudaFilterBackendMacro(). */
 #define itkCudaFilterStreamingMacro()                           \
   void SetStreaming(itk::CudaFiltersEnums::Streaming streaming) \
   {                                                             \

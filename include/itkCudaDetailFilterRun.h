@@ -16,11 +16,11 @@
 
 namespace itk::CudaDetail
 {
-/** A composite filter of ITK's as an object of its own, for one run on the host.
+/** A composite filter of ITK as a separate object, for one run on the host.
  *
  * Once a filter inside a composite has thrown (bad parameters, AbortGenerateData), ITK considers the composite's
- * internal pipeline up to date and never runs it again. A fresh object for each run avoids this. It is made without the
- * object factory, which would return this module's class. */
+ * internal pipeline up to date and never runs it again. A new object for each run avoids this. It is created without
+ * the object factory, which would return this module's class. */
 template <typename TSuperclass>
 class ITK_TEMPLATE_EXPORT CudaHostFilter : public TSuperclass
 {
@@ -39,7 +39,8 @@ protected:
   ~CudaHostFilter() override = default;
 };
 
-/** Reports the engine's progress as the filter's, and throws ProcessAborted once the filter is asked to abort. */
+/** Returns a function that reports the engine's progress as the filter's, and throws ProcessAborted once
+ * AbortGenerateData is set. */
 inline CudaProgressFunction
 MakeCudaProgressFunction(ProcessObject * filter)
 {
@@ -54,7 +55,7 @@ MakeCudaProgressFunction(ProcessObject * filter)
   };
 }
 
-/** Lets the output allocate its pixels in the module's pool of host memory. */
+/** Makes the output allocate its pixels in the module's pool of host memory. */
 template <typename TImage>
 void
 CudaUsePooledOutput(TImage * output)

@@ -38,32 +38,32 @@ struct CudaGaussianFirPass
   }
 };
 
-/** Passes, one after the other. */
+/** Passes that run one after the other. */
 struct CudaGaussianFirPlan
 {
   std::vector<CudaGaussianFirPass> Passes;
 
   /** If true, every pass sums in double, from the first weight to the last, and truncates its result to an integer.
-   * This is the arithmetic of itk::DiscreteGaussianImageFilter with integer outputs, bit for bit. If false, pixels are
-   * summed relative to the one in the middle; where that sum is not finite, the pixels themselves are summed. */
+   * This is the arithmetic of itk::DiscreteGaussianImageFilter with integer outputs, bit for bit. If false, differences
+   * from the pixel in the middle are summed; where that sum is not finite, the pixels themselves are summed. */
   bool TruncatePasses{ false };
 
-  /** On the device the input is not overwritten. Two passes or more then need another image. */
+  /** If true, a run on the device does not overwrite its input, so that two or more passes need another image. */
   bool KeepInput{ false };
 
-  /** First pixel of the output in the input, along each axis. */
+  /** Index of the output's first pixel in the input, along each axis. */
   std::array<size_t, 4> OutputOffset{ { 0, 0, 0, 0 } };
 };
 
-/** Largest number of bytes of device memory that RunGaussianFirPlanOnDevice() needs for these views. */
+/** Returns the largest number of bytes of device memory that RunGaussianFirPlanOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
 /** Uploads `input`, runs the plan's passes on the device and downloads the part of the result that `output` holds. The
  * output is complete on return. Input and output are different memory.
  *
- * Passes are computed in float, or in double if either component type is double, int or unsigned int or the plan
- * truncates. \exception CudaError */
+ * Passes are computed in float, or in double if either component type is double, int or unsigned int or if
+ * TruncatePasses is set. \exception CudaError */
 CudaFilters_EXPORT void
 RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
                            const CudaImageView &        input,
@@ -71,7 +71,7 @@ RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
                            int                          deviceIndex,
                            const CudaProgressFunction & progress);
 
-/** As CudaRunOnDevice() of the recursive filters' plans. */
+/** Works as CudaRunOnDevice() for the plans of the recursive filters. */
 CudaFilters_EXPORT bool
 CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 const CudaImageView &        input,
@@ -79,13 +79,14 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress);
 
-/** Whether the image can be cut between planes of its last axis with more than one pixel: not if lines along it go on
- * at their other end. */
+/** Returns whether the image can be cut between planes of its last axis with more than one pixel. It cannot if the
+ * lines along this axis continue from their other end. */
 CudaFilters_EXPORT bool
 CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output);
 
-/** As CudaRunOnDevice(), slab by slab, each as large as the backend's working set allows. A slab is uploaded with as
- * many planes on either side as the kernel has. The bits are the same. `backend` gets the report. */
+/** Works as CudaRunOnDevice(), but slab by slab, each as large as the backend's working set allows. A slab is uploaded
+ * with as many further planes on either side as the kernel reaches. The result is bit-identical. `backend` gets the
+ * report. */
 CudaFilters_EXPORT bool
 CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
                const CudaImageView &        input,
@@ -93,8 +94,8 @@ CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
                CudaFilterBackend &          backend,
                const CudaProgressFunction & progress);
 
-/** As CudaQueueOnDevice() of the recursive filters' plans, for a plan that keeps its input. The output has all pixels
- * of the input, whatever the plan's OutputOffset is. Without passes the input is copied. */
+/** Works as CudaQueueOnDevice() for the plans of the recursive filters, for a plan that keeps its input. The output
+ * holds all pixels of the input, regardless of the plan's OutputOffset. Without passes the input is copied. */
 CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
                   const CudaDeviceImageView & input,

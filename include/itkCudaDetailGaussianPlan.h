@@ -28,19 +28,20 @@ struct CudaGaussianImpulseResponse
   unsigned int         NumberOfPolePairs{ 2 };
   std::complex<double> Pole[MaximumNumberOfPolePairs];   // p_j
   std::complex<double> Weight[MaximumNumberOfPolePairs]; // c_j
-  unsigned int         Order{ 0 };                       // of the derivative: 0, 1 or 2
+  unsigned int         Order{ 0 };                       // order of the derivative: 0, 1 or 2
   double               SigmaInPixels{ 1.0 };
-  double               ConstantResponse{ 0.0 }; // to a constant 1: 0 for orders 1 and 2
+  double               ConstantResponse{ 0.0 }; // response to a constant 1: 0 for orders 1 and 2
 
-  /** Orders 0 and 2 are even functions, order 1 is odd. */
+  /** Returns whether the response is an odd function, which is the case for order 1; orders 0 and 2 are even. */
   bool
   IsAntisymmetric() const
   {
     return Order == 1;
   }
 
-  /** Whether one sweep gives the states of both. All orders of one sigma have the same poles, except at a small sigma,
-   * where orders 1 and 2 are differences of pixels. In a plan order 0 follows them there. */
+  /** Returns whether both responses have the same poles, so that one sweep computes the states of both. All orders of
+   * one sigma have the same poles, except at a small sigma, where orders 1 and 2 are differences of pixels. There, a
+   * plan lets order 0 follow them. */
   bool
   HasPolesOf(const CudaGaussianImpulseResponse & other) const
   {
@@ -49,17 +50,17 @@ struct CudaGaussianImpulseResponse
   }
 };
 
-/** Deriche's fourth-order impulse response with the constants, normalisation and sign conventions of
+/** Returns Deriche's fourth-order impulse response with the constants, normalisation and sign conventions of
  * itk::RecursiveGaussianImageFilter (Deriche, INRIA RR-1893, 1993; Farneback and Westin, J Math Imaging Vis 26, 2006).
  *
  * Order 0 has sum 1. Orders 1 and 2 respond to a unit ramp with 1 and to n^2/2 with 1, per pixel (not per unit of
  * spacing); order 1 changes sign with a negative spacing. With `normalizeAcrossScale` they are multiplied by sigma and
  * sigma^2.
  *
- * Below a sigma of 0.212 pixels the exponentials do not follow the derivatives of so narrow a Gaussian: their values at
- * the neighbouring pixels change sign, and the normalisation divides by 0. Orders 1 and 2 are then the limit as sigma
- * goes to 0, the differences (x[n+1] - x[n-1]) / 2 and x[n+1] - 2 x[n] + x[n-1]. The step at this sigma, 2.2e-3 and
- * 1.7e-2, is no larger than the errors of Deriche's constants above it.
+ * Below a sigma of 0.212 pixels the exponentials cannot represent the derivatives of so narrow a Gaussian: their values
+ * at the neighbouring pixels change sign, and the normalisation divides by 0. Orders 1 and 2 are then the limit for
+ * sigma to 0, which are the differences (x[n+1] - x[n-1]) / 2 and x[n+1] - 2 x[n] + x[n-1]. The step at this sigma,
+ * 2.2e-3 and 1.7e-2, is no larger than the errors of Deriche's constants above it.
  *
  * \param order 0, 1 or 2
  *
@@ -71,17 +72,18 @@ struct CudaGaussianImpulseResponse
 CudaFilters_EXPORT CudaGaussianImpulseResponse
 MakeDericheImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
-/** A sixth-order impulse response, three pole pairs, with the constants of tools/fit_gaussian_exponentials.py;
- * normalisation, sign conventions, parameters and errors are those of MakeDericheImpulseResponse().
+/** Returns a sixth-order impulse response with three pole pairs, whose constants come from
+ * tools/fit_gaussian_exponentials.py. Normalisation, sign conventions, parameters and errors are those of
+ * MakeDericheImpulseResponse().
  *
- * Order 0 is within 1e-5 of the sampled Gaussian of sum 1, relative to its centre, from 0.5 pixels on. Orders 1 and 2
- * are within 7e-5 and 7e-4 of the largest value of the Gaussian's derivative, plus the error of sampling it at the
- * pixels, which grows quickly below 1.5 pixels. They are differences of pixels below 0.376 pixels, where the
- * exponentials give these up to 1.2e-5 and 1.6e-5. */
+ * From a sigma of 0.5 pixels on, order 0 is within 1e-5 of the sampled Gaussian of sum 1, relative to the value at its
+ * centre. Orders 1 and 2 are within 7e-5 and 7e-4 of the largest value of the Gaussian's derivative, plus the error of
+ * sampling it at the pixels, which grows quickly below 1.5 pixels. Below 0.376 pixels they are differences of pixels;
+ * at this sigma the exponentials differ from these by at most 1.2e-5 and 1.6e-5. */
 CudaFilters_EXPORT CudaGaussianImpulseResponse
 MakeAccurateImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
-/** The impulse response of that approximation. */
+/** Returns the impulse response of the given approximation. */
 CudaFilters_EXPORT CudaGaussianImpulseResponse
 MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation approximation,
                             unsigned int                    order,
@@ -89,8 +91,8 @@ MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation approximation,
                             double                          spacing,
                             bool                            normalizeAcrossScale);
 
-/** What becomes of a pass's result y at a pixel of its destination d. Where a sum of squares leaves the range of its
- * type, its root takes its place until the last pass. */
+/** How a pass combines its result y with the pixel d of its destination. If a sum of squares leaves the range of its
+ * type, its square root is stored instead until the last pass. */
 enum class CudaGaussianCombine : uint8_t
 {
   Store,           // d = y
@@ -100,7 +102,7 @@ enum class CudaGaussianCombine : uint8_t
   AddSquareAndRoot // d = sqrt(d + y^2)
 };
 
-/** One result of a line pass. Images are numbered; the plan's input is image 0. */
+/** One result of a line pass. Images are numbered, and the plan's input is image 0. */
 struct CudaGaussianPassResult
 {
   CudaGaussianImpulseResponse Kernel;
@@ -108,10 +110,10 @@ struct CudaGaussianPassResult
   CudaGaussianCombine         Combine{ CudaGaussianCombine::Store };
 };
 
-/** Filters every line of an image along one axis, with one impulse response or with several of the same poles.
+/** Filters every line of an image along one axis, with one impulse response or with several that have the same poles.
  *
- * The source is none of the destinations. Along axis 0 there is one result. Along the other axes there are at most
- * three, and each is stored. */
+ * The source must not be a destination. Along axis 0 there is one result. Along the other axes there are at most three,
+ * and each is stored in an image. */
 struct CudaGaussianLinePass
 {
   unsigned int                        Axis{ 0 };
@@ -119,7 +121,7 @@ struct CudaGaussianLinePass
   std::vector<CudaGaussianPassResult> Results;
 };
 
-/** How the lines of all passes continue beyond their ends. `Value` belongs to the mode Constant. */
+/** How the lines of all passes continue beyond their ends. `Value` is used in the mode Constant. */
 struct CudaGaussianBoundary
 {
   CudaFiltersEnums::BoundaryMode Mode{ CudaFiltersEnums::BoundaryMode::Nearest };
@@ -128,16 +130,16 @@ struct CudaGaussianBoundary
 
 struct CudaGaussianMask;
 
-/** Line passes, one after the other. The engine knows nothing else of a Gaussian filter. */
+/** Line passes that run one after the other. This is all that the engine knows of a Gaussian filter. */
 struct CudaGaussianPlan
 {
   unsigned int                      NumberOfImages{ 1 };
   std::vector<CudaGaussianLinePass> Passes;
-  std::vector<unsigned int>         Results;  // images that make up the output, component after component
+  std::vector<unsigned int>         Results;  // the images that make up the output, component after component
   std::vector<double>               Rotation; // row-major matrix that is applied to the results' vector; empty: none
   CudaGaussianBoundary              Boundary{};
 
-  std::shared_ptr<const CudaGaussianMask> Mask{}; // if set, the passes smooth over its valid pixels alone
+  std::shared_ptr<const CudaGaussianMask> Mask{}; // if set, the passes smooth only over its valid pixels
 };
 
 /** A product of one-dimensional impulse responses, one for each axis, given by their orders. */
@@ -145,15 +147,15 @@ struct CudaGaussianTerm
 {
   std::vector<unsigned int> Orders; // by axis
   double                    Factor{ 1.0 };
-  std::vector<double>       Sigma{}; // by axis; empty: those of the plan's parameters
+  std::vector<double>       Sigma{}; // by axis; empty: the sigmas of the plan's parameters
 };
 
-/** What a filter makes of its terms. */
+/** How a filter computes its output from its terms. */
 enum class CudaGaussianOutput : uint8_t
 {
-  Components, // each is a component of the output
-  Sum,        // their sum
-  Norm        // the root of the sum of their squares
+  Components, // each term is a component of the output
+  Sum,        // the sum of the terms
+  Norm        // the square root of the sum of their squares
 };
 
 /** Standard deviation and spacing along each axis, in physical units. */
@@ -162,36 +164,35 @@ struct CudaGaussianParameters
   std::vector<double> Sigma;
   std::vector<double> Spacing;
   bool                NormalizeAcrossScale{ false };
-  bool                KeepInput{ false }; // image 0 is never overwritten
+  bool                KeepInput{ false }; // never overwrite image 0
 
   CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
   CudaGaussianBoundary            Boundary{};
 };
 
-/** The sigmas, by axis, of the gradient's component along axis `component`.
+/** Returns the sigmas, by axis, of the gradient's component along axis `component`.
  *
- * With Approximation Deriche they are those of itk::GradientRecursiveGaussianImageFilter. That class gives its sigmas
- * to its internal filters, not to the axes. The filter of the derivative has the last sigma, whatever axis it runs
- * along. The filters that smooth have the other sigmas, in the order of the remaining axes. So {1, 8} means: component
- * 0 is the derivative along x with sigma 8, smoothed along y with sigma 1; component 1 is the derivative along y with
- * sigma 8, smoothed along x with sigma 1. With Approximation Accurate, which ITK does not have, sigma i is that of axis
- * i. */
+ * With Approximation Deriche they are the sigmas of itk::GradientRecursiveGaussianImageFilter, which gives its sigmas
+ * to its internal filters, not to the axes. The filter of the derivative has the last sigma, regardless of its axis.
+ * The smoothing filters have the other sigmas, in the order of the remaining axes. So {1, 8} means: component 0 is the
+ * derivative along x with sigma 8, smoothed along y with sigma 1, and component 1 is the derivative along y with sigma
+ * 8, smoothed along x with sigma 1. With Approximation Accurate, which ITK does not have, sigma i belongs to axis i. */
 CudaFilters_EXPORT std::vector<double>
                    CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int component);
 
-/** The derivative along axes a and b (a second derivative if they are the same), per physical unit. The sign of a
- * negative spacing is in the first derivative's kernel. */
+/** Returns the derivative along axes a and b (a second derivative if they are the same), per physical unit. The kernel
+ * of the first derivative includes the sign of a negative spacing. */
 CudaFilters_EXPORT CudaGaussianTerm
 MakeGaussianDerivativeTerm(const CudaGaussianParameters & parameters, unsigned int a, unsigned int b);
 
-/** The first derivatives along all axes, per physical unit. */
+/** Returns the first derivatives along all axes, per physical unit. */
 CudaFilters_EXPORT std::vector<CudaGaussianTerm>
                    MakeGaussianGradientTerms(const CudaGaussianParameters & parameters);
 
-/** The passes that compute `terms`, from the last axis to the first. Terms with the same orders and sigmas along the
- * last axes share these passes. A pass along any axis but the first gives all orders that are needed of its source with
- * one sigma: each source is read once for each sigma. An image is used again as soon as it has been read for the last
- * time.
+/** Returns the passes that compute `terms`, from the last axis to the first. Terms with the same orders and sigmas
+ * along the last axes share these passes. A pass along any axis but the first computes all orders that are needed of
+ * its source with one sigma, so that each source is read once for each sigma. An image is reused as soon as it has been
+ * read for the last time.
  *
  * \exception ExceptionObject naming what is out of range: a sigma, a spacing, their number (one to four axes), the
  * number of terms (at least one) or of their orders and sigmas (one for each axis), a boundary mode that does not
@@ -201,44 +202,44 @@ MakeGaussianPlan(const CudaGaussianParameters &        parameters,
                  const std::vector<CudaGaussianTerm> & terms,
                  CudaGaussianOutput                    output);
 
-/** Convolution with the Gaussian: order 0 along every axis. */
+/** Returns the plan of the convolution with the Gaussian, which has order 0 along every axis. */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeSmoothingPlan(const CudaGaussianParameters & parameters);
 
-/** The gradient, component i along axis i with the sigmas of CudaGradientSigmas(). `direction`, row after row, is
- * applied to each vector; an empty one is not.
+/** Returns the plan of the gradient, with component i along axis i and the sigmas of CudaGradientSigmas(). `direction`,
+ * given row after row, is applied to each vector unless it is empty.
  *
- * \exception ExceptionObject also if the matrix has another number of elements than the square of the axes' */
+ * \exception ExceptionObject also if the number of elements of the matrix is not the square of the number of axes */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeGradientPlan(const CudaGaussianParameters & parameters, const std::vector<double> & direction = {});
 
-/** The length of the gradient. */
+/** Returns the plan of the gradient's length. */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeGradientMagnitudePlan(const CudaGaussianParameters & parameters);
 
-/** The sum of the second derivatives along the axes. */
+/** Returns the plan of the sum of the second derivatives along the axes. */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeLaplacianPlan(const CudaGaussianParameters & parameters);
 
-/** The second derivatives, the upper triangle of their matrix row after row. */
+/** Returns the plan of the second derivatives, the upper triangle of their matrix row after row. */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeHessianPlan(const CudaGaussianParameters & parameters);
 
-/** In pixels: the least sigma at which Deriche's derivatives are not differences, and the largest for which ITK's code
- * has digits (CudaFindSigmaBeyondITK()). */
+/** In pixels: the smallest sigma at which Deriche's derivatives are not differences, and the largest sigma at which
+ * ITK's code has significant digits (CudaFindSigmaBeyondITK()). */
 constexpr double CudaSmallestDericheSigma = 0.212;
 constexpr double CudaLargestSigmaOfITK = 1000.0;
 
-/** The first sigma of the plan, in pixels, for which the code of itk::RecursiveGaussianImageFilter has no digits left;
- * 0 if it has for all.
+/** Returns the first sigma of the plan, in pixels, at which the code of itk::RecursiveGaussianImageFilter has no
+ * significant digits left, or 0 if there is no such sigma.
  *
- * The coefficients of its direct form are differences of numbers of the size of sigma^4. Its error grows as sigma^3: in
- * double it is 1e-5 of the image's range at 1,000 pixels, 5e-3 at 10,000 and more than the range from 50,000 on. Its
- * derivatives fail below the sigma at which MakeDericheImpulseResponse() takes differences. */
+ * The coefficients of ITK's direct form are differences of numbers of the size of sigma^4. Its error grows as sigma^3:
+ * in double it is 1e-5 of the image's range at 1,000 pixels, 5e-3 at 10,000 and more than the range from 50,000 on. Its
+ * derivatives fail below the sigma at which MakeDericheImpulseResponse() uses differences. */
 CudaFilters_EXPORT double
 CudaFindSigmaBeyondITK(const CudaGaussianPlan & plan);
 
-/** One impulse response along one axis.
+/** Returns the plan of one impulse response along one axis.
  *
  * \exception ExceptionObject naming the parameter that is out of range */
 CudaFilters_EXPORT CudaGaussianPlan

@@ -13,45 +13,48 @@
 
 namespace itk::CudaDetail
 {
-/** How an image is cut for a plan. */
+/** How an image is cut into slabs for a plan. */
 struct CudaGaussianSlabShape
 {
-  /** Across which axis: the last one of the image with more than one pixel, or the last one of the plan's passes. What
-   * has one index along it is a plane. */
+  /** The axis across which the image is cut: the last one with more than one pixel, or the last one of the plan's
+   * passes. All pixels with one index along this axis form a plane. */
   unsigned int Axis{ 0 };
   size_t       NumberOfPlanes{ 1 };
-  size_t       ChunkLength{ CudaSlabChunkLength }; // planes; all of them if the axis is the first, which is never cut
-  size_t       NumberOfChunks{ 1 };
+  // in planes; all of them if the axis is the first, which is never cut
+  size_t ChunkLength{ CudaSlabChunkLength };
+  size_t NumberOfChunks{ 1 };
 
-  /** Chunks on either side of a chunk that its results depend on, beside plane 0. */
+  /** Number of chunks on either side of a chunk on which its results depend, in addition to plane 0. */
   unsigned int LookAhead{ 0 };
-  /** Whether they depend on all chunks instead: the image is swept once before, for the states at the chunks' ends. */
+  /** Whether its results depend on all chunks instead. A first sweep over the image then computes the states at the
+   * ends of the chunks. */
   bool NeedsAllChunks{ false };
 };
 
-/** The shapes' data and strides are not read.
+/** Returns how the image is cut for the plan. The data and strides of the shapes are not read.
  *
- * \exception ExceptionObject if the plan cannot be cut: it has a mask, or BoundaryMode Wrap */
+ * \exception ExceptionObject if the plan cannot be cut, because it has a mask or BoundaryMode Wrap */
 CudaFilters_EXPORT CudaGaussianSlabShape
 CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
                          const CudaImageView &    inputShape,
                          const CudaImageView &    outputShape);
 
-/** States without a value, for CudaSlabOptions::States. They belong to one plan and one image. */
+/** Returns empty states for CudaSlabOptions::States. They must be used for one plan and one image only. */
 CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
                    CudaMakeSlabStates();
 
-/** Runs the plan over an image that comes and goes in whole planes (CudaGaussianSlabShape). The shapes give sizes,
- * component types and numbers of components; their data and strides are not used.
+/** Runs the plan over an image whose input and output are exchanged in whole planes (CudaGaussianSlabShape). The shapes
+ * give sizes, component types and numbers of components; their data and strides are not used.
  *
- * Source and sink are called from the calling thread. Planes are asked for in order, each once in a sweep; plane 0 may
- * be asked for once more before a part that does not begin with it. The sink gets planes in order. Nothing is called
- * after one of them, or `progress`, has thrown: the work that was queued ends, and the exception goes on unchanged.
+ * Source and sink are called from the calling thread. The source is asked for planes in order, for each once in a
+ * sweep; plane 0 may be requested once more before a part that does not begin with it. The sink gets planes in order.
+ * After the source, the sink or `progress` has thrown, none of them is called again: the queued work ends, and the
+ * exception is rethrown unchanged.
  *
- * The bits of the result do not depend on memory limits, devices and slabs. On the host they are those of
- * RunGaussianPlanOnHost(). On a device they are those of RunGaussianPlanOnDevice() there. In the boundary modes
- * Reflect, Mirror and Constant the image is continued by planes as far as the window reaches; the results then differ
- * from those of these functions by rounding. A run does not change from the device to the host.
+ * Memory limits, devices and slabs do not change a bit of the result. On the host it is bit-identical to
+ * RunGaussianPlanOnHost(), and on a device to RunGaussianPlanOnDevice() on this device. In the boundary modes Reflect,
+ * Mirror and Constant, however, the image is continued by planes within the reach of the window, so that the results
+ * differ from those of the two functions by rounding. A run that has begun on the device does not move to the host.
  *
  * \exception ExceptionObject if the plan cannot be cut (a mask, BoundaryMode Wrap), or options are out of range
  *
@@ -65,8 +68,9 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress);
 
-/** The same from and to host images. Whole planes of page-locked memory are not copied on the host. Input and output
- * may be the same memory; then a plane is not overwritten before the last chunk that needs it has read it. */
+/** Runs the plan in slabs from host image to host image. Whole planes of page-locked memory are transferred directly,
+ * without a copy on the host. Input and output may be the same memory; then a plane is not overwritten before the last
+ * chunk that needs it has read it. */
 CudaFilters_EXPORT CudaSlabReport
 CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaImageView &        input,

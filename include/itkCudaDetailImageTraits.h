@@ -14,7 +14,7 @@
 
 namespace itk::CudaDetail
 {
-/** The engines' name of a C++ type. IsSupported is false for types that the engines do not know. */
+/** Maps a C++ type to the engines' component type. IsSupported is false for types that the engines do not support. */
 template <typename T>
 struct CudaComponentTraits
 {
@@ -43,8 +43,8 @@ template <> struct CudaComponentTraits<double>         : CudaSupportedComponent<
 
 /** The component type of a pixel whose components are adjacent in memory.
  *
- * Scalars, and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors. No decltype
- * names it: ITK's generator of wrapping code cannot follow one. */
+ * Such pixels are scalars and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors.
+ * The implementation does not use decltype, because ITK's generator of wrapping code cannot evaluate it. */
 template <typename TPixel, typename = void>
 struct CudaPixelTraits
 {
@@ -57,7 +57,7 @@ struct CudaPixelTraits<TPixel, std::void_t<typename TPixel::FixedArray>>
   using ComponentType = typename TPixel::FixedArray::ValueType;
 };
 
-/** Component type and number of components of a pixel type. Length 0: the number is set for each image. */
+/** Component type and number of components of a pixel type. Length 0 means that the number is set for each image. */
 template <typename TPixel>
 struct CudaDevicePixelTraits
 {
@@ -80,10 +80,10 @@ struct CudaDevicePixelTraits<VariableLengthVector<TComponent>>
   static constexpr unsigned int Length = 0;
 };
 
-/** Whether the engines can work on images of a type, and on what components.
+/** Whether the engines support images of a type, and the type of their components.
  *
- * The engines can work on itk::Image and itk::VectorImage, and on classes derived from them, of at most four
- * dimensions. Image adaptors compute pixels on access and hold none. */
+ * The engines support itk::Image and itk::VectorImage, and classes derived from them, of at most four dimensions. They
+ * do not support image adaptors, which compute pixels on access and store none. */
 template <typename TImage>
 struct CudaImageTraits
 {
@@ -100,7 +100,7 @@ public:
   static constexpr bool IsSupported =
     HoldsPixels && CudaComponentTraits<ComponentType>::IsSupported && Dimension <= CudaImageView::MaximumDimension;
 
-  /** Why images of this type are not supported, in words; nullptr if they are. */
+  /** Returns why images of this type are not supported, in words; nullptr if they are. */
   static constexpr const char *
   GetUnsupportedReason()
   {
@@ -112,7 +112,7 @@ public:
   }
 };
 
-/** Size and types of `region` of an image of type TImage, without memory. */
+/** Returns the size and types of `region` of an image of type TImage, as a view without memory. */
 template <typename TImage>
 CudaImageView
 MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfComponents)
@@ -127,7 +127,7 @@ MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfCo
   return view;
 }
 
-/** As whole.IsInside(part), but also right for a part whose end is beyond the largest index. */
+/** Returns the same as whole.IsInside(part), but also works if the end of `part` is beyond the largest index value. */
 template <unsigned int VDimension>
 bool
 CudaRegionHolds(const ImageRegion<VDimension> & whole, const ImageRegion<VDimension> & part)
@@ -144,9 +144,9 @@ CudaRegionHolds(const ImageRegion<VDimension> & whole, const ImageRegion<VDimens
   return true;
 }
 
-/** Throws unless the image holds the pixels of `region`, as ITK's iterators do. An image without source that was
- * released, for example by a filter that ran in place, has lost its pixels but not its largest possible region. `name`:
- * of the image in the exception; its class where there is none. */
+/** Throws unless the image holds the pixels of `region`, as ITK's iterators do. An image without a source that was
+ * released, for example by a filter that ran in place, has lost its pixels but not its largest possible region. The
+ * exception calls the image `name`, or by its class if that is null. */
 template <typename TImage>
 void
 CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType & region, const char * name = nullptr)
@@ -176,7 +176,7 @@ CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType
   }
 }
 
-/** The pixels of `region`.
+/** Returns a view of the pixels of `region`.
  * \exception ExceptionObject if the image's buffered region does not hold them */
 template <typename TImage>
 CudaImageView
@@ -188,7 +188,7 @@ MakeCudaImageView(const TImage * image, const typename TImage::RegionType & regi
   CudaImageView         view = MakeCudaImageShape<TImage>(region, image->GetNumberOfComponentsPerPixel());
   const OffsetValueType first =
     image->ComputeOffset(region.GetIndex()) * static_cast<OffsetValueType>(view.NumberOfComponents);
-  // The view serves inputs and outputs; an input's pixels are only read.
+  // The cast is safe because views of inputs are only read.
   view.Data = const_cast<ComponentType *>(reinterpret_cast<const ComponentType *>(image->GetBufferPointer())) + first;
   for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
   {
@@ -199,9 +199,9 @@ MakeCudaImageView(const TImage * image, const typename TImage::RegionType & regi
 }
 } // end namespace itk::CudaDetail
 
-/** For filters whose outputs are numbered and differ in type, after `using Superclass::MakeOutput`. ProcessObject
- * replaces an output that was disconnected by its name. For every name ImageSource makes an image of the first output's
- * type. */
+/** For filters with numbered outputs of different types, after `using Superclass::MakeOutput`. ProcessObject replaces a
+ * disconnected output by its name, and for every name ImageSource would create an image of the first output's type. The
+ * macro calls MakeOutput() with the output's number instead. */
 #define itkCudaNumberedOutputsMacro()                                                                                  \
   itk::ProcessObject::DataObjectPointer MakeOutput(const itk::ProcessObject::DataObjectIdentifierType & name) override \
   {                                                                                                                    \

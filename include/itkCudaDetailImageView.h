@@ -11,10 +11,10 @@
 
 namespace itk::CudaDetail
 {
-/** A region of an image in host memory, as plain data. A filter hands it to an engine.
+/** A region of an image in host memory, as plain data. Filters pass it to engines.
  *
- * Components of a pixel are adjacent, as in itk::Image and itk::VectorImage. Axes
- * beyond the image's dimension have size 1. The view owns nothing. */
+ * Components of a pixel are adjacent, as in itk::Image and itk::VectorImage. Axes beyond the image's dimension have
+ * size 1. The view owns nothing. */
 struct CudaImageView
 {
   static constexpr unsigned int MaximumDimension = 4;
@@ -22,9 +22,9 @@ struct CudaImageView
   void *            Data{ nullptr }; // first component of the region's first pixel
   CudaComponentType ComponentType{ CudaComponentType::Float };
   size_t            NumberOfComponents{ 1 };
-  // pixels along each axis
+  // Number of pixels along each axis.
   std::array<size_t, MaximumDimension> Size{ { 1, 1, 1, 1 } };
-  // components from a pixel to its neighbour along each axis
+  // Distance between neighbouring pixels along each axis, in components.
   std::array<size_t, MaximumDimension> Stride{ { 1, 1, 1, 1 } };
 
   size_t
@@ -39,7 +39,8 @@ struct CudaImageView
   }
 };
 
-/** Throws unless an output has as many components as a filter gives: `results` for each component of the input.
+/** Throws unless an output has as many components as a filter computes, which is `results` for each component of the
+ * input.
  * \exception ExceptionObject that names both numbers */
 CudaFilters_EXPORT void
 CudaVerifyComponents(size_t inputComponents, size_t results, size_t outputComponents);
