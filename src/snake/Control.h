@@ -16,13 +16,13 @@ struct SnakePlan
   static constexpr int MaximumLevels = 2;
 
   int      NumberOfLevels{ 1 };
-  uint32_t Exponent[MaximumLevels]{}; // of the levels, coarsest first
+  uint32_t Exponent[MaximumLevels]{}; // of the levels' cells, coarsest level first
   int32_t  FirstStep{ 1 };
-  int      Rings{ 1 };       // candidates at 1, 2, 4 steps
+  int      Rings{ 1 };       // 1 to 3: candidates at distances of 1, 2 and 4 steps
   bool     InTurns{ false }; // nodes move in groups, one after the other
   bool     Removal{ false }; // nodes are removed at the end
   int64_t  MinimumSquaredLength{ 1 };
-  double   ShareToLeave{ 0.0 }; // of what a step gained
+  double   ShareToLeave{ 0.0 }; // a step is left when an iteration gains less than this share of the step's gain
   double   MinimumGain{ 0.0 };
   double   NodeCost{ 0.0 }; // log N
   int64_t  MinimumRegionSize{ 1 };
@@ -47,10 +47,10 @@ public:
   };
 
   Phase               Next{ Phase::Measure };
-  int                 Level{ 0 }; // index in the plan
+  int                 Level{ 0 }; // index of the level in the plan
   int32_t             Step{ 1 };
   int                 Colour{ 0 };
-  int                 LongestRun{ 1 }; // of nodes that may be removed at once
+  int                 LongestRun{ 1 }; // maximum number of consecutive nodes that one proposal removes
   uint32_t            Iterations{ 0 };
   CudaRegionSnakeStop Stop{ CudaRegionSnakeStop::Converged };
 
@@ -62,15 +62,16 @@ public:
     , Step(firstLevel == 0 ? plan.FirstStep : StepOnEntering(plan, firstLevel))
   {}
 
-  /** The number of the cache of candidates' changes that belongs to the step. While nodes are removed, the step
-   * alternates between two values, and the changes of most nodes stay valid from one round to the next. */
+  /** Returns the index of the cache of the candidates' changes for the current step. While nodes are removed, the step
+   * alternates between two values. Each value has its own cache, so that the changes of most nodes stay valid from one
+   * round to the next. */
   ITK_CUDA_HOST_DEVICE int
   GetCache() const
   {
     return m_Removing && Step == StepAfterRemoval ? 1 : 0;
   }
 
-  /** Whether a phase that began on `level` with `step` leaves no candidate where it was. */
+  /** Returns whether the candidates have other positions than in a phase that began on `level` with `step`. */
   ITK_CUDA_HOST_DEVICE bool
   ChangesCandidates(int level, int32_t step) const
   {
@@ -91,7 +92,8 @@ public:
     Next = Phase::Move;
   }
 
-  /** `gain`: the fall of the criterion since the iteration began. Returns whether the phase ended the iteration. */
+  /** Advances the control after a phase of moves. `gain` is the decrease of the criterion since the iteration began.
+   * Returns whether the phase was the last one of the iteration. */
   ITK_CUDA_HOST_DEVICE bool
   AfterMove(const SnakePlan & plan, bool moved, double gain, int numberOfColours)
   {
@@ -137,9 +139,8 @@ public:
     this->BeginMoves(plan);
   }
 
-  /** Nodes are removed until no removal pays. Then the other nodes move until no move pays. After that more removals
-   * may pay.
-   */
+  /** Advances the control after a phase of removals. Nodes are removed until no removal pays. The remaining nodes then
+   * move until no move pays, after which more removals may pay. */
   ITK_CUDA_HOST_DEVICE void
   AfterRemove(const SnakePlan & plan, bool removed)
   {
@@ -156,7 +157,8 @@ public:
     }
     else
     {
-      // Runs of nodes are tried only when no single removal pays: their gains add up, so they would always win.
+      // Runs of nodes are tried only when no single removal pays. Otherwise they would always win, because the gain of
+      // a run is the sum of its nodes' gains.
       Next = LongestRun < MaximumRemovedRun ? Phase::Remove : Phase::Finished;
       LongestRun = MaximumRemovedRun;
     }
@@ -165,11 +167,12 @@ public:
 private:
   double m_GainOfStep{ 0.0 };
   bool   m_Moved{ false };
-  bool   m_LastRound{ false }; // of a level that is not the last: no insertion follows
+  bool   m_LastRound{ false }; // final round of moves on a level that is not the last; no insertion follows
   bool   m_Removing{ false };
   bool   m_Removed{ false }; // since the last moves
 
-  /** Whether more nodes, a smaller step or smaller cells follow in any case. The present step then need not settle. */
+  /** Returns whether more nodes, a smaller step or smaller cells are certain to follow. The current step then need not
+   * converge. */
   ITK_CUDA_HOST_DEVICE bool
   SmallerMovesFollow(const SnakePlan & plan) const
   {

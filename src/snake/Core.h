@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-// The snake uses the lattice, the laws and the sums of the room below without its namespace.
+// Lets the snake use the lattice, the laws and the sums of namespace region without qualification.
 namespace itk::cuda
 {
 namespace region
@@ -22,14 +22,15 @@ using namespace region;
 } // namespace itk::cuda
 
 // The steps of the snake. Each is a decision about one node or one pair of nodes that depends only on the state before
-// the phase. Any number of threads can therefore take them at once, in any order.
+// the phase. Any number of threads can therefore make these decisions concurrently and in any order.
 //
-// A phase of moves is safe because of two facts. Nodes that are not adjacent have no edge in common: the changes by
-// their moves add up exactly. With the parameters of the law fixed, the likelihood is linear in the sums: moves that
-// each lower it also lower it together. Estimating the parameters anew lowers it further.
+// Two facts make a phase of moves safe. Nodes that are not adjacent share no edge, so the changes of their moves add up
+// exactly. With the parameters of the law fixed, the negative log-likelihood is linear in the sums, so moves that each
+// lower it also lower it together. Estimating the parameters again lowers it further.
 namespace itk::cuda::snake
 {
-/** Node at a distance of step * 2^(w / 8) cells in direction w % 8, held inside the level. */
+/** Returns the position of candidate w of a node: step * 2^(w / 8) cells away in direction w % 8, clamped to the level.
+ */
 ITK_CUDA_HOST_DEVICE inline LatticePoint
 CandidatePosition(const LatticePoint & node, int w, int32_t step, int32_t width, int32_t height)
 {
@@ -41,26 +42,26 @@ CandidatePosition(const LatticePoint & node, int w, int32_t step, int32_t width,
   return { Maximum(0, Minimum(width, node.X + dx)), Maximum(0, Minimum(height, node.Y + dy)) };
 }
 
-/** The change of the sums by a move or a removal, and its gain: the change of the linear form, negative for an
- * improvement. */
+/** A proposed move, insertion or removal: its change of the sums, and its gain, which is the change of the linear form.
+ * A negative gain is an improvement. */
 struct Proposal
 {
   int32_t      Node;
   LatticePoint Position;
   double       Gain;
   Moments      Change;
-  int32_t      Run{ 1 }; // of a removal: nodes from Node on
+  int32_t      Run{ 1 }; // number of consecutive nodes to remove, from Node on
 };
 
-/** Whether proposal x comes before y: by gain, ties by node. */
+/** Returns whether proposal x has priority over y. The smaller gain comes first, and ties are broken by node index. */
 ITK_CUDA_HOST_DEVICE inline bool
 ComesBefore(const Proposal & x, const Proposal & y)
 {
   return x.Gain < y.Gain || (x.Gain == y.Gain && x.Node < y.Node);
 }
 
-/** Whether the target may have `count` of `total` pixels after a change from `present`. No region gets smaller than the
- * minimum, and a region that is smaller does not shrink further. */
+/** Returns whether the number of the target's pixels may change from `present` to `count` of `total` pixels. No region
+ * may shrink below the minimum, and a region that is already smaller may not shrink further. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsCountAllowed(int64_t count, int64_t present, int64_t total, int64_t minimum)
 {
@@ -69,14 +70,15 @@ IsCountAllowed(int64_t count, int64_t present, int64_t total, int64_t minimum)
   return target && background && count > 0 && count < total;
 }
 
-/** Whether `number` changes that each add `cost` to J lower the total by the minimum. */
+/** Returns whether `number` changes, each of which adds `cost` to J, lower the total by at least the minimum gain. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsImprovement(double criterion, double cost, int number, double present, double minimumGain)
 {
   return criterion + cost * static_cast<double>(number) <= present - minimumGain;
 }
 
-/** Number of groups of nodes that move in turns. No two nodes of a group are adjacent. */
+/** Returns the number of groups of nodes that move in turns. No two nodes of a group are adjacent, which takes a third
+ * group if the number of nodes is odd. Without turns there is one group of all nodes. */
 ITK_CUDA_HOST_DEVICE inline int
 NumberOfColours(int n, bool inTurns)
 {
@@ -89,14 +91,15 @@ ColourOf(int i, int n, int numberOfColours)
   return numberOfColours == 1 ? 0 : (n % 2 == 1 && i == n - 1 ? 2 : i % 2);
 }
 
-/** The chain that a proposed move makes. */
+/** Returns the chain of two edges that a proposed move creates. */
 ITK_CUDA_HOST_DEVICE inline LatticeChain
 ChainOf(const LatticePoint * polygon, int n, const Proposal & move)
 {
   return { polygon[Previous(move.Node, n)], move.Position, polygon[Next(move.Node, n)] };
 }
 
-/** Whether two proposed moves conflict: each is possible alone, but not with the other. */
+/** Returns whether two proposed moves conflict, which means that each is possible alone, but not together with the
+ * other. */
 ITK_CUDA_HOST_DEVICE inline bool
 MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Proposal & y)
 {
@@ -108,18 +111,19 @@ MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Pro
   return ChainsMeet(ChainOf(polygon, n, x), ChainOf(polygon, n, y), distance == 2, distance == n - 2);
 }
 
-/** Whether only one of the proposals may be removed. This is so if few nodes are left: several removals of up to
- * `longestRun` nodes could leave fewer than three nodes. */
+/** Returns whether only one proposed removal may be accepted. This is the case if the polygon has so few nodes that
+ * several removals of up to `longestRun` nodes could leave fewer than three. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemoveOneAtATime(int n, int longestRun)
 {
   return n < 4 * (longestRun + 1);
 }
 
-/** Whether two removals in a polygon of many nodes conflict: one of them takes a node of the other or an end of its
- * chord. Chords ab and cd cannot meet otherwise: cd does not meet the nodes' edges a-...-b, so it would lead from one
- * side of the closed line a-...-b-a to the other, and the nodes' edges c-...-d, which meet neither a-...-b nor ab,
- * would not. */
+/** Returns whether two removals conflict in a polygon for which RemoveOneAtATime() is false. They conflict if one of
+ * them removes a node that the other removes or an end of the other's chord. Chords ab and cd cannot meet otherwise.
+ * If they met, cd would lead from one side of the closed line a-...-b-a to the other, because it does not meet the
+ * polygon's edges a-...-b. But the polygon's edges c-...-d, which have the same ends as cd, meet neither a-...-b nor
+ * ab. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemovalsConflict(int n, const Proposal & x, const Proposal & y)
 {
@@ -127,7 +131,7 @@ RemovalsConflict(int n, const Proposal & x, const Proposal & y)
   return distance <= x.Run || n - distance <= y.Run;
 }
 
-/** Midpoint of an edge, rounded down. */
+/** Returns the midpoint of an edge, with both coordinates rounded down. */
 ITK_CUDA_HOST_DEVICE inline LatticePoint
 MidpointOf(const LatticePoint & p, const LatticePoint & q)
 {
@@ -148,8 +152,8 @@ SquaredLength(const LatticePoint & p, const LatticePoint & q)
   return dx * dx + dy * dy;
 }
 
-/** Whether the midpoint of edge i (from node i to the next) can be inserted: the edge is long enough, and the polygon
- * stays simple. */
+/** Returns whether the midpoint of edge i (from node i to the next) can be inserted, because the edge is long enough
+ * and the polygon stays simple. */
 ITK_CUDA_HOST_DEVICE inline bool
 CanInsert(const LatticePoint * polygon, int n, int i, int64_t minimumSquaredLength)
 {
@@ -162,8 +166,8 @@ CanInsert(const LatticePoint * polygon, int n, int i, int64_t minimumSquaredLeng
   return MidpointIsExact(p, q) || ChainKeepsSimple(polygon, n, i, MidpointOf(p, q), Next(i, n));
 }
 
-/** Whether the midpoints of edges i and j conflict: each is possible alone, but not with the other. A midpoint that
- * lies on its edge moves no edge. */
+/** Returns whether the midpoints of edges i and j conflict, which means that each can be inserted alone, but not
+ * together with the other. A midpoint that lies exactly on its edge moves no edge and conflicts with no other. */
 ITK_CUDA_HOST_DEVICE inline bool
 InsertionsConflict(const LatticePoint * polygon, int n, int i, int j)
 {

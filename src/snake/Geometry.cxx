@@ -32,13 +32,13 @@ RequireCudaSnakeRows(const CudaSnakePolygon & polygon, int32_t height)
 namespace
 {
 /** \class SimplicitySweep
- * \brief Whether edges that are not adjacent meet. For polygons without corners that fold back on themselves.
+ * \brief Tests whether edges that are not adjacent meet, in a polygon without corners whose edges fold back on each
+ * other.
  *
- * A line sweeps over the nodes in the order of (X, Y), which is that of a line turned a little from the Y axis (Shamos
+ * A sweep line passes the nodes in the order of (X, Y), like a line that is slightly rotated from the Y axis (Shamos
  * and Hoey, Geometric intersection problems, FOCS 1976). The edges that it crosses are kept in their order along the
- * line. At the first point where edges meet, two of them become neighbours in that order before the sweep is past the
- * point. Only neighbours must therefore be tested. Until then the order is well defined.
- */
+ * line. Before the sweep passes the first point where edges meet, two of these edges become neighbours in that order.
+ * It is therefore sufficient to test neighbours. Up to that point the order is well defined. */
 class SimplicitySweep
 {
 public:
@@ -78,7 +78,7 @@ private:
   const CudaSnakePolygon &     m_Polygon;
   const int                    m_NumberOfNodes;
   Order                        m_Crossed; // edges, each by the index of its first node
-  std::vector<Order::iterator> m_Places;  // of the edges in m_Crossed
+  std::vector<Order::iterator> m_Places;  // of each edge: its iterator in m_Crossed
 
   static bool
   ComesBefore(const CudaSnakePoint & p, const CudaSnakePoint & q)
@@ -96,7 +96,7 @@ private:
     return std::max(m_Polygon[edge], m_Polygon[Next(edge, m_NumberOfNodes)], ComesBefore);
   }
 
-  /** Whether edge x lies below edge y where the sweep crosses both, seen from the later one's start. */
+  /** Returns whether edge x lies below edge y where the sweep line crosses both, tested at the later one's start. */
   bool
   Compare(int x, int y) const
   {
@@ -127,7 +127,7 @@ private:
              m_Polygon[x], m_Polygon[Next(x, m_NumberOfNodes)], m_Polygon[y], m_Polygon[Next(y, m_NumberOfNodes)]);
   }
 
-  /** Takes the sweep past a node. Returns true if no edges were found to meet. */
+  /** Moves the sweep line past a node. Returns false if edges were found to meet. */
   bool
   Pass(int node)
   {

@@ -16,16 +16,17 @@
 
 namespace itk::cuda::snake
 {
-/** The nodes with a proposal that compete, and which of them others suppress. */
+/** The nodes whose proposals compete, and a flag for each node whether a better conflicting proposal suppresses its
+ * own. */
 struct ProposalList
 {
   int32_t * Nodes;        // in any order
-  int32_t * IsSuppressed; // by node
+  int32_t * IsSuppressed; // indexed by node, not by position in the list
   int32_t   Count;
-  bool      HasBoxes; // whether the group has room for a box of each proposal
+  bool      HasBoxes; // whether the group has room for the bounding box of each proposal
 };
 
-/** The sums of a group's threads. */
+/** The reduced sums of all threads of a group. */
 struct GroupSum
 {
   Moments Sums;
@@ -33,27 +34,27 @@ struct GroupSum
 };
 
 /** \class SerialGroup
- * \brief The host's thread as the group of threads that draws the conclusion of a phase (snake/Phases.h).
+ * \brief A single host thread as the group of threads that concludes a phase (snake/Phases.h).
  *
- * All threads of a group call the same functions with the same arguments. After the next Sync() they see what the other
- * threads have written. On the device the group is a block, BlockGroup.
- */
+ * All threads of a group call the same functions with the same arguments, and see the writes of the other threads
+ * after the next Sync(). On the device the group is a thread block, see BlockGroup. */
 class SerialGroup
 {
 public:
-  /** `atRow` is called before each row of the pairs that ForPairs() goes through; it may throw. */
+  /** Creates a group of the calling thread. ForPairs() calls `atRow` before it compares a proposal with its successors;
+   * `atRow` may throw. */
   explicit SerialGroup(std::function<void(size_t)> atRow = {})
     : m_AtRow(std::move(atRow))
   {}
 
-  /** By one thread. */
+  /** Calls the function in one thread of the group. */
   template <typename TFunction>
   void
   OnFirst(const TFunction & function) const
   {
     function();
   }
-  /** Calls the function in one other thread, at the same time. */
+  /** Calls the function in another thread of the group, concurrently with OnFirst(). */
   template <typename TFunction>
   void
   OnSecond(const TFunction & function) const
@@ -65,7 +66,7 @@ public:
   Sync() const
   {}
 
-  /** Calls function(i) for 0 <= i < count, each by any thread. */
+  /** Calls function(i) for 0 <= i < count, each in any one thread of the group. */
   template <typename TFunction>
   void
   ForEach(int count, const TFunction & function) const
@@ -76,15 +77,15 @@ public:
     }
   }
 
-  /** Sums of the arguments of all threads, until the next call. */
+  /** Returns the sums of the arguments over all threads. A reference to them is valid until the next call. */
   GroupSum
   Sum(const Moments & sums, int number) const
   {
     return { sums, number };
   }
 
-  /** Lists the nodes for which isListed(node) holds, none of them suppressed. A conclusion that was interrupted gets
-   * the list that it left. */
+  /** Lists the nodes for which isListed(node) holds and clears their suppression flags. When an interrupted conclusion
+   * is resumed, returns its existing list with the flags set so far. */
   template <typename TFunction>
   ProposalList
   List(const SnakeState & snake, const TFunction & isListed)
@@ -102,15 +103,15 @@ public:
     return list;
   }
 
-  /** The box of number s of the list. */
+  /** Returns the bounding box of the proposal at position s of the list. */
   LatticeBox &
   GetBox(int s)
   {
     return m_Boxes[s];
   }
 
-  /** Calls compare(s, t) for 0 <= s < t < list.Count, each by any thread, and waits for all of them. Returns whether
-   * there was time for all calls. If there was not, the conclusion is interrupted. */
+  /** Calls compare(s, t) for 0 <= s < t < list.Count, each in any one thread, and waits for all calls. Returns whether
+   * there was time for all of them. Otherwise the conclusion is interrupted. */
   template <typename TFunction>
   bool
   ForPairs(const ProposalList & list, const TFunction & compare) const
@@ -129,9 +130,10 @@ public:
     return true;
   }
 
-  /** Calls write(i, item, rank) for 0 <= i < count, each by any thread: `item` is what read(i) returned, `rank` the
-   * number of indices before i whose item is counted. An index is read before anything is written for it or for a later
-   * index. Waits for all calls and returns the number of counted items. */
+  /** Calls write(i, item, rank) for 0 <= i < count, each in any one thread, where `item` is the result of read(i), and
+   * `rank` is the exclusive prefix sum of IsCounted, the number of counted items before i. read(i) returns before
+   * write() is called for i or a later index, so data may be moved to lower indices in place. Waits for all calls and
+   * returns the number of counted items. */
   template <typename TRead, typename TWrite>
   int
   ForRanks(int count, const TRead & read, const TWrite & write) const
@@ -146,7 +148,8 @@ public:
     return rank;
   }
 
-  /** Whether the conclusion is interrupted. Its work so far is kept, and it must be drawn again. */
+  /** Returns whether the conclusion is interrupted. Its work so far is kept, and the caller must conclude the phase
+   * again. */
   bool
   IsInterrupted() const
   {
@@ -158,8 +161,8 @@ private:
   std::vector<LatticeBox>     m_Boxes;
 };
 
-/** One run on an image that is prepared for it alone. `make` makes the image of its samples, run(image, snakeRun) runs
- * the snake on it. */
+/** Runs the snake once on an image that is prepared for this run only. make(samples) creates the image from its
+ * samples, and run(image, snakeRun) runs the snake on it. The times of the preparation are added to the result. */
 template <typename TMake, typename TRun>
 CudaRegionSnakeResult
 RunOnce(const CudaRegionSnakeInput &      input,

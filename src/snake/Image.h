@@ -14,9 +14,8 @@ namespace itk::cuda::snake
 /** \class SnakeImage
  * \brief An image, its law and its mask, prepared once for any number of runs (SnakeRun).
  *
- * Samples and sums are made by the constructor of HostSnakeImage or DeviceSnakeImage and never change, so runs may be
- * under way in several threads at once. The image has to live until they have returned.
- */
+ * The constructor of HostSnakeImage or DeviceSnakeImage makes the samples and the sums. They never change, so several
+ * threads may run the snake on the image concurrently. The image must outlive all runs. */
 class SnakeImage
 {
 public:
@@ -40,7 +39,8 @@ public:
     return m_Law;
   }
 
-  /** A run's parameters with those that belong to the image: NoiseLaw, NumberOfLooks and ForegroundThreshold. */
+  /** Returns the run's parameters, with NoiseLaw, NumberOfLooks and ForegroundThreshold replaced by the image's values.
+   */
   CudaRegionSnakeParameters
   Complete(CudaRegionSnakeParameters parameters) const
   {
@@ -67,25 +67,25 @@ private:
 };
 
 /** Checks the image, its mask and the parameters of its law, and makes the samples.
- * \exception ExceptionObject naming what cannot be, or the first pixel that the law refuses */
+ * \exception ExceptionObject naming the invalid argument, or the first pixel whose value the law does not allow */
 Samples
 MakeSamples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const Threads & threads);
 
 /** \class HostSnakeImage
- * \brief A SnakeImage in host memory. An image of integers without a mask may be used in place: it must not change, and
- * must live as long.
- */
+ * \brief A SnakeImage in host memory. An integer image without a mask may be used in place. It must then not change,
+ * and must outlive this object. */
 class HostSnakeImage : public SnakeImage
 {
 public:
-  /** Made of the input's image and mask; a start is ignored.
-   * \param parameters NoiseLaw, NumberOfLooks, ForegroundThreshold; and Schedule: whole images are best run with it
+  /** Makes the samples and sums of the input's image and mask. A start in the input is ignored.
+   * \param parameters NoiseLaw, NumberOfLooks and ForegroundThreshold are used, and Schedule. The cells of the
+   * coarsest level are made for this schedule, so runs on the whole image are fastest with it.
    * \exception ExceptionObject as MakeSamples() */
   HostSnakeImage(const CudaRegionSnakeInput &      input,
                  const CudaRegionSnakeParameters & parameters,
                  const Threads &                   threads);
 
-  /** Made of samples. */
+  /** Makes the sums of existing samples. */
   HostSnakeImage(Samples samples, const CudaRegionSnakeParameters & parameters, const Threads & threads);
 
   const RowSums &

@@ -6,17 +6,18 @@
 #include "snake/Group.h"
 #include "snake/State.h"
 
-// The changes of the snake after the proposals of a phase. They are written once for the host and for the device, where
-// a group of threads works together: see SerialGroup.
+// The conclusion of a phase: which of its proposals are accepted, and how they change the snake. The code is shared by
+// the host and the device, where a group of threads works together; see SerialGroup.
 namespace itk::cuda::snake
 {
-// Values of SnakeState::Accepted. Any other value is the one node whose proposal is accepted.
+// Values of SnakeState::Accepted. Any other value is the index of the only node whose proposal is accepted.
 constexpr int32_t AcceptNone = -1;
 constexpr int32_t AcceptNonConflicting = -2;
 
-/** Suppresses the later one of each pair of listed proposals that conflict. Neighbours conflict if they do so wherever
- * their chains are. Other pairs conflict if `conflict(x, y)` holds, which needs chains whose boxes are not apart.
- * `beats(x, y)` says whether x comes before y. Returns whether there was time for all pairs. */
+/** Suppresses one proposal of each conflicting pair in the list: the one that does not have priority according to
+ * `beats(x, y)`. With `neighboursConflict`, proposals of neighbouring nodes always conflict. Other pairs conflict if
+ * `conflict(x, y)` holds, which is only called if the bounding boxes of their chains overlap. Returns whether there
+ * was time for all pairs. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup, typename TChain, typename TBeats, typename TConflict>
 ITK_CUDA_HOST_DEVICE bool
@@ -50,8 +51,8 @@ SuppressConflicts(TGroup &             group,
   });
 }
 
-/** Suppresses the proposals of removals that conflict with an earlier one. A removal conflicts with those near it, or
- * with all. */
+/** Suppresses each proposed removal that conflicts with one of higher priority. Only removals of nearby nodes can
+ * conflict, unless RemoveOneAtATime() holds. In this case each conflicts with all others. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
@@ -76,8 +77,8 @@ SuppressConflictingRemovals(TGroup & group, const SnakeState & snake, const Prop
   group.Sync();
 }
 
-/** Accepts a change of the sums if it is allowed and lowers J by enough. Returns whether it was accepted. `cost` is
- * what each of its `number` nodes adds to J. */
+/** Accepts a change of the sums if it is allowed and lowers J by at least the minimum gain. Each of its `number` nodes
+ * adds `cost` to J. Returns whether the change was accepted. */
 ITK_CUDA_HOST_DEVICE inline bool
 TryChange(SnakeState & snake, const Moments & change, int number, double cost)
 {
@@ -96,7 +97,7 @@ TryChange(SnakeState & snake, const Moments & change, int number, double cost)
   return true;
 }
 
-/** The listed proposal that comes before all others; by one thread. */
+/** Returns the node of the listed proposal with the highest priority. Called by one thread. */
 ITK_CUDA_HOST_DEVICE inline int
 FindBest(const SnakeState & snake, const ProposalList & list)
 {
@@ -108,9 +109,9 @@ FindBest(const SnakeState & snake, const ProposalList & list)
   return best;
 }
 
-/** Decides about the listed proposals. It accepts all that are not suppressed; or the best alone, if rounding or a
- * region's size does not allow all; or none. snake.Accepted says which. The snake's sums, criterion and linear form are
- * updated. */
+/** Decides which of the listed proposals are accepted: all that are not suppressed, or only the best one if rounding or
+ * the size of a region rules out accepting all, or no proposal. Stores the decision in snake.Accepted, and updates the
+ * snake's sums, criterion and linear form. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
@@ -131,7 +132,7 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
   group.Sync();
   LinearForm form;
   group.OnSecond([&]() {
-    // Computes what the next phase most likely needs, while another thread finds out.
+    // Speculatively computes the linear form that the next phase most likely needs, while the first thread decides.
     form = list.Count > 0 ? snake.LinearFormOf(sumsOfKept) : LinearForm{};
   });
   group.OnFirst([&]() {
@@ -167,7 +168,8 @@ IsAccepted(const SnakeState & snake, const ProposalList & list, int i)
   return snake.Accepted == AcceptNonConflicting ? !list.IsSuppressed[i] : snake.Accepted == i;
 }
 
-/** Returns whether any node moved. `before`: the polygon at the beginning of the phase. */
+/** Moves the nodes whose proposals are accepted, and returns whether any node moved. `before` is the polygon at the
+ * beginning of the phase. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE bool
@@ -203,13 +205,14 @@ ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
   return snake.Accepted != AcceptNone;
 }
 
-/** For insertions: whether the node must be inserted if there is room. */
+/** The data of an edge in the compaction of insertions: whether its midpoint is to be inserted if there is room. */
 struct InsertionItem
 {
   bool IsCounted{ false };
 };
 
-/** Returns whether any node was inserted. `cutShort`: whether there was room for all. */
+/** Inserts the proposed midpoints that are not suppressed, and returns whether any node was inserted. `cutShort` is set
+ * to whether the maximum number of nodes left no room for some of them. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE bool
@@ -218,7 +221,7 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   LatticePoint *       longer = snake.Polygons[1 - snake.Current];
   const int            n = snake.NumberOfNodes;
-  // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
+  // Insertions with an exact midpoint (Gain 1) move no edge and conflict with no other, so they are not listed.
   const ProposalList list =
     group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0 && snake.Slots[i].Gain == 0.0; });
   const bool all = SuppressConflicts(
@@ -267,7 +270,7 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   return accepted;
 }
 
-/** The data that a node keeps when nodes around it are removed. */
+/** The data that is moved with a node when nodes are removed. */
 struct RemovalItem
 {
   bool    IsCounted{ false }; // whether the node stays
@@ -275,7 +278,7 @@ struct RemovalItem
   int32_t Row{ 0 };
 };
 
-/** Returns whether any node was removed. */
+/** Removes the nodes whose proposals are accepted, and returns whether any node was removed. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE bool
@@ -305,7 +308,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
     }
     return true;
   };
-  // The data of the nodes moves to lower indices in place.
+  // Moves the data of the remaining nodes to lower indices, in place.
   const int left = group.ForRanks(
     n,
     [&](int i) {
@@ -331,7 +334,8 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
   return true;
 }
 
-/** Adds an entry for the present state if there is room. One thread calls it. `level`, `step`: of the phase. */
+/** Appends an entry for the current state to the record if there is room. `level` and `step` are the values of the
+ * phase. Called by one thread. */
 ITK_CUDA_HOST_DEVICE inline void
 AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
 {
@@ -349,8 +353,9 @@ AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32
   snake.RecordedCriterion = snake.Criterion;
 }
 
-/** Ends a phase: its entry in the record, and which phase comes next; by one thread. `changed`: whether it moved,
- * inserted or removed anything; `cutShort`: whether it inserted less than it would have. */
+/** Ends a phase: adds its entry to the record and determines the next phase. `changed` says whether the phase moved,
+ * inserted or removed a node, and `cutShort` whether the maximum number of nodes prevented an insertion. Called by one
+ * thread. */
 ITK_CUDA_HOST_DEVICE inline void
 EndPhase(SnakeState & snake, bool changed, bool cutShort)
 {
@@ -397,7 +402,7 @@ EndPhase(SnakeState & snake, bool changed, bool cutShort)
   }
 }
 
-/** Draws the conclusion of a phase, unless it is interrupted. `polygon`: the one that the phase began with. */
+/** Concludes a phase, unless it is interrupted. `polygon` is the polygon at the beginning of the phase. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
@@ -431,8 +436,8 @@ Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
   group.Sync();
 }
 
-/** Scales the polygon to cells of the next phase's level. If no candidate stays in its place, the data of its nodes is
- * dropped. */
+/** Scales the polygon to the cells of the next phase's level. If all candidates are stale, also invalidates the cached
+ * changes of all nodes. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void

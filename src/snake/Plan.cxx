@@ -114,7 +114,7 @@ MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32
   plan.Exponent[0] = coarse;
   plan.Exponent[1] = 0;
   plan.Rings = plan.InTurns ? 1 : CoarseToFineRings;
-  // A step of more than a quarter of the side would only lead to the borders.
+  // A step of more than a quarter of the side would move most candidates to the borders.
   const int32_t largestStep = std::max(1, (shorterSide >> coarse) / 4);
   plan.FirstStep = std::min(static_cast<int32_t>(parameters.MaximumStep), largestStep);
   plan.Removal = parameters.UseDescriptionLength;

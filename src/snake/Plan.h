@@ -12,27 +12,30 @@
 
 namespace itk::cuda::snake
 {
-/** \exception ExceptionObject naming a parameter out of range, its value and what would be right. */
+/** Checks the parameters. \exception ExceptionObject naming a parameter out of range, its value and the valid range. */
 void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters);
 
-/** \exception ExceptionObject for a mask to start from that does not fit the rectangle, or for two starts. */
+/** Checks the start of a run. \exception ExceptionObject if the initial mask does not fit the rectangle, or if both a
+ * polygon and a mask are given. */
 void
 CheckSnakeStart(const CudaSnakePolygon * polygon, const CudaImageView * mask, const PixelRectangle & rectangle);
 
-/** \exception ExceptionObject for an image, masks or starts that do not fit each other. */
+/** Checks an input. \exception ExceptionObject if its image, mask and start do not fit each other. */
 void
 CheckSnakeInput(const CudaRegionSnakeInput & input);
 
-/** \exception ExceptionObject for too few valid pixels for two regions. */
+/** Checks the number of valid pixels. \exception ExceptionObject if it is too small for two regions of the minimum
+ * size. */
 void
 CheckNumberOfValidPixels(const CudaRegionSnakeParameters & parameters, size_t validPixels);
 
-/** Exponent of the coarsest level's cells in an image or a rectangle of it. */
+/** Returns the exponent of the coarsest level's cells for an image or a rectangle of it. */
 uint32_t
 GetCoarseExponent(CudaFiltersEnums::Schedule schedule, const PixelRectangle & rectangle);
 
-/** Levels, steps and limits for an image. \exception ExceptionObject if it has too few valid pixels for two regions. */
+/** Returns the levels, steps and limits for an image. \exception ExceptionObject if it has too few valid pixels for two
+ * regions. */
 SnakePlan
 MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32_t height, size_t validPixels);
 

@@ -9,7 +9,7 @@ namespace itk::cuda::snake
 {
 namespace
 {
-/** Sums of the cells of the grid above and left of each crossing of its lines. */
+/** Computes the summed-area table of the grid: the sums of the cells above and left of each crossing of its lines. */
 std::vector<Moments>
 SumGrid(const Level & level, const RectangleGrid & grid, const Threads & threads)
 {
@@ -35,7 +35,8 @@ SumGrid(const Level & level, const RectangleGrid & grid, const Threads & threads
   return table;
 }
 
-/** Searches rectangles between some pairs of rows, with the law's type known. */
+/** Searches the rectangles of a range of pairs of horizontal grid lines, for a law whose type is known at compile time.
+ */
 struct RectangleSearch
 {
   const RectangleGrid & Grid;

@@ -12,7 +12,7 @@ namespace itk::cuda::snake
 {
 namespace
 {
-/** Where the snake begins: a polygon in cells of a level of the plan. */
+/** The start of the snake: a polygon in the cells of a level of the plan. */
 struct SnakeStart
 {
   CudaSnakePolygon Polygon;
@@ -25,8 +25,8 @@ RegionsAreLargeEnough(const Moments & sums, const Moments & total, const SnakePl
   return sums.Count >= plan.MinimumRegionSize && total.Count - sums.Count >= plan.MinimumRegionSize;
 }
 
-/** The user's start on the coarsest level on which it is simple and leaves two regions.
- * \exception ExceptionObject if there is none. */
+/** Returns the user's start on the coarsest level on which it is simple and leaves two regions of the minimum size.
+ * \exception ExceptionObject if there is no such level. */
 SnakeStart
 PlaceUsersStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePlan & plan, SnakeBackend & backend)
 {
@@ -75,8 +75,9 @@ FindStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePla
   return start;
 }
 
-/** Sets whether the boundary pays for its nodes. If the polygon's nodes were not removed, it is judged by what removal
- * would leave. */
+/** Sets whether the boundary is significant, which means that its gain in J exceeds the cost of its nodes. If the run
+ * did not include the removal of nodes and the boundary is not significant as it is, the polygon after removal is
+ * judged. */
 void
 JudgeSignificance(CudaRegionSnakeResult &                result,
                   const SnakeOutcome &                   outcome,
@@ -97,7 +98,7 @@ JudgeSignificance(CudaRegionSnakeResult &                result,
   }
 }
 
-/** An observer's step function that sees J in natural units. */
+/** Wraps an observer's step function so that it sees J in natural units instead of units of the samples. */
 SnakeBackend::StepFunction
 InNaturalUnits(const SnakeBackend::StepFunction & function, double criterionOffset)
 {
@@ -112,7 +113,8 @@ InNaturalUnits(const SnakeBackend::StepFunction & function, double criterionOffs
   };
 }
 
-/** An observer's progress function as a backend calls it. Without one there is no pause. */
+/** Wraps an observer's progress function in the form that a backend calls. Returns an empty function if there is no
+ * observer, so that the backend does not pause. */
 SnakeBackend::ProgressFunction
 CountLevels(const CudaRegionSnakeObserver & observer, const SnakePlan & plan, int & levelsBegun)
 {

@@ -17,7 +17,7 @@
 
 namespace itk::cuda::snake
 {
-/** Seconds of a clock that is never set. */
+/** Returns the time of a monotonic clock in seconds. */
 inline double
 GetSeconds()
 {
@@ -27,18 +27,18 @@ GetSeconds()
 /** The result of a part of a run. */
 struct SnakeOutcome
 {
-  CudaSnakePolygon                 Polygon; // in pixels, unless it was aborted
-  Moments                          Sums;
-  double                           Criterion{ 0.0 }; // in units of the samples
-  std::vector<CudaRegionSnakeStep> Record;           // with `Criterion` in units of the samples
+  CudaSnakePolygon Polygon; // in pixels, unless the run was aborted: then in cells of the level that was reached
+  Moments          Sums;
+  double           Criterion{ 0.0 };       // in units of the samples
+  std::vector<CudaRegionSnakeStep> Record; // with `Criterion` in units of the samples
   uint32_t                         NumberOfIterations{ 0 };
   CudaRegionSnakeStop              Stop{ CudaRegionSnakeStop::Converged };
   double                           SecondsOfRemoval{ 0.0 };
 };
 
 /** \class SnakeBackend
- * \brief The work of the host or a device for one run. All backends give the same results, bit for bit.
- */
+ * \brief Interface to the computations of one run, on the host or on a device. All backends give bit-identical
+ * results. */
 class SnakeBackend
 {
 public:
@@ -47,60 +47,61 @@ public:
 
   virtual ~SnakeBackend() = default;
 
-  /** Sums of all pixels. */
+  /** Returns the sums of all pixels. */
   virtual Moments
   GetTotal() = 0;
 
-  /** The plan that the functions below follow. */
+  /** Sets the plan and the law that the functions below use. */
   virtual void
   Begin(const SnakePlan & plan, const LawDescription & law) = 0;
 
-  /** Sums of a polygon in cells of 2^exponent pixels, of a level of the plan. */
+  /** Returns the sums inside a polygon that is given in the cells of one of the plan's levels, of 2^exponent pixels a
+   * side. */
   virtual Moments
   SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent) = 0;
 
-  /** On the coarsest level, the rectangle of the grid with the smallest J; empty if none has two regions of the minimum
-   * size. */
+  /** Returns the rectangle of the coarsest level's grid with the smallest J. It is empty if no rectangle leaves two
+   * regions of the minimum size. */
   virtual CudaSnakePolygon
   SearchRectangle() = 0;
 
-  /** Moves the polygon until the schedule ends. The polygon is given in cells of the level with that index in the plan.
-   * `step`, if set, is called after every entry of the record. `progress` is called when a level begins, and often
-   * enough in between that a run can be stopped at any time. It returns whether to go on. */
+  /** Moves the polygon until the schedule ends. The polygon is given in cells of the plan's level with index
+   * `firstLevel`. `step`, if set, is called after every entry of the record. `progress`, if set, is called when a
+   * level begins, and often enough in between that a run can be stopped at any time. It returns whether to continue. */
   virtual SnakeOutcome
   Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const ProgressFunction & progress) = 0;
 
-  /** Removes nodes of a polygon in pixels as long as that shortens the description. */
+  /** Removes nodes of a polygon, which is given in pixels, as long as that shortens the description. */
   virtual SnakeOutcome
   RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) = 0;
 };
 
 /** \struct SnakeRun
- * \brief A run of the snake on an image or on a rectangle of it: where it looks, where it starts, and its parameters.
- * The struct owns nothing.
+ * \brief The arguments of a run of the snake on an image or on a rectangle of it: the rectangle, the start and the
+ * parameters. The struct owns nothing.
  *
- * A run on a rectangle is a run on the image cut to it. The corners of the start and of the result count from the
- * rectangle's corner, J and N are those of its pixels, and levels and steps follow from its sides. Only the grid of the
- * samples is the whole image's. Integer images have the same grid when they are cut, except with the log-normal law,
- * and therefore the same result bit for bit.
- */
+ * A run on a rectangle is equivalent to a run on the image cropped to it. The corners of the start and of the result
+ * are relative to the rectangle's corner, J and N are computed from its pixels, and levels and steps follow from its
+ * sides. Only the quantisation grid of the samples is that of the whole image. Cropping does not change the grid of an
+ * integer image, except with the log-normal law, so the result is then bit-identical. */
 struct SnakeRun
 {
-  // NoiseLaw, NumberOfLooks and ForegroundThreshold are not looked at: they are the image's
+  // NoiseLaw, NumberOfLooks and ForegroundThreshold are ignored, because the image has them
   CudaRegionSnakeParameters Parameters;
-  PixelRectangle            Rectangle;               // without pixels: the whole image
+  PixelRectangle            Rectangle;               // empty: the whole image
   const CudaSnakePolygon *  StartPolygon{ nullptr }; // at most one of the two starts
-  const CudaImageView *     StartMask{ nullptr };    // UChar of the rectangle's size: the start is where it is not 0
+  const CudaImageView *     StartMask{ nullptr };    // UChar, of the rectangle's size; its nonzero pixels are the start
   CudaRegionSnakeObserver   Observer;
 };
 
 /** Checks a run on the image, and returns the run's rectangle. \exception ExceptionObject naming what is out of range,
- * its value and what would be right */
+ * its value and the valid range */
 PixelRectangle
 CheckSnakeRun(const SnakeImage & image, const SnakeRun & run);
 
-/** Runs the snake on a backend that was made for this image and the run's rectangle. The result's times leave out the
- * image's. \exception ExceptionObject if the rectangle has too few valid pixels, or the start has none */
+/** Runs the snake on a backend that was made for this image and the run's rectangle. The result's times do not include
+ * the preparation of the image. \exception ExceptionObject if the rectangle has too few valid pixels, or the start has
+ * not enough of them inside or outside */
 CudaRegionSnakeResult
 RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend);
 

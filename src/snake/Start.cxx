@@ -15,7 +15,8 @@ namespace itk::cuda::snake
 {
 namespace
 {
-/** Sign of the area. It is exact: partial sums wrap around, and the total does not overflow. */
+/** Returns whether the signed area is negative. The result is exact, because partial sums wrap around modulo 2^64, and
+ * the total does not overflow. */
 bool
 AreaIsNegative(const CudaSnakePolygon & polygon)
 {
@@ -48,7 +49,7 @@ WithoutRepetitions(const CudaSnakePolygon & polygon)
   return result;
 }
 
-/** A grid of cells that are set or not, with one more cell, not set, all around. */
+/** A binary grid of cells with a border of one cell that is not set. */
 class CellGrid
 {
 public:
@@ -62,7 +63,7 @@ public:
   const int32_t Width;
   const int32_t Height;
 
-  /** Position of cell (x, y), -1 <= x <= Width, -1 <= y <= Height. */
+  /** Returns the index of cell (x, y), -1 <= x <= Width, -1 <= y <= Height. */
   size_t
   Position(int32_t x, int32_t y) const
   {
@@ -110,12 +111,13 @@ MakeCells(const CudaImageView & mask, uint32_t exponent)
   return grid;
 }
 
-/** Gives the 4-connected cells of value `from` around `seed` the value `to`; returns their number. The search goes
- * depth first. The cells themselves hold the way back, so no other memory is needed. */
+/** Sets the 4-connected component of cells with the value `from` around `seed` to `to`, and returns their number. The
+ * search is depth-first. It stores the way back in the cells, so that it needs no stack. */
 size_t
 Flood(CellGrid & grid, size_t seed, char from, char to)
 {
-  // A cell on the way holds `entered` + the direction of the step to it, and the seed a direction of its own.
+  // A cell on the current path holds `entered` + the direction of the step that led to it. The seed holds a fifth
+  // direction.
   constexpr int       directions = 4;
   constexpr char      entered = 16;
   std::vector<char> & cells = grid.GetCells();
@@ -123,13 +125,13 @@ Flood(CellGrid & grid, size_t seed, char from, char to)
   const size_t        steps[directions] = { 1, stride, size_t{ 0 } - 1, size_t{ 0 } - stride }; // modulo 2^64
   size_t              number = 0;
   size_t              position = seed;
-  int                 direction = 0; // to look in next
+  int                 direction = 0; // direction of the next neighbour to visit
   cells[seed] = entered + directions;
   while (true)
   {
     if (direction < directions)
     {
-      // Positions before the first cell wrap around to large ones.
+      // Indices before the first cell wrap around to large ones, which the test excludes.
       const size_t neighbour = position + steps[direction];
       if (neighbour < cells.size() && cells[neighbour] == from)
       {
@@ -155,7 +157,7 @@ Flood(CellGrid & grid, size_t seed, char from, char to)
   }
 }
 
-/** Leaves only the largest component; false if there is none. */
+/** Removes all components but the largest. Returns false if there is no component. */
 bool
 KeepLargestComponent(CellGrid & grid)
 {
@@ -183,13 +185,13 @@ KeepLargestComponent(CellGrid & grid)
   return largest > 0;
 }
 
-/** Sets cells until no two cells touch at a corner only, so that the boundary passes no corner twice. */
+/** Sets cells until no two set cells touch only at a corner, so that the boundary passes no corner twice. */
 void
 JoinDiagonals(CellGrid & grid)
 {
   std::vector<char> & cells = grid.GetCells();
   const size_t        stride = grid.GetStride();
-  std::vector<size_t> pending; // upper left cells of squares of four
+  std::vector<size_t> pending; // upper left cells of squares of 2 x 2 cells
   const auto          joins = [&](size_t upperLeft) {
     const char a = cells[upperLeft];
     const char b = cells[upperLeft + 1];
@@ -206,7 +208,8 @@ JoinDiagonals(CellGrid & grid)
         pending.pop_back();
         if (joins(upperLeft))
         {
-          // Sets the upper one of the two cells that are not set. Both lie inside, because their neighbours are set.
+          // Sets the upper of the two cells that are not set. Neither is in the border, because their neighbours are
+          // set.
           const size_t filled = cells[upperLeft] == 0 ? upperLeft : upperLeft + 1;
           cells[filled] = 1;
           for (const size_t square : { filled, filled - 1, filled - stride, filled - stride - 1 })
@@ -231,7 +234,7 @@ FillHoles(CellGrid & grid)
   }
 }
 
-/** Corners of the boundary of a component without holes, set cells on the right. */
+/** Returns the corners of the boundary of a component without holes, with the set cells on the right. */
 CudaSnakePolygon
 WalkBoundary(const CellGrid & grid)
 {
@@ -249,7 +252,7 @@ WalkBoundary(const CellGrid & grid)
   do
   {
     corner = { corner.X + direction.X, corner.Y + direction.Y };
-    // The cells ahead of the corner, left and right of the way.
+    // The cells ahead of the corner, left and right of the direction of travel.
     const LatticePoint left{ direction.Y, -direction.X };
     const auto         cellAhead = [&](int32_t side) {
       const int32_t twiceX = 2 * corner.X + direction.X + side * left.X;
@@ -266,8 +269,9 @@ WalkBoundary(const CellGrid & grid)
   return polygon;
 }
 
-/** Removes nodes of the smallest triangles first. A node can be removed if no other node lies in the closed triangle
- * with its neighbours. No edge can then cross the triangle, and the polygon stays simple. */
+/** Simplifies a polygon by removing nodes, in the order of the area of the triangle that a node makes with its
+ * neighbours. A node can be removed if no other node lies in this closed triangle. No edge can then cross the
+ * triangle, and the polygon stays simple. */
 class PolygonReducer
 {
 public:
@@ -290,7 +294,7 @@ public:
   CudaSnakePolygon
   Reduce(size_t maximumNumberOfNodes)
   {
-    // Nodes that could not be removed because of others are tried again, as long as there are too many nodes.
+    // Retries nodes that could not be removed because of other nodes, as long as there are too many nodes.
     size_t before;
     do
     {
@@ -313,7 +317,7 @@ private:
   void
   RemoveNodes(size_t maximumNumberOfNodes)
   {
-    // Twice the area of the steps that a slanted straight boundary makes on the grid.
+    // Twice the area of a triangle that may always be removed. It covers the steps of a slanted straight boundary.
     constexpr int64_t negligible = 2;
     for (size_t i = 0; i < m_Polygon.size(); ++i)
     {
@@ -358,7 +362,7 @@ private:
 
   const CudaSnakePolygon &                       m_Polygon;
   std::vector<int>                               m_Previous;
-  std::vector<int>                               m_Next; // -1: removed
+  std::vector<int>                               m_Next; // -1: the node is removed
   std::vector<int>                               m_Version;
   size_t                                         m_Left;
   std::priority_queue<Entry>                     m_Queue;

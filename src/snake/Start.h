@@ -18,8 +18,9 @@
 
 namespace itk::cuda::snake
 {
-/** Rectangles whose sides lie on a grid of at most MaximumRectangleGridSize cells a side, numbered: for every pair of
- * rows of grid lines, every pair of columns of them. */
+/** The rectangles whose sides lie on the lines of a grid of at most MaximumRectangleGridSize cells a side. A rectangle
+ * has the number (index of its pair of horizontal lines) * GetNumberOfColumnPairs() + (index of its pair of vertical
+ * lines). */
 struct RectangleGrid
 {
   int32_t Columns; // cells
@@ -48,21 +49,22 @@ struct RectangleGrid
     return Rows * (Rows + 1) / 2;
   }
 
-  /** The pair (first, second), 0 <= first < second, of number second (second - 1) / 2 + first. */
+  /** Computes the pair (first, second), 0 <= first < second, with number second (second - 1) / 2 + first. */
   static ITK_CUDA_HOST_DEVICE void
   GetPair(int32_t number, int32_t & first, int32_t & second)
   {
-    // The root's argument is exact, and 1, 9, 25, ... have exact roots.
+    // The result is exact: the argument is exact in float, and the arguments 1, 9, 25, ..., at which `second`
+    // increases, have exact roots.
     second = static_cast<int32_t>((1.0f + std::sqrt(static_cast<float>(8 * number + 1))) / 2.0f);
     first = number - second * (second - 1) / 2;
   }
 
-  /** The rectangle of that number. */
+  /** Returns the rectangle with this number. */
   CudaSnakePolygon
   MakePolygon(int64_t number) const;
 
-  /** Sums of the rectangle between grid lines, from sums `table` of the cells above and left of each crossing of lines.
-   */
+  /** Returns the sums of the rectangle between four grid lines. `table` is a summed-area table: it has the sums of the
+   * cells above and left of each crossing of lines. */
   ITK_CUDA_HOST_DEVICE Moments
   Sum(const Moments * table, int32_t x0, int32_t y0, int32_t x1, int32_t y1) const
   {
@@ -75,10 +77,10 @@ struct RectangleGrid
 struct FoundRectangle
 {
   double  Criterion;
-  int64_t Number; // -1: none
+  int64_t Number; // -1: no rectangle
 };
 
-/** The one with the smaller J, ties by number. */
+/** Returns the rectangle with the smaller J, or the smaller number if both have the same J. */
 ITK_CUDA_HOST_DEVICE inline FoundRectangle
 BetterOf(const FoundRectangle & x, const FoundRectangle & y)
 {
@@ -87,7 +89,7 @@ BetterOf(const FoundRectangle & x, const FoundRectangle & y)
   return first ? x : y;
 }
 
-/** Number of grid cells along a side of the level. */
+/** Returns the number of grid cells along a side of the level. */
 inline int32_t
 RectangleGridSize(int32_t side)
 {
@@ -101,11 +103,11 @@ MakeRectangleGrid(int32_t width, int32_t height)
   return { RectangleGridSize(width), RectangleGridSize(height), width, height };
 }
 
-/** Rectangle with positive area in (X, Y). */
+/** Returns a rectangle as a polygon with positive area in (X, Y). */
 CudaSnakePolygon
 MakeRectangle(int32_t x0, int32_t y0, int32_t x1, int32_t y1);
 
-/** The rectangle that leaves out a tenth on each side. */
+/** Returns the rectangle that leaves a margin of a tenth of the size on each side. */
 CudaSnakePolygon
 MakeMarginRectangle(int32_t width, int32_t height);
 
@@ -114,24 +116,24 @@ MakeMarginRectangle(int32_t width, int32_t height);
 CudaSnakePolygon
 CheckStartPolygon(const CudaSnakePolygon & polygon, int32_t width, int32_t height, uint32_t maximumNumberOfNodes);
 
-/** The polygon with its vertices rounded to corners of cells of 2^exponent pixels. It is empty if the rounded polygon
- * is not simple. */
+/** Returns the polygon with its vertices rounded to the corners of cells of 2^exponent pixels a side. It is empty if
+ * the rounded polygon is not simple or has negative area. */
 CudaSnakePolygon
 SnapPolygon(const CudaSnakePolygon & polygon, uint32_t exponent, int32_t width, int32_t height);
 
-/** Outer boundary of the largest 4-connected component of a mask, seen in cells of 2^exponent pixels (set where more
- * than half of the pixels are), holes filled, with as few nodes as keep it within about a cell and at most
- * `maximumNumberOfNodes`. Empty if no cell is set. */
+/** Traces the outer boundary of the largest 4-connected component of a mask, in cells of 2^exponent pixels a side. A
+ * cell is set if more than half of its pixels are. Holes are filled. The polygon is simplified to within about a cell,
+ * and to at most `maximumNumberOfNodes` nodes if possible. It is empty if no cell is set. */
 CudaSnakePolygon
 TraceMask(const CudaImageView & mask, uint32_t exponent, uint32_t maximumNumberOfNodes);
 
-/** Rotates the polygon so that the smallest vertex in (Y, X) comes first, and turns it round if its area is negative.
- */
+/** Rotates the list of vertices so that the smallest vertex in (Y, X) comes first, after reversing it if its area is
+ * negative. */
 CudaSnakePolygon
 CanonicalPolygon(CudaSnakePolygon polygon);
 
-/** On a level, the rectangle of its grid (RectangleGrid) with the smallest J; empty if none has two regions of the
- * minimum size. */
+/** Returns the rectangle of a level's grid (RectangleGrid) with the smallest J. It is empty if no rectangle leaves two
+ * regions of the minimum size. */
 CudaSnakePolygon
 FindBestRectangle(const Level &          level,
                   const Moments &        total,

@@ -11,7 +11,8 @@
 
 namespace itk::cuda::snake
 {
-/** The state from which a run of the snake goes on, as plain data, on the host or on the device. */
+/** The complete state of a run of the snake as plain data, on the host or on the device. A run can be continued from
+ * it. */
 struct SnakeState
 {
   static constexpr int32_t AllCaches = (1 << SnakeControl::NumberOfCaches) - 1;
@@ -23,27 +24,27 @@ struct SnakeState
   SnakeControl Control;
   Moments      Sums;
   double       Criterion{ 0.0 };
-  double       RecordedCriterion{ 0.0 }; // of the last entry of the record, or where the run began
-  LinearForm   Gain;                     // of what moves into the target
+  double       RecordedCriterion{ 0.0 }; // at the last entry of the record, or at the beginning of the run
+  LinearForm   Gain;                     // first-order change of J by the pixels that move into the target
   int32_t      NumberOfNodes{ 0 };
-  int32_t      Current{ 0 };     // of the two polygons
-  uint32_t     Exponent{ 0 };    // of the cells that the polygon is given in
-  int32_t      Accepted{ -1 };   // of the last phase's proposals; see Decide()
-  bool         AllStale{ true }; // whether the last phase left no node's candidates as they were
+  int32_t      Current{ 0 };     // index in Polygons
+  uint32_t     Exponent{ 0 };    // of the cells in which the polygon is given
+  int32_t      Accepted{ -1 };   // which of the last phase's proposals; see Decide()
+  bool         AllStale{ true }; // whether no node's cached changes are valid for the next phase
 
-  LatticePoint *        Polygons[2]{};
-  Moments *             ItemSums{ nullptr };                     // that a phase needs of each node
-  Moments *             Changes[SnakeControl::NumberOfCaches]{}; // of the candidates, in rows
-  int32_t *             Rows{ nullptr };                         // of each node in Changes
-  int32_t *             IsStale{ nullptr };                      // bit c: in cache c
-  Proposal *            Slots{ nullptr };                        // one per node; Node is -1 where there is no proposal
-  int32_t *             Proposed{ nullptr };                     // room for a list of nodes with a proposal
-  int32_t *             IsSuppressed{ nullptr };                 // of each node with a proposal
+  LatticePoint * Polygons[2]{};
+  Moments *      ItemSums{ nullptr };                     // the sums that a phase needs for each node
+  Moments *      Changes[SnakeControl::NumberOfCaches]{}; // cached changes of the candidates, MaximumCandidates per row
+  int32_t *      Rows{ nullptr };                         // of each node: its row in Changes
+  int32_t *      IsStale{ nullptr };                      // of each node: bit c is set if its row in cache c is invalid
+  Proposal *     Slots{ nullptr };                        // one per node; Node is -1 where there is no proposal
+  int32_t *      Proposed{ nullptr };                     // room for a list of nodes with a proposal
+  int32_t *      IsSuppressed{ nullptr }; // of each node with a proposal: whether a better one conflicts with it
   CudaRegionSnakeStep * Record{ nullptr };
   uint32_t              RecordCapacity{ 0 };
   uint32_t              NumberOfEntries{ 0 };
 
-  /** Begins with a polygon of so many nodes in cells of the control's level. */
+  /** Begins a run with a polygon of `numberOfNodes` nodes, given in cells of the control's level. */
   ITK_CUDA_HOST_DEVICE void
   Begin(const SnakeControl & control, int32_t numberOfNodes)
   {
@@ -52,7 +53,7 @@ struct SnakeState
     Exponent = Plan.Exponent[control.Level];
   }
 
-  /** Begins with the removal of nodes of such a polygon that has these sums. */
+  /** Begins a run, after Begin(), with the removal of nodes of a polygon that has these sums. */
   ITK_CUDA_HOST_DEVICE void
   BeginRemoval(const Moments & sums)
   {
@@ -61,21 +62,21 @@ struct SnakeState
     Control.BeginRemoval();
   }
 
-  /** J of a target with these sums. */
+  /** Returns J for a target with these sums. */
   ITK_CUDA_HOST_DEVICE double
   CriterionOf(const Moments & sums) const
   {
     return region::Criterion(Law, sums, Total);
   }
 
-  /** First-order change of J by what moves into such a target. */
+  /** Returns the first-order change of J by the pixels that move into a target with these sums. */
   ITK_CUDA_HOST_DEVICE LinearForm
   LinearFormOf(const Moments & sums) const
   {
     return Linearize(Law, sums, Total);
   }
 
-  /** Sets the sums of a polygon, and what follows from them. */
+  /** Sets the sums of the polygon, and its criterion and linear form. */
   ITK_CUDA_HOST_DEVICE void
   TakeSums(const Moments & sums)
   {
@@ -84,14 +85,14 @@ struct SnakeState
     Gain = this->LinearFormOf(sums);
   }
 
-  /** Whether the phase of moves that comes next tries to move the node. */
+  /** Returns whether the next phase of moves tries to move the node. */
   ITK_CUDA_HOST_DEVICE bool
   IsTurnOf(int node) const
   {
     return ColourOf(node, NumberOfNodes, NumberOfColours(NumberOfNodes, Plan.InTurns)) == Control.Colour;
   }
 
-  /** The bit in IsStale of the cache for the present step. */
+  /** Returns the bit in IsStale of the cache for the current step. */
   ITK_CUDA_HOST_DEVICE int32_t
   GetCacheBit() const
   {
@@ -103,7 +104,7 @@ struct SnakeState
     return (IsStale[node] & this->GetCacheBit()) != 0;
   }
 
-  /** The changes of a node's candidates that are kept for the present step. */
+  /** Returns the cached changes of a node's candidates for the current step. */
   ITK_CUDA_HOST_DEVICE Moments *
   GetChanges(int node) const
   {
@@ -119,21 +120,22 @@ struct SnakeState
     return sum;
   }
 
-  /** Whether the target may have so many more pixels. */
+  /** Returns whether the target's number of pixels may change in this way. */
   ITK_CUDA_HOST_DEVICE bool
   Allows(const Moments & change) const
   {
     return IsCountAllowed(Sums.Count + change.Count, Sums.Count, Total.Count, Plan.MinimumRegionSize);
   }
 
-  /** The gain of a change of the sums by the linear form: less than 0 if it improves, 0 if it is not allowed. */
+  /** Returns the gain of a change of the sums according to the linear form. It is negative for an improvement, and 0 if
+   * the change is not allowed. */
   ITK_CUDA_HOST_DEVICE double
   GainOf(const Moments & change) const
   {
     return this->Allows(change) ? Gain(change) : 0.0;
   }
 
-  /** The same for a removal of so many nodes. */
+  /** Returns the gain of a removal of `nodes` nodes that changes the sums, including the saved cost of the nodes. */
   ITK_CUDA_HOST_DEVICE double
   GainOfRemoval(const Moments & change, int nodes) const
   {

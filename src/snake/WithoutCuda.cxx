@@ -2,7 +2,7 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaError.h"
 
-// Takes the place of the device code in a build without CUDA, which filters of images of the host never call.
+// Replaces the device code in a build without CUDA. Filters for images in host memory never call these functions.
 namespace itk::CudaDetail
 {
 namespace

@@ -12,15 +12,15 @@ namespace itk::cuda::snake
 {
 namespace kernels
 {
-/** How the blocks wait for each other; zero before the launch. */
+/** The counters of a GridBarrier. They must be zero before the launch. */
 struct GridBarrierState
 {
   alignas(128) uint32_t Arrivals;
   alignas(128) uint32_t Releases;
 };
 
-/** A barrier for all blocks. In the order of memory, a block's work before it arrives comes before the other blocks'
- * work after they have waited. All blocks make the same calls. */
+/** A barrier for all blocks of the grid. A block's memory accesses before its arrival happen before the other blocks'
+ * accesses after their wait. All blocks must make the same calls. */
 class GridBarrier
 {
 public:
@@ -37,7 +37,8 @@ public:
     this->WaitForArrivals();
   }
 
-  /** When all blocks have arrived, the first block calls `function` alone, and the other blocks wait for it. */
+  /** Waits until all blocks have arrived. The first block then calls `function` with all its threads, while the other
+   * blocks wait for it. */
   template <typename TFunction>
   __device__ void
   RunOnFirstBlock(const TFunction & function)
@@ -85,7 +86,8 @@ private:
   {
     if (threadIdx.x == 0)
     {
-      // Other blocks may be one barrier ahead. The counts wrap around together.
+      // Compares the difference, because other blocks may already have arrived at the next barrier, and because both
+      // counts wrap around.
       while (static_cast<int32_t>(m_Arrivals.load(::cuda::memory_order_acquire) - m_ArrivalsDue) < 0)
       {}
     }
@@ -93,7 +95,7 @@ private:
   }
 };
 
-/** The device's clock, in nanoseconds. */
+/** Returns the time of the device's global timer in nanoseconds. */
 __device__ inline uint64_t
 ReadClock()
 {
@@ -102,7 +104,7 @@ ReadClock()
   return now;
 }
 
-/** Looks at the clock of a limited launch, by one thread. */
+/** Updates scratch.TimeIsUp from the clock. Called by one thread of a limited launch. */
 __device__ inline void
 LookAtClock(ConclusionScratch & scratch)
 {
@@ -110,10 +112,9 @@ LookAtClock(ConclusionScratch & scratch)
 }
 
 /** \class BlockGroup
- * \brief A block as the group of threads that draws the conclusion of a phase; SerialGroup says what the functions do.
+ * \brief A thread block as the group of threads that concludes a phase. SerialGroup documents the functions.
  *
- * In a limited launch (VLimited), ForPairs() works off lists in device memory in portions.
- */
+ * In a limited launch (VLimited), ForPairs() processes lists in device memory in portions. */
 template <bool VLimited>
 class BlockGroup
 {
@@ -268,7 +269,7 @@ public:
     return m_Scratch.Base;
   }
 
-  /** Whether the launch's time ended inside the conclusion. */
+  /** Returns whether the launch's time ended inside the conclusion. */
   __device__ bool
   IsInterrupted() const
   {
@@ -280,7 +281,8 @@ private:
   ConclusionScratch & m_Scratch;
   const int32_t       m_StepsPerPortion;
 
-  /** Number of threads before this one for which `flag` holds, plus m_Scratch.Base, which grows by all of them. */
+  /** Returns the exclusive prefix sum of `flag` over the threads of the block, plus m_Scratch.Base, and adds the
+   * block's total to m_Scratch.Base. */
   __device__ int
   GetRank(bool flag) const
   {
@@ -306,7 +308,8 @@ private:
     return rank;
   }
 
-  /** Compares the listed proposals `first` to `end` - 1 with those that follow them: a warp each. */
+  /** Compares each of the listed proposals `first` to `end` - 1 with all proposals after it in the list. A warp handles
+   * one proposal at a time. */
   template <typename TFunction>
   static __device__ void
   ForPairsOfRows(const ProposalList & list, int first, int end, const TFunction & compare)
@@ -321,8 +324,8 @@ private:
     __syncthreads();
   }
 
-  /** Ends the portion before the row `next`. Returns whether the launch has the time for the next portion.
-   */
+  /** Ends a portion of pairs. `next` is the list position where the next portion begins. Returns whether the launch has
+   * time for it. */
   __device__ bool
   EndPortionOfPairs(int next) const
   {

@@ -11,7 +11,8 @@ namespace itk::cuda::snake
 {
 namespace
 {
-/** Shape and type of an image in device memory, as the checks of images in host memory take them. */
+/** Returns the shape and type of an image in device memory, in the form that the checks of images in host memory take.
+ */
 CudaImageView
 GetShape(const DeviceView & image)
 {
@@ -29,7 +30,7 @@ MakeDeviceSamples(const DeviceImageInput & input, const CudaRegionSnakeParameter
   CheckSnakeParameters(parameters);
   const CudaImageView mask = input.ValidMask != nullptr ? GetShape(*input.ValidMask) : CudaImageView{};
   CheckImage(GetShape(input.Image), input.ValidMask != nullptr ? &mask : nullptr);
-  const DeviceGuard guard(context.GetDevice()); // also where the samples' memory goes back after an exception
+  const DeviceGuard guard(context.GetDevice()); // also needed when an exception returns the samples' memory
   return DeviceSamples(input, parameters, context);
 }
 } // namespace

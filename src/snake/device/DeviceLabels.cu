@@ -18,13 +18,13 @@ using region::kernels::LaneIndex;
 using region::kernels::WarpOfBlock;
 using region::kernels::WarpSize;
 
-constexpr int     WarpsOfLabels = 8; // of a block; each has a row
+constexpr int     WarpsOfLabels = 8; // warps of a block; each handles a row
 constexpr int     BitsPerWord = 32;
 constexpr int32_t WordsOfStrip = 256;
-constexpr int32_t StripWidth = WordsOfStrip * BitsPerWord; // pixels of a row that a warp writes
-constexpr size_t  MaximumRowBlocks = 65535;                // of the second dimension of a grid
+constexpr int32_t StripWidth = WordsOfStrip * BitsPerWord; // pixels of a row that a warp handles
+constexpr size_t  MaximumRowBlocks = 65535;                // limit of the y dimension of a grid
 
-/** Rows of labels, and the polygon that they show. */
+/** The rows of a label image, and the polygon to draw in it. */
 template <typename TPixel>
 struct LabelRows
 {
@@ -38,14 +38,14 @@ struct LabelRows
   TPixel               Outside;
 };
 
-/** What a warp knows of its strip of a row: a bit per pixel. The last word is read with the one before, and not used.
- */
+/** A warp's strip of a row, with a bit per pixel that says whether the pixel is inside. The last word is padding: a
+ * funnel shift reads it together with the word before it, but does not use its bits. */
 struct LabelStrip
 {
   uint32_t Inside[WordsOfStrip + 1];
 };
 
-/** Toggles the bit of each pixel of row y at which an edge crosses the row.
+/** Toggles the bit of each pixel of row y at which an edge crosses the row. Called by a whole warp.
  * \return the number of crossings left of the strip */
 template <typename TPixel>
 __device__ uint32_t
@@ -74,7 +74,8 @@ MarkCrossings(const LabelRows<TPixel> & rows, int32_t y, int32_t begin, LabelStr
   return region::kernels::SumOverWarp(before);
 }
 
-/** A pixel is inside if the number of crossings at it and left of it is odd. */
+/** Replaces the crossings by whether each pixel is inside, with a prefix parity: a pixel is inside if the number of
+ * crossings at it and left of it is odd. `before` is the number of crossings left of the strip. */
 __device__ void
 MakeInside(LabelStrip & strip, uint32_t before)
 {
@@ -92,7 +93,7 @@ MakeInside(LabelStrip & strip, uint32_t before)
   }
 }
 
-/** Pixels 0 to number - 1 of the strip. */
+/** Writes the labels of pixels 0 to number - 1 of the strip. */
 template <typename TPixel>
 __device__ void
 WriteStrip(const LabelRows<TPixel> & rows, TPixel * pixels, int32_t number, const LabelStrip & strip)
@@ -126,7 +127,7 @@ WriteStrip(const LabelRows<TPixel> & rows, TPixel * pixels, int32_t number, cons
   }
 }
 
-/** A warp per strip and row. No warp waits for another one. */
+/** Writes the label image. A warp handles a strip of a row, and no warp waits for another. */
 template <typename TPixel>
 __global__ void
 __launch_bounds__(WarpsOfLabels * WarpSize) WriteLabelsKernel(LabelRows<TPixel> rows)
@@ -170,7 +171,7 @@ WriteLabelsOf(const CudaSnakePolygon & polygon,
   auto * const nodes = static_cast<LatticePoint *>(workspace.Take(bytes));
   if (bytes > 0)
   {
-    // From ordinary memory: the polygon may change as soon as the call returns.
+    // The source is pageable memory, so the polygon may change as soon as the call returns.
     ITK_CUDA_CALL(cudaMemcpyAsync(nodes, polygon.data(), bytes, cudaMemcpyHostToDevice, context.GetStream()));
   }
   const LabelRows<TPixel> rows{ static_cast<TPixel *>(labels.Data),
@@ -206,7 +207,7 @@ WriteLabels(const CudaSnakePolygon & polygon,
             Workspace                workspace,
             const Context &          context)
 {
-  constexpr size_t longestSide = size_t{ 1 } << 30; // indices and steps are of 32 bits
+  constexpr size_t longestSide = size_t{ 1 } << 30; // indices and strides have 32 bits
   if (labels.Data == nullptr || labels.Size[2] * labels.Size[3] * labels.Size[4] != 1 ||
       std::min(labels.Size[0], labels.Size[1]) == 0 || std::max(labels.Size[0], labels.Size[1]) > longestSide)
   {

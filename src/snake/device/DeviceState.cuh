@@ -15,7 +15,8 @@ namespace kernels
 {
 using namespace region::kernels;
 
-/** Some rows of the edges at one node, by one warp per item of the phase: number Part of Parts. */
+/** A unit of work: share number Part of Parts of the rows of the edges at one node. One warp sums it for each item of
+ * the phase. */
 struct alignas(16) RowChunk
 {
   int32_t Node;
@@ -23,7 +24,8 @@ struct alignas(16) RowChunk
   int32_t Parts;
 };
 
-/** Sums for the removal of a node: chords over it and its followers, and the edges that they replace. */
+/** Returns the number of sums for removals that begin at a node: of the chords over 1 to `longestRun` nodes, and of the
+ * edges that they replace. */
 ITK_CUDA_HOST_DEVICE constexpr int
 ItemsOfRemoval(int longestRun)
 {
@@ -32,28 +34,28 @@ ItemsOfRemoval(int longestRun)
 static_assert(ItemsOfRemoval(MaximumRemovedRun) <= Directions + 1,
               "Room for the sums of candidates is enough for those of removals");
 
-/** How far a phase is, in portions that all blocks have done. */
+/** The progress of a phase, in portions that all blocks have completed. */
 struct PhaseProgress
 {
   enum class Stage : int32_t
   {
-    Sums,      // First: of the slices of the chunks' rows
-    Proposals, // First: of the nodes
-    Conclusion // First: of the listed proposals
+    Sums,      // First is a slice of the chunks' rows
+    Proposals, // First is a node
+    Conclusion // First is a position in the list of proposals
   };
   Stage   Now{ Stage::Sums };
-  int32_t First{ 0 };             // what comes next of the stage
-  int32_t Slices{ 1 };            // of the chunks' rows
-  int32_t NodesPerPortion{ 0 };   // of proposals
+  int32_t First{ 0 };             // index at which the stage continues
+  int32_t Slices{ 1 };            // into which the chunks' rows are divided
+  int32_t NodesPerPortion{ 0 };   // nodes for which a portion makes proposals
   int32_t NumberOfProposals{ 0 }; // in the list of an interrupted conclusion
 
-  /** What comes next of a stage that is not over. */
+  /** Returns the index at which a stage that has not ended continues. */
   __device__ int
   FirstOf(Stage stage) const
   {
     return Now == stage ? First : 0;
   }
-  /** Whether the phase's sums are complete when the present portion is. */
+  /** Returns whether the phase's sums are complete after the current portion. */
   __device__ bool
   SumsEnd() const
   {
@@ -61,12 +63,12 @@ struct PhaseProgress
   }
 };
 
-/** The snake in device memory. */
+/** The state of the snake in device memory. */
 struct DeviceSnake : SnakeState
 {
   int32_t  NumberOfChunks{ 0 }; // of the next phase
-  uint32_t KnownEntries{ 0 };   // of the record, to the host
-  bool     IsPrepared{ false }; // for the next phase
+  uint32_t KnownEntries{ 0 };   // number of entries of the record that the host already has
+  bool     IsPrepared{ false }; // whether PrepareNext() has been called for the next phase
   bool     Pause{ false };
 
   PhaseProgress Progress;
@@ -74,7 +76,7 @@ struct DeviceSnake : SnakeState
   RowChunk * Chunks{ nullptr };
   uint32_t   NodeCapacity{ 0 };
 
-  /** Number of sums that a phase needs for each node. */
+  /** Returns the number of sums that the next phase needs for each node. */
   __device__ int
   GetItemsPerNode() const
   {
@@ -92,34 +94,38 @@ struct DeviceSnake : SnakeState
   }
 };
 
-/** The loop's results for the host, in memory that host and device can reach. */
+/** The results of a launch of the loop's kernel, in memory that both the host and the device can access. */
 struct LoopResults
 {
   DeviceSnake         State;
-  LatticePoint        Polygon[1024]; // unless it has more nodes
-  CudaRegionSnakeStep Record[1024];  // new entries, unless there are more
+  LatticePoint        Polygon[1024]; // not set if it has more nodes
+  CudaRegionSnakeStep Record[1024];  // the new entries; not set if there are more
 };
 
-// The work of a phase is divided into about so many units for each warp. No unit has fewer rows than these.
+// The work of a phase is divided into about UnitsPerWarp units for each warp, but no unit has fewer than
+// MinimumRowsPerUnit rows.
 constexpr int UnitsPerWarp = 2;
 constexpr int MinimumRowsPerUnit = 4 * WarpSize;
 
-/** Phases after which a launch that does not divide them looks at the clock. */
+/** Number of phases after which a launch that does not divide phases into portions checks the clock. */
 constexpr uint32_t PhasesPerLook = 16;
 
-/** When a launch ends before the schedule does. Pauses and portions are those of limited launches. */
+/** The conditions under which a launch ends before the schedule does. Only limited launches have pauses and portions.
+ */
 struct LaunchLimits
 {
-  bool     PauseAtSteps{ false };
-  bool     PauseAtLevels{ false };
-  int32_t  StepsPerPortion{ 1 << 18 }; // tests of edges or rows one after the other, by a warp: some milliseconds
-  uint64_t Nanoseconds{ 0 };           // after which it ends when it next looks at the clock
+  bool    PauseAtSteps{ false };
+  bool    PauseAtLevels{ false };
+  int32_t StepsPerPortion{
+    1 << 18
+  };                         // successive steps of a warp (tests of edges, or rows), which take some milliseconds
+  uint64_t Nanoseconds{ 0 }; // time after which the launch ends at the next check of the clock
 };
 
-/** Data that the first block holds on chip while it draws a conclusion. */
+/** Data that the first block keeps in shared memory while it concludes a phase. */
 struct ConclusionScratch
 {
-  static constexpr int MaximumListed = 1024; // nodes; of more the lists are in device memory
+  static constexpr int MaximumListed = 1024; // nodes; with more of them the lists are in device memory
 
   LatticeBox Boxes[MaximumListed];
   int32_t    Proposed[MaximumListed];
@@ -129,12 +135,12 @@ struct ConclusionScratch
   int32_t    WarpCounts[WarpsPerBlock];
   Moments    WarpSums[WarpsPerBlock];
   GroupSum   Sum;
-  uint64_t   End;           // of the launch's time, on the device's clock
-  bool       TimeIsUp;      // when the first block of a limited launch looked last
-  bool       IsInterrupted; // the conclusion, of a limited launch
+  uint64_t   End;           // end of the launch's time, on the device's clock
+  bool       TimeIsUp;      // at the last check by the first block of a limited launch
+  bool       IsInterrupted; // whether the conclusion is interrupted, in a limited launch
 };
 
-/** Memory on chip, of each block. */
+/** The shared memory of a block. */
 struct BlockStorage
 {
   static constexpr int MaximumNodes = 1024;
@@ -144,7 +150,8 @@ struct BlockStorage
   ConclusionScratch Scratch;
 };
 
-/** Copies the state, whose size is a multiple of four bytes, by a block. */
+/** Copies the state with all threads of the block, and waits for them. The size of the state is a multiple of four
+ * bytes. */
 __device__ inline void
 CopyState(DeviceSnake & to, const DeviceSnake & from)
 {
@@ -156,7 +163,7 @@ CopyState(DeviceSnake & to, const DeviceSnake & from)
   __syncthreads();
 }
 
-/** The polygon of the phase that comes next, on chip if it fits. */
+/** Returns the polygon, copied to shared memory if it fits. The caller must synchronise the block. */
 __device__ inline const LatticePoint *
 LoadPolygon(BlockStorage & storage, const LatticePoint * polygon, int n)
 {
@@ -167,8 +174,8 @@ LoadPolygon(BlockStorage & storage, const LatticePoint * polygon, int n)
   return n <= BlockStorage::MaximumNodes ? storage.Polygon : polygon;
 }
 
-/** Loads the state and the polygon. Most phases change neither the number of nodes nor the place of the polygon: state
- * and polygon can therefore be loaded at the same time. */
+/** Loads the state and the polygon. Most phases change neither the number of nodes nor the address of the polygon. The
+ * polygon is therefore loaded speculatively at the same time as the state, and again only if that was wrong. */
 __device__ inline const LatticePoint *
 LoadState(BlockStorage & storage, const DeviceSnake & state, const LatticePoint * lastPolygon, int lastNumberOfNodes)
 {
@@ -183,7 +190,8 @@ LoadState(BlockStorage & storage, const DeviceSnake & state, const LatticePoint 
   return polygon;
 }
 
-/** First of the nodes for which the present portion of the phase makes proposals, and the first one after them. */
+/** Returns the first of the nodes for which the current portion of the phase makes proposals. EndOfNodes() returns the
+ * end of their range. */
 __device__ inline int
 FirstNode(const DeviceSnake & snake)
 {

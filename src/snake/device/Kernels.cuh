@@ -17,10 +17,11 @@ namespace kernels
 {
 using namespace region::kernels;
 
-// All candidates plus one entry for the current edges.
+// One for each candidate, and one for the current edges.
 constexpr int MaximumItemsPerNode = MaximumCandidates + 1;
 
-/** Sums of each row of grid cells left of each line of columns; one warp per row and line. */
+/** Computes, for each row of grid cells, the sums left of each vertical grid line. One warp handles a row and a line.
+ */
 template <typename TLevel>
 __global__ void
 SumGridRowsKernel(TLevel level, RectangleGrid grid, Moments * table)
@@ -43,7 +44,8 @@ SumGridRowsKernel(TLevel level, RectangleGrid grid, Moments * table)
   }
 }
 
-/** The best rectangle of each block, which takes the pairs of rows blockIdx.x, blockIdx.x + gridDim.x, ... */
+/** Finds the best rectangle of each block. A block searches the pairs of horizontal grid lines blockIdx.x, blockIdx.x +
+ * gridDim.x, ... */
 static __global__ void
 __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
                                                           const Moments *  table,
@@ -53,9 +55,10 @@ __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
                                                           FoundRectangle * found)
 {
   __shared__ FoundRectangle bestOfWarps[WarpsPerBlock];
-  __shared__ SharedStorage<Moments, MaximumRectangleGridSize + 1> strip; // sums of rows y0 to y1 left of each line
-  FoundRectangle                                                  best{ 0.0, -1 };
-  const int32_t                                                   columnPairs = grid.GetNumberOfColumnPairs();
+  __shared__                SharedStorage<Moments, MaximumRectangleGridSize + 1>
+                            strip; // sums of rows y0 to y1 - 1 left of each vertical line
+  FoundRectangle            best{ 0.0, -1 };
+  const int32_t             columnPairs = grid.GetNumberOfColumnPairs();
   for (int32_t rowPair = static_cast<int32_t>(blockIdx.x); rowPair < grid.GetNumberOfRowPairs();
        rowPair += static_cast<int32_t>(gridDim.x))
   {

@@ -6,17 +6,18 @@
 #include "snake/device/Kernels.cuh"
 #include "snake/device/Proposals.cuh"
 
-// The whole schedule in one cooperative kernel. Each phase is work that all warps share - edges, candidates, tests of
-// simplicity - and a conclusion that the first block draws, while the others wait: which proposals are accepted, how
-// the polygon changes, and which phase comes next. A limited launch (VLimited) divides long work into portions. After
-// each portion the first block looks at the clock. If the launch's time is over, it ends there, and the next launch
-// goes on with the next portion. The kernel of other launches has no code for portions, because its tests take 2 to 5 %
-// of a phase. It looks at the clock after some phases.
+// The whole schedule in one cooperative kernel. A phase consists of work that all warps share (edges, candidates, tests
+// of simplicity) and of a conclusion. The first block concludes the phase while the others wait: it determines which
+// proposals are accepted, how the polygon changes, and which phase comes next.
+// A limited launch (VLimited) divides long work into portions. After each portion the first block checks the clock. If
+// the launch's time is over, the launch ends there, and the next launch continues with the next portion. The kernel for
+// other launches has no code for portions, because the tests for them take 2 to 5 % of a phase. It checks the clock
+// every PhasesPerLook phases.
 namespace itk::cuda::snake
 {
 namespace kernels
 {
-/** By a block. */
+/** Copies an array to `results` with all threads of the block, if it fits. */
 template <int VRoom, typename T>
 __device__ void
 WriteResults(T (&results)[VRoom], const T * from, int number)
@@ -28,9 +29,9 @@ WriteResults(T (&results)[VRoom], const T * from, int number)
 }
 
 /** Runs phases until the schedule ends, or until the launch's time is over. A limited launch also ends at a pause. The
- * launch is cooperative: all blocks are resident. Every phase advances the control, whose loops are bounded. All that
- * the phases call is inlined. Out of line, the criterion and its linear form make a run 2.5 to 5.5 % longer on an
- * H200, and the decision about proposals 7 to 12 %. */
+ * launch must be cooperative, because all blocks have to be resident. The loop ends, because every phase advances the
+ * control, whose loops are bounded. All functions that the phases call are inlined: without inlining, the criterion
+ * and its linear form make a run 2.5 to 5.5 % longer on an H200, and the decision about proposals 7 to 12 %. */
 template <typename TSample, bool VMask, bool VLimited>
 __global__ void
 __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,

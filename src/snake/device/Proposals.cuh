@@ -6,15 +6,16 @@
 #include "snake/Phases.h"
 #include "snake/device/DeviceState.cuh"
 
-// The first block's work after a conclusion or a portion of work: it divides the next one into units.
+// The work of the first block after a conclusion or a portion of work: it divides the next phase or portion into units.
 namespace itk::cuda::snake
 {
 namespace kernels
 {
-/** More are counted as so many. */
+/** Larger numbers of rows are clamped to this one. */
 constexpr int MaximumRowsOfNode = 1 << 30;
 
-/** Rows of the edges whose sums the next phase needs of node i; -1 if it needs none. */
+/** Returns the number of rows of the edges at node i whose sums the next phase needs, or -1 if it needs no sums of the
+ * node. */
 __device__ inline int
 RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32_t staleIn)
 {
@@ -43,8 +44,8 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
   }
 }
 
-/** Lists the chunks of rows of the next phase, units of work of about one size, with the first slice of their rows;
- * returns the number of slices. */
+/** Lists the row chunks of the next phase, which are units of work of about equal size, for the first slice of their
+ * rows. Returns the number of slices. */
 template <bool VLimited>
 __device__ int
 ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
@@ -54,7 +55,7 @@ ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch 
   const int            own = static_cast<int>(threadIdx.x);
   const int            rowsOfOwn = own < n ? RowsOfNode(snake, polygon, own, snake.IsStale[own]) : -1;
   const auto rowsOf = [&](int i) { return i == own ? rowsOfOwn : RowsOfNode(snake, polygon, i, snake.IsStale[i]); };
-  Moments    all; // counts rows
+  Moments    all; // only Count is used, for the number of rows
   for (int i = own; i < n; i += ThreadsPerBlock)
   {
     all.Count += Maximum(0, rowsOf(i));
@@ -68,7 +69,7 @@ ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch 
     const int rows = rowsOf(i);
     if (rows >= 0)
     {
-      // Also without rows now: candidates may have some.
+      // A node gets a chunk even if its edges have no rows, because its candidates' edges may have some.
       const int parts = 1 + rows / (rowsPerUnit + 1);
       const int first = atomicAdd(&scratch.Count, parts);
       for (int part = 0; part < parts; ++part)
@@ -81,7 +82,7 @@ ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch 
   return slices;
 }
 
-/** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
+/** Prepares the state for the next phase: scales the polygon to the cells of its level and lists the chunks. */
 template <bool VLimited>
 __device__ void
 PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
@@ -110,7 +111,7 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPo
   __syncthreads();
 }
 
-/** Makes the listed chunks those of the next slice of their rows. */
+/** Advances the listed chunks to the next slice of their rows. */
 __device__ inline void
 ListNextSlice(const DeviceSnake & snake)
 {
@@ -120,7 +121,8 @@ ListNextSlice(const DeviceSnake & snake)
   }
 }
 
-/** By the first block, after a portion that was not the last one before the conclusion. */
+/** Sets where the next portion continues. Called by the first block after a portion that is not the last one before the
+ * conclusion. */
 __device__ inline void
 GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const ConclusionScratch & scratch)
 {
@@ -134,8 +136,8 @@ GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const Conclusio
   __syncthreads();
 }
 
-/** Called by the first block. It draws the part of the conclusion for which the launch has the time, and prepares what
- * comes next. A state that is observed is left as it is: the next launch prepares the phase that follows. */
+/** Concludes the phase as far as the launch's time allows, and prepares the next phase. Called by the first block. If
+ * an observer is to see the state, it is left unchanged, and the next launch prepares the next phase. */
 __device__ inline void
 ConcludeInPortions(DeviceSnake &        snake,
                    const LatticePoint * polygon,
@@ -160,14 +162,15 @@ ConcludeInPortions(DeviceSnake &        snake,
   }
 }
 
-/** By the first block of a limited launch, after the other work of a portion. */
+/** Ends a portion: sets where the next one continues, or concludes the phase. Called by the first block of a limited
+ * launch. */
 __device__ inline void
 EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
 {
   using Stage = PhaseProgress::Stage;
   if (threadIdx.x == ThreadsPerBlock - 1)
   {
-    // Called by a warp that has less to do than the first warp.
+    // The last warp does this, because it has less work than the first one.
     LookAtClock(scratch);
     scratch.IsInterrupted = false;
   }
@@ -188,12 +191,12 @@ EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch 
 } // namespace kernels
 } // namespace itk::cuda::snake
 
-// The part of a phase that all warps of the grid share: sums of its items, and a proposal for each node.
+// The work of a phase that all warps of the grid share: the sums of its items, and a proposal for each node.
 namespace itk::cuda::snake
 {
 namespace kernels
 {
-/** The chain whose sums are item w of node i in the snake's next phase. */
+/** Returns the chain whose sums are item w of node i in the next phase. */
 __device__ inline LatticeChain
 ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, int32_t width, int32_t height)
 {
@@ -221,14 +224,14 @@ ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, in
   }
 }
 
-/** Sums of the items of the listed chunks. */
+/** Adds the listed chunks' shares of all items to ItemSums. */
 template <typename TLevel>
 __device__ void
 SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int  items = snake.GetItemsPerNode();
   const auto units = static_cast<int64_t>(snake.NumberOfChunks) * items;
-  // Neighbouring units cross the same rows close to each other, so a block takes successive units.
+  // A block takes successive units, because their edges cross the same rows at nearby columns.
   const int  first = static_cast<int>(units * blockIdx.x / gridDim.x);
   const int  last = static_cast<int>(units * (blockIdx.x + 1) / gridDim.x);
   const bool measure = snake.Control.Next == SnakeControl::Phase::Measure;
@@ -247,7 +250,7 @@ SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * p
   }
 }
 
-/** What a lane of the warp holds, in all of them. */
+/** Broadcasts the value of one lane to all lanes of the warp. */
 __device__ inline Moments
 ValueOfLane(const Moments & m, int lane)
 {
@@ -256,7 +259,8 @@ ValueOfLane(const Moments & m, int lane)
            __shfl_sync(AllLanes, static_cast<unsigned long long>(m.SumOfSquares), lane) };
 }
 
-/** Whether the polygon stays simple with node i at another place, by a warp; in all lanes. */
+/** Returns in all lanes whether the polygon stays simple if the chain over `at` replaces its edges between the nodes
+ * `before` and `after`. Called by a whole warp. */
 __device__ inline bool
 ChainKeepsSimpleByWarp(const LatticePoint * polygon, int n, int before, const LatticePoint & at, int after)
 {
@@ -270,9 +274,10 @@ ChainKeepsSimpleByWarp(const LatticePoint * polygon, int n, int before, const La
   return !__any_sync(AllLanes, meets);
 }
 
-/** Whether the polygon stays simple with node i at the place that the lane has for it. All lanes look for the edges
- * near any of these places. Then each lane tests its own place against these edges. Testing one place after the other
- * would take long where the polygon is narrow, because most places fail there. */
+/** Returns whether the polygon stays simple with node i at the lane's own position `at`. Called by a whole warp. The
+ * lanes together find the edges near any of their positions, and each lane tests its own position against these edges.
+ * Testing the positions one after the other would take long where the polygon is narrow, because most positions fail
+ * there. */
 __device__ inline bool
 MoveKeepsSimple(const LatticePoint * polygon, int n, int i, const LatticePoint & at)
 {
@@ -297,7 +302,7 @@ MoveKeepsSimple(const LatticePoint * polygon, int n, int i, const LatticePoint &
   return !meets;
 }
 
-/** The smallest of the numbers of the warp's lanes, and the first lane that has it. */
+/** The minimum of a number over the lanes of the warp, and the first lane that has it. */
 struct BestOfWarp
 {
   double Gain;
@@ -320,7 +325,8 @@ struct BestOfWarp
   }
 };
 
-/** The best possible move of each node of the colour, one warp per node and one lane per candidate. */
+/** Proposes the best possible move of each node of the current colour. One warp handles a node, and one lane a
+ * candidate. */
 template <bool VLimited>
 __device__ void
 ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
@@ -387,7 +393,7 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
   }
 }
 
-/** Which edges can be divided, and what that changes; one warp per edge. */
+/** Proposes the edges that can be divided, with the change of the sums. One warp handles an edge. */
 template <bool VLimited>
 __device__ void
 ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
@@ -407,14 +413,14 @@ ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
     }
     if (LaneIndex() == 0)
     {
-      // Zero for the exact ones, which change nothing.
+      // The change is zero for exact midpoints, for which no sums are made.
       const Moments change = snake.TakeItemSum(2 * i) - snake.TakeItemSum(2 * i + 1);
       snake.Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
     }
   }
 }
 
-/** Whether the polygon stays simple without `run` nodes from i on, by a warp; in all lanes. */
+/** Returns in all lanes whether the polygon stays simple without `run` nodes from i on. Called by a whole warp. */
 __device__ inline bool
 ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
 {
@@ -426,8 +432,8 @@ ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
   return !__any_sync(AllLanes, meets);
 }
 
-/** The best removal of one or more nodes from each node on; one warp for each node, and one lane for each length of the
- * run. */
+/** Proposes the best removal of a run of nodes that begins at each node. One warp handles a node, and one lane a length
+ * of the run. */
 template <bool VLimited>
 __device__ void
 ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
@@ -477,7 +483,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
   }
 }
 
-/** Proposals of a phase, from its sums, for the nodes of a portion. */
+/** Makes the proposals of a phase from its sums, for the nodes of the current portion. */
 template <bool VLimited>
 __device__ void
 Propose(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)

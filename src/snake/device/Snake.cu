@@ -26,7 +26,7 @@ using namespace kernels;
 
 constexpr int BlocksOfSmallKernels = 1024;
 
-/** What the loop's kernel begins with. */
+/** The initial state that a launch of the loop's kernel reads. */
 struct LoopLaunch
 {
   DeviceSnake      State;
@@ -34,17 +34,17 @@ struct LoopLaunch
 };
 static_assert(std::is_trivially_copyable_v<LoopLaunch>);
 
-/** Data that goes to and comes from the device, in page-locked memory. The driver copies ordinary memory before it
- * returns. */
+/** The data that is copied to and from the device, in page-locked memory, from which the driver copies asynchronously.
+ */
 struct SnakeExchange
 {
-  LatticePoint Start[1024]; // unless it has more nodes
+  LatticePoint Start[1024]; // not used if it has more nodes
   LoopLaunch   Launch;
   LoopResults  Results;
 };
 static_assert(sizeof(SnakeExchange) <= PinnedBuffer::ChunkSize);
 
-/** Its destructor waits for all work on a stream. Memory that is destroyed after it may then be reused. */
+/** Waits in its destructor for all work on a stream, so that memory that is destroyed after it may be reused. */
 class StreamDrain
 {
 public:
@@ -61,7 +61,7 @@ private:
   const Context m_Context;
 };
 
-/** Arrays of a run, one behind the other in its workspace. */
+/** Places the arrays of a run one behind the other in its workspace. */
 class ArrayPlacer
 {
 public:
@@ -74,7 +74,7 @@ public:
   void
   Place(T *& array, size_t number)
   {
-    constexpr size_t alignment = 128; // a line of the cache
+    constexpr size_t alignment = 128; // a cache line
     m_Size = RoundUp(m_Size, alignment);
     array = reinterpret_cast<T *>(m_Base + m_Size);
     m_Size += number * sizeof(T);
@@ -90,7 +90,7 @@ private:
   size_t m_Size;
 };
 
-/** Sizes of the arrays that the loop works on. */
+/** The sizes of the arrays of the loop. */
 struct LoopSizes
 {
   size_t Nodes;
@@ -101,13 +101,14 @@ struct LoopSizes
   LoopSizes(const CudaRegionSnakeParameters & parameters, int numberOfMultiprocessors)
     : Nodes(std::max<size_t>(parameters.MaximumNumberOfNodes, 4))
     , Items(Nodes * MaximumItemsPerNode)
-    // One for each node, and as many more as there are units of work.
+    // One for each node, and one more for each unit of work.
     , Chunks(Nodes + static_cast<size_t>(numberOfMultiprocessors) * WarpsPerBlock * UnitsPerWarp)
-    // At most one insertion per iteration, one removal per node, and the levels.
+    // Each iteration has an entry and at most one insertion; further entries are at most one removal per node, and the
+    // levels.
     , Entries(2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + Nodes + SnakePlan::MaximumLevels + 2)
   {}
 
-  /** Sets the arrays of the state in memory that begins at `base`, behind the launch; returns its size. */
+  /** Sets the arrays of the state in the memory at `base`, behind a LoopLaunch. Returns the number of bytes used. */
   size_t
   PlaceArrays(void * base, DeviceSnake & state) const
   {
@@ -136,7 +137,7 @@ struct LoopSizes
   }
 };
 
-/** The search of a rectangle to start from, and its arrays. */
+/** The arrays for the search of a rectangle to start from, and their size. */
 struct SearchArrays
 {
   Moments *        Table;
@@ -158,11 +159,11 @@ GetSearchBlocks(const RectangleGrid & grid, int numberOfMultiprocessors)
   return static_cast<unsigned int>(std::min(grid.GetNumberOfRowPairs(), 4 * numberOfMultiprocessors));
 }
 
-/** What a run needs of its workspace. */
+/** The bytes that a run needs in its workspace. */
 struct RunSizes
 {
-  size_t Cells; // of the level of a rectangle; 0: the image has them
-  size_t Work;  // of what comes one after the other: search, sums of a polygon, loop
+  size_t Cells; // for the cells of the coarsest level; 0 if there are no cells, or if the image has them
+  size_t Work;  // shared by the search, the sums of a polygon and the loop, which run one after the other
 
   RunSizes(const DeviceSums &                sums,
            const PixelRectangle &            rectangle,
@@ -178,7 +179,7 @@ struct RunSizes
   }
 };
 
-/** The device as the engine's backend, for one run on an image or a rectangle of it. */
+/** The backend that computes one run, on an image or a rectangle of it, on a device. */
 template <typename TSample, bool VMask>
 class CudaSnakeBackend : public SnakeBackend
 {
@@ -357,7 +358,7 @@ private:
   const PixelsType         m_Pixels;
   DeviceCells              m_Blocks{};
   Moments                  m_Total;
-  // of the search, the sums of a polygon or the loop: its launch, then its arrays
+  // the arrays of the search or of the sums of a polygon, or the launch and the arrays of the loop
   void *     m_Work{ nullptr };
   const bool m_UsesSquares;
 
@@ -374,7 +375,8 @@ private:
     return *static_cast<SnakeExchange *>(m_Exchange.GetPointer());
   }
 
-  /** The kernels always sum squares; laws that need none are not to show them. */
+  /** Returns the sums without squares if the law does not use squares. The kernels always sum squares, but the host
+   * does not, and the results must be the same. */
   Moments
   Exported(Moments sums) const
   {
@@ -392,7 +394,7 @@ private:
   void
   CopyToDevice(T * device, const T * host, size_t number)
   {
-    // From ordinary memory: the source may change as soon as the call returns.
+    // From pageable memory, the source may change as soon as the call returns.
     ITK_CUDA_CALL(cudaMemcpyAsync(device, host, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
   }
   template <typename T>
@@ -403,7 +405,8 @@ private:
     this->Synchronize();
   }
 
-  /** Blocks of a cooperative kernel, all resident: one per multiprocessor. */
+  /** Returns the number of blocks of a cooperative kernel, which must all be resident: at most one per multiprocessor.
+   */
   template <typename TKernel>
   int
   GetNumberOfBlocks(TKernel * kernel) const
@@ -456,8 +459,8 @@ private:
         configuration, kernel, m_Pixels, m_Blocks, &onDevice->State, &onDevice->Barrier, &exchange.Results, limits));
   }
 
-  /** State, polygon and new entries of the record. Entries for which the results have no room are copied from the
-   * device. */
+  /** Waits for the launch, and takes the state, the polygon and the new entries of the record from its results. A
+   * polygon or entries that do not fit into the results are copied from device memory. */
   void
   TakeResults(SnakeOutcome & outcome)
   {
@@ -485,8 +488,8 @@ private:
     }
   }
 
-  /** A launch ends at pauses only if they are observed. It ends after its time only if the run may be stopped or if the
-   * driver would end the kernel. */
+  /** Returns the limits of a launch. It pauses only at events that are observed. Its time is limited only if the run
+   * may be stopped or if the driver's watchdog would end the kernel. */
   LaunchLimits
   GetLimits(bool showsSteps, bool maybeStopped) const
   {
@@ -498,7 +501,7 @@ private:
              ends ? m_Options.NanosecondsOfLaunch : forever };
   }
 
-  /** Whether launches may have to end at pauses or within a phase. */
+  /** Returns whether launches may have to pause or to end within a phase. */
   bool
   NeedsPortions(const LaunchLimits & limits, bool maybeStopped) const
   {
@@ -506,7 +509,7 @@ private:
            (maybeStopped && m_LoopSizes.Nodes > m_Options.NodesOfWholePhases);
   }
 
-  /** Runs the kernel until the schedule ends. */
+  /** Launches the kernel until the schedule ends or the run is stopped. */
   SnakeOutcome
   RunPhases(const StepFunction & step, const ProgressFunction & progress)
   {
@@ -595,7 +598,7 @@ size_t
 GetSnakeDeviceBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, uint32_t maximumNumberOfNodes)
 {
   const size_t cells = (width / 2 + 1) * (height / 2 + 1);
-  // Cells of 2 pixels a side belong to small images only; at the largest sides they are of 16.
+  // Only small images have cells of 2 pixels a side. In the largest images, cells have 16 pixels a side.
   const bool   small = std::min(width, height) < MinimumCellsPerSide << MaximumLevelExponent;
   const size_t cellsOfLevel = small ? cells : cells / 64 + width + height;
   const size_t nodeBytes = 2 * sizeof(LatticePoint) + 4 * sizeof(int32_t) + sizeof(Proposal) + sizeof(RowChunk) +

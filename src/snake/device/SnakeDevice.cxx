@@ -15,7 +15,8 @@ namespace itk::CudaDetail
 {
 namespace
 {
-/** The image with its mask, which is uploaded for as long as this takes. */
+/** Makes a snake image of an image in device memory and a mask in host memory. The mask is uploaded, and its device
+ * memory is released on return. */
 cuda::snake::DeviceSnakeImage
 MakeDeviceSnakeImage(const CudaDeviceImageView &       image,
                      const CudaRegionSnakeInput &      input,
@@ -43,13 +44,14 @@ CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput &, const CudaRegionS
 size_t
 CudaRegionSnakeWorkingSet(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters)
 {
-  // Room for partial sums of all warps, the record and small arrays.
+  // Room for the arrays whose size depends neither on the image nor on the number of nodes, such as one row chunk for
+  // each unit of work of the warps.
   constexpr size_t fixedBytes = size_t{ 4 } << 20;
   const size_t     entries = 2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + 8;
   return fixedBytes + entries * sizeof(CudaRegionSnakeStep) +
          cuda::snake::GetSnakeDeviceBytes(input.Image.Size[0],
                                           input.Image.Size[1],
-                                          // logarithms of bytes are of two
+                                          // the samples of logarithms have two bytes, also for images of bytes
                                           std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
                                           input.ValidMask != nullptr,
                                           parameters.MaximumNumberOfNodes);

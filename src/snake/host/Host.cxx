@@ -10,17 +10,18 @@ namespace itk::cuda::snake
 {
 namespace
 {
-/** Rows of edges that are worth another piece of work for a thread: about 50 microseconds. */
+/** Number of rows of edges in a piece of work. They take a thread about 50 microseconds, which is worth the overhead of
+ * another piece. */
 constexpr size_t RowsPerPiece = 2048;
 
-// What keeps the time between two reports of progress below a quarter of a second: seconds between reports; steps of a
-// thread (tests of edges, rows) until it is asked whether one is due, a tenth of a second at most; and nodes whose
-// pairs with 65,536 others take less.
+// These constants keep the time between two reports of progress below a quarter of a second: the seconds between
+// reports, the steps of a thread (tests of edges, or rows) after which it checks whether a report is due, at most a
+// tenth of a second, and a number of nodes whose pairs with 65,536 others take less than that.
 constexpr double SecondsBetweenReports = 0.05;
 constexpr size_t StepsBetweenReports = size_t{ 1 } << 24;
 constexpr size_t NodesBetweenReports = 64;
 
-/** Ends a run inside a phase. */
+/** Exception that ends a run inside a phase. */
 struct Aborted
 {};
 
@@ -30,7 +31,7 @@ SecondsNow()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/** `beforeEdge` is called before the sums of each edge. */
+/** Returns the sums inside a polygon. Calls `beforeEdge` before each edge; it may throw. */
 template <typename TFunction>
 Moments
 SumPolygonOn(const Level & level, const CudaSnakePolygon & polygon, const TFunction & beforeEdge)
@@ -91,7 +92,7 @@ HostSnake::RunRemoval(const CudaSnakePolygon & start)
   this->RunUntilFinished();
 }
 
-/** Gives the state room for so many nodes, with what it holds. */
+/** Reserves room for `nodes` nodes in the state's arrays, and keeps their contents. */
 void
 HostSnake::Reserve(size_t nodes)
 {
@@ -143,8 +144,8 @@ HostSnake::ReportProgressAtNode(size_t node)
   }
 }
 
-/** Calls function(node) for all nodes by all threads, in pieces of `grain` nodes or more; `stepsOfNode`: about how many
- * steps a call takes. */
+/** Calls function(node) for all nodes with all threads, in pieces of at least `grain` nodes. A call takes about
+ * `stepsOfNode` steps, which determines how often progress is reported. */
 template <typename TFunction>
 void
 HostSnake::ForNodes(size_t grain, size_t stepsOfNode, const TFunction & function)
@@ -197,7 +198,7 @@ HostSnake::RunPhases()
   }
 }
 
-/** Does what comes before the conclusion of the next phase. */
+/** Makes the sums and the proposals of the next phase. */
 void
 HostSnake::Propose()
 {
@@ -221,7 +222,7 @@ HostSnake::Propose()
   }
 }
 
-/** Whether the present phase tries to move the node and needs sums for that. */
+/** Returns whether the current phase tries to move the node and has no valid sums of its candidates. */
 bool
 HostSnake::NeedsSums(int node) const
 {
@@ -251,7 +252,7 @@ HostSnake::ProposeMoves()
   const auto   nodes = static_cast<size_t>(m_Snake.NumberOfNodes);
   const size_t rows = this->CountRowsOfStaleNodes();
   const size_t pieces = rows / RowsPerPiece + 1;
-  // At worst all candidates are tested against all edges.
+  // In the worst case all candidates are tested against all edges.
   this->ForNodes((nodes + pieces - 1) / pieces, rows / nodes + MaximumCandidates * nodes, [&](int i) {
     m_Slots[i].Node = -1;
     if (m_Snake.IsTurnOf(i))
@@ -261,7 +262,7 @@ HostSnake::ProposeMoves()
   });
 }
 
-/** Sums the changes of the node's candidates, where it or a neighbour has moved since they were summed. */
+/** Recomputes the changes of the node's candidates. This is necessary when the node or a neighbour has moved. */
 void
 HostSnake::SumCandidates(int node)
 {
@@ -350,7 +351,7 @@ HostSnake::ProposeRemovals()
   this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node); });
 }
 
-/** The best removal of one or some nodes from this one on; m_ItemSums holds the sums of all edges. */
+/** Proposes the best removal of a run of nodes that begins at this one. m_ItemSums must hold the sums of all edges. */
 void
 HostSnake::ProposeRemoval(int node)
 {
@@ -383,7 +384,7 @@ HostSnake::ProposeRemoval(int node)
   }
 }
 
-/** Shows the last entry to whoever watches the run. */
+/** Passes the last entry of the record to the observer's functions. */
 void
 HostSnake::ShowEntry()
 {

@@ -15,8 +15,8 @@
 
 namespace itk::cuda::snake
 {
-/** The snake on the host: makes the proposals of the phases that SnakeControl asks for, and lets Conclude() draw what
- * follows from them. */
+/** The snake on the host. Makes the proposals of each phase that SnakeControl requests, and applies them with
+ * Conclude(). */
 class HostSnake
 {
 public:
@@ -37,25 +37,26 @@ public:
   HostSnake &
   operator=(const HostSnake &) = delete;
 
-  /** Called after every entry of the record. */
+  /** Sets a function that is called after every entry of the record. */
   void
   SetStepFunction(const StepFunction & function)
   {
     m_StepFunction = function;
   }
-  /** Called when a level begins, and at most every few hundredths of a second in between; returns whether to go on. */
+  /** Sets a function that is called when a level begins, and at most every few hundredths of a second in between. It
+   * returns whether to continue. */
   void
   SetProgressFunction(const ProgressFunction & function)
   {
     m_ProgressFunction = function;
   }
 
-  /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. */
+  /** Moves the polygon, which is given in cells of the plan's level with index `firstLevel`, until the schedule ends.
+   */
   void
   Run(const CudaSnakePolygon & start, int firstLevel);
 
-  /** Removes nodes of the polygon, which is that of a Run() or given in pixels, as long as that shortens the
-   * description. */
+  /** Removes nodes of the polygon, which is given in pixels, as long as that shortens the description. */
   void
   RunRemoval(const CudaSnakePolygon & start);
 
@@ -72,7 +73,7 @@ private:
   SnakeState    m_Snake;
   SerialGroup   m_Group;
   const Level * m_Level{ nullptr };
-  // what m_Snake points to
+  // the arrays to which m_Snake points
   std::vector<LatticePoint>        m_Polygons[2];
   std::vector<Moments>             m_ItemSums;
   std::vector<Moments>             m_Changes[SnakeControl::NumberOfCaches];
@@ -97,13 +98,13 @@ private:
   Begin(const CudaSnakePolygon & start, int level);
   void
   Reserve(size_t nodes);
-  /** Calls the progress function; throws Aborted if the run is not to go on. */
+  /** Calls the progress function. Throws Aborted if it returns that the run is to stop. */
   void
   ReportProgress(bool levelBegins);
-  /** The same if it is time again. */
+  /** Calls ReportProgress() if the next report is due. */
   void
   ReportProgressInTime();
-  /** In loops over nodes or pairs of them. */
+  /** Calls ReportProgressInTime() at every NodesBetweenReports-th node of a loop over nodes or pairs of nodes. */
   void
   ReportProgressAtNode(size_t node);
   template <typename TFunction>
@@ -135,11 +136,11 @@ private:
   ShowEntry();
 };
 
-/** The host as the engine's backend, for one run on an image or a rectangle of it. */
+/** The backend that computes one run, on an image or a rectangle of it, on the host. */
 class HostSnakeBackend : public SnakeBackend
 {
 public:
-  /** \param coarseExponent of the run's plan */
+  /** \param coarseExponent exponent of the coarsest level of the run's plan */
   HostSnakeBackend(const RowSums &        sums,
                    const PixelRectangle & rectangle,
                    uint32_t               coarseExponent,
