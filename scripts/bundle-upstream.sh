@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/upstream-bundle and build/upstream-bundle.tar.xz: ITK's own tests with this module's filters on the GPU, their data and
-# all libraries that they need but the C library and the driver. It runs on any x86-64 Linux with CTest, Python and an NVIDIA driver:
-#   build/upstream-bundle/run.sh     the table of scripts/upstream-tests.sh; results in $OUT (default: beside run.sh)
+# Makes build/upstream-bundle and build/upstream-bundle.tar.xz: ITK's own tests with this module's filters on the GPU,
+# their data, and all libraries that they need except the C library and the driver. The bundle runs on any x86-64 Linux
+# with CTest, Python and an NVIDIA driver:
+#   build/upstream-bundle/run.sh   prints the table of scripts/upstream-tests.sh; results in $OUT (default: beside run.sh)
 # Usage: scripts/bundle-upstream.sh [--backend cuda|host] [--no-install]
 #   --backend     where the module's filters run (default: cuda, which needs nvcc)
 #   --no-install  install no packages
@@ -43,7 +44,7 @@ mkdir -p "$bundle"/{tests,bin,lib,upstream,data/Examples}
 cp "$build"/bin/* "$test_driver" "$bundle/bin/"
 cp -r "$build/autoload" "$bundle/"
 cp "$repository"/test/upstream/*.py "$bundle/upstream/"
-# Test data are links into ITK's content store.
+# The files of test data are links into ITK's content store.
 cp -rL "$itk_tests/Examples/Data" "$bundle/data/Examples/"
 if [ -d "$build/ExternalData" ]; then
   cp -rL "$build/ExternalData" "$bundle/tests/"
@@ -61,7 +62,7 @@ for file in "$bundle"/lib/*; do
   patchelf --set-rpath '$ORIGIN' "$file"
 done
 
-# CTest's lists of tests, with @HERE@ for the bundle's folder and @PYTHON@ for the interpreter.
+# Copies CTest's lists of tests, with @HERE@ in place of the bundle's folder and @PYTHON@ in place of the interpreter.
 places=(
   -e '/^#/d' -e 's# *_BACKTRACE_TRIPLES "[^"]*"##'
   -e "s#$test_driver#@HERE@/bin/itkTestDriver#g" -e "s#$build/bin/#@HERE@/bin/#g" -e "s#$build/autoload#@HERE@/autoload#g"
@@ -82,7 +83,8 @@ cat > "$bundle/source.json" << JSON
 JSON
 cat > "$bundle/run.sh" << PROGRAM
 #!/bin/sh
-# Runs ITK's own tests with this module's filters; the last line counts them. OUT gets the log, the JUnit file and the table.
+# Runs ITK's own tests with this module's filters; the last line counts them. OUT gets the log, the JUnit file and the
+# table.
 here=\$(cd "\$(dirname "\$0")" && pwd)
 OUT=\${OUT:-\$here}
 rm -rf "\$here/tests/reports" "\$here/tests/output"

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/wheel-bundle: the Python package, its tests, CPython, and what both need of itk and other packages, for a machine with
-# a GPU and without network. It runs on any x86-64 Linux with this machine's C library or a newer one, and an NVIDIA driver:
-#   build/wheel-bundle/run.sh [PYTEST_ARGUMENT...]     the tests with --backend cuda; results in $OUT (default: beside run.sh)
+# Makes build/wheel-bundle for a machine with a GPU and without network: the Python package, its tests, CPython, and the
+# parts of itk and other packages that they need. The bundle runs on any x86-64 Linux with the C library of this machine
+# or a newer one, and an NVIDIA driver:
+#   build/wheel-bundle/run.sh [PYTEST_ARGUMENT...]     runs the tests with --backend cuda; results in $OUT (default:
+#                                                      beside run.sh)
 # Usage: scripts/bundle-wheel.sh [--wheel FILE] [--itk VERSION] [--host-python]
 #   --wheel FILE    the wheel (default: the newest in dist/, built by scripts/build-wheel.sh)
 #   --itk VERSION   version of itk (default: the newest 5.4)
-#   --host-python   run.sh takes that machine's python3, 3.11 or later, with its NumPy, CuPy, torch, JAX and Numba, in the place of the
-#                   bundled CPython; `run.sh --host-python` does so with any bundle
+#   --host-python   make a bundle without CPython, whose run.sh uses the python3 of the machine, 3.11 or later, with its
+#                   NumPy, CuPy, torch, JAX and Numba; `run.sh --host-python` does so with any bundle
 # Environment:
-#   PYTHON   interpreter to take along, 3.11 or later (default python3)
-# The archive comes in parts of 50 MiB at most; packing takes 4 GB of memory, unpacking 0.6. Of the itk package, whose libraries
-# take 1.5 GB, it holds what the tests load: they are run here once.
+#   PYTHON   interpreter to put into the bundle, 3.11 or later (default: python3)
+# The archive is split into parts of at most 50 MiB. Packing takes 4 GB of memory, unpacking 0.6 GB. The libraries of
+# the itk package take 1.5 GB; to pack only those that the tests load, the tests are run once on this machine.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -40,7 +42,8 @@ tree=$bundle/python-tests
 rm -rf "$bundle"
 mkdir -p "$tree/libraries"
 
-# The interpreter with its standard library, and the libraries that its extension modules need besides the C library.
+# Copies the interpreter with its standard library, and the libraries that its extension modules need besides the C
+# library.
 copy_python()
 {
   local python=$1 prefix name
@@ -49,7 +52,7 @@ copy_python()
   cp -L "$prefix/bin/$name" "$tree/bin/python3"
   cp -a "$prefix/lib/$name" "$tree/lib/"
   (cd "$tree/lib/$name" && rm -rf test idlelib tkinter turtledemo lib2to3 ensurepip config-* site-packages dist-packages)
-  # Modules whose libraries are not here are not taken along.
+  # Leave out extension modules whose libraries are not installed here.
   find "$tree/lib/$name/lib-dynload" -name '*.so' | while read -r module; do
     ! ldd "$module" | grep -q 'not found' || rm "$module"
   done
@@ -62,7 +65,7 @@ copy_python()
   mkdir -p "$packages"
 }
 
-# Each interpreter that the tests start notes what it has loaded of the packages when it ends.
+# Makes each interpreter that the tests start record, when it exits, which files of the packages it has loaded.
 note_what_is_loaded()
 {
   mkdir -p "$1"
@@ -84,9 +87,9 @@ atexit.register(note)
 PROGRAM
 }
 
-# Removes the packages and libraries that are not in the list, the modules of itk's classes that are not, the packages' own tests,
-# and what only compilers and editors read. What itk reads when it is imported stays, and the files of whole modules, which it
-# loads in a way of its own.
+# Removes the packages, libraries and modules of itk's classes that are not in the list, the packages' own tests, and
+# files that only compilers and editors read. Keeps the files that itk reads when it is imported, and the files of its
+# complete modules, which it loads without the import system.
 trim_packages()
 {
   local list=$1 folder
@@ -134,8 +137,8 @@ note "$(du -sm "$tree" | cut -f 1) MiB remain"
 {
   cat << PROGRAM
 #!/bin/sh
-# Runs the tests of the Python package; arguments are pytest's, after --host-python, which takes this machine's python3 with its packages.
-# The last line counts them; OUT gets the log and the JUnit file.
+# Runs the tests of the Python package; arguments are pytest's, after --host-python, which takes this machine's python3
+# with its packages. The last line counts them; OUT gets the log and the JUnit file.
 host_python=$host_python
 PROGRAM
   cat << 'PROGRAM'
@@ -154,7 +157,8 @@ if [ ! -d "$tree" ]; then
 fi
 export PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR="$OUT"
 if [ -n "$host_python" ]; then
-  # itk and this package run under any Python from 3.11 on; pytest and what it needs are written in Python.
+  # The bundled packages work with any Python from 3.11 on: itk and this package by the limited API, pytest and its
+  # dependencies because they are pure Python.
   packages=$OUT/host-packages
   mkdir -p "$packages" || exit 1
   for name in itk pytest _pytest pluggy iniconfig packaging pygments; do
@@ -178,8 +182,8 @@ PROGRAM
 chmod +x "$bundle/run.sh"
 
 say "Packing (takes some minutes)"
-# The libraries of itk have most of their code in common. A window over all of them finds it, if calls hold the addresses of what
-# they call: that is what --x86 does.
+# The libraries of itk have most of their code in common. xz finds these parts if its window covers all libraries, and
+# if calls contain absolute addresses, which the filter --x86 achieves.
 tar -C "$bundle" -cf - python-tests | xz -T 1 --x86 --lzma2=preset=3,dict=512MiB | split -b "$part_size" - "$bundle/python-tests.tar.xz."
 rm -rf "$tree" "$bundle/loaded" "$bundle/loaded.txt" "$bundle/site"
 say "Bundle: $(cd "$bundle" && ls -s --block-size=M --format=commas python-tests.tar.xz.* run.sh)"

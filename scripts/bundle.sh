@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/bundle and build/bundle.tar.xz: the tests, the benchmarks, the command and the example programs of the CUDA build with
-# all libraries that they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
+# Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks, command and example programs of the CUDA build,
+# with all libraries that they need except the C library and the driver. The bundle runs on any x86-64 Linux with an
+# NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
-#   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
-#   build/bundle/benchmark                              # the reports that the pages on performance are made of
-#   build/bundle/gpu-pictures.sh FOLDER                 # the records of the pictures in docs/
-#   python3 build/bundle/vesselness_peers.py build/bundle/bin/gaussian_benchmark   # five scales beside CuPy, scikit-image and ITK
-#   python3 build/bundle/compare.py BASE build/bundle   # the benchmarks beside those of another unpacked bundle
-#   python3 build/bundle/device_image_goals.py          # chains of filters on device images: each goal and what was measured
-#   python3 build/bundle/device_image_traffic.py        # what crosses the link in such a chain, counted by CUPTI
+#   build/bundle/gpu-sanitize --output sanitize.json    # runs compute-sanitizer over a part of the tests
+#   build/bundle/benchmark                              # makes the reports for the pages on performance
+#   build/bundle/gpu-pictures.sh FOLDER                 # makes the records of the pictures in docs/
+#   python3 build/bundle/vesselness_peers.py build/bundle/bin/gaussian_benchmark   # beside CuPy, scikit-image, ITK
+#   python3 build/bundle/compare.py BASE build/bundle   # compares the benchmarks with another unpacked bundle
+#   python3 build/bundle/device_image_goals.py          # checks the goals for chains of filters on device images
+#   python3 build/bundle/device_image_traffic.py        # counts transfers in such a chain, by CUPTI
 # Usage: scripts/bundle.sh [--coverage] [--no-install]
-#   --coverage    build/bundle-coverage and its archive instead: its library notes which lines run (gcov). Run there
-#                 gpu-check --quick --coverage counters.tar.xz, and here scripts/gpu-coverage.sh counters.tar.xz.
+#   --coverage    make build/bundle-coverage and its archive instead, whose library counts the executed lines (gcov).
+#                 Run gpu-check --quick --coverage counters.tar.xz there, then scripts/gpu-coverage.sh counters.tar.xz here.
 #   --no-install  install no packages
 # Fails if the archive is larger than 60 MiB.
 set -euo pipefail
@@ -40,13 +41,13 @@ find_nvcc || die "the bundle is for machines with a GPU: it needs nvcc"
 say "CUDA build"
 build=$repository/build/bundle-build
 bundle=$repository/build/$name
-# Records are published: no path of this machine in messages.
+# Keep paths of this machine out of messages, because records are published.
 prefix_map=-ffile-prefix-map=$repository/=
 configure_and_build "$build" --preset cuda "-DCMAKE_CXX_FLAGS=$prefix_map" "-DCMAKE_CUDA_FLAGS=-Xcompiler=$prefix_map" \
   "${launcher_arguments[@]}"
 if [ "$name" = bundle-coverage ]; then
-  # Of the code for the host, what gpu-coverage.sh asks for: counters that threads share make the engines ten times slower.
-  # With BUILD_TESTING the library shows its inner functions, which the programs of the tests call.
+  # Count only the lines of the host code that gpu-coverage.sh prints, because counters that threads share make the
+  # engines ten times slower. With BUILD_TESTING the library exports its inner functions, which the test programs call.
   mkdir -p "$bundle-build"
   run_logged "$bundle-build/configure.log" cmake -S "$repository" -B "$bundle-build" -G Ninja --preset coverage \
     -DCudaFilters_USE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real -DCMAKE_CXX_FLAGS=-fprofile-filter-files=/src/runtime/ \
@@ -64,11 +65,12 @@ for program in "$build"/bin/*; do
 done
 
 cp -r "$repository/examples/data" "$repository/apps/test" "$bundle/data/"
-# The tests that CTest runs besides the units: their programs and arguments, with paths inside the bundle. Brings ITK's
-# test driver, whose libraries are collected with the others.
+# Lists the tests that CTest runs besides the units: their programs and arguments, with paths inside the bundle. This
+# also copies ITK's test driver, whose libraries are collected with the others below.
 python3 "$repository/scripts/list-bundle-tests.py" "$build" "$bundle" "$repository" > "$bundle/data/tests.json"
 
-# Everything that the programs load but the C library, which must match the other machine's loader, and the driver.
+# Copies all libraries that the programs load, except the driver and the C library, which must match the other machine's
+# loader.
 ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
   grep -vE '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|util|cuda|nvidia-ml)\.so[^/]*)$' |
   while read -r library; do
@@ -88,7 +90,7 @@ done
 for file in "$bundle"/lib/*; do
   patchelf --set-rpath '$ORIGIN' "$file"
 done
-# CUPTI as it was delivered, beside the library that loads it.
+# Copies CUPTI unchanged to the folder of the library that loads it.
 if [ -f "$bundle/lib/libcuda_traffic.so" ]; then
   cp -L "$(ldd "$build/lib/libcuda_traffic.so" | awk '$1 ~ /^libcupti/ {print $3}')" "$bundle/lib/"
 fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the first line of a commit message: a prefix as in ITK, less than 78 characters. Usage: check-commit-subject.sh FILE
+# Checks that the first line of a commit message has one of ITK's prefixes and fewer than 78 characters.
+# Usage: check-commit-subject.sh FILE
 subject=$(head -n 1 "$1")
 if ! printf '%s\n' "$subject" | grep -qE '^((ENH|BUG|COMP|DOC|STYLE|PERF|WIP): [^ ]|Merge |Revert )'; then
   echo "commit subject '$subject': begin with ENH:, BUG:, COMP:, DOC:, STYLE: or PERF: and a space" >&2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks that all C++ and CUDA files of the repository are formatted with the clang-format that .pre-commit-config.yaml names,
-# which is installed from PyPI, once, in the user's cache folder.
+# Checks the format of all C++ and CUDA files of the repository with the version of clang-format that
+# .pre-commit-config.yaml names. It is installed once from PyPI into the user's cache folder.
 # Usage: scripts/check-format.sh [--fix]
-#   --fix   format them
+#   --fix   format the files instead
 # Environment:
-#   PYTHON   interpreter to install with (default python3)
-# Exit status 3: clang-format is not to be had here.
+#   PYTHON   interpreter that installs clang-format (default: python3)
+# Exit status 1: a file is not formatted. Exit status 3: clang-format could not be installed.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

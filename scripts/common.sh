@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Functions shared by the scripts of this folder; sourced, not run.
+# Functions that the scripts of this folder share. It is sourced, not run.
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache_folder=${XDG_CACHE_HOME:-$HOME/.cache}/itk-cudafilters
 jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
-# To ccache, paths below this folder are relative to the folder of the build: a clone elsewhere finds what was compiled here.
+# ccache takes paths below this folder relative to the build folder, so that clones in other folders share the compiled
+# files.
 export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=yes
 
-# What a build of the library, its tests and its examples needs.
+# Packages for building the library, its tests and its examples.
 build_packages=(
   ca-certificates ccache cmake g++ git libbenchmark-dev libcli11-dev libgtest-dev libinsighttoolkit5-dev ninja-build
   nlohmann-json3-dev pkg-config
 )
-# What pictures are drawn with.
+# Packages for drawing pictures.
 plot_packages=(python3-matplotlib)
-# What the demo needs, and no more.
+# Packages for the demo only.
 demo_packages=(cmake g++ libcli11-dev libinsighttoolkit5-dev ninja-build nlohmann-json3-dev "${plot_packages[@]}")
 
 say() { printf '\n== %s\n' "$*"; }
@@ -39,7 +40,8 @@ as_root()
 
 is_installed() { dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed; }
 
-# install_packages NAME... installs those that are missing; asks for nothing and uses no network if none is.
+# install_packages NAME... installs the missing packages. If no package is missing, it needs neither permissions nor
+# network.
 install_packages()
 {
   command -v dpkg-query > /dev/null ||
@@ -63,7 +65,7 @@ install_packages()
     }
 }
 
-# Puts nvcc on PATH where NVIDIA's packages leave it; returns 1 and says so if there is none.
+# Adds the folder of nvcc to PATH if NVIDIA's packages have not. Prints a note and returns 1 if there is no nvcc.
 find_nvcc()
 {
   command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
@@ -75,7 +77,8 @@ find_nvcc()
   return 1
 }
 
-# Sets wheel to the absolute path of the Python package: the file that it names, else the newest in dist/.
+# Sets wheel to the absolute path of the Python package: the file that $wheel names, or by default the newest one in
+# dist/.
 find_wheel()
 {
   if [ -z "$wheel" ]; then
@@ -86,7 +89,7 @@ find_wheel()
   wheel=$(realpath "$wheel")
 }
 
-# configure_and_build FOLDER CMAKE_ARGUMENT... builds $build_target if that is set, else all.
+# configure_and_build FOLDER CMAKE_ARGUMENT... configures a build and builds $build_target, or by default everything.
 configure_and_build()
 {
   local folder=$1
@@ -96,7 +99,8 @@ configure_and_build()
   run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs" --target "${build_target:-all}"
 }
 
-# build_module FOLDER ITK_BUILD_TREE USE_CUDA TARGET: the module with its tests and examples beside an ITK build tree.
+# build_module FOLDER ITK_BUILD_TREE USE_CUDA TARGET builds the module with its tests and examples against an ITK build
+# tree.
 build_module()
 {
   local folder=$1
@@ -109,7 +113,8 @@ build_module()
   run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs" --target "$4"
 }
 
-# run_logged FILE COMMAND... keeps the output in FILE and shows its end if the command fails.
+# run_logged FILE COMMAND... runs a command with its output in FILE, and prints the end of the output if the command
+# fails.
 run_logged()
 {
   local file=$1
@@ -121,7 +126,8 @@ run_logged()
   fi
 }
 
-# print_coverage FOLDER GCOVR_ARGUMENT... of a build with CudaFilters_COVERAGE whose programs have run
+# print_coverage FOLDER GCOVR_ARGUMENT... prints the coverage of a build with CudaFilters_COVERAGE whose programs have
+# run.
 print_coverage()
 {
   local folder=$1
@@ -131,5 +137,5 @@ print_coverage()
 
 launcher_arguments=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
 
-# ThreadSanitizer sees only what is compiled with it: ITK and the module alike.
+# ITK and the module must both be compiled with ThreadSanitizer, because it sees only code that was compiled with it.
 thread_sanitizer_flags="-fsanitize=thread -g1 -fno-omit-frame-pointer"

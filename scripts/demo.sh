@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the command itk-cudafilters, smooths a radar image and a magnetic resonance slice with it, on the GPU if there is one, and
-# compares the results with those of ITK's own filter: build/demo/demo.png. Then finds a region in both: build/demo/segmentation.png.
+# Builds the command itk-cudafilters and runs it on a radar image and a magnetic resonance slice, on the GPU if there is
+# one. Smooths both and compares the results with ITK's own filter (build/demo/demo.png), then finds a region in both
+# (build/demo/segmentation.png).
 # Usage: scripts/demo.sh [--backend automatic|cuda|host] [--no-install]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -28,7 +29,7 @@ say "Packages"
 [ "$install" = no ] || install_packages "${demo_packages[@]}"
 
 say "Building the filters and the command itk-cudafilters"
-# GPU code takes minutes to compile: only where it can run, or is asked for.
+# Compile GPU code, which takes minutes, only if it can run here or if it was requested.
 preset=cpu
 if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || [ "$backend" = cuda ]; then
   if find_nvcc; then
@@ -74,7 +75,7 @@ field=695,140,35,95
 segment sar sar_fields_1000x500.png --law rayleigh --initial-region $field --maximum-step 2
 segment mr BrainProtonDensitySlice.png --law gaussian
 
-# Debian's python3 has Debian's matplotlib; the first python3 on PATH may be another one.
+# Use Debian's python3, for which Debian's matplotlib is installed. The first python3 on PATH may be another one.
 python=/usr/bin/python3
 $python -c "import matplotlib" 2> /dev/null || python=python3
 $python -c "import matplotlib" 2> /dev/null ||

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Computes the figures of docs/developer/numerics.md, on the host, and draws its pictures into docs/pictures; prints its tables.
+# Computes the figures of docs/developer/numerics.md on the host, prints its tables, and draws its pictures into
+# docs/pictures.
 # Usage: scripts/draw-numerics.sh [--no-install]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -26,7 +27,7 @@ configure_and_build "$build" --preset cpu -DBUILD_TESTING=OFF -DCudaFilters_BUIL
 
 say "Computing and drawing"
 "$build/bin/gaussian_numerics" "$build/numerics.json"
-# Debian's python3 has Debian's matplotlib; the first python3 on PATH may be another one.
+# Use Debian's python3, for which Debian's matplotlib is installed. The first python3 on PATH may be another one.
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 $python "$repository/benchmarks/draw_gaussian_numerics.py" "$build/numerics.json" "$repository/docs/pictures"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Prints which lines of src/runtime and of the .cu files' host code ran on a GPU.
 # Usage: scripts/gpu-coverage.sh COUNTERS.tar.xz
-#   COUNTERS.tar.xz  from gpu-check --coverage of the bundle that scripts/bundle.sh --coverage made in this folder
+#   COUNTERS.tar.xz  output of gpu-check --coverage, run in the bundle that scripts/bundle.sh --coverage made from this
+#                    folder
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

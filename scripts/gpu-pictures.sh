@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the records of pictures in docs/pictures, on a machine with a GPU. In the folder of the unpacked bundle:
+# Makes the records that the pictures in docs/pictures are drawn from, on a machine with a GPU. In the unpacked bundle:
 #   ./gpu-pictures.sh FOLDER
-# Writes what `itk-cudafilters` makes of the sample images into FOLDER, all of it on the GPU. With a copy of FOLDER,
-# scripts/draw-pictures.py FOLDER docs/pictures draws them in the repository.
+# Runs `itk-cudafilters` on the sample images, always on the GPU, and writes the results into FOLDER. Copy FOLDER to the
+# repository, and draw the pictures there with scripts/draw-pictures.py FOLDER docs/pictures.
 # Environment:
 #   ITK_CUDAFILTERS   the command to run (default: bin/itk-cudafilters beside this script)
 #   SAMPLE_IMAGES     the folder of the sample images (default: data/data beside this script)
@@ -24,7 +24,7 @@ phantom=$images/VesselPhantom.nii.gz
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
-# Says which GPU it is.
+# The report of the comparison also records the name of the GPU.
 compare()
 {
   echo "compare: $1"
@@ -40,7 +40,7 @@ segment()
     --contour "$folder/$name-contour.geojson" > "$folder/$name-segment.txt"
 }
 
-# The response of a measure at all scales, and the sigma that gave it.
+# Writes the response of a measure over all scales, and the sigma of each response.
 vesselness()
 {
   echo "vesselness: $1"
@@ -52,7 +52,7 @@ compare sar "$sar" 4
 echo "smooth: volume"
 "$program" smooth "$volume" "$folder/volume-smoothed.nii" --sigma 3 --backend cuda --report "$folder/volume-smooth.json" \
   > "$folder/volume-smooth.txt"
-# With longer first moves the polygon leaves the field and joins its neighbours.
+# Limit the first moves, because with longer ones the polygon leaves the field and includes its neighbours.
 segment sar "$sar" --law rayleigh --initial-region 695,140,35,95 --maximum-step 2
 segment mr "$mr" --law gaussian
 segment corridors "$sar" --law rayleigh

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs compute-sanitizer's memcheck, racecheck, initcheck and synccheck over a part of the bundle's units, and writes a record as
-# JSON. From the bundle, on a machine with a GPU and the CUDA toolkit:
+# Runs compute-sanitizer's memcheck, racecheck, initcheck and synccheck over a part of the bundle's units, and writes a
+# record as JSON. In the bundle, on a machine with a GPU and the CUDA toolkit:
 #   build/bundle/gpu-sanitize --output sanitize.json
 # Usage: gpu-sanitize [--output FILE] [--tools "memcheck ..."] [--jobs "lines ..."] [--time-limit S] [--bin FOLDER]
-#   --output      the record (default: sanitize.json)
-#   --tools       which tools (default: all four)
-#   --jobs        which parts of the units (default: lines others filters images held snake image_snake partition slabs tensors)
-#   --time-limit  seconds for each tool and job, all of which run at once (default: 240)
-#   --bin         where the units' programs are (default: bin beside this script)
-# 0 reports are expected: the exit status is 0 if all runs ended with none, 1 if there were reports or a unit failed, 77 if
-# something was not run; the record and the output say what and why. A run that ended for lack of time counts as not run.
+#   --output      file of the record (default: sanitize.json)
+#   --tools       tools to run (default: all four)
+#   --jobs        parts of the units to run (default: lines others filters images held snake image_snake partition slabs
+#                 tensors)
+#   --time-limit  seconds for each pair of tool and job, which all run at the same time (default: 240)
+#   --bin         folder of the units' programs (default: bin beside this script)
+# Exit status: 0 if all runs ended without a report, 1 if there were reports or a unit failed, 77 if something was not
+# run. The record and the output say what was not run and why. A run that exceeds the time limit counts as not run.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,11 +36,11 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, regions, transfers;
-# images that stay on the device, alone and in threads; images in slabs; tensors.
-# Units that exhaust memory, make calls fail or fork on purpose are left out: the sanitizer reports them as intended.
-# Those of one program make two jobs where they would take too long one after the other. The units that hold a stream back are
-# a job of their own. initcheck cannot run it: it waits for every kernel.
+# The jobs run each kind of kernel at least once: line passes of all schedules including streamed ones, convolution,
+# partitions, the snake, regions, transfers; images that stay on the device, in one and in several threads; images in
+# slabs; tensors. Units that exhaust memory, make calls fail or fork on purpose are left out, because the sanitizer
+# would report what they do. The units of a program are split into two jobs if they would take too long in sequence. The
+# units that hold a stream back are a separate job, which initcheck cannot run because it waits for every kernel.
 program() {
   case $1 in
     lines | others | images | held | slabs | tensors) echo CudaFiltersCudaGTestDriver ;;
@@ -103,7 +104,7 @@ missing=
 if [ -z "$sanitizer" ]; then
   missing="compute-sanitizer was not found"
 elif [ "$(uname -r)" = 4.4.0 ]; then
-  # That is how a sandbox names itself that emulates a kernel; the sanitizer does not start in it.
+  # A sandbox that emulates the kernel reports this name. The sanitizer does not start there.
   missing="kernel 4.4.0: the sanitizer cannot attach"
 elif ! nvidia-smi > /dev/null 2>&1; then
   missing="no usable GPU"
@@ -122,7 +123,8 @@ run_tool() {
   log=$(mktemp)
   begin=$SECONDS
   code=0
-  # initcheck does not see what the copy engine writes (cp.async.bulk.tensor), and reports every pixel that is read after it.
+  # initcheck does not see the writes of the copy engine (cp.async.bulk.tensor), and reports every pixel that is read
+  # after them.
   [ "$tool" != initcheck ] || export ITK_CUDAFILTERS_NO_BULK_COPIES=1
   timeout "$limit" "$sanitizer" --tool "$tool" --error-exitcode 99 --print-limit 20 \
     "$bin/$(program "$job")" --gtest_brief=1 "--gtest_filter=$(units "$job")" > "$log" 2>&1 || code=$?
@@ -143,7 +145,8 @@ run_tool() {
   rm -f "$log"
 }
 
-# Written even if the script is ended early: what was not reached is missing from the record, and what is there holds.
+# Write the record even if the script is terminated early. It then lacks the runs that were not reached, and is valid
+# otherwise.
 write_record() {
   local commit='' gpu
   [ ! -f "$here/data/source.json" ] || commit=$(sed -n 's/.*"commit": "\([0-9a-f]*\)".*/\1/p' "$here/data/source.json")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Finds or fetches ITK 5.4's sources; sourced after common.sh, not run. What is fetched is kept in the cache folder.
-#   ITK_SOURCE_DIR       folder with the sources, instead
-#   ITK_SOURCE_ARCHIVE   Debian's insighttoolkit5_5.4.*.orig.tar.xz, where it is at hand: tests and their data come from it
+# Functions that find or download ITK 5.4's sources, which are kept in the cache folder. It is sourced after common.sh,
+# not run.
+#   ITK_SOURCE_DIR       folder with the sources, which are then not downloaded
+#   ITK_SOURCE_ARCHIVE   local copy of Debian's insighttoolkit5_5.4.*.orig.tar.xz, the source of tests and their data
 
 itk_tag=v5.4.7
-# Of the files that list_itk_sources names, in the sources of that tag.
+# SHA-256 of the files that list_itk_sources names, in the sources of that tag.
 itk_tag_checksum=79cad19412be5ce9634ba3e3ac4d49086083b01a2dce6689b91ed7b6be2ffe56
-# Not needed for building, and most of the archive.
+# Parts that are not needed for building, and that make up most of the archive.
 itk_source_excludes=(--exclude='*/.ExternalData' --exclude='*/Testing/Data' --exclude='*/test' --exclude='*/Examples')
 
 itk_source_version()
@@ -15,15 +16,16 @@ itk_source_version()
   sed -n 's/^set(ITK_VERSION_\(MAJOR\|MINOR\|PATCH\) "\([0-9]*\)").*/\2/p' "$1/CMake/itkVersion.cmake" | paste -sd.
 }
 
-# One SHA-256 for all files that are compiled or configured, whatever archive they came from.
+# Prints one SHA-256 of all files that are compiled or configured. It does not depend on the archive that they came
+# from.
 itk_source_checksum()
 {
   (cd "$1" && find CMakeLists.txt CMake Modules Utilities Wrapping -name test -prune -o -type f -print0 | LC_ALL=C sort -z |
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 }
 
-# Downloads Debian's source package through apt lists of its own, from the mirror that this machine uses; apt verifies its
-# signature. Sets itk_archive.
+# Downloads Debian's source package with separate apt lists, from the mirror that this machine uses, and sets
+# itk_archive. apt verifies the signature.
 download_itk_from_debian()
 {
   local folder=$1 mirror
@@ -80,8 +82,8 @@ fetch_itk_from_tag()
 
 is_itk_source_cached() { [ -n "${ITK_SOURCE_DIR:-}" ] || [ -d "$cache_folder/itk-source-5.4" ]; }
 
-# Sets itk_source and itk_version: ITK_SOURCE_DIR if given, else the cached sources, fetched first if need be. Returns 1 if they
-# are not to be had.
+# Sets itk_source and itk_version: to ITK_SOURCE_DIR if that is given, otherwise to the cached sources, which are
+# downloaded if necessary. Returns 1 if the sources are not available.
 find_itk_source()
 {
   local lock
@@ -113,9 +115,9 @@ find_itk_source()
   esac
 }
 
-# find_itk_tests CACHED: sets itk_tests to a folder with the tests of the modules of Gaussian filters, the examples, and the test data
-# with its content store, of the version of find_itk_source. Only Debian's archive holds the data. Returns 1 if they are not to be
-# had, or with CACHED yes, not in the cache.
+# find_itk_tests CACHED sets itk_tests to a folder with the tests of the Gaussian filters' modules, the examples, and
+# the test data with its content store, of the version of find_itk_source. Only Debian's archive contains the data.
+# Returns 1 if they are not available or, if CACHED is yes, not in the cache.
 find_itk_tests()
 {
   local lock

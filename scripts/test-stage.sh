@@ -3,11 +3,12 @@
 # Runs one stage of scripts/test.sh and prints the numbers of tests passed, failed and skipped as the last line.
 # Usage: scripts/test-stage.sh STAGE [--gpu-code] [--long] [--no-install] [--is-cached]
 #   STAGE         format, cpu, cuda, wheel, module, upstream or coverage
-#   --gpu-code    wheel: with code for one generation of GPUs
-#   --long        cpu, cuda: tests with files of several gigabytes as well; cuda, module: all slow tests
+#   --gpu-code    in wheel: include code for one generation of GPUs
+#   --long        in cpu and cuda: also run tests with files of several gigabytes; in cuda and module: run all slow tests
 #   --no-install  install no packages
-#   --is-cached   do nothing; the exit status is 3 if the stage would have to build an ITK or to fetch sources first, else 0
-# Exit status 3: what the stage needs is not to be had here.
+#   --is-cached   run nothing; the exit status is 3 if the stage would first have to build an ITK or download sources,
+#                 otherwise 0
+# Exit status 3: something that the stage needs is not available.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/itk-source.sh"
@@ -30,13 +31,13 @@ for argument in "$@"; do
 done
 strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "-DCudaFilters_LONG_TESTS=$long_tests" "${launcher_arguments[@]}")
 
-# The stage cpu runs random calls on the host, and what takes longest of the tests that know no device. The other stages repeat
-# these seven minutes of a processor's time only with --long.
+# Random calls on the host, and the slowest tests that do not depend on a device, run in the stage cpu. The other stages
+# repeat them only with --long, because they take seven minutes of CPU time.
 repeated='^CudaFiltersStressSlow.*Host$|Slow/Host$|^CudaRegionSnake(Looks|QualitySlow)\.|^CudaSnakeLattice\.'
 repeats=()
 [ "$long_tests" = ON ] || repeats=(-E "$repeated")
 
-# run_tests FOLDER [OPTION...]: those of a build, with options of ctest.
+# run_tests FOLDER [OPTION...] runs the tests of a build, with options of ctest.
 run_tests()
 {
   local folder=$1 log=$1/tests.log status=0 counts passed failed skipped
@@ -46,14 +47,14 @@ run_tests()
   read -r passed failed skipped <<< "$counts"
   if [ "$status" -ne 0 ] || [ "$failed" -ne 0 ]; then
     sed -n '/The following tests FAILED/,$p' "$log"
-    # One program: a pipe to head would end grep, and with it the stage, by SIGPIPE.
+    # Use a single program, because a pipe to head would terminate grep, and with it the stage, by SIGPIPE.
     awk '!/(Passed|Start) / && ++lines <= 200' "$log"
     [ "$failed" -ne 0 ] || failed=1
   fi
   echo "$passed passed, $failed failed, $skipped skipped"
 }
 
-# All files together count as one test.
+# The format check of all files counts as one test.
 format_stage()
 {
   local status=0

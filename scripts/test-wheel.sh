@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Python package with the itk package of PyPI in a fresh virtual environment and runs its tests there.
+# Installs the Python package and PyPI's itk package in a new virtual environment, and runs the tests of the Python
+# package.
 # Usage: scripts/test-wheel.sh [--wheel FILE] [--itk VERSION] [PYTEST_ARGUMENT...]
 #   --wheel FILE      the wheel (default: the newest in dist/, built by scripts/build-wheel.sh)
 #   --itk VERSION     version of itk (default: the newest 5.4)
 #   PYTEST_ARGUMENT   for example --backend cuda, or -k threads
 # Environment:
-#   PYTHON   interpreter, 3.11 or later (default python3)
+#   PYTHON   interpreter, 3.11 or later (default: python3)
 # Prints the numbers of tests passed, failed and skipped as the last line.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -38,7 +39,7 @@ trap 'rm -rf "$environment"' EXIT
 python=$environment/bin/python
 note "installing $(basename "$wheel") and itk $itk under $("$python" --version) (log: $folder/install.log)"
 run_logged "$folder/install.log" "$python" -m pip install --disable-pip-version-check "itk==$itk" "$wheel"
-# The package must do with what it says that it needs.
+# Import the package before more is installed, because it must work with its declared dependencies.
 (cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
 run_logged "$folder/install-tests.log" "$python" -m pip install --disable-pip-version-check matplotlib ml_dtypes mypy \
   pyogrio pytest 'pytest-xdist>=3.6,<4' scipy shapely tqdm xarray

@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and tests everything, from a fresh Debian 12 or Ubuntu 22.04 on, in stages (scripts/test-stage.sh runs one alone):
-#   format    C++ and CUDA files, by the clang-format of .pre-commit-config.yaml
-#   cpu       against the distribution's ITK, for the CPU only
-#   cuda      the same with CUDA, if there is nvcc; tests that need a GPU are skipped without one
-#   wheel     the Python package, for the CPU only, in a fresh environment beside the itk package of PyPI
-#   module    as a module beside an ITK 5.4 build tree, for the CPU only
-#   upstream  ITK's own tests with this module's filters on the host
-# Usage: scripts/test.sh [--cpu-only] [--itk-module] [--no-itk-module] [--wheel] [--no-wheel] [--coverage] [--long] [--no-install]
-#                        [--time-limit SECONDS]
+# Builds and tests everything, on Debian 12 or Ubuntu 22.04, in stages. scripts/test-stage.sh runs a single stage.
+#   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml
+#   cpu       builds against the distribution's ITK, for the CPU only, and runs the tests
+#   cuda      does so with CUDA, if there is nvcc; tests that need a GPU are skipped without one
+#   wheel     tests the Python package, for the CPU only, in a new environment with PyPI's itk package
+#   module    builds as a module of an ITK 5.4 build tree, for the CPU only, and runs the tests
+#   upstream  runs ITK's own tests with this module's filters on the host
+# Usage: scripts/test.sh [--cpu-only] [--itk-module] [--no-itk-module] [--wheel] [--no-wheel] [--coverage] [--long]
+#                        [--no-install] [--time-limit SECONDS]
 #   --cpu-only       leave out cuda, and the GPU code of --wheel
-#   --itk-module     only module and upstream
-#   --no-itk-module  leave these out
-#   --wheel          only wheel, with code for one generation of GPUs if there is nvcc
-#   --no-wheel       leave it out
-#   --coverage       instead: build for the CPU with gcov, test, print the lines that ran for each file
-#   --long           start every stage, whatever it takes, with tests of files of several gigabytes
+#   --itk-module     run only module and upstream
+#   --no-itk-module  leave out module and upstream
+#   --wheel          run only wheel, with code for one generation of GPUs if there is nvcc
+#   --no-wheel       leave out wheel
+#   --coverage       instead build for the CPU with gcov, run the tests, and print the lines that ran for each file
+#   --long           run every stage without a time limit, and also tests with files of several gigabytes
 #   --no-install     install no packages
-#   --time-limit     seconds that all stages have; default 4980, 83 minutes
-# Warnings are errors. All that is built lies in build/; ITK 5.4, tools and ccache's objects in the user's cache folders.
+#   --time-limit     seconds for all stages together (default: 4980, which is 83 minutes)
+# Warnings are errors. All builds are in build/. ITK 5.4, tools and ccache's objects are in the user's cache folders.
 #
-# Without --long no stage is started that would not end within the time limit, and a stage that has not ended by then is stopped. How
-# long a stage took last is kept in the cache folder, in test-durations.txt: apart for bare runs, which build an ITK first, for cold
-# ones, which compile for the first time on this machine, and for warm ones. What was left out or stopped is said, and its tests count
-# as skipped.
+# Without --long a stage is only started if it is expected to end within the time limit, and a stage that exceeds the
+# limit is stopped. The output names the stages that were left out or stopped; their tests count as skipped. The last
+# duration of each stage is recorded in test-durations.txt in the cache folder, separately for bare runs, which build an
+# ITK first, cold runs, which compile for the first time on this machine, and warm runs.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -31,7 +31,7 @@ time_limit=$((83 * 60))
 stages=(format cpu cuda wheel module upstream)
 install=yes stage_options=() wheel_options=()
 cuda=yes long=no
-# without NAME... removes them from the stages.
+# without NAME... removes stages from the list of stages.
 without()
 {
   local stage kept=()
@@ -80,7 +80,8 @@ declare -A titles=(
   [upstream]="ITK's own tests with this module's filters"
   [coverage]="Coverage of the CPU build"
 )
-# Seconds of a cold run on two slow cores, where nothing is recorded, and those that a stage needs to build its ITK first.
+# Seconds of a cold run on two slow cores, used if no duration is recorded, and the additional seconds to build the
+# stage's ITK.
 declare -A default_seconds=([format]=30 [cpu]=1650 [cuda]=1500 [wheel]=1500 [module]=1650 [upstream]=1200 [coverage]=1200)
 declare -A itk_seconds=([wheel]=1500 [module]=900 [upstream]=900)
 
@@ -89,7 +90,8 @@ passed=0 failed=0 skipped=0
 failures=()
 durations=$cache_folder/test-durations.txt
 
-# recorded STAGE STATE COLUMN: seconds (3) or tests (4) of the last such run; nothing if there is no record. STATE may be a pattern.
+# recorded STAGE STATE COLUMN prints the seconds (3) or tests (4) of the last such run, or nothing if it is not
+# recorded. STATE may be a pattern.
 recorded()
 {
   [ -f "$durations" ] || return 0
@@ -106,7 +108,8 @@ record()
   mv "$durations.new" "$durations"
 }
 
-# state_of STAGE: bare if it has to build its ITK first, else cold if it has not run on this machine, else warm.
+# state_of STAGE prints bare if the stage must build its ITK first, otherwise cold if it has not run on this machine,
+# otherwise warm.
 state_of()
 {
   if ! "$repository/scripts/test-stage.sh" "$1" --is-cached; then
@@ -118,7 +121,8 @@ state_of()
   fi
 }
 
-# expected_seconds STAGE STATE: what is recorded; without a record what a cold run takes, and for a bare one its ITK.
+# expected_seconds STAGE STATE prints the recorded duration; without a record the time of a cold run, plus for a bare
+# run the time to build its ITK.
 expected_seconds()
 {
   local seconds
@@ -131,7 +135,7 @@ expected_seconds()
   echo "$seconds"
 }
 
-# skip STAGE REASON: its tests count as skipped, one if their number is not known.
+# skip STAGE REASON counts the tests of a stage as skipped, or one test if their number is not known.
 skip()
 {
   local tests
@@ -140,7 +144,7 @@ skip()
   note "NOT RUN: ${titles[$1]}: $2; ${tests:-1} tests count as skipped"
 }
 
-# run_stage STAGE: runs it if there is time, as long as there is time, and adds to the counts.
+# run_stage STAGE runs a stage if it is expected to end in time, stops it when the time is over, and adds to the counts.
 run_stage()
 {
   local stage=$1 log=$repository/build/stage-$1.log status=0 state expected left begin p f s
@@ -188,7 +192,7 @@ say "Summary after $((SECONDS - start)) s"
 [ ${#failures[@]} -eq 0 ] || note "failed: $(printf '%s; ' "${failures[@]}")"
 total=$((passed + failed))
 [ "$total" -gt 0 ] || die "no test was run"
-# The lines that CTest ends with, for all builds together.
+# Prints the lines that CTest ends with, for all builds together.
 echo "$((100 * passed / total))% tests passed, $failed tests failed out of $total"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ ${#failures[@]} -eq 0 ]

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Looks for races: builds ITK, the module and its tests of threads with ThreadSanitizer, for the CPU only, and runs the stress
-# program and the units of several threads on the host. Fails on any report. The first build of ITK takes up to half an hour
-# on two cores; it is kept in the user's cache folder.
+# Looks for data races: builds ITK, the module and its thread tests with ThreadSanitizer, for the CPU only, and runs the
+# stress program and the multi-threaded units on the host. Fails on any report. The first build of ITK takes up to half
+# an hour on two cores; it is kept in the user's cache folder.
 # Usage: scripts/thread-sanitizer.sh [--seconds NUMBER] [--no-install]
 #   --seconds     how long the stress program runs (default 30)
 #   --no-install  install no packages
-# Exit status 3: ITK's sources are not to be had here.
+# Exit status 3: ITK's sources are not available.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -37,11 +37,12 @@ configure_and_build "$folder" "-DITK_DIR=$(tail -n 1 "$folder/build-itk.log")" -
   "-DCMAKE_CXX_FLAGS=$thread_sanitizer_flags" "-DCMAKE_C_FLAGS=$thread_sanitizer_flags" -DCMAKE_CXX_FLAGS_RELEASE=-O1 \
   -DBUILD_TESTING=ON -DCudaFilters_ONLY_THREAD_TESTS=ON -DCudaFilters_BUILD_APPS=OFF -DCudaFilters_USE_CUDA=OFF "${launcher_arguments[@]}"
 
-# Kernels that place memory at more random addresses than ThreadSanitizer's shadow memory foresees end its programs at once.
+# setarch below disables address randomization, because some kernels use more random address bits than ThreadSanitizer's
+# shadow memory supports, which terminates its programs at the start.
 export TSAN_OPTIONS="suppressions=$repository/test/ThreadSanitizer.supp halt_on_error=0 exitcode=66 second_deadlock_stack=1"
 reports=0 failed=0
 
-# check NAME COMMAND...: runs it and counts the reports.
+# check NAME COMMAND... runs a command and counts its reports.
 check()
 {
   local log=$folder/$1.log found status=0

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles ITK's own test programs for the classes that CudaGaussianImageFilterFactory overrides, and example programs of ITK's for
-# registration and edge detection, unchanged and linked to ITK only; runs them with the factory of this module, and prints for each test
-# whether it passed and which classes were overridden.
+# Runs ITK's own test programs for the classes that CudaGaussianImageFilterFactory overrides, and ITK's example programs
+# for registration and edge detection, with the factory of this module. The programs are compiled unchanged and linked
+# only to ITK. Prints for each test whether it passed and which classes were overridden.
 # Usage: scripts/upstream-tests.sh [--backend host|cuda] [--cached] [--build-only] [--no-install]
 #   --backend     where the module's filters run (default: host); cuda needs nvcc and a GPU
-#   --cached      only if ITK's build and tests are in the cache; else exit status 3
-#   --build-only  compile all, run nothing (scripts/bundle-upstream.sh)
+#   --cached      run only if ITK's build and tests are in the cache; otherwise exit with status 3
+#   --build-only  compile the programs without running them (for scripts/bundle-upstream.sh)
 #   --no-install  install no packages
+# Environment:
 #   ITK_SOURCE_DIR, ITK_SOURCE_ARCHIVE   see scripts/itk-source.sh
-# ITK 5.4 with its registration methods, and its test data, are kept in the user's cache folder; all else lies in build/upstream.
-# Exit status 3: the sources or the test data are not to be had here.
+# ITK 5.4 with its registration methods, and its test data, are kept in the user's cache folder; all else is in
+# build/upstream.
+# Exit status 3: the sources or the test data are not available.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/itk-source.sh"
