@@ -135,7 +135,7 @@ CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input)
 size_t
 CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters)
 {
-  constexpr size_t fixedBytes = size_t{ 4 } << 20; // small arrays in addition to those of the search
+  constexpr size_t fixedBytes = size_t{ 4 } << 20; // small arrays in addition to the search
   const size_t     width = input.Image.Size[0];
   const size_t     height = input.Image.Size[1];
   return fixedBytes +

@@ -102,7 +102,7 @@ public:
   WritePolygons(const std::vector<uint32_t> & numbers) = 0;
 };
 
-/** Returns the law of a partition as the samples need it. */
+/** Returns the settings of the noise law on which the samples depend. */
 CudaRegionSnakeParameters
 GetLawOfSamples(const CudaRegionPartitionParameters & parameters);
 

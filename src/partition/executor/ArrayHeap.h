@@ -31,7 +31,7 @@ public:
   std::optional<size_t>
   Take(size_t bytes)
   {
-    m_Free.reserve(++m_NumberOfArrays + 1); // reserve, so that Give() never allocates
+    m_Free.reserve(++m_NumberOfArrays + 1); // so that Give() never allocates
     const size_t size = RoundUpSize(bytes);
     const auto   least = std::min_element(m_Free.begin(), m_Free.end(), [size](const Gap & a, const Gap & b) {
       const bool hasRoom = a.GetSize() >= size;

@@ -195,6 +195,7 @@ private:
   }
 };
 
+/** Atomic operations in device memory, as the kernels use them on any executor. */
 struct DeviceAtomics
 {
   static_assert(sizeof(unsigned long long) == sizeof(uint64_t), "As the atomic functions have it");

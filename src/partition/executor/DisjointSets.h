@@ -67,6 +67,7 @@ Unite(uint32_t * parents, uint32_t i, uint32_t j)
 
 namespace steps
 {
+/** Makes each element the root of its own set. */
 struct BeginSets
 {
   uint32_t * Parents;
@@ -78,6 +79,7 @@ struct BeginSets
   }
 };
 
+/** Makes the root of each element its parent. */
 struct FlattenSets
 {
   uint32_t * Parents;
@@ -89,6 +91,7 @@ struct FlattenSets
   }
 };
 
+/** Returns 1 for a root and 0 otherwise. The exclusive prefix sum of these values ranks the roots. */
 struct IsRoot
 {
   const uint32_t * Parents;
@@ -100,6 +103,7 @@ struct IsRoot
   }
 };
 
+/** Numbers the set of each element by the rank of its root, from 1. */
 struct NumberThings
 {
   const uint32_t * Parents;

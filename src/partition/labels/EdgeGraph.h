@@ -207,6 +207,7 @@ struct FindPrices
   }
 };
 
+/** Computes the change of the description by the merge along each edge. */
 struct FindChanges
 {
   GraphView Graph;

@@ -11,8 +11,7 @@ namespace itk::cuda::partition
 {
 namespace
 {
-constexpr double ChiSquaredQuantile = 0.687; // 20 % quantile of chi squared with 15 degrees of freedom, divided by its
-                                             // mean
+constexpr double ChiSquaredQuantile = 0.687; // 20 % quantile, 15 degrees of freedom, over the mean
 // Mean of the values below the median of chi squared with 15 degrees of freedom, divided by its mean: 2 F17(m), F15(m)
 // = 1/2.
 constexpr double MeanOfSmallerHalf = 0.714;

@@ -32,7 +32,7 @@ EstimateNumberOfLooks(const Scene & scene, NoiseLaw law, const Work & work);
 double
 EstimateKnownVariance(const Scene & scene, const Work & work);
 
-/** Combine the estimates of all windows or blocks that have one. */
+/** Combines the estimates of all windows (looks) or blocks (variances) that have one into the final estimate. */
 double
 CombineLooks(std::vector<double> looks);
 double

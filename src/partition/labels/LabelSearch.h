@@ -67,7 +67,8 @@ struct PixelLabels : Rows
   {
     return this->GetColumn(pixel) == 0 || Labels[pixel] != Labels[pixel - 1];
   }
-  /** Return whether the left (upper) neighbour exists and has another label. */
+  /** Returns whether the left neighbour exists and has another label; DiffersFromAbove() does the same for the upper
+   * one. */
   ITK_CUDA_HOST_DEVICE bool
   DiffersFromLeft(size_t pixel) const
   {
@@ -104,6 +105,7 @@ struct SumCells
   }
 };
 
+/** Creates the edges between the cells with their crack counts. Each work item creates one edge. */
 template <typename TScene>
 struct LinkCells
 {
@@ -167,9 +169,8 @@ struct AskedCells
 {
   static constexpr uint32_t NumberOfParts = 16;
   static constexpr size_t   PassesOfPart = 32;    // consecutive work items of one part
-  static constexpr size_t   SpaceOfCounters = 64; // counters are far apart, so that different memory partitions serve
-                                                  // them
-  static constexpr size_t NumberOfCounters = NumberOfParts * SpaceOfCounters;
+  static constexpr size_t   SpaceOfCounters = 64; // so that different memory partitions serve the counters
+  static constexpr size_t   NumberOfCounters = NumberOfParts * SpaceOfCounters;
 
   size_t     CapacityOfPart;
   uint32_t * Cells;
@@ -226,7 +227,7 @@ struct BeginColor : SweepLoop
   LinearForm *    Tangents;
   ColorCells      Cells;
   CellLabels      Labels;
-  uint8_t *       IsActive; // cleared on the way, for the next sweep but one
+  uint8_t *       IsActive; // cleared in passing, because the next sweep marks cells here
   AskedCells      Asked;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -592,6 +593,7 @@ struct ListEdges
   }
 };
 
+/** Gives each pixel the final number of its region. */
 struct RenumberPixels
 {
   uint32_t *       Labels;
@@ -730,7 +732,7 @@ public:
   {
     return m_Regions;
   }
-  /** Release the labels and the sums. */
+  /** Moves the labels out of the search, as TakeRegions() does with the sums. */
   Array<uint32_t>
   TakeLabels()
   {

@@ -20,8 +20,7 @@ namespace itk::cuda::partition
 struct EdgeView
 {
   static constexpr uint64_t Hole = ~uint64_t{ 0 };        // key of a deleted edge
-  static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // set in the keys of new edges, whose change is not computed
-                                                          // yet
+  static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // in keys of new edges, whose change is not computed yet
 
   uint64_t * Keys;
   uint32_t * Cracks;  // for a new edge, without the cracks in the table
@@ -135,6 +134,7 @@ struct RoundView
 
 namespace steps
 {
+/** Clears the results of a series, and the best offers of its first round. */
 struct BeginSeries
 {
   GraphView Graph;

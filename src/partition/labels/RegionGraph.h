@@ -171,16 +171,15 @@ private:
   const Work &             m_Work;
   std::vector<Vertex>      m_Vertices;
   std::vector<RegionLinks> m_Links;
-  std::vector<uint32_t>    m_Parents;  // the region itself, or a region with a smaller number that it was merged
-                                       // into
-  std::vector<uint32_t> m_LastMerges;  // the round in which the region last absorbed another one
-  std::vector<uint32_t> m_NextMembers; // linked list of the group that a region merged with in that round
-  std::vector<Choice>   m_Choices;
-  std::vector<uint32_t> m_Numbers;   // the current number of each original region
-  Marks                 m_Stale;     // regions whose links or sums changed in the last round
-  Marks                 m_NextStale; // regions whose links or sums change in this round
-  size_t                m_NumberOfRegions;
-  uint32_t              m_Round{ 0 };
+  std::vector<uint32_t>    m_Parents;     // itself, or a region with a smaller number that it was merged into
+  std::vector<uint32_t>    m_LastMerges;  // the round in which the region last absorbed another one
+  std::vector<uint32_t>    m_NextMembers; // linked list of the group that a region merged with in that round
+  std::vector<Choice>      m_Choices;
+  std::vector<uint32_t>    m_Numbers;   // the current number of each original region
+  Marks                    m_Stale;     // regions whose links or sums changed in the last round
+  Marks                    m_NextStale; // regions whose links or sums change in this round
+  size_t                   m_NumberOfRegions;
+  uint32_t                 m_Round{ 0 };
 
   bool
   IsLeft(uint32_t region) const

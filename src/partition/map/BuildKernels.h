@@ -52,6 +52,7 @@ private:
   }
 };
 
+/** Returns 1 if boundaries end, meet or turn at a corner, and 0 otherwise. */
 struct IsCornerNode
 {
   CornerGrid Grid;
@@ -63,6 +64,7 @@ struct IsCornerNode
   }
 };
 
+/** Creates the nodes, in the order of their corners. */
 struct PlaceNodes
 {
   CornerGrid       Grid;
@@ -146,6 +148,7 @@ private:
   }
 };
 
+/** Computes the contributions of the edges to the sums of their regions. */
 template <typename TPixels>
 struct SumEdges
 {

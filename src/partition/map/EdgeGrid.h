@@ -99,8 +99,7 @@ private:
     return true;
   }
 
-  /** Calls the function for those of the edges that are alive, until it returns false. The edges are loaded together.
-   */
+  /** Calls the function for the edges that are alive, until it returns false. The edges are loaded together. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE bool

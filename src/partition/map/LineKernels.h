@@ -90,8 +90,8 @@ struct DirectedEdge
 };
 
 /** The link of a directed edge: an edge ahead on its line, the distance to it in edges, and whether it is the last one.
- * The link is one word, because work items read links that others change concurrently; the value that they read is
- * valid before and after the change. Edges of closed lines have no last edge, and their distances grow without end. */
+ * The link is one word, because work items read links that others change concurrently; both the old and the new value
+ * are valid. Edges of closed lines have no last edge, so that their distances keep growing. */
 class LineLink
 {
 public:

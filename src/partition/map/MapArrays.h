@@ -23,7 +23,7 @@ constexpr uint32_t RoundsOfGrid = 32;
 struct MapRoundCounters
 {
   uint32_t Work;       // nodes to visit
-  uint32_t Candidates; // positions of nodes that gain
+  uint32_t Candidates; // candidate positions with a gain
   uint32_t Bids;
   uint32_t Winners;
 };
@@ -423,6 +423,7 @@ struct CompactNodes
   }
 };
 
+/** Moves the remaining edges, and their flags, to their new indices. */
 struct CompactEdges
 {
   const MapEdge *  Edges;

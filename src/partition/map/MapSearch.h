@@ -221,8 +221,7 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
     steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * (sizeof(double) + sizeof(uint32_t));
   const size_t placesOfGrid = 2 * std::min(nodes, MostEdgesOfChainGrid);
   const size_t ofChords = std::max(std::min(nodes, largestPart), placesOfGrid) * ChainWindow * sizeof(double);
-  const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes are removed before
-                                                                                     // any moves
+  const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any move
   return std::max({ pixels * perPixelOfRaster,
                     pixels * perPixelOfBuild + nodes * perNode,
                     nodes * perNode + std::max(ofChords, ofMoves) });

@@ -175,8 +175,7 @@ struct WriteLabels
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
-    const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(Width); // below 2^32, because 32-bit divisions
-                                                                                // are faster
+    const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(Width); // below 2^32: 32-bit division is faster
     const auto y = static_cast<uint32_t>(pixel) / static_cast<uint32_t>(Width);
     TLabel     label{ 0 };
     if (Scene.IsValid(static_cast<int32_t>(x), static_cast<int32_t>(y)))

@@ -27,6 +27,7 @@ struct ShapeSums
   uint32_t NotMaximumY;
 };
 
+/** Initializes the sums with 0 and the minima with the largest value. */
 struct BeginShapes
 {
   ShapeSums * Shapes;

@@ -48,8 +48,8 @@ struct SweptTriangle
   }
 };
 
-/** Returns whether no edge of a moving node sweeps over the far end of another one. far(j) returns the far end of edge
- * j. */
+/** Returns whether a node can move without touching its neighbours: it does not move onto the far end of an edge, and
+ * no edge sweeps over the far end of another one. far(j) returns the far end of edge j. */
 template <typename TFar>
 ITK_CUDA_HOST_DEVICE bool
 NeighborsAreClear(const LatticePoint & from, const LatticePoint & to, uint32_t degree, const TFar & far)

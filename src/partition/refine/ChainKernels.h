@@ -196,6 +196,7 @@ struct PartOfChains
   }
 };
 
+/** Base of the kernels of a round: the round, and the arrays of its chains. */
 template <typename TRound>
 struct ChainLoop
 {
@@ -667,6 +668,7 @@ protected:
   }
 };
 
+/** Reserves the cells of the proposing chains. */
 template <typename TRound>
 struct ClaimForChains : ChainCells<TRound>
 {
@@ -701,6 +703,7 @@ struct ClaimForChains : ChainCells<TRound>
   }
 };
 
+/** Refuses the chains that do not own all of their cells. */
 template <typename TRound>
 struct CheckChains : ChainCells<TRound>
 {

@@ -11,7 +11,8 @@
 // The gain of merging two regions, for the host and the device.
 namespace itk::cuda::partition
 {
-/** If a merge raises the description by more than this, the removal of freed nodes cannot compensate it. */
+/** If a merge raises the description by more than this, the gain of freed nodes is ignored, because it could not
+ * compensate the rise. */
 constexpr double LargestRise = 200.0;
 
 /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the

@@ -89,6 +89,7 @@ struct BeginJoins
   }
 };
 
+/** Writes the gain terms of the edges: a merge saves the cost of each segment between the two regions. */
 struct SaveSegments
 {
   MapView      Map;
@@ -105,6 +106,7 @@ struct SaveSegments
   }
 };
 
+/** Writes the gain terms of nodes with three edges, which can be removed when a merge removes one of their edges. */
 template <typename TRound>
 struct SaveNodes
 {
@@ -294,6 +296,7 @@ struct RenumberEdges
   }
 };
 
+/** Removes from the nodes the edges that RenumberEdges removed. */
 struct DropEdgesOfNodes
 {
   MapNode *       Nodes;

@@ -55,6 +55,7 @@ struct NodeArrays
   uint8_t *  Wins; // whether a proposal owns all of its cells
 };
 
+/** Base of the kernels of a round: the round, and the arrays of its phase. */
 template <typename TRound, typename TBid>
 struct NodeLoop
 {
@@ -131,6 +132,7 @@ struct MoveCandidate
   {}
 };
 
+/** Sums the edges from each candidate position. Each work item sums one edge. */
 template <typename TRound>
 struct SumCandidates
 {
@@ -302,6 +304,7 @@ struct BidMoves : NodeLoop<TRound, Move>
   }
 };
 
+/** Proposes the removal of each active node if it has a gain and is possible, and reserves its cells. */
 template <typename TRound, typename TAtomics>
 struct BidRemovals : NodeLoop<TRound, Removal>
 {
@@ -429,8 +432,7 @@ struct CheckBids : NodeLoop<TRound, TBid>
     const auto     holds = [&round, key](size_t cell) { return round.Holds(cell, key); };
     const bool     wins = team.All(ForCellsOf(round, bid, holds, team.GetShare()));
     const auto     free = [&round, key](size_t cell) { return round.FreeIfHeld(cell, key); };
-    ForCellsOf(round, bid, free, team.GetShare()); // After the vote, all threads of the tile have checked; two of them
-                                                   // may visit the same cell.
+    ForCellsOf(round, bid, free, team.GetShare()); // all threads have checked; two may visit one cell
     team.Once([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)

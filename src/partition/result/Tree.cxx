@@ -45,7 +45,7 @@ struct Group
 {
   Moments               Sums;
   double                Description;
-  uint32_t              Number;  // of the region that it is now
+  uint32_t              Number;  // current number of the region
   bool                  HadMany; // whether it ever had many neighbours
   std::vector<uint32_t> Links;   // to its neighbours, in any order
 };
