@@ -9,11 +9,11 @@
 #include <limits>
 #include <type_traits>
 
-// Component types of images, for the host and the device.
+// Functions of image component types, for the host and the device.
 
 namespace itk::cuda
 {
-/** Calls `function` with a value of the component type. */
+/** Calls `function` with a zero of the C++ type that corresponds to the component type. */
 template <typename TFunction>
 inline void
 VisitComponentType(CudaComponentType type, const TFunction & function)
@@ -39,8 +39,9 @@ VisitComponentType(CudaComponentType type, const TFunction & function)
   }
 }
 
-/** Bounds for the comparison in TFrom. A float cannot hold the greatest int and unsigned int. Their bound is rounded up
- * to the first value out of range, for which the comparison is right too. */
+/** Bounds of TTo as values of TFrom, with which floating-point values are compared before conversion. A float cannot
+ * represent the maximum of int and unsigned int. Their bound is rounded up to the first value out of range, so the
+ * comparison with >= stays correct. */
 template <typename TTo, typename TFrom>
 struct IntegerRange
 {
@@ -50,7 +51,8 @@ struct IntegerRange
   static constexpr TFrom GreatestAsFloat = static_cast<TFrom>(Greatest);
 };
 
-/** Truncates toward zero and clamps; NaN becomes 0. */
+/** Converts a component. From floating point to an integer type it truncates toward zero and clamps to the type's
+ * range, and NaN becomes 0. */
 template <typename TTo, typename TFrom>
 ITK_CUDA_HOST_DEVICE inline TTo
 ConvertComponent(TFrom value)
@@ -74,14 +76,14 @@ ConvertComponent(TFrom value)
   return static_cast<TTo>(value);
 }
 
-/** Whether a component type holds more digits than float. */
+/** Returns whether a component type has more digits than float. */
 inline bool
 NeedsDouble(CudaComponentType type)
 {
   return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
 }
 
-/** Float, unless a component type holds more digits than that. */
+/** Returns the type to compute in, which is float unless a component type has more digits than float. */
 inline CudaComponentType
 GetComputeType(const CudaImageView & input, const CudaImageView & output)
 {

@@ -15,22 +15,22 @@ namespace
 {
 constexpr unsigned int threadsPerBlock = 256;
 constexpr unsigned int pixelsPerThread =
-  4; // loads in flight at once: one load of a byte per thread does not fill the memory bus
+  4; // several loads in flight, because one load of a byte per thread does not saturate the memory bus
 constexpr unsigned int pixelsPerTile = threadsPerBlock * pixelsPerThread;
 constexpr size_t       maximumGridSize = size_t{ 1 } << 20;
 
-/** A planar image as the kernels see it: `Data` at component 0. */
+/** A planar image as the kernels see it. `Data` points to component 0. */
 template <typename T>
 struct PlanarImage
 {
   T *    Data;
   size_t Size[3];   // along x, y, z
-  size_t Stride[4]; // along y, z, t and from component to component
+  size_t Stride[4]; // along y, z, t and component
   size_t NumberOfComponents;
-  bool   Uniform; // y, z and t are one axis
+  bool   Uniform; // whether y, z and t can be treated as one axis
 };
 
-/** A run of dense pixels: `FirstColumn` of row `FirstRow` is its first one. */
+/** A run of dense pixels that starts at column `FirstColumn` of row `FirstRow`. */
 struct PixelRun
 {
   size_t FirstRow;
@@ -38,7 +38,8 @@ struct PixelRun
   size_t NumberOfPixels;
 };
 
-/** Offset of the run's i-th pixel in a component's plane. TIndex is as wide as the run and its first row need. */
+/** Returns the offset of the run's i-th pixel in a component's plane. TIndex must hold the position in the run plus its
+ * first column, and the row length. */
 template <typename TIndex, typename T>
 __device__ inline size_t
 GetPlanarOffset(const PlanarImage<T> & image, const PixelRun & run, size_t i)
@@ -130,7 +131,8 @@ __launch_bounds__(threadsPerBlock)
   }
 }
 
-/** Pixels that are loaded and stored at once: single bytes and their addresses would be half of the work. */
+/** Number of pixels that are loaded and stored together. With single bytes, memory instructions and address computation
+ * would be half of the work. */
 constexpr unsigned int pixelsAtOnce = 4;
 
 template <typename T>
@@ -139,7 +141,7 @@ struct alignas(sizeof(T) < 4 ? pixelsAtOnce * sizeof(T) : 16) AdjacentPixels
   T Value[pixelsAtOnce];
 };
 
-/** As the kernels above, where AreAdjacent(). */
+/** Like the kernels above, for runs where AreAdjacent() holds. */
 template <typename TRaw, typename TPlanar, typename TIndex, bool VToPlanar>
 __global__ void
 __launch_bounds__(threadsPerBlock)
@@ -201,7 +203,7 @@ IsAligned(const void * address)
   return reinterpret_cast<uintptr_t>(address) % alignof(AdjacentPixels<T>) == 0;
 }
 
-/** Whether the run falls into pixels that lie side by side on both sides. */
+/** Returns whether the run consists of groups of `pixelsAtOnce` pixels that are aligned and adjacent in both images. */
 template <typename TRaw, typename TPlanar>
 bool
 AreAdjacent(const void * raw, const DeviceView & planar, const PixelRun & run)
@@ -238,8 +240,8 @@ MakePixelRun(const DeviceView & view, size_t firstPixel, size_t numberOfPixels)
   return { firstPixel / view.Size[0], firstPixel % view.Size[0], numberOfPixels };
 }
 
-/** Whether positions in the run fit 32 bits, where divisions are much faster. Positions past the end count too, because
- * the last tile computes them. */
+/** Returns whether positions in the run fit into 32 bits, where divisions are much faster. Positions past the end of
+ * the run count too, because the last tile computes them. */
 bool
 FitsIn32Bits(const DeviceView & view, const PixelRun & run)
 {
@@ -247,7 +249,7 @@ FitsIn32Bits(const DeviceView & view, const PixelRun & run)
   return view.Size[0] <= limit && run.FirstColumn <= limit && run.NumberOfPixels <= limit - run.FirstColumn;
 }
 
-/** `number`: of pixels, or of what is loaded at once. */
+/** Returns the grid for `number` pixels or groups of pixels. */
 dim3
 GetGrid(size_t number)
 {

@@ -11,8 +11,8 @@
 
 namespace itk::cuda
 {
-/** Converts `numberOfPixels` dense pixels at `raw` (device memory, components adjacent) to pixels of the planar image.
- * The first of them is pixel `firstPixel` of the image, counted along x, then y, z, t. */
+/** Converts `numberOfPixels` dense pixels at `raw` (device memory, interleaved components) to pixels of the planar
+ * image. The first of them becomes pixel `firstPixel` of the image, counted along x, then y, z, t. */
 CudaFilters_EXPORT void
 ConvertToPlanar(const void *       raw,
                 CudaComponentType  rawType,
@@ -21,8 +21,8 @@ ConvertToPlanar(const void *       raw,
                 size_t             numberOfPixels,
                 cudaStream_t       stream);
 
-/** The reverse. For integer types, values are truncated toward zero and clamped to the range of the type, and NaN
- * becomes 0. */
+/** Converts pixels of the planar image to dense pixels with interleaved components. For integer types, values are
+ * truncated toward zero and clamped to the range of the type, and NaN becomes 0. */
 CudaFilters_EXPORT void
 ConvertFromPlanar(const DeviceView & planar,
                   size_t             firstPixel,

@@ -11,10 +11,10 @@ namespace itk::cuda
 {
 namespace
 {
-constexpr size_t maximumPitch = 0x7fffffff; // bytes, of two-dimensional operations on every device
+constexpr size_t maximumPitch = 0x7fffffff; // bytes, a limit of two-dimensional operations that every device supports
 constexpr size_t maximumRowsPerCall = size_t{ 1 } << 20;
 
-/** Sets `width` bytes to zero in each of `rows` rows. */
+/** Sets `width` bytes to zero in each of `rows` rows, starting at `first`. */
 void
 ClearColumn(char * first, size_t pitch, size_t width, size_t rows, const Context & context)
 {

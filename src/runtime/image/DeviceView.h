@@ -13,10 +13,10 @@
 namespace itk::cuda
 {
 /** \struct DeviceView
- * \brief An image in device memory, as plain data. It is planar: one scalar volume per component.
+ * \brief An image in device memory, as plain data. It is planar, with one scalar volume per component.
  *
- * Elements from the end of a row to the start of the next row belong to the view. They are padding, which transfers may
- * set to zero.
+ * Elements between the end of a row and the start of the next row belong to the view. They are padding, which transfers
+ * may set to zero.
  */
 struct DeviceView
 {
@@ -24,9 +24,9 @@ struct DeviceView
 
   void *            Data{ nullptr };
   CudaComponentType ComponentType{ CudaComponentType::Float };
-  // axes x, y, z, t and component
+  // along x, y, z, t and component
   std::array<size_t, NumberOfAxes> Size{ { 1, 1, 1, 1, 1 } };
-  // elements from one to its neighbour along each axis; Stride[0] is 1
+  // distance between neighbours along each axis, in elements; Stride[0] is 1
   std::array<size_t, NumberOfAxes> Stride{ { 1, 1, 1, 1, 1 } };
 
   size_t
@@ -36,23 +36,25 @@ struct DeviceView
   }
 };
 
-/** Bytes from the first element to the end of the last component's volume, with the padding of rows. */
+/** Returns the bytes from the first element to the end of the last component's volume, including the padding of rows.
+ */
 inline size_t
 GetNumberOfBytes(const DeviceView & view)
 {
   return view.Size.back() * view.Stride.back() * CudaComponentSize(view.ComponentType);
 }
 
-/** Sets the padding of an image to zero: passes along other axes than x filter it like pixels. The image's rows must
- * follow each other at Stride[1]. \exception CudaError */
+/** Sets the padding of an image to zero, because passes along axes other than x filter it like pixels. All rows of the
+ * image must be Stride[1] apart.
+ * \exception CudaError */
 CudaFilters_EXPORT void
 ClearPadding(const DeviceView & view, const Context & context);
 
 /** \class DeviceImage
  * \brief Device memory laid out as a DeviceView whose rows start at multiples of 16 bytes.
  *
- * Padding is zero from the start; the elements are not initialised. The image may be moved. It may outlive the context
- * object that it was made with, but not the stream.
+ * The constructor sets the padding to zero and leaves the elements uninitialised. The image may be moved. It may
+ * outlive the context object that it was made with, but not the stream.
  */
 class CudaFilters_EXPORT DeviceImage
 {
@@ -72,11 +74,11 @@ public:
     return m_View;
   }
 
-  /** Bytes of device memory of such an image. */
+  /** Returns the bytes of device memory of an image of this size and type. */
   static size_t
   GetNumberOfBytes(const SizeType & size, CudaComponentType type);
 
-  /** Bytes from a row to the next. */
+  /** Returns the distance between the starts of rows, in bytes. */
   static size_t
   GetRowPitch(size_t rowLength, CudaComponentType type);
 
@@ -85,7 +87,7 @@ private:
   DeviceBuffer m_Buffer;
 };
 
-/** Size of the planar device image that holds the pixels of `host`. */
+/** Returns the size of the planar device image that holds the pixels of `host`. */
 inline DeviceImage::SizeType
 GetPlanarSize(const CudaImageView & host)
 {

@@ -11,11 +11,12 @@
 #include <cstddef>
 #include <memory>
 
-// Planes of host images: what has one index along an axis, their last one.
+// Planes of host images. A plane consists of all pixels with the same index along one axis, which is the last axis of
+// the image.
 
 namespace itk::cuda
 {
-/** Planes [first, first + planes) of a view. */
+/** Returns planes [first, first + planes) of a view. */
 inline CudaImageView
 GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
 {
@@ -25,7 +26,7 @@ GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
   return view;
 }
 
-/** Planes of such an image with dense pixels at `data`. */
+/** Returns a view of planes of an image like `shape`, with dense pixels at `data`. */
 inline CudaImageView
 MakePlanesView(const CudaImageView & shape, unsigned int axis, size_t planes, void * data)
 {
@@ -48,20 +49,20 @@ GetBytesOfPlane(const CudaImageView & shape, unsigned int axis)
 }
 } // namespace itk::cuda
 
-// Lines of images in host memory, for the rooms that filter them there.
+// Lines of images in host memory, for the filters that run on the host.
 
 namespace itk::cuda
 {
-/** Neighbouring lines. The first begins at component `Offset` of the view. */
+/** A bundle of neighbouring lines. The first line begins at component `Offset` of the view. */
 struct LineBundle
 {
   size_t Offset;
-  size_t LineStride;         // from pixel to pixel of a line
-  size_t StrideBetweenLines; // from line to line
+  size_t LineStride;         // between the pixels of a line
+  size_t StrideBetweenLines; // between neighbouring lines
   size_t NumberOfLines;
   size_t Length;
 
-  /** Calls f(line, n, position in the view), in the order of memory. */
+  /** Calls f(line, n, position in the view) for pixel n of each line, in memory order. */
   template <typename TFunction>
   void
   ForEachPixel(const TFunction & f) const
@@ -81,7 +82,8 @@ struct LineBundle
   }
 };
 
-/** Bundles of neighbouring lines along one axis of a view: components first, then the axes. */
+/** Enumerates the bundles of neighbouring lines along one axis of a view. The index counts the bundles within a row
+ * fastest, then the components, then the other axes. */
 class LineBundles
 {
 public:
@@ -137,14 +139,14 @@ private:
   size_t                                              m_BundlesPerRow;
 };
 
-/** Dense pixels of a type that passes compute in. */
+/** A dense image of the type that passes compute in. */
 template <typename T>
 struct WorkImage
 {
   std::unique_ptr<T[]> Pixels;
   CudaImageView        View;
 
-  /** Of the size and number of components of `shape`. */
+  /** Allocates pixels with the size and number of components of `shape`. */
   void
   Allocate(const CudaImageView & shape, CudaComponentType type)
   {

@@ -8,8 +8,8 @@ namespace itk::cuda
 {
 namespace
 {
-/** `InnerCount` neighbouring strided lines, from `Inner` on, in each of `OuterCount` groups of lines from `Outer`
- * on. */
+/** `InnerCount` neighbouring strided lines starting at line `Inner`, in each of `OuterCount` groups starting at group
+ * `Outer`. */
 struct LineGroup
 {
   size_t Inner;

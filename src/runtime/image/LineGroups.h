@@ -12,8 +12,8 @@
 
 namespace itk::cuda
 {
-/** The lines of an image along one axis, in elements. Line i of InnerCount in group o of OuterCount begins at
- * o * OuterStride + i, and its pixels are LineStride apart. */
+/** The lines of an image along one axis, in elements. Line i (of InnerCount) in group o (of OuterCount) begins at o *
+ * OuterStride + i, and its pixels are LineStride apart. */
 struct LineGeometry
 {
   size_t LineLength;
@@ -29,8 +29,9 @@ struct LineGeometry
   }
 };
 
-/** Lines along `axis` of an image whose rows follow each other at Stride[1], and each further axis where the one before
- * ends: the axes below it are flattened into the inner index, those above it into the outer one. */
+/** Returns the geometry of the lines along `axis`. The axes below it are flattened into the inner index, and the axes
+ * above it into the outer index. Therefore rows must be Stride[1] apart, and Stride[k + 1] must be Stride[k] * Size[k]
+ * for all k > 0. */
 inline LineGeometry
 MakeLineGeometry(const DeviceView & view, unsigned int axis)
 {
@@ -38,7 +39,7 @@ MakeLineGeometry(const DeviceView & view, unsigned int axis)
   LineGeometry           geometry{ view.Size[axis], view.Stride[axis], 1, 1, 0 };
   if (axis > 0)
   {
-    // Rows with their padding, but for the last one's.
+    // Includes the padding of all rows but the last.
     geometry.InnerCount = axis == 1 ? view.Size[0] : view.Stride[axis] - (view.Stride[1] - view.Size[0]);
   }
   for (unsigned int k = axis + 1; k < axes; ++k)
@@ -49,14 +50,15 @@ MakeLineGeometry(const DeviceView & view, unsigned int axis)
   return geometry;
 }
 
-/** Takes a group of the lines of several images, as images of their own with the lines along `axis`, and the share of
- * all lines that is done with this group. */
+/** Processes one group of lines. `lines` holds one view per image with the group's lines along `axis`. `done` is the
+ * fraction of all lines that is processed once this group is. */
 using LineGroupFunction = std::function<void(const std::vector<DeviceView> & lines, unsigned int axis, float done)>;
 
-/** Calls `function` for groups of the lines along `axis`. This divides work on lines into several launches. The images
- * have the same size, strides and type; rows follow each other at Stride[1], and each further axis where the one before
- * ends. A group has at most `pixels` pixels, or one line, or `columns` neighbouring strided lines. Lines along axis 0
- * stay along axis 0; other lines lie along axis 1. */
+/** Divides the lines along `axis` into groups and calls `function` for each of them, so that work on lines is spread
+ * over several launches. The images have the same size, strides and type. Their rows are Stride[1] apart, and Stride[k
+ * + 1] is Stride[k] * Size[k] for all k > 0. A group has at most `pixels` pixels, but at least one line along axis 0 or
+ * `columns` neighbouring strided lines along another axis. The views passed to `function` have lines along axis 0 if
+ * `axis` is 0 and along axis 1 otherwise. */
 CudaFilters_EXPORT void
 ForEachLineGroup(const std::vector<DeviceView> & images,
                  unsigned int                    axis,

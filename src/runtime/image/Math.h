@@ -13,14 +13,14 @@
 
 namespace itk::cuda
 {
-/** The least number of parts of `size` that hold `number`. */
+/** Returns number / size, rounded up. */
 constexpr size_t
 DivideUp(size_t number, size_t size)
 {
   return (number + size - 1) / size;
 }
 
-/** The least multiple of `unit` that is not below `number`. */
+/** Returns the smallest multiple of `unit` that is not below `number`. */
 constexpr size_t
 RoundUp(size_t number, size_t unit)
 {
@@ -28,7 +28,8 @@ RoundUp(size_t number, size_t unit)
 }
 } // namespace itk::cuda
 
-// Powers of two, and rough roots, by the exponents of IEEE 754, for the host and the device.
+// Powers of two and approximate inverse square roots, computed from the exponents of IEEE 754 numbers on the host and
+// the device.
 
 namespace itk::cuda
 {
@@ -38,14 +39,14 @@ struct FloatBits
   using Type = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   static constexpr int Mantissa = std::numeric_limits<T>::digits - 1;
   static constexpr int Bias = std::numeric_limits<T>::max_exponent - 1;
-  static constexpr T   Least = std::numeric_limits<T>::min(); // normal
+  static constexpr T   Least = std::numeric_limits<T>::min(); // the smallest normal number
   static constexpr T   Greatest = std::numeric_limits<T>::max();
   static constexpr T   Epsilon = std::numeric_limits<T>::epsilon();
   static constexpr T   NaN = std::numeric_limits<T>::quiet_NaN();
 };
 
-/** The largest power of two that is not above x, for finite x >= 0. It lies between the least normal number and that
- * number's inverse, so its own inverse is exact and normal. */
+/** Returns the largest power of two that is not above x, for finite x >= 0. The result is clamped to the range from the
+ * smallest normal number to its inverse, so that its own inverse is exact and normal. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetPowerOfTwo(T x)
@@ -60,7 +61,7 @@ GetPowerOfTwo(T x)
   memcpy(&x, &bits, sizeof(x));
   return x < greatest ? x : greatest;
 }
-/** 1 / x of such a power of two. */
+/** Returns 1 / x for a power of two from GetPowerOfTwo(). */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 InvertPowerOfTwo(T x)
@@ -73,8 +74,9 @@ InvertPowerOfTwo(T x)
   return x;
 }
 
-/** 1 / sqrt(x) of a normal number x > 0, within 5e-6 of itself in float and within 4e-11 in double: Newton's steps from
- * a number with half of the exponent. Roots of the hardware have more digits, and take more instructions or differ. */
+/** Returns 1 / sqrt(x) of a normal number x > 0, with a relative error of at most 5e-6 in float and 4e-11 in double. It
+ * applies Newton's steps to a first guess that comes from halving the exponent. The hardware's roots have more digits,
+ * but they take more instructions or differ between host and device. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetRoughInverseRoot(T x)

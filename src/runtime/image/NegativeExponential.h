@@ -13,9 +13,10 @@ namespace itk::cuda
  * \brief exp(-x) of a number x >= 0, and 1 - exp(-x) without cancellation, with the same bits on the host and on the
  * device.
  *
- * With k the integer nearest to -x / log 2 and r = -x - k log 2, |r| <= 0.35: exp(-x) = 2^k (1 + q), where q = exp(r) -
- * 1 is a polynomial. k is what is left in the last places of a number with a unit of 1 there. Both results are within
- * four units in the last place. Where exp(-x) is below 2^-126.5, in double 2^-1022.5, it is 0. NaN gives NaN.
+ * Let k be the integer nearest to -x / log 2 and r = -x - k log 2, |r| <= 0.35. Then exp(-x) = 2^k (1 + q), where q =
+ * exp(r) - 1 is a polynomial. k is obtained by adding and subtracting a constant whose ulp is 1 (round-to-nearest
+ * trick). Both results are within 4 ulp. Where exp(-x) is below 2^-126.5 (2^-1022.5 in double), the result is 0. NaN
+ * gives NaN.
  */
 template <typename T>
 class NegativeExponential
@@ -46,18 +47,19 @@ public:
 
 private:
   static constexpr bool IsFloat = sizeof(T) == 4;
-  static constexpr T    Limit = static_cast<T>(IsFloat ? 88.0 : 709.0); // k is -127 or -1023, 2^k has the bits of 0
-  static constexpr T    Unit = static_cast<T>(IsFloat ? 0x1.8p23 : 0x1.8p52);
-  static constexpr T    Log2Upper = static_cast<T>(0x1.62e42fefa39efp-1);
-  static constexpr T    Log2Lower = static_cast<T>(IsFloat ? -0x1.05c610ca86c39p-29 : 0x1.abc9e3b39803fp-56);
+  static constexpr T    Limit =
+    static_cast<T>(IsFloat ? 88.0 : 709.0); // here k is -127 or -1023, and 2^k has the bits of 0
+  static constexpr T Unit = static_cast<T>(IsFloat ? 0x1.8p23 : 0x1.8p52);
+  static constexpr T Log2Upper = static_cast<T>(0x1.62e42fefa39efp-1);
+  static constexpr T Log2Lower = static_cast<T>(IsFloat ? -0x1.05c610ca86c39p-29 : 0x1.abc9e3b39803fp-56);
 
-  /** (exp(r) - 1 - r) / r^2. */
+  /** Returns (exp(r) - 1 - r) / r^2. */
   ITK_CUDA_HOST_DEVICE static T
   GetSecondOrder(T r)
   {
     if constexpr (IsFloat)
     {
-      // Least maximal error for |r| <= 0.347: exp(r) - 1 is within 3e-8 of itself.
+      // Minimax polynomial for |r| <= 0.347, with which exp(r) - 1 has a relative error below 3e-8.
       T series = std::fma(static_cast<T>(0.0013941214), r, static_cast<T>(0.0083632351));
       series = std::fma(series, r, static_cast<T>(0.0416663741));
       series = std::fma(series, r, static_cast<T>(0.1666657665));
@@ -75,7 +77,7 @@ private:
     }
   }
 
-  /** 2^k of Unit + k. */
+  /** Returns 2^k for the argument Unit + k. */
   ITK_CUDA_HOST_DEVICE static T
   AddToExponent(T shifted)
   {

@@ -10,9 +10,10 @@
 #include <cmath>
 #include <type_traits>
 
-// What the conversion kernel makes of an element, for the device and for the host. No compiler may contract it to fused
-// multiply-adds: windows have the bits of ITK's filter, which rounds twice (src/CMakeLists.txt has the flag). The
-// exponential of sigmoids is the module's own, because those of the C library and of CUDA differ in their last bits.
+// Value mapping of the conversion kernel, for the device and the host. No compiler may contract it to fused
+// multiply-adds, because intensity windows must have the bits of ITK's filter, which rounds twice (src/CMakeLists.txt
+// sets the flag). Sigmoids use the module's own exponential, because those of the C library and of CUDA differ in their
+// last bits.
 
 namespace itk::cuda
 {
@@ -20,16 +21,16 @@ using CudaDetail::CudaPixelConversion;
 using CudaDetail::CudaPixelMapping;
 
 /** \struct PixelMapping
- * \brief A CudaPixelConversion as the kernel needs it. TReal: what a shift and scale alone is computed in. Windows,
- * thresholds and sigmoids are computed in double, as ITK's filters compute them, and so are shift and scale before
- * them.
+ * \brief A CudaPixelConversion in the form that the kernel needs. TReal is the type in which a shift and scale without
+ * another mapping is computed. Windows, thresholds and sigmoids are computed in double, as in ITK's filters, and so is
+ * a shift and scale before them.
  */
 template <typename TReal>
 struct PixelMapping
 {
   CudaPixelMapping Mapping{ CudaPixelMapping::None };
-  bool             ToInteger{ false }; // whether what reaches the host is an integer, even if the kernel writes reals
-  bool             RoundToNearest{ false };  // else truncated toward zero; halves to the even integer
+  bool             ToInteger{ false };       // whether the final value is an integer, even if the kernel writes reals
+  bool             RoundToNearest{ false };  // halves to the even integer; if false, values are truncated toward zero
   bool             ShiftsAndScales{ false }; // whether Shift and Scale change a value
   double           Shift{ 0.0 };
   double           Scale{ 1.0 };
@@ -62,7 +63,7 @@ MakePixelMapping(const CudaPixelConversion & conversion, bool toInteger)
   mapping.UpperValue = conversion.OutputMaximum;
   mapping.InsideValue = conversion.InsideValue;
   mapping.OutsideValue = conversion.OutsideValue;
-  // IntensityWindowingImageFilter::BeforeThreadedGenerateData()
+  // As in IntensityWindowingImageFilter::BeforeThreadedGenerateData().
   mapping.Factor = (conversion.OutputMaximum - conversion.OutputMinimum) / (conversion.Upper - conversion.Lower);
   mapping.Offset = conversion.OutputMinimum - conversion.Lower * mapping.Factor;
   mapping.Alpha = conversion.Alpha;
@@ -105,7 +106,7 @@ RoundAndConvert(TValue value, const PixelMapping<TReal> & mapping)
   return ConvertComponent<TTo>(value);
 }
 
-/** As Functor::IntensityWindowingTransform. */
+/** Maps a value as Functor::IntensityWindowingTransform does. */
 template <typename TTo, typename TReal>
 ITK_CUDA_HOST_DEVICE inline TTo
 MapWindow(double value, const PixelMapping<TReal> & mapping)
@@ -121,7 +122,7 @@ MapWindow(double value, const PixelMapping<TReal> & mapping)
   return RoundAndConvert<TTo>(value * mapping.Factor + mapping.Offset, mapping);
 }
 
-/** As Functor::BinaryThreshold. */
+/** Maps a value as Functor::BinaryThreshold does. */
 template <typename TTo, typename TReal>
 ITK_CUDA_HOST_DEVICE inline TTo
 MapThreshold(double value, const PixelMapping<TReal> & mapping)
@@ -130,7 +131,7 @@ MapThreshold(double value, const PixelMapping<TReal> & mapping)
   return ConvertComponent<TTo>(isInside ? mapping.InsideValue : mapping.OutsideValue);
 }
 
-/** 1 / (1 + exp(-x)), of an exponential that does not overflow. NaN gives NaN. */
+/** Returns 1 / (1 + exp(-x)), computed with exp(-|x|), which does not overflow. NaN gives NaN. */
 ITK_CUDA_HOST_DEVICE inline double
 GetLogistic(double x)
 {
@@ -138,7 +139,7 @@ GetLogistic(double x)
   return (x < 0.0 ? exponential : 1.0) / (1.0 + exponential);
 }
 
-/** As Functor::Sigmoid. */
+/** Maps a value as Functor::Sigmoid does. */
 template <typename TTo, typename TReal>
 ITK_CUDA_HOST_DEVICE inline TTo
 MapSigmoid(double value, const PixelMapping<TReal> & mapping)
@@ -147,7 +148,8 @@ MapSigmoid(double value, const PixelMapping<TReal> & mapping)
   return RoundAndConvert<TTo>((mapping.UpperValue - mapping.LowerValue) * share + mapping.LowerValue, mapping);
 }
 
-/** The value that windows, thresholds and sigmoids map: without shift and scale the element's own, to the sign of 0. */
+/** Returns the value that windows, thresholds and sigmoids map. Without shift and scale it is the element itself,
+ * including the sign of 0. */
 template <typename TFrom, typename TReal>
 ITK_CUDA_HOST_DEVICE inline double
 GetMappedValue(TFrom element, const PixelMapping<TReal> & mapping)
@@ -156,7 +158,7 @@ GetMappedValue(TFrom element, const PixelMapping<TReal> & mapping)
   return mapping.ShiftsAndScales ? (value + mapping.Shift) * mapping.Scale : value;
 }
 
-/** What reaches the other image of an element. */
+/** Returns the value that is written for an element. */
 template <typename TTo, typename TFrom, typename TReal>
 ITK_CUDA_HOST_DEVICE inline TTo
 MapPixel(TFrom element, const PixelMapping<TReal> & mapping)

@@ -13,7 +13,7 @@ namespace itk::cuda
 {
 namespace
 {
-// A block takes so many rows, and so many elements of them at a time.
+// Each block processes `rowsPerBlock` rows, `columnsPerBlock` elements of them at a time.
 constexpr unsigned int columnsPerBlock = 32;
 constexpr unsigned int rowsPerBlock = 8;
 constexpr size_t       maximumGridSize = size_t{ 1 } << 20;
@@ -22,10 +22,10 @@ template <typename T>
 struct Rows
 {
   T *    Data;
-  size_t Stride[4]; // along y, z, t and from component to component
+  size_t Stride[4]; // along y, z, t and component
 };
 
-/** The size of both images; rows are counted along y, then z, t and component. */
+/** The size of both images. Rows are counted along y, then z, t and component. */
 struct Extent
 {
   size_t Width;
@@ -75,7 +75,7 @@ template <typename TFrom, typename TTo>
 void
 Convert(const DeviceView & from, const DeviceView & to, const PointwiseSteps & steps, const Context & context)
 {
-  // As NeedsDouble() says of component types.
+  // The same rule as in NeedsDouble().
   constexpr bool needsDouble = sizeof(TFrom) == 8 || sizeof(TTo) == 8 ||
                                (sizeof(TFrom) == 4 && std::is_integral_v<TFrom>) ||
                                (sizeof(TTo) == 4 && std::is_integral_v<TTo>);

@@ -10,7 +10,7 @@
 namespace itk::cuda
 {
 /** \struct PointwiseSteps
- * \brief What becomes of each element, and whether it is an integer in the end, although the image may hold reals.
+ * \brief The mapping of each element, and whether the final value is an integer although the image may hold reals.
  */
 struct PointwiseSteps
 {
@@ -18,10 +18,11 @@ struct PointwiseSteps
   bool                            ToInteger{ false };
 };
 
-/** Queues the conversion of the elements of one image to those of another of the same size, whatever their types and
- * strides (MapPixel()). Computed in float, or in double if either type holds more digits; windows, thresholds and
- * sigmoids always in double. Integers are clamped to their type's range, and truncated toward zero where they were not
- * rounded; NaN becomes 0. \exception CudaError */
+/** Queues the conversion of the elements of one image to those of another image of the same size. Types and strides may
+ * differ (see MapPixel()). The values are computed in float, or in double if either type has more digits than float.
+ * Windows, thresholds and sigmoids are always computed in double. For integer types, values that were not rounded are
+ * truncated toward zero, values are clamped to the type's range, and NaN becomes 0.
+ * \exception CudaError */
 CudaFilters_EXPORT void
 ConvertElements(const DeviceView & from, const DeviceView & to, const PointwiseSteps & steps, const Context & context);
 } // namespace itk::cuda

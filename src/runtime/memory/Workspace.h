@@ -13,8 +13,8 @@ namespace itk::cuda
 /** \class Workspace
  * \brief Device memory for the temporary data of a run, handed out piece by piece.
  *
- * The class is plain data and owns nothing. It is passed by value, so a function's pieces are free again when it
- * returns. Stream order keeps the next function's work from overwriting them before this function's work is done.
+ * The class is plain data and owns nothing. A function that takes it by value gives its pieces back when it returns.
+ * Stream order keeps the next function's work from overwriting them before this function's work is done.
  */
 class Workspace
 {

@@ -31,7 +31,7 @@ VerifySizes(const CudaImageView & host, const CudaDeviceImageView & device)
   }
 }
 
-/** Whether a transfer takes the device image as it is. */
+/** Returns whether a transfer can use the device image directly, without an intermediate image. */
 bool
 CanTransfer(const CudaImageView & host, const DeviceView & device)
 {
@@ -45,14 +45,15 @@ IsInteger(CudaComponentType type)
   return !IsComputeType(type);
 }
 
-/** The type that holds all values of both. */
+/** Returns a floating-point type that represents all values of both types. */
 CudaComponentType
 GetCommonType(CudaComponentType a, CudaComponentType b)
 {
   return NeedsDouble(a) || NeedsDouble(b) ? CudaComponentType::Double : CudaComponentType::Float;
 }
 
-/** The type of an image between device and host that a download takes: the host's, where its rows can be copied. */
+/** Returns the type of the intermediate image that a download copies from. It is the host's type if the rows can be
+ * copied directly or the type is not an integer. */
 CudaComponentType
 GetIntermediateType(const CudaImageView & host, const CudaDeviceImageView & device)
 {
@@ -62,7 +63,7 @@ GetIntermediateType(const CudaImageView & host, const CudaDeviceImageView & devi
            : GetCommonType(host.ComponentType, device.ComponentType);
 }
 
-/** Whether a download makes other values of the pixels than a conversion of their type does. */
+/** Returns whether a download changes values in another way than the plain conversion of their type. */
 bool
 MapsValues(const CudaPixelConversion & conversion, const CudaImageView & host, const CudaDeviceImageView & device)
 {

@@ -22,11 +22,11 @@ namespace itk::cuda
 {
 namespace
 {
-// One is emptied, and the link goes on with two.
+// One slot is emptied while the link fills the other two.
 constexpr size_t slotsPerWorker = 3;
 } // namespace
 
-/** The downloads of a run. */
+/** The state of the downloads during Run(). */
 class DownloadSequence::Downloads
 {
 public:
@@ -47,7 +47,7 @@ public:
     }
   }
 
-  /** A thread's part of all. */
+  /** Does one thread's part of all downloads. */
   void
   TakePart() noexcept
   {
@@ -82,10 +82,10 @@ private:
     const TransferProgress Progress;
     const RowGroups        Nobody{};
     TransferJob            Job;
-    std::atomic<size_t>    BytesLeft; // to be emptied
+    std::atomic<size_t>    BytesLeft; // bytes that are not on the host yet
   };
 
-  /** Bytes of a download on their way by a slot. */
+  /** The bytes of a download that are on their way through a slot. */
   struct Copy
   {
     size_t        Index;
@@ -94,8 +94,8 @@ private:
     StagingSlot * Slot;
   };
 
-  /** Blocks until a copy is queued that no thread has taken. Returns false if there are no more, or the sequence was
-   * stopped. */
+  /** Blocks until there is a queued copy that no thread has taken, and takes it. Returns false if there are no more
+   * copies or the sequence was stopped. */
   bool
   TakeCopy(Copy & copy)
   {
@@ -135,7 +135,8 @@ private:
     }
   }
 
-  /** Queues the next copies as far as there are slots and pixels, unless another thread is about to. */
+  /** Queues the next copies as long as there are free slots and ready pixels, unless another thread is already
+   * queueing. */
   void
   QueueCopies(std::unique_lock<std::mutex> & lock)
   {
@@ -157,7 +158,7 @@ private:
     }
   }
 
-  /** By one thread at a time. */
+  /** Queues the next copy. Only one thread at a time may call it. */
   Copy
   QueueCopy(StagingSlot & slot)
   {
@@ -184,7 +185,8 @@ private:
     return copy;
   }
 
-  /** Downloads convert in the same memory: all follow each other in the stream. */
+  /** Creates the next download. It takes over the previous one's memory for the conversion, which is safe because all
+   * downloads run in stream order. */
   void
   OpenNext()
   {
@@ -193,8 +195,8 @@ private:
     m_Downloads[m_Next] = std::make_unique<Download>(m_Sequence, m_Next, m_Staging, std::move(raw));
   }
 
-  /** The last chunks of all are smaller: a thread empties a chunk after its copy, and the caller then waits for less.
-   */
+  /** Returns the size of the next chunk. The chunks of the last download shrink toward its end, because a thread
+   * empties a chunk only after its copy, and the caller then waits for less. */
   size_t
   GetChunkSize(const TransferLayout & layout) const
   {
@@ -224,13 +226,13 @@ private:
   StagingChunks &    m_Staging;
   const size_t       m_Workers;
 
-  // All below: the sequence's mutex.
+  // The sequence's mutex protects all members below.
   std::vector<std::unique_ptr<Download>> m_Downloads;
   std::vector<StagingSlot *>             m_FreeSlots;
   std::deque<Copy>                       m_Queued;
-  bool                                   m_IsQueueing{ false }; // a thread, which then has m_Next and m_Begin
-  size_t                                 m_Next{ 0 };           // download
-  size_t                                 m_Begin{ 0 };          // of its next copy
+  bool   m_IsQueueing{ false }; // whether a thread is queueing; it then owns m_Next and m_Begin
+  size_t m_Next{ 0 };           // the next download
+  size_t m_Begin{ 0 };          // first byte of its next copy
 };
 
 bool

@@ -55,7 +55,7 @@ HelperThreads::Start(unsigned int number, std::function<void(unsigned int)> func
   }
   catch (...)
   {
-    // The threads that were asked, and the calling one, do all the work.
+    // The threads that were already requested and the calling one do all the work.
     m_Team->MarkAbsent(absent);
   }
 }
@@ -72,7 +72,7 @@ HelperThreads::Team::Open(unsigned int number, std::function<void(unsigned int)>
   std::vector<unsigned int>         absent;
   const std::lock_guard<std::mutex> lock(m_Mutex);
   m_IsPresent.resize(std::max<size_t>(m_IsPresent.size(), number + size_t{ 1 }));
-  // From the last one on: they are asked from the back.
+  // In descending order, because Start() requests threads from the back.
   for (unsigned int index = number; index > 0; --index)
   {
     if (!m_IsPresent[index])
@@ -134,8 +134,8 @@ HelperThreads::Team::Serve(unsigned int index)
   }
 }
 
-/** Takes part in the open piece of work, if it is not `lastPiece`, which the thread has seen. Returns false, and the
- * thread is absent, if there is none, for a while where threads are kept. */
+/** Joins the open piece of work unless it is `lastPiece`, which the thread has already seen. Otherwise it waits for a
+ * new piece for a while if threads are kept. Returns false and marks the thread absent if there is no new piece. */
 bool
 HelperThreads::Team::WaitForPiece(unsigned int index, size_t & lastPiece)
 {

@@ -13,42 +13,43 @@
 namespace itk::cuda
 {
 /** \class HelperThreads
- * \brief Threads of ITK's pool beside the calling one, for one piece of work after the other.
+ * \brief Threads of ITK's pool that help the calling thread with one piece of work after the other.
  *
- * The number of these threads in the process is bounded, however many filters transfer at once. A late transfer gets
- * fewer threads, at worst the calling thread alone. The caller never waits for a thread that has not begun: transfers
- * inside the pool's own tasks therefore never wait for each other.
+ * The number of these threads in the process is bounded, however many filters transfer at the same time. A later
+ * transfer gets fewer threads, in the worst case only the calling one. The caller never waits for a thread that has not
+ * begun, so transfers inside the pool's own tasks cannot wait for each other.
  *
- * Threads that are kept look for the next piece of work without sleeping: it takes tens of microseconds to wake a
- * thread on a virtual machine. A kept thread returns to the pool if there is no work for half a millisecond.
+ * Threads that are kept busy-wait for the next piece of work, because waking a thread takes tens of microseconds on a
+ * virtual machine. A kept thread returns to the pool if there is no work for half a millisecond.
  */
 class HelperThreads
 {
 public:
   explicit HelperThreads(bool areKept = false);
 
-  /** Joins them, and lets them go. */
+  /** Joins the threads and releases them to the pool. */
   ~HelperThreads();
 
   HelperThreads(const HelperThreads &) = delete;
   HelperThreads &
   operator=(const HelperThreads &) = delete;
 
-  /** Takes threads until there are `wanted` or no more are to be had. \return how many there are, at most `wanted` */
+  /** Reserves threads until there are `wanted` or the limit of the process is reached.
+   * \return the number of reserved threads, at most `wanted` */
   unsigned int
   Reserve(unsigned int wanted);
 
-  /** Asks for calls of `function(1)` to `function(number)`, which must not throw, by threads that are reserved. Each is
-   * made if a thread is free before Join(). */
+  /** Requests calls of `function(1)` to `function(number)`, which must not throw, by reserved threads. A call is made
+   * only if a thread becomes free before Join(). */
   void
   Start(unsigned int number, std::function<void(unsigned int)> function) noexcept;
 
-  /** Lets no further thread begin, and waits for those that have begun. */
+  /** Prevents further threads from beginning and waits for those that have begun. */
   void
   Join();
 
 private:
-  /** What the threads share. The object lives until the pool has dropped the last of their tasks. */
+  /** The state that the threads share. The object lives until the pool has dropped the last of their tasks. */
   class Team
   {
   public:
@@ -56,24 +57,24 @@ private:
       : m_IsKept(isKept)
     {}
 
-    /** Begins a piece of work for threads 1 to `number`. \return those that have to be asked; they count as present
-     * from then on */
+    /** Begins a piece of work for threads 1 to `number`.
+     * \return the threads that must be requested from the pool; they count as present from here on */
     std::vector<unsigned int>
     Open(unsigned int number, std::function<void(unsigned int)> && function);
 
-    /** Notes that threads were not asked after all. */
+    /** Records that threads were not requested after all. */
     void
     MarkAbsent(const std::vector<unsigned int> & threads) noexcept;
 
-    /** Ends it: lets no further thread begin, and waits until all have left. */
+    /** Ends the piece of work: prevents further threads from beginning and waits until all have left. */
     void
     Close();
 
-    /** Sends the threads back to the pool. */
+    /** Makes the threads return to the pool. */
     void
     Dissolve();
 
-    /** All that a thread does until it returns to the pool. */
+    /** Runs pieces of work in a pool thread until the thread returns to the pool. */
     void
     Serve(unsigned int index);
 
@@ -85,12 +86,12 @@ private:
     std::mutex                        m_Mutex;
     std::condition_variable           m_Left;
     std::function<void(unsigned int)> m_Function;
-    std::vector<bool>                 m_IsPresent; // by index: whether a thread was asked and has not returned
-    unsigned int                      m_Number{ 0 };
-    bool                              m_IsOpen{ false };
-    bool                              m_IsDissolved{ false };
-    std::atomic<size_t>               m_Piece{ 0 }; // of work; threads look for its change
-    std::atomic<unsigned int>         m_NumberAtWork{ 0 };
+    std::vector<bool>         m_IsPresent; // by index: whether a thread was requested and has not returned to the pool
+    unsigned int              m_Number{ 0 };
+    bool                      m_IsOpen{ false };
+    bool                      m_IsDissolved{ false };
+    std::atomic<size_t>       m_Piece{ 0 }; // number of the piece of work; threads watch it for changes
+    std::atomic<unsigned int> m_NumberAtWork{ 0 };
   };
 
   static std::atomic<unsigned int> s_Active;

@@ -9,11 +9,12 @@ namespace itk::cuda
 {
 namespace
 {
-constexpr size_t minimumRun = 512; // bytes; shorter rows are gathered faster by the processor than by the copy engine
-constexpr size_t maximumPitch = 0x7fffffff; // bytes, of two-dimensional copies on every device
+constexpr size_t minimumRun = 512;          // bytes; the processor gathers shorter rows faster than the copy engine
+constexpr size_t maximumPitch = 0x7fffffff; // bytes, a limit of two-dimensional copies that every device supports
 constexpr size_t maximumRowsPerCopy = size_t{ 1 } << 20;
 
-/** The query may fail. The memory is then treated as ordinary memory, which is slower and always works. */
+/** Returns whether an address is in page-locked memory. If the query fails, the memory is treated as ordinary memory,
+ * which is slower but always works. */
 bool
 IsPinned(const void * address)
 {
@@ -63,7 +64,7 @@ PinnedTransfer::Run()
   }
 }
 
-/** Bytes `begin` to `end` straight between the host image and the device. */
+/** Queues the copy of bytes `begin` to `end` directly between the host image and the device. */
 void
 PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
 {
@@ -90,12 +91,12 @@ PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
     }
     else
     {
-      position = (index + 1) * step; // past the padding
+      position = (index + 1) * step; // skips the padding
     }
   }
 }
 
-/** Whole runs that lie at equal distances on both sides. */
+/** Queues the copy of whole runs that are equally spaced on both sides. */
 void
 PinnedTransfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
 {

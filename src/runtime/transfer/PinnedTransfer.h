@@ -8,12 +8,12 @@
 
 namespace itk::cuda
 {
-/** Whether a host image is in page-locked memory, in runs that are long enough for the copy engine. */
+/** Returns whether a host image is in page-locked memory and its runs are long enough for the copy engine. */
 CudaFilters_EXPORT bool
 IsPageLocked(const StridedByteStream & image);
 
 /** \class PinnedTransfer
- * \brief A transfer of a host image in page-locked memory, straight between it and the device.
+ * \brief A transfer that copies directly between page-locked host memory and the device.
  */
 class PinnedTransfer
 {
@@ -22,12 +22,12 @@ public:
     : m_Job(job)
   {}
 
-  /** Whether the job's host image is in page-locked memory, in runs that are long enough for the copy engine. */
+  /** Returns whether IsPageLocked() holds for the job's host image. */
   static bool
   Suits(const TransferJob & job);
 
-  /** The transfer is complete on return. \exception CudaError, or what progress or groups of rows throw; copies may
-   * then be in flight */
+  /** Runs the transfer, which is complete on return.
+   * \exception CudaError, or any exception from progress or groups of rows, in which case copies may be in flight */
   void
   Run();
 

@@ -18,11 +18,12 @@ StagedPerThread::StagedPerThread(TransferJob & job, size_t workers)
 {
   const size_t slots = slotsPerWorker * workers;
   const size_t share = RoundUp(job.GetLayout().NumberOfBytes / slots, Chunk::PageSize);
-  // In a sequence a thread that gets no chunk of this upload takes one of the next.
+  // In a sequence, chunks need not be divided evenly among threads, because a thread that gets no chunk of this upload
+  // takes one of the next.
   const size_t most =
     job.IsInSequence() ? Chunk::LargestSize : std::clamp(share, Chunk::SmallestSize, Chunk::LargestSize);
-  // A download's last chunks are smaller, because a thread scatters a chunk after its copy: the caller then waits for
-  // less.
+  // The last chunks of a download are smaller, because a thread scatters a chunk only after its copy, and the caller
+  // then waits for less.
   const size_t least = job.IsUpload() ? most : Chunk::SmallestSize;
   this->MakeChunks(workers, least, most);
   while (m_Slots.size() < slots)
@@ -31,7 +32,7 @@ StagedPerThread::StagedPerThread(TransferJob & job, size_t workers)
   }
 }
 
-/** Copies of later batches wait for their conversion. */
+/** Starts the first copies of a download. Copies of later batches must wait for their conversion. */
 void
 StagedPerThread::Prepare()
 {
@@ -76,7 +77,8 @@ StagedPerThread::Upload(unsigned int worker)
   }
 }
 
-/** The slot of an upload's thread that has had fewer turns: the next one, also where an upload before used the last. */
+/** Returns the slot of an upload's thread that has been used less often. This alternates between the thread's slots,
+ * even if the previous upload ended with either of them. */
 StagingSlot &
 StagedPerThread::GetNextSlot(unsigned int worker)
 {
@@ -113,7 +115,7 @@ StagedPerThread::Download(unsigned int worker)
   }
 }
 
-/** Takes the next free chunk. Returns false if there is none, or if the transfer has failed. */
+/** Takes the next free chunk. Returns false if there is no free chunk or the transfer has failed. */
 bool
 StagedPerThread::TakeChunk(size_t & index)
 {
@@ -121,7 +123,7 @@ StagedPerThread::TakeChunk(size_t & index)
   return !this->IsStopped() && index < this->GetChunks().size();
 }
 
-/** Starts the copy of a download's chunk into its slot. */
+/** Queues the copy of a download's chunk into its slot. */
 void
 StagedPerThread::StartCopy(size_t index)
 {
@@ -131,7 +133,7 @@ StagedPerThread::StartCopy(size_t index)
   ++slot.Turns;
 }
 
-/** Waits until the copy of a chunk has been started, by the thread that empties the slot before. Returns false if the
+/** Waits until the copy of a chunk has been queued by the thread that empties the slot before it. Returns false if the
  * transfer has failed. */
 bool
 StagedPerThread::WaitForCopy(const StagingSlot & slot, size_t turn) const
@@ -142,7 +144,7 @@ StagedPerThread::WaitForCopy(const StagingSlot & slot, size_t turn) const
   return !this->IsStopped();
 }
 
-/** Waits for the copy of a slot's chunk. A downloaded chunk is then scattered to the host image. */
+/** Waits for the copy of the slot's chunk. In a download it then scatters the chunk to the host image. */
 void
 StagedPerThread::Empty(StagingSlot & slot)
 {

@@ -14,11 +14,12 @@ namespace
 constexpr size_t mebibyte = size_t{ 1 } << 20;
 constexpr size_t progressStep = 64 * mebibyte;
 
-// Measured on one H200 with 16 cores. For 2 to 64 MB, reads of the link from memory are faster than reads that snoop
-// the caches of several cores: 30 MB take 0.9 to 1.1 ms instead of 1.6 ms. Smaller images take longer without the
-// caches (smoothing 256^2: 0.11 ms instead of 0.08 ms), unless the link goes the other way too. Larger images use the
-// same slots so often that the caches save the way to memory: copies of 200 MB alone take 4.2 ms with them, 4.6 ms
-// without. 512 MiB each way at once take 12 to 15 ms with them, 16 to 20 ms without.
+// Measured on one H200 with 16 cores. From 2 to 64 MB it is faster if the link reads from memory than if it snoops the
+// caches of several cores: 30 MB take 0.9 to 1.1 ms instead of 1.6 ms. Smaller images take longer if they bypass the
+// caches (smoothing 256^2: 0.11 ms instead of 0.08 ms), unless the link is also used in the other direction. Larger
+// images reuse the same slots so often that the caches save the way to memory: copies of 200 MB alone take 4.2 ms with
+// the caches and 4.6 ms without. 512 MiB in each direction at the same time take 12 to 15 ms with them and 16 to 20 ms
+// without.
 constexpr size_t minimumBypassingCache = 2 * mebibyte;
 } // namespace
 
@@ -43,7 +44,7 @@ StagedTransfer::Run(HelperThreads & helpers, unsigned int number)
   {
     if (m_Job.IsUpload() && slot.Memory.GetPointer())
     {
-      m_Job.GetStaging().Keep(std::move(slot.Memory)); // the last copies may still be under way
+      m_Job.GetStaging().Keep(std::move(slot.Memory)); // the last copies may still be running
     }
   }
 }
@@ -93,7 +94,8 @@ StagedTransfer::PrepareSlot(StagingSlot & slot)
 {
   if (!slot.Memory.GetPointer())
   {
-    // An upload gathers at once, while work on the stream may still use the chunks that were kept.
+    // An upload fills the memory immediately, while work on the stream may still use the chunks that were kept. It
+    // therefore takes a new one.
     const std::lock_guard<std::mutex> lock(m_Mutex);
     slot.Memory = m_Job.IsUpload() ? PinnedBuffer::Take() : m_Job.GetStaging().Take();
   }
@@ -137,8 +139,7 @@ StagedTransfer::WaitForBatch(size_t batch)
   return !m_Stop;
 }
 
-/** Called after the copy of a chunk was queued. The last chunk of a batch queues the conversion and opens the next
- * batch. */
+/** Counts a chunk whose copy was queued. The last chunk of a batch queues the conversion and opens the next batch. */
 void
 StagedTransfer::FinishChunk(size_t batch)
 {
@@ -165,7 +166,7 @@ StagedTransfer::FinishChunk(size_t batch)
   m_BatchOpened.notify_all();
 }
 
-/** Only the calling thread, worker 0, reports progress. */
+/** Only the calling thread (worker 0) reports progress. */
 void
 StagedTransfer::CountDone(unsigned int worker, size_t bytes)
 {

@@ -17,12 +17,11 @@
 namespace itk::cuda
 {
 /** \class StagedTransfer
- * \brief A transfer of a host image in ordinary memory, by way of page-locked memory that several threads fill or
- * empty.
+ * \brief A transfer of a host image in ordinary memory through page-locked memory that several threads fill or empty.
  *
- * The job is divided into chunks. A chunk is copied between page-locked memory and the device in one go. Chunks of one
- * batch of the conversion are copied in any order. The subclasses say which thread fills or empties what. An object
- * must live until the copies that it began are done, also if Run() throws.
+ * The job is divided into chunks. Each chunk is a single copy between page-locked memory and the device. The chunks of
+ * one batch of the conversion are copied in any order. The subclasses decide which thread fills or empties which
+ * memory. An object must live until the copies that it began are done, even if Run() throws.
  */
 class StagedTransfer
 {
@@ -33,21 +32,23 @@ public:
   StagedTransfer &
   operator=(const StagedTransfer &) = delete;
 
-  /** Queues what needs no thread. \exception CudaError; copies may be in flight then */
+  /** Queues the work that needs no thread.
+   * \exception CudaError in which case copies may be in flight */
   void
   Begin();
 
-  /** Transfers the rest with the calling thread and so many of the helpers. Uploads leave the page-locked memory of
-   * their last copies to the job's StagingChunks. \exception CudaError, or what progress or groups of rows throw;
-   * copies may be in flight then */
+  /** Transfers the rest with the calling thread and `number` of the helper threads. Uploads leave the page-locked
+   * memory of their last copies to the job's StagingChunks.
+   * \exception CudaError, or any exception from progress or groups of rows, in which case copies may be in flight */
   void
   Run(HelperThreads & helpers, unsigned int number);
 
-  /** A thread's part of what Begin() left; 0 is the calling thread. For a transfer that Run() does not run. */
+  /** Does one thread's part of the work that Begin() left. Worker 0 is the calling thread. It is called directly only
+   * for a transfer that Run() does not run. */
   void
   TakePart(unsigned int worker) noexcept;
 
-  /** Throws what has ended a thread's part. */
+  /** Rethrows the exception that ended a thread's part, if any. */
   void
   ThrowIfFailed();
 
@@ -59,25 +60,25 @@ protected:
     , m_Slots(KeepsSlots(job) ? job.GetStaging().GetSlots() : m_OwnSlots)
   {}
 
-  /** Whether the slots are those of the transfer before, whose copies may be under way, and are left to the next one.
-   */
+  /** Returns whether the transfer uses the slots of the previous transfer, whose copies may still be running, and
+   * leaves them to the next one. */
   static bool
   KeepsSlots(const TransferJob & job)
   {
     return job.IsUpload() && job.GetStaging().KeepsSlots() && (job.GetLayout().IsLarge() || job.IsInSequence());
   }
 
-  /** Called by Begin(). */
+  /** Called by Begin(). Does nothing by default. */
   virtual void
   Prepare()
   {}
 
-  /** The share of a thread: 0 is the calling one. */
+  /** Does the share of one thread. Worker 0 is the calling thread. */
   virtual void
   Transfer(unsigned int worker) = 0;
 
-  /** Divides the batches into chunks. A chunk's size is one worker's share of the remaining bytes, within the
-   * limits. */
+  /** Divides the batches into chunks. The size of a chunk is one worker's share of the remaining bytes, clamped to the
+   * range from `least` to `most`. */
   void
   MakeChunks(size_t workers, size_t least, size_t most);
 
@@ -87,27 +88,28 @@ protected:
     return m_Chunks;
   }
 
-  /** Makes sure that a slot has its memory. */
+  /** Makes sure that a slot has memory. */
   void
   PrepareSlot(StagingSlot & slot);
 
-  /** Fills a chunk's slot with bytes `begin` to `end`. */
+  /** Fills the slot of a chunk with bytes `begin` to `end` of the stream. */
   void
   Gather(const StagingSlot & slot, const Chunk & chunk, size_t begin, size_t end) const;
 
-  /** Starts the copy of a chunk between its slot and the device. */
+  /** Queues the copy of a chunk between its slot and the device. If `isAwaited`, an event is recorded for waiting for
+   * it. */
   void
   Send(StagingSlot & slot, const Chunk & chunk, bool isAwaited);
 
-  /** Blocks until the chunks of a batch may be copied; false if the transfer has failed. */
+  /** Blocks until the chunks of a batch may be copied. Returns false if the transfer has failed. */
   bool
   WaitForBatch(size_t batch);
 
-  /** Notes bytes that a thread is done with. */
+  /** Adds bytes that a thread has finished to the progress. */
   void
   CountDone(unsigned int worker, size_t bytes);
 
-  /** Whether a thread has failed. The other threads must then end. */
+  /** Returns whether a thread has failed, in which case the other threads must end. */
   bool
   IsStopped() const
   {
@@ -115,7 +117,7 @@ protected:
   }
 
   TransferJob &             m_Job;
-  std::deque<StagingSlot> & m_Slots; // of the subclass
+  std::deque<StagingSlot> & m_Slots; // used by the subclass
 
 private:
   void
@@ -133,22 +135,21 @@ private:
   std::mutex              m_Mutex;
   std::condition_variable m_BatchOpened;
   size_t                  m_OpenBatch{ 0 };      // the batch whose chunks may be copied
-  size_t                  m_ChunksFinished{ 0 }; // in that batch
+  size_t                  m_ChunksFinished{ 0 }; // of that batch
   std::atomic<bool>       m_Stop{ false };
   std::exception_ptr      m_Error;
 };
 
 /** \class StagedInSlices
- * \brief A staged transfer in which all threads work on the same chunk, each on a slice of it at a time, and then on
- * the next chunk.
+ * \brief A staged transfer in which all threads work on slices of the same chunk, and then on the next chunk.
  *
- * Every chunk has a slot. The link gets work sooner than with chunks for each thread, and less work is left for the
- * host at the end.
+ * Every chunk has a slot. The link gets its first work sooner than with one chunk per thread, and less work remains for
+ * the host at the end.
  */
 class StagedInSlices : public StagedTransfer
 {
 public:
-  /** Whether this way is faster than StagedPerThread for so many bytes and threads. */
+  /** Returns whether this is faster than StagedPerThread for the given bytes and threads. */
   static bool
   Suits(size_t bytes, size_t workers);
 
@@ -161,11 +162,11 @@ protected:
   Transfer(unsigned int worker) override;
 
 private:
-  /** What one thread copies between host image and slot. */
+  /** The bytes that one thread copies between the host image and a slot. */
   struct Slice
   {
     size_t ChunkIndex;
-    size_t Begin; // bytes from the start of all
+    size_t Begin; // bytes from the start of the transfer
     size_t End;
   };
 
@@ -180,11 +181,11 @@ private:
 };
 
 /** \class StagedPerThread
- * \brief A staged transfer in which each thread fills or empties chunks of its own.
+ * \brief A staged transfer in which each thread fills or empties its own chunks.
  *
- * Each thread of an upload has two slots, maybe from the upload before. It fills one while the other is on the link. A
- * download has two slots for each thread. They take turns: the first copies are started before any thread begins. The
- * thread that has emptied a slot starts the next copy into it.
+ * In an upload each thread has two slots, possibly from the previous upload, and fills one while the other is being
+ * copied. A download has two slots per thread, which take turns. The first copies are started before any thread begins,
+ * and the thread that has emptied a slot starts the next copy into it.
  */
 class StagedPerThread : public StagedTransfer
 {
@@ -214,7 +215,7 @@ private:
   Empty(StagingSlot & slot);
 
   std::atomic<size_t> m_NextChunk{ 0 };
-  size_t              m_SlotsInTurns{ 0 }; // of a download
+  size_t              m_SlotsInTurns{ 0 }; // slots that a download uses in turn
 };
 } // namespace itk::cuda
 

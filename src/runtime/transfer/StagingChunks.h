@@ -16,27 +16,27 @@
 
 namespace itk::cuda
 {
-/** What a transfer copies in one go. */
+/** The bytes that a transfer moves in a single copy. */
 struct StagingChunk
 {
-  /** Each copy costs the device 2.7 us beside its bytes, and the driver some 10 us. */
+  /** Each copy costs the device 2.7 us in addition to its bytes, and the driver about 10 us. */
   static constexpr size_t SmallestSize = size_t{ 1 } << 19;
   static constexpr size_t LargestSize = PinnedBuffer::ChunkSize;
-  static constexpr size_t PageSize = 4096; // to a multiple of which sizes are rounded
+  static constexpr size_t PageSize = 4096; // sizes are rounded to multiples of it
 
   size_t Batch;
-  size_t Begin; // bytes from the start of all
+  size_t Begin; // bytes from the start of the transfer
   size_t End;
 };
 
-/** Page-locked memory for a chunk on its way between host and device. */
+/** Page-locked memory that holds a chunk on its way between host and device. */
 struct StagingSlot
 {
   PinnedBuffer                Memory;
   std::optional<Event>        Copied;
-  std::optional<StagingChunk> Pending;         // to be waited for
-  std::atomic<size_t>         SlicesLeft{ 0 }; // to be filled
-  std::atomic<size_t>         Turns{ 0 };      // chunks that were put into it
+  std::optional<StagingChunk> Pending;         // the chunk whose copy must be waited for
+  std::atomic<size_t>         SlicesLeft{ 0 }; // slices that are not filled yet
+  std::atomic<size_t>         Turns{ 0 };      // number of chunks that the slot has been used for
 };
 
 class HelperThreads;
@@ -44,9 +44,9 @@ class HelperThreads;
 /** \class StagingChunks
  * \brief Page-locked chunks that work on a stream may still use.
  *
- * An upload leaves its chunks here and can return while its last copies run. A download on the same stream takes the
- * chunks again. They go back to the pool once the stream's work is done: by Synchronize(), by Drain(), or by the
- * destructor, which waits for the stream if there are chunks. The stream must live longer.
+ * An upload leaves its chunks here and can return while its last copies run. A download on the same stream reuses them.
+ * They return to the pool when the stream's work is done, through Synchronize(), Drain() or the destructor, which waits
+ * for the stream if there are chunks. The stream must outlive the object.
  */
 class CudaFilters_EXPORT StagingChunks
 {
@@ -58,15 +58,15 @@ public:
   StagingChunks &
   operator=(const StagingChunks &) = delete;
 
-  /** Where the work runs that may use the chunks. */
+  /** Returns the context of the work that may use the chunks. */
   const Context &
   GetContext() const
   {
     return m_Context;
   }
 
-  /** Says that a transfer in the other direction runs at the same time. The host's memory is then the limit: transfers
-   * take a share of the threads each, and write past the caches but in slots that are kept. */
+  /** Says that a transfer in the other direction runs at the same time. The bandwidth of host memory is then the limit,
+   * so each transfer takes a share of the threads and writes past the caches, except into slots that are kept. */
   void
   SetSharesHost(bool shares)
   {
@@ -78,8 +78,9 @@ public:
     return m_SharesHost;
   }
 
-  /** Sets what a download calls before it asks for other threads; one of page-locked memory, once its copies are
-   * queued. It returns when the downloads before are done. It may throw to end this one. */
+  /** Sets a function that a download calls before it requests helper threads. A download to page-locked memory calls it
+   * after its copies are queued. The function returns when the previous downloads are done, and may throw to end this
+   * one. */
   void
   SetTurn(std::function<void()> await)
   {
@@ -94,7 +95,7 @@ public:
     }
   }
 
-  /** Sets threads that serve the transfers one after the other; without them each transfer takes its own. */
+  /** Sets threads that serve one transfer after the other. Without them each transfer reserves its own threads. */
   void
   SetHelpers(HelperThreads * helpers)
   {
@@ -106,8 +107,8 @@ public:
     return m_Helpers;
   }
 
-  /** Sets that uploads leave their slots, with the last copies under way, to the next one. Its threads then go on in
-   * memory that lies in their caches. */
+  /** Sets whether uploads leave their slots, with the last copies still running, to the next upload. The threads then
+   * continue in memory that is in their caches. */
   void
   SetKeepsSlots(bool keeps)
   {
@@ -128,12 +129,13 @@ public:
   void
   Keep(PinnedBuffer && chunk);
 
-  /** A chunk for work that comes after all work queued on the stream: a kept chunk or a new one.
+  /** Returns a chunk for work that comes after all work queued on the stream. It is a kept chunk, or a new one if there
+   * is none.
    * \exception CudaError */
   PinnedBuffer
   Take();
 
-  /** Gives the chunks back: the caller knows that the work that uses them is done. */
+  /** Returns the chunks to the pool. The caller must know that the work that uses them is done. */
   void
   Forget() noexcept
   {
@@ -141,11 +143,12 @@ public:
     m_Slots.clear();
   }
 
-  /** Waits for all work on the stream; throws CudaError if any of it failed. */
+  /** Waits for all work on the stream and returns the chunks.
+   * \exception CudaError if any of the work failed */
   void
   Synchronize();
 
-  /** Waits for all work on the stream, or for its failure. */
+  /** Waits until all work on the stream is done or has failed, and returns the chunks. */
   void
   Drain() noexcept;
 
@@ -160,8 +163,9 @@ private:
 };
 
 /** \class UploadStaging
- * \brief Page-locked memory that the last copies of an upload read. Release() gives it back when they are done,
- * whatever was queued behind them. Without Release() it goes back when all work on the stream is done, or has failed.
+ * \brief Page-locked memory that the last copies of an upload read. Release() returns it to the pool when these copies
+ * are done, even if other work was queued behind them. Without Release() it is returned when all work on the stream is
+ * done or has failed.
  */
 class UploadStaging
 {
@@ -174,21 +178,22 @@ public:
   UploadStaging &
   operator=(const UploadStaging &) = delete;
 
-  /** For the upload itself. */
+  /** Returns the chunks for the upload itself. */
   StagingChunks &
   GetChunks()
   {
     return m_Chunks;
   }
 
-  /** To be called when the upload's last copy has been queued. */
+  /** Marks the end of the upload. It must be called when the last copy has been queued. */
   void
   MarkSent()
   {
     m_Sent.Record(m_Chunks.GetContext());
   }
 
-  /** Waits for the copies before the mark, and gives the memory back. \exception CudaError */
+  /** Waits for the copies before the mark and returns the memory to the pool.
+   * \exception CudaError */
   void
   Release()
   {

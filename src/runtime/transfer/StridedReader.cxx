@@ -13,9 +13,9 @@ namespace itk::cuda
 {
 namespace
 {
-constexpr size_t ShortRun = 1024; // bytes; a line takes longer if only a part of it bypasses the caches
+constexpr size_t ShortRun = 1024; // bytes; a cache line takes longer if only a part of it bypasses the caches
 
-/** Writes a stream of bytes. */
+/** Writes a stream of bytes through the caches. */
 class CachedWriter
 {
 public:
@@ -40,13 +40,13 @@ private:
 };
 
 #ifdef __SSE2__
-/** Writes a stream of bytes by non-temporal stores, which bypass the caches. Eight pages are copied at once, one line
- * of each in turn: the processor then fetches more lines ahead (30 MB, 8 threads of a Xeon: 0.72 ms instead of 0.9
- * ms).
+/** Writes a stream of bytes with non-temporal stores, which bypass the caches. Eight pages are copied together, one
+ * cache line of each in turn, because the processor then prefetches more lines (30 MB, 8 threads of a Xeon: 0.72 ms
+ * instead of 0.9 ms).
  *
- * With `fetchesAhead` the processor fetches each line eight pages before its turn. While a download ran beside, 8
- * threads of a Xeon then read 268 MB of ordinary memory in 8 % less time. A download does not fetch ahead: its source
- * lies in the caches, and 8 threads took 10 % longer with it. */
+ * With `fetchesAhead` each line is prefetched eight pages before its turn. With it, 8 threads of a Xeon read 268 MB of
+ * ordinary memory in 8 % less time while a download was running. A download does not fetch ahead, because its source is
+ * in the caches, and 8 threads took 10 % longer with it. */
 class NonTemporalWriter
 {
 public:
@@ -74,11 +74,11 @@ public:
   Finish()
   {
     this->CopyPages();
-    _mm_sfence(); // the device must see the lines after whatever starts its copy
+    _mm_sfence(); // the lines must be visible to the device before anything that starts its copy
   }
 
 private:
-  static constexpr size_t LineSize = 64; // stored at once, and written as a whole
+  static constexpr size_t LineSize = 64; // a line is stored as a whole
   static constexpr size_t PageSize = 4096;
   static constexpr size_t PagesAtOnce = 8;
 
@@ -111,7 +111,7 @@ private:
           const char * const from = m_Pages[i].From + line * LineSize;
           if (m_FetchesAhead)
           {
-            _mm_prefetch(from + PagesAtOnce * PageSize, _MM_HINT_T0); // allowed beyond the image's end
+            _mm_prefetch(from + PagesAtOnce * PageSize, _MM_HINT_T0); // prefetching beyond the image's end is allowed
           }
           CopyLine(m_Pages[i].To + line * LineSize, from);
         }
@@ -166,7 +166,7 @@ StridedByteStream::StridedByteStream(const CudaImageView & view, size_t pitch)
   }
   m_Step = pitch == 0 ? m_RunSize : pitch;
 
-  unsigned int outer = 0; // axes of runs so far
+  unsigned int outer = 0; // number of axes of runs so far
   for (; axis < NumberOfAxes; ++axis)
   {
     const size_t stride = view.Stride[axis] * componentSize;

@@ -12,20 +12,20 @@
 namespace itk::cuda
 {
 /** \class StridedByteStream
- * \brief The pixels of a host view as one stream of bytes.
+ * \brief Reads or writes the pixels of a host view as one stream of bytes.
  *
- * The stream consists of runs of adjacent bytes in host memory. A run is as long as the view allows: a row, or the
- * whole image. In the stream, run r starts at byte r * GetStep(). With a pitch every run is a row, and the bytes
- * between rows are padding. No GPU is needed.
+ * The stream consists of runs, which are adjacent bytes in host memory. A run is as long as the view allows, such as a
+ * row or the whole image. Run r starts at byte r * GetStep() of the stream. With a pitch every run is a row, and the
+ * bytes between rows are padding. No GPU is needed.
  */
 class CudaFilters_EXPORT StridedByteStream
 {
 public:
   /** \param view rows must be dense if `pitch` is not 0
-   * \param pitch bytes from row to row in the stream; 0: no padding anywhere */
+   * \param pitch distance between rows in the stream in bytes, or 0 for a stream without padding */
   StridedByteStream(const CudaImageView & view, size_t pitch);
 
-  /** Bytes of the stream, without padding after the last run. */
+  /** Returns the bytes of the stream, without padding after the last run. */
   size_t
   GetNumberOfBytes() const
   {
@@ -44,14 +44,14 @@ public:
     return m_Step;
   }
 
-  /** Host memory of a run. */
+  /** Returns the host memory of a run. */
   char *
   GetRun(size_t index) const
   {
     return this->MakeCursor(index).Address;
   }
 
-  /** Number of runs from `index` on, this one included, that lie GetFirstStride() bytes from each other in host
+  /** Returns the number of runs from `index` on, including this one, that are GetFirstStride() bytes apart in host
    * memory. */
   size_t
   GetNumberOfEquidistantRuns(size_t index) const
@@ -77,19 +77,20 @@ public:
     return this->GetRun(m_NumberOfRuns - 1) + m_RunSize - 1;
   }
 
-  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. With `bypassCache` the processor's caches do
-   * not keep the bytes: they are in memory sooner, where a device reads them. */
+  /** Copies bytes `begin` to `end` of the stream to `to`. Padding is written as zeros. With `bypassCache` the bytes do
+   * not stay in the processor's caches, so that they are sooner in memory, where a device reads them. */
   void
   Gather(char * to, size_t begin, size_t end, bool bypassCache = false) const;
 
-  /** Copies `from`, bytes `begin` to `end` of the stream, to the image; padding is dropped. `bypassCache` as above. */
+  /** Copies `from`, which holds bytes `begin` to `end` of the stream, to the image. Padding is dropped. See Gather()
+   * for `bypassCache`. */
   void
   Scatter(const char * from, size_t begin, size_t end, bool bypassCache = false) const;
 
 private:
   static constexpr unsigned int NumberOfAxes = CudaImageView::MaximumDimension;
 
-  /** A place in the sequence of runs. */
+  /** A position in the sequence of runs. */
   struct Cursor
   {
     std::array<size_t, NumberOfAxes> Index;
@@ -114,7 +115,7 @@ private:
   size_t                           m_RunSize{ 0 };
   size_t                           m_Step{ 0 };
   size_t                           m_NumberOfRuns{ 0 };
-  std::array<size_t, NumberOfAxes> m_Count{ { 1, 1, 1, 1 } };  // runs along the axes that are no part of a run
+  std::array<size_t, NumberOfAxes> m_Count{ { 1, 1, 1, 1 } };  // runs along each axis that is not part of a run
   std::array<size_t, NumberOfAxes> m_Stride{ { 0, 0, 0, 0 } }; // bytes
 };
 } // namespace itk::cuda

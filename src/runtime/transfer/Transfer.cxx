@@ -45,7 +45,8 @@ MakeStagedTransfer(TransferJob & job, size_t workers)
   return std::make_unique<StagedPerThread>(job, workers);
 }
 
-/** A transfer that has a turn waits for it, because another one has the threads until then. */
+/** Runs a staged transfer. If the transfer has a turn, it waits for it first, because another transfer uses the threads
+ * until then. */
 void
 RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
 {
@@ -68,7 +69,7 @@ Run(TransferJob & job)
     return;
   }
   const DeviceGuard               guard(job.GetContext().GetDevice());
-  std::unique_ptr<StagedTransfer> staged; // lives until nothing is in flight
+  std::unique_ptr<StagedTransfer> staged; // must live until nothing is in flight
   try
   {
     if (PinnedTransfer::Suits(job))
@@ -83,13 +84,13 @@ Run(TransferJob & job)
   }
   catch (...)
   {
-    // Copies in flight still use the host image and the page-locked memory.
+    // Copies in flight still access the host image and the page-locked memory.
     job.GetStaging().Drain();
     throw;
   }
 }
 
-/** Calls a transfer that may leave work on the stream, and waits for that work. */
+/** Calls a transfer that may leave work on the stream and waits for that work. */
 template <typename TTransfer>
 void
 RunToTheEnd(const Context & context, const TTransfer & transfer)

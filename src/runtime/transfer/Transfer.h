@@ -14,34 +14,34 @@
 
 namespace itk::cuda
 {
-/** Copies and converts a region of a host image to device memory of the same size and number of components, in the
- * order of the stream's work. The device image has elements of float or double, or of the host image's type. On return
- * the host memory has been read; the last copies, which use `staging`, and the last conversion may still run on the
- * stream of its context.
+/** Copies and converts a region of a host image to device memory of the same size and number of components, in stream
+ * order. The device image has elements of float or double, or of the host image's type. On return the host memory has
+ * been read. The last copies, which use `staging`, and the last conversion may still run on the stream of its context.
  *
  * Ordinary memory goes through page-locked chunks that several threads fill
- * (CudaFiltersConfiguration::GetNumberOfTransferThreads()); page-locked memory is copied as it is. With one thread the
- * sequence of CUDA calls is always the same. \exception CudaError, or what `progress` throws. Nothing is in flight
- * then. */
+ * (CudaFiltersConfiguration::GetNumberOfTransferThreads()). Page-locked memory is copied directly. With one thread the
+ * sequence of CUDA calls is always the same.
+ * \exception CudaError, or any exception that `progress` throws; in both cases nothing is in flight */
 CudaFilters_EXPORT void
 Upload(const CudaImageView &    host,
        const DeviceView &       device,
        StagingChunks &          staging,
        const TransferProgress & progress);
 
-/** As Upload(), of an image of the device image's type with one component to a pixel and dense rows. */
+/** Like Upload(), for an image of the device image's type with one component per pixel and dense rows. `groups` is told
+ * when groups of rows have been queued. */
 CudaFilters_EXPORT void
 UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups);
 
-/** The reverse; the host image is complete on return. Integer components are truncated toward zero and clamped to their
- * type's range. */
+/** Copies and converts device memory to a host image, which is complete on return. Integer components are truncated
+ * toward zero and clamped to their type's range. */
 CudaFilters_EXPORT void
 Download(const DeviceView &       device,
          const CudaImageView &    host,
          StagingChunks &          staging,
          const TransferProgress & progress);
 
-/** As the functions above, for a transfer alone: all work on the stream is done on return. */
+/** Like the functions above, for a single transfer. All work on the stream is done on return. */
 CudaFilters_EXPORT void
 Upload(const CudaImageView &    host,
        const DeviceView &       device,
@@ -55,8 +55,8 @@ Download(const DeviceView &       device,
          const Context &          context,
          const TransferProgress & progress);
 
-/** Device memory in bytes that Upload() or Download() takes for itself, between this host image and a DeviceImage of
- * `computeType`. */
+/** Returns the bytes of device memory that Upload() or Download() allocates for a transfer between this host image and
+ * a DeviceImage of `computeType`. */
 CudaFilters_EXPORT size_t
 GetTransferWorkspace(const CudaImageView & host, CudaComponentType computeType);
 } // namespace itk::cuda

@@ -30,7 +30,7 @@ TransferJob::TransferJob(TransferDirection        direction,
   const size_t rawBytes = m_Layout.Direct ? 0 : m_Layout.BatchSize;
   if (m_Raw.GetSize() < rawBytes)
   {
-    m_Raw = {}; // one at a time
+    m_Raw = {}; // frees the old buffer before the new one is allocated
     m_Raw = DeviceBuffer(rawBytes, staging.GetContext());
   }
   CountTransfer(direction, host.GetNumberOfBytes());

@@ -20,16 +20,16 @@
 namespace itk::cuda
 {
 /** \class TransferJob
- * \brief What is transferred, and how its bytes get onto and off the device, for each way through the host.
+ * \brief A transfer, and how its bytes get onto and off the device, independent of their path through the host.
  *
- * Positions are bytes from the start of all. Batches of the conversion follow each other in the order of the stream's
- * work.
+ * Positions are bytes from the start of the transfer. Batches of the conversion follow each other in stream order.
  */
 class TransferJob
 {
 public:
-  /** Counts the transfer. The arguments must outlive the job, but `raw`: memory for the conversion, of GiveRaw(). If
-   * `groups` has no functions, nobody is told of rows. \exception CudaError */
+  /** Counts the transfer. The arguments must outlive the job, except `raw`, which is memory for the conversion from
+   * GiveRaw() of an earlier job. If `groups` has no functions, no notifications about rows are sent.
+   * \exception CudaError */
   TransferJob(TransferDirection        direction,
               const CudaImageView &    host,
               const DeviceView &       device,
@@ -60,7 +60,7 @@ public:
     return m_Layout;
   }
 
-  /** The host image's bytes. */
+  /** Returns the stream of the host image's bytes. */
   const StridedByteStream &
   GetByteStream() const
   {
@@ -79,7 +79,7 @@ public:
     return m_Staging.GetContext();
   }
 
-  /** Where a batch's byte at a position is copied to or from. */
+  /** Returns the device address of the byte of a batch at a position. */
   char *
   GetDeviceAddress(size_t batch, size_t position) const
   {
@@ -92,27 +92,29 @@ public:
   void
   Copy(void * host, void * device, size_t bytes) const;
 
-  /** Queues the conversion between the device image and the dense pixels of a batch.
+  /** Queues the conversion between the device image and the dense pixels of a batch. Does nothing if the layout is
+   * direct.
    * \exception CudaError */
   void
   Convert(size_t batch) const;
 
-  /** The memory of the conversion, for a job on the same stream, once all work of this one has been queued. */
+  /** Moves the memory of the conversion to another job on the same stream. All work of this job must have been queued.
+   */
   DeviceBuffer
   GiveRaw()
   {
     return std::move(m_Raw);
   }
 
-  /** Whether the job is an upload that others follow without a break. */
+  /** Returns whether the job is an upload that other uploads follow without a gap. */
   bool
   IsInSequence() const
   {
     return static_cast<bool>(m_Groups.Open);
   }
 
-  /** Called from any thread before a copy of an upload in a sequence: blocks until the device's memory may be written.
-   */
+  /** Blocks until the device memory may be written. It is called from any thread before a copy of an upload in a
+   * sequence. */
   void
   AwaitDevice() const
   {
@@ -122,11 +124,12 @@ public:
     }
   }
 
-  /** Called from any thread after the copy of bytes `begin` to `end` was queued. */
+  /** Records that the copy of bytes `begin` to `end` was queued, and reports groups of rows that are complete. It is
+   * called from any thread. */
   void
   CountSent(size_t begin, size_t end);
 
-  /** Reports the share done, 0 to 1. */
+  /** Reports the fraction of the transfer that is done, from 0 to 1. */
   void
   Report(float share) const
   {
@@ -136,7 +139,7 @@ public:
     }
   }
 
-  /** Reports that a number of bytes are done. */
+  /** Reports the number of bytes that are done. */
   void
   ReportBytes(size_t bytes) const
   {
@@ -144,7 +147,7 @@ public:
   }
 
 private:
-  /** Bytes of a group of rows. */
+  /** Returns the bytes of a group of rows. */
   size_t
   GetGroupSize() const;
   size_t
@@ -162,7 +165,7 @@ private:
   const StridedByteStream  m_ByteStream;
   DeviceBuffer             m_Raw; // the dense pixels of a batch
 
-  std::vector<std::atomic<size_t>> m_BytesToSend; // by group of rows
+  std::vector<std::atomic<size_t>> m_BytesToSend; // for each group of rows
 };
 } // namespace itk::cuda
 

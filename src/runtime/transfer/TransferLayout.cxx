@@ -11,7 +11,7 @@ MakeTransferLayout(const CudaImageView & host, CudaComponentType deviceType, siz
   const size_t numberOfPixels = host.GetNumberOfPixels();
   const bool   denseRows = host.Size[0] == 1 || host.Stride[0] == host.NumberOfComponents;
   const bool   sameType = host.ComponentType == deviceType && host.NumberOfComponents == 1;
-  // Padding is copied too: in narrow images it would be most of the bytes.
+  // Padding is copied too, and in narrow images it would be most of the bytes.
   const bool littlePadding = pitch >= rowBytes && (pitch - rowBytes) * 4 <= rowBytes;
   if (sameType && denseRows && uniformRows && (littlePadding || !IsComputeType(deviceType)))
   {

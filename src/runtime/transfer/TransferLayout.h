@@ -12,21 +12,21 @@
 namespace itk::cuda
 {
 /** \struct TransferLayout
- * \brief How the bytes of a host image lie on the device.
+ * \brief The layout of a host image's bytes on the device.
  *
- * Either they lie in the rows of the device image, or they are dense pixels that a kernel converts. Dense pixels come
- * in batches, which take turns in the same buffer.
+ * The bytes are either copied directly to the rows of the device image, or they are dense pixels that a kernel
+ * converts. Dense pixels are transferred in batches that take turns in the same buffer.
  */
 struct TransferLayout
 {
   static constexpr size_t MaximumBatchSize = size_t{ 256 } << 20;
-  /** More bytes go through the same page-locked memory so often that it stays in the caches. */
+  /** Transfers of more bytes reuse the same page-locked memory so often that it stays in the caches. */
   static constexpr size_t LargestSmallSize = size_t{ 64 } << 20;
 
   bool   Direct;
-  size_t Pitch; // bytes from row to row, if direct and padded; else 0
+  size_t Pitch; // distance between rows in bytes if direct and padded, otherwise 0
   size_t NumberOfBytes;
-  size_t BatchSize; // bytes of a batch of the conversion; all of them if direct
+  size_t BatchSize; // bytes of a batch of the conversion, or all bytes if direct
   size_t PixelsPerBatch;
 
   bool
@@ -41,7 +41,7 @@ struct TransferLayout
     return (NumberOfBytes + BatchSize - 1) / BatchSize;
   }
 
-  /** Position behind the last byte of a batch. */
+  /** Returns the position behind the last byte of a batch. */
   size_t
   GetBatchEnd(size_t batch) const
   {
@@ -49,15 +49,15 @@ struct TransferLayout
   }
 };
 
-/** Whether images can be converted from and to the type. */
+/** Returns whether images can be converted from and to the type. */
 inline bool
 IsComputeType(CudaComponentType type)
 {
   return type == CudaComponentType::Float || type == CudaComponentType::Double;
 }
 
-/** The layout of a host image in a device image of a type, whose rows are `pitch` bytes apart; `uniformRows`: also from
- * slice to slice. */
+/** Returns the layout of a host image in a device image of a type whose rows are `pitch` bytes apart. `uniformRows`
+ * says that this also holds from slice to slice. */
 TransferLayout
 MakeTransferLayout(const CudaImageView & host, CudaComponentType deviceType, size_t pitch, bool uniformRows);
 

@@ -9,22 +9,23 @@ namespace itk::cuda
 {
 namespace
 {
-// Fewer bytes are not worth a thread.
+// Minimum number of bytes that make another thread worthwhile.
 constexpr size_t bytesPerUploadThread = size_t{ 1 } << 19;
 constexpr size_t bytesPerDownloadThread = size_t{ 1 } << 20;
-// On one H200 with 16 cores, with chunks for each thread, an upload of 200 MB takes 5.6 ms with 4 threads, 4.4 ms with
-// 6 and 4.5 ms with 8. An upload of 30 MB takes 1.3 ms, 1.0 ms and 1.0 ms.
+// Measured on one H200 with 16 cores and chunks for each thread: an upload of 200 MB takes 5.6 ms with 4 threads, 4.4
+// ms with 6 and 4.5 ms with 8. An upload of 30 MB takes 1.3 ms, 1.0 ms and 1.0 ms.
 constexpr unsigned int maximumUploadThreads = 8;
 
-/** Threads of all for a transfer beside one in the other direction. Another two threads queue work and wait for copies.
- * They need a processor. Threads of an upload read from memory, and those of a download what the link brought into the
- * caches. On one H200 with 16 cores, in 32 slabs, smoothing of 8192^2 takes 7.6 to 8.2 ms and of 16384^2 25.9 to 28.6
- * ms with 8 threads for uploads and 6 for downloads, 7.7 to 8.3 and 26.6 to 31.8 ms with 7 and 7, 8.0 to 9.4 and 26.6
- * ms and more with 9 and 6.
+/** Returns the share of `all` threads for a transfer while another one runs in the other direction. Two further threads
+ * queue work and wait for copies, and they need a processor. The threads of an upload read from memory, while those of
+ * a download read data that the link has brought into the caches. On one H200 with 16 cores and 32 slabs, smoothing
+ * takes 7.6 to 8.2 ms for 8192^2 and 25.9 to 28.6 ms for 16384^2 with 8 threads for uploads and 6 for downloads. It
+ * takes 7.7 to 8.3 ms and 26.6 to 31.8 ms with 7 and 7, and 8.0 to 9.4 ms and at least 26.6 ms with 9 and 6.
  *
- * The system gives a new page while its first bytes are written, which takes longer than all else. Smoothing of 512^3
- * to such memory takes 42 to 44 ms with 6 threads for downloads, 32 to 36 ms with 10 and 33 to 39 ms with 12; of 1024^3
- * 294 to 299, 215 to 222 and 211 to 224 ms. With fewer than 8 threads for uploads it is no faster. */
+ * If a download fills new pages, it needs more threads, because the system provides a new page while its first bytes
+ * are written, which takes longer than everything else. Smoothing to such memory takes 42 to 44 ms for 512^3 with 6
+ * threads for downloads, 32 to 36 ms with 10 and 33 to 39 ms with 12. For 1024^3 it takes 294 to 299, 215 to 222 and
+ * 211 to 224 ms. It is not faster with fewer than 8 threads for uploads. */
 unsigned int
 GetShareOfThreads(TransferDirection direction, unsigned int all, bool fillsNewPages)
 {

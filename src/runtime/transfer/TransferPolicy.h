@@ -15,28 +15,30 @@ enum class TransferDirection
   Download
 };
 
-/** Called from the thread that transfers, with the share done, 0 to 1. It may throw to abort the transfer. */
+/** Reports progress from the thread that transfers, as the fraction done from 0 to 1. It may throw to abort the
+ * transfer. */
 using TransferProgress = std::function<void(float)>;
 
-/** Tells when rows of the device image are on their way. Work on them can then begin before the other rows are. The
- * functions are called from any of the threads that transfer. They may throw to abort the transfer. */
+/** Notifications about groups of rows of the device image, so that work on them can begin before the other rows are
+ * copied. The functions are called from any of the threads that transfer. They may throw to abort the transfer. */
 struct RowGroups
 {
   size_t RowsPerGroup;
-  /** Called once for each group, rows `first` to `end` - 1, in any order, when the stream's work up to here copies
-   * them. */
+  /** Called once for each group of rows `first` to `end` - 1, in any order, after the copies of its rows have been
+   * queued on the stream. */
   std::function<void(size_t first, size_t end)> Sent;
-  /** Called before each copy of an upload that is one of a sequence: it returns when the device's memory may be
-   * written. */
+  /** Called before each copy of an upload that belongs to a sequence. It returns when the device memory may be written.
+   */
   std::function<void()> Open{};
 };
 
-/** Threads that a transfer of ordinary memory is worth, the calling one included; `sharesHost`: another one runs in the
- * other direction at the same time; `fillsNewPages`: a download is the first to write to its pages. */
+/** Returns the number of threads that a transfer of ordinary memory can use efficiently, including the calling one.
+ * `sharesHost` says that a transfer in the other direction runs at the same time. `fillsNewPages` says that a download
+ * is the first to write to its pages. */
 unsigned int
 GetUsefulThreads(TransferDirection direction, size_t bytes, bool sharesHost, bool fillsNewPages = false);
 
-/** How many transfers there were in this process, and of how many bytes of host images, for tests. */
+/** Numbers of transfers in this process and of the bytes of their host images, for tests. */
 struct TransferCounts
 {
   unsigned long Uploads;
@@ -48,7 +50,7 @@ struct TransferCounts
 CudaFilters_EXPORT TransferCounts
 GetTransferCounts();
 
-/** Called by each transfer. */
+/** Counts a transfer. Each transfer calls it once. */
 void
 CountTransfer(TransferDirection direction, size_t bytes);
 } // namespace itk::cuda

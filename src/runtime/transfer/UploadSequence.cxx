@@ -14,7 +14,7 @@
 
 namespace itk::cuda
 {
-/** The uploads of a run. The first thread that gets to one makes it. */
+/** The state of the uploads during Run(). The first thread that reaches an upload creates it. */
 class UploadSequence::Uploads
 {
 public:
@@ -25,7 +25,7 @@ public:
     , m_Uploads(number)
   {}
 
-  /** A thread's part of all; 0 is the calling one. */
+  /** Does one thread's part of all uploads. Worker 0 is the calling thread. */
   void
   TakePart(unsigned int worker) noexcept
   {

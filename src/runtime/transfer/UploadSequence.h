@@ -13,24 +13,25 @@
 namespace itk::cuda
 {
 /** \class UploadSequence
- * \brief Uploads of ordinary memory that follow each other without a break.
+ * \brief Uploads of ordinary memory that follow each other without a gap.
  *
- * Each thread takes chunks of one upload after the other. It does not wait for threads that are still busy with the one
- * before, and goes on in page-locked memory that lies in its caches. The virtual functions are called from any of these
- * threads, also at the same time.
+ * Each thread takes chunks of one upload after the other. It does not wait for threads that are still busy with the
+ * previous upload, and continues in page-locked memory that is in its caches. The virtual functions are called from any
+ * of these threads, also concurrently.
  */
 class CudaFilters_EXPORT UploadSequence
 {
 public:
   virtual ~UploadSequence() = default;
 
-  /** Whether an upload can be part of a sequence: the bytes on the device are those on the host, which are not
-   * page-locked. */
+  /** Returns whether an upload can be part of a sequence. This requires that the bytes on the device equal those on the
+   * host, and that the host memory is not page-locked. */
   static bool
   Suits(const CudaImageView & host, const DeviceView & device);
 
-  /** Makes `number` uploads, which suit, on the stream of `staging`, with its helpers, by way of the slots that it
-   * keeps. On return no thread reads the host's memory or calls a function; the last copies may still run. */
+  /** Runs `number` uploads, for which Suits() must hold, on the stream of `staging`, through the slots that it keeps
+   * and with its helper threads. On return no thread reads the host's memory or calls a function, but the last copies
+   * may still run. */
   void
   Run(size_t number, StagingChunks & staging);
 
@@ -40,21 +41,21 @@ private:
   virtual CudaImageView
   GetHost(size_t index) const = 0;
 
-  /** Where it goes. The memory may be in use until Open() returns. */
+  /** Returns the destination of the upload. Its memory may be in use until Open() returns. */
   virtual DeviceView
   GetDevice(size_t index) const = 0;
 
-  /** Called before each copy of an upload, maybe of a later one first. It may block until the uploads before are sent,
-   * and throw to end all. */
+  /** Called before each copy of an upload, possibly for a later upload first. It may block until the previous uploads
+   * are sent, and may throw to end the sequence. */
   virtual void
   Open(size_t index) = 0;
 
-  /** Called when the last copy of an upload has been queued. It may throw to end all. */
+  /** Called when the last copy of an upload has been queued. It may throw to end the sequence. */
   virtual void
   MarkSent(size_t index) = 0;
 
-  /** Called with what has ended a thread's work: a CudaError, or what these functions throw. From then on Open() must
-   * not block. */
+  /** Called with the exception that ended a thread's work, which is a CudaError or comes from these functions. From
+   * then on Open() must not block. */
   virtual void
   Stop(std::exception_ptr error) noexcept = 0;
 };
