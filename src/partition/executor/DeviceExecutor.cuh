@@ -742,7 +742,7 @@ struct GridLoops : LoopsOfThreads
     RunShareOfTeam(step);
     cooperative_groups::this_grid().sync();
   }
-  /** Runs a loop over tiles, because there are few long work items for so many threads. */
+  /** Runs a loop over tiles, because there are few long work items for the many threads. */
   template <typename TStep>
   __device__ void
   ForLongAtMost(size_t most, const TStep & step) const

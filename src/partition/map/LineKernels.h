@@ -261,9 +261,9 @@ private:
   }
 };
 
-/** Pointer jumping: each edge that does not see the end of its line replaces its link by that of the edge ahead. The
- * loop ends if no edge saw the end for the first time in the previous loop, because then all edges of open lines see
- * it. */
+/** Pointer jumping: each edge that does not see the end of its line replaces its link by the link of the edge ahead.
+ * The loop ends if no edge saw the end for the first time in the previous loop, because then all edges of open lines
+ * see it. */
 template <typename TAtomics>
 struct JumpAhead : LineList<TAtomics>
 {
