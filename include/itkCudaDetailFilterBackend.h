@@ -130,7 +130,7 @@ private:
 };
 
 /** Reserves the device memory of a run, from before its first allocation until the object is destroyed. If other runs
- * of the process hold the memory, the constructor waits for them (itkCudaMemoryGate.h) and calls `progress` meanwhile,
+ * of the process hold the memory, the constructor waits for them (MemoryGate.h) and calls `progress` meanwhile,
  * which may throw. */
 class CudaFilters_EXPORT CudaMemoryReservation
 {

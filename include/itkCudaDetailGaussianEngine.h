@@ -65,8 +65,8 @@ CudaGaussianSmallestWeight(CudaFiltersEnums::Approximation approximation);
  * lines continue beyond their ends with valid pixels of the boundary value. Images between passes, the numerator and
  * the weights have the type that RunGaussianPlanOnHost() uses between passes. Input and output may be the same memory.
  *
- * \exception ExceptionObject if the plan was not made by MakeSmoothingPlan(), or the mask and the image differ in size
- * */
+ * \exception ExceptionObject if the plan was not made by MakeSmoothingPlan(), or the mask and the image differ in
+ * size */
 CudaFilters_EXPORT void
 RunMaskedGaussianPlanOnHost(const CudaGaussianPlan &     plan,
                             const CudaImageView &        input,

@@ -16,26 +16,26 @@
 #include <type_traits>
 #include <typeinfo>
 
-// Images of the host between two filters of the module, whose pixels stay on the device (docs/user/device_images.md).
+// Host images between two filters of the module whose pixels stay on the device (docs/user/device_images.md).
 
 namespace itk::CudaDetail
 {
-/** A call of a filter's UpdateOutputData(), while it lasts.
+/** The scope of one call of a filter's UpdateOutputData().
  *
- * The source of the filter's input runs inside this call, in the same thread. The call says whether the filter would
- * take that image's pixels on the device. The source then finds this call around its own, and may leave its result here
- * instead of in the image. Meanwhile the image is like a released one: it has no buffered region and no memory. So ITK
- * runs the source again for whoever else asks for the image. At the end of the call the image is released.
+ * The source of the filter's input runs inside this call, in the same thread. The object says whether the filter would
+ * consume that image's pixels on the device. The source then finds this object around its own, and may leave its result
+ * here instead of in the image. Meanwhile the image looks like a released one, without a buffered region and memory, so
+ * that ITK runs the source again for any other consumer. The image is released at the end of the call.
  *
- * The decisions follow what can be seen in the pipeline. They make no CUDA call. */
+ * The decisions depend only on the pipeline. They make no CUDA call. */
 class CudaFilters_EXPORT CudaUpdateCall
 {
 public:
   static constexpr unsigned int MaximumDimension = 4;
 
-  /** `input`: the filter's first input, or nullptr if the filter cannot take it on the device. It is wanted there if
-   * the configuration says that results are kept, the image's data are released after use, the filter has no other
-   * input, and it does not run on the host by its backend. */
+  /** Opens the scope. `input` is the filter's first input, or nullptr if the filter cannot consume it on the device.
+   * The input is wanted on the device if the configuration says that results are kept, if the image's data are released
+   * after use, if the filter has no other input, and if its backend is not the host. */
   CudaUpdateCall(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend);
   ~CudaUpdateCall();
 
@@ -43,17 +43,17 @@ public:
   CudaUpdateCall &
   operator=(const CudaUpdateCall &) = delete;
 
-  /** The innermost call of the calling thread if it is this filter's, otherwise nullptr. */
+  /** Returns the innermost scope of the calling thread if it belongs to `filter`, otherwise nullptr. */
   static CudaUpdateCall *
   Find(const ProcessObject * filter) noexcept;
 
-  /** The call around this one if its filter takes `output` of this filter on `device`, otherwise nullptr. Nobody may be
-   * there to see the output meanwhile: its ReleaseDataFlag is on, the filter has one output, and no observer of the
-   * filter or of the output is called during a run. A call takes one result. */
+  /** Returns the enclosing scope if its filter consumes `output` of this filter on `device`, otherwise nullptr. Nobody
+   * else may be able to see the output meanwhile: its ReleaseDataFlag must be on, the filter must have one output, and
+   * no observer of the filter or of the output may be called during a run. A scope takes one result. */
   CudaUpdateCall *
   FindTaker(const DataObject * output, int device) const;
 
-  /** Leaves the pixels of `region` of the wanted image here. */
+  /** Stores the pixels of `region` of the wanted image here. */
   template <unsigned int VDimension>
   void
   Keep(const CudaDeviceImageView & pixels, const ImageRegion<VDimension> & region)
@@ -67,21 +67,21 @@ public:
     m_Taken = true;
   }
 
-  /** Whether the wanted image's pixels are here. */
+  /** Returns whether the wanted image's pixels are here. */
   bool
   HasPixels() const
   {
     return m_Pixels.Memory != nullptr;
   }
 
-  /** The pixels; no memory if they are not here. */
+  /** Returns the pixels; a view without memory if they are not here. */
   const CudaDeviceImageView &
   GetPixels() const
   {
     return m_Pixels;
   }
 
-  /** The region that they fill. */
+  /** Returns the region of these pixels. */
   template <unsigned int VDimension>
   ImageRegion<VDimension>
   GetRegion() const
@@ -95,7 +95,7 @@ public:
     return region;
   }
 
-  /** Forgets the pixels, because the image has them now. */
+  /** Drops the pixels, because the image holds them as well. */
   void
   Drop()
   {
@@ -104,16 +104,16 @@ public:
 
 private:
   ProcessObject * const  m_Filter;
-  DataObject::Pointer    m_Wanted; // nullptr: no image
+  DataObject::Pointer    m_Wanted; // nullptr: no image is wanted
   int                    m_Device{ -1 };
   bool                   m_Taken{ false };
-  CudaUpdateCall * const m_Outer; // of this thread
+  CudaUpdateCall * const m_Outer; // the enclosing scope of this thread
 
   CudaDeviceImageView                          m_Pixels;
   std::array<IndexValueType, MaximumDimension> m_Index{ {} };
 };
 
-/** Whether the filter takes its input's memory for its output, if the input has memory. */
+/** Returns whether the filter would take its input's memory for its output if the input had memory. */
 template <typename TFilter>
 bool
 CudaMayRunInPlace([[maybe_unused]] const TFilter & filter)
@@ -126,8 +126,8 @@ CudaMayRunInPlace([[maybe_unused]] const TFilter & filter)
   return false;
 }
 
-/** Whether the image is an Image or a VectorImage. A class derived from them may do more than they do when it is
- * allocated or released. */
+/** Returns whether the image is exactly an Image or a VectorImage. A derived class may do more when it is allocated or
+ * released. */
 template <typename TImage>
 bool
 CudaIsPlainImage(const TImage & image)
@@ -139,7 +139,7 @@ CudaIsPlainImage(const TImage & image)
   return typeid(image) == typeid(PlainType);
 }
 
-/** Whether the image has neither pixels nor memory for them, which it might share with another image. */
+/** Returns whether the image holds neither pixels nor memory for them, which it might share with another image. */
 template <typename TImage>
 bool
 CudaHasNoPixels(const TImage & image)
@@ -148,12 +148,12 @@ CudaHasNoPixels(const TImage & image)
   return image.GetBufferedRegion().GetNumberOfPixels() == 0 && (!container || container->Capacity() == 0);
 }
 
-/** Whether the engines know the types of both images. */
+/** Whether the engines support the types of both images. */
 template <typename TFilter>
 constexpr bool CudaCanKeep = CudaImageTraits<typename TFilter::InputImageType>::IsSupported &&
                CudaImageTraits<typename TFilter::OutputImageType>::IsSupported;
 
-/** The input that a call of UpdateOutputData() may want on the device; nullptr if its type rules that out. */
+/** Returns the input that a call of UpdateOutputData() may want on the device; nullptr if its type rules that out. */
 template <typename TFilter>
 DataObject *
 CudaGetTakeableInput(const TFilter & filter)
@@ -166,7 +166,7 @@ CudaGetTakeableInput(const TFilter & filter)
   return nullptr;
 }
 
-/** The call that takes the filter's output on `device` from the run that begins now; nullptr if the output's pixels go
+/** Returns the scope that consumes the filter's output on `device` in the next run; nullptr if the output's pixels go
  * to the image. A filter that destroys its input by running in place leaves its result in the image. */
 template <typename TFilter>
 CudaUpdateCall *
@@ -183,7 +183,7 @@ CudaFindTaker(TFilter & filter, int device)
   return isUnseen && output->GetRequestedRegion().GetNumberOfPixels() > 0 ? taker : nullptr;
 }
 
-/** Throws unless the pixels of `region` are in the filter's input, or on the device. */
+/** Throws unless the pixels of `region` are in the filter's input or on the device. */
 template <typename TFilter>
 void
 CudaVerifyInputPixels(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region)
@@ -195,7 +195,8 @@ CudaVerifyInputPixels(const TFilter & filter, const typename TFilter::InputImage
   }
 }
 
-/** Downloads the input's pixels to the image if they are on the device, because the filter runs on the host. */
+/** Downloads the input's pixels to the image if they are on the device. It is called when the filter runs on the
+ * host. */
 template <typename TFilter>
 void
 CudaBringInputToHost(const TFilter & filter)
@@ -217,7 +218,7 @@ CudaBringInputToHost(const TFilter & filter)
   }
 }
 
-/** `part` of an image on the device that fills `whole`. */
+/** Returns the view of `part` in a device image that fills `whole`. */
 template <unsigned int VDimension>
 CudaDeviceImageView
 CudaCrop(CudaDeviceImageView view, const ImageRegion<VDimension> & whole, const ImageRegion<VDimension> & part)
@@ -230,8 +231,8 @@ CudaCrop(CudaDeviceImageView view, const ImageRegion<VDimension> & whole, const 
   return view;
 }
 
-/** `region` of the filter's input if its pixels are on `device`, otherwise a view without memory. If they are on the
- * device but do not fit, they are brought to the host. */
+/** Returns the view of `region` of the filter's input if its pixels are on `device`, otherwise a view without memory.
+ * If they are on the device but do not fit, they are downloaded to the host. */
 template <typename TFilter>
 CudaDeviceImageView
 CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region, int device)
@@ -249,7 +250,7 @@ CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType:
   return {};
 }
 
-/** A filter's run on the device that its backend selected, where its input or its output may stay on the device.
+/** A filter's run on the device that its backend selected, where the input or the output may stay on the device.
  *
  * \code
  * CudaKeptRun<Self> kept(*this, inputRegion, m_CudaBackend);
@@ -270,7 +271,7 @@ public:
   using OutputImageType = typename TFilter::OutputImageType;
   using RegionType = typename InputImageType::RegionType;
 
-  /** `inputRegion`: the pixels that the run reads. */
+  /** Prepares the run. `inputRegion` contains the pixels that the run reads. */
   CudaKeptRun(TFilter & filter, const RegionType & inputRegion, CudaFilterBackend & backend)
     : m_Filter(filter)
     , m_InputRegion(inputRegion)
@@ -294,15 +295,15 @@ public:
     return m_Taker != nullptr;
   }
 
-  /** Whether one of them stays on the device. */
+  /** Returns whether the input is, or the output stays, on the device. */
   bool
   IsNeeded() const
   {
     return this->TakesInput() || this->KeepsOutput();
   }
 
-  /** As CudaRunOnDevice() of the plan, with the same bits. The plan keeps its input, which the host would need if the
-   * device's memory ran out. The output is allocated unless it is kept. */
+  /** Runs the plan with the same bits as CudaRunOnDevice(). The plan must keep its input, because the host needs it if
+   * the device's memory runs out. The output must be allocated unless it is kept. */
   template <typename TPlan>
   bool
   Run(const TPlan & plan)
@@ -341,7 +342,7 @@ private:
       m_Source = this->AllocateLike(pixels);
       finishUpload = CudaQueueUpload(pixels, m_Source, progress);
     }
-    // Some plans give the pixels of the input's region, of which the output holds a part.
+    // Some plans compute the pixels of the whole input region, of which the output holds only a part.
     const CudaDeviceImageView whole =
       this->AllocateLike(MakeCudaImageShape<OutputImageType>(m_InputRegion, output->GetNumberOfComponentsPerPixel()));
     CudaQueueOnDevice(plan, m_Source, whole);

@@ -20,19 +20,20 @@
 
 namespace itk::CudaDetail
 {
-/** What is looked for in a scale's Hessians: their Frobenius norm, or the plan's measure. */
+/** The quantity whose largest value is searched in a scale's Hessians: their Frobenius norm, or the plan's measure. */
 enum class CudaScaleQuantity : uint8_t
 {
   Norm,
   Measure
 };
 
-/** A parameter of a measure that follows from the Hessians of each scale: objectness' Gamma, or Jerman's floor. */
+/** A parameter of a measure that is computed from the Hessians of each scale: Gamma of objectness, or Jerman's
+ * floor. */
 struct CudaScaleParameter
 {
-  CudaScaleQuantity  Quantity{ CudaScaleQuantity::Norm }; // whose largest value sets the parameter
-  CudaHessianMeasure Measure{};                           // of CudaScaleQuantity::Measure
-  double             Factor{ 0.5 };                       // of the largest value
+  CudaScaleQuantity  Quantity{ CudaScaleQuantity::Norm }; // the quantity whose largest value sets the parameter
+  CudaHessianMeasure Measure{};                           // the measure, for CudaScaleQuantity::Measure
+  double             Factor{ 0.5 };                       // the parameter divided by the largest value
   double             IfZero{ 1.0 };                       // the parameter if the largest value is 0
 
   double
@@ -42,19 +43,19 @@ struct CudaScaleParameter
   }
 };
 
-/** The largest measure of the Hessians of several scales. */
+/** The plan for the largest measure of the Hessians of several scales. */
 struct CudaMultiScalePlan
 {
   CudaHessianMeasure  Measure;
   std::vector<double> Sigmas;              // in physical units
   std::vector<double> Spacing;             // by axis
-  bool                NonNegative{ true }; // responses are kept above 0; otherwise above the least number of the type
+  bool                NonNegative{ true }; // true: the least response is 0; false: it is the least number of the type
   bool                NormalizeAcrossScale{ true };
 
   CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
   CudaGaussianBoundary            Boundary{};
 
-  std::vector<CudaHessianMeasure> MeasureOfScale{}; // by sigma; empty: Measure for all of them
+  std::vector<CudaHessianMeasure> MeasureOfScale{}; // one for each sigma; empty: Measure for all of them
 
   const CudaHessianMeasure &
   GetMeasure(size_t scale) const
@@ -62,7 +63,7 @@ struct CudaMultiScalePlan
     return MeasureOfScale.empty() ? Measure : MeasureOfScale[scale];
   }
 
-  /** Of a Gaussian of that sigma. The input is kept for the next one. */
+  /** Returns the parameters of a Gaussian of that sigma. Its plan keeps the input for the next sigma. */
   CudaGaussianParameters
   MakeParameters(double sigma) const
   {
@@ -76,21 +77,22 @@ struct CudaMultiScalePlan
     return parameters;
   }
 
-  /** The Hessian of that scale. \exception ExceptionObject naming what is out of range */
+  /** Returns the plan of the Hessian at that scale. \exception ExceptionObject naming what is out of range */
   CudaGaussianPlan
   MakeHessianPlan(double sigma) const
   {
     return CudaDetail::MakeHessianPlan(this->MakeParameters(sigma));
   }
 
-  /** The Frobenius norm of that Hessian: the root of the sum of its squared eigenvalues.
+  /** Returns the plan of the Frobenius norm of that Hessian, which is the square root of the sum of its squared
+   * eigenvalues.
    * \exception ExceptionObject naming what is out of range */
   CudaFilters_EXPORT CudaGaussianPlan
   MakeHessianNormPlan(double sigma) const;
 };
 
-/** What is wanted of it, each of the input's size: the response, the sigma that gave it, the Hessian of that sigma.
- * Sigma and Hessian are 0 where no scale's response was kept. Data is nullptr where one of them is not wanted. */
+/** The output images, each of the input's size: the response, the sigma that gave it, and the Hessian of that sigma.
+ * Sigma and Hessian are 0 where no scale's response was kept. Data is nullptr for an image that is not wanted. */
 struct CudaMultiScaleOutputs
 {
   CudaImageView Response;
@@ -98,7 +100,7 @@ struct CudaMultiScaleOutputs
   CudaImageView Hessian;
 };
 
-/** The same on the device. Memory is nullptr where an image is not wanted. */
+/** The output images on the device. Memory is nullptr for an image that is not wanted. */
 struct CudaMultiScaleDeviceOutputs
 {
   CudaDeviceImageView Response;
@@ -106,15 +108,16 @@ struct CudaMultiScaleDeviceOutputs
   CudaDeviceImageView Hessian;
 };
 
-/** Bytes of device memory that CudaRunOnDevice() needs at least. With more it takes fewer slabs. */
+/** Returns the smallest number of bytes of device memory that CudaRunOnDevice() needs. With more memory it computes
+ * fewer slabs. */
 CudaFilters_EXPORT size_t
 CudaMultiScaleWorkingSet(const CudaMultiScalePlan &    plan,
                          const CudaImageView &         input,
                          const CudaMultiScaleOutputs & outputs);
 
 /** Uploads `input`, computes all scales on the device and downloads the outputs. If the device has no room for the
- * whole image, slabs of it follow each other. Input and response are of float or of integers of 16 bits for arithmetic
- * in float; see GetComputeType().
+ * whole image, it is computed in slabs. The arithmetic is float if input and response are of float or of
+ * integers of at most 16 bits, otherwise double; see GetComputeType().
  *
  * \return false if the device ran out of memory and the backend allows the host, which it then names as used
  *
@@ -126,11 +129,11 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress);
 
-/** Uploads `input` and finds the largest finite value of each scale, at least 0, in the arithmetic of an output of
- * `type`. One of the sigmas is done after the other.
+/** Uploads `input` and returns the largest finite value of each scale, at least 0, in the arithmetic of an output of
+ * `type`. The sigmas are processed one after the other.
  *
- * \return none if the whole image has no room on the device. If it ran out of memory in spite of the estimate, and the
- * backend allows the host, the backend names the host as used.
+ * \return an empty vector if the whole image does not fit on the device. If the device ran out of memory in spite of
+ * the estimate, and the backend allows the host, the backend names the host as used.
  *
  * \exception CudaError, or what `progress` throws */
 CudaFilters_EXPORT std::vector<double>
@@ -147,7 +150,7 @@ CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
                   const CudaDeviceImageView &         input,
                   const CudaMultiScaleDeviceOutputs & outputs);
 
-/** The same on the host, by the threads of `threader`. */
+/** Computes all scales on the host, on the threads of `threader`. */
 CudaFilters_EXPORT void
 CudaRunOnHost(const CudaMultiScalePlan &    plan,
               const CudaImageView &         input,
@@ -155,8 +158,8 @@ CudaRunOnHost(const CudaMultiScalePlan &    plan,
               MultiThreaderBase *           threader,
               const CudaProgressFunction &  progress);
 
-/** Arrays that take the results: adjacent elements of the input's type, outside the input's memory. nullptr: that
- * result is not wanted. */
+/** The arrays that receive the results: adjacent elements of the input's type, outside of the input's memory. nullptr
+ * stands for a result that is not wanted. */
 struct CudaMultiScaleArrays
 {
   void *                Response{ nullptr };
@@ -165,37 +168,41 @@ struct CudaMultiScaleArrays
   CudaLineDirectionPlan DirectionPlan{};
 };
 
-/** Queues all scales on the stream of the input's owner. Work of the owner that is on the stream comes before, and what
- * the owner queues there afterwards comes behind; then the owner may also free the memory in the stream's order. The
- * module's pool gives what is needed meanwhile. Nothing waits on the host. Responses and scales are those of
- * CudaRunOnDevice(), to the bit, with plan.MeasureOfScale as CudaFindLargestOnDevice() and `parameter` make it. Here
- * the largest values stay on the device.
+/** Queues all scales on the stream of the input's owner. The work runs after the owner's work that is already on the
+ * stream and before the work that the owner queues there afterwards, so the owner may free the memory in stream order.
+ * The module's pool provides the memory needed in the meantime. Nothing waits on the host. Responses and scales are
+ * bit-identical to CudaRunOnDevice() with the plan.MeasureOfScale that CudaFindLargestOnDevice() and `parameter` give.
+ * Here the largest values stay on the device.
  *
- * \param parameter if the measure has one that follows from each scale's Hessians; plan.MeasureOfScale is empty then
- * \param outputs have a response
- * \exception CudaError of kind NotUsable with the reason if the device cannot be used, or if the stream is recorded for
- * a CUDA graph; or if memory has run out, or a CUDA call failed */
+ * \param parameter the parameter of the measure that is computed from each scale's Hessians, if it has one;
+ * plan.MeasureOfScale must then be empty
+ * \param outputs must include the response
+ * \exception CudaError of kind NotUsable with the reason if the device cannot be used or the stream is being captured
+ * into a CUDA graph; also if memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnStream(const CudaMultiScalePlan &                plan,
                   const std::optional<CudaScaleParameter> & parameter,
                   const CudaArrayImage &                    input,
                   const CudaMultiScaleArrays &              outputs);
 
-/** The structure tensor of an image of numbers: the products of its derivatives, smoothed. */
+/** The plan for the structure tensor of a scalar image: the smoothed products of its derivatives. */
 struct CudaStructureTensorPlan
 {
-  CudaGaussianPlan                   Gradient;  // of the derivatives along each axis; it keeps its input
-  CudaGaussianPlan                   Smoothing; // of each product; it overwrites its input
+  CudaGaussianPlan                   Gradient;  // computes the derivatives along each axis; keeps its input
+  CudaGaussianPlan                   Smoothing; // smooths each product; overwrites its input
   unsigned int                       Dimension{ 3 };
   CudaStructureTensorEnums::Quantity Quantity{ CudaStructureTensorEnums::Quantity::Components };
 };
 
-/** Components of a pixel of the result. */
+/** Returns the number of components of a pixel of the result. */
 CudaFilters_EXPORT unsigned int
 CudaStructureTensorComponents(CudaStructureTensorEnums::Quantity quantity, unsigned int dimension);
 
-/** \param sigma of the derivatives, in physical units \param integrationSigma of the products' smoothing
- * \param spacing by axis; their number is the image's dimension \param approximation of both Gaussians
+/** Returns the plan of a structure tensor.
+ * \param sigma of the derivatives, in physical units
+ * \param integrationSigma of the smoothing of the products, in physical units
+ * \param spacing one for each axis; their number is the image's dimension
+ * \param approximation of both Gaussians
  * \exception ExceptionObject that names what is out of range */
 CudaFilters_EXPORT CudaStructureTensorPlan
 MakeStructureTensorPlan(double                             sigma,
@@ -204,11 +211,11 @@ MakeStructureTensorPlan(double                             sigma,
                         CudaStructureTensorEnums::Quantity quantity,
                         CudaFiltersEnums::Approximation    approximation);
 
-/** Largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
+/** Returns the largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t
 CudaTensorWorkingSet(const CudaStructureTensorPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
-/** Runs the plan over `input` on the host, by the threads of `threader`. Input and output are different memory. */
+/** Runs the plan over `input` on the host, on the threads of `threader`. Input and output are different memory. */
 CudaFilters_EXPORT void
 CudaRunOnHost(const CudaStructureTensorPlan & plan,
               const CudaImageView &           input,
@@ -234,14 +241,14 @@ CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
                   const CudaDeviceImageView &     input,
                   const CudaDeviceImageView &     output);
 
-/** Queues the plan on the stream of the input's owner. Work of the owner that is on the stream comes before, and what
- * the owner queues there afterwards comes behind; then the owner may also free the memory in the stream's order. The
- * module's pool gives what is needed meanwhile. Nothing waits on the host. The result is that of CudaRunOnDevice(), to
- * the bit.
+/** Queues the plan on the stream of the input's owner. The work runs after the owner's work that is already on the
+ * stream and before the work that the owner queues there afterwards, so the owner may free the memory in stream order.
+ * The module's pool provides the memory needed in the meantime. Nothing waits on the host. The result is bit-identical
+ * to CudaRunOnDevice().
  *
  * \param output adjacent elements of the input's type, one component behind the other, in other memory
- * \exception CudaError of kind NotUsable with the reason if the device cannot be used, or if the stream is recorded for
- * a CUDA graph; or if memory has run out, or a CUDA call failed */
+ * \exception CudaError of kind NotUsable with the reason if the device cannot be used or the stream is being captured
+ * into a CUDA graph; also if memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & input, void * output);
 } // end namespace itk::CudaDetail

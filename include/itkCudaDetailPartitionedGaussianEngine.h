@@ -21,10 +21,10 @@ struct CudaPartitionedGaussianPass
   unsigned int Axis{ 0 };
   double       SigmaInPixels{ 1.0 };
   size_t       CentralRadius{ 1 };    // TwoWay: half the window of the central pixel's convolution
-  size_t       NumberOfSections{ 1 }; // Exact: sections of each line
+  size_t       NumberOfSections{ 1 }; // Exact: number of sections of each line
 };
 
-/** Passes, one after the other, and how each pass treats its lines. */
+/** Passes that run one after the other, and how each pass processes its lines. */
 struct CudaPartitionedGaussianPlan
 {
   using PartitionEnum = CudaFiltersEnums::Partition;
@@ -39,7 +39,7 @@ struct CudaPartitionedGaussianPlan
   bool                                     KeepInput{ false }; // on the device the passes run on a copy of the input
 };
 
-/** What a user asks of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing. */
+/** The parameters of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing. */
 struct CudaPartitionedGaussianParameters
 {
   double                                               Sigma{ 1.0 }; // in physical units
@@ -51,34 +51,35 @@ struct CudaPartitionedGaussianParameters
     CudaFiltersEnums::IntermediateStorage::Local
   };
   unsigned int          LinesPerBlock{ 16 };
-  std::optional<size_t> NumberOfSections; // of each line with Exact; none: CudaAutomaticNumberOfSections()
+  std::optional<size_t> NumberOfSections; // of each line with Exact; if not set: CudaAutomaticNumberOfSections()
   std::vector<double>   Spacing;          // by axis
 };
 
-/** Checks what does not depend on the image.
+/** Checks the parameters that do not depend on the image.
  * \exception ExceptionObject naming the parameter that is out of range */
 CudaFilters_EXPORT void
 VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters & parameters);
 
-/** The passes for an image with lines of these lengths, from the first axis to the last.
+/** Returns the passes for an image with lines of these lengths, from the first axis to the last.
  * \exception ExceptionObject naming the parameter that is out of range, or that does not suit the lines */
 CudaFilters_EXPORT CudaPartitionedGaussianPlan
 MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters,
                             const std::vector<size_t> &               lineLengths);
 
-/** Lines of fewer pixels cannot be filtered. */
+/** The smallest number of pixels of a line that can be filtered. */
 constexpr size_t CudaPartitionedMinimumLineLength = 4;
 
-/** Most sections that a line of that length can be cut into: sections of 16 pixels, at least one. */
+/** Returns the largest number of sections into which a line of that length can be cut. Sections have at least 16
+ * pixels; there is always one section. */
 CudaFilters_EXPORT size_t
 CudaMaximumNumberOfSections(size_t lineLength);
 
-/** The number of sections for lines of that length that keeps a GPU busy. It depends on the length only, and so does
- * the rounding of the result. */
+/** Returns a number of sections for lines of that length that keeps a GPU busy. It depends only on the length, so that
+ * the rounding of the result does, too. */
 CudaFilters_EXPORT size_t
 CudaAutomaticNumberOfSections(size_t lineLength);
 
-/** Half the window of the central pixel's convolution, for a filter window of that many pixels: at least 1.
+/** Returns half the window of the central pixel's convolution, for a filter window of that many pixels; at least 1.
  * \exception ExceptionObject if the window is not greater than zero and finite */
 CudaFilters_EXPORT size_t
 CudaCentralPixelRadius(double filterWindow);
@@ -93,7 +94,8 @@ namespace itk::CudaDetail
 {
 class CudaFilterBackend;
 
-/** Largest number of bytes of device memory that RunPartitionedGaussianPlanOnDevice() needs for these views. */
+/** Returns the largest number of bytes of device memory that RunPartitionedGaussianPlanOnDevice() needs for these
+ * views. */
 CudaFilters_EXPORT size_t
 CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
@@ -113,7 +115,7 @@ RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
                                    int                                 deviceIndex,
                                    const std::function<void(float)> &  progress);
 
-/** As CudaRunOnDevice() of the recursive filters' plans. */
+/** Works as CudaRunOnDevice() for the plans of the recursive filters. */
 CudaFilters_EXPORT bool
 CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 const CudaImageView &               input,
@@ -121,14 +123,14 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 CudaFilterBackend &                 backend,
                 const std::function<void(float)> &  progress);
 
-/** As CudaQueueOnDevice() of the recursive filters' plans, for a plan that keeps its input. */
+/** Works as CudaQueueOnDevice() for the plans of the recursive filters, for a plan that keeps its input. */
 CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
                   const CudaDeviceImageView &         input,
                   const CudaDeviceImageView &         output);
 
-/** The same on the host, by the threads of `threader`. Every line is filtered by one thread, so the result does not
- * depend on their number. */
+/** Runs the plan on the host, on the threads of `threader`. One thread filters each line, so the result does not depend
+ * on the number of threads. */
 CudaFilters_EXPORT void
 RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
                                  const CudaImageView &               input,

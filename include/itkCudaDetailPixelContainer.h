@@ -9,13 +9,13 @@ namespace itk::CudaDetail
 {
 /** Pixel container whose memory comes from CudaHostMemoryPool.
  *
- * Blocks too small for the pool, and elements with a destructor, are allocated as in the superclass. Imported memory is
- * treated as there. Elements that can be copied as bytes are not initialised unless value initialisation is asked for:
- * constructors of tensors or colours would write zeros by one thread, and the filter would overwrite them. The
- * container may live until the process ends.
+ * Blocks that are too small for the pool, and elements with a destructor, are allocated as in the superclass. Imported
+ * memory is treated as in the superclass, too. Elements that can be copied as bytes are not initialised unless value
+ * initialisation is requested, because the constructors of tensors or colours would write zeros on one thread, which
+ * the filter overwrites anyway. The container may live until the process ends.
  *
- * Pooled memory was not made by `new[]`. Whoever takes it over with ContainerManageMemoryOff() must hand it back with
- * CudaHostMemoryPool::Release(), not with `delete[]`. */
+ * Pooled memory was not allocated by `new[]`. Code that takes it over with ContainerManageMemoryOff() must release it
+ * by CudaHostMemoryPool::Release(), not by `delete[]`. */
 template <typename TElementIdentifier, typename TElement>
 class ITK_TEMPLATE_EXPORT CudaPixelContainer : public ImportImageContainer<TElementIdentifier, TElement>
 {
@@ -44,9 +44,9 @@ protected:
   DeallocateManagedMemory() override;
 };
 
-/** Gives `output` a CudaPixelContainer for the pixels of `region`. Its Allocate() then takes pooled memory. A container
- * that already has room for the pixels stays: it may be grafted, imported or shared by the user. This holds for Image
- * and VectorImage; other image types are left as they are. */
+/** Gives `output` a CudaPixelContainer for the pixels of `region`, so that its Allocate() takes pooled memory. A
+ * container that already has room for the pixels is not replaced, because the user may have grafted, imported or shared
+ * it. This applies to Image and VectorImage; other image types are not changed. */
 template <typename TImage>
 void
 CudaUsePooledPixelContainer(TImage * output, const typename TImage::RegionType & region);

@@ -14,7 +14,7 @@ namespace itk::CudaDetail
 template <typename TElementIdentifier, typename TElement>
 CudaPixelContainer<TElementIdentifier, TElement>::~CudaPixelContainer()
 {
-  // The superclass's destructor calls its own function, which knows only delete[].
+  // The superclass's destructor cannot call this override, and its own function knows only delete[].
   CudaPixelContainer::DeallocateManagedMemory();
 }
 
@@ -58,7 +58,7 @@ CudaPixelContainer<TElementIdentifier, TElement>::DeallocateManagedMemory()
 {
   if (this->GetContainerManageMemory() && CudaHostMemoryPool::Release(this->GetImportPointer()))
   {
-    this->SetImportPointer(nullptr); // nothing is left for the superclass to delete
+    this->SetImportPointer(nullptr); // prevents the superclass from deleting the memory
   }
   Superclass::DeallocateManagedMemory();
 }
@@ -73,7 +73,7 @@ CudaUsePooledPixelContainer(TImage * output, const typename TImage::RegionType &
 
   if constexpr (std::is_same_v<ContainerType, ImportImageContainer<IdentifierType, ElementType>>)
   {
-    // An element is a whole pixel in an Image, a component in a VectorImage.
+    // An element is a whole pixel in an Image, but a component in a VectorImage.
     constexpr bool elementIsPixel = std::is_same_v<ElementType, typename TImage::PixelType>;
     const size_t   elementsPerPixel = elementIsPixel ? 1 : output->GetNumberOfComponentsPerPixel();
     const size_t   needed = region.GetNumberOfPixels() * elementsPerPixel;

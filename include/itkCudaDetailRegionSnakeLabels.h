@@ -16,12 +16,12 @@ template <typename TPixel>
 struct CudaSnakeLabels
 {
   const CudaSnakeRowSpans & Spans;
-  size_t                    Width; // pixels of a row; rows lie one behind the other
+  size_t                    Width; // pixels of a row; rows are adjacent
   TPixel                    Inside;
   TPixel                    Outside;
 
-  /** Writes the rows firstRow to endRow - 1 of the image that begins at `pixels`. A run of equal labels goes on over
-   * the ends of rows. */
+  /** Writes the rows firstRow to endRow - 1 of the image that begins at `pixels`. A run of `Outside` may continue
+   * across the ends of rows. */
   void
   WriteRows(TPixel * pixels, size_t firstRow, size_t endRow) const
   {
@@ -41,12 +41,12 @@ struct CudaSnakeLabels
     std::fill(written, pixels + endRow * Width, Outside);
   }
 
-  /** Writes all rows by the threader's threads. */
+  /** Writes all rows on the threads of `threader`. */
   void
   Write(TPixel * pixels, MultiThreaderBase & threader) const
   {
     const size_t rows = Spans.First.size() - 1;
-    // Several for each thread, because some threads begin late.
+    // Cut the rows into several pieces for each thread, because some threads begin late.
     const size_t pieces = std::min(rows, size_t{ 4 } * threader.GetNumberOfWorkUnits());
     threader.ParallelizeArray(
       0,

@@ -21,46 +21,46 @@
 namespace itk::CudaDetail
 {
 /** \class CudaSlabSession
- * \brief A run in slabs that gives its planes piece by piece, to one request of a pipeline after the other.
+ * \brief A run in slabs that produces its planes piece by piece, for one request of a pipeline after the other.
  * \ingroup CudaFilters
  *
- * The engine runs once, on a thread of its own. It is paused in a call of its source, sink or progress function while
- * nobody asks for planes. So it keeps the chunks that it still needs, and asks for each plane of its source once. Never
- * do both threads work at the same time: source and progress are called by the thread that asks for planes. */
+ * The engine runs once, on a thread of its own. Between requests it is paused in a call of its source, sink or progress
+ * function. In this way it keeps the chunks that it still needs, and requests each plane of its source once. The two
+ * threads never work at the same time: source and progress are called by the thread that requests planes. */
 class CudaFilters_EXPORT CudaSlabSession
 {
 public:
   using ProgressFunction = std::function<void(float)>;
-  /** CudaGaussianFilterSlabs() with all its other arguments. */
+  /** Calls CudaGaussianFilterSlabs() with these arguments and all others. */
   using EngineFunction =
     std::function<CudaSlabReport(const CudaSlabSource &, const CudaSlabSink &, const ProgressFunction &)>;
 
-  /** The engine gives planes of `bytesOfPlane` bytes from `firstPlane` to before `endPlane`. It begins with the first
-   * call of Produce(). */
+  /** Prepares a session of an engine that produces planes of `bytesOfPlane` bytes, from `firstPlane` up to, but not
+   * including, `endPlane`. The engine starts at the first call of Produce(). */
   CudaSlabSession(EngineFunction engine, size_t firstPlane, size_t endPlane, size_t bytesOfPlane);
 
-  /** Ends a run that is not done: its sink throws. */
+  /** Ends an unfinished run by an exception from its sink. */
   ~CudaSlabSession();
 
   CudaSlabSession(const CudaSlabSession &) = delete;
   CudaSlabSession &
   operator=(const CudaSlabSession &) = delete;
 
-  /** The first plane that was not given yet. */
+  /** Returns the first plane that has not been produced yet. */
   size_t
   GetNextPlane() const;
 
-  /** Whether all planes were given and the engine has ended. */
+  /** Returns whether all planes have been produced and the engine has ended. */
   bool
   IsDone() const;
 
-  /** Writes the next `planes` planes to `pixels`, or drops them if that is nullptr. `progress` takes the share of these
-   * planes, or of the engine's run if they are all of it. What the engine, `source` or `progress` throw ends the
-   * session and goes on unchanged. */
+  /** Writes the next `planes` planes to `pixels`, or drops them if `pixels` is nullptr. `progress` receives the share
+   * of these planes, or the share of the engine's run if they are all of its planes. An exception of the engine,
+   * `source` or `progress` ends the session and is rethrown unchanged. */
   void
   Produce(size_t planes, void * pixels, const CudaSlabSource & source, const ProgressFunction & progress);
 
-  /** What the engine reports, when IsDone(). */
+  /** Returns the engine's report. IsDone() must be true. */
   const CudaSlabReport &
   GetReport() const;
 
@@ -69,14 +69,14 @@ private:
   std::unique_ptr<Implementation> m_Implementation;
 };
 
-/** Writes the pixels of the view one after the other. */
+/** Copies the pixels of the view to adjacent memory at `pixels`. */
 CudaFilters_EXPORT void
 CudaCopyPixels(const CudaImageView & view, void * pixels);
 
-/** Runs the plan in slabs from host image to host image, on the device that `backend` selected, or on the host if that
- * is what it uses. `backend` gets the report.
+/** Runs the plan in slabs from host image to host image, on the backend and device that `backend` selected. `backend`
+ * gets the report.
  *
- * \return false if the device ran out of memory before the output was touched and the backend allows the host, which it
+ * \return false if the device ran out of memory before the output was changed and the backend allows the host, which it
  * then names as used */
 CudaFilters_EXPORT bool
 CudaRunInSlabs(const CudaGaussianPlan &     plan,
@@ -87,14 +87,15 @@ CudaRunInSlabs(const CudaGaussianPlan &     plan,
                const CudaProgressFunction & progress);
 
 /** \class CudaSlabRequests
- * \brief Planes of one run in slabs for the requests of a pipeline to one filter.
+ * \brief Serves the requests of a pipeline to one filter from runs in slabs.
  * \ingroup CudaFilters
  *
- * Requests that follow or overlap the one before go on with its session; for others one begins. Planes count from 0. */
+ * A request that follows or overlaps the previous one continues its session; any other request begins a new session.
+ * Planes count from 0. */
 class CudaFilters_EXPORT CudaSlabRequests
 {
 public:
-  /** A run, but for its planes. */
+  /** The arguments of a run, except its planes. */
   struct Work
   {
     CudaGaussianPlan           Plan;
@@ -106,8 +107,8 @@ public:
   /** First plane and number of planes. */
   using Planes = std::pair<size_t, size_t>;
 
-  /** To be called at the begin of each request: `streams` says whether `filter` cuts its image. If the filter, its
-   * input or what makes the input have changed since the last request, what is kept is dropped. */
+  /** Begins a request; must be called first. `streams` says whether `filter` cuts its image. If the filter, its input
+   * or the source of the input has changed since the last request, the kept session and overlap are dropped. */
   void
   Begin(bool streams, ProcessObject & filter);
 
@@ -117,28 +118,29 @@ public:
     return m_Streams;
   }
 
-  /** Whether a session waits for the next request: then it may need the input's pixels. */
+  /** Returns whether a session waits for the next request, which may then need the input's pixels. */
   bool
   Waits() const
   {
     return m_Session != nullptr;
   }
 
-  /** The planes that the input must have made before a request begins. There are none if the request needs none at
-   * first. `held`: planes that the output holds from the last request. `heldOfInput`: planes that the input still
-   * holds. They are not made again. The engine on a device takes part of a chunk before the request that needs it. */
+  /** Returns the planes that the input must provide before a request begins; no planes if the request needs none at
+   * first. `held` are the planes that the output holds from the last request. `heldOfInput` are the planes that the
+   * input still holds, which are not requested again. An engine on a device reads part of a chunk before the request
+   * that needs it. */
   Planes
   GetFirstInput(const CudaGaussianSlabShape & shape,
                 size_t                        first,
                 const Planes &                held,
                 const Planes &                heldOfInput) const;
 
-  /** Keeps those planes of the last request's output that the next one, from `first` on, asks for again. `pixels`:
-   * those of the plane `held.first`. */
+  /** Copies the planes of the last request's output that the next request, which begins at `first`, needs again.
+   * `pixels` points to the plane `held.first`. */
   void
   KeepOverlap(size_t first, const Planes & held, const void * pixels, size_t bytesOfPlane);
 
-  /** Writes the output's planes. `source` is called in order of planes. */
+  /** Writes the planes of the output to `pixels`. `source` is called for planes in ascending order. */
   void
   Produce(const Work &                 work,
           const Planes &               planes,
@@ -147,7 +149,7 @@ public:
           CudaFilterBackend &          backend,
           const CudaProgressFunction & progress);
 
-  /** Drops what is kept. */
+  /** Drops the session and the overlap. */
   void
   End();
 
@@ -163,10 +165,10 @@ private:
                    const CudaProgressFunction & progress);
 
   bool                             m_Streams{ false };
-  ModifiedTimeType                 m_Time{ 0 }; // of the last change
-  std::shared_ptr<CudaSlabStates>  m_States;    // of this input
+  ModifiedTimeType                 m_Time{ 0 }; // time of the last modification
+  std::shared_ptr<CudaSlabStates>  m_States;    // states of the present input
   std::unique_ptr<CudaSlabSession> m_Session;
-  Planes                           m_LastInput{ 0, 0 }; // of the session
+  Planes                           m_LastInput{ 0, 0 }; // planes of the input that the session requested last
   std::vector<unsigned char>       m_Overlap;
   size_t                           m_OverlapBegin{ 0 };
 };

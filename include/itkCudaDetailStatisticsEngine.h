@@ -16,7 +16,8 @@ namespace itk
 class MultiThreaderBase;
 
 /** \struct CudaHistogramBins
- * \brief `Number` bins of equal width from Lower to Upper, which belongs to the last bin; 0: no histogram.
+ * \brief Describes a histogram: `Number` bins of equal width from Lower to Upper, which belongs to the last bin. With 0
+ * there is no histogram.
  * \ingroup CudaFilters
  */
 struct CudaHistogramBins
@@ -29,10 +30,10 @@ struct CudaHistogramBins
 };
 
 /** \struct CudaImageStatistics
- * \brief What CudaComputeStatistics() finds.
+ * \brief The results of CudaComputeStatistics().
  *
- * Minimum and Maximum are those of the pixels that are not NaN; NaN if there are none. Mean and Variance are not finite
- * if a pixel is not. The histogram has the pixels from Lower to Upper alone.
+ * Minimum and Maximum ignore NaN pixels; they are NaN if there are no other pixels. Mean and Variance are not finite if
+ * a pixel is not. The histogram counts only the pixels from Lower to Upper.
  * \ingroup CudaFilters
  */
 struct CudaImageStatistics
@@ -42,14 +43,14 @@ struct CudaImageStatistics
   double                Maximum{ 0.0 };
   double                Sum{ 0.0 };
   double                Mean{ 0.0 };
-  double                Variance{ 0.0 }; // divided by the number of pixels minus 1; 0 of one pixel
+  double                Variance{ 0.0 }; // divided by the number of pixels minus 1; 0 for one pixel
   std::vector<uint64_t> Histogram;
 };
 } // end namespace itk
 
 namespace itk::CudaDetail
 {
-/** Of a view with one component to a pixel. \exception CudaError, ExceptionObject */
+/** Return the statistics of an image with one component per pixel. \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT CudaImageStatistics
 CudaComputeStatisticsOnDevice(const CudaDeviceImageView & image, const CudaHistogramBins & bins);
 CudaFilters_EXPORT CudaImageStatistics

@@ -13,7 +13,7 @@
 
 namespace itk::CudaDetail
 {
-/** The orders of itk::SymmetricEigenAnalysis, ascending. */
+/** The orders of itk::SymmetricEigenAnalysis, all ascending. */
 enum class CudaEigenValueOrder : uint8_t
 {
   ByValue,
@@ -21,9 +21,9 @@ enum class CudaEigenValueOrder : uint8_t
   None
 };
 
-/** Eigenvalues of symmetric matrices of two or three rows. The matrices are pixels of three or six components, the
- * upper triangle row after row. The output has the eigenvalues as components and behind them, on request, the
- * components of the first eigenvalue's unit vector, of the second's, and so on. */
+/** The plan for the eigenvalues of symmetric matrices of two or three rows. The matrices are pixels of three or six
+ * components, the upper triangle row after row. The components of the output are the eigenvalues, followed on request
+ * by the components of the first eigenvalue's unit eigenvector, of the second's, and so on. */
 struct CudaEigenPlan
 {
   unsigned int        Dimension{ 3 };
@@ -31,20 +31,21 @@ struct CudaEigenPlan
   bool                WithVectors{ false };
 };
 
-/** A checked plan. \exception ExceptionObject if `dimension` is not 2 or 3 */
+/** Returns a checked plan. \exception ExceptionObject if `dimension` is not 2 or 3 */
 CudaFilters_EXPORT CudaEigenPlan
 MakeEigenPlan(unsigned int dimension, CudaEigenValueOrder order, bool withVectors);
 
-/** Unit vectors along the lines that Hessians of two or three rows describe: the eigenvector of the eigenvalue of the
- * smallest magnitude, with the sign that makes its largest component positive. A Hessian of zeros, or with an element
- * that is not finite, gives zeros. */
+/** The plan for unit vectors along the lines that Hessians of two or three rows describe. They are the eigenvectors of
+ * the eigenvalue with the smallest magnitude, with the sign that makes their largest component positive. A Hessian of
+ * zeros, or with an element that is not finite, gives zeros. */
 struct CudaLineDirectionPlan
 {
   unsigned int Dimension{ 3 };
-  bool         LastAxisFirst{ false }; // the order of the results' components: z, y, x
+  bool         LastAxisFirst{ false }; // true: components are in the order z, y, x
 };
 
-/** What is made of a Hessian's eigenvalues. src/pointwise/HessianMeasures.h has formulas and sources. */
+/** The measure that is computed from a Hessian's eigenvalues. src/pointwise/HessianMeasures.h has formulas and
+ * sources. */
 enum class CudaHessianMeasureKind : uint8_t
 {
   Objectness, // Antiga, with Frangi's measure as a case
@@ -53,7 +54,7 @@ enum class CudaHessianMeasureKind : uint8_t
   Meijering
 };
 
-/** A measure of Hessians of two or three rows. Each kind reads its own parameters. */
+/** A measure of Hessians of two or three rows. Each kind uses only its own parameters. */
 struct CudaHessianMeasure
 {
   CudaHessianMeasureKind Kind{ CudaHessianMeasureKind::Objectness };
@@ -72,12 +73,13 @@ struct CudaHessianMeasure
   double SatoGamma12{ 1.0 };
   double SatoGamma23{ 1.0 };
 
-  // Jerman: tau times the largest eigenvalue of the image
+  // Jerman: tau times the largest eigenvalue of the image.
   double JermanFloor{ 0.0 };
 };
 
-/** \exception ExceptionObject that names the parameter: the dimension is not 2 or 3, or `objectDimension` is not below
- * it. Other parameters may have any value, as in ITK. */
+/** Returns an objectness measure.
+ * \exception ExceptionObject that names the parameter if the dimension is not 2 or 3, or `objectDimension` is not below
+ * it; other parameters may have any value, as in ITK */
 CudaFilters_EXPORT CudaHessianMeasure
 MakeObjectnessMeasure(unsigned int dimension,
                       double       alpha,
@@ -87,16 +89,18 @@ MakeObjectnessMeasure(unsigned int dimension,
                       bool         brightObject,
                       bool         scaleObjectnessMeasure);
 
-/** \param structureness Frangi's c, half of the largest norm of the image's Hessians in his paper
+/** Returns Frangi's measure.
+ * \param structureness Frangi's c, which is half of the largest norm of the image's Hessians in his paper
  * \exception ExceptionObject if a parameter is not above 0 */
 CudaFilters_EXPORT CudaHessianMeasure
 MakeFrangiMeasure(unsigned int dimension, double alpha, double beta, double structureness, bool brightObject);
 
-/** \exception ExceptionObject unless `alpha` is from 0 to 1 and each exponent is 0, 0.5 or 1 */
+/** Returns Sato's measure. \exception ExceptionObject unless `alpha` is from 0 to 1 and each exponent is 0, 0.5 or 1 */
 CudaFilters_EXPORT CudaHessianMeasure
 MakeSatoMeasure(unsigned int dimension, double alpha, double gamma12, double gamma23, bool brightObject);
 
-/** \param floor Jerman's tau times the largest eigenvalue of the image's Hessians, with the sign of an object's
+/** Returns Jerman's measure.
+ * \param floor Jerman's tau times the largest eigenvalue of the image's Hessians that has the sign of an object
  * \exception ExceptionObject if it is not finite or below 0 */
 CudaFilters_EXPORT CudaHessianMeasure
 MakeJermanMeasure(unsigned int dimension, double floor, bool brightObject);
@@ -104,14 +108,14 @@ MakeJermanMeasure(unsigned int dimension, double floor, bool brightObject);
 CudaFilters_EXPORT CudaHessianMeasure
 MakeMeijeringMeasure(unsigned int dimension, bool brightObject);
 
-/** Components of the tensors that a plan reads. */
+/** Returns the number of components of the tensors that a plan reads. */
 constexpr unsigned int
 CudaTensorComponents(unsigned int dimension)
 {
   return dimension * (dimension + 1) / 2;
 }
 
-/** Components of the output of a plan. */
+/** Returns the number of components of a plan's output. */
 constexpr unsigned int
 CudaEigenComponents(const CudaEigenPlan & plan)
 {
@@ -119,24 +123,25 @@ CudaEigenComponents(const CudaEigenPlan & plan)
 }
 } // end namespace itk::CudaDetail
 
-// Eigenvalues and measures of images of tensors. Pixels are computed in float, or in double if either component type is
-// double, int or unsigned int. Integer outputs are truncated toward zero and clamped to the type's range. The host and
-// the device give the same bits. A pixel with an element that is not finite gives NaN, and 0 in integer outputs.
+// Functions for the eigenvalues and measures of images of tensors. Pixels are computed in float, or in double if either
+// component type is double, int or unsigned int. Integer outputs are truncated toward zero and clamped to the type's
+// range. The host and the device give the same bits. A pixel with an element that is not finite gives NaN, or 0 in
+// integer outputs.
 
 namespace itk::CudaDetail
 {
-/** Throws unless tensors and output have the plan's components.
+/** Throws unless tensors and output have the plan's number of components.
  * \exception ExceptionObject that names the numbers */
 CudaFilters_EXPORT void
 CudaVerifyTensorComponents(unsigned int dimension, size_t results, size_t inputComponents, size_t outputComponents);
 
-/** Largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
+/** Returns the largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t
 CudaTensorWorkingSet(const CudaEigenPlan & plan, const CudaImageView & input, const CudaImageView & output);
 CudaFilters_EXPORT size_t
 CudaTensorWorkingSet(const CudaHessianMeasure & plan, const CudaImageView & input, const CudaImageView & output);
 
-/** Runs the plan over `input` on the host, by the threads of `threader`. Input and output are different memory. */
+/** Runs the plan over `input` on the host, on the threads of `threader`. Input and output are different memory. */
 CudaFilters_EXPORT void
 CudaRunOnHost(const CudaEigenPlan &        plan,
               const CudaImageView &        input,

@@ -12,11 +12,11 @@
 
 #include <type_traits>
 
-// What the filters of images of tensors share.
+// Functions that the filters of images of tensors share.
 
 namespace itk::CudaDetail
 {
-/** Rows of the symmetric tensors that a pixel type is or derives from; 0 if it is none. */
+/** Number of rows of the symmetric tensors that a pixel type is or derives from; 0 for other types. */
 template <typename TPixel>
 struct CudaTensorTraits
 {
@@ -32,13 +32,12 @@ public:
   static constexpr bool         IsSupported = Rows == 2 || Rows == 3;
 };
 
-/** Whether the engine takes these images, pixel by pixel: tensors of two or three rows, which are not computed on
- * access. */
+/** Whether the engine supports these images, which must hold tensors of two or three rows in memory. */
 template <typename TInputImage, typename TOutputImage>
 constexpr bool CudaTakesTensors = CudaTensorTraits<typename TInputImage::PixelType>::IsSupported &&
   CudaImageTraits<TInputImage>::IsSupported && CudaImageTraits<TOutputImage>::IsSupported;
 
-/** Why not, in words. */
+/** Returns why the engine does not support them, in words. */
 template <typename TInputImage, typename TOutputImage>
 constexpr const char *
 CudaTensorObstacle()
@@ -48,8 +47,8 @@ CudaTensorObstacle()
                                                        : "only symmetric tensors of two or three rows are supported";
 }
 
-/** Runs a plan for the output's requested region, where input, output or both are device images. Allocates the output
- * through `allocate`. */
+/** Runs a plan for the output's requested region if the input, the output or both are device images. Calls `allocate`
+ * to allocate the output. */
 template <typename TPlan, typename TFilter, typename TAllocate>
 void
 CudaRunTensorPlanOnDevice(const TPlan & plan, TFilter * filter, CudaFilterBackend & backend, const TAllocate & allocate)
@@ -63,8 +62,8 @@ CudaRunTensorPlanOnDevice(const TPlan & plan, TFilter * filter, CudaFilterBacken
   CudaRunOnDeviceImages(plan, input, output, device, progress);
 }
 
-/** Runs a plan for the output's requested region, on the device or by the host twin as `backend` decides. Allocates the
- * output through `allocate`. */
+/** Runs a plan for the output's requested region, on the device or on the host as `backend` decides. Calls `allocate`
+ * to allocate the output. */
 template <typename TPlan, typename TFilter, typename TAllocate>
 void
 CudaRunTensorPlan(const TPlan & plan, TFilter * filter, CudaFilterBackend & backend, const TAllocate & allocate)

@@ -7,9 +7,10 @@
 
 namespace itk::CudaDetail
 {
-/** While one lives, filters that run in the same thread with Backend Automatic run on the host.
+/** While an object of this class exists, filters that run in the same thread with Backend Automatic run on the host.
  *
- * A composite filter whose own work is on the host opens one around its inner filters. Scopes nest. */
+ * A composite filter that does its own work on the host opens a scope around its internal filters. Scopes can be
+ * nested. */
 class CudaFilters_EXPORT CudaHostScope
 {
 public:
@@ -20,36 +21,38 @@ public:
   CudaHostScope &
   operator=(const CudaHostScope &) = delete;
 
-  /** Whether the calling thread is inside a scope. */
+  /** Returns whether the calling thread is inside a scope. */
   static bool
   IsActive() noexcept;
 };
 
-/** What an interpreter does around the module's own work, so that its other threads run meanwhile. */
+/** Functions of an interpreter that are called around the module's own work, so that the interpreter's other threads
+ * can run meanwhile. */
 struct CudaWorkHooks
 {
-  /** Gives up the interpreter's lock. Returns what `End` needs, or nullptr if the calling thread does not hold the
-   * lock. */
+  /** Releases the interpreter's lock. Returns the argument for `End`, or nullptr if the calling thread does not hold
+   * the lock. */
   void * (*Begin)(){ nullptr };
-  /** Takes the lock again, in the same thread. */
+  /** Acquires the lock again, in the same thread. */
   void (*End)(void *){ nullptr };
 };
 
-/** Sets the hooks of the process, before the first run. Without hooks a scope does nothing. */
+/** Sets the hooks of the process; must be called before the first run. Without hooks, a scope does nothing. */
 CudaFilters_EXPORT void
 CudaSetWorkHooks(const CudaWorkHooks & hooks);
 
-/** The module's own work, for as long as the object lives.
+/** Marks the module's own work, for as long as the object exists.
  *
- * A filter opens one in GenerateData(), when ITK has brought its inputs up to date. Nothing in the scope may run code
- * that needs the interpreter's lock and does not take it. In a pipeline that is what makes an input. So a filter inside
- * the scope gets an image without a source, and a request for further parts of an input goes through CallOthers().
- * Observers may be called: those that call an interpreter take its lock. */
+ * A filter opens a scope in GenerateData(), after ITK has updated its inputs. Code in the scope must not need the
+ * interpreter's lock unless it acquires it. In a pipeline, such code is what generates an input. Therefore a filter
+ * inside the scope gets an image without a source, and a request for further parts of an input goes through
+ * CallOthers(). Observers may be called, because observers that call an interpreter acquire its lock. */
 class CudaFilters_EXPORT CudaWorkScope
 {
 public:
   CudaWorkScope();
-  /** An interpreter that has ended may end the thread here, by an exception that no handler may stop. */
+  /** Acquires the lock again. An interpreter that has shut down may end the thread here, by an exception that no
+   * handler may stop. */
   ~CudaWorkScope() noexcept(false);
 
   CudaWorkScope(const CudaWorkScope &) = delete;
@@ -80,7 +83,7 @@ private:
   void
   End();
 
-  void * m_State{ nullptr }; // of the interpreter's thread; nullptr: the lock was not given up
+  void * m_State{ nullptr }; // state of the interpreter's thread; nullptr: the lock was not released
 };
 } // end namespace itk::CudaDetail
 

@@ -44,8 +44,8 @@ public:
 
   itkTypeMacro(CudaDeviceDiscreteGaussianFilter, CudaDeviceImageFilter);
 
-  /** The variance along each axis in squared physical units, or in squared pixels if UseImageSpacing is off; default 0.
-   * */
+  /** The variance along each axis in squared physical units, or in squared pixels if UseImageSpacing is off; default
+   * 0. */
   itkSetMacro(Variance, ArrayType);
   itkGetConstMacro(Variance, const ArrayType);
   void

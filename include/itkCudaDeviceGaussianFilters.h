@@ -280,8 +280,8 @@ private:
   GaussianOrderEnum m_Order{ GaussianOrderEnum::ZeroOrder };
 };
 
-/** An image of pixels of type `TPixel` on the same side as `TImage`: on the host or on the device. \ingroup CudaFilters
- * */
+/** An image of pixels of type `TPixel` on the same side as `TImage`: on the host or on the device.
+ * \ingroup CudaFilters */
 template <typename TImage, typename TPixel>
 using CudaImageBeside = std::conditional_t<CudaIsDeviceImage<TImage>::value,
                                            CudaDeviceImage<TPixel, TImage::ImageDimension>,

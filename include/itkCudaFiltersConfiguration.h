@@ -107,8 +107,8 @@ public:
    * of the groups above it, and the limit of the process's address space (RLIMIT_AS); at most 8 GiB. These are read
    * once, when first needed. Memory of outputs is also released when it has been free for 5 seconds. Page-locked memory
    * of transfers is kept: about 64 MiB for each transfer that ran concurrently. Memory that images use is neither
-   * counted nor limited. A smaller limit takes effect when memory is next released, or when ReleaseMemory() is called.
-   * */
+   * counted nor limited. A smaller limit takes effect when memory is next released, or when ReleaseMemory() is
+   * called. */
   static void
   SetHostCacheLimit(size_t bytes);
   static size_t
@@ -151,8 +151,8 @@ public:
   static std::string
   GetStatus();
 
-  /** Return the bytes of device memory and of pinned memory that this module uses, without the memory kept for reuse.
-   * */
+  /** Return the bytes of device memory and of pinned memory that this module uses, without the memory kept for
+   * reuse. */
   static size_t
   GetDeviceBytesInUse();
   static size_t

@@ -221,8 +221,8 @@ protected:
   virtual void
   VerifyLineLengths() const;
 
-  /** Copies the parameters of this filter to the new filter `filter`. This class copies Sigma and NormalizeAcrossScale.
-   * */
+  /** Copies the parameters of this filter to the new filter `filter`. This class copies Sigma and
+   * NormalizeAcrossScale. */
   virtual void
   CopyParametersTo(TSuperclass & filter) const;
 

@@ -255,8 +255,8 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateInputRequestedRegion()
   Superclass::GenerateInputRequestedRegion();
 }
 
-/** Does not release the inputs while a session waits for the next request, because they may hold planes that it needs.
- * */
+/** Does not release the inputs while a session waits for the next request, because they may hold planes that it
+ * needs. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::ReleaseInputs()
@@ -523,8 +523,8 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
 }
 
 /** Returns whether a run on device images may use the input's memory for the output. The image must be the only holder
- * of memory that the module allocated itself, and its type and region must be the ones that plans need to overwrite it.
- * */
+ * of memory that the module allocated itself, and its type and region must be the ones that plans need to overwrite
+ * it. */
 template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::TakesInputMemory() const

@@ -135,8 +135,8 @@ public:
   IsOuterRing(const RingType & ring);
 
   /** Returns the rings of GetRings() in physical space. If physical space mirrors index space, the order of vertices is
-   * reversed: outer rings are counter-clockwise in physical x, y, and holes clockwise, as GeoJSON (RFC 7946) requires.
-   * */
+   * reversed: outer rings are counter-clockwise in physical x, y, and holes clockwise, as GeoJSON (RFC 7946)
+   * requires. */
   std::vector<PhysicalRingType>
   GetPhysicalRings(uint32_t number) const;
 

@@ -109,8 +109,8 @@ public:
   itkSetInputMacro(ValidMask, MaskImageType);
   itkGetInputMacro(ValidMask, MaskImageType);
 
-  /** The rectangle that the search starts from. A region without pixels (the default) means that no rectangle is given.
-   * */
+  /** The rectangle that the search starts from. A region without pixels (the default) means that no rectangle is
+   * given. */
   itkSetMacro(InitialRegion, RegionType);
   itkGetConstReferenceMacro(InitialRegion, RegionType);
 
