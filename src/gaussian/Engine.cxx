@@ -29,7 +29,7 @@ HasSeveralResults(const CudaGaussianPlan & plan)
   return plan.Results.size() > 1;
 }
 
-/** Whether the plan uses its input's memory for other images. */
+/** Returns whether the plan uses its input's memory for other images. */
 bool
 WritesInput(const CudaGaussianPlan & plan)
 {
@@ -46,7 +46,7 @@ WritesInput(const CudaGaussianPlan & plan)
   return false;
 }
 
-/** The image's place among the plan's results, or their number if it is none. */
+/** Returns the index of the image among the plan's results, or their number if it is not a result. */
 size_t
 GetResultIndex(const CudaGaussianPlan & plan, unsigned int image)
 {
@@ -59,7 +59,7 @@ IsResult(const CudaGaussianPlan & plan, unsigned int image)
   return GetResultIndex(plan, image) < plan.Results.size();
 }
 
-/** The plan's images other than its input and results. */
+/** Counts the plan's images other than its input and results. */
 size_t
 CountIntermediates(const CudaGaussianPlan & plan)
 {
@@ -71,7 +71,7 @@ CountIntermediates(const CudaGaussianPlan & plan)
   return count;
 }
 
-/** `planes` planes of a view, its volumes of one component each, from `first` on. */
+/** Returns the `planes` planes of a view from `first` on. A plane here is the volume of one component. */
 DeviceView
 GetPlanes(const DeviceView & view, size_t first, size_t planes)
 {
@@ -82,8 +82,8 @@ GetPlanes(const DeviceView & view, size_t first, size_t planes)
   return part;
 }
 
-/** The images of a plan on the device. If each input component gives several output components, the input's components
- * are filtered one after the other with the same intermediate images, and the results are planes of the output. */
+/** The images of a plan on the device. If a plan has several results, the components of the input are filtered one
+ * after the other with the same intermediate images, and the results are planes of the output. */
 class PlanImages
 {
 public:
@@ -101,7 +101,7 @@ public:
     }
   }
 
-  /** Components of the input that are filtered together. */
+  /** Returns the number of components of the input that are filtered together. */
   static size_t
   GetPlanesOfRun(const CudaGaussianPlan & plan, const DeviceView & input)
   {
@@ -173,7 +173,7 @@ public:
   {
     DeviceImage::SizeType planes = size;
     planes.back() = HasSeveralResults(m_Plan) ? 1 : size.back();
-    // States take a sixteenth of the images that are filtered together (GetPlanWorkspace()).
+    // States take a sixteenth of the size of the images that are filtered together (GetPlanWorkspace()).
     const size_t image = DeviceImage::GetNumberOfBytes(planes, type);
     return CountIntermediates(m_Plan) * image + image / 16 + GetMaximumEdgeBytes(m_Plan, planes, type);
   }
@@ -198,7 +198,7 @@ private:
   const CudaGaussianPlan & m_Plan;
 };
 
-/** Two for weights, one of which then serves the values, and one for values. */
+/** Scratch images: two for the weights, one of which is reused for the values, and one for the values. */
 constexpr size_t MaskedPlanes = 3;
 
 DeviceView
@@ -210,8 +210,8 @@ TakePlane(const DeviceView & input, Workspace & workspace, const Context & conte
   return image;
 }
 
-/** Passes [begin, end) of a plan of smoothing. Each reads the image that the one before wrote: even ones image 0, odd
- * ones image 1. */
+/** Returns the passes [begin, end) of a smoothing plan. Each pass reads the image that the preceding one wrote: passes
+ * of even index read image 0, passes of odd index image 1. */
 CudaGaussianPlan
 GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
 {
@@ -228,8 +228,8 @@ GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
   return part;
 }
 
-/** Normalised convolution (RunMaskedGaussianPlanOnHost()): the plan's passes run over the weights, and over each
- * component's valid pixels. */
+/** Normalised convolution (RunMaskedGaussianPlanOnHost()). The plan's passes run over the weights, and over the valid
+ * pixels of each component. */
 class MaskedGaussianCore : public ResidentCore
 {
 public:
@@ -240,7 +240,7 @@ public:
     m_Plan.Mask = nullptr;
   }
 
-  /** Without it the core cannot run. `image`: the input's or output's shape. */
+  /** Uploads the mask, which must happen before Run(). `image` is the shape of the input or output. */
   void
   UploadMask(const CudaImageView & image, int device)
   {
@@ -337,7 +337,7 @@ size_t
 GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device)
 {
   DeviceView plane = GetPlanes(input, 0, 1);
-  plane.Data = nullptr; // as aligned as pieces of a workspace
+  plane.Data = nullptr; // aligned like the pieces of a workspace
   const CudaGaussianPlan passes = GetAlternatingPasses(plan, 0, plan.Passes.size());
   return Workspace::GetPieceSize(OffsetBytes) + MaskedPlanes * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
          GetPlanWorkspace(passes, { plane, plane }, device);
@@ -362,7 +362,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
   };
   const bool dividesInPass =
     passes > 0 && HasQuotientKernel(makeQuotientPass(values, GetPlanes(output, 0, 1)), context.GetDevice());
-  const size_t separate = dividesInPass ? passes - 1 : passes; // passes of weights and values by themselves
+  const size_t separate = dividesInPass ? passes - 1 : passes; // passes that filter weights and values separately
 
   CudaGaussianPlan smoothing = plan;
   smoothing.Boundary.Value = 1.0;
@@ -384,7 +384,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
     QueueNoWholeness(image.ComponentType, subtracted, context);
     if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
     {
-      // Then what is beyond the ends of the lines is 0, without the host knowing a pixel.
+      // After the subtraction the value beyond the ends of the lines is 0, so the host needs to know no pixel.
       QueueOffset(plan.Boundary.Value, image.ComponentType, subtracted, context);
     }
     else
@@ -505,7 +505,7 @@ QueuePasses(const std::vector<CudaArrayPass> & passes,
   {
     return;
   }
-  // Passes write to the output and to this in turns; the last one writes to the output.
+  // Passes write alternately to this buffer and to the output, so that the last one writes to the output.
   const DeviceBuffer other(passes.size() > 1 ? bytes : 0, context);
   void *             source = input.Data;
   for (size_t i = 0; i < passes.size(); ++i)

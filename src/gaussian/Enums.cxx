@@ -43,7 +43,7 @@ operator<<(std::ostream & out, const CudaFiltersEnums::BoundaryMode value)
 CudaFiltersEnums::BoundaryMode
 CudaBoundaryModeFromString(const std::string & name)
 {
-  // scipy.ndimage has two names for some modes.
+  // These modes have two names in scipy.ndimage.
   const std::string normalised = cuda::NormaliseName(name);
   const bool        isGrid = normalised == "gridwrap" || normalised == "gridconstant";
   return cuda::FromString<CudaFiltersEnums::BoundaryMode>(

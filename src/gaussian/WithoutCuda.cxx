@@ -4,7 +4,7 @@
 #include "itkCudaError.h"
 #include "gaussian/slabs/Slabs.h"
 
-// Takes the place of the device code in a build without CUDA.
+// Replaces the device code in a build without CUDA.
 
 namespace itk::CudaDetail
 {
@@ -60,7 +60,7 @@ CudaQueueAndLookForNonFinite(const std::vector<CudaArrayPass> &, const CudaArray
 }
 } // end namespace itk::CudaDetail
 
-// Takes the place of the device code in a build without CUDA.
+// Replaces the device code in a build without CUDA.
 
 namespace itk::cuda::gaussian
 {

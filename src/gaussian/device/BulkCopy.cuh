@@ -7,13 +7,13 @@
 #include <cstdint>
 
 // The copy engine of compute capability 9.0 moves boxes of an array between global and shared memory. A tensor map
-// (gaussian/device/PipelinedStrip.h) describes the array. Only code for such devices may call these functions:
+// (gaussian/device/PipelinedStrip.h) describes the array. Only code for such devices may call these functions, within
 // NV_IF_TARGET.
 
 namespace itk::cuda::gaussian
 {
-/** A barrier in shared memory, where threads wait for each other and for copies. A phase ends when all arrivals and the
- * announced bytes have come. Phases alternate in parity; the first is 0. */
+/** A barrier in shared memory at which threads wait for each other and for copies. A phase ends when all arrivals have
+ * been counted and the announced bytes have been transferred. The parity of the phases alternates, beginning with 0. */
 class TileBarrier
 {
 public:
@@ -53,7 +53,7 @@ private:
   uint64_t m_Barrier;
 };
 
-/** Makes initialised barriers known to the copy engine. The thread that initialised them calls it. */
+/** Makes initialised barriers visible to the copy engine. The thread that initialised them must call it. */
 __device__ inline void
 PublishBarriers()
 {
@@ -61,7 +61,7 @@ PublishBarriers()
   ::cuda::ptx::fence_proxy_async(::cuda::ptx::space_shared);
 }
 
-/** Makes the thread's accesses to shared memory known to the copy engine. */
+/** Makes the thread's accesses to shared memory visible to the copy engine. */
 __device__ inline void
 PublishTile()
 {
@@ -74,7 +74,7 @@ struct BoxPosition
   int Axis[3];
 };
 
-/** Queues a copy to shared memory, whose bytes the barrier expects. */
+/** Queues a copy to shared memory. Its bytes must have been announced to the barrier. */
 __device__ inline void
 LoadBox(void * destination, const CUtensorMap & map, const BoxPosition & position, TileBarrier & barrier)
 {
@@ -82,7 +82,7 @@ LoadBox(void * destination, const CUtensorMap & map, const BoxPosition & positio
     ::cuda::ptx::space_cluster, ::cuda::ptx::space_global, destination, &map, position.Axis, barrier.Get());
 }
 
-/** Queues a copy from shared memory and waits until it has been read from there. */
+/** Queues a copy from shared memory, and waits until shared memory has been read. */
 __device__ inline void
 StoreBox(const CUtensorMap & map, const BoxPosition & position, const void * source)
 {

@@ -11,10 +11,11 @@
 
 namespace itk::cuda::gaussian
 {
-/** One or more whole lines, or a tile of one line. A warp holds a part of as many lines as fit; all parts have the same
- * number of segments, a power of two. The following warps hold the other parts of these lines (GetLineParts()). A warp
- * has VTiles places for its pixels. Results of several sources combine in the place of the first source, and sources
- * beyond the places share the last one; or results stay in the places of their sources. */
+/** One or more whole lines, or a tile of one line, in shared memory. A line has one or several parts (GetLineParts()),
+ * and all parts have the same number of segments, a power of two. A warp holds the same part of as many lines as fit;
+ * the following warps hold the other parts of these lines. A warp has VTiles buffers for its pixels. Either the results
+ * of several sources combine in the buffer of the first source, and the sources beyond the number of buffers share the
+ * last one; or the results stay in the buffers of their sources. */
 template <typename T, unsigned int VPairs, TileTask VTask, unsigned int VTiles = 1>
 class ContiguousTile
 {
@@ -23,7 +24,7 @@ public:
   static constexpr bool         ReadsTwice = true;
   static constexpr unsigned int WarpTileBytes = WarpSize * SegmentBytes;
 
-  /** Shared memory of a block of so many warps. */
+  /** Returns the shared memory of a block of this number of warps. */
   static constexpr size_t
   GetSharedBytes(unsigned int warps, const LineParts & parts)
   {
@@ -52,8 +53,8 @@ public:
     const unsigned int totals = blockDim.y > 1 ? warps * m_LinesPerWarp * NumberOfStates<VPairs> : 0;
     m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + totals) + m_Warp * VTiles;
 
-    // One dimension of the grid may be too short for the tiles of a line. Blocks beyond the last tile repeat the last
-    // tile.
+    // The tiles of a line may exceed the second dimension of the grid, so they use two. Blocks beyond the last tile
+    // repeat the last tile.
     const size_t lastTile = arguments.Schedule.NumberOfTiles - 1;
     m_Tile = lastTile > 0 ? min(size_t{ blockIdx.z } * gridDim.y + blockIdx.y, lastTile) : 0;
     m_BlockLine = size_t{ blockIdx.x } * (blockDim.z * m_LinesPerWarp);
@@ -68,13 +69,14 @@ public:
     }
   }
 
-  /** Goes on with the next source. Its tile is already on its way unless it uses the place of the source before. */
+  /** Continues with the next source. Its tile is already being loaded, unless it uses the buffer of the preceding
+   * source. */
   __device__ void
   TakeSource(unsigned int source)
   {
     m_Source = source;
     ReadEdges();
-    __syncthreads(); // m_WarpTotals
+    __syncthreads(); // other warps may still read m_WarpTotals
     m_WarpValues = m_WarpCombined + GetTile(source) * WarpTileBytes;
     if (m_Arguments.LoadsInBulk && source >= VTiles)
     {
@@ -82,7 +84,7 @@ public:
     }
   }
 
-  /** Every warp loads its own segments. Pixels beyond the end of the line repeat its last value, or continue it as the
+  /** Loads the warp's own segments. Pixels beyond the end of the line repeat its last value, or continue it as the
    * boundary mode says. */
   __device__ void
   Load()
@@ -105,7 +107,8 @@ public:
     }
   }
 
-  /** Four pixels of the thread's segment, which from now on are relative to the line's first. */
+  /** Returns four pixels of the thread's segment after subtracting the line's first pixel. The tile, too, holds the
+   * differences from here on. */
   __device__ void
   TakeQuad(unsigned int quad, T (&x)[4]) const
   {
@@ -125,7 +128,7 @@ public:
     }
   }
 
-  /** Four pixels of the thread's segment, after TakeQuad(). */
+  /** Returns four pixels of the thread's segment. TakeQuad() must have been called for them. */
   __device__ void
   LoadQuad(unsigned int quad, T (&x)[4]) const
   {
@@ -174,7 +177,7 @@ public:
     return starts;
   }
 
-  /** The result overwrites the segment: the warp then writes whole rows. */
+  /** Overwrites the segment by the result, so that the warp can then write whole rows. */
   __device__ void
   Store(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
@@ -182,7 +185,7 @@ public:
     StoreTile(result.Destination, result.Combine);
   }
 
-  /** The result overwrites the segment. */
+  /** Overwrites the segment by the result. */
   __device__ void
   KeepResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
@@ -201,8 +204,8 @@ public:
     }
   }
 
-  /** Writes the products of the results that were kept, one of each place: of the first with itself, with the second,
-   * and so on. The sources may lie in the same memory, because the block has read its whole lines. */
+  /** Writes the products of the results in the buffers: of the first with itself, of the first with the second, and so
+   * on. The products may overwrite the sources, because the block has read its whole lines. */
   template <unsigned int VProducts>
   __device__ void
   StoreProducts(T * const (&images)[VProducts])
@@ -236,7 +239,7 @@ public:
     });
   }
 
-  /** Combines the result of a source with those of the sources before it. */
+  /** Combines the result of a source with the results of the preceding sources. */
   template <CudaGaussianCombine VCombine>
   __device__ void
   CombineResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
@@ -257,7 +260,7 @@ public:
     }
   }
 
-  /** The quotient of the result of a source by that of the source before it. */
+  /** Divides the result of a source by the result of the preceding source. */
   __device__ void
   DivideResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result, const Quotient<T> & quotient)
   {
@@ -302,7 +305,7 @@ private:
     return GetSource() + ClampLine(m_BlockLine + m_LineInBlock) * m_Arguments.Geometry.OuterStride;
   }
 
-  /** The pixel of the continued line at a position of the tile. */
+  /** Returns the pixel of the continued line at a position of the tile. */
   __device__ T
   GetContinuation(unsigned int position) const
   {
@@ -325,9 +328,9 @@ private:
     return min(line, m_Arguments.Geometry.OuterCount - 1);
   }
 
-  /** The 16 bytes of a segment of the warp with the vector's index. Its place among the segment's 128 bytes depends on
-   * the segment (the copy engine's 128-byte swizzle): threads that read the same vector of their segments use different
-   * banks. */
+  /** Returns 16 bytes of a segment of the warp, by the index of this vector. Its position among the segment's 128 bytes
+   * depends on the segment (the copy engine's 128-byte swizzle), so that threads that read the same vector of their
+   * segments use different banks. */
   __device__ Vector *
   GetVector(unsigned int segment, unsigned int vector) const
   {
@@ -412,21 +415,21 @@ private:
     }
   }
 
-  /** The first of the warp's segments of each of its lines. */
+  /** Returns the index in the line of the first segment that the warp holds. */
   __device__ unsigned int
   GetWarpSegment() const
   {
     return m_Segment - m_LaneOfLine;
   }
 
-  /** The first of the warp's lines. */
+  /** Returns the first of the warp's lines. */
   __device__ size_t
   GetWarpLine() const
   {
     return m_BlockLine + (m_LineInBlock - m_LineInWarp);
   }
 
-  /** Where the warp's segments lie in the array of segments and lines. */
+  /** Returns the position of the warp's segments in the array of segments and lines. */
   __device__ BoxPosition
   GetBoxPosition() const
   {
@@ -434,13 +437,13 @@ private:
     return { { 0, static_cast<int>(segment), static_cast<int>(this->GetWarpLine()) } };
   }
 
-  /** The warp's incomplete segments, which the copy engine leaves out. They are the last segments of lines that end at
-   * `end`. Neighbouring lanes have neighbouring pixels. */
+  /** The warp's incomplete segments, which the copy engine does not move. They are the last segments of lines that end
+   * at `end`. Neighbouring lanes have neighbouring pixels. */
   struct IncompleteSegments
   {
-    unsigned int Lines;   // of the warp that have one
-    unsigned int Segment; // among the line's segments in the warp
-    size_t       Element; // of the image, of this lane's pixel on the first line
+    unsigned int Lines;   // lines of the warp that have an incomplete segment
+    unsigned int Segment; // its index among the line's segments in the warp
+    size_t       Element; // index in the image of this lane's pixel on the first line
     bool         HasPixel;
   };
 
@@ -460,7 +463,7 @@ private:
     return incomplete;
   }
 
-  /** Lets the copy engine have the warp's tile. */
+  /** Makes the warp's writes to the tile visible to the copy engine. */
   __device__ void
   PublishWrites() const
   {
@@ -468,7 +471,7 @@ private:
     __syncwarp();
   }
 
-  /** The place of a source. */
+  /** Returns the buffer of a source. */
   __device__ static unsigned int
   GetTile(unsigned int source)
   {
@@ -510,7 +513,7 @@ private:
   __device__ void
   WaitForBox() const
   {
-    // The last place has another source in each phase.
+    // In each phase the last buffer holds another source.
     m_Barriers[GetTile(m_Source)].Wait(m_Source < VTiles ? 0 : (m_Source + 1 - VTiles) % 2);
   }
 
@@ -527,7 +530,7 @@ private:
       return;
     }
     const IncompleteSegments incomplete = GetIncompleteSegments(m_Range.ReadEnd);
-    constexpr unsigned int   batch = 4; // the first one is under way with the box
+    constexpr unsigned int   batch = 4; // the first batch is loaded while the box is being copied
     for (unsigned int line = 0; line == 0 || line < incomplete.Lines; line += batch)
     {
       T pixels[batch];
@@ -594,7 +597,8 @@ private:
     return vector;
   }
 
-  /** Calls function(number of the product, product) of the values at the same place in each of the warp's tiles. */
+  /** Calls function(number of the product, product) for the products of the values at the same position in the warp's
+   * tiles. */
   template <typename TValue, typename TFunction>
   __device__ static void
   ForEachProduct(const TValue * first, const TFunction & function)
@@ -643,8 +647,8 @@ private:
     *reinterpret_cast<Vector *>(destination) = vector;
   }
 
-  /** Calls f(place in shared memory, start of the line, position on the line) for every VCount-th element of the warp's
-   * segments, neighbouring lanes on neighbouring elements. */
+  /** Calls f(address in shared memory, start of the line, position on the line) for every VCount-th element of the
+   * warp's segments. Neighbouring lanes get neighbouring elements. */
   template <unsigned int VCount, typename TFunction>
   __device__ void
   ForEachElement(const TFunction & f) const
@@ -675,15 +679,16 @@ private:
     return other;
   }
 
-  /** The state, or zero. */
+  /** Returns the state if the condition holds, otherwise zero. */
   __device__ static PolePairState<T>
   KeepIf(bool condition, const PolePairState<T> & state)
   {
     return { condition ? state.U : T(0), condition ? state.V : T(0) };
   }
 
-  /** End states of the segments up to and including the thread's own segment, from zero state before the part of the
-   * line. It is Kogge and Stone's scan, as far as states reach. */
+  /** Returns the end states of the segments up to and including the thread's own, from zero state before the part of
+   * the line. This is an inclusive scan of Kogge and Stone, limited to the distance over which states have an effect.
+   */
   __device__ SweepStates<T, VPairs>
              ScanWarp(SweepStates<T, VPairs> states) const
   {
@@ -708,7 +713,7 @@ private:
     return states;
   }
 
-  /** The total of a part of the warp's line. */
+  /** Returns the total of a part of the warp's line. */
   __device__ PolePairState<T> &
              GetPartTotal(unsigned int part, unsigned int state) const
   {
@@ -731,7 +736,7 @@ private:
     __syncthreads();
   }
 
-  /** State behind `count` parts of the line, from the side where the sweep begins. */
+  /** Returns the state after `count` parts of the line, counted from the side where the sweep begins. */
   __device__ PolePairState<T>
              CombineParts(unsigned int state, PolePairState<T> start, unsigned int count) const
   {
@@ -744,7 +749,8 @@ private:
     return start;
   }
 
-  /** The state with which a sweep enters a whole line, from the totals of this sweep and of the opposite one. */
+  /** Returns the state with which a sweep enters a whole line, computed from the totals of this sweep and of the
+   * opposite one. */
   __device__ PolePairState<T>
              GetClosedStart(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const
   {
@@ -765,7 +771,7 @@ private:
     return state >= VPairs ? state - VPairs : state + VPairs;
   }
 
-  /** The same, for lines that one warp holds. */
+  /** Implements GetClosedStart() for lines that one warp holds. */
   __device__ PolePairState<T>
              GetClosedStartInWarp(unsigned int state, const SweepStates<T, VPairs> & inclusive) const
   {
@@ -801,7 +807,7 @@ private:
     return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge - m_First);
   }
 
-  /** States before the part of the line. */
+  /** Returns the states with which the sweeps enter the part of the line. */
   __device__ SweepStates<T, VPairs>
              GetPartStarts(const SweepStates<T, VPairs> & inclusive)
   {
@@ -809,7 +815,7 @@ private:
     if (blockDim.y > 1)
     {
       StorePartTotals(inclusive);
-      // One state for each of a line's first lanes; parts have at least as many.
+      // Each of a line's first lanes computes one state. Parts have at least as many lanes as there are states.
       const unsigned int state = m_LaneOfLine % NumberOfStates<VPairs>;
       const bool         anticausal = state >= VPairs;
       const auto         own = CombineParts(state, GetLineStart(state), anticausal ? blockDim.y - 1 - m_Part : m_Part);
@@ -822,7 +828,7 @@ private:
       }
       return starts;
     }
-    __syncthreads(); // m_LanePowers
+    __syncthreads(); // m_LanePowers has been written
 #pragma unroll
     for (unsigned int s = 0; s < NumberOfStates<VPairs>; ++s)
     {
@@ -839,7 +845,7 @@ private:
     return starts;
   }
 
-  /** Only for lines with a block of their own. */
+  /** Returns the index of a state of the tile. Only for lines with a block of their own. */
   __device__ size_t
   GetTileStateIndex(unsigned int state) const
   {
@@ -849,16 +855,16 @@ private:
   const LinePassArguments<T, VPairs> & m_Arguments;
   unsigned int                         m_Source{ 0 };
   unsigned char *                      m_WarpValues;   // [lane][segment, swizzled]
-  unsigned char *                      m_WarpCombined; // likewise; the first of the warp's tiles
+  unsigned char *                      m_WarpCombined; // the first of the warp's tiles, likewise
   StateMatrix<T> *                     m_LanePowers;   // [pole pair][distance in segments]
   PolePairState<T> *                   m_WarpTotals;   // [warp][line][state], if lines have several parts
   TileBarrier *                        m_Barriers;     // of the warp's tiles
   TileRange                            m_Range;
   size_t                               m_Tile, m_BlockLine;
   unsigned int                         m_Lane, m_Warp, m_Part, m_Segment;
-  unsigned int                         m_Width, m_LogWidth, m_LaneOfLine; // lanes that share a line
-  unsigned int                         m_LinesPerWarp, m_LineInWarp, m_LineInBlock;
-  T                                    m_First, m_TileFirst, m_TileLast;
+  unsigned int m_Width, m_LogWidth, m_LaneOfLine; // lanes that share a line, its logarithm, and the lane among them
+  unsigned int m_LinesPerWarp, m_LineInWarp, m_LineInBlock;
+  T            m_First, m_TileFirst, m_TileLast;
 };
 } // namespace itk::cuda::gaussian
 

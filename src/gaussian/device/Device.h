@@ -21,7 +21,7 @@ class Context;
 
 namespace itk::cuda::gaussian
 {
-/** The kind of `axis` in an image of rows. */
+/** Returns the kind of `axis` in an image that consists of rows. */
 inline AxisKind
 GetAxisKind(unsigned int axis)
 {
@@ -32,16 +32,17 @@ GetAxisKind(unsigned int axis)
  * \brief What a part of an image needs from the rest of the image. The part was cut out across the last axis, between
  * two chunks of ChunkLength pixels.
  *
- * Next to a cut, the results of as many chunks as the schedule's LookAhead are invalid. All other results have the bits
- * of the whole image's. If LookAhead is 0, all results are valid, and states at the cuts are needed.
- */
+ * The results of the LookAhead chunks next to a cut (LineSchedule) are invalid. All other results have the bits of the
+ * whole image's. If LookAhead is 0, all results are valid, but the states at the cuts must be given. */
 struct LineCut
 {
-  size_t       WholeLength{ 0 };  // pixels of the whole image along the axis; 0: there is no cut
-  DeviceView   First{};           // its first plane, if this part does not begin with it: a size of 1 along the axis
-  bool         EndIsCut{ false }; // the whole image goes on behind this part
-  const void * StatesBefore{ nullptr }; // device memory, [pole pair][line] {U, V}: causal states before the first pixel
-  const void * StatesBehind{ nullptr }; // anticausal states behind the last one
+  size_t       WholeLength{ 0 }; // pixels of the whole image along the axis; 0: the image is not cut
+  DeviceView   First{}; // first plane of the whole image (size 1 along the axis), unless this part begins with it
+  bool         EndIsCut{ false }; // whether the whole image continues behind this part
+  const void * StatesBefore{
+    nullptr
+  }; // causal states before the first pixel, in device memory, [pole pair][line] {U, V}
+  const void * StatesBehind{ nullptr }; // anticausal states behind the last pixel, likewise
 
   bool
   IsCut() const
@@ -56,32 +57,32 @@ struct LineCut
   }
 };
 
-/** The schedule that RunPlan() takes on the device. */
+/** Returns the schedule that RunPlan() uses on the device. */
 CudaFilters_EXPORT LineSchedule
 GetLineSchedule(const CudaGaussianLinePass &    pass,
                 const std::vector<DeviceView> & images,
                 int                             device,
                 const LineCut &                 cut = {});
 
-/** Whether the edge states of a pass's lines follow from totals within the pass (EdgeClosure). */
+/** Returns whether the edge states of a pass's lines are computed from totals within the pass (EdgeClosure). */
 bool
 FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Bytes of the edge states of a pass's lines that are summed before the pass; 0 if none are. */
+/** Returns the bytes of the edge states of a pass's lines if they are summed before the pass, otherwise 0. */
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Bytes of the states that a Partition of a pass keeps. */
+/** Returns the bytes of the states that a Partition stores for a pass. */
 size_t
 GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Bytes of device memory that a pass needs beside source and destination. */
+/** Returns the bytes of device memory that a pass needs in addition to source and destination. */
 CudaFilters_EXPORT size_t
 GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Queues one pass. `images` are those of the plan; they have the same size, strides and type, rows follow each other
- * at Stride[1], and each further axis where the one before ends. The padding of the destinations may be written.
- * `workspace` has GetLinePassWorkspace() bytes.
+/** Queues one pass. `images` are those of the plan. They have the same size, strides and type; rows are Stride[1]
+ * apart, and each further axis is packed. The padding of the destinations' rows may be written. `workspace` has
+ * GetLinePassWorkspace() bytes.
  *
  * \exception CudaError, ExceptionObject if a cut is not as for RunPlan() */
 CudaFilters_EXPORT void
@@ -92,20 +93,20 @@ RunLinePass(const CudaGaussianLinePass &    pass,
             const Context &                 context,
             const LineCut &                 cut = {});
 
-/** Bytes that RunPlan() needs beside the plan's images: a sixteenth of an image for states, or more if the states of a
- * few lines take more. Lines whose states would take more are filtered in groups. In other boundary modes than Nearest
- * edge states take GetMaximumEdgeBytes() beside them. */
+/** Returns the bytes that RunPlan() needs in addition to the plan's images. This is a sixteenth of an image for states,
+ * or more if the states of a few lines take more. Lines whose states would take more than that are filtered in groups.
+ * In other boundary modes than Nearest, GetMaximumEdgeBytes() bytes for edge states are added. */
 CudaFilters_EXPORT size_t
 GetPlanWorkspace(const CudaGaussianPlan &        plan,
                  const std::vector<DeviceView> & images,
                  int                             device,
                  const std::vector<LineCut> &    cuts = {});
 
-/** Queues a plan's passes, and then its rotation, on the plan's images, which must be as for RunLinePass(). `cuts`
- * holds one cut for each pass along the axis across which the image was cut. Passes beyond its length have no cut.
+/** Queues a plan's passes and then its rotation, on the plan's images, which must be as for RunLinePass(). `cuts` has
+ * one cut for each pass along the axis across which the image was cut. Passes beyond its length have no cut.
  *
- * \exception CudaError, ExceptionObject if a cut is not between chunks or lacks states that it needs, or lines that are
- * cut continue otherwise than with their edge values */
+ * \exception CudaError, ExceptionObject if a cut is not between chunks, if it lacks states that it needs, or if lines
+ * that are cut continue otherwise than with their edge values */
 CudaFilters_EXPORT void
 RunPlan(const CudaGaussianPlan &        plan,
         const std::vector<DeviceView> & images,
@@ -113,11 +114,11 @@ RunPlan(const CudaGaussianPlan &        plan,
         const Context &                 context,
         const std::vector<LineCut> &    cuts = {});
 
-/** Largest number of bytes of edge states that a plan needs at a time for images of that size. */
+/** Returns the largest number of bytes of edge states that a plan needs at a time for images of this size. */
 size_t
 GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type);
 
-/** Bytes of the workspace that RunGaussian() needs. \exception CudaError */
+/** Returns the bytes of the workspace that RunGaussian() needs. \exception CudaError */
 CudaFilters_EXPORT size_t
 GetGaussianWorkspace(const CudaGaussianPlan &     plan,
                      const DeviceView &           input,
@@ -129,7 +130,8 @@ GetGaussianWorkspace(const CudaGaussianPlan &     plan,
  * as the plan has results. If the plan's only result is image 0, the output is the input. The input is overwritten
  * unless the plan was made with KeepInput. The function never waits, allocates or transfers.
  *
- * `cuts` are as for RunPlan(). \exception CudaError, ExceptionObject */
+ * `cuts` are as for RunPlan().
+ * \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void
 RunGaussian(const CudaGaussianPlan &     plan,
             const DeviceView &           input,
@@ -138,9 +140,9 @@ RunGaussian(const CudaGaussianPlan &     plan,
             const Context &              context,
             const std::vector<LineCut> & cuts = {});
 
-/** Queues the first pass of the smoothing of a mask's weights, if there is a kernel for it: along another axis than the
- * first, of lines that continue with their edge values and stay whole. `valid`, an image of UChar, has the size and
- * strides of `destination`. \return whether there is */
+/** Queues the first pass over the weights of smoothing with a mask, if there is a kernel for it. There is one for all
+ * axes except the first, for lines that continue with their edge values and that a block holds whole. `valid`, an image
+ * of UChar, has the size and strides of `destination`. \return whether there is a kernel */
 bool
 RunMaskPass(const CudaGaussianLinePass & pass,
             const CudaGaussianBoundary & boundary,
@@ -148,8 +150,9 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const DeviceView &           destination,
             const Context &              context);
 
-/** The same of the first pass of the smoothing of an image's valid pixels, less the value at `subtracted` in device
- * memory. `image` has the size and strides of `destination`, and may be it. \return whether there is a kernel */
+/** Queues the first pass over the values of smoothing with a mask, under the conditions of RunMaskPass(). The values
+ * are the valid pixels less the value at `subtracted`, which is in device memory. `image` has the size and strides of
+ * `destination`, and may be the same image. \return whether there is a kernel */
 bool
 RunValidPass(const CudaGaussianLinePass & pass,
              const CudaGaussianBoundary & boundary,
@@ -159,20 +162,21 @@ RunValidPass(const CudaGaussianLinePass & pass,
              const DeviceView &           destination,
              const Context &              context);
 
-/** The last pass of smoothing with a mask, which divides as well. */
+/** The last pass of smoothing with a mask. It also divides the values by the weights. */
 struct QuotientPass
 {
-  CudaGaussianLinePass    Pass; // of images 0, weights, and 1, values, to 2, the output
+  CudaGaussianLinePass    Pass; // reads images 0 (weights) and 1 (values), writes image 2 (the output)
   LineSchedule            Schedule;
   std::vector<DeviceView> Images; // of the same size, strides and type
 };
 
-/** Whether there is a kernel for it: along axis 0, of lines that tiles of a block hold, one of weights and one of
- * values, and that need no states from before the pass. */
+/** Returns whether there is a kernel for the pass. There is one along axis 0, for lines that tiles of a block hold (one
+ * tile of weights and one of values) and that need no states computed before the pass. */
 bool
 HasQuotientKernel(const QuotientPass & pass, int device);
 
-/** \param pass any pass of the plan's last axis */
+/** Makes a quotient pass.
+ * \param pass any pass along the plan's last axis */
 QuotientPass
 MakeQuotientPass(const CudaGaussianLinePass & pass,
                  const CudaGaussianBoundary & boundary,
@@ -181,37 +185,40 @@ MakeQuotientPass(const CudaGaussianLinePass & pass,
                  const DeviceView &           output,
                  int                          device);
 
-/** Queues it. \param subtracted the Offset of the values, in device memory and of the images' type */
+/** Queues the pass.
+ * \param subtracted the Offset of the values, in device memory and of the images' type */
 void
 RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,
                 const void *             subtracted,
                 const Context &          context);
 
-/** Passes along axis 0, one for each of two or three images, of whose results only the products are written. */
+/** Passes along axis 0 over two or three images. Only the products of their results are written. */
 struct ProductPass
 {
   std::vector<CudaGaussianLinePass> Passes;   // their sources are among Images
-  std::vector<DeviceView>           Images;   // of the same size, strides and type, as the products
-  std::vector<DeviceView>           Products; // of the first result with itself, with the second, and so on
+  std::vector<DeviceView>           Images;   // of the same size, strides and type as the products
+  std::vector<DeviceView>           Products; // of the first result with itself, the first with the second, and so on
 };
 
-/** Whether there is a kernel for it: of passes with the same poles, and of lines that tiles of a block hold whole. */
+/** Returns whether there is a kernel for the pass. There is one for passes with the same poles, along lines that the
+ * tiles of a block hold whole. */
 CudaFilters_EXPORT bool
 HasProductKernel(const ProductPass & pass, int device);
 
-/** Queues it. Lines continue with their edge values. A product may lie where a source lies. \exception CudaError */
+/** Queues the pass. Lines continue with their edge values. A product may overwrite a source. \exception CudaError */
 CudaFilters_EXPORT void
 RunProductPass(const ProductPass & pass, const Context & context);
 
-/** Bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
+/** Returns the bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
 CudaFilters_EXPORT size_t
 GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device);
 
-/** Queues smoothing over the pixels that `valid`, an image of UChar, says are valid: the quotient of the smooth valid
- * pixels and the smooth weights (RunMaskedGaussianPlanOnHost()). The plan is one of MakeSmoothingPlan(), without its
- * Mask. Output and input may be the same. Less one of the valid pixels, or the boundary value in the mode Constant, the
- * pixels are smoothed. \exception CudaError */
+/** Queues smoothing over the pixels that the mask `valid`, an image of UChar, marks as valid: the quotient of the
+ * smoothed valid pixels and the smoothed weights (RunMaskedGaussianPlanOnHost()). The plan is one of
+ * MakeSmoothingPlan(), without its Mask. Output and input may be the same image. A reference value is subtracted from
+ * the pixels before they are smoothed: one of the valid pixels or, in the mode Constant, the boundary value. \exception
+ * CudaError */
 CudaFilters_EXPORT void
 RunMaskedGaussian(const CudaGaussianPlan & plan,
                   const CudaGaussianMask & mask,
@@ -229,8 +236,8 @@ class Context;
 
 namespace itk::cuda::gaussian
 {
-/** Queues the passes of an array in memory that the caller keeps, as CudaQueueOnStream() does, on the array's stream:
- * the stream of a context that was opened before. \exception CudaError */
+/** Queues the passes of an array in the caller's memory, as CudaQueueOnStream() does, on the array's stream. `context`
+ * was opened for this stream. \exception CudaError */
 void
 QueuePasses(const std::vector<CudaArrayPass> & passes,
             const CudaArrayMemory &            input,

@@ -18,11 +18,11 @@ struct EdgeArguments
 
 constexpr unsigned int EdgeThreads = 128;
 
-/** Pixels of a line that are on their way at a time. */
+/** Number of pixels of a line that are loaded at a time. */
 template <AxisKind VKind>
 constexpr unsigned int EdgeBatch = VKind == AxisKind::Contiguous ? WarpSize : 16;
 
-/** Sums the pixels beyond an edge of a strided line: neighbouring threads have neighbouring lines. */
+/** Sums the pixels beyond an edge of a strided line. Neighbouring threads have neighbouring lines. */
 template <typename T, unsigned int VPairs>
 __device__ inline LineState<T, VPairs>
 SumStridedEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, const T * pixels)
@@ -47,14 +47,14 @@ SumStridedEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, cons
   });
 }
 
-/** The same of a contiguous line. The pixels of a warp's lines reach its threads through shared memory, 32 of each line
- * at a time. */
+/** Sums the pixels beyond an edge of a contiguous line. A warp loads the pixels of its lines, 32 of each line at a
+ * time, and distributes them to its threads through shared memory. */
 template <typename T, unsigned int VPairs>
 __device__ inline LineState<T, VPairs>
 SumContiguousEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, size_t line)
 {
   constexpr unsigned int batch = EdgeBatch<AxisKind::Contiguous>;
-  // One more column: threads that read the same pixel of their lines use different banks.
+  // The additional column avoids bank conflicts of threads that read the same pixel of their lines.
   __shared__ T         staged[EdgeThreads][WarpSize + 1];
   const auto &         rule = arguments.Rule;
   const LineGeometry & geometry = arguments.Geometry;
@@ -70,7 +70,7 @@ SumContiguousEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, s
     const auto   position = static_cast<size_t>(GetContinuedPosition(
       rule.Mode, GetPlaceBeyondEdge(rule, anticausal, mine), static_cast<std::ptrdiff_t>(geometry.LineLength)));
     __syncwarp();
-    constexpr unsigned int together = 16; // loads that are under way
+    constexpr unsigned int together = 16; // loads in flight at a time
 #pragma unroll 1
     for (unsigned int i = 0; i < WarpSize; i += together)
     {
@@ -95,8 +95,8 @@ SumContiguousEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, s
   });
 }
 
-/** The states with which the sweeps enter their lines: a thread for each line, and the grid's second dimension for the
- * sweeps. */
+/** Computes the states with which the sweeps enter their lines. There is a thread for each line; the grid's second
+ * dimension is the sweep. */
 template <typename T, unsigned int VPairs, AxisKind VKind>
 __global__ void
 __launch_bounds__(EdgeThreads) SumEdgesKernel(const __grid_constant__ EdgeArguments<T, VPairs> arguments)

@@ -9,19 +9,20 @@
 
 // How the device continues lines beyond their ends in other modes than Nearest.
 //
-// All methods of dividing a line (LineMethod) fill their last tile or chunk with pixels behind the line, up to its
-// filled length. In these modes the pixels are those that continue the line. A line's edge states are what all pixels
-// before the first one, and all pixels behind the filled ones, leave behind. They are sums over the continued line, at
-// most over a window, beyond which pixels have no effect, or over one period:
+// All methods of dividing a line (LineMethod) fill its last tile or chunk with pixels behind the line, up to its filled
+// length. In these modes the pixels are those that continue the line. A line's edge states are the states that all
+// pixels before the first one, and all pixels behind the filled ones, produce. They are sums over the continued line,
+// which extend at most over a window, beyond which pixels have no effect, or over one period:
 //
 //   state = (1 - A^period)^-1 times the end state of a sweep over the period next to the edge
 //
-// EdgeRule sums them pixel by pixel before the pass. If a line ends with its last tile or chunk, nothing is filled, and
-// the states follow from the totals that a pass has of its tiles or chunks (EdgeClosure).
+// EdgeRule sums them pixel by pixel before the pass. If a line ends with its last tile or chunk, no pixels are filled
+// in, and the states are computed from the totals of the tiles or chunks that the pass has anyway (EdgeClosure).
 
 namespace itk::cuda::gaussian
 {
-/** The pixel of a line that stands `n` pixels from the first one of the continued line, in all modes but Constant. */
+/** Returns the pixel of a line that is at position `n` of the continued line, counted from the line's first pixel. Not
+ * for the mode Constant. */
 ITK_CUDA_HOST_DEVICE inline std::ptrdiff_t
 GetContinuedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std::ptrdiff_t length)
 {
@@ -30,8 +31,8 @@ GetContinuedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std:
   {
     return n < 0 ? 0 : (n < length ? n : length - 1);
   }
-  // A turn brings n nearer to the line. Few are needed: n is at most a period or a tile away.
-  const std::ptrdiff_t repeated = mode == ModeEnum::Mirror ? 0 : 1; // end pixels in a reflection
+  // Each turn brings n nearer to the line. There are few turns, because n is at most a period or a tile away.
+  const std::ptrdiff_t repeated = mode == ModeEnum::Mirror ? 0 : 1; // pixels that a reflection repeats
   while (n < 0 || n >= length)
   {
     if (mode == ModeEnum::Wrap)
@@ -46,7 +47,7 @@ GetContinuedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std:
   return n;
 }
 
-/** A line of pixels that are `Stride` apart, and what continues it. */
+/** A line of pixels that are `Stride` apart, with its continuation. */
 template <typename T>
 struct ContinuedLine
 {
@@ -54,7 +55,7 @@ struct ContinuedLine
   size_t                         Stride;
   size_t                         Length;
   CudaFiltersEnums::BoundaryMode Mode;
-  T                              Value; // of the mode Constant
+  T                              Value; // in the mode Constant
 
   ITK_CUDA_HOST_DEVICE T
   Get(std::ptrdiff_t n) const
@@ -68,11 +69,12 @@ struct ContinuedLine
   }
 };
 
-/** Walks along a continued line pixel by pixel, in all modes but Constant. */
+/** Walks along a continued line pixel by pixel. Not for the mode Constant. */
 class ContinuedWalk
 {
 public:
-  /** \param n where on the continued line it begins \param forward whether n grows */
+  /** \param n start position on the continued line
+   * \param forward whether n grows */
   ITK_CUDA_HOST_DEVICE
   ContinuedWalk(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, bool forward, size_t length)
     : m_Mode(length > 1 ? mode : CudaFiltersEnums::BoundaryMode::Wrap)
@@ -80,8 +82,8 @@ public:
     , m_Position(GetContinuedPosition(mode, n, m_Length))
     , m_Step(forward ? 1 : -1)
   {
-    // A walk along a line that is reflected an odd number of times goes the other way. Where a reflection without
-    // repetition turns, each way leads to the same pixel.
+    // If the line has been reflected an odd number of times, the walk goes in the other direction. At the turning point
+    // of a reflection without repetition both directions lead to the same pixel.
     const bool           isMirror = m_Mode == CudaFiltersEnums::BoundaryMode::Mirror;
     const std::ptrdiff_t across = isMirror ? m_Length - 1 : m_Length;
     const std::ptrdiff_t turns = n < 0 ? (n + 1) / across - 1 : n / across;
@@ -118,19 +120,19 @@ private:
   std::ptrdiff_t                 m_Length, m_Position, m_Step;
 };
 
-/** How edge states follow from the lines of a pass. */
+/** How the edge states of a pass's lines are computed. */
 template <typename T, unsigned int VPairs>
 struct EdgeRule
 {
   CudaFiltersEnums::BoundaryMode Mode;
   T                              Value;
-  size_t                         FilledLength; // of the line and the pixels behind it
+  size_t                         FilledLength; // of the line and the pixels filled in behind it
   size_t                         Count;        // pixels of the continued line that are summed; 0 in the mode Constant
   LineDynamics<T, VPairs>        Dynamics;
   StateMatrix<T>                 PeriodicSum[VPairs]; // (1 - A^period)^-1, or the identity if Count is the window
 };
 
-/** `window`: pixels beyond which none has an effect. */
+/** Makes the rule. `window` is the distance beyond which pixels have no effect. */
 template <typename T, unsigned int VPairs>
 EdgeRule<T, VPairs>
 MakeEdgeRule(const CudaGaussianImpulseResponse & kernel,
@@ -149,7 +151,7 @@ MakeEdgeRule(const CudaGaussianImpulseResponse & kernel,
     rule.Mode == ModeEnum::Wrap ? length : (rule.Mode == ModeEnum::Mirror ? 2 * length - 2 : 2 * length);
   if (rule.Mode == ModeEnum::Constant || period == 0)
   {
-    // All that is beyond the ends of a line of one pixel is this pixel, less itself.
+    // Beyond the ends of a line of one pixel there is only this pixel, which is 0 after its own subtraction.
     return rule;
   }
   rule.Count = std::min(window, period);
@@ -160,7 +162,7 @@ MakeEdgeRule(const CudaGaussianImpulseResponse & kernel,
   return rule;
 }
 
-/** Where the m-th pixel from an edge lies on the continued line. */
+/** Returns the position on the continued line of the m-th pixel beyond an edge. */
 template <typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline std::ptrdiff_t
 GetPlaceBeyondEdge(const EdgeRule<T, VPairs> & rule, bool anticausal, size_t m)
@@ -169,9 +171,10 @@ GetPlaceBeyondEdge(const EdgeRule<T, VPairs> & rule, bool anticausal, size_t m)
   return anticausal ? static_cast<std::ptrdiff_t>(rule.FilledLength) + distance : -1 - distance;
 }
 
-/** The state of a sweep at its edge. getPixels(begin, end, pixels) gives the pixels from `begin` to `end` that are so
- * far from the edge, at most VBatch, and is called from the farthest ones on. The others of the batch are `first`,
- * which is subtracted: the state before all pixels is zero. */
+/** Returns the state with which a sweep enters the line. getPixels(begin, end, pixels) gives the pixels at distances
+ * `begin` to `end` from the edge, at most VBatch of them, and is called for the farthest ones first. It fills the
+ * others of the batch with `first`, which is subtracted from all, so that they leave the zero state before all pixels
+ * unchanged. */
 template <unsigned int VBatch, typename T, unsigned int VPairs, typename TGetPixels>
 ITK_CUDA_HOST_DEVICE inline LineState<T, VPairs>
 SumBeyondEdge(const EdgeRule<T, VPairs> & rule, T first, TGetPixels && getPixels)
@@ -200,25 +203,26 @@ SumBeyondEdge(const EdgeRule<T, VPairs> & rule, T first, TGetPixels && getPixels
   return state;
 }
 
-/** Edge states from totals: the end states, from zero state, of both sweeps over a line that nothing is filled behind,
- * or over a window next to its ends. `near` is the total of the sweep that ends at the edge within the line; `far` is
- * the opposite one's. In the mode Wrap the sweep's own total ends at the other edge, and is `near`.
+/** Computes edge states from totals: from the end states, from zero state, of both sweeps over a line behind which no
+ * pixels are filled in, or over a window next to its ends. `near` is the total of the sweep that ends at the edge
+ * coming from within the line, and `far` is the total of the opposite sweep. In the mode Wrap the sweep's own total,
+ * which ends at the other edge, is `near`.
  *
- *   state = Sum (near + Across far), without `far` of a window and in the mode Wrap
+ *   state = Sum (near + Across far), without `far` for a window and in the mode Wrap
  *
- * with the matrices of gaussian/plan/Boundary.h. In the mode Mirror the totals leave out the pixel in which they end:
- * a total less this pixel is A times the total without it, and Sum has the factor A^-1. */
+ * with the matrices of gaussian/plan/Boundary.h. In the mode Mirror the totals must leave out the pixel in which they
+ * end. A total less this pixel is A times the total without it, so Sum has the additional factor A^-1. */
 template <typename T, unsigned int VPairs>
 struct EdgeClosure
 {
   CudaFiltersEnums::BoundaryMode Mode;
-  T                              Value;       // of the mode Constant
-  bool                           OfWholeLine; // not of a window
+  T                              Value;       // in the mode Constant
+  bool                           OfWholeLine; // whether the totals are those of the whole line, not of a window
   StateMatrix<T>                 Sum[VPairs];
   StateMatrix<T>                 Across[VPairs];
 };
 
-/** A^-1, for the matrix A that maps the state of a pole pair over a pixel. Its determinant is g. */
+/** Returns A^-1 for the matrix A that advances the state of a pole pair over a pixel. The determinant of A is g. */
 inline StateMatrix<double>
 MakeInverseStep(std::complex<double> pole)
 {
@@ -227,8 +231,9 @@ MakeInverseStep(std::complex<double> pole)
   return { (1.0 - e * e) / g, e / g, -e, 1.0 };
 }
 
-/** Whether MakeEdgeClosure() keeps a float's digits. In the mode Mirror it takes g^-1 times the rounding of a state:
- * with sigma 0.54 and Accurate that made errors of 8e-7 of the largest pixel, with sigma 0.8 of 2e-7. */
+/** Returns whether MakeEdgeClosure() is precise enough for float. In the mode Mirror it multiplies the rounding of a
+ * state by g^-1. With Accurate this made errors of 8e-7 of the largest pixel at sigma 0.54, and of 2e-7 at sigma 0.8.
+ */
 inline bool
 HasEdgeClosure(const CudaGaussianImpulseResponse & kernel, CudaFiltersEnums::BoundaryMode mode)
 {
@@ -243,7 +248,7 @@ HasEdgeClosure(const CudaGaussianImpulseResponse & kernel, CudaFiltersEnums::Bou
   return mode != CudaFiltersEnums::BoundaryMode::Nearest;
 }
 
-/** `length`: at least 2. */
+/** Makes the matrices. `length` must be at least 2. */
 template <typename T, unsigned int VPairs>
 EdgeClosure<T, VPairs>
 MakeEdgeClosure(const CudaGaussianImpulseResponse & kernel,
@@ -268,7 +273,7 @@ MakeEdgeClosure(const CudaGaussianImpulseResponse & kernel,
   return closure;
 }
 
-/** The state with which a sweep enters the line: one pole pair's. */
+/** Returns the state of one pole pair with which a sweep enters the line. */
 template <typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
 GetClosedEdge(const EdgeClosure<T, VPairs> & closure,
@@ -280,8 +285,9 @@ GetClosedEdge(const EdgeClosure<T, VPairs> & closure,
   return Apply(closure.Sum[pair], takesFar ? Combine(near, closure.Across[pair], far) : near);
 }
 
-/** A total of the sweep that ends with the line's last pixel, of the value `last`, as GetClosedEdge() takes it. The
- * opposite sweep ends with the first pixel, which is subtracted from all, and its total is taken as it is. */
+/** Converts the total of the sweep that ends with the line's last pixel, of value `last`, to the form that
+ * GetClosedEdge() takes. The total of the opposite sweep needs no conversion, because that sweep ends with the first
+ * pixel, which is zero after the subtraction. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
 CloseCausalTotal(CudaFiltersEnums::BoundaryMode mode,
@@ -293,8 +299,9 @@ CloseCausalTotal(CudaFiltersEnums::BoundaryMode mode,
   return { total.U - left, total.V - section.Coupling * left };
 }
 
-/** The state with which a sweep enters the line: one pole pair's, from the end states of both sweeps over the line, or
- * over the windows in which they leave it. \param last the line's last pixel less its first */
+/** Returns the state of one pole pair with which a sweep enters the line. It is computed from the end states of both
+ * sweeps over the line, or over the windows in which they leave it.
+ * \param last the line's last pixel less its first */
 template <typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
 GetEdgeFromEnds(const EdgeClosure<T, VPairs> &  closure,

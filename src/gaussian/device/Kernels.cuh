@@ -8,18 +8,19 @@
 
 #include <type_traits>
 
-// A block holds a tile of several lines in shared memory. Each thread owns a segment of one line. A pass is four steps:
+// A block holds a tile of several lines in shared memory, and each thread owns a segment of one line. A pass has four
+// steps:
 //
-//   Load   the tile, by asynchronous copies
-//   Ends   the states that sweeps over a thread's segment, in both directions and from zero state, end with
-//   Scan   the end states of a line's segments become their start states
-//   Filter every thread sweeps its segment again, from its true start states, and the tile is written
+//   Load   loads the tile by asynchronous copies
+//   Ends   each thread computes the end states of both sweeps over its segment, from zero state
+//   Scan   turns the end states of a line's segments into their start states
+//   Filter each thread sweeps its segment again, from its true start states, and the tile is written
 //
-// StridedTile and ContiguousTile know where things lie; LinePassKernel is the sequence of the steps.
+// StridedTile and ContiguousTile define the layout in memory, and LinePassKernel defines the sequence of steps.
 
 namespace itk::cuda::gaussian
 {
-/** A pass with VResults results, each from its own response of the same states. */
+/** Runs a pass with VResults results. All are computed from the same states, each with its own response. */
 template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsigned int VResults>
 __global__ void
 __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContiguousSegments<T>,
@@ -40,7 +41,7 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
     const SweepStates<T, VPairs> starts = tile.Scan(ends);
     if constexpr (VKind == AxisKind::Strided)
     {
-      // The warps of the context have done their work, and no barrier of the block follows.
+      // The warps that only hold pixels around the output are done, and the block has no further barrier.
       if (!tile.IsWritten())
       {
         return;
@@ -52,13 +53,13 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
       T y[SegmentLength<T>];
       FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[r].Response, starts, y);
       tile.Store(y, arguments.Results[r]);
-      // As in FilterSegment(): nothing is to be kept for the next result but the states.
+      // As in FilterSegment(), this keeps the compiler from holding pixels in registers for the next result.
       __syncwarp();
     }
   }
 }
 
-/** The tile's CombineResult() that the result asks for. */
+/** Calls the tile's CombineResult() for the result's way to combine. */
 template <typename T, unsigned int VPairs, typename TTile>
 __device__ inline void
 CombineResult(TTile & tile, const T (&y)[SegmentLength<T>], const LinePassResult<T, VPairs> & result)
@@ -82,7 +83,8 @@ CombineResult(TTile & tile, const T (&y)[SegmentLength<T>], const LinePassResult
   }
 }
 
-/** A pass along contiguous lines with one result for each source. The results combine before they leave the block. */
+/** Runs a pass along contiguous lines with one result for each source. The results are combined before they are
+ * written. */
 template <typename T, unsigned int VPairs, TileTask VTask>
 __global__ void
 __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
@@ -108,13 +110,13 @@ __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
 template <typename T, unsigned int VPairs>
 struct QuotientPassArguments
 {
-  LinePassArguments<T, VPairs> Pass; // sources and results: weights, values
+  LinePassArguments<T, VPairs> Pass; // sources and results are weights, then values
   Quotient<T>                  Rule;
 };
 
 static_assert(sizeof(QuotientPassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
 
-/** The last pass of smoothing with a mask, along contiguous lines of weights and values. */
+/** Runs the last pass of smoothing with a mask, along contiguous lines of weights and values. */
 template <typename T, unsigned int VPairs, TileTask VTask>
 __global__ void
 __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
@@ -148,13 +150,13 @@ __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
 template <typename T, unsigned int VPairs>
 struct ProductPassArguments
 {
-  LinePassArguments<T, VPairs> Pass; // a source for each result
+  LinePassArguments<T, VPairs> Pass; // one source for each result
   T *                          Products[MaximumProducts];
 };
 
 static_assert(sizeof(ProductPassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
 
-/** A pass along whole contiguous lines of VSources images, of whose results only the products are written. */
+/** Runs a pass along whole contiguous lines of VSources images, and writes only the products of the results. */
 template <typename T, unsigned int VPairs, unsigned int VSources>
 __global__ void
 __launch_bounds__(ContiguousThreads, MinimumProductBlocks<T>)
@@ -178,8 +180,8 @@ __launch_bounds__(ContiguousThreads, MinimumProductBlocks<T>)
   tile.StoreProducts(arguments.Products);
 }
 
-/** The scan of a Partition over the states of its lines, which are kept for every chunk of strided lines and every tile
- * of contiguous ones: chunks, here. */
+/** Arguments of the scan of a Partition over the states of its lines. There are states for each chunk of strided lines,
+ * or for each tile of contiguous ones; both are called chunks here. */
 template <typename T, unsigned int VPairs>
 struct ScanArguments
 {
@@ -191,14 +193,15 @@ struct ScanArguments
   unsigned int             LookAhead; // as in LineSchedule
   bool                     EndIsCut;
   PolePairState<T> *       States; // [chunk][sweep and pole pair][line], totals and then start states
-  const PolePairState<T> * Before; // [pole pair][line]: causal states at the begin of lines, or nullptr
-  const PolePairState<T> * Behind; // anticausal ones at the end
+  const PolePairState<T> * Before; // causal states at the begin of lines, [pole pair][line], or nullptr
+  const PolePairState<T> * Behind; // anticausal states at the end, likewise
   LineDynamics<T, VPairs>  Dynamics;
   StateMatrix<T>           Power[VPairs];     // over a chunk
-  StateMatrix<T>           LastPower[VPairs]; // over the last one, which may have fewer segments
+  StateMatrix<T>           LastPower[VPairs]; // over the last chunk, which may have fewer segments
 };
 
-/** State at the side of the line where the sweep begins. Before a line all states are zero, as is its first pixel. */
+/** Returns the state with which a sweep enters the line. Before a line all states are zero, because its first pixel is
+ * zero after the subtraction. */
 template <typename T, unsigned int VPairs>
 __device__ inline PolePairState<T>
 GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsigned int pair, size_t line)
@@ -221,7 +224,7 @@ GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsign
   return SteadyState(arguments.Dynamics.Section[pair], last - first);
 }
 
-/** The totals of the chunks that a sweep has met last; the latest chunk is last. */
+/** The totals of the chunks that a sweep has passed last. The latest is the last element. */
 template <typename T>
 struct TotalsWindow
 {
@@ -239,8 +242,8 @@ struct TotalsWindow
   }
 };
 
-/** Start state of the i-th chunk of the sweep, from the totals of the `lookAhead` chunks before it, as in
- * StridedTile::GetChunkStart(). */
+/** Returns the start state of the i-th chunk of the sweep, computed from the totals of the `lookAhead` chunks before
+ * it, as in StridedTile::GetChunkStart(). */
 template <typename T, typename TGetPower>
 __device__ inline PolePairState<T>
 GetWindowedStart(size_t                   i,
@@ -265,8 +268,8 @@ GetWindowedStart(size_t                   i,
   return start;
 }
 
-/** Second step of Partition: turns the totals of the chunks into their start states, one thread for each line and
- * state. With VHasWindow LookAhead is not 0. */
+/** Turns the totals of the chunks into their start states: the second step of a Partition. There is one thread for each
+ * line and state. VHasWindow says whether LookAhead is not 0. */
 template <typename T, unsigned int VPairs, bool VHasWindow>
 __global__ void
 ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
@@ -323,7 +326,7 @@ ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
 
 constexpr unsigned int MaximumDimension = 4;
 
-/** The components of a vector image, in planes of rows. */
+/** The components of a vector image, each in planes of rows. */
 template <typename T>
 struct RotationArguments
 {

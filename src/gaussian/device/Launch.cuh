@@ -12,12 +12,13 @@
 
 #include <cmath>
 
-// Shared by the launches of line passes and of streams: tables made of an impulse response's poles, the edge states of
-// lines, and the scan over chunks.
+// Code that the launches of line passes and of streams share: tables for an impulse response's poles, the edge states
+// of lines, and the scan over chunks.
 
 namespace itk::cuda::gaussian
 {
-/** The state n pixels after a pixel of value 1 is G^n (1, e). */
+/** Makes the weights of a segment's pixels in its end states. They use that the state n pixels after a pixel of value 1
+ * is A^n (1, e), where A advances a state over a pixel. */
 template <typename T, unsigned int VPairs, unsigned int VLength>
 EndWeights<T, VPairs, VLength>
 MakeEndWeights(const CudaGaussianImpulseResponse & kernel)
@@ -40,12 +41,12 @@ MakeEndWeights(const CudaGaussianImpulseResponse & kernel)
   return weights;
 }
 
-/** The pixels that are subtracted from a pass's lines: the first ones of the whole lines. */
+/** The first pixels of the whole lines, which are subtracted from the pixels of a pass. */
 template <typename T>
 struct FirstPixels
 {
   const T * Data;
-  size_t    Stride; // elements from those of a group of lines to the next's
+  size_t    Stride; // elements between the first pixels of two consecutive groups of lines
 };
 
 template <typename T>
@@ -56,7 +57,7 @@ GetFirstPixels(const CudaGaussianLinePass & pass, const DeviceView & source, con
   return { static_cast<const T *>(image.Data), MakeLineGeometry(image, pass.Axis).OuterStride };
 }
 
-/** What a pass's schedule depends on, without the device. */
+/** Returns what determines a pass's schedule, except the device's properties. */
 inline LineProblem
 MakeLineProblem(const CudaGaussianLinePass & pass, const DeviceView & source)
 {
@@ -68,7 +69,7 @@ MakeLineProblem(const CudaGaussianLinePass & pass, const DeviceView & source)
            kernel.NumberOfPolePairs };
 }
 
-/** Sums the edge states of a source's lines, [sweep and pole pair][line]. */
+/** Sums the edge states of a source's lines into `states`, [sweep and pole pair][line]. */
 template <typename T, unsigned int VPairs>
 void
 LaunchEdges(const CudaGaussianLinePass & pass,
@@ -93,7 +94,8 @@ LaunchEdges(const CudaGaussianLinePass & pass,
   ITK_CUDA_CALL(LaunchKernel(run, grid, dim3(EdgeThreads), 0, context.GetStream(), arguments));
 }
 
-/** The edge states of a pass in memory of the workspace; nullptr if lines continue with their edge values. */
+/** Sums the edge states of a pass into memory that it takes from the workspace. Returns nullptr if there are none to
+ * sum. */
 template <typename T, unsigned int VPairs>
 const PolePairState<T> *
 MakeEdges(const CudaGaussianLinePass & pass,
@@ -112,7 +114,7 @@ MakeEdges(const CudaGaussianLinePass & pass,
   return states;
 }
 
-/** Turns the totals at `states` into start states. */
+/** Turns the totals at `states` into start states, in place. */
 template <typename T, unsigned int VPairs>
 void
 LaunchScan(const CudaGaussianLinePass & pass,

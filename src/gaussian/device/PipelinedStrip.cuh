@@ -8,85 +8,88 @@
 
 #include <type_traits>
 
-// Strided lines as a stream: a block of threads takes strips of 64 adjacent lines and moves along them in chunks of 128
-// rows. One warp keeps the copy engine busy with a ring of chunks in shared memory; the others compute:
+// The stream method for strided lines. A block of threads takes strips of 64 adjacent lines and moves along them in
+// chunks of 128 rows. One warp keeps the copy engine busy with a ring of chunks in shared memory. The other warps
+// compute, in each step s with a look-ahead of H chunks:
 //
 //   arrival  of chunk s: every thread reduces its segment of 16 pixels to end states
-//   scan     of chunk a = s - H: its start states follow from the totals of the H chunks before it and of the H chunks
-//            behind it, which have arrived
+//   scan     of chunk a = s - H: its start states are computed from the totals of the H chunks before it and of the H
+//            chunks behind it, which have arrived
 //   filter   of chunk a, in place; the copy engine writes it
 //
-// States decay over H chunks to less than the rounding of a float, as for the overlapping tiles (GetWindowSigmas()); if
-// a line has H + 1 chunks at most, nothing is left out. Which chunks a result depends on does not depend on how a line
-// is divided among blocks of threads, and neither do its bits.
+// States decay over H chunks to less than the rounding of a float, as for the overlapping tiles (GetWindowSigmas()). If
+// a line has at most H + 1 chunks, all pixels contribute. The chunks on which a result depends do not depend on how a
+// line is divided among blocks of threads, and therefore neither do its bits.
 //
-// Larger sigmas take two streams: one that only writes the chunks' totals, and after a scan over the totals
-// (ScanChunksKernel) one that filters each chunk from its true start states. Where lines have few chunks and there are
-// strips for all multiprocessors, one stream does the same, to the bit: all chunks of a strip arrive, and the totals
-// stay on chip. The first chunks, whose places in the ring the last ones need, are read from memory once more.
+// Larger sigmas need two streams. The first only writes the chunks' totals; after a scan over the totals
+// (ScanChunksKernel) the second filters each chunk from its true start states. If lines have few chunks and there are
+// strips for all multiprocessors, one stream does this with the same bits: all chunks of a strip arrive, and the totals
+// stay on chip. The first chunks, whose ring buffers the last ones need, are then read from memory a second time.
 
-// Streams of a mask's weights or valid pixels have a second ring, of the mask's bytes. What a pixel is follows from
-// both whenever it is read.
+// Streams of a mask's weights or of valid pixels have a second ring for the mask's bytes. A pixel is computed from both
+// whenever it is read.
 
 namespace itk::cuda::gaussian
 {
-/** Chunks [WriteBegin, WriteEnd) of one strip of lines, and the chunks that must be loaded for them. */
+/** The chunks [WriteBegin, WriteEnd) of one strip of lines, and the range of chunks that must be loaded for them. */
 struct StreamPiece
 {
   unsigned int Strip, Outer;
   unsigned int LoadBegin, WriteBegin, WriteEnd, LoadEnd;
-  // FilterFromTotals: chunks at the line's other end, which continue it in the mode Wrap. They are loaded first.
+  // FilterFromTotals in the mode Wrap: chunks at the line's other end, which continue it. They are loaded first.
   unsigned int PreloadBegin{ 0 }, PreloadEnd{ 0 };
 };
 
 template <typename T>
 struct StreamArguments
 {
-  const T *                        First; // the pixels that are subtracted, one for each line
-  size_t                           FirstStride;
-  const T *                        Source; // read by threads in other modes than Nearest
-  const PolePairState<T> *         Edges;  // as in LinePassArguments
-  CudaGaussianBoundary             Boundary;
-  PolePairState<T> *               States; // as in ScanArguments; not for TileTask::Filter
-  LineGeometry                     Geometry;
-  unsigned int                     StripsPerRow;
-  unsigned int                     NumberOfChunks; // of a line
-  unsigned int                     LastChunk; // behind which a line continues with its last value; none if it is cut
-  bool                             TotalsHoldEdges; // for TileTask::WriteTotals: as those of TileTask::Filter
-  unsigned int                     PiecesPerLine;
-  unsigned int                     NumberOfPieces; // of all lines
-  LineDynamics<T, StreamPolePairs> Dynamics;
-  StateMatrix<T>                   SegmentPower[StreamPolePairs];
-  StateMatrix<T>                   ChunkPower[StreamPolePairs];
+  const T *                First; // the pixels that are subtracted, one per line
+  size_t                   FirstStride;
+  const T *                Source; // read by threads in other modes than Nearest
+  const PolePairState<T> * Edges;  // as in LinePassArguments
+  CudaGaussianBoundary     Boundary;
+  PolePairState<T> *       States; // as in ScanArguments; unused by TileTask::Filter
+  LineGeometry             Geometry;
+  unsigned int             StripsPerRow;
+  unsigned int             NumberOfChunks; // of a line
+  unsigned int
+       LastChunk; // chunk behind which a line continues with its last value; an invalid index if the line is cut there
+  bool TotalsHoldEdges; // for TileTask::WriteTotals: whether totals include the continuation beyond the edges, as for
+                        // TileTask::Filter
+  unsigned int                                        PiecesPerLine;
+  unsigned int                                        NumberOfPieces; // of all lines
+  LineDynamics<T, StreamPolePairs>                    Dynamics;
+  StateMatrix<T>                                      SegmentPower[StreamPolePairs];
+  StateMatrix<T>                                      ChunkPower[StreamPolePairs];
   EndWeights<T, StreamPolePairs, StreamSegmentLength> Ends;
   LineResponse<T, StreamPolePairs>                    Response;
   EdgeClosure<T, StreamPolePairs>                     Closure;   // for TileTask::FilterFromTotals
-  CUtensorMap                                         SourceMap; // a box is a chunk
+  CUtensorMap                                         SourceMap; // a chunk is a box
   CUtensorMap                                         DestinationMap;
   const unsigned char *                               Valid;      // the mask, with the strides of the image
-  const T *                                           Subtracted; // from valid pixels
+  const T *                                           Subtracted; // subtracted from valid pixels
   CUtensorMap                                         ValidMap;
 };
 
-/** States that only some tasks keep. */
+/** Shared memory for states that only some tasks need. */
 template <typename T, TileTask VTask>
 struct StreamTaskStates
 {};
-/** Totals of the chunks of whole lines, then their start states. */
+/** The totals of the chunks of whole lines, which are later replaced by their start states. */
 template <typename T>
 struct StreamTaskStates<T, TileTask::FilterWholeLines>
 {
   PolePairState<T> ChunkStates[StreamGroups][NumberOfStates<StreamPolePairs>][MaximumWholeLineChunks][WarpSize];
 };
-/** What edge states follow from: of each sweep the end state, from zero state, over the window of chunks in which it
- * leaves the line, or over the whole line. */
+/** The end states from which edge states are computed: for each sweep the end state, from zero state, over the window
+ * of chunks in which it leaves the line, or over the whole line. */
 template <typename T>
 struct StreamTaskStates<T, TileTask::FilterFromTotals>
 {
   PolePairState<T> WindowEnds[StreamGroups][NumberOfStates<StreamPolePairs>][WarpSize];
 };
 
-/** The mask of the chunks in the ring. */
+/** The mask of the chunks in the ring, for tasks that read a mask. */
 template <TileTask VTask, unsigned int VRingLength, typename = void>
 struct StreamMask
 {};
@@ -99,7 +102,7 @@ struct StreamMask<VTask, VRingLength, std::enable_if_t<ReadsMask<VTask>>>
 template <TileTask VTask, unsigned int VLookAhead>
 constexpr unsigned int StreamRingLengthOf = ReadsMask<VTask> ? MaskedStreamRingLength : StreamRingLength<VLookAhead>;
 
-/** The ring and the states of a block of threads in shared memory. */
+/** Layout of a block's shared memory: the ring and the states. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 struct StreamMemory
   : StreamTaskStates<T, VTask>
@@ -110,11 +113,11 @@ struct StreamMemory
 
   alignas(StreamAlignment) T Ring[RingLength][ChunkLength][StreamColumns];
   PolePairState<T> States[StreamGroups][Slots][NumberOfStates<StreamPolePairs>][StreamSegments][WarpSize];
-  TileBarrier      Loaded[RingLength];   // a chunk has arrived
-  TileBarrier      Finished[RingLength]; // all warps are done with it
+  TileBarrier      Loaded[RingLength];   // completes when a chunk has arrived
+  TileBarrier      Finished[RingLength]; // completes when all warps are done with the chunk
 };
 
-/** Whether edge states follow from chunks of a window at the other end of the line. */
+/** Returns whether edge states are computed from a window of chunks at the other end of the line. */
 template <typename T>
 __device__ inline bool
 TakesOtherEnd(const EdgeClosure<T, StreamPolePairs> & closure)
@@ -130,7 +133,7 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   const unsigned int chunks = arguments.NumberOfChunks;
   const unsigned int pieces = arguments.PiecesPerLine;
   const unsigned int number = rest % pieces;
-  // The first pieces have one more chunk if the pieces cannot be equal.
+  // If the pieces cannot be equal, the first ones have one more chunk.
   const unsigned int length = chunks / pieces;
   const unsigned int longer = chunks % pieces;
   StreamPiece        piece;
@@ -142,7 +145,8 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   piece.LoadEnd = min(piece.WriteEnd + lookAhead, chunks);
   if constexpr (VTask == TileTask::FilterFromTotals)
   {
-    // A piece that holds the first chunks keeps their totals for its other end.
+    // A piece with the first chunks only preloads the last ones. If it also has the last chunk, the totals of the first
+    // ones are still there when the anticausal sweep needs them.
     const bool takesOtherEnd = TakesOtherEnd(arguments.Closure);
     if (takesOtherEnd && piece.LoadBegin == 0)
     {
@@ -157,7 +161,7 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   return piece;
 }
 
-/** The chunks of a piece in the order in which they are loaded, and later given back. */
+/** The order in which the chunks of a piece are loaded, and later given back. */
 template <TileTask VTask, unsigned int VRingLength>
 class StreamOrder
 {
@@ -166,14 +170,14 @@ public:
     : m_Piece(piece)
   {}
 
-  /** Those that come before the piece, for their totals. */
+  /** Returns the number of chunks that are loaded before the piece, for their totals. */
   __device__ unsigned int
   GetNumberOfPreloads() const
   {
     return VTask == TileTask::FilterFromTotals ? m_Piece.PreloadEnd - m_Piece.PreloadBegin : 0;
   }
 
-  /** Of whole lines, those that come once more. */
+  /** Returns the number of chunks of whole lines that are loaded a second time. */
   __device__ unsigned int
   GetNumberOfReloads() const
   {
@@ -221,7 +225,7 @@ private:
   StreamPiece m_Piece;
 };
 
-/** A place in the ring, and the parity of the phase that its barriers are in. */
+/** A buffer of the ring, and the parity of the current phase of its barriers. */
 template <unsigned int VLength>
 struct RingPosition
 {
@@ -239,7 +243,8 @@ struct RingPosition
   }
 };
 
-/** The thread that moves chunks. It walks along the block's pieces twice: ahead to load, and behind to store. */
+/** Code of the thread that moves chunks. It iterates over the block's pieces twice: ahead to load, and behind to store.
+ */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 class StreamProducer
 {
@@ -276,7 +281,7 @@ public:
           StoreBox(
             m_Arguments.DestinationMap, GetBoxPosition(piece, order.GetChunk(load)), m_Memory.Ring[position.Index]);
         }
-        // The place that has just become free.
+        // This loads into the buffer that has just become free.
         this->LoadNext();
         position.Advance();
       }
@@ -347,7 +352,7 @@ private:
   RingPosition<Memory::RingLength> m_LoadPosition;
 };
 
-/** Pixels of a thread's segment, relative to the line's first, in registers. */
+/** Pixels of a thread's segment in registers, less the line's first pixel. */
 template <typename T>
 struct StreamSegment
 {
@@ -373,8 +378,9 @@ struct StreamSegment
   }
 };
 
-/** A thread that computes. It owns one of its group's 32 columns and a segment of every chunk. The first warps of a
- * group also scan one state each. With VHasEdges lines continue otherwise than with their edge values. */
+/** Code of a thread that computes. It owns one of its group's 32 columns, and a segment of every chunk. Each of the
+ * first warps of a group also scans one state. VHasEdges says whether lines continue otherwise than with their edge
+ * values. */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 class StreamConsumer
 {
@@ -396,7 +402,7 @@ public:
   __device__ void
   Run()
   {
-    // The first pixels of the next piece are under way while one is worked on.
+    // The first pixels of the next piece are loaded while the current one is computed.
     StreamPiece next = GetStreamPiece<VTask>(m_Arguments, blockIdx.x, VLookAhead);
     FirstPixel  nextFirst = this->LoadFirst(next);
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces;)
@@ -425,12 +431,12 @@ private:
   static constexpr bool         FollowsFromTotals = VTask == TileTask::FilterFromTotals;
   static constexpr bool         HoldsEdge = VHasEdges || FollowsFromTotals;
 
-  /** Whether pixels stay in registers until they are filtered, and of how many chunks then. A thread has 96 registers,
-   * too few for a third chunk's 16 pixels, or for a second one's beside what edge states follow from. */
+  /** Whether pixels stay in registers until they are filtered, and for how many chunks. A thread has 96 registers. This
+   * is too few for the 16 pixels of a third chunk, or for a second chunk in addition to the data for edge states. */
   static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !FollowsFromTotals);
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
-  /** A pixel under a mask. */
+  /** A pixel and its mask. */
   struct MaskedPixel
   {
     T             Value;
@@ -449,7 +455,7 @@ private:
     return pixel.Valid == 0 ? T(0) : (VTask == TileTask::FilterMask ? T(1) : pixel.Value - m_Subtracted);
   }
 
-  /** The pixel of the thread's column in a row of the chunk at a place of the ring. */
+  /** Returns the pixel in the thread's column and in a row of the chunk in a buffer of the ring. */
   __device__ T
   GetPixel(unsigned int place, unsigned int row) const
   {
@@ -464,7 +470,7 @@ private:
     }
   }
 
-  /** The thread's segment of the chunk at a place of the ring. */
+  /** Loads the thread's segment of the chunk in a buffer of the ring. */
   __device__ StreamSegment<T>
              LoadSegment(unsigned int place) const
   {
@@ -477,7 +483,7 @@ private:
     return segment;
   }
 
-  /** First pixel of the thread's line in a piece. */
+  /** Loads the first pixel of the thread's line in a piece. */
   __device__ FirstPixel
   LoadFirst(const StreamPiece & piece) const
   {
@@ -509,14 +515,14 @@ private:
     }
   }
 
-  /** Takes the totals of the chunks at the line's other end. */
+  /** Computes the totals of the chunks at the line's other end. */
   __device__ void
   TakeOtherEnd(const StreamPiece & piece)
   {
     for (unsigned int chunk = piece.PreloadBegin; chunk < piece.PreloadEnd; ++chunk)
     {
-      // There are as many of these chunks as slots but the first one, with which the piece begins: none is written
-      // while it is read.
+      // Each of these chunks has a slot of its own. The piece begins with slot 0, which they leave free, so that no
+      // slot is written while another warp reads it.
       const unsigned int slot = 1 + chunk - piece.PreloadBegin;
       this->Arrive(piece, chunk, slot);
       this->GiveBack();
@@ -540,7 +546,7 @@ private:
     m_Totals[NumberOfTotals - 1] = total;
   }
 
-  /** End state of the warp's sweep over the latest `count` chunks. */
+  /** Returns the end state of the warp's sweep over the latest `count` chunks. */
   __device__ PolePairState<T>
              CombineLatest(unsigned int count) const
   {
@@ -548,7 +554,7 @@ private:
 #pragma unroll
     for (unsigned int i = 0; i < NumberOfTotals; ++i)
     {
-      // Copies, as in GetStart().
+      // These are copies, as in GetStart().
       const PolePairState<T> fromBegin = m_Totals[i];
       const PolePairState<T> fromEnd = m_Totals[NumberOfTotals - 1 - i];
       PolePairState<T>       total;
@@ -562,15 +568,15 @@ private:
     return end;
   }
 
-  /** What the edge states of the warp's column follow from, of one sweep and pole pair. */
+  /** Returns the stored end state, of one sweep and pole pair, from which the edge states of the thread's column are
+   * computed. */
   __device__ PolePairState<T> &
              GetWindowEnd(unsigned int state) const
   {
     return m_Memory.WindowEnds[m_Group][state][m_Lane];
   }
 
-  /** Whether the chunk that has just arrived is the last one of the window in which the warp's sweep leaves the line.
-   */
+  /** Returns whether the chunk that has just arrived completes the window in which the warp's sweep leaves the line. */
   __device__ bool
   EndsWindow(const StreamPiece & piece, unsigned int step) const
   {
@@ -578,15 +584,15 @@ private:
     return isFirstWindow ? step + 1 == VLookAhead && piece.LoadBegin == 0 : step + 1 == m_Arguments.NumberOfChunks;
   }
 
-  /** Whether chunks can be filtered only from now on, with the edge states of the whole line. */
+  /** Returns whether the step completes the end states of the whole line. Chunks can be filtered only after it. */
   __device__ bool
   CompletesLine(unsigned int step) const
   {
     return m_Arguments.Closure.OfWholeLine && step + 1 == m_Arguments.NumberOfChunks;
   }
 
-  /** Makes the edge state as soon as it follows, before a chunk needs it, and adds it to the total of the chunk with
-   * which the warp's sweep enters the line. */
+  /** Computes the edge state as soon as its inputs are complete, before a chunk needs it, and adds it to the total of
+   * the chunk with which the warp's sweep enters the line. */
   __device__ void
   EnterLine(unsigned int step)
   {
@@ -654,7 +660,8 @@ private:
     }
   }
 
-  /** A chunk arrives, and the one that arrived VLookAhead steps ago is filtered. Returns the next step's slot. */
+  /** Processes a step: a chunk arrives, and the chunk that arrived VLookAhead steps earlier is filtered. Returns the
+   * next step's slot. */
   __device__ unsigned int
   RunStep(const StreamPiece & piece,
           unsigned int        step,
@@ -662,7 +669,7 @@ private:
           StreamSegment<T> &  arriving,
           StreamSegment<T> &  old)
   {
-    // The slot after the arriving chunk's is the one of the old chunk.
+    // The slots are a ring, so the oldest chunk has the slot after the arriving one's.
     const unsigned int oldSlot = slot + 1 == Memory::Slots ? 0 : slot + 1;
     if (step < piece.LoadEnd)
     {
@@ -735,7 +742,7 @@ private:
     }
   }
 
-  /** Gives the place of the oldest chunk to the producer. */
+  /** Returns the buffer of the oldest chunk to the producer. */
   __device__ void
   GiveBack()
   {
@@ -754,7 +761,7 @@ private:
     return m_Memory.ChunkStates[m_Group][m_Segment][chunk][m_Lane];
   }
 
-  /** Turns the totals of the line's chunks into their start states, as ScanChunksKernel does. */
+  /** Turns the totals of the line's chunks into their start states, in place, as ScanChunksKernel does. */
   __device__ void
   ScanChunks() const
   {
@@ -775,7 +782,7 @@ private:
     asm volatile("bar.sync %0, %1;" ::"r"(1 + m_Group), "n"(StreamSegments * WarpSize) : "memory");
   }
 
-  /** Waits for the group's warps that scan. */
+  /** Waits for those warps of the group that scan. */
   __device__ void
   WaitForScans() const
   {
@@ -798,7 +805,7 @@ private:
     return segment;
   }
 
-  /** End states of the thread's segment. */
+  /** Stores the end states of the thread's segment. */
   __device__ void
   Reduce(const StreamSegment<T> & segment, unsigned int slot)
   {
@@ -811,7 +818,8 @@ private:
     }
   }
 
-  /** Pixels beyond the end of the line repeat its last value, or continue it as the boundary mode says. */
+  /** Fills the pixels beyond the end of the line: they repeat its last value, or continue it as the boundary mode says.
+   */
   __device__ void
   ContinueLine(const StreamPiece & piece, unsigned int chunk, unsigned int place)
   {
@@ -844,8 +852,8 @@ private:
     }
   }
 
-  /** One state of all columns of the group for each of the first warps: the total of the arriving chunk, and the start
-   * states of the segments of the chunk that arrived VLookAhead steps ago. */
+  /** Scans one state of all columns of the group, in each of the first warps. Computes the total of the arriving chunk,
+   * and the start states of the segments of the chunk that arrived VLookAhead steps earlier. */
   __device__ void
   Scan(const StreamPiece & piece, unsigned int step, unsigned int slot, unsigned int oldSlot)
   {
@@ -884,11 +892,11 @@ private:
     }
   }
 
-  /** Turns the end states of a chunk's segments into their start states. */
+  /** Turns the end states of a chunk's segments into their start states, in place. */
   __device__ void
   ScanSegments(unsigned int slot, PolePairState<T> start) const
   {
-    // These are loaded together: the compiler would wait for the next one after each store.
+    // All are loaded first, because the compiler would otherwise wait for a load after each store.
     PolePairState<T> ends[StreamSegments];
 #pragma unroll
     for (unsigned int i = 0; i < StreamSegments; ++i)
@@ -919,7 +927,7 @@ private:
     return m_Arguments.SegmentPower[this->GetPair()];
   }
 
-  /** State of the warp's sweep in the i-th segment that it meets. */
+  /** Returns the state of the i-th segment that the warp's sweep passes. */
   __device__ PolePairState<T> &
              GetState(unsigned int slot, unsigned int i) const
   {
@@ -927,14 +935,15 @@ private:
   }
 
 
-  /** Whether the warp's sweep enters the line with this chunk, in another state than zero. */
+  /** Returns whether the warp's sweep enters the line with this chunk, in a state that may differ from zero. */
   __device__ bool
   IsEntrance(unsigned int chunk) const
   {
     return this->IsAnticausal() ? chunk == m_Arguments.LastChunk : HoldsEdge && chunk == 0;
   }
 
-  /** The state with which it does. Before a line that continues with its edge value all states are zero. */
+  /** Returns the state with which the warp's sweep enters the line. The causal state is zero before a line that
+   * continues with its edge value. */
   __device__ PolePairState<T>
              GetEdge() const
   {
@@ -948,7 +957,8 @@ private:
     }
   }
 
-  /** End state of a whole chunk. Those of the first and the last chunk include the continuation of the line. */
+  /** Returns the total of a chunk. For some tasks, the first and the last chunk include the continuation of the line.
+   */
   __device__ PolePairState<T>
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
@@ -967,7 +977,7 @@ private:
     return total;
   }
 
-  /** State at the side of the chunk where the warp's sweep begins. */
+  /** Returns the start state of the warp's sweep over the chunk. */
   __device__ PolePairState<T>
              GetStart(unsigned int chunk)
   {
@@ -981,14 +991,15 @@ private:
     {
       return this->GetEdge();
     }
-    // m_Totals[VLookAhead] is the total of the chunk itself. Before the line all totals are zero.
+    // m_Totals[VLookAhead] is the total of the chunk itself. Totals before the line are zero.
     PolePairState<T> start;
     if constexpr (VLookAhead > 0)
     {
 #pragma unroll
       for (unsigned int i = 0; i < VLookAhead; ++i)
       {
-        // These are copies: a reference to one of two would keep all of them in memory.
+        // These are copies, because a reference to one of two array elements would keep the array in local memory
+        // instead of registers.
         const PolePairState<T> before = m_Totals[i];
         const PolePairState<T> behind = m_Totals[NumberOfTotals - 1 - i];
         PolePairState<T>       neighbour;
@@ -1017,7 +1028,7 @@ private:
     return needed ? m_Arguments.States[this->GetChunkStateIndex(chunk)] : PolePairState<T>{};
   }
 
-  /** Writes the result of the oldest chunk in its place. */
+  /** Overwrites the oldest chunk in the ring by its result. */
   __device__ void
   Filter(const StreamSegment<T> & segment, unsigned int slot)
   {
@@ -1044,12 +1055,12 @@ private:
   RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
   T                                m_Subtracted;
   T                                m_First{ 0 };
-  T                                m_Last{ 0 }; // less m_First, without other edges
-  PolePairState<T>                 m_Edge;      // with which the warp's sweep enters the line, with other edges
-  PolePairState<T>                 m_Totals[NumberOfTotals];
-  size_t                           m_StateLine{ 0 }; // of all lines
-  bool                             m_HasLine{ false };
-  PolePairState<T>                 m_NextStart; // of the next chunk, under way
+  T                                m_Last{ 0 }; // relative to m_First, if lines continue with their edge values
+  PolePairState<T> m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or FollowsFromTotals
+  PolePairState<T> m_Totals[NumberOfTotals];
+  size_t           m_StateLine{ 0 }; // index of the thread's line among all lines
+  bool             m_HasLine{ false };
+  PolePairState<T> m_NextStart; // start state of the next chunk, loaded ahead
 };
 
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
@@ -1078,7 +1089,7 @@ RunStream(const StreamArguments<T> & arguments)
   }
 }
 
-/** One result of one pass; the last warp moves the chunks. */
+/** Runs one stream of a pass with one result. The last warp moves the chunks. */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __global__ void
 __launch_bounds__(StreamConsumers + WarpSize, 1) StreamKernel(const __grid_constant__ StreamArguments<T> arguments)

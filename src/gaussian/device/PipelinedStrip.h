@@ -12,11 +12,11 @@
 
 namespace itk::cuda::gaussian
 {
-/** Whether the copy engine can move the chunks of a pass with one result. */
+/** Returns whether the copy engine can move the chunks of a pass with one result. */
 bool
 CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device);
 
-/** RunLinePass() by streams. */
+/** Implements RunLinePass() with streams. */
 void
 RunStreamedPass(const CudaGaussianLinePass &    pass,
                 const LineSchedule &            schedule,
@@ -25,23 +25,23 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
                 Workspace                       workspace,
                 const Context &                 context);
 
-/** What the first pass of smoothing with a mask reads. */
+/** The input of the first pass of smoothing with a mask. */
 struct MaskedSource
 {
-  const void *       Image;      // nullptr: the weights of the mask
-  const void *       Subtracted; // from the valid pixels of the image
+  const void *       Image;      // nullptr: the pass filters the weights of the mask
+  const void *       Subtracted; // the value that is subtracted from the valid pixels of the image
   const DeviceView & Valid;      // of UChar, with the size and strides of image and destination
 };
 
-/** RunMaskPass() or RunValidPass() by streams, of lines that continue with their edge values. \return whether streams
- * can */
+/** Implements RunMaskPass() and RunValidPass() with streams, for lines that continue with their edge values. \return
+ * whether streams can run the pass */
 bool
 RunStreamedMaskPass(const CudaGaussianLinePass & pass,
                     const MaskedSource &         source,
                     const DeviceView &           destination,
                     const Context &              context);
 
-/** RunChunkTotals() and RunChunksFromStates() by streams. */
+/** Implement RunChunkTotals() and RunChunksFromStates() with streams. */
 void
 RunStreamTotals(const CudaGaussianLinePass &    pass,
                 const LineSchedule &            schedule,
@@ -56,28 +56,30 @@ RunStreamFromStates(const CudaGaussianLinePass &    pass,
                     const void *                    starts,
                     const Context &                 context);
 
-/** An array in device memory and the box of it that one bulk copy moves, densely packed in shared memory. Neighbours
- * along the first axis are adjacent. */
+/** An array in device memory, and the box of it that one bulk copy moves. The box is packed in shared memory.
+ * Neighbours along the first axis are adjacent. */
 struct TensorBox
 {
-  void *                      Data{ nullptr };      // a multiple of 16
+  void *                      Data{ nullptr };      // aligned to 16 bytes
   size_t                      BytesPerElement{ 4 }; // float or double
   std::array<size_t, 3>       Size{};               // elements
   std::array<size_t, 2>       StrideBytes{};        // of the second and third axis; multiples of 16
-  std::array<unsigned int, 3> Box{};                // elements, 256 along each axis at most
-  bool                        Swizzled{ false };    // for rows of 128 bytes, whose parts of 16 bytes are permuted
+  std::array<unsigned int, 3> Box{};                // elements, at most 256 along each axis
+  bool                        Swizzled{ false };    // permutes the 16-byte parts of rows of 128 bytes
 };
 
-/** Whether the device has such copies and its code was compiled with them. With ITK_CUDAFILTERS_NO_BULK_COPIES=1 in the
- * environment none has. The results have the same bits without them. \exception CudaError */
+/** Returns whether the device has bulk copies and its code was compiled with them. With
+ * ITK_CUDAFILTERS_NO_BULK_COPIES=1 in the environment it is false for all devices. Results have the same bits without
+ * bulk copies. \exception CudaError */
 CudaFilters_EXPORT bool
 HasBulkCopies(int device);
 
-/** Whether sizes and strides are within the limits of such copies. */
+/** Returns whether sizes and strides are within the limits of bulk copies. */
 bool
 FitsTensorMap(const TensorBox & box);
 
-/** The copy engine's description of the array. Elements beyond the array read as zero and are not written.
+/** Makes the copy engine's description (tensor map) of the array. Elements beyond the array are read as zero and are
+ * not written.
  *
  * \exception CudaError */
 CUtensorMap

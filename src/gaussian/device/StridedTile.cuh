@@ -6,7 +6,8 @@
 
 namespace itk::cuda::gaussian
 {
-/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. A tile begins where a chunk does. */
+/** A tile of 32 adjacent lines in shared memory. Warp s holds segment s of each line, and lane i the line i. Tiles
+ * begin at chunk boundaries. */
 template <typename T, unsigned int VPairs, TileTask VTask>
 class StridedTile
 {
@@ -24,7 +25,7 @@ public:
     m_Edges = m_States + NumberOfStates<VPairs> * arguments.Schedule.Segments * WarpSize;
 
     const LineGeometry & geometry = arguments.Geometry;
-    // The grid counts blocks in 32 bits.
+    // 32 bits suffice, because the grid's number of blocks has 32 bits.
     const unsigned int columnBlocks = static_cast<unsigned int>((geometry.InnerCount + WarpSize - 1) / WarpSize);
     const unsigned int tiles = static_cast<unsigned int>(arguments.Schedule.NumberOfTiles);
     const unsigned int rest = blockIdx.x / columnBlocks;
@@ -42,7 +43,8 @@ public:
     m_Segment = threadIdx.x / WarpSize;
   }
 
-  /** Rows beyond the end of the line repeat its last value, or continue it as the boundary mode says. */
+  /** Loads the tile. Rows beyond the end of the line repeat its last value, or continue it as the boundary mode says.
+   */
   __device__ void
   Load()
   {
@@ -78,7 +80,8 @@ public:
     {
       ContinueLines();
     }
-    // Read from shared memory if it is there: global memory would keep the block waiting.
+    // The first pixels are read from shared memory if the tile has them, because the block would wait for global
+    // memory.
     const bool isInTile = m_Range.Begin == 0 && m_Arguments.First == m_Arguments.Sources[0];
     m_First =
       isInTile
@@ -86,11 +89,12 @@ public:
         : (m_Lane < m_Columns ? m_Arguments.First[m_Outer * m_Arguments.FirstStride + m_FirstColumn + m_Lane] : T(0));
     if (isInTile)
     {
-      __syncthreads(); // TakeQuad() changes it
+      __syncthreads(); // TakeQuad() overwrites the first pixels
     }
   }
 
-  /** Four pixels of the thread's segment, which from now on are relative to the line's first. */
+  /** Returns four pixels of the thread's segment after subtracting the line's first pixel. The tile, too, holds the
+   * differences from here on. */
   __device__ void
   TakeQuad(unsigned int quad, T (&x)[4]) const
   {
@@ -103,7 +107,7 @@ public:
     }
   }
 
-  /** Four pixels of the thread's segment, after TakeQuad(). */
+  /** Returns four pixels of the thread's segment. TakeQuad() must have been called for them. */
   __device__ void
   LoadQuad(unsigned int quad, T (&x)[4]) const
   {
@@ -150,7 +154,7 @@ public:
     return starts;
   }
 
-  /** Whether any pixel of the thread's segment is. */
+  /** Returns whether any pixel of the thread's segment is written. */
   __device__ bool
   IsWritten() const
   {
@@ -190,7 +194,7 @@ public:
   }
 
 private:
-  /** Fills the rows beyond the end of the line in another mode than Nearest. */
+  /** Fills the rows beyond the end of the line in other modes than Nearest. */
   __device__ void
   ContinueLines()
   {
@@ -204,12 +208,12 @@ private:
     __syncthreads();
   }
 
-  /** What getValue(elements from the column's first pixel) gives where a pixel is valid, and 0 elsewhere. */
+  /** Loads getValue(elements from the column's first pixel) where a pixel is valid, and 0 elsewhere. */
   template <typename TGetValue>
   __device__ void
   LoadByMask(const TGetValue & getValue) const
   {
-    constexpr unsigned int      batch = 8; // pixels that are under way together
+    constexpr unsigned int      batch = 8; // loads in flight at a time
     const unsigned int          step = blockDim.x / WarpSize;
     const unsigned char * const column = m_Arguments.Mask + m_Base + min(m_Lane, m_Columns - 1);
     for (unsigned int begin = m_Segment; begin < m_Rows; begin += batch * step)
@@ -222,7 +226,7 @@ private:
         const size_t position = m_Range.Begin + min(begin + i * step, m_Range.ReadEnd - 1);
         const size_t offset = position * m_Arguments.Geometry.LineStride;
         valid[i] = column[offset];
-        values[i] = getValue(offset); // whatever the mask says: the pixel need not wait for it
+        values[i] = getValue(offset); // loaded for invalid pixels, too, so that the load need not wait for the mask
       }
 #pragma unroll
       for (unsigned int i = 0; i < batch; ++i)
@@ -263,7 +267,7 @@ private:
     }
   }
 
-  /** Where four pixels of the thread's segment lie, WarpSize apart. */
+  /** Returns the address of the first of four pixels of the thread's segment. They are WarpSize apart. */
   __device__ T *
   GetQuad(unsigned int quad) const
   {
@@ -290,14 +294,14 @@ private:
     return (ofLine * NumberOfStates<VPairs> + state) * m_Arguments.Geometry.GetNumberOfLines() + GetLine();
   }
 
-  /** The lane's line among all lines. */
+  /** Returns the index of the lane's line among all lines. */
   __device__ size_t
   GetLine() const
   {
     return m_Outer * m_Arguments.Geometry.InnerCount + m_FirstColumn + m_Lane;
   }
 
-  /** Calls `function(state, chunk)` for all states of the tile's chunks, each from one warp. */
+  /** Calls `function(state, chunk)` for all states of the tile's chunks. One warp calls it for each of them. */
   template <typename TFunction>
   __device__ void
   ForEachChunkState(const TFunction & function) const
@@ -314,14 +318,14 @@ private:
     return state >= VPairs;
   }
 
-  /** Fewer at the end of the line. */
+  /** Returns the number of segments of a chunk, which is smaller at the end of the line. */
   __device__ unsigned int
   GetSegmentsOfChunk(unsigned int chunk) const
   {
     return min(SegmentsOfChunk, m_EndSegment - chunk * SegmentsOfChunk);
   }
 
-  /** The i-th segment of a chunk that the state's sweep meets. */
+  /** Returns the i-th segment of a chunk that the state's sweep passes. */
   __device__ unsigned int
   GetSegment(unsigned int state, unsigned int chunk, unsigned int i) const
   {
@@ -340,7 +344,7 @@ private:
   }
 
   /** Replaces the end state of each segment of a chunk by the end state of the chunk up to that segment, from zero
-   * state. Returns the last one, the chunk's total. */
+   * state (an inclusive scan). Returns the last one, which is the chunk's total. */
   __device__ PolePairState<T>
              AccumulateChunk(unsigned int state, unsigned int chunk) const
   {
@@ -360,14 +364,14 @@ private:
     return total;
   }
 
-  /** End state of a chunk from zero state, after AccumulateChunk(). */
+  /** Returns the total of a chunk. AccumulateChunk() must have been called for it. */
   __device__ PolePairState<T>
              GetChunkTotal(unsigned int state, unsigned int chunk) const
   {
     return m_States[GetStateIndex(state, GetSegment(state, chunk, GetSegmentsOfChunk(chunk) - 1))];
   }
 
-  /** That of the whole line. */
+  /** Returns the total of the whole line. */
   __device__ PolePairState<T>
              GetLineTotal(unsigned int state) const
   {
@@ -381,7 +385,7 @@ private:
     return total;
   }
 
-  /** Makes the states with which the sweeps enter the lines, each by one warp. */
+  /** Computes the states with which the sweeps enter the lines. One warp computes each state. */
   __device__ void
   CloseLines() const
   {
@@ -400,7 +404,7 @@ private:
     __syncthreads();
   }
 
-  /** State at the side of the chunk where the state's sweep begins. */
+  /** Returns the start state of the sweep over the chunk. */
   __device__ PolePairState<T>
              GetChunkStart(unsigned int state, unsigned int chunk) const
   {
@@ -430,7 +434,7 @@ private:
     }
     else if (IsAnticausal(state) && count == toEdge && HoldsLineEnd())
     {
-      const T last = m_Values[(m_Rows - 1) * WarpSize + m_Lane]; // relative since TakeQuad()
+      const T last = m_Values[(m_Rows - 1) * WarpSize + m_Lane]; // less the first pixel, because TakeQuad() has run
       start = SteadyState(m_Arguments.Dynamics.Section[pair], last);
     }
     for (unsigned int i = count; i > 0; --i)
@@ -442,15 +446,15 @@ private:
     return start;
   }
 
-  /** Whether the tile ends where the line ends. The line continues there with its last value. Before its first pixel
-   * all states are zero, because the pixel is zero. */
+  /** Returns whether the tile ends where the line ends and continues with its last value. At the begin of a line no
+   * such check is needed: all states are zero there, because the first pixel is zero after the subtraction. */
   __device__ bool
   HoldsLineEnd() const
   {
     return m_Range.Begin + m_Range.ReadEnd == m_Arguments.Geometry.LineLength && !m_Arguments.EndIsCut;
   }
 
-  /** State at the side of the thread's segment where the state's sweep begins. */
+  /** Returns the start state of the sweep over the thread's segment. */
   __device__ PolePairState<T>
              GetSegmentStart(unsigned int state) const
   {
@@ -473,7 +477,7 @@ private:
   TileRange                            m_Range;
   size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;
   unsigned int                         m_Rows, m_Columns, m_Lane, m_Segment;
-  unsigned int                         m_EndSegment, m_Chunks; // of the tile's part of the line
+  unsigned int                         m_EndSegment, m_Chunks; // ends of the tile's part of the line
   T                                    m_First;
 };
 } // namespace itk::cuda::gaussian

@@ -14,12 +14,12 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-// What the two kinds of tile share: the arguments of a pass, and where a tile lies on its lines.
+// Code that both kinds of tile share: the arguments of a pass, and the position of a tile on its lines.
 
 namespace itk::cuda::gaussian
 {
-/** Powers of the state matrix over 0 to 32 segments. Those of three pole pairs in double beyond 16 are made of two: a
- * kernel's arguments hold 4096 bytes, before the drivers of CUDA 12.1. */
+/** Powers of the state matrix over 0 to 32 segments. For three pole pairs in double, the powers beyond 16 are products
+ * of two stored ones, because a kernel's arguments are limited to 4096 bytes in drivers before CUDA 12.1. */
 template <typename T, unsigned int VPairs>
 struct SegmentPowers
 {
@@ -41,8 +41,8 @@ struct SegmentPowers
   }
 };
 
-/** End states of the causal and anticausal sweep over a segment of L = VLength pixels are sums of Even[k] (x[k] +
- * x[L-1-k]) minus and plus Odd[k] (x[k] - x[L-1-k]), over k < L / 2. */
+/** Weights that give the end states of both sweeps over a segment of L = VLength pixels. The causal (anticausal) end
+ * state is the sum over k < L / 2 of Even[k] (x[k] + x[L-1-k]) minus (plus) Odd[k] (x[k] - x[L-1-k]). */
 template <typename T, unsigned int VPairs, unsigned int VLength>
 struct EndWeights
 {
@@ -61,23 +61,23 @@ struct LinePassResult
 
 constexpr unsigned int MaximumResults = 3;
 
-/** Of two of as many results, or of one with itself. */
+/** Number of products of two of MaximumResults results, including the squares. */
 constexpr unsigned int MaximumProducts = MaximumResults * (MaximumResults + 1) / 2;
 
-/** Along strided lines a pass has several results of one source. Along contiguous lines it has several sources with one
- * result each, which combine to one image. */
+/** Arguments of a pass. Along strided lines a pass has several results of one source. Along contiguous lines it has
+ * several sources with one result each, and the results are combined in one image. */
 template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
   const T *                Sources[MaximumResults];
   const unsigned char *    Mask;       // for TileTask::FilterMask and FilterValid: with the strides of the destination
-  const T *                Subtracted; // for TileTask::FilterValid: what is subtracted from valid pixels
+  const T *                Subtracted; // for TileTask::FilterValid: the value that is subtracted from valid pixels
   unsigned int             NumberOfSources;
-  const T *                First;                 // strided lines: the pixels that are subtracted, one for each line
-  size_t                   FirstStride;           // elements from those of a group of lines to the next's
-  bool                     EndIsCut;              // strided lines go on behind their ends
-  PolePairState<T> *       States;                // Partition: as in ScanArguments
-  const PolePairState<T> * Edges[MaximumResults]; // of each source's lines, [sweep and pole pair][line];
+  const T *                First;       // strided lines: the pixels that are subtracted, one per line
+  size_t                   FirstStride; // elements between the first pixels of two consecutive groups of lines
+  bool                     EndIsCut;    // whether strided lines continue behind their ends
+  PolePairState<T> *       States;      // Partition: as in ScanArguments
+  const PolePairState<T> * Edges[MaximumResults]; // edge states of each source's lines, [sweep and pole pair][line];
                                                   // nullptr: lines continue with their edge values
   LineGeometry                            Geometry;
   bool                                    Aligned; // every line or row of lines begins at a multiple of 16 bytes
@@ -87,10 +87,10 @@ struct LinePassArguments
   SegmentPowers<T, VPairs>                Powers;
   EndWeights<T, VPairs, SegmentLength<T>> Ends;
   unsigned int                            Width; // contiguous lines: segments of a part of a line (LineParts)
-  unsigned int                            Reach; // segments after which states are less than rounding
+  unsigned int                            Reach; // segments over which a state decays below rounding
   LinePassResult<T, VPairs>               Results[MaximumResults];
-  // Contiguous lines whose tiles the copy engine moves: all segments but an incomplete last one, as an array of
-  // segments and lines; a box is the part of a warp.
+  // For contiguous lines whose tiles the copy engine moves: the array of all segments, except an incomplete last one,
+  // and lines. A box is the part of a warp.
   bool        LoadsInBulk;
   bool        StoresInBulk;
   CUtensorMap SourceMaps[MaximumResults];
@@ -99,7 +99,7 @@ struct LinePassArguments
 
 static_assert(sizeof(LinePassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
 
-/** A line that continues as the schedule says. */
+/** Returns a line that continues as the schedule says. */
 template <typename T>
 __device__ inline ContinuedLine<T>
 GetContinuedLine(const LineSchedule & schedule, const LineGeometry & geometry, const T * pixels)
@@ -111,31 +111,31 @@ GetContinuedLine(const LineSchedule & schedule, const LineGeometry & geometry, c
 /** What a kernel does with its tile. */
 enum class TileTask : unsigned char
 {
-  Filter,           // the border states follow from the tile's own ends
+  Filter,           // computes the border states from the tile's own end pixels
   WriteTotals,      // first step of Partition
   FilterFromStates, // last step of Partition
-  FilterFromTotals, // the border states follow from the line's totals, as its boundary mode says (EdgeClosure)
-  FilterWholeLines, // all steps of StreamPartition, of lines of few chunks
-  FilterMask,       // Filter of strided lines whose pixels are the weights of a mask
-  FilterValid       // Filter of strided lines of valid pixels, less a value, and zeros
+  FilterFromTotals, // computes the border states from the line's totals, as its boundary mode says (EdgeClosure)
+  FilterWholeLines, // all steps of StreamPartition, for lines of few chunks
+  FilterMask,       // Filter for strided lines whose pixels are the weights of a mask
+  FilterValid       // Filter for strided lines of valid pixels less a value, with zeros elsewhere
 };
 
-/** Whether the pixels of a task's lines follow from a mask. */
+/** Whether a task computes the pixels of its lines from a mask. */
 template <TileTask VTask>
 constexpr bool ReadsMask = VTask == TileTask::FilterMask || VTask == TileTask::FilterValid;
 
-/** States of both sweeps. Index 0 is the causal one. */
+/** States of both sweeps. Index 0 is the causal sweep. */
 template <typename T, unsigned int VPairs>
 struct SweepStates
 {
   LineState<T, VPairs> Sweep[2];
 };
 
-/** Of both sweeps together. */
+/** Number of states of both sweeps. */
 template <unsigned int VPairs>
 constexpr unsigned int NumberOfStates = 2 * VPairs;
 
-/** A tile's part of the line: `Begin` is the first pixel read, the rest counts from there. */
+/** A tile's part of the line. `Begin` is the first pixel that is read; the other positions are relative to it. */
 struct TileRange
 {
   size_t       Begin;
@@ -160,7 +160,7 @@ GetTileRange(const LineSchedule & schedule, size_t lineLength, size_t tile)
   return range;
 }
 
-/** The dynamic shared memory of the block. */
+/** Returns the dynamic shared memory of the block. */
 __device__ inline unsigned char *
 GetSharedMemory()
 {
@@ -168,7 +168,8 @@ GetSharedMemory()
   return shared;
 }
 
-/** Copies 16 bytes to shared memory. Only the first `count` elements are read; the rest is zero. */
+/** Copies 16 bytes to shared memory asynchronously. Only the first `count` elements are read; the others are set to
+ * zero. */
 template <typename T>
 __device__ inline void
 CopyVectorAsync(T * destination, const T * source, unsigned int count)
@@ -191,14 +192,14 @@ ShuffleDown(T value, unsigned int delta, unsigned int width)
 }
 } // namespace itk::cuda::gaussian
 
-// A thread's work on its segment of a line, wherever the pixels lie. TTile::TakeQuad() loads pixels the first time, and
-// TTile::LoadQuad() after that. TTile::Length is their number. TTile::ReadsTwice says whether registers are too few to
-// keep them.
+// A thread's work on its segment of a line, independent of where the pixels are stored. TTile::TakeQuad() loads pixels
+// the first time, and TTile::LoadQuad() after that. TTile::Length is the number of pixels of a segment.
+// TTile::ReadsTwice says whether there are too few registers to keep them.
 
 namespace itk::cuda::gaussian
 {
-/** End states of the thread's segment, each sweep from zero state. Both sweeps weigh pixel k and its mirror image with
- * the same two numbers, so the sum and the difference of the two pixels serve both sweeps. */
+/** Returns the end states of the thread's segment, each sweep from zero state. Both sweeps weigh pixel k and its mirror
+ * image with the same two numbers, so that the sum and the difference of the two pixels serve both sweeps. */
 template <typename T, unsigned int VPairs, typename TTile>
 __device__ inline SweepStates<T, VPairs>
 GetSegmentEnds(const TTile & tile, const EndWeights<T, VPairs, TTile::Length> & weights)
@@ -238,9 +239,9 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T, VPairs, TTile::Length> & 
   return states;
 }
 
-/** Response of the thread's segment, without the line's offset. The contributions of the sweeps are added before the
- * pixel itself. The mirror image of a line within one segment therefore gives the mirror image of the result, bit for
- * bit. */
+/** Computes the response of the thread's segment, without the line's offset. The contributions of the sweeps are added
+ * first, and the pixel's own contribution last. The mirror image of a line within one segment therefore gives the
+ * mirror image of the result, bit for bit. */
 template <typename T, unsigned int VPairs, typename TTile>
 __device__ inline void
 FilterSegment(const TTile &                   tile,
@@ -264,7 +265,8 @@ FilterSegment(const TTile &                   tile,
   }
   if constexpr (TTile::ReadsTwice)
   {
-    // The pixels are read again: without a barrier the compiler would keep them, and halve the threads that fit.
+    // The pixels are read again. Without a barrier the compiler would keep them in registers, which would halve the
+    // number of threads that fit.
     __syncwarp();
   }
 #pragma unroll

@@ -20,7 +20,8 @@ IsInline(const CudaGaussianFirPass & pass)
   return pass.GetRadius() <= FirInlineRadius;
 }
 
-/** Launches blocks of threads that compute `pixelsOfBlock` pixels each. A launch has as many of them as are allowed. */
+/** Launches `blocks` blocks of threads, each of which computes `pixelsOfBlock` pixels. If the driver ends long kernels,
+ * the blocks are divided among several launches (FirProductsOfLaunch). */
 template <typename T>
 void
 LaunchInGroups(void (*kernel)(FirArguments<T>),
@@ -92,7 +93,7 @@ RunFirPassAs(const CudaGaussianFirPass & pass,
   }
   else
   {
-    // The copy is from pageable memory: on return the weights have been read.
+    // The copy is from pageable memory, so the weights have been read when the call returns.
     ITK_CUDA_CALL(
       cudaMemcpyAsync(table, weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice, context.GetStream()));
   }

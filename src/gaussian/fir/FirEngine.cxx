@@ -44,7 +44,8 @@ public:
     return "a discrete Gaussian filter";
   }
 
-  /** The type of the other filters, or double if the plan's sums are those of double. */
+  /** Returns double if the plan truncates after each pass, because its sums must then be those of double; otherwise the
+   * type that other filters compute in. */
   CudaComponentType
   GetComputeType(const CudaImageView & input, const CudaImageView & output) const override
   {
@@ -124,7 +125,7 @@ namespace itk::CudaDetail
 {
 namespace
 {
-/** The last axis with more than one pixel. */
+/** Returns the last axis with more than one pixel. */
 unsigned int
 GetLastAxis(const CudaImageView & image)
 {
@@ -165,7 +166,7 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
 
 namespace
 {
-/** A part of the image: planes of the output, and what it reads. */
+/** A part of the image: planes of the output, and the planes of the input that they need. */
 struct FirSlab
 {
   CudaGaussianFirPlan Plan;
@@ -205,7 +206,7 @@ MakeFirSlab(const CudaGaussianFirPlan & plan,
   return slab;
 }
 
-/** Most planes of a slab that fit into `bytes`; at least one. */
+/** Returns the largest number of planes of a slab that fits into `bytes`, but at least one. */
 size_t
 GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
                    const CudaImageView &       input,
@@ -218,7 +219,7 @@ GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
   for (size_t tooMany = all + 1; tooMany - fits > 1;)
   {
     const size_t  planes = fits + (tooMany - fits) / 2;
-    const size_t  first = std::min(all - planes, planes); // with planes on both sides, if there are some
+    const size_t  first = std::min(all - planes, planes); // a slab with neighbours on both sides, if there is one
     const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, planes);
     (CudaGaussianFirWorkingSet(slab.Plan, slab.Input, slab.Output) <= bytes ? fits : tooMany) = planes;
   }

@@ -19,9 +19,9 @@ ForBundlesInParallel(size_t                                      count,
                      const Report &                              report,
                      const std::function<void(size_t, size_t)> & run)
 {
-  constexpr size_t pixelsOfPiece = 1 << 16; // a piece costs 10 us to start
+  constexpr size_t pixelsOfPiece = 1 << 16; // so that the 10 us that a piece costs to start do not matter
   const size_t     pieces = std::clamp<size_t>(pixels / pixelsOfPiece, 2, 10);
-  // Several parts for each thread: none waits long for the last one.
+  // Each thread gets several parts, so that no thread waits long for the last one.
   const size_t parts = std::min<size_t>(count, pieces * 4 * threader->GetNumberOfWorkUnits());
   for (size_t piece = 0; piece < pieces; ++piece)
   {
@@ -161,7 +161,7 @@ GetComponent(CudaImageView view, size_t component)
 }
 namespace
 {
-/** All passes over one component of the input. `report` takes the share of a step that is done. */
+/** Runs all passes over one component of the input. `report` receives the completed fraction of a step. */
 void
 RunPlan(const CudaGaussianPlan &                             plan,
         HostImages &                                         images,

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <type_traits>
 
-// Smoothing over the valid pixels alone: the quotient of two smoothed images.
+// Smoothing over the valid pixels only, on the host: the quotient of two smoothed images.
 
 namespace itk::cuda::gaussian
 {
@@ -43,8 +43,8 @@ VerifyPlanAndMask(const CudaGaussianPlan & plan, const CudaImageView & input, co
 
 namespace
 {
-/** Calls f(position in `a`, position in `b`, position in `c`) for the pixels of three images of one size, their rows by
- * several threads. */
+/** Calls f(position in `a`, position in `b`, position in `c`) for the pixels of three images of the same size. The rows
+ * are distributed over the threads. */
 template <typename TFunction>
 void
 ForEachPixel(const CudaImageView & a,
@@ -86,7 +86,7 @@ GetMaskPixels(const CudaGaussianMask & mask)
   return static_cast<const unsigned char *>(mask.Valid.Data);
 }
 
-/** The first valid pixel that is finite; 0 if there is none. */
+/** Returns the first valid pixel that is finite, or 0 if there is no such pixel. */
 template <typename TComponent>
 double
 FindValidValue(const TComponent * pixels, const CudaImageView & view, const CudaGaussianMask & mask)
@@ -110,7 +110,7 @@ FindValidValue(const TComponent * pixels, const CudaImageView & view, const Cuda
   return 0.0;
 }
 
-/** Runs over one image and one mask, computing in T. */
+/** Smooths one image with one mask, computing in T. */
 template <typename T>
 class MaskedRun
 {
@@ -156,7 +156,7 @@ private:
     return m_Plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant ? m_Plan.Boundary.Value : 0.0;
   }
 
-  /** The weights, 1 beyond the ends of the lines. */
+  /** Computes the smoothed weights. The weight is 1 beyond the ends of the lines. */
   void
   MakeWeights()
   {
@@ -167,7 +167,7 @@ private:
     this->Smooth(m_Weights.View, 1.0, 0);
   }
 
-  /** Copies the valid pixels less one of them, which it returns; the others become 0. */
+  /** Stores the valid pixels less one of them, and 0 elsewhere. Returns the subtracted value. */
   template <typename TComponent>
   double
   TakeValues(const TComponent * pixels, const CudaImageView & input)

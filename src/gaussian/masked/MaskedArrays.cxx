@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-// Smoothing with a mask of an array in memory that the caller keeps, on the caller's stream.
+// Smoothing with a mask for an array in the caller's device memory, on the caller's stream.
 
 namespace itk::cuda::gaussian
 {
@@ -36,7 +36,8 @@ HasConstantEdges(const CudaArrayPass & pass)
   return pass.Plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant;
 }
 
-/** The length of rows for work on single pixels: long enough for a warp, and many rows if there can be. */
+/** Returns the length of the rows in which pixelwise steps process the array. It is long enough for a warp, and so
+ * short that there are many rows, if the number of pixels has such a divisor. */
 size_t
 GetRowLength(size_t count)
 {
@@ -49,8 +50,8 @@ GetRowLength(size_t count)
   return length < shortest ? count : length;
 }
 
-/** One such run. Every pass has the bits that it has without a mask: passes that do more at a time are taken where they
- * divide the lines as the others do. */
+/** Smooths an array with a mask. Results are bit-identical to those of unmasked passes, so fused kernels are used only
+ * if they divide the lines in the same way. */
 class MaskedArrayRun
 {
 public:
@@ -127,7 +128,8 @@ private:
     return ViewAdjacent({ { m_RowLength, m_Count / m_RowLength, 1, 1, 1 } }, type, data);
   }
 
-  /** In the mode Constant 0 lies beyond the ends of the lines, so 0 is subtracted. */
+  /** Queues the computation of the value that is subtracted from the pixels. In the mode Constant the value beyond the
+   * ends of the lines is 0, so 0 is subtracted. */
   void
   QueueOffset() const
   {
@@ -161,8 +163,8 @@ private:
            HasQuotientKernel(this->MakeLastPass(m_Weights[0], m_Values), m_Context.GetDevice());
   }
 
-  /** Queues the first pass over the mask, or over the valid pixels of an image, as one kernel. \return whether there is
-   * one that divides the lines as the pass without a mask does */
+  /** Queues the first pass over the mask (`image` is nullptr) or over the valid pixels of an image as one kernel.
+   * \return whether there is a kernel that divides the lines as the pass without a mask does */
   bool
   TryFirstPass(void * image, void * destination) const
   {
@@ -189,7 +191,8 @@ private:
     }
   }
 
-  /** Passes [begin, end) with that value beyond the ends, each from the image of its parity to the other one. */
+  /** Runs the passes [begin, end) with this value beyond the ends of the lines. Each pass reads the image of its parity
+   * and writes the other one. */
   void
   RunPasses(size_t begin, size_t end, double boundaryValue, void * const (&images)[2]) const
   {
@@ -212,7 +215,8 @@ private:
     this->RunPasses(readsMask ? 1 : 0, passes, 1.0, m_Weights);
   }
 
-  /** `passes` passes left the weights in the image of their parity; the other one serves the values. */
+  /** Smooths the values and divides them by the weights. After `passes` passes the weights are in the image of this
+   * parity; the other image is reused for the values. */
   void
   SmoothValuesAndDivide(size_t passes, bool divides) const
   {
@@ -255,8 +259,8 @@ private:
   void *                             m_Valid;
 };
 
-/** A look for NaN and infinite pixels. The answer arrives in page-locked memory, which is kept until the look is over.
- */
+/** A search for NaN and infinite pixels. Its result arrives in page-locked memory. The destructor waits for the search,
+ * because it writes to this memory. */
 class NonFiniteLook
 {
 public:
@@ -284,7 +288,7 @@ public:
     m_Over.Record(m_Context);
   }
 
-  /** Waits for the look. */
+  /** Waits for the search, and returns whether it has found a pixel. */
   bool
   HasFound()
   {

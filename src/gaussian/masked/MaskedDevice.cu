@@ -18,13 +18,14 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-constexpr unsigned int Columns = 32; // threads of a block along a row, and its rows at a time
+constexpr unsigned int Columns = 32; // threads of a block along a row; its rows at a time are below
 constexpr unsigned int Rows = 8;
-constexpr size_t       LongRow = 2048; // pixels; of longer rows several blocks do parts
+constexpr size_t       LongRow = 2048; // pixels; longer rows are divided among several blocks
 constexpr size_t       MaximumBlocks = size_t{ 1 } << 16;
-constexpr size_t       MaximumSearchBlocks = size_t{ 1 } << 11; // all at work at once, that they see what others found
+constexpr size_t       MaximumSearchBlocks =
+  size_t{ 1 } << 11; // few enough to be resident at once, so that they see what other blocks have found
 
-/** A pixel by its row, counted along y, then z and t, and its place in the row. */
+/** Coordinates of a pixel. */
 struct Place
 {
   size_t X, Y, Z, T;
@@ -62,7 +63,7 @@ struct Extent
   }
 };
 
-/** Blocks along x for rows, and along y for parts of a row, `most` in all. */
+/** Returns a grid of at most `most` blocks: along x for rows, and along y for parts of a row. */
 dim3
 MakeGridOfRows(const Extent & extent, size_t most)
 {
@@ -72,7 +73,8 @@ MakeGridOfRows(const Extent & extent, size_t most)
   return grid;
 }
 
-/** Calls operation(place, index) for all pixels, in rising order in each thread, until it returns false. */
+/** Calls operation(place, index) for all pixels. A thread's indices ascend, and it stops as soon as the operation
+ * returns false. */
 template <typename TOperation>
 __global__ void
 __launch_bounds__(Columns * Rows)
@@ -104,7 +106,8 @@ ForEachPixel(const DeviceView & shape, const TOperation & operation, const Conte
     LaunchKernel(PixelsKernel<TOperation>, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
 }
 
-/** Sets pixels to what operation(place) gives. A thread loads several before it stores: it would wait for each. */
+/** Sets pixels to operation(place). A thread loads several pixels before it stores them, because it would otherwise
+ * wait for each load. */
 template <typename T, typename TOperation>
 __global__ void
 __launch_bounds__(Columns * Rows) MapKernel(const __grid_constant__ Extent extent,
@@ -168,13 +171,14 @@ struct FindOffset
   {
     if (index > *static_cast<volatile unsigned long long *>(&Found->PlaceOfPixel))
     {
-      return false; // and so are all that follow
+      return false; // later indices of this thread are larger still
     }
     if (Valid[place] == 0 || !isfinite(Image[place]))
     {
       return true;
     }
-    // One of the threads that have found a pixel together: all of them at once would wait for each other.
+    // Only one of the converged threads that have found a pixel updates the minimum, because their atomic operations
+    // would be serialised.
     const auto               finders = cooperative_groups::coalesced_threads();
     const unsigned long long first =
       cooperative_groups::reduce(finders, index, cooperative_groups::less<unsigned long long>());
@@ -228,12 +232,12 @@ SetOffsetKernel(T value, Offset<T> * found)
   found->Value = value;
 }
 
-/** 1 where a pixel counts: it is finite, and valid if there is a mask. */
+/** Returns 1 where a pixel counts: where it is finite and, if there is a mask, valid. */
 template <typename T>
 struct IsNumber
 {
   Plane<const T>             Image;
-  Plane<const unsigned char> Valid; // or no data
+  Plane<const unsigned char> Valid; // without data if there is no mask
 
   __device__ unsigned char
   operator()(const Place & place) const
@@ -243,12 +247,12 @@ struct IsNumber
   }
 };
 
-/** Sets valid pixels that are NaN or infinite to NaN. */
+/** Sets the output to NaN where the image is valid and is NaN or infinite. */
 template <typename T>
 struct KeepNaN
 {
   Plane<const T>             Image;
-  Plane<const unsigned char> Valid; // or no data
+  Plane<const unsigned char> Valid; // without data if there is no mask
   Plane<T>                   Output;
 
   __device__ bool
@@ -264,9 +268,9 @@ struct KeepNaN
 };
 
 constexpr unsigned int LookThreads = 256;
-constexpr unsigned int LookBatch = 4; // loads of a thread that are under way
+constexpr unsigned int LookBatch = 4; // loads of a thread in flight at a time
 
-/** Adjacent pixels, of which those from First on are loaded 16 bytes at a time. */
+/** An array of adjacent pixels. The pixels from First on are loaded 16 bytes at a time. */
 template <typename T>
 struct LookedAt
 {
@@ -274,7 +278,7 @@ struct LookedAt
 
   const T *      Pixels;
   size_t         Count;
-  size_t         First; // the first pixel at a multiple of 16 bytes, or Count
+  size_t         First; // the first pixel at a multiple of 16 bytes, or Count if there is no such pixel
   size_t         Loads;
   unsigned int * Found;
 };
@@ -326,7 +330,7 @@ __launch_bounds__(LookThreads) LookForNonFiniteKernel(const __grid_constant__ Lo
       found = HoldsNonFinite<T>(loaded[k]) || found;
     }
   }
-  // The pixels in front of the loads and behind them.
+  // The remaining pixels before and after those loads.
   const size_t last = image.First + image.Loads * LookedAt<T>::PerLoad;
   if (thread < image.First)
   {
@@ -364,7 +368,7 @@ struct GetValue
   __device__ T
   operator()(const Place & place) const
   {
-    // Both are loaded, and then one is selected: the pixel need not wait for the mask.
+    // Both are loaded before one is selected, so that the pixel's load need not wait for the mask.
     const T value = Image[place] - Subtracted->Value;
     return Valid[place] != 0 ? value : T(0);
   }
@@ -384,7 +388,7 @@ struct GetQuotient
   }
 };
 
-/** Calls `function` with a zero of the type. */
+/** Calls `function` with a zero of the type, float or double. */
 template <typename TFunction>
 void
 VisitReal(CudaComponentType type, const TFunction & function)

@@ -16,10 +16,10 @@ namespace
 {
 using Complex = std::complex<double>;
 
-// The limit of itk::RecursiveGaussianImageFilter.
+// The limit that itk::RecursiveGaussianImageFilter has.
 constexpr double SmallestSpacing = 1e-8;
 
-// In pixels; below it derivatives are differences.
+// In pixels. Below it derivatives are differences of neighbouring pixels.
 constexpr double SmallestAccurateSigma = 0.376;
 
 /** Half-kernels of orders 0, 1, 2 before normalisation: Re sum_j Amplitude[order][j] exp(Exponent[j] n / sigma). */
@@ -28,10 +28,10 @@ struct ExponentialSum
   unsigned int NumberOfPolePairs{ 0 };
   Complex      Exponent[CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
   Complex      Amplitude[3][CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
-  double       SmallestSigmaOfDerivatives{ 0.0 }; // in pixels; below it derivatives are differences
+  double SmallestSigmaOfDerivatives{ 0.0 }; // in pixels; below it derivatives are differences of neighbouring pixels
 };
 
-// Table 3 of Farneback and Westin (2006), amplitudes as A - iB.
+// The constants of table 3 of Farneback and Westin (2006), with amplitudes A - iB.
 ExponentialSum
 MakeDericheExponentialSum()
 {
@@ -64,8 +64,8 @@ MakeAccurateExponentialSum()
   return sum;
 }
 
-// Moments of the half-kernel, sum over n >= 0 of n^k h(n), k = 0, 1, 2: with p = pole and c = weight
-// sum p^n = 1/(1-p), sum n p^n = p/(1-p)^2, sum n^2 p^n = p(1+p)/(1-p)^3.
+// Returns a moment of the half-kernel: the sum over n >= 0 of n^k h(n), k = 0, 1, 2. With p = pole and c = weight, sum
+// p^n = 1/(1-p), sum n p^n = p/(1-p)^2, sum n^2 p^n = p(1+p)/(1-p)^3.
 double
 HalfKernelMoment(const CudaGaussianImpulseResponse & kernel, unsigned int k)
 {
@@ -91,7 +91,7 @@ CentralValue(const CudaGaussianImpulseResponse & kernel)
   return h0;
 }
 
-// Sum of the whole even kernel: its response to a constant 1.
+// Returns the sum of the whole even kernel, which is its response to a constant 1.
 double
 EvenKernelSum(const CudaGaussianImpulseResponse & kernel)
 {
@@ -131,7 +131,7 @@ VerifyBoundary(const CudaGaussianBoundary & boundary)
   }
 }
 
-/** Gives the kernel the values h(0) and h(1), and 0 beyond them.
+/** Sets the half-kernel to h(0) = first, h(1) = second, and 0 for larger n.
  *
  * The pole i q with the weight a - i b / q has h(0) = a, h(1) = b, h(2) = -a q^2 and h(3) = -b q^2. With q = 2^-30 the
  * values beyond h(1) are below the rounding of a double, and all products are exact. */
@@ -144,8 +144,9 @@ SetTwoValues(CudaGaussianImpulseResponse & kernel, double first, double second)
   kernel.Weight[0] = Complex(first, -second / q);
 }
 
-/** Makes a kernel of order 0 the three pixels of the sampled Gaussian, with the poles of the differences of its sigma.
- * What is beyond them is below 1e-6 where there are differences. */
+/** Replaces a kernel of order 0 by the three central pixels of the sampled Gaussian, with the poles that the difference
+ * kernels of its sigma have. The sigmas at which derivatives are differences are so small that the omitted pixels of
+ * the Gaussian are below 1e-6. */
 void
 SetThreePixels(CudaGaussianImpulseResponse & kernel)
 {
@@ -154,7 +155,7 @@ SetThreePixels(CudaGaussianImpulseResponse & kernel)
   SetTwoValues(kernel, 1.0 / sum, neighbour / sum);
 }
 
-/** Sampled at the pixels and normalised as itk::RecursiveGaussianImageFilter normalises. */
+/** Makes a kernel that is sampled at the pixels and normalised as in itk::RecursiveGaussianImageFilter. */
 CudaGaussianImpulseResponse
 MakeKernel(const ExponentialSum & constants,
            unsigned int           order,
@@ -184,7 +185,7 @@ MakeKernel(const ExponentialSum & constants,
   }
   if (order > 0 && kernel.SigmaInPixels < constants.SmallestSigmaOfDerivatives)
   {
-    // What the derivatives tend to as sigma goes to 0.
+    // The limits of the derivatives as sigma goes to 0.
     SetTwoValues(kernel, order == 1 ? 0.0 : -2.0, order == 1 ? -0.5 : 1.0);
     const double scale = normalizeAcrossScale ? sigma : 1.0;
     Scale(kernel, order == 1 ? (spacing < 0.0 ? -scale : scale) : scale * scale);
@@ -204,7 +205,7 @@ MakeKernel(const ExponentialSum & constants,
       break;
     }
     default: {
-      // A multiple of the smoothing response is added to make the response to a constant zero.
+      // Adds a multiple of the smoothing response, so that the response to a constant is zero.
       CudaGaussianImpulseResponse smoothing = kernel;
       std::copy(std::begin(constants.Amplitude[0]), std::end(constants.Amplitude[0]), smoothing.Weight);
       const double beta = -EvenKernelSum(kernel) / EvenKernelSum(smoothing);
@@ -212,7 +213,7 @@ MakeKernel(const ExponentialSum & constants,
       {
         kernel.Weight[j] += beta * smoothing.Weight[j];
       }
-      // n^2 / 2 gives, beside the constant's zero, sum_m h(m) m^2 / 2 = sum_{m>0} m^2 h(m).
+      // The response to a constant is zero, so n^2 / 2 gives sum_m h(m) m^2 / 2 = sum_{m>0} m^2 h(m).
       const double parabolaResponse = HalfKernelMoment(kernel, 2);
       Scale(kernel, (normalizeAcrossScale ? sigma * sigma : 1.0) / parabolaResponse);
     }
@@ -247,8 +248,8 @@ MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation approximation,
 
 namespace
 {
-/** Builds a plan as a tree: a node is an image, filtered along all axes from the last down to `axis` + 1, with the
- * terms that still need it. */
+/** Builds a plan as a tree. A node is an image that has been filtered along all axes from the last one down to `axis` +
+ * 1, together with the terms that still need it. */
 class PlanBuilder
 {
 public:
@@ -280,7 +281,7 @@ private:
     size_t           Index;
   };
 
-  /** An image that is left to be filtered along the first axis. */
+  /** An image that still has to be filtered along the first axis. */
   struct Source
   {
     unsigned int      Image;
@@ -303,7 +304,8 @@ private:
                                        m_Parameters.NormalizeAcrossScale);
   }
 
-  /** All orders of one sigma have the same poles. If derivatives are differences of pixels, order 0 follows them. */
+  /** Makes the kernel of a term along an axis. All orders of one sigma must have the same poles. If a derivative of
+   * this sigma is a difference of pixels, the kernel of order 0 is therefore replaced by SetThreePixels(). */
   CudaGaussianImpulseResponse
   MakeKernel(unsigned int axis, const Leaf & leaf) const
   {
@@ -389,7 +391,7 @@ private:
     }
   }
 
-  /** Terms that can share a pass along the axis: orders of one sigma share their states. */
+  /** Groups the terms that can share a pass along the axis. Orders of the same sigma share their states. */
   std::vector<std::vector<Leaf>>
   GroupBySigma(unsigned int axis, const std::vector<Leaf> & leaves) const
   {
@@ -404,7 +406,8 @@ private:
     return groups;
   }
 
-  /** Results that combine follow each other: the device can keep the intermediate value. */
+  /** Adds the passes whose results are combined, one directly after the other, so that the device can keep the
+   * intermediate value. */
   void
   AddCombiningPasses()
   {
@@ -417,7 +420,8 @@ private:
     }
   }
 
-  /** Along the first axis every term has a pass of its own, which carries its factor and ends in the output. */
+  /** Adds the pass along the first axis. Each term has its own; the pass applies the term's factor and writes to the
+   * output. */
   void
   AddLastPass(unsigned int source, const Leaf & leaf)
   {
@@ -427,7 +431,7 @@ private:
     const size_t component = isOwnComponent ? leaf.Index : 0;
     if (isOwnComponent || m_Done == 0)
     {
-      // Several results have adjacent numbers, apart from other images.
+      // Several results have consecutive numbers, which no other image shares.
       m_Plan.Results[component] = m_Plan.Results.size() > 1 ? m_Plan.NumberOfImages++ : this->TakeImage();
     }
     m_Plan.Passes.push_back({ 0, source, { { kernel, m_Plan.Results[component], this->GetCombine() } } });
@@ -495,7 +499,7 @@ CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int compo
   std::vector<double> sigmas = parameters.Sigma;
   if (parameters.Approximation == CudaFiltersEnums::Approximation::Deriche)
   {
-    // The last sigma moves to the component's axis, and the sigmas from there on move up.
+    // Moves the last sigma to the component's axis, and each sigma from there on to the next axis.
     const auto begin = sigmas.begin() + component;
     std::rotate(begin, sigmas.end() - 1, sigmas.end());
   }

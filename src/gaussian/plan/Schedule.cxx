@@ -44,7 +44,7 @@ GetWholeLength(const LineProblem & problem)
 size_t
 GetWindow(const LineProblem & problem)
 {
-  // Beyond the longest line, and still an integer.
+  // Longer than any line, and still exact as an integer.
   constexpr double longest = 1e15;
   const double     sigmas = GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs);
   return static_cast<size_t>(std::min(std::ceil(sigmas * problem.SigmaInPixels), longest));
@@ -60,7 +60,7 @@ GetLookAhead(const LineProblem & problem)
 
 namespace
 {
-/** Whether a block has room for such chunks. */
+/** Returns whether a block has room for the chunks of a stream with this look-ahead. */
 bool
 FitsStream(const LineProblem & problem, unsigned int lookAhead)
 {
@@ -75,7 +75,7 @@ MakeStream(LineMethod method, const LineProblem & problem, unsigned int lookAhea
   return { method, StreamSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead, {} };
 }
 
-/** Tiles of so many segments, each with a warm-up. */
+/** Makes tiles of this number of segments, which include the warm-up on both sides. */
 LineSchedule
 MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments, size_t warmUp, unsigned int lookAhead)
 {
@@ -83,7 +83,7 @@ MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments,
   return { method, segments, warmUp, step, DivideUp(problem.Length, step), lookAhead, {} };
 }
 
-/** Pixels before and after a tile that its results depend on; no value if these are all pixels. */
+/** Returns the pixels before and after a tile on which its results depend, or no value if they depend on all pixels. */
 std::optional<double>
 GetWarmUp(const LineProblem & problem)
 {
@@ -92,7 +92,7 @@ GetWarmUp(const LineProblem & problem)
     const unsigned int lookAhead = GetLookAhead(problem);
     return lookAhead == 0 ? std::nullopt : std::optional(static_cast<double>(lookAhead) * ChunkLength);
   }
-  // A warm-up of whole segments lets tiles start at aligned addresses.
+  // The warm-up consists of whole segments, so that tiles start at aligned addresses.
   const double segmentLength = SegmentBytes / problem.BytesPerComponent;
   return std::ceil(static_cast<double>(GetWindow(problem)) / segmentLength) * segmentLength;
 }
@@ -128,7 +128,7 @@ GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsig
 {
   const size_t step = kind == AxisKind::Strided ? ChunkLength : schedule.Step;
   const size_t number = DivideUp(length, step);
-  // Streams and tiles of contiguous lines are filled with the line's last value.
+  // The last chunk of a stream, and the last tile of contiguous lines, are filled up with the line's last value.
   const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StreamPartition;
   return { number, step, isFilled ? step : RoundUp(length - (number - 1) * step, SegmentBytes / bytesPerComponent) };
 }
@@ -195,7 +195,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       return MakeTiles(
         method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
     case LineMethod::Stream: {
-      // A line of one chunk needs no partition, and there is no kernel for it.
+      // A line of one chunk needs no partition, and StreamPartition has no kernel for it.
       const bool isShort = GetWholeLength(problem) <= ChunkLength;
       if ((lookAhead == 0 && !isShort) || !FitsStream(problem, std::max(1u, lookAhead)))
       {
@@ -224,7 +224,7 @@ MakeLineSchedule(const LineProblem & problem)
   }
   if (problem.WholeLength != 0 && GetLookAhead(problem) == 0)
   {
-    // Only scans take states that come from the rest of the line.
+    // Only the scan of a Partition takes states from the rest of the line.
     return *MakeLineSchedule(problem, LineMethod::Partition);
   }
   if (const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine))

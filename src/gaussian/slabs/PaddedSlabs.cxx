@@ -14,7 +14,8 @@ namespace
 {
 using ModeEnum = CudaFiltersEnums::BoundaryMode;
 
-/** A plane of the boundary value. \exception ExceptionObject if the image's type does not have the value */
+/** Makes a plane that is filled with the boundary value.
+ * \exception ExceptionObject if the image's type cannot represent the value */
 std::vector<unsigned char>
 MakeConstantPlane(double value, const CudaImageView & shape, size_t bytes)
 {
@@ -111,7 +112,7 @@ ContinuedSource::KeepEnd()
   }
 }
 
-/** Whether a plane may be needed once more, to continue the image. */
+/** Returns whether a plane may be needed again, to continue the image. */
 bool
 ContinuedSource::IsKept(size_t plane) const
 {
@@ -119,7 +120,8 @@ ContinuedSource::IsKept(size_t plane) const
          (plane <= m_Continuing || plane + m_Continuing + 1 >= m_NumberOfPlanes);
 }
 
-/** Planes of the image: those that are kept, and the others from the source, as many at a time as there are. */
+/** Reads planes of the image. Planes that are kept are copied; each run of other planes is read from the source in one
+ * call. */
 void
 ContinuedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
 {
@@ -146,7 +148,8 @@ ContinuedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixel
   }
 }
 
-/** A plane near an end. It is asked for together with those between it and the end, or the last one that came. */
+/** Returns a plane near an end. If it must be read, it is read together with the planes between it and the end, or
+ * between it and the last plane that was read. */
 const ContinuedSource::Plane &
 ContinuedSource::GetKept(size_t plane)
 {
@@ -185,7 +188,7 @@ RunContinuedSlabs(const CudaGaussianPlan &     plan,
   const size_t begin = options.FirstPlane;
   const size_t end = options.NumberOfPlanes == 0 ? planes : begin + options.NumberOfPlanes;
   continued.Sink = [&](size_t first, size_t count, const void * pixels) {
-    // The last chunk may reach beyond the image.
+    // The last chunk may extend beyond the image.
     const size_t from = std::max(first, begin + continuing);
     const size_t to = std::min(first + count, end + continuing);
     if (from < to)

@@ -26,7 +26,7 @@ DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
   parts.Within.Passes.clear();
   parts.Raw = plan.NumberOfImages;
   unsigned int              images = plan.NumberOfImages + 1;
-  std::vector<unsigned int> current(plan.NumberOfImages); // where the plan's images are
+  std::vector<unsigned int> current(plan.NumberOfImages); // current number of each image of the plan
   for (unsigned int image = 0; image < plan.NumberOfImages; ++image)
   {
     current[image] = image == 0 ? parts.Raw : image;

@@ -12,15 +12,16 @@ namespace itk::CudaDetail
 {
 namespace
 {
-/** Chunks on either side that a chunk needs, for the report; 0: all. */
+/** Returns the number of chunks on either side that a chunk needs, for the report; 0 stands for all chunks. */
 unsigned int
 GetReportedLookAhead(const CudaGaussianSlabShape & shape)
 {
   return shape.NeedsAllChunks ? 0 : shape.LookAhead;
 }
 
-/** When the filter, a filter that makes its inputs, or an image without a source was last changed. An image that is
- * made gets a new time with each part of it. */
+/** Returns the time of the latest change of the filter, of the filters that produce its inputs, and of input images
+ * without a source. The times of images with a source do not count, because such an image is modified whenever a part
+ * of it is produced. */
 ModifiedTimeType
 GetTimeOfChange(ProcessObject & filter, std::set<const ProcessObject *> && seen = {})
 {
@@ -40,7 +41,7 @@ GetTimeOfChange(ProcessObject & filter, std::set<const ProcessObject *> && seen 
   return time;
 }
 
-/** What is known of a run before it has ended. */
+/** Makes the report of a run that has not ended. */
 CudaSlabReport
 MakeFirstReport(const CudaGaussianSlabShape & shape, const CudaSlabOptions & options)
 {
@@ -54,7 +55,7 @@ MakeFirstReport(const CudaGaussianSlabShape & shape, const CudaSlabOptions & opt
   return report;
 }
 
-/** Bytes of a plane. */
+/** Returns the bytes of a plane. */
 size_t
 GetPlaneBytes(const CudaImageView & image, const CudaGaussianSlabShape & shape)
 {
@@ -134,8 +135,8 @@ CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape,
     return { 0, startsAtFirst ? std::min(shape.ChunkLength, last) : 1 };
   }
   const size_t begin = m_LastInput.first + m_LastInput.second;
-  // Within a chunk the engine asks when it has given, and dropped, the rest of it. ITK makes no pixels for an empty
-  // region.
+  // Within a chunk, the engine requests input only after the rest of the chunk has been output and released. An empty
+  // range keeps a valid first plane, because ITK makes no pixels for an empty region.
   if (begin >= last || next % shape.ChunkLength != 0)
   {
     return { std::min(begin, last - 1), 0 };
@@ -158,7 +159,8 @@ CudaSlabRequests::KeepOverlap(size_t first, const Planes & held, const void * pi
   }
 }
 
-/** Planes that were kept; the session gives the rest. */
+/** Copies the first planes of the request from those that were kept. Returns their number; the session produces the
+ * others. */
 size_t
 CudaSlabRequests::TakeOverlap(const Planes & planes, void * pixels, size_t bytesOfPlane)
 {
@@ -178,7 +180,7 @@ CudaSlabRequests::BeginSession(const Work &                  work,
                                size_t                        first,
                                const CudaFilterBackend &     backend)
 {
-  m_Session.reset(); // its memory goes before the new one takes some
+  m_Session.reset(); // frees its memory before the new session allocates
   m_LastInput = { 0, 0 };
   if (!m_States)
   {
@@ -251,7 +253,7 @@ CudaSlabRequests::Produce(const Work &                 work,
     }
     catch (const CudaError & error)
     {
-      // Only where nothing has come from the device.
+      // Falls back to the host only if nothing has come from the device.
       if (!begins || m_Session->GetNextPlane() != begin || !backend.FallBackToHost(error))
       {
         throw;

@@ -87,7 +87,7 @@ GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, co
 
 namespace
 {
-/** Calls f(first byte, first byte of a dense copy, bytes) for the rows of a view. */
+/** Calls f(first byte, first byte in a dense copy, bytes) for the rows of a view. */
 template <typename TFunction>
 void
 ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & f)
@@ -107,7 +107,7 @@ ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & 
   }
 }
 
-/** A source and a sink that copy from and to images. */
+/** Adds a source and a sink that copy from and to the images. */
 SlabEnds
 CopyThrough(const SlabEnds & ends, unsigned int axis)
 {
@@ -125,7 +125,8 @@ CopyThrough(const SlabEnds & ends, unsigned int axis)
   return copies;
 }
 
-/** \exception ExceptionObject why the plan cannot be cut */
+/** Verifies that the plan can run in slabs.
+ * \exception ExceptionObject says why it cannot */
 void
 VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
 {

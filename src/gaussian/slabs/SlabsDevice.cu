@@ -50,8 +50,8 @@ struct ChunkStartArguments
 {
   size_t                   Lines;
   unsigned int             LookAhead;
-  bool                     IsStreamed;                  // else as tiles do it
-  size_t                   ToBegin, ToEnd;              // chunks of the line before this one and behind it
+  bool                     IsStreamed;                  // whether the arithmetic is that of streams, not of tiles
+  size_t                   ToBegin, ToEnd;              // number of chunks of the line before this one and behind it
   const PolePairState<T> * Totals[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
   const PolePairState<T> * Edges;
   PolePairState<T> *       Starts;
@@ -59,8 +59,8 @@ struct ChunkStartArguments
   StateMatrix<T>           LastPower[VPairs];
 };
 
-/** The start states of a chunk: in the arithmetic of StreamConsumer::GetStart(), whose totals of the last chunk hold
- * its edge states, or in that of GetWindowedStart(). */
+/** Computes the start states of a chunk. It uses the arithmetic of StreamConsumer::GetStart() (where the total of the
+ * last chunk includes its edge states) or of GetWindowedStart(), so that the bits are the same. */
 template <typename T, unsigned int VPairs>
 __global__ void
 ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> arguments)
@@ -74,7 +74,7 @@ ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> argumen
   const size_t       line = index % arguments.Lines;
   const bool         anticausal = state >= VPairs;
   const unsigned int pair = state % VPairs;
-  const size_t       before = anticausal ? arguments.ToEnd : arguments.ToBegin; // chunks that the sweep has met
+  const size_t       before = anticausal ? arguments.ToEnd : arguments.ToBegin; // chunks that the sweep has passed
   const bool         takesEdge = anticausal && (arguments.IsStreamed ? before == 0 : before <= arguments.LookAhead);
   PolePairState<T>   start;
   if (takesEdge)
@@ -94,7 +94,7 @@ ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> argumen
   arguments.Starts[index] = start;
 }
 
-/** Powers over a chunk and over the last chunk of a line. */
+/** Computes the powers over a chunk and over the last chunk of a line. */
 template <typename T, unsigned int VPairs>
 void
 SetPowers(const CudaGaussianImpulseResponse & kernel,
@@ -174,7 +174,7 @@ RunAllStartsOf(const CudaGaussianLinePass & pass,
   arguments.NumberOfChunks = line.NumberOfChunks;
   arguments.States = static_cast<PolePairState<T> *>(states);
   arguments.Behind = static_cast<const PolePairState<T> *>(line.Edges);
-  arguments.EndIsCut = true; // edges come from Behind
+  arguments.EndIsCut = true; // the edge states are in Behind
   arguments.Dynamics = MakeLineDynamics<T, VPairs>(pass.Results.front().Kernel);
   SetPowers(pass.Results.front().Kernel, schedule, line.LineLength, arguments.Power, arguments.LastPower);
   const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();

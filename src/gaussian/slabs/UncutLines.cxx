@@ -11,7 +11,7 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** Lines across slabs, from image 0 to image 1. */
+/** Makes the plan of the lines across slabs, from image 0 to image 1. */
 CudaGaussianPlan
 MakeAcrossPlan(const CudaGaussianPlan & plan, const PlanParts & parts)
 {
@@ -23,7 +23,7 @@ MakeAcrossPlan(const CudaGaussianPlan & plan, const PlanParts & parts)
   return across;
 }
 
-/** The other passes, from their result as image 0. */
+/** Makes the plan of the other passes. Its image 0 is the result of the lines across slabs. */
 CudaGaussianPlan
 MakeWithinPlan(const PlanParts & parts)
 {
@@ -42,7 +42,7 @@ MakeWithinPlan(const PlanParts & parts)
   {
     rename(image);
   }
-  // Images that nothing uses any more take no number.
+  // Images that are not used any more get no number.
   std::vector<unsigned int> numbers(within.NumberOfImages, 0);
   unsigned int              next = 1;
   const auto                renumber = [&](unsigned int & image) {
@@ -68,7 +68,7 @@ MakeWithinPlan(const PlanParts & parts)
   return within;
 }
 
-/** Runs a plan over groups of an image's positions along `axis`, as large as they fit. */
+/** Runs a plan over groups of positions of an image along `axis`. The groups are as large as memory allows. */
 class GroupRun
 {
 public:
@@ -79,7 +79,7 @@ public:
     , m_Axis(axis)
   {}
 
-  /** Returns whether groups of one position, at least, fit. */
+  /** Finds the size of the groups. Returns false if not even groups of one position fit. */
   bool
   Fit(size_t allowed)
   {
