@@ -21,8 +21,8 @@ namespace itk::cuda
  * because otherwise small runs could keep a large one waiting forever.
  *
  * Two kinds of runs never wait, because other runs may be waiting for them: a run that starts inside another run of the
- * same thread, and any run while all others are paused. A paused run continues when control returns from the user's
- * code. Memory of images does not count as memory that will be released.
+ * same thread, and any run while all others are paused. A paused run continues when its caller asks for the next part
+ * of its result. Memory of images does not count as memory that will be released.
  *
  * The gate knows no device and allocates no device memory. It uses a lock, so a forked process must not call it.
  */
@@ -58,7 +58,8 @@ public:
   };
 
   /** \class Pause
-   * \brief Marks the calling thread's runs as paused for its lifetime, because they wait for user code.
+   * \brief Marks the calling thread's runs as paused for its lifetime, while they wait for their caller to ask for the
+   * next part of the result.
    */
   class CudaFilters_EXPORT Pause
   {

@@ -28,14 +28,14 @@ constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 constexpr const char * keepVariable = "ITK_CUDAFILTERS_KEEP_ON_DEVICE";
 constexpr const char * streamingVariable = "ITK_CUDAFILTERS_STREAMING";
 
-// Settings that no other component asks for; the others are in runtime/run/Settings.h. No lock guards them either, for
-// the same reason.
+// Settings that no other component reads; the others are in runtime/run/Settings.h. They have no lock for the same
+// reason.
 std::atomic<std::optional<BackendEnum>>   chosenBackend{};
 std::atomic<std::optional<int>>           chosenDeviceIndex{};
 std::atomic<std::optional<bool>>          chosenKeepOnDevice{};
 std::atomic<std::optional<StreamingEnum>> chosenStreaming{};
 
-/** Text of a variable; nullptr if it is not set or empty. */
+/** Returns the value of an environment variable, or nullptr if it is unset or empty. */
 const char *
 GetVariable(const char * name)
 {
@@ -131,7 +131,7 @@ PrintDevices(std::ostream & os)
   }
 }
 
-/** What a filter with default settings does, and why. */
+/** Prints what a filter with default settings does and why. */
 void
 PrintBackend(std::ostream & os)
 {
@@ -335,7 +335,7 @@ CudaFiltersConfiguration::IsDeviceUsable(int deviceIndex, std::string & reason)
 std::string
 CudaFiltersConfiguration::GetStatus()
 {
-  // The backend comes first: it may create the context that knows how much memory is free.
+  // The backend is printed first because it may create the context that reports how much memory is free.
   std::ostringstream backend;
   try
   {

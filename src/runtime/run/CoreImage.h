@@ -10,7 +10,8 @@
 
 namespace itk::cuda
 {
-/** Whether the image lies in memory as the images of the shell do: with other rows a core may take another schedule. */
+/** Returns whether the image has the type and memory layout of the images that the module allocates itself. With other
+ * row strides a core may choose another schedule. */
 inline bool
 IsLaidOut(const DeviceView & view, CudaComponentType type)
 {
@@ -31,7 +32,8 @@ IsLaidOut(const DeviceView & view, CudaComponentType type)
 }
 
 /** \class CoreImage
- * \brief An image as a core wants it: the given image, or a converted copy of the right type and layout.
+ * \brief An image in the form that a core requires. It is the given image itself, or a converted copy of the right type
+ * and layout.
  */
 class CoreImage
 {

@@ -12,7 +12,7 @@ namespace itk::cuda
 {
 namespace
 {
-/** Queues the core's work on images as the core wants them, and conversions on the way. */
+/** Queues the core's work on images of the given type in the core's layout, with conversions where they are needed. */
 void
 RunAs(CudaComponentType    type,
       const ResidentCore & core,

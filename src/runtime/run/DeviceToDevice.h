@@ -11,7 +11,7 @@
 
 namespace itk::cuda
 {
-/** Adjacent elements as an image of that size. */
+/** Returns a view of adjacent elements as an image of the given size. */
 inline DeviceView
 ViewAdjacent(const std::array<size_t, DeviceView::NumberOfAxes> & size, CudaComponentType type, void * data)
 {
@@ -26,11 +26,11 @@ ViewAdjacent(const std::array<size_t, DeviceView::NumberOfAxes> & size, CudaComp
   return view;
 }
 
-/** Queues a room's work on device images, on the calling thread's stream. Images of another type or layout than the
- * core computes in are converted on the way. The result has the bits that RunHostToHost() gives.
+/** Queues a core's work on device images, on the calling thread's stream. Images whose type or layout is not the one
+ * that the core computes in are converted to and from it. The result is bit-identical to RunHostToHost().
  *
- * If the core leaves its result in its input, `output` is `input`. `overwritesInput`: whether the core uses its input's
- * memory. Input and output must then have the type and layout that the core computes in.
+ * If the core leaves its result in its input, `output` must be `input`. `overwritesInput` says whether the core uses
+ * its input's memory. If so, input and output must have the type and layout that the core computes in.
  *
  * With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work.
  * \exception CudaError */
@@ -40,16 +40,17 @@ RunDeviceToDevice(const ResidentCore &        core,
                   const CudaDeviceImageView & output,
                   bool                        overwritesInput);
 
-/** Queues a room's work on images on the device, on the context's stream, whose order protects their memory. The core
- * gives one result, and not in its input. The result is as that of RunDeviceToDevice(), to the bit. \exception
- * CudaError
- */
+/** Queues a core's work on images on the device, on the context's stream. Stream order protects their memory. The core
+ * must compute one result and must not leave it in its input. The result is bit-identical to RunDeviceToDevice().
+ * \exception CudaError */
 void
 RunOnStream(const ResidentCore & core, const DeviceView & input, const DeviceView & output, const Context & context);
 
-/** Queues a copy of the elements, after the steps and converted to the output's type, on the calling thread's stream.
- * With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work, and a failure names `name`.
- * \exception CudaError; ExceptionObject if the images differ in size */
+/** Queues a copy of the elements on the calling thread's stream. The elements go through `steps` and are converted to
+ * the output's type. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work, and a
+ * failure names `name`.
+ * \exception CudaError
+ * \exception ExceptionObject if the images differ in size */
 void
 CopyDeviceToDevice(const CudaDeviceImageView & input,
                    const CudaDeviceImageView & output,

@@ -10,15 +10,16 @@
 #include <ostream>
 #include <string>
 
-// Names of the values of an enumeration, for printing and reading.
+// Names of enumeration values, for printing and parsing.
 
 namespace itk::cuda
 {
-/** The name of the enumeration, and the names of its values in their order. */
+/** Specialisations hold the name of an enumeration and the names of its values, in their order. */
 template <typename TEnum>
 struct EnumNames;
 
-/** The name in lower case, without '_' and '-': CoarseToFine, coarse_to_fine and coarse-to-fine are one name. */
+/** Returns the name in lower case without '_' and '-', so that CoarseToFine, coarse_to_fine and coarse-to-fine are the
+ * same name. */
 inline std::string
 NormaliseName(const std::string & name)
 {
@@ -33,7 +34,7 @@ NormaliseName(const std::string & name)
   return normalised;
 }
 
-/** The value's name; null if it has none. */
+/** Returns the name of a value, or nullptr if it has none. */
 template <typename TEnum>
 const char *
 NameOf(TEnum value)
@@ -42,7 +43,7 @@ NameOf(TEnum value)
   return index < EnumNames<TEnum>::Values.size() ? EnumNames<TEnum>::Values[index] : nullptr;
 }
 
-/** The value of that name, if there is one; case, '_' and '-' do not matter. */
+/** Returns the value with the given name, if there is one. Case, '_' and '-' do not matter. */
 template <typename TEnum>
 std::optional<TEnum>
 FindByName(const std::string & name)
@@ -58,7 +59,7 @@ FindByName(const std::string & name)
   return std::nullopt;
 }
 
-/** The names of all values: "A, B or C". */
+/** Returns the names of all values in the form "A, B or C". */
 template <typename TEnum>
 std::string
 KnownNames()
@@ -72,8 +73,8 @@ KnownNames()
   return known;
 }
 
-/** The value of that name, as FindByName() finds it.
- * \exception ExceptionObject naming the enumeration, the text and the known names. */
+/** Returns the value with the given name, with the rules of FindByName().
+ * \exception ExceptionObject that names the enumeration, the text and the known names */
 template <typename TEnum>
 TEnum
 FromString(const std::string & name)
@@ -86,7 +87,7 @@ FromString(const std::string & name)
                            << KnownNames<TEnum>());
 }
 
-/** The name, qualified as ITK's enumerations are. */
+/** Prints the name, qualified as ITK's enumerations are. */
 template <typename TEnum>
 std::ostream &
 Print(std::ostream & out, TEnum value)

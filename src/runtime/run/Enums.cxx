@@ -36,7 +36,7 @@ CudaBackendFromString(const std::string & name, const char * parameter)
   {
     return *value;
   }
-  // As they are written in the environment and on command lines.
+  // Lists the names as they are written in the environment and on command lines.
   itkGenericExceptionMacro(<< parameter << " is \"" << name << "\"; it must be automatic, cuda or host");
 }
 

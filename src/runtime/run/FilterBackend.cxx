@@ -24,16 +24,16 @@ DescribeDevice(int device)
   return "device " + std::to_string(device) + " (" + cuda::GetDeviceName(device) + ')';
 }
 
-/** Why the device cannot do the work. The kind tells a lack of memory from all other reasons. */
+/** The reason why the device cannot do the work. The kind distinguishes a lack of memory from all other reasons. */
 struct Obstacle
 {
   CudaError::Kind Kind{ CudaError::Kind::NotUsable };
-  std::string     Reason;              // empty: none
-  bool            DoesNotFit{ false }; // the device has memory, but too little for the whole work
+  std::string     Reason;              // empty if there is no obstacle
+  bool            DoesNotFit{ false }; // the device works, but its memory is too small for the whole image at once
 };
 
-/** Bytes that a run may have, now or when other runs have ended. `limit`: 0 for none. `idle`: what is available, if no
- * other run holds any. */
+/** Returns the bytes that a run can get now or after other runs have ended. A `limit` of 0 means no limit. `idle`
+ * receives the available bytes if no other run holds memory. */
 size_t
 GetPotentialMemory(int device, size_t limit, std::optional<size_t> & idle)
 {
@@ -209,7 +209,8 @@ CudaMemoryReservation::CudaMemoryReservation(const CudaFilterBackend &          
                                              const std::function<void(float)> & progress)
 {
   const int device = backend.GetSelectedDeviceIndex();
-  // The driver needs 6 us to say what is available, which is much for a small image: SelectDevice() has just asked it.
+  // Reuses the value that SelectDevice() has just queried, because the driver takes 6 us to report the available
+  // memory, which is long for a small image.
   const auto getAvailable = [device, known = backend.GetIdleMemory()]() mutable {
     const std::optional<size_t> first = std::exchange(known, std::nullopt);
     return first ? *first : cuda::GetAvailableDeviceMemory(device);

@@ -17,11 +17,11 @@ namespace itk::cuda
 {
 namespace
 {
-// The share of the work that each step reports. At most sizes the link is slower than the kernels.
+// Fractions of the progress that upload and kernels report. At most image sizes the link is slower than the kernels.
 constexpr float UploadShare = 0.48f;
 constexpr float KernelShare = 0.04f;
 
-/** The part of the progress from `begin` to `end`. */
+/** Returns a function that maps a step's progress to the range from `begin` to `end` of the whole. */
 ProgressFunction
 GetPart(const ProgressFunction & progress, float begin, float end)
 {
@@ -64,7 +64,7 @@ DownloadResult(const ResidentCore &     core,
   {
     if (error.GetKind() == CudaError::Kind::OutOfMemory && input.Data == output.Data)
     {
-      // A run in place may have lost part of the input, so the host cannot take over.
+      // A run in place may have destroyed part of the input, so the filter cannot fall back to the host.
       throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
     }
     throw;

@@ -19,66 +19,67 @@ class CudaFilterBackend;
 
 namespace itk::cuda
 {
-/** Takes the share of the work done, 0 to 1. It may throw to abort. */
+/** Reports the fraction of the work that is done, from 0 to 1. It may throw to abort. */
 using ProgressFunction = std::function<void(float)>;
 
 /** \class ResidentCore
- * \brief The work of a room on images that lie on the device. It is what the host-to-host shell sees of a plan.
+ * \brief The computation of a filter on images that are already in device memory. It is the interface through which the
+ * host-to-host code uses a plan.
  */
 class ResidentCore
 {
 public:
   virtual ~ResidentCore() = default;
 
-  /** What errors call it. */
+  /** Returns the name used in error messages. */
   virtual const char *
   GetName() const = 0;
 
-  /** Components of the output for each of the input's. */
+  /** Returns the number of output components for each input component. */
   virtual size_t
   GetNumberOfResults() const
   {
     return 1;
   }
 
-  /** Components of the output. */
+  /** Returns the number of components of the output. */
   virtual size_t
   GetNumberOfOutputComponents(size_t inputComponents) const
   {
     return inputComponents * this->GetNumberOfResults();
   }
 
-  /** \exception ExceptionObject if the core does not make such an output of such an input */
+  /** Verifies that the core can compute such an output from such an input.
+   * \exception ExceptionObject if it cannot */
   virtual void
   VerifyComponents(size_t inputComponents, size_t outputComponents) const
   {
     CudaVerifyComponents(inputComponents, this->GetNumberOfResults(), outputComponents);
   }
 
-  /** The type of the images on the device, float or double. */
+  /** Returns the type of the images on the device, which is float or double. */
   virtual CudaComponentType
   GetComputeType(const CudaImageView & input, const CudaImageView & output) const
   {
     return cuda::GetComputeType(input, output);
   }
 
-  /** Whether Run() leaves the result in the input's memory. Its output is then its input. */
+  /** Returns whether Run() leaves the result in the input's memory. The output passed to Run() is then the input. */
   virtual bool
   LeavesResultInInput() const = 0;
 
-  /** Largest number of bytes of device memory that Run() needs beside input and output on any device, without their
-   * alignment.
-   */
+  /** Returns the maximum over all devices of the bytes of device memory that Run() needs in addition to input and
+   * output, not counting their alignment. */
   virtual size_t
   GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const = 0;
 
-  /** The number of these bytes on that device. */
+  /** Returns the bytes that Run() needs in addition to input and output on the given device. */
   virtual size_t
   GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const = 0;
 
-  /** Queues the work. The input may be overwritten. The output has the input's rows and as many planes for each
-   * component as there are results. It never allocates or transfers images, and waits only where the driver ends long
-   * kernels. */
+  /** Queues the work. The input may be overwritten. The output has the input's rows, and for each component as many
+   * planes as there are results. The function never allocates or transfers images, and it waits only on devices where
+   * the driver ends long kernels. */
   virtual void
   Run(const DeviceView &       input,
       const DeviceView &       output,
@@ -86,7 +87,7 @@ public:
       const Context &          context,
       const ProgressFunction & progress) const = 0;
 
-  /** The part of the output that goes to the host. */
+  /** Returns the part of the output that is downloaded to the host. */
   virtual DeviceView
   GetResult(const DeviceView & output, const CudaImageView &) const
   {
@@ -94,14 +95,15 @@ public:
   }
 };
 
-/** With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment: waits for the stream's work, of which `name` queued the last.
- * \exception CudaError if it failed */
+/** Waits for the stream's work if ITK_CUDAFILTERS_SYNCHRONOUS=1 is set in the environment. `name` is the name of the
+ * work that was queued last.
+ * \exception CudaError if the work failed */
 void
 WaitIfSynchronous(const char * name, const Context & context);
 
-/** Queues the core's work on images on the device, with a workspace of its own. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in
- * the environment it waits for the work, and a failure names the core. \exception CudaError, or what `progress` throws
- */
+/** Queues the core's work on images on the device and allocates its workspace. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in
+ * the environment it waits for the work, and a failure names the core.
+ * \exception CudaError, or any exception that `progress` throws */
 void
 RunCore(const ResidentCore &     core,
         const DeviceView &       input,
@@ -109,18 +111,18 @@ RunCore(const ResidentCore &     core,
         const Context &          context,
         const ProgressFunction & progress);
 
-/** Bytes of device memory that RunHostToHost() needs, at most. */
+/** Returns an upper bound of the bytes of device memory that RunHostToHost() needs. */
 size_t
 GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output);
 
-/** Uploads `input`, runs the core on the device and downloads the result to `output`. The output is complete on return.
- * The download reports a kernel that failed. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the failure is
- * reported before the download and names the core.
+/** Uploads `input`, runs the core on the device and downloads the result to `output`, which is complete on return. If a
+ * kernel failed, the download reports it. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the failure is reported
+ * before the download and names the core.
  *
- * If memory runs out, the error is of kind OutOfMemory, and the host may take over. It is of another kind if input and
- * output are the same memory and some of it may have been overwritten.
+ * If memory runs out, the error is of kind OutOfMemory, and the filter may fall back to the host. If input and output
+ * are the same memory and some of it may have been overwritten, the error is of another kind.
  *
- * \exception CudaError, or what `progress` throws */
+ * \exception CudaError, or any exception that `progress` throws */
 void
 RunHostToHost(const ResidentCore &     core,
               const CudaImageView &    input,
@@ -128,15 +130,15 @@ RunHostToHost(const ResidentCore &     core,
               int                      device,
               const ProgressFunction & progress);
 
-/** Calls `run` with the device that `backend` selected, once the memory is there that other runs will give back.
- * Meanwhile `progress` is called. Returns false if the device ran out of memory and the backend lets the filter take
- * the host. */
+/** Calls `run` with the device that `backend` selected, after waiting for memory that other runs will release.
+ * `progress` is called while it waits. Returns false if the device ran out of memory and the backend allows the filter
+ * to fall back to the host. */
 bool
 TryOnDevice(CudaFilterBackend &                     backend,
             const std::function<void(int device)> & run,
             const ProgressFunction &                progress);
 
-/** RunHostToHost() as TryOnDevice() calls it. */
+/** Calls RunHostToHost() through TryOnDevice(). */
 bool
 TryHostToHost(const ResidentCore &     core,
               const CudaImageView &    input,

@@ -15,7 +15,7 @@ using BackendEnum = CudaFilterBackend::BackendEnum;
 
 thread_local CudaUpdateCall * innermost = nullptr;
 
-/** Inputs or outputs that are set. */
+/** Counts the inputs or outputs that are set. */
 ProcessObject::DataObjectPointerArraySizeType
 CountSet(const ProcessObject::DataObjectPointerArray & objects)
 {
@@ -37,8 +37,9 @@ IsWanted(ProcessObject & filter, const DataObject * input, const CudaFilterBacke
          !RunsOnHost(backend);
 }
 
-/** Whether an observer would be called while the filter makes the output; it could look at the output's pixels. An
- * observer of a class of events is called for the events derived from it too, and HasObserver() asks in that sense. */
+/** Returns whether an observer would be called while the filter produces the output, because it could look at the
+ * output's pixels. An observer of an event class is also called for derived events, and HasObserver() takes this into
+ * account. */
 bool
 IsObserved(const ProcessObject & filter, const DataObject & output)
 {
@@ -65,7 +66,7 @@ CudaUpdateCall::~CudaUpdateCall()
   innermost = m_Outer;
   if (this->HasPixels())
   {
-    m_Wanted->ReleaseData(); // ITK has not done it if the filter threw
+    m_Wanted->ReleaseData(); // ITK has not released the data if the filter threw
   }
 }
 
@@ -78,8 +79,8 @@ CudaUpdateCall::Find(const ProcessObject * filter) noexcept
 CudaUpdateCall *
 CudaUpdateCall::FindTaker(const DataObject * output, int device) const
 {
-  // ITK clears the flag while the taker's GenerateData() runs, from where observers may ask for the image. The global
-  // flag stays.
+  // ITK clears the ReleaseDataFlag while the consumer's GenerateData() runs, when observers may ask for the image. The
+  // global flag stays set.
   const bool takes = m_Outer && output && m_Outer->m_Wanted == output && m_Outer->m_Device == device &&
                      !m_Outer->m_Taken && output->GetReleaseDataFlag();
   return takes && CountSet(m_Filter->GetOutputs()) == 1 && !IsObserved(*m_Filter, *output) ? m_Outer : nullptr;

@@ -10,12 +10,12 @@
 namespace itk::cuda
 {
 /** \class PassChain
- * \brief The images of a chain of passes: each pass reads what the pass before wrote, and the last pass writes the
- * output.
+ * \brief The images of a chain of passes, in which each pass reads the result of the previous pass and the last pass
+ * writes the output.
  *
- * The passes write the output and one other image in turn. The other image is the input itself if the input may be
- * overwritten and the number of passes is odd; otherwise it comes from the workspace. If the input may be overwritten
- * and the number of passes is even, the output is the input.
+ * The passes write alternately to the output and to one other image. The other image is the input itself if the input
+ * may be overwritten and the number of passes is odd; otherwise it comes from the workspace. If the input may be
+ * overwritten and the number of passes is even, the output is the input.
  */
 class PassChain
 {
@@ -26,7 +26,7 @@ public:
     return !keepInput && numberOfPasses % 2 == 0;
   }
 
-  /** Bytes that the chain takes from the workspace. */
+  /** Returns the bytes that the chain takes from the workspace. */
   static size_t
   GetWorkspace(size_t numberOfPasses, bool keepInput, size_t imageBytes)
   {

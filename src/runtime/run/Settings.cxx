@@ -18,18 +18,18 @@ namespace
 constexpr unsigned int maximumDefaultTransferThreads = 16;
 constexpr size_t       maximumDefaultHostCacheLimit = size_t{ 8 } << 30;
 
-/** A resource that was set, and the one before. */
+/** A resource that was set, linked to the one set before it. */
 struct ResourceNode
 {
   CudaDeviceMemoryResource Resource;
   const ResourceNode *     Previous;
 };
 
-/** There is no destructor, because images that outlive main() still ask for limits. */
+/** The struct has no destructor because images that outlive main() still read the limits. */
 struct Settings
 {
   std::atomic<size_t>                           DeviceMemoryLimit{ 0 };
-  std::atomic<const ResourceNode *>             Resources{ nullptr }; // all that were ever set
+  std::atomic<const ResourceNode *>             Resources{ nullptr }; // list of all resources that were ever set
   std::atomic<const CudaDeviceMemoryResource *> Resource{ nullptr };
   std::atomic<size_t>                           HostCacheLimit{ 0 };
   std::atomic<bool>                             HasHostCacheLimit{ false };
@@ -39,13 +39,13 @@ struct Settings
 Settings settings;
 static_assert(std::is_trivially_destructible_v<Settings>);
 
-/** An eighth of the most that the process can have, with an upper bound for machines that others use too. */
+/** Returns one eighth of the memory that the process can use, with an upper bound for machines that others use too. */
 size_t
 ComputeDefaultHostCacheLimit()
 {
   itksys::SystemInformation system;
   system.RunMemoryCheck();
-  size_t memory = static_cast<size_t>(system.GetTotalPhysicalMemory()) << 20; // it counts in MiB
+  size_t memory = static_cast<size_t>(system.GetTotalPhysicalMemory()) << 20; // GetTotalPhysicalMemory() returns MiB
   for (const std::optional<size_t> limit : { GetCgroupMemoryLimit(), GetAddressSpaceLimit() })
   {
     memory = std::min(memory, limit.value_or(memory));
@@ -53,7 +53,7 @@ ComputeDefaultHostCacheLimit()
   return std::min(memory / 8, maximumDefaultHostCacheLimit);
 }
 
-/** It is computed once. Threads that come at the same time compute the same value. */
+/** Returns the default limit, which is computed once. Threads that call it at the same time compute the same value. */
 size_t
 GetDefaultHostCacheLimit()
 {
@@ -66,8 +66,8 @@ GetDefaultHostCacheLimit()
   return known;
 }
 
-/** A copy that is never deleted. A resource that is set again gets its earlier copy: a program that switches between a
- * few resources adds no copies. */
+/** Returns a copy of the resource that is never deleted. A resource that is set again gets its earlier copy, so a
+ * program that switches between a few resources adds no copies. */
 const CudaDeviceMemoryResource *
 KeepResource(const CudaDeviceMemoryResource & resource)
 {

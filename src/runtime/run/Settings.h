@@ -6,23 +6,24 @@
 
 #include <cstddef>
 
-// The settings of CudaFiltersConfiguration that the components of this folder follow. They are kept below these
-// components, because the configuration asks the components in turn. No lock guards them: another thread might hold it
-// while the process is forked, and the child would wait for ever.
+// Settings of CudaFiltersConfiguration that the components of src/runtime use. They are stored at a lower level than
+// these components because the configuration itself calls the components. They are not protected by a lock, because
+// another thread might hold it while the process is forked, and the child would then wait forever.
 namespace itk::cuda
 {
-/** As in CudaFiltersConfiguration. */
+/** See the functions of the same names in CudaFiltersConfiguration. */
 void
 SetDeviceMemoryLimit(size_t bytes);
 size_t
 GetDeviceMemoryLimit();
 
-/** As CudaFiltersConfiguration::SetDeviceMemoryResource(); without functions: the module's pool. */
+/** See CudaFiltersConfiguration::SetDeviceMemoryResource(). A resource without functions selects the module's own pool.
+ */
 void
 SetDeviceMemoryResource(const CudaDeviceMemoryResource & resource);
 
-/** The resource set last; nullptr: the module's pool. The resource stays valid, because buffers remember where they
- * came from. */
+/** Returns the resource that was set last, or nullptr for the module's own pool. The resource stays valid because
+ * buffers remember where their memory came from. */
 const CudaDeviceMemoryResource *
 GetDeviceMemoryResource();
 

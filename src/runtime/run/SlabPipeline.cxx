@@ -17,22 +17,23 @@ namespace itk::cuda
 {
 namespace
 {
-/** Host memory of a piece between a callback and the link, as far as planes are not larger. */
+/** Size of a piece, which is host memory between a callback and the link. A piece is larger only if a single plane is.
+ */
 constexpr size_t PieceBytes = size_t{ 16 } << 20;
-constexpr size_t PiecesOfLane = 2; // for each direction: one is filled while one is emptied
+constexpr size_t PiecesOfLane = 2; // for each direction, so that one is filled while the other is emptied
 
-/** What ends a thread when the run stops. */
+/** Exception that ends a thread when the run stops. */
 struct Stopped
 {};
 
-/** Planes that go through host memory of the run at a time, between a callback and the link. */
+/** Returns the number of planes per piece between a callback and the link. */
 size_t
 GetPlanesOfPiece(const CudaImageView & shape, unsigned int axis)
 {
   return std::clamp<size_t>(PieceBytes / std::max<size_t>(1, GetBytesOfPlane(shape, axis)), 1, shape.Size[axis]);
 }
 
-/** The components of an image of dense rows, as pixels. */
+/** Returns a view in which the components of an image with dense rows are pixels. */
 CudaImageView
 GetComponentsAsPixels(CudaImageView view)
 {
@@ -42,7 +43,7 @@ GetComponentsAsPixels(CudaImageView view)
   return view;
 }
 
-/** The ends as the transfers of a lane see them. */
+/** Returns source and destination in the form that the transfers of a lane use. */
 SlabHostEnds
 GetTransferEnds(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
 {
@@ -53,7 +54,7 @@ GetTransferEnds(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
   return { GetComponentsAsPixels(ends.Input), GetComponentsAsPixels(ends.Output), ends.Source, ends.Sink, ends.Axis };
 }
 
-/** Planes of an image of GetTransferEnds() on a lane. */
+/** Returns a view of planes of an image of GetTransferEnds() on a lane. */
 DeviceView
 MakeLaneView(const CudaImageView & shape, unsigned int axis, const SlabLaneSizes & sizes, size_t planes, void * data)
 {
@@ -147,8 +148,8 @@ SlabStream::~SlabStream()
   this->Drain();
 }
 
-/** Two, if two results lie on the device, and each is one transfer of page-locked memory that takes no memory of the
- * device. */
+/** Returns two if a lane holds at least two results and each of them is a single transfer to page-locked memory that
+ * needs no device memory. Otherwise returns one. */
 size_t
 SlabStream::GetDownloadThreads() const
 {
@@ -185,7 +186,7 @@ SlabStream::MakeLane(int device)
   m_Lanes.push_back(std::make_unique<Lane>(device));
   Lane &     lane = *m_Lanes.back();
   const bool sharesHost = m_Sizes.Results > 0;
-  // Source and sink may need the threads of ITK's pool.
+  // Source and sink may need the threads of ITK's pool, so helper threads are not kept in this case.
   const bool keepsHelpers = !m_Ends.HasCallbacks();
   for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
   {
@@ -215,7 +216,7 @@ SlabStream::MakeLane(int device)
     Slot & slot = *lane.Slots.back();
     slot.Memory = memory.Take(slotBytes);
     ClearPadding(MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, slot.Memory), lane.Work);
-    // The memory is there, and cleared, in the order of the work's stream.
+    // The memory is allocated and cleared in the order of the work stream.
     slot.Released.Record(lane.Work);
   }
   for (size_t i = 0; i < m_Sizes.Results; ++i)
@@ -223,7 +224,8 @@ SlabStream::MakeLane(int device)
     lane.Results.push_back(std::make_unique<Result>());
     lane.Results.back()->View =
       MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes, memory.Take(resultBytes));
-    ClearPadding(lane.Results.back()->View, lane.Work); // work loads these bytes with the last pixels of a row
+    ClearPadding(lane.Results.back()->View,
+                 lane.Work); // kernels load these bytes together with the last pixels of a row
   }
   if (m_Ends.HasCallbacks())
   {
@@ -322,7 +324,7 @@ SlabStream::Guard(const TFunction & function) noexcept
   }
   catch (const Stopped &)
   {
-    // Another thread has the reason.
+    // Another thread has reported the reason.
   }
   catch (...)
   {
@@ -366,10 +368,11 @@ SlabStream::IsDone() const
   return m_Arrived == m_Loads.size() && m_ResultPlanesLeft == 0;
 }
 
-// The thread of uploads.
+// The upload thread
 
 /** \class LoadSequence
- * The loads of a lane as uploads that follow each other without a break. */
+ * \brief The loads of a lane as uploads that follow each other without a gap.
+ */
 class SlabStream::LoadSequence : public UploadSequence
 {
 public:
@@ -378,7 +381,8 @@ public:
     , m_Lane(lane)
   {}
 
-  /** The planes of all loads lie alike: what suits the first one suits all. */
+  /** Returns whether the loads can be a sequence. All loads have the same layout, so it suffices to check the first
+   * one. */
   bool
   IsPossible() const
   {
@@ -476,9 +480,9 @@ SlabStream::GetSlot(size_t load)
   return *lane.Slots[load / m_Lanes.size() % lane.Slots.size()];
 }
 
-/** Blocks until the load has its slot. The first thread that asks takes it when the load before has left it: a thread
- * that goes ahead must not take the slot of a load that another one is still about to upload. The uploads' stream waits
- * for the work that the slot had before. */
+/** Blocks until the load has its slot. The first thread that asks takes the slot after the previous load has left it.
+ * The slot knows its next load, because a thread that runs ahead must not take the slot of a load that another thread
+ * is about to upload. The upload stream waits for the work that used the slot before. */
 SlabStream::Slot &
 SlabStream::TakeSlot(size_t load)
 {
@@ -517,9 +521,9 @@ SlabStream::CountUploaded(size_t planes)
   m_Changed.notify_all();
 }
 
-/** An upload that is no part of a sequence. A large one goes on in the page-locked memory of the one before. Otherwise
- * the memory goes back before the next upload but one: a run holds as much as two uploads take, however many slots it
- * has. */
+/** Runs an upload that is not part of a sequence. A large upload reuses the page-locked memory of the previous one.
+ * Small uploads alternate between two stagings, and the memory is returned before the next upload but one, so that a
+ * run holds the memory of two uploads however many slots it has. */
 void
 SlabStream::UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes)
 {
@@ -564,9 +568,10 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
   }
 }
 
-// The thread of the work.
+// The thread that queues the work
 
-/** Loads arrive in their order. Results are queued as soon as all that they need has arrived. */
+/** Queues the work. Loads arrive in their order, and results are queued as soon as all loads that they need have
+ * arrived. */
 void
 SlabStream::QueueWork()
 {
@@ -579,7 +584,7 @@ SlabStream::QueueWork()
   }
 }
 
-/** Blocks until a result can be queued, or a load has been uploaded. Returns false if all is queued. */
+/** Blocks until a result can be queued or a load has been uploaded. Returns false if everything is queued. */
 bool
 SlabStream::WaitForWork(Slot *& slot, Result *& result)
 {
@@ -603,7 +608,7 @@ SlabStream::FindUploaded()
   return slot.IsTaken && slot.Load == m_Arrived && slot.IsUploaded ? &slot : nullptr;
 }
 
-/** The next part of a result that can be queued, in its place; nullptr if there is none yet. */
+/** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
 SlabStream::Result *
 SlabStream::TakeReady()
 {
@@ -680,10 +685,11 @@ SlabStream::Compute(Slot & slot, Result & result)
   }
 }
 
-// The threads of downloads.
+// The download threads
 
 /** \class ResultSequence
- * The results of a lane as downloads that follow each other without a break. */
+ * \brief The results of a lane as downloads that follow each other without a gap.
+ */
 class SlabStream::ResultSequence : public DownloadSequence
 {
 public:
@@ -780,7 +786,7 @@ SlabStream::DownloadResults(size_t laneIndex, size_t thread)
     lane.DownSequence->Run(downloads.Staging);
     return;
   }
-  size_t number = 0; // of the lane's results
+  size_t number = 0; // number of the result on the lane
   for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
   {
     for (size_t first = 0; m_Loads[load].HasResult && first < m_Loads[load].Planes; first += m_Sizes.ResultPlanes)
@@ -811,7 +817,7 @@ SlabStream::DownloadResult(Lane & lane, Downloads & downloads, Result & result)
   this->MarkDownloaded(lane, result);
 }
 
-/** The caller has the mutex. */
+/** Counts downloaded planes. The caller holds the mutex. */
 void
 SlabStream::CountDownloaded(size_t planes)
 {
@@ -835,7 +841,8 @@ SlabStream::MarkDownloaded(Lane & lane, Result & result)
   m_Changed.notify_all();
 }
 
-/** Blocks a download whose copies are queued until the downloads before it are done. Large ones call it repeatedly. */
+/** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it repeatedly.
+ */
 void
 SlabStream::AwaitTurn(Lane & lane, size_t number)
 {
@@ -874,7 +881,7 @@ SlabStream::DownloadPlanes(Lane & lane, Downloads & downloads, const Result & re
   }
 }
 
-// The calling thread.
+// The calling thread
 
 void
 SlabStream::Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress)
@@ -903,7 +910,7 @@ SlabStream::WaitForThreads(const std::function<void(float)> & progress)
   }
 }
 
-/** Lets the source fill a piece, if there is room. */
+/** Lets the source fill the next piece if there is a free buffer. Returns whether it did. */
 bool
 SlabStream::FillPiece()
 {
@@ -937,7 +944,7 @@ SlabStream::FillPiece()
   return true;
 }
 
-/** Gives the next piece to the sink, if it is there. */
+/** Passes the next piece to the sink if it is ready. Returns whether it did. */
 bool
 SlabStream::EmptyPiece()
 {

@@ -24,47 +24,49 @@
 #include <thread>
 #include <vector>
 
-// An image goes through devices in slabs of planes: while one is uploaded, work on others is queued, and results of
-// earlier ones are downloaded. This knows no algorithm.
+// Moves an image through devices in slabs of planes. While one slab is uploaded, work on others is queued and results
+// of earlier ones are downloaded. The code does not depend on the algorithm.
 
 namespace itk::cuda
 {
-/** Planes that are uploaded together, and what becomes of them. */
+/** A group of planes that are uploaded together, and whether a result is computed from them. */
 struct SlabLoad
 {
   size_t FirstPlane{ 0 };
   size_t Planes{ 0 };
-  size_t Needs{ 0 };        // the last load whose arrival this one's result waits for
-  bool   HasResult{ true }; // else it is there for the others
+  size_t Needs{ 0 };        // index of the last load that must have arrived before this load's result is computed
+  bool   HasResult{ true }; // if false, the load only serves the results of other loads
 };
 
 /** \class SlabWork
- * \brief What is done with the planes, by the algorithm. Its functions queue work on the stream of a lane. One call is
- * made at a time, from several threads; the lane's device is the current one.
+ * \brief The algorithm's work on the planes. Its functions queue work on the stream of a lane. They are called from
+ * several threads, but only one call is made at a time. The lane's device is the current one.
  */
 class SlabWork
 {
 public:
   virtual ~SlabWork() = default;
 
-  /** After the upload; in order. */
+  /** Called after the upload of a load, in the order of the loads. */
   virtual void
   Arrive(size_t load, size_t lane, const DeviceView & planes) = 0;
 
-  /** After all loads that it needs have arrived; in order, for one part of the load's result after the other. `result`
-   * holds the planes from `first` on. `planes` may be overwritten if the result is not divided. */
+  /** Called after all loads that the result needs have arrived, in the order of the loads, once for each part of the
+   * load's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
+   * single part. */
   virtual void
   Compute(size_t load, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
 };
 
-/** Where planes come from and go to: host images with data, or source and sink. */
+/** The source and destination of the planes, which are either host images with data or callbacks for source and sink.
+ */
 struct SlabHostEnds
 {
   CudaImageView  Input;
   CudaImageView  Output;
   CudaSlabSource Source;
   CudaSlabSink   Sink;
-  unsigned int   Axis{ 0 }; // across which images are cut
+  unsigned int   Axis{ 0 }; // the axis along which images are cut into slabs
 
   bool
   HasCallbacks() const
@@ -73,43 +75,44 @@ struct SlabHostEnds
   }
 };
 
-/** What a run keeps on each lane. */
+/** The memory that a run keeps on each lane. */
 struct SlabLaneSizes
 {
-  size_t            Planes{ 0 };       // of a slab, at most
-  size_t            Slots{ 0 };        // for loads
-  size_t            Results{ 0 };      // for results, or parts of them; 0 if no load has one
-  size_t            ResultPlanes{ 0 }; // of a part of a result, at most
+  size_t            Planes{ 0 };       // maximum number of planes of a slab
+  size_t            Slots{ 0 };        // slots for loads
+  size_t            Results{ 0 };      // buffers for results or parts of them; 0 if no load has a result
+  size_t            ResultPlanes{ 0 }; // maximum number of planes of a part of a result
   CudaComponentType Type{ CudaComponentType::Float };
-  /** Whether loads and results lie on the device as on the host: dense pixels of the host's types, with their
-   * components adjacent. Otherwise they are planar, of `Type`. */
+  /** Whether loads and results have the same layout on the device as on the host, which is dense pixels of the host's
+   * types with interleaved components. Otherwise they are planar and of type `Type`. */
   bool HoldsHostPixels{ false };
 };
 
-/** Planes of an image on a device, dense at `data`. */
+/** Returns a view of planes of an image on a device, dense at `data`. */
 DeviceView
 MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type, void * data);
 
-/** Whether the rows of the ends are dense, as SlabLaneSizes::HoldsHostPixels needs them. */
+/** Returns whether the rows of source and destination are dense, as SlabLaneSizes::HoldsHostPixels requires. */
 bool
 HaveDenseRows(const SlabHostEnds & ends);
 
-/** Planes of a view. */
+/** Returns a view of planes [first, first + planes). */
 DeviceView
 GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t planes);
 
-/** Bytes of device memory that a lane takes, with what transfers take for themselves. */
+/** Returns the bytes of device memory that a lane uses, including the memory that its transfers allocate. */
 size_t
 GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes);
 
 /** \class SlabStream
- * \brief Lanes, their memory, and the runs of loads through them.
+ * \brief Lanes with their memory, through which loads are pipelined.
  *
- * A lane is a logical device: a device and streams of it, for each direction of the link and for the work. Load i takes
- * lane i modulo their number. Threads of each lane move planes, one thread queues the work of all lanes, and the
- * calling thread alone calls source, sink and progress. Loads from ordinary memory are an UploadSequence, and results
- * for it a DownloadSequence. Where the results' memory is page-locked, two threads take them in turns: the copies of
- * one are under way while the other one waits for its own.
+ * A lane is a logical device, which consists of a device and its streams for each direction of the link and for the
+ * work. Load i goes through lane i modulo the number of lanes. Each lane has threads that move planes, one thread
+ * queues the work of all lanes, and only the calling thread calls source, sink and progress. Loads from ordinary memory
+ * form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is page-locked,
+ * two threads download them alternately, so that the copies of one result are running while the other thread waits for
+ * its own.
  */
 class CudaFilters_EXPORT SlabStream
 {
@@ -124,18 +127,18 @@ public:
   SlabStream &
   operator=(const SlabStream &) = delete;
 
-  /** The lane's stream for work. */
+  /** Returns the context of the lane's work stream. */
   const Context &
   GetContext(size_t lane) const;
 
-  /** Waits for all work on the lanes, or for its failure. */
+  /** Waits until all work on the lanes is done or has failed. */
   void
   Drain() noexcept;
 
   /** Sends the loads through the lanes. All results are on the host on return.
    *
-   * If something throws, no further call is made, all work is drained, and the exception goes on. \exception CudaError,
-   * or what source, sink or progress throw */
+   * If anything throws, no further call is made, all work is drained, and the exception is rethrown.
+   * \exception CudaError, or any exception that source, sink or progress throw */
   void
   Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std::function<void(float)> & progress);
 
@@ -151,40 +154,40 @@ public:
   }
 
 private:
-  /** Host memory between a callback and the link. */
+  /** A buffer in host memory between a callback and the link. */
   struct Piece
   {
     size_t                       Load{ 0 };
-    size_t                       FirstPlane{ 0 }; // of the load
+    size_t                       FirstPlane{ 0 }; // first plane, relative to the load
     size_t                       Planes{ 0 };
     std::vector<unsigned char> * Memory{ nullptr };
   };
 
-  /** Where a load lies on the device. */
+  /** The device memory of one load. */
   struct Slot
   {
     void *     Memory{ nullptr };
-    DeviceView View; // of the load's planes
+    DeviceView View; // view of the load's planes
     Event      Uploaded;
-    Event      Released; // by the work
+    Event      Released; // recorded when the work has stopped using the slot
     size_t     Load{ 0 };
-    size_t     NextLoad{ 0 };    // once it is free
-    bool       IsTaken{ false }; // from its upload until work that releases it was queued
+    size_t     NextLoad{ 0 };    // the load that takes the slot next
+    bool       IsTaken{ false }; // from the upload until the work that releases the slot was queued
     bool       IsUploaded{ false };
   };
 
-  /** Where a result, or a part of one, lies. */
+  /** The device memory of a result or of a part of one. */
   struct Result
   {
     DeviceView View;
     Event      Computed;
     size_t     Load{ 0 };
-    size_t     FirstPlane{ 0 };  // of the load
-    bool       IsTaken{ false }; // from the work's queueing until the download is done
+    size_t     FirstPlane{ 0 };  // first plane, relative to the load
+    bool       IsTaken{ false }; // from the queueing of the work until the download is done
     bool       IsComputed{ false };
   };
 
-  /** What a thread of downloads has for itself. */
+  /** The state of one download thread. */
   struct Downloads
   {
     explicit Downloads(int device)
@@ -194,7 +197,7 @@ private:
 
     StreamLease   Stream;
     StagingChunks Staging;
-    size_t        Number{ 0 }; // of the result, on its lane
+    size_t        Number{ 0 }; // number of the result on its lane
   };
 
   class LoadSequence;
@@ -208,21 +211,21 @@ private:
       , UpStaging{ UploadStaging(Up), UploadStaging(Up) }
     {}
 
-    StreamLease                               Work, Up;
-    HelperThreads                             UpHelpers{ true }, DownHelpers{ true };
-    std::array<UploadStaging, 2>              UpStaging; // small uploads take turns; all others take the first
-    size_t                                    NumberOfUploads{ 0 };
+    StreamLease                  Work, Up;
+    HelperThreads                UpHelpers{ true }, DownHelpers{ true };
+    std::array<UploadStaging, 2> UpStaging; // small uploads alternate between the two; all others use the first
+    size_t                       NumberOfUploads{ 0 };
     std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
-    std::unique_ptr<DownloadSequence>         DownSequence; // of a run, if its results are one
+    std::unique_ptr<DownloadSequence>         DownSequence; // exists during a run whose results form a sequence
     DeviceBuffer                              Memory;
     std::vector<std::unique_ptr<Slot>>        Slots;
     std::vector<std::unique_ptr<Result>>      Results;
     size_t                                    ResultsQueued{ 0 };
     std::vector<std::vector<unsigned char>>   UpMemory, DownMemory;
     std::vector<std::vector<unsigned char> *> FreeUp, FreeDown;
-    std::deque<Piece>                         Filled; // by the source
-    std::deque<Piece>                         Ready;  // for the sink
+    std::deque<Piece>                         Filled; // pieces that the source has filled
+    std::deque<Piece>                         Ready;  // pieces that wait for the sink
   };
 
   void
@@ -297,30 +300,30 @@ private:
   Stop(std::exception_ptr error);
   bool
   IsDone() const;
-  /** Waits until `condition`, or the run stops, which throws Stopped. */
+  /** Waits until `condition` holds. Throws Stopped if the run stops. */
   template <typename TCondition>
   void
   WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
 
   const SlabLaneSizes                m_Sizes;
-  const SlabHostEnds                 m_Ends;                 // as the transfers see them
-  const size_t                       m_UpPiece, m_DownPiece; // planes
+  const SlabHostEnds                 m_Ends;                 // source and destination in the form that transfers use
+  const size_t                       m_UpPiece, m_DownPiece; // number of planes
   const bool                         m_HasResultSequences;
   std::vector<std::unique_ptr<Lane>> m_Lanes;
 
-  std::mutex              m_Mutex; // all below
+  std::mutex              m_Mutex; // protects all members below
   std::condition_variable m_Changed;
   std::vector<SlabLoad>   m_Loads;
   SlabWork *              m_Work{ nullptr };
-  size_t                  m_Arrived{ 0 };                              // loads
-  size_t                  m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // load, and the first plane of its next part
-  size_t                  m_ResultPlanesLeft{ 0 };
-  size_t                  m_NextFillLoad{ 0 }, m_NextFillPlane{ 0 };
-  size_t                  m_NextSinkLoad{ 0 }, m_NextSinkPlane{ 0 };
-  size_t                  m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };
-  bool                    m_Stop{ false };
-  std::exception_ptr      m_Error;
-  uint64_t                m_BytesUp{ 0 }, m_BytesDown{ 0 };
+  size_t                  m_Arrived{ 0 };                         // number of loads that have arrived
+  size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next load, and the first plane of its next part
+  size_t             m_ResultPlanesLeft{ 0 };
+  size_t             m_NextFillLoad{ 0 }, m_NextFillPlane{ 0 };
+  size_t             m_NextSinkLoad{ 0 }, m_NextSinkPlane{ 0 };
+  size_t             m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };
+  bool               m_Stop{ false };
+  std::exception_ptr m_Error;
+  uint64_t           m_BytesUp{ 0 }, m_BytesDown{ 0 };
 };
 } // namespace itk::cuda
 

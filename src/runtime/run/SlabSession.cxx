@@ -20,7 +20,7 @@ namespace itk::CudaDetail
 {
 namespace
 {
-/** Ends the engine of a session that nobody needs any more. */
+/** Exception that ends the engine of a session that is no longer needed. */
 struct SessionEnded
 {};
 
@@ -28,15 +28,15 @@ long
 GetProcessId()
 {
 #ifdef _WIN32
-  return 0; // there is no fork
+  return 0; // Windows has no fork
 #else
   return getpid();
 #endif
 }
 } // namespace
 
-/** Two threads in turns: the engine's, and that of the user, who asks for planes. All members but the turn belong to
- * the thread whose turn it is. */
+/** Runs the engine's thread and the user's thread, which asks for planes, alternately. All members except the turn
+ * belong to the thread whose turn it is. */
 class CudaSlabSession::Implementation
 {
 public:
@@ -52,7 +52,7 @@ public:
   {
     if (m_Thread && m_Process != GetProcessId())
     {
-      (void)m_Thread.release(); // a fork has the object, but not the thread
+      (void)m_Thread.release(); // a forked process has the object but not the thread
       return;
     }
     if (m_Thread)
@@ -140,7 +140,7 @@ private:
     m_Changed.wait(lock, [&] { return m_Turn == turn; });
   }
 
-  // The user's thread
+  // Functions of the user's thread
 
   void
   DoTask()
@@ -157,7 +157,7 @@ private:
     m_Task = nullptr;
   }
 
-  // The engine's thread
+  // Functions of the engine's thread
 
   void
   RunEngine()
@@ -183,7 +183,7 @@ private:
     this->PassTurn(Turn::User);
   }
 
-  /** The user's thread does it, and the engine's waits. */
+  /** Makes the user's thread run a task while the engine's thread waits. */
   void
   LetUserDo(const std::function<void()> & task)
   {
@@ -193,7 +193,7 @@ private:
     }
     if (m_Wanted == 0 && m_NextPlane < m_EndPlane)
     {
-      this->Pause(); // not in the sink: now the engine has dropped what it does not need any more
+      this->Pause(); // pausing here and not in the sink lets the engine first release what it no longer needs
     }
     m_Task = &task;
     m_RunsOfEngine = cuda::MemoryGate::GetNumberOfRuns();
@@ -248,7 +248,7 @@ private:
     }
   }
 
-  /** Until planes are wanted. */
+  /** Blocks the engine until more planes are wanted, and marks its runs as paused meanwhile. */
   void
   Pause()
   {
@@ -267,14 +267,14 @@ private:
   const size_t   m_BytesOfPlane;
 
   std::unique_ptr<std::thread> m_Thread;
-  long                         m_Process{ 0 }; // that has the thread
+  long                         m_Process{ 0 }; // the process that owns the thread
   std::mutex                   m_Mutex;
   std::condition_variable      m_Changed;
   Turn                         m_Turn{ Turn::User };
 
   size_t                        m_NextPlane;
-  size_t                        m_Begin{ 0 };  // of the planes that are asked for
-  size_t                        m_Wanted{ 0 }; // of them, those that are missing
+  size_t                        m_Begin{ 0 };  // first of the requested planes
+  size_t                        m_Wanted{ 0 }; // number of requested planes that are still missing
   unsigned char *               m_Pixels{ nullptr };
   const CudaSlabSource *        m_Source{ nullptr };
   const ProgressFunction *      m_Progress{ nullptr };
