@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+// Internal: only for the templates of the public headers. Names in itk::CudaDetail may change in any version.
 #ifndef itkCudaDetailGaussianSlabs_h
 #define itkCudaDetailGaussianSlabs_h
 
@@ -48,8 +48,8 @@ CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
  *
  * Source and sink are called from the calling thread. The source is asked for planes in order, for each once in a
  * sweep; plane 0 may be requested once more before a part that does not begin with it. The sink gets planes in order.
- * After the source, the sink or `progress` has thrown, none of them is called again: the queued work ends, and the
- * exception is rethrown unchanged.
+ * After the source, the sink or `progress` has thrown, the run calls none of the three again: the queued work ends, and
+ * the exception is rethrown unchanged.
  *
  * Memory limits, devices and slabs do not change a bit of the result. On the host it is bit-identical to
  * RunGaussianPlanOnHost(), and on a device to RunGaussianPlanOnDevice() on this device. In the boundary modes Reflect,

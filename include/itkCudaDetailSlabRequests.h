@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+// Internal: only for the templates of the public headers. Names in itk::CudaDetail may change in any version.
 #ifndef itkCudaDetailSlabRequests_h
 #define itkCudaDetailSlabRequests_h
 

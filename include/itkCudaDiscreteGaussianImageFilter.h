@@ -15,11 +15,11 @@ namespace itk
  * \brief DiscreteGaussianImageFilter on an NVIDIA GPU: convolution with a discrete Gaussian along all axes.
  *
  * The filter convolves the image along each of the first FilterDimensionality axes with the kernel of
- * itk::GaussianOperator (T. Lindeberg's discrete Gaussian), of any radius. All parameters, defaults and exceptions are
- * those of the superclass: Variance per axis (default 0) in squared physical units, or in squared pixels if
- * UseImageSpacing is off; MaximumError (default 0.01) and MaximumKernelWidth (default 32 pixels), which truncate the
- * kernel; and boundary conditions for the input and for the images between the axes (default: the end value repeats).
- * It streams as its superclass does.
+ * itk::GaussianOperator (T. Lindeberg's discrete Gaussian), of any radius. The parameters, defaults and exceptions are
+ * the superclass's: Variance per axis (default 0) in squared physical units, or in squared pixels if UseImageSpacing is
+ * off; MaximumError (default 0.01) and MaximumKernelWidth (default 32 pixels), which truncate the kernel; and boundary
+ * conditions for the input and for the images between the axes (default: the end value repeats). It streams as its
+ * superclass does.
  *
  * On the GPU, images of float, char and short types with float outputs are summed in float, relative to each pixel's
  * own value; all others are summed in double. The result differs from the superclass's by at most 1e-6 of the largest

@@ -15,7 +15,7 @@ namespace itk
  * \brief HessianToObjectnessMeasureImageFilter on an NVIDIA GPU: enhances blobs, lines or plates by the eigenvalues of
  * an image of Hessians.
  *
- * All parameters, defaults and exceptions are those of the superclass: Alpha (default 0.5), Beta (0.5), Gamma (5),
+ * The parameters, defaults and exceptions are the superclass's: Alpha (default 0.5), Beta (0.5), Gamma (5),
  * ObjectDimension (1: lines), BrightObject (on) and ScaleObjectnessMeasure (on). docs/user/vesselness.md has the
  * formula.
  *

@@ -18,7 +18,7 @@ namespace itk
 /** \class CudaMultiScaleHessianBasedMeasureImageFilter
  * \brief MultiScaleHessianBasedMeasureImageFilter on an NVIDIA GPU: the largest objectness of several scales.
  *
- * All parameters, defaults and outputs are those of the superclass: SigmaMinimum (default 0.2) and SigmaMaximum (2) in
+ * The parameters, defaults and outputs are the superclass's: SigmaMinimum (default 0.2) and SigmaMaximum (2) in
  * physical units, NumberOfSigmaSteps (10), SigmaStepMethod (logarithmic), NonNegativeHessianBasedMeasure (on), and the
  * images of the best scale and its Hessian with GenerateScalesOutput and GenerateHessianOutput (off). The Hessians are
  * normalised across scales.

@@ -12,8 +12,8 @@ namespace itk
  *
  * The filter convolves every line of the image along Direction with the recursive approximation of
  * \f[ \frac{1}{\sigma\sqrt{2\pi}} \exp\left(-\frac{x^2}{2\sigma^2}\right) \f]
- * (ZeroOrder) or of its first or second derivative. All parameters, defaults and exceptions are those of the
- * superclass: Sigma in the image's physical units (default 1, must be greater than 0), Direction (default 0), Order,
+ * (ZeroOrder) or of its first or second derivative. The parameters, defaults and exceptions are the superclass's: Sigma
+ * in the image's physical units (default 1, must be greater than 0), Direction (default 0), Order,
  * NormalizeAcrossScale. A line needs at least four pixels and continues beyond its ends with its edge values.
  * BoundaryMode (default Nearest) and BoundaryValue select other continuations, for lines of any length.
  *

@@ -55,8 +55,8 @@ CudaRegionSnakeStepName(CudaRegionSnakeStep::Kind kind);
 struct CudaRegionSnakeStatistics
 {
   uint64_t NumberOfPixels{ 0 }; // valid pixels only
-  // Mean, MeanSquare and Variance are those of the pixels, except for two laws: of their logarithm for the log-normal
-  // law, and of ones and zeros with a threshold. They are 0 without pixels.
+  // Statistics of the pixels; for the log-normal law of their logarithm, and with a threshold of ones and zeros. They
+  // are 0 without pixels.
   double Mean{ 0.0 };
   double MeanSquare{ 0.0 };
   double Variance{ 0.0 };

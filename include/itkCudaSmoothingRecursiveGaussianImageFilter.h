@@ -14,10 +14,10 @@ namespace itk
 /** \class CudaSmoothingRecursiveGaussianImageFilter
  * \brief SmoothingRecursiveGaussianImageFilter on an NVIDIA GPU: Gaussian smoothing along all axes.
  *
- * The filter convolves each component of the image with the recursive approximation of a Gaussian along every axis. All
- * parameters, defaults and exceptions are those of the superclass: Sigma or SigmaArray in the image's physical units
- * (default 1, each must be greater than 0). Every axis needs at least four pixels; lines continue beyond their ends
- * with their edge values. BoundaryMode selects other continuations (CudaRecursiveGaussianImageFilter).
+ * The filter convolves each component of the image with the recursive approximation of a Gaussian along every axis. The
+ * parameters, defaults and exceptions are the superclass's: Sigma or SigmaArray in the image's physical units (default
+ * 1, each must be greater than 0). Every axis needs at least four pixels; lines continue beyond their ends with their
+ * edge values. BoundaryMode selects other continuations (CudaRecursiveGaussianImageFilter).
  *
  * The image is uploaded once, all axes are filtered on the GPU, and the result is downloaded once. Between the axes,
  * pixels are float (char, short and float images) or double (int and double images). The superclass rounds pixels of

@@ -14,9 +14,9 @@ namespace itk
 /** \class CudaSymmetricEigenAnalysisImageFilter
  * \brief SymmetricEigenAnalysisImageFilter on an NVIDIA GPU: the eigenvalues of every pixel, a symmetric tensor.
  *
- * All parameters and defaults are those of the superclass. OrderEigenValuesBy() orders the eigenvalues by value
- * (default), by magnitude, or not at all. Unordered eigenvalues are in the order in which the method finds them, which
- * differs from the order of the superclass's method.
+ * The parameters and defaults are the superclass's. OrderEigenValuesBy() orders the eigenvalues by value (default), by
+ * magnitude, or not at all. Unordered eigenvalues are in the order in which the method finds them, which differs from
+ * the order of the superclass's method.
  *
  * Tensors of two and three rows are computed by Jacobi rotations, which are as accurate for equal or nearly equal
  * eigenvalues as for others: within 1e-6 of the largest magnitude in float, and 1e-13 in double. The arithmetic is

@@ -13,14 +13,14 @@ namespace itk
 /** \class CudaVesselnessEnums
  * \brief Enumerations of CudaVesselnessImageFilter.
  *
- * Every parameter of an enumerated type also takes the value's name as a string. Case, '_' and '-' do not matter.
+ * Every parameter of an enumerated type also accepts the value's name as a string. Case, '_' and '-' do not matter.
  *
  * \ingroup CudaFilters
  */
 class CudaVesselnessEnums
 {
 public:
-  /** What is made of a Hessian's eigenvalues; docs/user/vesselness.md has formulas and sources. */
+  /** The measure that is computed from a Hessian's eigenvalues; docs/user/vesselness.md has formulas and sources. */
   enum class HessianMeasure : uint8_t
   {
     Objectness,
@@ -35,7 +35,7 @@ public:
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaVesselnessEnums::HessianMeasure value);
 
-/** The value of that name. \exception ExceptionObject naming the parameter, the text and the known names. */
+/** Returns the measure of that name. \exception ExceptionObject naming the parameter, the text and the known names */
 CudaFilters_EXPORT CudaVesselnessEnums::HessianMeasure
                    CudaHessianMeasureFromString(const std::string & name);
 } // end namespace itk
