@@ -34,7 +34,7 @@ MakeSegmentPowers(const CudaGaussianImpulseResponse & kernel)
   return powers;
 }
 
-/** Segments over which the states of all pole pairs decay to less than half of their last place. */
+/** Returns the number of segments over which the states of all pole pairs decay to less than half an ulp. */
 template <typename T, unsigned int VPairs>
 unsigned int
 GetReach(const SegmentPowers<T, VPairs> & powers)
@@ -55,7 +55,7 @@ GetReach(const SegmentPowers<T, VPairs> & powers)
   return isNegligible(reach) ? reach : WarpSize;
 }
 
-/** What a pass needs of its poles. */
+/** The tables that a pass needs for its poles. */
 template <typename T, unsigned int VPairs>
 struct PoleTables
 {
@@ -75,15 +75,16 @@ struct PoleTables
   }
 };
 
-/** Tables take longer to make than a launch. Each thread keeps those of the last poles: the axes of an image share
- * them, or have one of a few sigma, and filters run again. */
+/** Returns the tables for a kernel's poles from a cache. Making them takes longer than a launch. Each thread keeps the
+ * tables of the last four sets of poles, because the axes of an image have the same or a few sigmas, and because
+ * filters are run repeatedly. */
 template <typename T, unsigned int VPairs>
 const PoleTables<T, VPairs> &
 GetPoleTables(const CudaGaussianImpulseResponse & kernel)
 {
   using Tables = PoleTables<T, VPairs>;
   constexpr size_t                       mostKept = 4;
-  static thread_local std::deque<Tables> kept; // the newest first
+  static thread_local std::deque<Tables> kept; // most recently made first
   const auto                             isOfKernel = [&kernel](const Tables & tables) {
     return std::equal(tables.Poles.begin(), tables.Poles.end(), kernel.Pole);
   };
@@ -179,7 +180,7 @@ LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Contex
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
 
-/** An image's complete segments of contiguous lines; a box is the part of a warp. */
+/** Describes the complete segments of an image's contiguous lines. A box is the part of a warp. */
 template <typename T>
 TensorBox
 MakeSegmentBox(const LineGeometry & geometry, unsigned int width, const T * data)
@@ -211,7 +212,7 @@ SetBulkCopies(LinePassArguments<T, VPairs> & arguments, int device)
   {
     arguments.SourceMaps[i] = MakeTensorMap(makeBox(arguments.Sources[i]));
   }
-  // Boxes of overlapping tiles hold pixels of the warm-up.
+  // Boxes of overlapping tiles also hold pixels of the warm-up, which must not be written.
   const bool stores = arguments.NumberOfSources > 1 || arguments.Results[0].Combine == CudaGaussianCombine::Store;
   arguments.StoresInBulk = stores && arguments.Schedule.WarmUp == 0;
   arguments.DestinationMap = MakeTensorMap(makeBox(arguments.Results[0].Destination));
@@ -223,7 +224,7 @@ IsAligned(const DeviceView & image)
   return reinterpret_cast<uintptr_t>(image.Data) % 16 == 0;
 }
 
-/** Whether lines, or rows of lines, are multiples of 16 bytes apart. */
+/** Returns whether lines, or rows of strided lines, are multiples of 16 bytes apart. */
 bool
 AreLinesAligned(const LineGeometry & geometry, unsigned int axis, size_t bytesPerComponent)
 {
@@ -231,7 +232,7 @@ AreLinesAligned(const LineGeometry & geometry, unsigned int axis, size_t bytesPe
   return isAligned(geometry.OuterStride) && (axis == 0 || isAligned(geometry.LineStride));
 }
 
-/** The arguments of a pass without its sources and results. */
+/** Makes the arguments of a pass, except its sources and results. */
 template <typename T, unsigned int VPairs>
 LinePassArguments<T, VPairs>
 MakeLinePassArguments(const CudaGaussianLinePass & pass,
@@ -321,8 +322,8 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
 }
 
-/** Passes along contiguous lines that combine in one image: by one kernel, if a block has room for tiles of two of
- * them. */
+/** Runs passes along contiguous lines that combine in one image. They run in one kernel if a block has room for two
+ * tiles of each line, otherwise one after the other. */
 template <typename T, unsigned int VPairs>
 void
 RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
@@ -479,7 +480,7 @@ RunMaskPassOf(const CudaGaussianLinePass & pass,
   auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
   arguments.Mask = static_cast<const unsigned char *>(source.Valid.Data);
   arguments.Sources[0] = static_cast<const T *>(source.Image);
-  arguments.First = arguments.Sources[0]; // the first pixels are taken from the tile
+  arguments.First = arguments.Sources[0]; // so that the first pixels are read from the tile
   arguments.Subtracted = static_cast<const T *>(source.Subtracted);
   SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
   const auto launch = source.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
@@ -487,7 +488,7 @@ RunMaskPassOf(const CudaGaussianLinePass & pass,
   launch(arguments, context);
 }
 
-/** The first pass of smoothing with a mask, if there is a kernel for it. */
+/** Runs the first pass of smoothing with a mask. Returns false if there is no kernel for it. */
 bool
 TryMaskPass(const CudaGaussianLinePass & pass,
             const CudaGaussianBoundary & boundary,
@@ -540,7 +541,8 @@ RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, 
   const size_t blocks = DivideUp(arguments.RowLength * arguments.Rows, threads);
   ITK_CUDA_CALL(LaunchKernel(RotateKernel<T>, MakeGrid(blocks), dim3(threads), 0, context.GetStream(), arguments));
 }
-/** \exception ExceptionObject if the part is not one of whole chunks, or lacks states that it needs */
+/** Verifies that a part of an image can be filtered.
+ * \exception ExceptionObject if the part does not consist of whole chunks, or lacks states that it needs */
 void
 VerifyCut(const CudaGaussianLinePass & pass,
           const LineSchedule &         schedule,
@@ -602,7 +604,7 @@ FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedul
 
 namespace
 {
-/** Bytes of a state for each sweep, pole pair and line. */
+/** Returns the bytes of one state for each sweep, pole pair and line. */
 size_t
 GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 {
@@ -676,7 +678,8 @@ RunCombiningPasses(const CudaGaussianLinePass *    passes,
   run(passes, count, schedule, images, workspace, context);
 }
 
-/** Number of passes from `first` on that combine in one image and have the same poles. One kernel can run them. */
+/** Returns the number of passes from `first` on that combine in one image and have the same poles, so that one kernel
+ * can run them. */
 unsigned int
 CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t first)
 {
@@ -693,7 +696,7 @@ CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t fi
   return count;
 }
 
-/** `count` passes that combine, or one. */
+/** Runs `count` passes that combine, or one pass. */
 void
 RunPasses(const CudaGaussianLinePass *    passes,
           unsigned int                    count,
@@ -713,9 +716,9 @@ RunPasses(const CudaGaussianLinePass *    passes,
   }
 }
 
-/** Pixels of lines that a pass may filter at a time. Where the driver ends long kernels the limit is LaunchPixels. The
- * states of these pixels also take at most a sixteenth of an image with lines of whole chunks, as those of two pole
- * pairs do. A part of an image is filtered in one go. */
+/** Returns the number of pixels that a pass may filter at a time. If the driver ends long kernels, the limit is
+ * LaunchPixels. In addition, the states of these pixels take at most a sixteenth of an image whose lines have whole
+ * chunks, as the states of two pole pairs do. A part of an image that was cut is always filtered as a whole. */
 size_t
 GetMaximumPixels(const CudaGaussianLinePass & pass,
                  const LineSchedule &         schedule,
@@ -737,7 +740,8 @@ GetMaximumPixels(const CudaGaussianLinePass & pass,
   return HasKernelTimeout(device) ? std::min(withStates, LaunchPixels) : withStates;
 }
 
-/** The bits do not depend on the groups: lines do not depend on each other. */
+/** Calls `function` for groups of the images' lines. Lines are independent, so the bits of a result do not depend on
+ * the groups. */
 void
 ForEachPassGroup(const CudaGaussianLinePass &    pass,
                  const std::vector<DeviceView> & images,
@@ -749,7 +753,7 @@ ForEachPassGroup(const CudaGaussianLinePass &    pass,
     function(images, pass.Axis, 1.0f);
     return;
   }
-  // Whole strips of the streams, which are whole cache lines.
+  // Groups consist of whole strips of the streams, and therefore of whole cache lines.
   ForEachLineGroup(images, pass.Axis, pixels, StreamColumns, function);
 }
 
@@ -801,7 +805,7 @@ MakeQuotientPass(const CudaGaussianLinePass & pass,
 bool
 HasQuotientKernel(const QuotientPass & pass, int device)
 {
-  // In the mode Constant another value continues the weights than the values.
+  // In the mode Constant, weights and values continue with different values.
   if (pass.Pass.Axis != 0 || pass.Schedule.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant ||
       GetLinePassWorkspace(pass.Pass, pass.Schedule, pass.Images[0]) > 0 || HasKernelTimeout(device))
   {
@@ -944,7 +948,8 @@ RunPlan(const CudaGaussianPlan &        plan,
 
 namespace
 {
-/** Chunks of strided lines in tiles, with their states at hand. */
+/** Runs one step of a Partition over chunks of strided lines in tiles: writes the totals, or filters from start states.
+ */
 template <typename T, unsigned int VPairs>
 void
 RunChunkTilesOf(const CudaGaussianLinePass &    pass,

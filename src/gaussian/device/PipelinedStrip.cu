@@ -13,7 +13,7 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** Chunks of strips of lines, or of their mask. */
+/** Describes an image, or its mask, whose boxes are chunks of strips of lines. */
 template <typename T>
 TensorBox
 MakeChunkBox(const LineGeometry & geometry, const T * data)
@@ -27,8 +27,8 @@ MakeChunkBox(const LineGeometry & geometry, const T * data)
   return box;
 }
 
-/** The number of pieces of a line with which the blocks of threads, one on each multiprocessor, are done soonest. A
- * piece costs its chunks and the chunks next to it. */
+/** Returns the number of pieces per line with which the blocks of threads, one on each multiprocessor, finish earliest.
+ * The cost of a piece is the number of its chunks and of the neighbouring chunks that it loads. */
 unsigned int
 GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, size_t multiprocessors)
 {
@@ -52,8 +52,8 @@ void
 LaunchStreamOf(const StreamArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
-  // The dispatch, which knows no device code, counts with this number. HoldsWholeLines() and FitsMaskedStream() ask for
-  // more.
+  // The choice of schedules, which is host code, uses GetStreamSharedBytes(). HoldsWholeLines() and FitsMaskedStream()
+  // check the larger sizes of the other tasks.
   static_assert(VTask == TileTask::FilterWholeLines || ReadsMask<VTask> || shared <= GetStreamSharedBytes(VLookAhead));
   const auto   kernel = StreamKernel<T, VTask, VLookAhead, VHasEdges>;
   const size_t blocks = std::min<size_t>(
@@ -73,7 +73,7 @@ LaunchStream(const StreamArguments<T> & arguments, const Context & context)
   launch(arguments, context);
 }
 
-/** A stream that needs VLookAhead chunks next to a chunk. */
+/** Launches a stream that needs VLookAhead chunks on either side of a chunk. */
 template <typename T, unsigned int VLookAhead>
 void
 LaunchWindowedStream(const StreamArguments<T> & arguments, bool followsFromTotals, const Context & context)
@@ -83,7 +83,8 @@ LaunchWindowedStream(const StreamArguments<T> & arguments, bool followsFromTotal
   launch(arguments, context);
 }
 
-/** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
+/** Returns whether a block of threads can hold the chunks of whole lines and partition the lines by itself, which gives
+ * the same bits. */
 bool
 HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
 {
@@ -93,7 +94,7 @@ HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
          sizeof(StreamMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
 }
 
-/** Whether a block has room for the chunks of lines and of their mask. */
+/** Returns whether a block has room for the chunks of lines and of their mask. */
 bool
 FitsMaskedStream(const LineSchedule & schedule, int device)
 {
@@ -113,8 +114,8 @@ DivideLines(StreamArguments<float> & arguments, unsigned int lookAhead, bool int
   arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
 }
 
-/** The chunks on either side that a stream waits for. In the mode Wrap those at the other end of a line come twice;
- * where they would be half of the line, the stream waits for all of it. */
+/** Returns the number of chunks on either side for which a stream waits. In the mode Wrap the chunks at the other end
+ * of a line are loaded twice. If they would be half of the line, the stream waits for the whole line instead. */
 unsigned int
 GetStreamLookAhead(const LineSchedule & schedule)
 {

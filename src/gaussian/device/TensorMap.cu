@@ -30,7 +30,7 @@ GetEncodeFunction()
   return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
 }
 
-/** The runtime has the driver's numbers for the errors that both know. */
+/** Converts an error of the driver. The runtime uses the driver's numbers for the errors that both have. */
 cudaError_t
 ToRuntimeError(CUresult result)
 {
@@ -43,7 +43,8 @@ ToRuntimeError(CUresult result)
 
 constexpr int FirstCapability = 90;
 
-/** For tools that do not see what bulk copies write. Initcheck of compute-sanitizer 2025.3 is one. */
+/** Returns whether the environment switches bulk copies off. This is for tools that do not see what bulk copies write,
+ * such as initcheck of compute-sanitizer 2025.3. */
 bool
 AreSwitchedOff()
 {
@@ -51,17 +52,17 @@ AreSwitchedOff()
   return value && std::string(value) == "1";
 }
 
-/** Of the code that the device runs. Code for an older architecture may have been compiled for it by the driver. The
- * question takes as long as a launch: it is asked once. */
+/** Returns the PTX version of the code that the device runs, which the driver may have compiled from code for an older
+ * architecture. The query takes as long as a launch, so its answer is kept. */
 int
 GetPtxVersion(int device)
 {
-  static std::array<std::atomic<int>, 64> known{}; // 0: not asked yet
+  static std::array<std::atomic<int>, 64> known{}; // 0: not queried yet
   const auto                              place = static_cast<size_t>(device);
   int                                     version = place < known.size() ? known[place].load() : 0;
   if (version == 0)
   {
-    const DeviceGuard  guard(device); // a schedule may be made before the device is the current one
+    const DeviceGuard  guard(device); // needed because a schedule may be made before the device is the current one
     cudaFuncAttributes attributes{};
     ITK_CUDA_CALL(cudaFuncGetAttributes(&attributes, ProbeKernel));
     version = attributes.ptxVersion;
@@ -88,7 +89,8 @@ HasBulkCopies(int device)
 bool
 FitsTensorMap(const TensorBox & box)
 {
-  constexpr size_t maximumSize = size_t{ 1 } << 30; // coordinates are 32-bit integers, boxes may reach beyond the end
+  constexpr size_t maximumSize = size_t{ 1 }
+                                 << 30; // because coordinates are 32-bit integers and boxes may extend beyond the end
   constexpr size_t maximumStride = size_t{ 1 } << 40;
   bool             fits = reinterpret_cast<uintptr_t>(box.Data) % 16 == 0;
   for (const size_t size : box.Size)
@@ -112,7 +114,7 @@ MakeTensorMap(const TensorBox & box)
   const cuuint64_t strides[2] = { box.StrideBytes[0], box.StrideBytes[1] };
   const cuuint32_t boxSize[3] = { box.Box[0], box.Box[1], box.Box[2] };
   const cuuint32_t steps[3] = { 1, 1, 1 };
-  // Looked up once; again if that fails.
+  // Looked up once. If the lookup throws, the next call repeats it.
   static const auto encode = GetEncodeFunction();
   CUtensorMap       map{};
   ITK_CUDA_CALL(encode == nullptr

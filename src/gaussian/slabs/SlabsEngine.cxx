@@ -28,29 +28,29 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** A load, and its chunks of the image. */
+/** The chunks of a load. A load is an input slab, or a slab of the first of two sweeps. */
 struct ChunkRange
 {
   size_t Begin, End;
 };
 
-/** The memory of a run. If slots hold the host's pixels, passes across slabs read them in groups of rows, and once for
- * each part of a result. */
+/** How a run uses memory. If slots hold pixels in the host's type, the passes across slabs read them in groups of rows,
+ * and once for each part of a result. */
 struct SlabMemory
 {
   SlabLaneSizes Lane;
-  size_t        GroupRows{ 1 };   // of a plane, whose lines across slabs are filtered together
-  size_t        PiecePlanes{ 1 }; // that the passes within planes take at a time
-  size_t        StateSets{ 1 };   // loads whose totals are kept
+  size_t        GroupRows{ 1 };   // rows of a plane whose lines across slabs are filtered together
+  size_t        PiecePlanes{ 1 }; // planes that the passes within planes process at a time
+  size_t        StateSets{ 1 };   // number of loads whose totals are kept
   size_t        BytesOfLane{ 0 };
-  size_t        BytesOfRun{ 0 };       // beside the lanes'
-  size_t        BytesOfTransfers{ 0 }; // that take memory for themselves, beside the lanes'
+  size_t        BytesOfRun{ 0 };       // shared by all lanes
+  size_t        BytesOfTransfers{ 0 }; // temporary memory of transfers that is not part of the lanes' memory
 };
 
 /** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
 constexpr size_t MostPitch = std::numeric_limits<int>::max();
 
-/** Rows of all planes of a slab: the lines that a pass across slabs takes at a time. */
+/** The same rows of all planes of a slab. A pass across slabs filters their lines together. */
 struct RowGroup
 {
   size_t Index;
@@ -111,14 +111,14 @@ public:
     }
     catch (...)
     {
-      stream.Drain(); // memory of this object is released in the order of one stream
+      stream.Drain(); // so that the memory of this object is released after the work of all streams
       throw;
     }
     m_Stream = nullptr;
     return this->MakeReport(stream);
   }
 
-  /** Whether the run is expected to take less time than an upload, the passes and a download after each other. */
+  /** Returns whether the run is expected to take less time than upload, passes and download one after the other. */
   bool
   IsWorthOverlapping() const
   {
@@ -142,7 +142,7 @@ public:
     }
     if (m_Run.Shape.NeedsAllChunks && !m_Sweeps)
     {
-      return; // the states are known
+      return; // the states are known already
     }
     this->WaitForReaders(load, context);
     for (const RowGroup & group : m_Groups)
@@ -188,17 +188,17 @@ private:
   struct LaneMemory
   {
     DeviceBuffer        Memory;
-    std::vector<void *> Buffers;       // of results across slabs
-    std::vector<void *> Intermediates; // of pieces
+    std::vector<void *> Buffers;       // of results of passes across slabs
+    std::vector<void *> Intermediates; // of the pieces of the passes within planes
     void *              Starts{ nullptr };
     void *              Workspace{ nullptr };
 
-    // If slots hold the host's pixels:
-    void *              Source{ nullptr };     // planes of a part
-    void *              Output{ nullptr };     // planes of a part's result
-    void *              HostPixels{ nullptr }; // of a group's rows
-    void *              Lines{ nullptr };      // the same, as they are computed
-    std::vector<void *> LineResults;           // of a pass across slabs
+    // Only if slots hold pixels in the host's type:
+    void *              Source{ nullptr };     // planes of a part in the computed type
+    void *              Output{ nullptr };     // planes of a part's result in the computed type
+    void *              HostPixels{ nullptr }; // rows of a group in the host's type
+    void *              Lines{ nullptr };      // rows of a group in the computed type
+    std::vector<void *> LineResults;           // results of a pass across slabs for a group
   };
 
   void
@@ -259,7 +259,7 @@ private:
     return part;
   }
 
-  /** Planes of one component, as an image of its own. */
+  /** Returns planes of one component as an image of its own. */
   DeviceView
   GetPieceOf(const DeviceView & component, size_t first, size_t planes) const
   {
@@ -271,7 +271,7 @@ private:
     return piece;
   }
 
-  /** One component of `planes` planes at `data`. */
+  /** Returns a view of one component of `planes` planes at `data`. */
   DeviceView
   MakePieceView(size_t planes, void * data) const
   {
@@ -280,7 +280,7 @@ private:
     return MakeSlabView(shape, m_Axis, planes, m_Type, data);
   }
 
-  /** Rows of a plane, along all axes below that of the slabs. */
+  /** Returns the number of rows of a plane, over all axes between the first one and the slabs' axis. */
   size_t
   GetRowsOfPlane() const
   {
@@ -292,7 +292,7 @@ private:
     return std::max<size_t>(1, rows);
   }
 
-  /** Rows of so many planes, as an image of its own. */
+  /** Returns a view of rows of `planes` planes as an image of its own. */
   DeviceView
   MakeLinesView(size_t rows, size_t planes, size_t components, void * data) const
   {
@@ -324,7 +324,8 @@ private:
     return std::clamp<size_t>(DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / FewestSlabs));
   }
 
-  /** Results on the device that keep the link busy: one is made while others are downloaded. */
+  /** Returns the number of result buffers on the device that keeps the link busy: one is computed while others are
+   * downloaded. */
   size_t
   GetUsefulResults() const
   {
@@ -383,11 +384,11 @@ private:
     }
   }
 
-  /** As for the whole image. */
+  /** Chooses the schedules of the passes across slabs, as for the whole image. */
   void
   MakeSchedules()
   {
-    // Aligned as all images of the run.
+    // All images of the run are aligned like this one.
     const DeviceView slab = this->MakePieceView(this->GetPlanesOfSlab(), nullptr);
     LineCut          cut;
     cut.WholeLength = m_Run.Shape.NumberOfPlanes;
@@ -397,9 +398,9 @@ private:
     }
   }
 
-  // Memory.
+  // Memory plans.
 
-  /** Slots and results have the type that is computed in. A pass then goes over a slab once. */
+  /** Plans memory for slots and results of the computed type. A pass then reads a slab once. */
   SlabMemory
   GetMemory(size_t slotsToSpare, size_t results, size_t pieceBytes) const
   {
@@ -411,8 +412,8 @@ private:
     return memory;
   }
 
-  /** Slots and results have the host's types, and results are made in parts. A pass then goes over a slab once for each
-   * part. */
+  /** Plans memory for slots and results of the host's types, with results that are computed in parts. A pass then reads
+   * a slab once for each part. */
   SlabMemory
   GetMemoryOfParts(size_t slotsToSpare, size_t results, size_t parts, size_t pieceBytes) const
   {
@@ -442,7 +443,8 @@ private:
     memory.PiecePlanes = m_Axis == 0
                            ? memory.Lane.Planes
                            : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.ResultPlanes);
-    // A load takes the slot of one whose work is queued, so these are all that a later result can need.
+    // A load takes over the slot of a load whose work has been queued, so a later result needs no more totals than
+    // these.
     const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
     memory.StateSets = m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, lanes * memory.Lane.Slots + m_LoadsAhead);
 
@@ -456,21 +458,22 @@ private:
     this->TakeLaneMemory(memory, count(ofLane));
     memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + ofLane;
     this->TakeRunMemory(memory, count(memory.BytesOfRun));
-    if (memory.Lane.HoldsHostPixels && this->MovesFirstPlane()) // else lanes' transfers have no less
+    if (memory.Lane.HoldsHostPixels &&
+        this->MovesFirstPlane()) // otherwise the lanes' transfers have enough memory for it
     {
       memory.BytesOfTransfers =
         Workspace::GetPieceSize(GetTransferWorkspace(MakePlanesView(m_Ends.Input, m_Axis, 1, nullptr), m_Type));
     }
   }
 
-  /** Whether the first plane comes or goes alone. */
+  /** Returns whether the first plane is transferred separately. */
   bool
   MovesFirstPlane() const
   {
     return m_States || m_FilterLoads.front().FirstPlane > 0;
   }
 
-  /** The memory of a lane beside slots and results: calls take(bytes) for each piece. */
+  /** Divides the memory of a lane, except slots and results, by calling take(bytes) for each buffer. */
   template <typename TTake>
   LaneMemory
   TakeLaneMemory(const SlabMemory & memory, const TTake & take) const
@@ -512,7 +515,8 @@ private:
     return lane;
   }
 
-  /** Whether passes within planes read the pixels, or a result across slabs that takes their place. */
+  /** Returns whether the passes within planes read the input's pixels, or a result across slabs that is stored in their
+   * place. */
   bool
   NeedsSourceOfPart() const
   {
@@ -527,7 +531,7 @@ private:
     return needs;
   }
 
-  /** A single result of all passes takes the place of its source. */
+  /** Returns whether there is only one result across slabs. It then overwrites its source. */
   bool
   HasSingleResultAcross() const
   {
@@ -548,10 +552,10 @@ private:
   struct RunPieces
   {
     void *              FirstPlane{ nullptr };
-    std::vector<void *> Totals, Edges; // by component, pass and group
+    std::vector<void *> Totals, Edges; // indexed by component, pass and group
   };
 
-  /** The memory that all lanes share: calls take(bytes) for each piece. */
+  /** Divides the memory that all lanes share, by calling take(bytes) for each buffer. */
   template <typename TTake>
   RunPieces
   TakeRunMemory(const SlabMemory & memory, const TTake & take) const
@@ -584,14 +588,14 @@ private:
     return groups;
   }
 
-  /** Bytes of the states of a load's chunks, for so many rows of one component and pass. */
+  /** Returns the bytes of the states of a load's chunks, for `rows` rows of one component and pass. */
   size_t
   GetStateSetBytes(size_t pass, size_t rows) const
   {
     return m_Run.ChunksPerSlab * this->GetStateBytes(pass, rows);
   }
 
-  /** The same for one chunk. */
+  /** Returns the bytes of the states of one chunk, for `rows` rows of one component and pass. */
   size_t
   GetStateBytes(size_t pass, size_t rows) const
   {
@@ -615,7 +619,7 @@ private:
     return GetPlanWorkspace(m_Parts.Within, images, m_Devices.front());
   }
 
-  /** Takes the memory if the run may have it; else `least` may become smaller. */
+  /** Adopts the memory plan if it fits into the allowed bytes. Lowers `least` to the plan's bytes if they are fewer. */
   bool
   TryMemory(const SlabMemory & memory, size_t allowed, size_t & least)
   {
@@ -677,7 +681,8 @@ private:
     return false;
   }
 
-  /** Chooses what the run holds: the first that fits, of ways that take less and less and are slower and slower. */
+  /** Chooses the first memory plan that fits. The plans are tried in the order of decreasing memory and speed.
+   * \exception CudaError if no plan fits */
   void
   Fit(size_t limit, size_t chunksPerSlab)
   {
@@ -717,7 +722,8 @@ private:
     m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
     m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
-    ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context); // lines run there too
+    ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane),
+                 context); // lines of the first plane are read like others, up to whole vectors
     for (size_t lane = 0; lane < m_Devices.size(); ++lane)
     {
       this->AllocateLane(m_Stream->GetContext(lane));
@@ -726,7 +732,7 @@ private:
     m_FirstPlaneKept.emplace();
     m_Arrived.resize(loads);
     m_Computed.resize(loads);
-    m_FirstPlaneKept->Record(context); // the memory is there for other lanes
+    m_FirstPlaneKept->Record(context); // other lanes wait for this event before they use the memory
   }
 
   void
@@ -741,7 +747,7 @@ private:
     m_Lanes.push_back(std::move(lane));
   }
 
-  /** Passes load whole vectors. The last one of a row may reach into the bytes between rows. */
+  /** Clears the bytes between rows. Passes load whole vectors, and the last vector of a row may extend into them. */
   void
   ClearPaddingOfLane(const LaneMemory & lane, const Context & context) const
   {
@@ -777,7 +783,7 @@ private:
     return this->MakePieceView(1, static_cast<unsigned char *>(view.Data) + component * GetNumberOfBytes(view));
   }
 
-  /** The rows of the first plane that belong to a group. */
+  /** Returns the rows of the first plane that belong to a group. */
   DeviceView
   GetFirstPixels(size_t component, const RowGroup & group) const
   {
@@ -881,7 +887,7 @@ private:
     return m_Pieces.Edges[this->GetPieceIndex(component, pass, group)];
   }
 
-  /** The states of one chunk; nullptr if it is no chunk of the image. */
+  /** Returns the states of one chunk, or nullptr if the image has no such chunk. */
   const void *
   GetStatesOfChunk(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
   {
@@ -898,7 +904,7 @@ private:
     return nullptr;
   }
 
-  /** Before a load's totals take the place of older ones, the work that reads those must be done. */
+  /** Makes the lane wait for the work that reads the older totals that this load's totals will overwrite. */
   void
   WaitForReaders(size_t load, const Context & context)
   {
@@ -913,7 +919,7 @@ private:
     }
   }
 
-  /** Converts the host's pixels of whole planes. */
+  /** Converts whole planes from the host's type to the computed type. */
   void
   ConvertPlanes(const void * pixels, const DeviceView & planes, const Context & context) const
   {
@@ -921,7 +927,7 @@ private:
     ConvertToPlanar(pixels, m_Ends.Input.ComponentType, planes, 0, number, context.GetStream());
   }
 
-  /** The pixels of a group's rows, as they are computed. */
+  /** Returns the pixels of a group's rows in the computed type, converting them if slots hold the host's type. */
   DeviceView
   LoadLines(const RowGroup & group, size_t lane, const DeviceView & planes) const
   {
@@ -964,7 +970,7 @@ private:
     }
   }
 
-  /** The states with which sweeps enter a load's chunks. */
+  /** Computes the start states of a load's chunks. */
   const void *
   MakeStarts(const ChunkRange & chunks,
              size_t             component,
@@ -1000,7 +1006,8 @@ private:
     return m_Lanes[lane].Starts;
   }
 
-  /** Filters one component of `lines`, the rows of a group. `source` and `result` have the planes from `first` on. */
+  /** Runs the passes across slabs over one component of `lines`, the rows of a group. `source` and `result` have the
+   * planes of the slab from `first` on. */
   void
   FilterAcross(const ChunkRange & chunks,
                const RowGroup &   group,
@@ -1039,7 +1046,7 @@ private:
     return view;
   }
 
-  /** Copies the rows of a group, of the planes from `first` on, to their place in `to`. */
+  /** Copies the rows of a group, for the planes from `first` on, to their position in `to`. */
   void
   CopyPlanesOfLines(const DeviceView & lines,
                     size_t             first,
@@ -1059,7 +1066,7 @@ private:
                                     context.GetStream()));
   }
 
-  /** The planes of a result across slabs. */
+  /** Returns the planes in which a result across slabs is stored. */
   DeviceView
   GetAcross(const AcrossResult & made,
             size_t               component,
@@ -1080,8 +1087,8 @@ private:
     }
   }
 
-  /** Filters the planes of a part, from slots to a result that hold the host's pixels. All lines of the load are
-   * filtered for it, and as many planes kept as the part has. */
+  /** Computes the planes of a part of a result, where slots and results have the host's types. All lines of the load
+   * are filtered for it, but only the planes of the part are kept. */
   void
   FilterPart(const ChunkRange & chunks, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result)
   {
@@ -1152,7 +1159,7 @@ private:
 
   // Two sweeps.
 
-  /** From the totals of all chunks to their start states, for passes that need all. */
+  /** Turns the totals of all chunks into their start states, for the passes that need all chunks. */
   void
   ScanAll()
   {
@@ -1179,16 +1186,15 @@ private:
         }
       }
     }
-    m_FirstPlaneKept->Record(context); // other lanes wait for it before they read states
+    m_FirstPlaneKept->Record(context); // other lanes wait for this event before they read states
     if (m_States)
     {
       this->DownloadStates(context);
     }
   }
 
-  /** Calls copy(pieces of the groups, bytes of all of them) for totals and edges, in the order of
-   * CudaSlabStates::Starts.
-   */
+  /** Calls copy(buffers of the groups, bytes of all groups) for totals and edge states, in the order of
+   * CudaSlabStates::Starts. */
   template <typename TCopy>
   void
   VisitStates(const TCopy & copy) const
@@ -1206,11 +1212,11 @@ private:
     }
   }
 
-  /** Copies the states of all groups from or to host memory, where those of all lines follow each other. */
+  /** Copies the states of all groups from or to host memory, where the states of all lines are contiguous. */
   void
   CopyStates(void * const * pieces, std::vector<unsigned char> & host, bool isDownload, const Context & context) const
   {
-    const auto getWidth = [&](size_t rows) { // bytes of one state of the lines
+    const auto getWidth = [&](size_t rows) { // bytes that one state of the lines takes
       const DeviceView lines = this->MakeLinesView(rows, 1, 1, nullptr);
       return MakeLineGeometry(lines, m_Axis).GetNumberOfLines() * 2 * CudaComponentSize(m_Type);
     };
@@ -1235,7 +1241,7 @@ private:
   void
   DownloadStates(const Context & context)
   {
-    m_States->FoundBy = CudaSlabStates::Nowhere; // until the first plane is there too
+    m_States->FoundBy = CudaSlabStates::Nowhere; // until the first plane has been downloaded, too
     m_States->Starts.clear();
     m_States->Starts.reserve(2 * m_Parts.Across.size() * this->GetNumberOfComponents());
     this->VisitStates([&](void * const * pieces, size_t bytes) {
@@ -1295,7 +1301,7 @@ private:
   std::vector<int>                      m_Devices; // one for each lane
   const CudaProgressFunction &          m_Progress;
 
-  std::vector<ChunkRange>   m_FilterChunks, m_SweepChunks; // of each load
+  std::vector<ChunkRange>   m_FilterChunks, m_SweepChunks; // chunks of each load
   std::vector<SlabLoad>     m_FilterLoads, m_SweepLoads;
   size_t                    m_LoadsAhead{ 0 };
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
@@ -1304,14 +1310,14 @@ private:
   size_t                    m_PeakBytes{ 0 };
 
   SlabStream *            m_Stream{ nullptr };
-  bool                    m_Sweeps{ false }; // for the totals of all chunks
+  bool                    m_Sweeps{ false }; // whether the run is in its first sweep, for the totals of all chunks
   bool                    m_WritesInput{ false };
   DeviceBuffer            m_RunMemory;
-  RunPieces               m_Pieces; // of it
+  RunPieces               m_Pieces; // pieces of m_RunMemory
   bool                    m_HasFirstPlane{ false };
   std::optional<Event>    m_FirstPlaneKept; // made on the run's device
   std::vector<LaneMemory> m_Lanes;
-  std::vector<Event>      m_Arrived, m_Computed; // by load
+  std::vector<Event>      m_Arrived, m_Computed; // indexed by load
   uint64_t                m_ExtraBytesUp{ 0 };
 };
 } // namespace
@@ -1369,7 +1375,7 @@ TryOverlapped(const CudaGaussianPlan &     plan,
     {
       throw;
     }
-    return std::nullopt; // slabs would take more than the whole image
+    return std::nullopt; // slabs would take more memory than the whole image
   }
   if (!run->IsWorthOverlapping())
   {

@@ -14,17 +14,18 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** A pass across slabs, over one component. Chunks come in order; each needs the first plane. */
+/** A pass across slabs, over one component. Chunks are given in order, each together with the image's first plane. */
 class HostSlabPass
 {
 public:
   virtual ~HostSlabPass() = default;
 
-  /** Keeps the totals of a chunk's lines. */
+  /** Computes and keeps the totals of a chunk's lines. */
   virtual void
   TakeTotals(size_t chunk, const CudaImageView & pixels, const CudaImageView & first, MultiThreaderBase * threader) = 0;
 
-  /** Called after the totals of all chunks were taken, if the pass needs all chunks. */
+  /** Turns the totals of all chunks into start states, if the pass needs all chunks. Must be called after the totals of
+   * all chunks have been taken. */
   virtual void
   MakeStarts() = 0;
 
@@ -35,7 +36,7 @@ public:
          const std::vector<PassTarget> & targets,
          MultiThreaderBase *             threader) const = 0;
 
-  /** Drops the totals of chunks before this one. */
+  /** Releases the totals of the chunks before this one. */
   virtual void
   Forget(size_t chunk) = 0;
 
@@ -151,8 +152,8 @@ public:
   }
 
 private:
-  /** Calls f(group, first pixels, pixels less the first, room for results, pixels of a line) for the groups of all
-   * bundles, and then `done` with each bundle's buffer. */
+  /** Calls f(group, first pixels, pixels less the first, output buffer, pixels of a line) for the groups of all
+   * bundles, and done(bundle, buffer) after each bundle. */
   template <typename TFunction, typename TDone>
   void
   ForEachGroup(const CudaImageView & pixels,
@@ -209,15 +210,16 @@ private:
       chunk, borders, [&](size_t i) -> const StatesType & { return m_States.at(i)[group]; });
   }
 
-  const unsigned int                        m_Axis;
-  const size_t                              m_NumberOfResults;
-  const bool                                m_NeedsAllChunks;
-  const LineFilter<double, VPairs>          m_Filter;
-  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: totals; starts, if the pass needs all chunks
-  std::vector<StatesType>                   m_Behind; // with which sweeps enter the lines, once the last chunk came
+  const unsigned int               m_Axis;
+  const size_t                     m_NumberOfResults;
+  const bool                       m_NeedsAllChunks;
+  const LineFilter<double, VPairs> m_Filter;
+  std::map<size_t, std::vector<StatesType>>
+    m_States; // by chunk: totals, or start states if the pass needs all chunks and they have been scanned
+  std::vector<StatesType> m_Behind; // states with which sweeps enter the lines; known after the last chunk
 };
 
-/** Pixels whose planes the passes within planes take at a time. */
+/** Number of pixels of the planes that the passes within planes process at a time. */
 constexpr size_t PixelsOfPiece = size_t{ 1 } << 22;
 
 class HostSlabs
@@ -280,7 +282,7 @@ public:
   }
 
 private:
-  /** Pixels that a pass across slabs gave, of one chunk. */
+  /** The result of a pass across slabs for one chunk. */
   struct PassPixels
   {
     std::unique_ptr<unsigned char[]> Memory;
@@ -332,7 +334,7 @@ private:
     return pixels;
   }
 
-  /** Reads a chunk, and plane 0 before the first one that is read. */
+  /** Reads a chunk. Reads plane 0 before the first chunk if it is not in this chunk. */
   std::unique_ptr<unsigned char[]>
   ReadChunk(size_t chunk)
   {
@@ -356,7 +358,7 @@ private:
     {
       m_States->FoundBy = CudaSlabStates::Host;
       m_States->FirstPlane = m_FirstPlane;
-      m_States->Starts.clear(); // those of a device
+      m_States->Starts.clear(); // removes the states that a device found
     }
   }
 
@@ -446,7 +448,8 @@ private:
     }
   }
 
-  /** Whether nothing but the conversion to the output follows the pass that writes this image. */
+  /** Returns whether the pass writes the final values of this image, so that only the conversion to the output follows.
+   */
   bool
   IsComplete(unsigned int image, size_t pass) const
   {
@@ -454,7 +457,7 @@ private:
            HostImages(m_Plan, m_ComputeType).IsComplete(image, pass);
   }
 
-  /** The results of passes across slabs for one chunk: of each component's passes, one after the other. */
+  /** Computes the results of the passes across slabs for one chunk, in the order of components and passes. */
   std::vector<PassPixels>
   FilterAcross(size_t chunk)
   {
@@ -504,7 +507,7 @@ private:
       const CudaImageView part = MakePlanesView(m_OutputShape, m_Axis, count, output.get());
       if (!images || count != piece)
       {
-        images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // its work images have one size
+        images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // the work images of HostImages have one size
       }
       this->FilterWithin(GetPlanes(pixels, m_Axis, first, count), across, first, *images, part);
       m_Sink(m_Run.GetFirstPlane(chunk) + first, count, output.get());
@@ -512,7 +515,7 @@ private:
     }
   }
 
-  /** The passes within some planes of a chunk, from `first` on, and the rotation. */
+  /** Runs the passes within planes, and the rotation, over planes of a chunk from `first` on. */
   void
   FilterWithin(const CudaImageView &           pixels,
                const std::vector<PassPixels> & across,
@@ -553,7 +556,7 @@ private:
     }
   }
 
-  /** Copies what is the output already. */
+  /** Copies a result that has its final values, in the output's type, to the output. */
   CudaImageView
   CopyToOutput(const CudaImageView & view, HostImages & images, unsigned int image, size_t pass) const
   {
@@ -587,9 +590,9 @@ private:
   const MultiThreaderBase::Pointer      m_Threader;
   const std::shared_ptr<CudaSlabStates> m_States;
 
-  std::vector<std::unique_ptr<HostSlabPass>>         m_Passes; // by component and pass
+  std::vector<std::unique_ptr<HostSlabPass>>         m_Passes; // ordered by component and pass
   std::vector<unsigned char>                         m_FirstPlane;
-  std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // that are to be filtered
+  std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // that are still to be filtered
   size_t                                             m_Steps{ 0 };
   size_t                                             m_StepsDone{ 0 };
   uint64_t                                           m_BytesIn{ 0 };
