@@ -10,11 +10,11 @@
 #include <cmath>
 #include <limits>
 
-// Measures of a Hessian's eigenvalues, for two and three dimensions, with the same bits on the host and on the device.
-// docs/user/vesselness.md has them in full.
+// Measures of a Hessian's eigenvalues, in two and three dimensions, with bit-identical results on the host and on the
+// device. docs/user/vesselness.md describes them in full.
 //
-// l_1, l_2, l_3 are the eigenvalues in the order that each measure names; of a dark object they are negated first where
-// a formula is written for bright ones.
+// l_1, l_2, l_3 are the eigenvalues in the order that each measure states. Where a formula is written for bright
+// objects, the eigenvalues are negated for dark ones.
 //
 //   Objectness  L. Antiga, Generalizing vesselness with respect to dimensionality and shape, Insight Journal, 2007, as
 //               itk::HessianToObjectnessMeasureImageFilter computes it.
@@ -27,7 +27,7 @@
 //   Meijering   E. Meijering et al., Design and validation of a tool for neurite tracing and analysis in fluorescence
 //               microscopy images, Cytometry 58A(2), 2004, 167-176.
 //
-// Ratios are taken of the scaled eigenvalues, so no product of eigenvalues overflows or vanishes.
+// Ratios are computed from the scaled eigenvalues, so that no product of eigenvalues overflows or vanishes.
 
 namespace itk::cuda::pointwise
 {
@@ -39,7 +39,7 @@ Square(T x)
 }
 
 /** \struct MeasureParameters
- * \brief A plan's parameters in the type that pixels are computed in. Divisors are inverted once.
+ * \brief A plan's parameters in the type in which pixels are computed. Divisors are replaced by their reciprocals.
  */
 template <typename T>
 struct MeasureParameters
@@ -57,7 +57,7 @@ struct MeasureParameters
   T            InverseGamma;
 
   T            SatoAlpha;
-  unsigned int SatoHalves12; // the exponent in halves
+  unsigned int SatoHalves12; // twice the exponent
   unsigned int SatoHalves23;
 
   T JermanFloor;
@@ -79,14 +79,15 @@ struct MeasureParameters
     , JermanFloor(GetFromScale(CudaHessianMeasureKind::Jerman, measure.JermanFloor))
   {}
 
-  /** The member that follows from Gamma of objectness, or from Jerman's floor. */
+  /** Returns the member that depends on the scale: InverseGamma for `parameter` = Gamma of objectness, or JermanFloor
+   * for Jerman's floor. */
   ITK_CUDA_HOST_DEVICE static T
   GetFromScale(CudaHessianMeasureKind kind, double parameter)
   {
     return Clamp(kind == CudaHessianMeasureKind::Jerman ? parameter : 1.0 / std::fabs(parameter));
   }
 
-  /** Sets that member. */
+  /** Sets the member that depends on the scale. */
   ITK_CUDA_HOST_DEVICE void
   SetFromScale(T value)
   {
@@ -109,7 +110,7 @@ private:
   }
 };
 
-/** 1 - exp(-R_A^2 / (2 alpha^2)) of R_A^2. */
+/** Returns 1 - exp(-R_A^2 / (2 alpha^2)) for R_A^2. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetFactorA(const MeasureParameters<T> & p, T squaredRatio)
@@ -117,7 +118,7 @@ GetFactorA(const MeasureParameters<T> & p, T squaredRatio)
   return NegativeExponential<T>(squaredRatio * p.AlphaFactor).GetOneMinus();
 }
 
-/** exp(-R_B^2 / (2 beta^2)) of R_B^2. */
+/** Returns exp(-R_B^2 / (2 beta^2)) for R_B^2. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetFactorB(const MeasureParameters<T> & p, T squaredRatio)
@@ -125,7 +126,7 @@ GetFactorB(const MeasureParameters<T> & p, T squaredRatio)
   return NegativeExponential<T>(squaredRatio * p.BetaFactor).Get();
 }
 
-/** Objectness: |l_1| <= |l_2| <= |l_3|, M = ObjectDimension, D = VDimension.
+/** Returns the objectness, with |l_1| <= |l_2| <= |l_3|, M = ObjectDimension, D = VDimension.
  *
  *   R_A = |l_(M+1)| / (product of |l_j|, j > M + 1)^(1 / (D - M - 1)), for M < D - 1
  *   R_B = |l_M| / (product of |l_j|, j > M)^(1 / (D - M)), for M > 0
@@ -133,8 +134,8 @@ GetFactorB(const MeasureParameters<T> & p, T squaredRatio)
  *
  *   O = (1 - exp(-R_A^2 / (2 alpha^2))) exp(-R_B^2 / (2 beta^2)) (1 - exp(-S^2 / (2 gamma^2))) |l_D|
  *
- * O is 0 if one of l_j, j > M, has the wrong sign: positive for bright objects. As in ITK alpha = 0 and gamma = 0 leave
- * out their factor, beta = 0 and a product of 0 give 0, and the last factor is optional. */
+ * O is 0 if one of the l_j, j > M, has the wrong sign, which is positive for bright objects. As in ITK, alpha = 0 and
+ * gamma = 0 leave out their factor, beta = 0 or a product of 0 makes O 0, and the last factor is optional. */
 template <unsigned int VObjectDimension, typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline T
 GetObjectnessOf(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
@@ -160,7 +161,8 @@ GetObjectnessOf(const MeasureParameters<T> & p, const EigenSystem<T, VDimension>
     return T{ 0 };
   }
 
-  // Ratios are squared: a geometric mean of two needs no root, and a single eigenvalue is squared as well.
+  // All ratios are squared. A geometric mean of two eigenvalues then needs no root, but a single eigenvalue must be
+  // squared.
   const T divisorA = m + 2 == d ? behindA * behindA : behindA;
   const T divisorB = m + 1 == d ? behindB * behindB : behindB;
   if ((m + 1 < d && !(divisorA > T{ 0 })) || (m > 0 && !(divisorB > T{ 0 } && p.HasBeta)))
@@ -172,8 +174,8 @@ GetObjectnessOf(const MeasureParameters<T> & p, const EigenSystem<T, VDimension>
   {
     if (p.HasAlpha)
     {
-      // One division gives both. The scaled |l_D| is at least 1, or 1e-7 if the matrix is subnormal. So R_A^2 vanishes
-      // where the product does.
+      // One division gives both ratios. The scaled |l_D| is at least 1, or 1e-7 if the matrix is subnormal, so R_A^2
+      // vanishes where the product does.
       const T product = divisorA * divisorB;
       if (product < FloatBits<T>::Least)
       {
@@ -215,7 +217,7 @@ GetObjectness(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> &
   return p.ObjectDimension == 0 ? GetObjectnessOf<0>(p, system) : GetObjectnessOf<VDimension - 1>(p, system);
 }
 
-/** x^(halves / 2). */
+/** Returns x^(halves / 2), for 0, 1 or 2 halves. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 RaiseToHalves(T x, unsigned int halves)
@@ -223,14 +225,14 @@ RaiseToHalves(T x, unsigned int halves)
   return halves == 0 ? T{ 1 } : halves == 1 ? std::sqrt(x) : x;
 }
 
-/** Sato's line measure: l_1 >= l_2 >= l_3.
+/** Returns Sato's line measure, with l_1 >= l_2 >= l_3.
  *
  *   |l_3| (l_2 / l_3)^gamma23 (1 + l_1 / |l_2|)^gamma12        if l_3 <= l_2 < 0 and l_1 <= 0
  *   |l_3| (l_2 / l_3)^gamma23 (1 - alpha l_1 / |l_2|)^gamma12  if l_3 <= l_2 < 0 < l_1 < |l_2| / alpha
  *   0                                                          otherwise
  *
- * In two dimensions a line has one eigenvalue across: l_3 = l_2. With alpha = 0, gamma12 = 0 and gamma23 = 1/2 it is
- * the geometric mean of the eigenvalues across the line, sqrt(l_2 l_3), which scikit-image takes. */
+ * In two dimensions there is only one eigenvalue across a line, so l_3 = l_2. With alpha = 0, gamma12 = 0 and gamma23
+ * = 1/2 the measure is the geometric mean of the eigenvalues across the line, sqrt(l_2 l_3), as in scikit-image. */
 template <typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline T
 GetSatoMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
@@ -253,22 +255,23 @@ GetSatoMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> 
          system.Scale;
 }
 
-/** Jerman's measure, of eigenvalues with the sign that makes an object's positive: |l_1| <= |l_2| <= |l_3|.
+/** Returns Jerman's measure, with |l_1| <= |l_2| <= |l_3| and with the sign that makes the eigenvalues of an object
+ * positive.
  *
- * With l_r = max(l_3, floor), where the floor is tau times the largest l_3 of the image, and r = l_2 / l_r:
+ * With l_r = max(l_3, floor), where floor is tau times the largest l_3 of the image, and r = l_2 / l_r, the measure is
  *
  *   0                          if l_2 <= 0 or l_3 <= 0
  *   1                          if r >= 1/2
  *   27 r^2 (1 - r) / (1 + r)^3 otherwise
  *
- * In two dimensions l_2, the larger one, is l_3 too. */
+ * In two dimensions l_2, the larger eigenvalue, also takes the place of l_3. */
 template <typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline T
 GetJermanMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
 {
   const T sign = p.IsBright ? T{ -1 } : T{ 1 };
   const T largest = sign * system.Values[VDimension - 1];
-  const T second = sign * system.Values[1]; // the largest itself in two dimensions
+  const T second = sign * system.Values[1]; // in two dimensions this is the largest one
   if (!(second > T{ 0 } && largest > T{ 0 }))
   {
     return T{ 0 };
@@ -279,9 +282,10 @@ GetJermanMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimension
   return ratio >= static_cast<T>(0.5) ? T{ 1 } : T{ 27 } * ratio * ratio * (T{ 1 } - ratio) / (sum * sum * sum);
 }
 
-/** Meijering's measure: with l'_i = l_i - (sum of the other l_j) / (D + 1) and l' the one of the largest magnitude, -l'
- * of a bright object if l' < 0, l' of a dark one if l' > 0, otherwise 0. The factor 1 / (D + 1) makes the filter
- * maximally flat along a line. His paper has two dimensions and 1/3, and divides by the largest value of the image. */
+/** Returns Meijering's measure. Let l'_i = l_i - (sum of the other l_j) / (D + 1), and l' the one with the largest
+ * magnitude. The measure is -l' for bright objects if l' < 0, l' for dark objects if l' > 0, and otherwise 0. The
+ * factor 1 / (D + 1) makes the filter maximally flat along a line. The paper treats two dimensions, with a factor of
+ * 1/3, and divides by the largest value of the image. */
 template <typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline T
 GetMeijeringMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
@@ -301,7 +305,8 @@ GetMeijeringMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimens
   return object > T{ 0 } && object >= other ? object * system.Scale : T{ 0 };
 }
 
-/** The measure of the Hessian whose upper triangle is given row after row; NaN if an element is not finite. */
+/** Returns the measure of a Hessian, whose upper triangle is given row by row. It is NaN if an element is not finite.
+ */
 template <unsigned int VDimension, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetHessianMeasure(const MeasureParameters<T> & p, const T * hessian)
@@ -313,7 +318,7 @@ GetHessianMeasure(const MeasureParameters<T> & p, const T * hessian)
   {
     return system.Values[0];
   }
-  // Sorting by an order that the compiler knows takes no branches.
+  // The order is a constant in each case, so that sorting has no branches.
   switch (p.Kind)
   {
     case Kind::Objectness:

@@ -9,7 +9,8 @@
 
 namespace itk::cuda::pointwise
 {
-/** Position in the view of the first component of a row along x. Rows count along y first, then along z. */
+/** Returns the offset in elements of the first component of a row along x. Rows are numbered along y first, then along
+ * z, and so on. */
 inline size_t
 GetRowOffset(const CudaDetail::CudaImageView & view, size_t row)
 {
@@ -22,7 +23,8 @@ GetRowOffset(const CudaDetail::CudaImageView & view, size_t row)
   return offset;
 }
 
-/** Stores the value of component c of pixel x of a row, if the image is wanted. */
+/** Stores the value of component c of pixel x of a row, unless the view has no memory because the image is not
+ * requested. */
 template <typename T>
 inline void
 StoreComponent(const CudaDetail::CudaImageView & view, size_t row, size_t x, size_t c, T value)

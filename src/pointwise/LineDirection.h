@@ -9,7 +9,7 @@
 
 namespace itk::cuda::pointwise
 {
-/** CudaLineDirectionPlan, of one pixel: `hessian` is the upper triangle row after row. */
+/** Computes the line direction of CudaLineDirectionPlan for one pixel. `hessian` is the upper triangle, row by row. */
 template <unsigned int VDimension, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 GetLineDirection(bool lastAxisFirst, const T * hessian, T * direction)
@@ -23,13 +23,13 @@ GetLineDirection(bool lastAxisFirst, const T * hessian, T * direction)
   {
     largest = std::fabs(vector[i]) > std::fabs(largest) ? vector[i] : largest;
   }
-  // A matrix of zeros has the axes as eigenvectors; the comparison is false for NaN too.
+  // A zero matrix has the axes as eigenvectors, but no direction. The comparison is also false for NaN.
   const bool isZero = !(std::fabs(system.Values[VDimension - 1]) > T{ 0 });
   const T    sign = largest < T{ 0 } ? T{ -1 } : T{ 1 };
   ITK_CUDA_UNROLL
   for (unsigned int i = 0; i < VDimension; ++i)
   {
-    // Indices that the compiler knows keep the vector in registers.
+    // Indices that are compile-time constants keep the vector in registers.
     direction[i] = isZero ? T{ 0 } : sign * (lastAxisFirst ? vector[VDimension - 1 - i] : vector[i]);
   }
 }

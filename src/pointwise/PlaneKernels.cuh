@@ -12,13 +12,13 @@
 
 #include <type_traits>
 
-// What the room's kernels share: one thread for each pixel, components as planes.
+// Common parts of the pointwise kernels, which use one thread for each pixel and store components as planes.
 
 namespace itk::cuda::pointwise
 {
 constexpr unsigned int ThreadsOfBlock = 256;
 
-/** Planes of an image: plane c begins at Data + c * Stride. */
+/** The planes of an image. Plane c begins at Data + c * Stride. */
 template <typename T>
 struct Planes
 {
@@ -56,14 +56,14 @@ GetPlanes(const DeviceView & view)
   return { static_cast<T *>(view.Data), view.Stride.back() };
 }
 
-/** Elements of a plane with the padding of its rows. */
+/** Returns the number of elements of a plane, including the padding of its rows. */
 inline size_t
 GetPlaneLength(const DeviceView & view)
 {
   return view.Stride[3] * view.Size[3];
 }
 
-/** Throws unless the images have the same rows and type. Their components may be planes at other distances. */
+/** Throws unless the images have the same rows and type. The number and the distance of their planes may differ. */
 inline void
 VerifySameRows(const DeviceView & a, const DeviceView & b)
 {
@@ -78,7 +78,7 @@ VerifySameRows(const DeviceView & a, const DeviceView & b)
   }
 }
 
-/** One thread for each element of a plane, padding included. */
+/** Launches a kernel with one thread for each element of a plane, including padding. */
 template <typename... TParameters, typename... TArguments>
 void
 LaunchPixels(void (*kernel)(TParameters...), size_t count, const Context & context, const TArguments &... arguments)
@@ -90,7 +90,8 @@ LaunchPixels(void (*kernel)(TParameters...), size_t count, const Context & conte
   }
 }
 
-/** Calls function(zero of the type, integral constant of the dimension). */
+/** Calls function(zero, dimension), where `zero` has the type of the components, and `dimension`, 2 or 3, is a
+ * std::integral_constant. */
 template <typename TFunction>
 void
 VisitTypes(CudaComponentType type, unsigned int dimension, const TFunction & function)

@@ -7,9 +7,10 @@
 
 #include <cstddef>
 
-// Minimum, maximum, sums and bins of an image's pixels, with the same bits on the host and on the device. The pixels
-// are numbered along x, then y, z, t. Chunks of them are divided among lanes; a lane adds its pixels in their order,
-// and lanes are added in pairs. The chunks are added in the same way.
+// Minimum, maximum, sums and histogram of an image's pixels, with bit-identical results on the host and on the device.
+// For this the order of the additions is fixed. Pixels are numbered along x, then y, z, t, and divided into chunks. The
+// pixels of a chunk are distributed over lanes. A lane adds its pixels in their order, and the lanes are added in a
+// pairwise tree. The chunks are added in the same way.
 
 namespace itk::cuda::pointwise
 {
@@ -18,7 +19,8 @@ constexpr unsigned int PixelsOfLane = 64;
 constexpr size_t       PixelsOfChunk = size_t{ StatisticsLanes } * PixelsOfLane;
 
 /** \struct Moments
- * \brief Of some pixels: the least and the greatest, and the sums of their differences from a shift and of the squares.
+ * \brief The minimum and the maximum of some pixels, the sum of their differences from a shift, and the sum of the
+ * squared differences.
  */
 struct Moments
 {
@@ -27,7 +29,7 @@ struct Moments
   double Sum;
   double Squares;
 
-  /** Of no pixels. `infinity` is that of double, which device code is given. */
+  /** Sets the moments of no pixels. `infinity` must be the infinity of double. Kernels get it as an argument. */
   ITK_CUDA_HOST_DEVICE void
   Clear(double infinity)
   {
@@ -58,7 +60,7 @@ struct Moments
 };
 
 /** \struct HistogramRule
- * \brief The bin of a value.
+ * \brief Maps values to the bins of a histogram.
  */
 struct HistogramRule
 {
@@ -74,7 +76,7 @@ struct HistogramRule
     , BinsPerUnit(static_cast<double>(bins.Number) / (bins.Upper - bins.Lower))
   {}
 
-  /** Number if the value has none. */
+  /** Returns the bin of a value, or Number if the value is outside the bins. */
   ITK_CUDA_HOST_DEVICE unsigned int
   GetBin(double value) const
   {
@@ -87,18 +89,18 @@ struct HistogramRule
   }
 };
 
-/** \exception ExceptionObject that names what is out of range */
+/** Checks the arguments of statistics. \exception ExceptionObject naming the argument that is out of range */
 void
 VerifyStatistics(size_t numberOfPixels, size_t components, const CudaHistogramBins & bins);
 
-/** What differences are taken from: the first pixel, or 0 if it is not finite. */
+/** Returns the shift that is subtracted from all pixels: the first pixel, or 0 if it is not finite. */
 ITK_CUDA_HOST_DEVICE inline double
 GetShift(double firstPixel)
 {
   return firstPixel - firstPixel == 0.0 ? firstPixel : 0.0;
 }
 
-/** The statistics, without a histogram, of all pixels' moments about `shift`. */
+/** Returns the statistics, without a histogram, for the moments of all pixels about `shift`. */
 CudaImageStatistics
 MakeStatistics(const Moments & all, size_t numberOfPixels, double shift);
 } // namespace itk::cuda::pointwise

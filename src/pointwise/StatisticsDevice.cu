@@ -17,14 +17,14 @@ namespace itk::cuda::pointwise
 {
 namespace
 {
-/** An image's pixels by their number. */
+/** Access to the pixels of an image by their number. */
 template <typename T>
 struct NumberedPixels
 {
   const T * Data;
   size_t    Size[3];   // along x, y, z
   size_t    Stride[3]; // along y, z, t
-  bool      IsDense;   // no gaps: a pixel's number is its place
+  bool      IsDense;   // there are no gaps, so that a pixel's number is its offset
 
   __device__ T
   Get(size_t number) const
@@ -42,14 +42,14 @@ struct NumberedPixels
   }
 };
 
-/** What the host fetches. The bins of the histogram lie behind it. */
+/** The results that are copied to the host. The bins of the histogram follow behind it. */
 struct Sums
 {
   Moments All;
   double  Shift;
 };
 
-/** Adds up the lanes of a block. Only the first thread may read the sum, lanes[0]. */
+/** Adds the lanes of a block in a pairwise tree. Only the first thread may read the sum, lanes[0]. */
 __device__ void
 MergeLanes(Moments (&lanes)[StatisticsLanes], const Moments & ofThread)
 {
@@ -64,7 +64,7 @@ MergeLanes(Moments (&lanes)[StatisticsLanes], const Moments & ofThread)
   }
 }
 
-/** A block adds a chunk. `bins` are in shared memory. */
+/** Computes the moments of a chunk in each block, and adds its histogram, made in shared memory, to the image's one. */
 template <typename T>
 __global__ void
 __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
@@ -119,7 +119,7 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
   }
 }
 
-/** Adds up the chunks in one block. The host then fetches no more bytes for a large image than for a small one. */
+/** Adds the chunks in one block, so that the number of bytes copied to the host does not depend on the image's size. */
 template <typename T>
 __global__ void
 __launch_bounds__(StatisticsLanes)

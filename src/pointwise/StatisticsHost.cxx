@@ -51,7 +51,7 @@ MakeStatistics(const Moments & all, size_t numberOfPixels, double shift)
   statistics.Maximum = isNaN ? std::numeric_limits<double>::quiet_NaN() : all.Maximum;
   statistics.Sum = shift * count + all.Sum;
   statistics.Mean = shift + mean;
-  // A rounding may make the difference negative.
+  // Rounding may make the difference negative.
   const double squares = all.Squares - all.Sum * mean;
   statistics.Variance = numberOfPixels == 1 ? all.Squares : (squares < 0.0 ? 0.0 : squares) / (count - 1.0);
   return statistics;
@@ -59,7 +59,7 @@ MakeStatistics(const Moments & all, size_t numberOfPixels, double shift)
 
 namespace
 {
-/** Pixels of a view by their number. */
+/** Access to the pixels of a view by their number. */
 template <typename T>
 class NumberedPixels
 {
@@ -68,7 +68,7 @@ public:
     : m_View(view)
   {}
 
-  /** Calls function(place from 0 on, value) for the pixels of a chunk. */
+  /** Calls function(index, value) for the pixels first to last - 1, with indices from 0 on. */
   template <typename TFunction>
   void
   ForEach(size_t first, size_t last, const TFunction & function) const
@@ -91,7 +91,7 @@ private:
   const CudaImageView & m_View;
 };
 
-/** Moments that are added in a fixed order. */
+/** Moments of the lanes, which are added in a fixed order. */
 class Lanes
 {
 public:
@@ -103,14 +103,14 @@ public:
     }
   }
 
-  /** The lane of the pixel or chunk of this number. */
+  /** Returns the lane of the pixel or chunk with this number. */
   Moments &
   Get(size_t number)
   {
     return m_Lanes[number % StatisticsLanes];
   }
 
-  /** The sum of all lanes. It overwrites them. */
+  /** Returns the sum of all lanes. The lanes are overwritten. */
   const Moments &
   AddUp()
   {

@@ -6,14 +6,14 @@
 #include "itkCudaStructureTensorEnums.h"
 #include "pointwise/SymmetricEigen.h"
 
-// What is computed of a gradient and of a structure tensor at each pixel, with the same bits on the host and on the
-// device.
+// The computations at each pixel with a gradient or a structure tensor, with bit-identical results on the host and on
+// the device.
 
 namespace itk::cuda::pointwise
 {
 using StructureQuantity = CudaStructureTensorEnums::Quantity;
 
-/** The upper triangle of g g^T, row after row. */
+/** Computes the upper triangle of g g^T, row by row. */
 template <unsigned int VDimension, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 GetGradientProducts(const T * gradient, T * products)
@@ -30,7 +30,8 @@ GetGradientProducts(const T * gradient, T * products)
   }
 }
 
-/** The unit eigenvector of the least eigenvalue; its first component that is not 0 is positive. */
+/** Computes the unit eigenvector of the smallest eigenvalue, with the sign that makes its first nonzero component
+ * positive. */
 template <unsigned int VDimension, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 GetOrientation(const T * tensor, T * orientation)
@@ -51,9 +52,9 @@ GetOrientation(const T * tensor, T * orientation)
   }
 }
 
-/** (l_D - l_1) / (l_D + l_1) of the greatest and the least eigenvalue (B. Jaehne, Digital Image Processing, 13.3, for
- * two dimensions); 0 of a zero matrix. A rounding may make the least eigenvalue negative, so it is taken as at least
- * 0. */
+/** Returns the coherence (l_D - l_1) / (l_D + l_1) of the largest and the smallest eigenvalue (B. Jaehne, Digital Image
+ * Processing, 13.3, for two dimensions), or 0 for a zero matrix. The smallest eigenvalue is clamped to 0, because
+ * rounding may make it negative. */
 template <unsigned int VDimension, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetCoherence(const T * tensor)
@@ -69,7 +70,7 @@ GetCoherence(const T * tensor)
   return greatest > T{ 0 } ? (greatest - least) / (greatest + least) : T{ 0 };
 }
 
-/** The quantity, other than Components, of the tensor whose upper triangle is given row after row. */
+/** Computes a quantity, other than Components, of a tensor, whose upper triangle is given row by row. */
 template <unsigned int VDimension, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 GetStructureQuantity(StructureQuantity quantity, const T * tensor, T * result)

@@ -11,7 +11,8 @@ namespace
 template <typename T, unsigned int VDimension>
 struct GradientProductPlanes
 {
-  // A thread reads its components before it writes its products, which may lie in the same memory.
+  // Products may be in the same memory as components, because a thread reads all its components before it writes its
+  // products.
   const T * Gradient[VDimension];
   T *       Products[TensorComponents<VDimension>];
 };

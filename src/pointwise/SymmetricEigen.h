@@ -9,33 +9,36 @@
 
 #include <cmath>
 
-// Eigenvalues and eigenvectors of symmetric 2 x 2 and 3 x 3 matrices, with the same bits on the host and on the device:
-// the room is compiled without contraction, and std::fma is the same everywhere.
+// Eigenvalues and eigenvectors of symmetric 2 x 2 and 3 x 3 matrices, with bit-identical results on the host and on the
+// device, because the code is compiled without contraction, and std::fma is exactly rounded everywhere.
 //
-// Closed forms of the roots of a cubic lose half of the digits where two roots are nearly equal. One root, though, is
-// never near the others: with A = q I + B, B of trace zero, it is the largest of B's where det B > 0, and else the
-// least. It needs few digits. A reflection turns its eigenvector, which is as rough, into an axis:
+// Closed forms of the roots of a cubic lose half of the digits where two roots are nearly equal. But one root is never
+// near the others. With A = q I + B, where B has trace zero, it is the largest root of B if det B > 0, and otherwise
+// the smallest. It is sufficient to compute this isolated root, and its eigenvector, to a few digits. A reflection H
+// maps this eigenvector to an axis:
 //
-//   H B H = ( m c' )   c small: its square is below rounding, in float after five digits of the root, in double after
-//   ten
+//   H B H = ( m c' )
 //           ( c N  )
 //
-// m is the isolated eigenvalue to the last digits, because errors of a vector enter its Rayleigh quotient by their
-// squares. N, 2 x 2, has the other two, and its formula loses nothing where they are equal (D. Eberly, A Robust
-// Eigensolver for 3 x 3 Symmetric Matrices, Geometric Tools, 2014, splits off the root with full precision instead).
-// There are no iterations, so all threads of a warp take the same way. The matrix is divided by a power of two near its
-// largest element first, so no square overflows or vanishes.
+// c is small: its square is below the rounding error if the root has five digits in float, or ten in double. m is the
+// isolated eigenvalue with full precision, because the Rayleigh quotient of a vector depends on the vector's error only
+// to second order. The 2 x 2 matrix N has the other two eigenvalues, and their formula loses no digits where they are
+// equal. (D. Eberly, A Robust Eigensolver for 3 x 3 Symmetric Matrices, Geometric Tools, 2014, splits off the root with
+// full precision instead.) There are no iterations, so the threads of a warp do not diverge. The matrix is first
+// divided by a power of two near its largest element, so that no square overflows or vanishes.
 
 namespace itk::cuda::pointwise
 {
-/** Elements of the upper triangle. */
+/** Number of elements of the upper triangle. */
 template <unsigned int VDimension>
 constexpr unsigned int TensorComponents = CudaTensorComponents(VDimension);
 
 /** \struct EigenSystem
- * \brief Eigenvalues divided by Scale, a power of two, and unit eigenvectors, Vectors[i] that of Values[i].
+ * \brief Eigenvalues divided by Scale, which is a power of two, and unit eigenvectors. Vectors[i] is the eigenvector
+ * of Values[i].
  *
- * A zero matrix has eigenvalues 0 and the axes as eigenvectors. A matrix with an element that is not finite has NaN.
+ * For a zero matrix, the eigenvalues are 0 and the eigenvectors are the axes. For a matrix with an element that is not
+ * finite, all are NaN.
  */
 template <typename T, unsigned int VDimension>
 struct EigenSystem
@@ -44,7 +47,7 @@ struct EigenSystem
   T Vectors[VDimension][VDimension];
   T Scale;
 
-  /** Eigenvalue i as it is; infinite if it is beyond the type's range. */
+  /** Returns eigenvalue i, unscaled. It is infinite if it is out of the range of the type. */
   ITK_CUDA_HOST_DEVICE T
   GetValue(unsigned int i) const
   {
@@ -68,14 +71,14 @@ struct EigenSystem
   }
 };
 
-/** The upper triangle of a symmetric matrix, or of one divided by the power of two that `Load` returns. */
+/** The upper triangle of a symmetric matrix. Load() divides it by a power of two. */
 template <typename T, unsigned int VDimension>
 struct SymmetricMatrix
 {
   T Elements[TensorComponents<VDimension>];
 
-  /** Returns the scale, so that the largest magnitude is from 1 to below 2, or below 4 at the end of the type's range.
-   * Elements that are not finite stay so. */
+  /** Loads a matrix, divides it by a power of two, and returns this scale. The largest magnitude is then at least 1 and
+   * below 2, or below 4 at the upper end of the type's range. Elements that are not finite stay not finite. */
   ITK_CUDA_HOST_DEVICE T
   Load(const T * tensor)
   {
@@ -96,13 +99,13 @@ struct SymmetricMatrix
   }
 };
 
-// Sums of squares of scaled matrices are below it. Others have an element that is not finite.
+// An upper bound of the sum of squares of a scaled matrix. If it is exceeded, an element is not finite.
 template <typename T>
 constexpr T SquareLimit = T{ 256 };
 
-/** The eigenvalues p - t r and q + t r of the matrix of rows (p, r) and (r, q): with d = q - p and h = 2 r the tangent
- * t of the rotation's angle is the smaller root of t^2 + 2 (d / h) t - 1, t = h / (d +- root), root = sqrt(d^2 + h^2).
- * The angle is at most 45 degrees. */
+/** The rotation that diagonalises the matrix with the rows (p, r) and (r, q). Its eigenvalues are p - t r and q + t r,
+ * where t is the tangent of the angle. With d = q - p and h = 2 r, t is the smaller root of t^2 + 2 (d / h) t - 1,
+ * which is t = h / (d +- root), root = sqrt(d^2 + h^2). The angle is at most 45 degrees. */
 template <typename T>
 struct PlaneRotation
 {
@@ -126,7 +129,7 @@ struct PlaneRotation
     return divisor == T{ 0 } ? T{ 0 } : Twice / divisor;
   }
 
-  /** Turns two unit vectors. */
+  /** Rotates two orthogonal unit vectors in their plane. */
   template <unsigned int VDimension>
   ITK_CUDA_HOST_DEVICE void
   Turn(T (&p)[VDimension], T (&q)[VDimension]) const
@@ -151,10 +154,10 @@ GetDot(const T (&a)[3], const T (&b)[3])
 }
 
 /** \class Reflection
- * \brief Householder's reflection I - beta u u', u = (1, y, z), which turns a given direction into the first axis, but
- * for rough digits.
+ * \brief The Householder reflection I - beta u u', u = (1, y, z), which maps a given direction to the first axis with
+ * low accuracy.
  *
- * Whatever y and z are, it is orthogonal to the last digits.
+ * The reflection is orthogonal to full precision for any y and z.
  */
 template <typename T>
 struct Reflection
@@ -171,12 +174,13 @@ struct Reflection
     const T factor = std::copysign(inverse * GetRoughInverse(along), first);
     Y = direction[1] * factor;
     Z = direction[2] * factor;
-    // beta = 2 / (1 + y^2 + z^2) is `along` but for the rough digits, and one step of Newton's adds the others.
+    // `along` approximates beta = 2 / (1 + y^2 + z^2) with low accuracy, and one Newton step makes it fully accurate.
     const T half = std::fma(static_cast<T>(0.5), std::fma(Y, Y, Z * Z), static_cast<T>(0.5));
     Beta = along * std::fma(-half, along, T{ 2 });
   }
 
-  /** Its rows. The first, with the other sign, has the direction. */
+  /** Computes the rows of the reflection, with the opposite sign in the first one, which therefore is the direction up
+   * to its sign. */
   ITK_CUDA_HOST_DEVICE void
   GetBasis(T (&basis)[3][3]) const
   {
@@ -193,7 +197,8 @@ struct Reflection
   }
 
 private:
-  /** 1 / x of 1 <= x <= 2, within 2e-5 of itself in float and within 2e-10 in double, by Newton's steps. */
+  /** Returns 1 / x for 1 <= x <= 2 by Newton steps, with a relative error of at most 2e-5 in float and 2e-10 in double.
+   */
   ITK_CUDA_HOST_DEVICE static T
   GetRoughInverse(T x)
   {
@@ -209,13 +214,14 @@ private:
 };
 
 /** \class TracelessMatrix
- * \brief A 3 x 3 matrix of trace zero, but for roundings, and the reflection that splits off its isolated eigenvalue.
+ * \brief A symmetric 3 x 3 matrix with trace zero, except for rounding, and the steps that split off its isolated
+ * eigenvalue.
  */
 template <typename T>
 class TracelessMatrix
 {
 public:
-  /** The matrix less the mean of its eigenvalues. */
+  /** Subtracts the mean of the eigenvalues from a matrix. */
   ITK_CUDA_HOST_DEVICE
   TracelessMatrix(const SymmetricMatrix<T, 3> & matrix, T mean)
     : m_XX(matrix.Elements[0] - mean)
@@ -226,7 +232,7 @@ public:
     , m_ZZ(matrix.Elements[5] - mean)
   {}
 
-  /** The sum of the squares of the eigenvalues. */
+  /** Returns the sum of the squares of the eigenvalues. */
   ITK_CUDA_HOST_DEVICE T
   GetSquares() const
   {
@@ -248,8 +254,8 @@ public:
     product[2] = std::fma(m_XZ, vector[0], std::fma(m_YZ, vector[1], m_ZZ * vector[2]));
   }
 
-  /** N of H B H, rows (p, r) and (r, q): H B H = B - u v' - v u' with w = B u and v = beta (w - (beta / 2) (u' w) u).
-   */
+  /** Computes the submatrix N, with rows (p, r) and (r, q), of H B H = B - u v' - v u', where w = B u and v = beta (w -
+   * (beta / 2) (u' w) u). */
   ITK_CUDA_HOST_DEVICE void
   GetReflected(const Reflection<T> & h, T & p, T & r, T & q) const
   {
@@ -264,9 +270,10 @@ public:
     q = std::fma(T{ -2 } * h.Z, vZ, m_ZZ);
   }
 
-  /** An eigenvector of the isolated eigenvalue, not of unit length: the column of the adjugate of C - t I that has the
-   * largest diagonal element. C is the matrix over sqrt(squares / 6), whose eigenvalues are 2 cos(angle), and t its
-   * isolated one. The adjugate is (l_2 - t) (l_3 - t) n n', and l_2 and l_3 are at least sqrt(3) away from t. */
+  /** Computes an eigenvector, not of unit length, of the isolated eigenvalue. It is the column of the adjugate of C - t
+   * I that has the largest diagonal element. C is the matrix divided by sqrt(squares / 6), so that its eigenvalues
+   * have the form 2 cos(angle), and t is its isolated eigenvalue. The adjugate is (l_2 - t) (l_3 - t) n n', where l_2
+   * and l_3 differ from t by at least sqrt(3). */
   ITK_CUDA_HOST_DEVICE void
   GetIsolatedDirection(T squares, T (&direction)[3]) const
   {
@@ -299,19 +306,19 @@ public:
   }
 
 private:
-  /** The root of t^3 - 3 t = 2 s, -1 <= s <= 1, that is 2 cos(acos(s) / 3) for s >= 0, and of the same magnitude for
-   * -s. It has no singularity near 0 <= |s| <= 1. */
+  /** Returns the isolated root of t^3 - 3 t = 2 s, -1 <= s <= 1. It is 2 cos(acos(s) / 3) for s >= 0, and an odd
+   * function of s. It has no singularity near 0 <= |s| <= 1, so that a polynomial in |s| approximates it well. */
   ITK_CUDA_HOST_DEVICE static T
   GetIsolatedRoot(T s)
   {
     const T magnitude = std::fabs(s);
-    // Within 7e-5 (least maximal error).
+    // A minimax polynomial with an error of at most 7e-5.
     T t = std::fma(static_cast<T>(0.0191389), magnitude, static_cast<T>(-0.08214023));
     t = std::fma(t, magnitude, static_cast<T>(0.33095051));
     t = std::fma(t, magnitude, static_cast<T>(1.73211582));
     if constexpr (sizeof(T) == 8)
     {
-      // Newton's step: within 4e-9.
+      // One Newton step reduces the error to at most 4e-9.
       t = T{ 2 } * std::fma(t * t, t, magnitude) / (T{ 3 } * std::fma(t, t, T{ -1 }));
     }
     return s < T{ 0 } ? -t : t;
@@ -320,8 +327,9 @@ private:
   T m_XX, m_XY, m_XZ, m_YY, m_YZ, m_ZZ;
 };
 
-/** The angle by which an isolated eigenvector leans to another one. If it is larger than rough digits make it, all
- * eigenvalues are within some roundings, and the elements between the two as well: they need no correction. */
+/** Returns the angle by which the approximate isolated eigenvector is tilted towards another one, to first order. If
+ * the quotient is larger than the error of the approximate root can cause, all eigenvalues and the off-diagonal
+ * element are within a few roundings of each other. No correction is needed then, and the result is 0. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetTilt(T element, T gap)
@@ -331,7 +339,7 @@ GetTilt(T element, T gap)
   return std::fabs(tilt) <= limit ? tilt : T{ 0 };
 }
 
-/** Solves a scaled matrix into `system`, in no order. */
+/** Computes the eigenvalues and, on request, eigenvectors of a scaled matrix, in no particular order. */
 template <bool VWithVectors, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 SolveScaled(const SymmetricMatrix<T, 2> & matrix, EigenSystem<T, 2> & system)
@@ -362,8 +370,8 @@ SolveScaled(const SymmetricMatrix<T, 3> & matrix, EigenSystem<T, 3> & system)
   const T mean = (matrix.Elements[0] + matrix.Elements[3] + matrix.Elements[5]) * static_cast<T>(1.0 / 3.0);
   const TracelessMatrix<T> traceless(matrix, mean);
   const T                  squares = traceless.GetSquares();
-  // Below it the eigenvalues are equal but for the thousandth of a rounding. Any basis will do, and without the limit
-  // the inverse root would be infinite.
+  // Below this limit the eigenvalues are equal to within a thousandth of a rounding, so that any basis is valid.
+  // Without the limit the inverse root would be infinite.
   constexpr T least = FloatBits<T>::Epsilon * FloatBits<T>::Epsilon / T{ 16384 };
   T           direction[3];
   traceless.GetIsolatedDirection(std::fmax(squares, least), direction);
@@ -381,7 +389,8 @@ SolveScaled(const SymmetricMatrix<T, 3> & matrix, EigenSystem<T, 3> & system)
   system.Values[2] = ofThird + mean;
   if constexpr (VWithVectors)
   {
-    // The basis turned, and what is left of the first vector in the other two, which the eigenvalues do not notice.
+    // Rotates the basis, and removes the first-order error of the first vector, which has no effect on the eigenvalues
+    // to working precision.
     T vectors[3][3];
     reflection.GetBasis(vectors);
     rotation.Turn(vectors[1], vectors[2]);
@@ -403,7 +412,7 @@ SolveScaled(const SymmetricMatrix<T, 3> & matrix, EigenSystem<T, 3> & system)
   }
 }
 
-/** Puts eigenvalues, and with them eigenvectors, into ascending order. */
+/** Sorts the eigenvalues, and the eigenvectors with them, in ascending order of their values or magnitudes. */
 template <bool VWithVectors, typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline void
 SortEigenSystem(EigenSystem<T, VDimension> & system, CudaEigenValueOrder order)
@@ -436,8 +445,8 @@ SortEigenSystem(EigenSystem<T, VDimension> & system, CudaEigenValueOrder order)
   }
 }
 
-/** The ordered eigenvalues, and on request the eigenvectors, of the matrix whose upper triangle is given row after row.
- */
+/** Computes the ordered eigenvalues and, on request, the eigenvectors of a matrix, whose upper triangle is given row by
+ * row. */
 template <bool VWithVectors, typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline void
 SolveEigenSystem(const T * tensor, CudaEigenValueOrder order, EigenSystem<T, VDimension> & system)

@@ -53,7 +53,8 @@ __launch_bounds__(ThreadsOfBlock)
   }
 }
 
-/** Objectness of lines with all its factors, the most common measure, has kernels that do not ask for what is known. */
+/** Returns whether the measure is the objectness of lines with all its factors. This most common measure has kernels of
+ * its own, in which these parameters are compile-time constants. */
 template <typename T>
 bool
 IsLine(const MeasureParameters<T> & parameters)
@@ -90,7 +91,8 @@ __launch_bounds__(ThreadsOfBlock)
   output[i] = GetMeasure<VDimension, VIsLine>(parameters, tensor);
 }
 
-/** With VHasParameter the measure takes BestPlanes::Parameter. Kernels without it take fewer registers. */
+/** Updates the best responses with the measure of one scale. With VHasParameter, the measure uses
+ * BestPlanes::Parameter. Kernels without it need fewer registers. */
 template <typename T, unsigned int VDimension, bool VIsLine, bool VHasParameter>
 __global__ void
 __launch_bounds__(ThreadsOfBlock)
@@ -131,7 +133,7 @@ __launch_bounds__(ThreadsOfBlock)
 
 constexpr unsigned int LargestBlocks = 1056; // eight on each multiprocessor of an H200
 
-/** Rows of an image whose padding does not count. */
+/** The rows of an image without their padding. */
 template <typename T>
 struct Rows
 {
@@ -141,7 +143,8 @@ struct Rows
   size_t    Number;
 };
 
-/** Numbers that are not negative are in the order of their bits. */
+/** Finds the largest finite element. The atomic maximum of the bit patterns is correct, because the order of
+ * nonnegative floating-point numbers is the order of their bits. */
 template <typename T>
 __global__ void
 __launch_bounds__(ThreadsOfBlock) LargestKernel(Rows<T> rows, unsigned long long * largest)
@@ -171,7 +174,7 @@ template <typename T>
 __global__ void
 ScaleParameterKernel(CudaHessianMeasureKind kind, double factor, double ifZero, const double * largest, T * parameter)
 {
-  // As CudaScaleParameter::Get().
+  // The same formula as CudaScaleParameter::Get().
   *parameter = MeasureParameters<T>::GetFromScale(kind, *largest > 0.0 ? factor * *largest : ifZero);
 }
 

@@ -15,17 +15,19 @@ namespace itk::cuda
 class Context;
 }
 
-// The resident cores of the room. A tensor's components are planes, at a distance that each image has for itself. But
-// for that and the number of the planes all images of a call have the same size and strides, and the same type; each
-// axis follows where the one before ends. Padding is computed like pixels. Nothing waits or allocates.
+// Pointwise filters of tensors in device memory. A tensor's components are planes, whose distance may differ between
+// images. Apart from this distance and the number of planes, all images of a call have the same size, strides and type,
+// and there are gaps only at the end of rows. Padding is computed like pixels. No function waits or allocates.
 
 namespace itk::cuda::pointwise
 {
-/** Queues eigenvalues, and on request eigenvectors, as planes of `output`. \exception CudaError, ExceptionObject */
+/** Queues the computation of eigenvalues and, on request, eigenvectors as planes of `output`. \exception CudaError,
+ * ExceptionObject */
 CudaFilters_EXPORT void
 RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context);
 
-/** Queues the measure of Hessians: all planes are read once, one is written. \exception CudaError, ExceptionObject */
+/** Queues the measure of Hessians. All planes are read once, and one is written. \exception CudaError, ExceptionObject
+ */
 CudaFilters_EXPORT void
 RunHessianMeasure(const CudaHessianMeasure & measure,
                   const DeviceView &         hessian,
@@ -33,21 +35,21 @@ RunHessianMeasure(const CudaHessianMeasure & measure,
                   const Context &            context);
 
 /** \struct BestScale
- * \brief The largest response of the scales so far, with what belongs to it where it is asked for.
+ * \brief The largest response over the scales so far, and on request its scale and Hessian.
  */
 struct BestScale
 {
   DeviceView Response;
-  DeviceView Scale{};     // sigma; Data is nullptr if it is not asked for
-  DeviceView Hessian{};   // likewise
-  double     Lowest{ 0 }; // a response that is not above it wins at no scale: its scale and Hessian are 0
+  DeviceView Scale{};     // sigma of the largest response; Data is nullptr if it is not requested
+  DeviceView Hessian{};   // of the largest response; Data is nullptr if it is not requested
+  double     Lowest{ 0 }; // only larger responses count; where there is no such response, scale and Hessian are 0
 
-  // On the device, what RunScaleParameter() made for the measure; nullptr if the measure has all its parameters.
+  // The result of RunScaleParameter() in device memory, or nullptr if the measure has all its parameters.
   const void * Parameter{ nullptr };
 };
 
-/** Queues the measure of one scale's Hessians and keeps it where it is above the responses before, of which the first
- * scale reads none. NaN is never kept. \exception CudaError, ExceptionObject */
+/** Queues the measure of one scale's Hessians, and its storage where it exceeds the responses of the previous scales.
+ * The first scale reads no responses. NaN is never stored. \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void
 RunMeasureMaximum(const CudaHessianMeasure & measure,
                   const DeviceView &         hessian,
@@ -56,13 +58,14 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
                   const BestScale &          best,
                   const Context &            context);
 
-/** Queues the largest finite element of an image of one component, at least 0, into device memory. \exception CudaError
- */
+/** Queues the computation of the largest finite element of an image of one component, or 0 if no element is larger,
+ * into device memory. \exception CudaError */
 CudaFilters_EXPORT void
 RunLargest(const DeviceView & image, double * largest, const Context & context);
 
-/** Queues what RunMeasureMaximum() takes in the place of a measure's parameter: factor * largest, or `ifZero` if the
- * largest value is 0. \param parameter device memory for an element of `type` \exception CudaError */
+/** Queues the computation of a value that RunMeasureMaximum() uses instead of the measure's parameter: factor *
+ * largest, or `ifZero` if the largest value is 0. \param parameter device memory for an element of `type` \exception
+ * CudaError */
 CudaFilters_EXPORT void
 RunScaleParameter(CudaHessianMeasureKind kind,
                   double                 factor,
@@ -72,7 +75,7 @@ RunScaleParameter(CudaHessianMeasureKind kind,
                   void *                 parameter,
                   const Context &        context);
 
-/** Queues CudaLineDirectionPlan: the results replace the first components of the Hessians. \exception CudaError,
+/** Queues CudaLineDirectionPlan. The directions replace the first components of the Hessians. \exception CudaError,
  * ExceptionObject */
 CudaFilters_EXPORT void
 RunLineDirections(const CudaLineDirectionPlan & plan, const DeviceView & hessian, const Context & context);
@@ -83,20 +86,21 @@ namespace itk::cuda
 class Context;
 }
 
-// The pointwise steps of the structure tensor. All images have the same size, strides and type but for the number and
-// the distance of their planes. Padding is computed like pixels. Nothing waits or allocates.
+// The pointwise steps of the structure tensor. All images have the same size, strides and type, apart from the number
+// and the distance of their planes. Padding is computed like pixels. No function waits or allocates.
 
 namespace itk::cuda::pointwise
 {
-/** Queues the products of the gradient's components: of the component along axis 0 with itself, with that along axis 1,
- * and so on. A product may lie where a component lies. \exception CudaError, ExceptionObject */
+/** Queues the products of the gradient's components, in the order of the upper triangle: the component along axis 0
+ * times itself, times the one along axis 1, and so on. A product may replace a component in place. \exception
+ * CudaError, ExceptionObject */
 CudaFilters_EXPORT void
 RunGradientProducts(const std::vector<DeviceView> & gradient,
                     const std::vector<DeviceView> & products,
                     const Context &                 context);
 
-/** Queues a quantity, other than Components, of the tensors whose components are planes. \exception CudaError,
- * ExceptionObject */
+/** Queues the computation of a quantity, other than Components, of tensors whose components are planes. \exception
+ * CudaError, ExceptionObject */
 CudaFilters_EXPORT void
 RunStructureQuantity(CudaStructureTensorEnums::Quantity quantity,
                      unsigned int                       dimension,

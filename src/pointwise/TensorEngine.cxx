@@ -33,7 +33,7 @@ RunPlan(const CudaHessianMeasure & plan, const DeviceView & input, const DeviceV
   RunHessianMeasure(plan, input, output, context);
 }
 
-/** The work of either plan, as the shells see it. */
+/** The interface of either plan for the functions that run it on images in host or device memory. */
 template <typename TPlan>
 class TensorCore : public ResidentCore
 {

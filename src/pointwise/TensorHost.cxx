@@ -11,13 +11,13 @@
 #include <type_traits>
 #include <vector>
 
-// The host twins of the room's kernels.
+// The pointwise filters of tensors on the host, with the same results as the kernels.
 
 namespace itk::cuda::pointwise
 {
 namespace
 {
-/** The components of a row's pixels, pixel after pixel. */
+/** Loads the components of a row's pixels, pixel by pixel. */
 template <typename T>
 void
 LoadRow(const CudaImageView & view, size_t row, std::vector<T> & values)
@@ -60,7 +60,7 @@ ForEachPixel(const CudaImageView &        input,
              const CudaProgressFunction & progress,
              const TFunction &            function)
 {
-  constexpr size_t pieces = 10; // after each of them progress is reported
+  constexpr size_t pieces = 10; // progress is reported after each of them
   const size_t     rows = input.Size[1] * input.Size[2] * input.Size[3];
   for (size_t piece = 0; piece < pieces; ++piece)
   {

@@ -3,7 +3,7 @@
 #include "itkCudaError.h"
 #include "itkCudaDetailStatisticsEngine.h"
 
-// Takes the place of the device code in a build without CUDA.
+// Replaces the device code in a build without CUDA.
 
 namespace itk::CudaDetail
 {
@@ -61,7 +61,7 @@ CudaQueueOnDevice(const CudaHessianMeasure &, const CudaDeviceImageView &, const
 }
 } // end namespace itk::CudaDetail
 
-// Takes the place of the device code in a build without CUDA.
+// Replaces the device code in a build without CUDA.
 
 namespace itk::CudaDetail
 {

@@ -13,10 +13,11 @@
 #include <optional>
 #include <string>
 
-// What all methods ask of an image and its law, and say of a region.
+// Checks of an image and its law, and statistics of a region, that all segmentation methods share.
 namespace itk::cuda::region
 {
-/** \exception ExceptionObject naming the parameter, its value and what it must be, unless the condition holds */
+/** Requires a condition. \exception ExceptionObject naming the parameter, its value and the requirement, unless the
+ * condition holds */
 template <typename TValue>
 void
 Require(bool condition, const char * parameter, TValue value, const std::string & requirement)
@@ -27,30 +28,32 @@ Require(bool condition, const char * parameter, TValue value, const std::string 
   }
 }
 
-/** A range in words. */
+/** Returns the description of a range for a message. */
 inline std::string
 Between(unsigned int lower, unsigned int upper)
 {
   return "from " + std::to_string(lower) + " to " + std::to_string(upper);
 }
 
-/** \exception ExceptionObject if the law is not set */
+/** Checks the law. \exception ExceptionObject if the law is not set */
 void
 CheckNoiseLaw(const std::optional<NoiseLaw> & law);
 
-/** \exception ExceptionObject if the threshold is infinite */
+/** Checks the threshold. \exception ExceptionObject if the threshold is infinite */
 void
 CheckForegroundThreshold(double threshold);
 
-/** \exception ExceptionObject for an image that cannot be segmented, or a mask of valid pixels that does not fit it. */
+/** Checks an image and its mask of valid pixels, which may be null. \exception ExceptionObject if the image cannot be
+ * segmented, or if the mask does not fit it. */
 void
 CheckImage(const CudaImageView & image, const CudaImageView * validMask);
 
-/** \exception ExceptionObject unless the image `name` has that many pixels of one component of that type */
+/** Checks the size and the type of the image `name`. \exception ExceptionObject unless it has width x height pixels of
+ * one component of this type */
 void
 CheckSize(const CudaImageView & image, CudaComponentType type, size_t width, size_t height, const char * name);
 
-/** Statistics of a region in the units of the image. */
+/** Returns the statistics of a region in the units of the image. */
 CudaRegionSnakeStatistics
 MakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law);
 } // namespace itk::cuda::region

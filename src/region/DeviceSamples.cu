@@ -14,7 +14,7 @@ namespace itk::cuda::region
 namespace
 {
 constexpr int    ThreadsOfSamples = 256;
-constexpr size_t MaximumBlocks = 2048; // which take the rows in turns
+constexpr size_t MaximumBlocks = 2048; // a block handles every gridDim.x-th row
 
 unsigned int
 BlocksFor(size_t rows)
@@ -22,7 +22,7 @@ BlocksFor(size_t rows)
   return static_cast<unsigned int>(std::min(rows, MaximumBlocks));
 }
 
-/** Surveys of the rows y = blockIdx.x, blockIdx.x + gridDim.x, ..., one result per block. */
+/** Surveys the rows y = blockIdx.x, blockIdx.x + gridDim.x, ... and stores one result per block. */
 template <typename TPixel, typename TAllowed>
 __global__ void
 SurveyKernel(PixelRows<TPixel> rows, TAllowed isAllowed, ValueSurvey * results)
@@ -109,7 +109,7 @@ SurveyOnDevice(const PixelRows<TPixel> & rows, const TAllowed & isAllowed, const
   }
   if (survey.FirstRefused != NoPosition)
   {
-    // On the device the sign of what is not a number may get lost.
+    // Reads the pixel itself, because the device may lose the sign of a NaN.
     TPixel         pixel{};
     const TPixel * refused = rows.GetRow(survey.FirstRefused / rows.Width) + survey.FirstRefused % rows.Width;
     ITK_CUDA_CALL(cudaMemcpyAsync(&pixel, refused, sizeof(pixel), cudaMemcpyDeviceToHost, context.GetStream()));
@@ -162,7 +162,7 @@ MakeValidBitsOnDevice(const DeviceView & mask, uint16_t * bits, size_t wordsPerR
   return static_cast<size_t>(number);
 }
 
-// What SampleMaker asks for.
+// The instantiations that SampleMaker needs.
 #define ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, TFunction) \
   template void ConvertOnDevice(                        \
     const PixelRows<TPixel> &, const TFunction &, TFunction::SampleType *, size_t, const Context &)

@@ -11,7 +11,7 @@ namespace itk::cuda::region
 {
 namespace
 {
-/** An image in device memory. */
+/** The source of SampleMaker for an image in device memory. */
 template <typename TPixel>
 class DeviceSource
 {
@@ -47,7 +47,7 @@ public:
   bool
   UseInPlace()
   {
-    constexpr size_t vector = 8; // samples that are read at once, also at the end of a row
+    constexpr size_t vector = 8; // samples that kernels load at once, also at the end of a row
     constexpr size_t alignment = sizeof(TPixel) == 1 ? vector : 16;
     const bool       aligned =
       reinterpret_cast<uintptr_t>(m_Rows.Image) % alignment == 0 && m_Rows.RowStride * sizeof(TPixel) % alignment == 0;
@@ -72,7 +72,8 @@ DeviceSamples::DeviceSamples(const DeviceImageInput &          input,
                              const Context &                   context)
   : SamplesDescription(DescribeImage(input.Image.Size[0], input.Image.Size[1]))
 {
-  // A stream that is there as long as the memory that is allocated on it.
+  // A stream of the module, which exists as long as the memory that is allocated on it. The caller may destroy the
+  // context's stream earlier.
   const StreamLease stream(context.GetDevice());
   Event             ready;
   ready.Record(context);

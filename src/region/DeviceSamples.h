@@ -18,22 +18,22 @@ namespace itk::cuda::region
 struct DeviceImageInput
 {
   DeviceView             Image;                  // UChar, UShort, Short or Float; two axes, one component
-  std::array<int64_t, 2> FirstIndex{ { 0, 0 } }; // index of the first pixel, for messages
+  std::array<int64_t, 2> FirstIndex{ { 0, 0 } }; // index of the first pixel, for the messages of exceptions
   const DeviceView *     ValidMask{ nullptr };   // UChar of the image's size: pixels that are not 0 are valid
 };
 
-/** The image on an integer grid, in device memory: the same samples as Samples makes of the same values, bit for bit,
- * and the same exceptions.
+/** The samples of an image, which are its values on an integer grid, in device memory. They are bit-identical to the
+ * ones that Samples makes of the same values, and the exceptions are the same.
  *
- * Images of integers are used in place where Samples uses them in place and their rows start at multiples of 16 bytes
- * (8 for UChar), as vectors of eight samples do. Such an image must not change, and must live as long as this
+ * An integer image is used in place if Samples would use it in place and if its rows start at multiples of 16 bytes (8
+ * for UChar), because kernels load vectors of eight samples. Such an image must not change, and must outlive this
  * object. */
 class DeviceSamples : public SamplesDescription
 {
 public:
-  /** Checks the input and prepares it, after all work that was queued on the context's stream, and waits until that is
-   * done. The context's device must be the current device.
-   * \exception ExceptionObject if the law cannot describe the values, naming the first index of an offending one
+  /** Checks the input and makes the samples, after all work that is queued on the context's stream, and waits until
+   * they are made. The context's device must be the current device.
+   * \exception ExceptionObject if the law does not allow some values, naming the index of the first one
    * \exception CudaError */
   DeviceSamples(const DeviceImageInput & input, const CudaRegionSnakeParameters & parameters, const Context & context);
 
@@ -43,18 +43,18 @@ public:
   DeviceBuffer     DataMemory;           // empty if the image is used in place
   DeviceBuffer     BitsMemory;
 
-  /** Rows on the device start at multiples of 16 samples, as checkpoints do. */
+  /** Returns the row stride of samples on the device. Rows start at multiples of 16 samples, as checkpoints do. */
   static size_t
   GetPitch(size_t width);
 };
 
-/** Surveys the valid pixels. \exception CudaError */
+/** Surveys the valid pixels on the device and waits for the result. \exception CudaError */
 template <typename TPixel, typename TAllowed>
 ValueSurvey
 SurveyOnDevice(const PixelRows<TPixel> & rows, const TAllowed & isAllowed, const Context & context);
 
-/** Queues the samples that `function` makes of the valid pixels. Other pixels, and the samples between rows of `pitch`
- * samples, are 0. \exception CudaError */
+/** Queues the conversion of the valid pixels to samples by `function`. The samples of other pixels and the padding of
+ * the rows, which have `pitch` samples, are set to 0. \exception CudaError */
 template <typename TPixel, typename TFunction>
 void
 ConvertOnDevice(const PixelRows<TPixel> &        rows,
@@ -63,7 +63,8 @@ ConvertOnDevice(const PixelRows<TPixel> &        rows,
                 size_t                           pitch,
                 const Context &                  context);
 
-/** Makes the bits of a mask, and returns how many pixels are valid. \exception CudaError */
+/** Makes the bits of a mask on the device, waits for them, and returns the number of valid pixels. \exception CudaError
+ */
 size_t
 MakeValidBitsOnDevice(const DeviceView & mask, uint16_t * bits, size_t wordsPerRow, const Context & context);
 } // namespace itk::cuda::region

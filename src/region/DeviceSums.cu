@@ -22,9 +22,9 @@ namespace
 {
 using namespace kernels;
 
-constexpr int MaximumRowBlocks = 65535; // of the second dimension of a grid
+constexpr int MaximumRowBlocks = 65535; // limit of the y dimension of a grid
 
-/** Strides in elements. */
+/** Uploads rows of elements. Strides are in elements. */
 template <typename T>
 void
 UploadRowsOf(const T *         host,
@@ -37,7 +37,7 @@ UploadRowsOf(const T *         host,
              StagingChunks &   staging)
 {
   CudaImageView from;
-  from.Data = const_cast<T *>(host); // views are of memory that may be written
+  from.Data = const_cast<T *>(host); // views have pointers to writable memory
   from.ComponentType = SampleComponentType<T>();
   from.Size = { { width, height, 1, 1 } };
   from.Stride = { { 1, hostStride, hostStride * height, hostStride * height } };
@@ -57,7 +57,7 @@ RecordEvent(const Context & context)
   return event;
 }
 
-/** Prefixes of some rows of a level's cells. */
+/** Queues the computation of the prefix sums of a range of rows of a level's cells. */
 template <typename TPixels>
 void
 SumCells(const TPixels & pixels, uint32_t exponent, const RowRange & rows, Moments * prefixes, const Context & context)
@@ -134,14 +134,14 @@ DeviceSums::~DeviceSums()
 {
   if (IsForkedProcess())
   {
-    return; // the memory is the parent's
+    return; // the memory belongs to the parent process
   }
-  // The thread may be another one, with another current device.
+  // Another thread with another current device may run the destructor.
   const DeviceGuard guard(m_Device, std::nothrow);
   m_Memory.clear();
 }
 
-/** Memory that lives as long as the sums do. */
+/** Allocates memory that lives as long as this object. */
 template <typename T>
 T *
 DeviceSums::Allocate(size_t number, const Context & context)
@@ -150,8 +150,8 @@ DeviceSums::Allocate(size_t number, const Context & context)
   return static_cast<T *>(m_Memory.back().GetPointer());
 }
 
-/** The memory of what is summed, in one piece, because each allocation takes microseconds.
- * \return where the total goes, which is 0 */
+/** Allocates the memory of all sums in one piece, because each allocation takes microseconds.
+ * \return the memory for the total, which is set to 0 */
 Moments *
 DeviceSums::AllocateSums(bool masked, const Context & context)
 {
@@ -171,7 +171,8 @@ DeviceSums::AllocateSums(bool masked, const Context & context)
   return total;
 }
 
-/** Checkpoints, cells and total of some rows of pixels, which begin and end where cells do. */
+/** Queues the computation of the checkpoints and cells of a range of rows, and adds their sums to the total. The range
+ * begins and ends at boundaries of cells. */
 template <typename TSample, bool VMask>
 void
 DeviceSums::SumRows(size_t           firstRow,
@@ -182,7 +183,7 @@ DeviceSums::SumRows(size_t           firstRow,
 {
   const auto     pixels = GetPixels<TSample, VMask>(*this, this->GetWhole());
   const RowRange rows{ static_cast<int32_t>(firstRow), static_cast<int32_t>(endRow) };
-  // Checkpoints are at hand for cells of this size only.
+  // SumRowsKernel() can only make cells of this size.
   const bool        makesCells = 1 << m_CoarseExponent == RowsOfBlock;
   const DeviceCells cells{ { m_Cells, pixels.Width >> m_CoarseExponent, pixels.Height >> m_CoarseExponent } };
   ITK_CUDA_CALL(LaunchKernel(SumRowsKernel<TSample, VMask>,
@@ -205,7 +206,7 @@ DeviceSums::SumRows(size_t           firstRow,
   }
 }
 
-/** Sums of samples that are there. */
+/** Computes the sums of samples that are in device memory, and waits for them. */
 template <typename TSample>
 void
 DeviceSums::SumAll(const uint16_t * validBits, const StreamLease & stream)
@@ -218,8 +219,8 @@ DeviceSums::SumAll(const uint16_t * validBits, const StreamLease & stream)
   this->TakeTotal(total, pinned, stream);
 }
 
-/** Uploads the samples. On a second stream, the sums of rows that have arrived are made while other rows are on their
- * way. */
+/** Uploads the samples and computes their sums. Rows that have arrived are summed on a second stream while other rows
+ * are uploaded. */
 template <typename TSample>
 void
 DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
@@ -236,10 +237,10 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
   auto * const       bits = static_cast<uint16_t *>(bitsBuffer.GetPointer());
   const PinnedBuffer pinned = PinnedBuffer::Take();
   StagingChunks      staging(stream);
-  const StreamLease  sums(m_Device); // its end waits for what uses the arrays
+  const StreamLease  sums(m_Device); // its destructor waits for the work that uses the arrays
   if (pitch > width)
   {
-    // Several samples are read at once, also at the end of the last row.
+    // Kernels load several samples at once, also at the end of the last row.
     TSample * const end = onDevice + pitch * (height - 1) + width;
     ITK_CUDA_CALL(cudaMemsetAsync(end, 0, (pitch - width) * sizeof(TSample), stream.GetStream()));
   }
@@ -266,7 +267,7 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
   this->TakeTotal(total, pinned, sums);
 }
 
-/** Copies the total to the host, through page-locked memory, when all earlier work is done. */
+/** Copies the total to the host through page-locked memory, and waits for all earlier work on the stream. */
 void
 DeviceSums::TakeTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream)
 {

@@ -17,22 +17,22 @@
 namespace itk::cuda::region
 {
 /** \class DeviceSums
- * \brief The samples of an image and the sums along its rows, on a device. The sums of its levels and of its
- * rectangles' levels are made of them.
+ * \brief The samples of an image and the prefix sums along its rows, on a device. The sums of the image's levels and
+ * of the levels of its rectangles are computed from them.
  *
- * Nothing changes after the constructor, which waits until everything is made. Any number of threads may therefore use
- * the object at once, each with a device context of its own, and no thread must wait for an event. The object belongs
- * to no thread and to no stream of the caller's, and may outlive them. It may be destroyed when all work that uses it
- * is done.
- */
+ * The object is immutable after the constructor, which waits until everything is made. Any number of threads may
+ * therefore use the object concurrently, each with its own device context, and none has to wait for an event. The
+ * object is not bound to a thread or a stream of the caller, and may outlive them. It must not be destroyed while work
+ * that uses it is still running. */
 class CudaFilters_EXPORT DeviceSums
 {
 public:
-  /** Uploads the samples, which are not needed after it has returned. It makes the sums of rows that have arrived while
-   * other rows are on their way. \param coarseExponent of the whole image's cells, which are kept; 0: none are
+  /** Uploads the samples, which are not needed after the constructor has returned. Rows that have arrived are summed
+   * while other rows are uploaded. \param coarseExponent exponent of the whole image's cells, which are kept; 0: no
+   * cells are kept
    * \exception CudaError */
   DeviceSums(const Samples & samples, uint32_t coarseExponent, int device);
-  /** Takes samples on the device, with their memory. An image that they use in place must live longer.
+  /** Takes ownership of samples on the device. An image that they use in place must outlive this object.
    * \exception CudaError */
   DeviceSums(DeviceSamples && samples, uint32_t coarseExponent, int device);
   ~DeviceSums();
@@ -56,7 +56,7 @@ public:
   {
     return { 0, 0, m_Description.Width, m_Description.Height };
   }
-  /** Of all pixels, with squares for every law. */
+  /** Returns the sums of all pixels, with squares for every law. */
   const Moments &
   GetTotal() const
   {
@@ -68,7 +68,7 @@ public:
     return m_CoarseExponent;
   }
 
-  // In device memory. Rows of samples are aligned as kernels::DevicePixels wants them.
+  // Pointers to device memory. Rows of samples are aligned as kernels::DevicePixels requires.
   const void *
   GetSamples() const
   {
@@ -84,21 +84,21 @@ public:
   {
     return m_Checkpoints;
   }
-  /** nullptr without a mask. */
+  /** Returns nullptr if there is no mask. */
   const MaskCheckpoint *
   GetMask() const
   {
     return m_Mask;
   }
-  /** Prefixes of the whole image's cells; nullptr if there are none. */
+  /** Returns the prefix sums of the whole image's cells, or nullptr if no cells are kept. */
   const Moments *
   GetCells() const
   {
     return m_Cells;
   }
 
-  /** Device memory in bytes for an image.
-   * \param cells of the level that is kept */
+  /** Returns the bytes of device memory for an image.
+   * \param cells number of cells of the level that is kept */
   static size_t
   GetNumberOfBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, size_t cells);
 
@@ -112,9 +112,10 @@ private:
   MaskCheckpoint *          m_Mask{ nullptr };
   Moments *                 m_Cells{ nullptr };
   Moments                   m_Total;
-  std::vector<DeviceBuffer> m_Memory; // of all of these
+  std::vector<DeviceBuffer> m_Memory; // owns all of these arrays
 
-  /** After this constructor, the destructor frees what another constructor has allocated, also after an exception. */
+  /** Sets the members that need no memory. The other constructors delegate to this one, so that the destructor runs and
+   * frees their memory even if they throw. */
   DeviceSums(const SamplesDescription & description, uint32_t coarseExponent, int device);
 
   template <typename T>
@@ -135,13 +136,13 @@ private:
   TakeTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream);
 };
 
-/** Queues the sums of all pixels of a rectangle, with squares for every law.
+/** Queues the summation of all pixels of a rectangle, with squares for every law.
  * \exception CudaError */
 void
 SumPixels(const DeviceSums & sums, const PixelRectangle & rectangle, Moments * total, const Context & context);
 
-/** Queues the prefixes of a rectangle's cells of 2^exponent pixels a side: (columns of cells + 1) for each row of
- * cells. \exception CudaError */
+/** Queues the computation of the prefix sums of a rectangle's cells of 2^exponent pixels a side: (columns of cells + 1)
+ * sums for each row of cells. \exception CudaError */
 void
 MakeCells(const DeviceSums &     sums,
           const PixelRectangle & rectangle,
@@ -149,7 +150,7 @@ MakeCells(const DeviceSums &     sums,
           Moments *              prefixes,
           const Context &        context);
 
-/** Bytes of what MakeCells() writes. */
+/** Returns the number of bytes that MakeCells() writes. */
 inline size_t
 GetCellBytes(const PixelRectangle & rectangle, uint32_t exponent)
 {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 // Polygons on the lattice of pixel corners, and exact tests of their simplicity. Coordinates are at most 2^30, so that
-// cross products hold in 64 bits.
+// cross products do not overflow 64 bits.
 namespace itk::cuda::region
 {
 using LatticePoint = CudaSnakePoint;
@@ -31,7 +31,7 @@ Maximum(int32_t x, int32_t y)
   return x > y ? x : y;
 }
 
-/** Index of the node before and after node i of a ring of n. */
+/** Returns the index of the node before node i in a ring of n nodes. Next() returns the index of the node after it. */
 ITK_CUDA_HOST_DEVICE inline int
 Previous(int i, int n)
 {
@@ -43,7 +43,7 @@ Next(int i, int n)
   return i + 1 < n ? i + 1 : 0;
 }
 
-/** Twice the signed area of the triangle a, b, c. */
+/** Returns twice the signed area of the triangle a, b, c. */
 ITK_CUDA_HOST_DEVICE inline int64_t
 Orientation(const LatticePoint & a, const LatticePoint & b, const LatticePoint & c)
 {
@@ -56,7 +56,7 @@ Sign(int64_t value)
   return (value > 0 ? 1 : 0) - (value < 0 ? 1 : 0);
 }
 
-/** Smallest rectangle, sides included, that holds some points. */
+/** The bounding box of some points, which includes its sides. */
 struct LatticeBox
 {
   int32_t MinimumX, MinimumY, MaximumX, MaximumY;
@@ -83,12 +83,12 @@ BoxesAreApart(const LatticeBox & x, const LatticeBox & y)
   return x.MaximumX < y.MinimumX || y.MaximumX < x.MinimumX || x.MaximumY < y.MinimumY || y.MaximumY < x.MinimumY;
 }
 
-/** Whether the closed segments ab and cd have a point in common. */
+/** Returns whether the closed segments ab and cd have a point in common. */
 ITK_CUDA_HOST_DEVICE inline bool
 SegmentsMeet(const LatticePoint & a, const LatticePoint & b, const LatticePoint & c, const LatticePoint & d)
 {
-  // Collinear segments meet if and only if their boxes meet. Other segments meet if neither lies strictly on one side
-  // of the other's line.
+  // Collinear segments meet if and only if their bounding boxes meet. Other segments meet if and only if neither lies
+  // strictly on one side of the other's line.
   if (BoxesAreApart(BoxOf(a, b), BoxOf(c, d)))
   {
     return false;
@@ -97,7 +97,7 @@ SegmentsMeet(const LatticePoint & a, const LatticePoint & b, const LatticePoint 
          Sign(Orientation(c, d, a)) * Sign(Orientation(c, d, b)) <= 0;
 }
 
-/** Whether the edges from `corner` to p and to q share more than that corner. */
+/** Returns whether the edges from `corner` to p and to q share more than the corner. */
 ITK_CUDA_HOST_DEVICE inline bool
 FoldsBack(const LatticePoint & corner, const LatticePoint & p, const LatticePoint & q)
 {
@@ -110,21 +110,21 @@ FoldsBack(const LatticePoint & corner, const LatticePoint & p, const LatticePoin
   return product > 0 || p == corner || q == corner;
 }
 
-/** The new position of a node and the nodes that its edges lead to: the chain before - at - after. */
+/** The chain before - at - after: a new position of a node, and the nodes to which its edges lead. */
 struct LatticeChain
 {
   LatticePoint Before, At, After;
 };
 
-/** Whether the chain itself is degenerate: an edge of no length, or one edge lying on the other. */
+/** Returns whether the chain is degenerate, because an edge has no length or lies on the other one. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsDegenerate(const LatticeChain & chain)
 {
   return FoldsBack(chain.At, chain.Before, chain.After);
 }
 
-/** Whether the chain meets the polygon's edge uv where it must not. `startsAtAfter`: u is the chain's last node,
- * `endsAtBefore`: v is its first. */
+/** Returns whether the chain meets the polygon's edge uv at another point than a common node. `startsAtAfter` says that
+ * u is the chain's last node, and `endsAtBefore` that v is its first node. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChainMeetsEdge(const LatticeChain & chain,
                const LatticePoint & u,
@@ -136,23 +136,23 @@ ChainMeetsEdge(const LatticeChain & chain,
   return first || (startsAtAfter ? FoldsBack(chain.After, chain.At, v) : SegmentsMeet(chain.At, chain.After, u, v));
 }
 
-/** The polygon's edges that a chain between two of its nodes leaves in place: edge number j of RingDistance(after,
- * before). */
+/** Returns the j-th of the RingDistance(after, before) edges that remain when a chain replaces the edges between the
+ * nodes `before` and `after`. An edge has the index of its first node. */
 ITK_CUDA_HOST_DEVICE inline int
 RemainingEdge(int j, int after, int n)
 {
   return after + j < n ? after + j : after + j - n;
 }
 
-/** Steps along the ring from i to j. */
+/** Returns the number of steps along the ring from i to j. */
 ITK_CUDA_HOST_DEVICE inline int
 RingDistance(int i, int j, int n)
 {
   return j >= i ? j - i : j - i + n;
 }
 
-/** A chain that is to replace the polygon's edges between node `before` and node `after` (ring indices; those nodes
- * stay). */
+/** A chain that is to replace the polygon's edges between the nodes with ring indices Before and After. These two nodes
+ * stay. */
 struct Replacement
 {
   LatticeChain Chain;
@@ -168,18 +168,19 @@ MakeReplacement(const LatticePoint * polygon, int before, const LatticePoint & a
   return { chain, BoxOf(chain.Before, chain.At, chain.After), before, after };
 }
 
-/** Whether the chain meets the polygon's edge from node u, one that stays, where it must not. */
+/** Returns whether the chain meets the polygon's edge from node u, which remains, at another point than a common node.
+ */
 ITK_CUDA_HOST_DEVICE inline bool
 ReplacementMeetsEdge(const LatticePoint * polygon, int n, const Replacement & replacement, int u)
 {
   const int v = Next(u, n);
-  // An edge that shares a node with the chain is never apart from it.
+  // The box of an edge that shares a node with the chain always meets the chain's box.
   return !BoxesAreApart(replacement.Box, BoxOf(polygon[u], polygon[v])) &&
          ChainMeetsEdge(replacement.Chain, polygon[u], polygon[v], u == replacement.After, v == replacement.Before);
 }
 
-/** Whether a simple polygon stays simple if the chain over `at` replaces its edges between the nodes `before` and
- * `after`. */
+/** Returns whether a simple polygon stays simple if the chain over `at` replaces its edges between the nodes `before`
+ * and `after`. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChainKeepsSimple(const LatticePoint * polygon, int n, int before, const LatticePoint & at, int after)
 {
@@ -199,7 +200,8 @@ ChainKeepsSimple(const LatticePoint * polygon, int n, int before, const LatticeP
   return true;
 }
 
-/** Whether the chord from `p` to `q` meets the edge uv where it must not. `startsAtQ`: u is q, `endsAtP`: v is p. */
+/** Returns whether the chord from `p` to `q` meets the edge uv at another point than a common node. `startsAtQ` says
+ * that u is q, and `endsAtP` that v is p. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChordMeetsEdge(const LatticePoint & p,
                const LatticePoint & q,
@@ -215,15 +217,15 @@ ChordMeetsEdge(const LatticePoint & p,
   return SegmentsMeet(p, q, u, v);
 }
 
-/** Node i + k of the ring, k < n. */
+/** Returns the index of the node k < n steps after node i in the ring. */
 ITK_CUDA_HOST_DEVICE inline int
 RingAdvance(int i, int k, int n)
 {
   return i + k < n ? i + k : i + k - n;
 }
 
-/** Whether the chord over `run` nodes from i on meets the polygon's edge from node u, one that stays, where it must
- * not. */
+/** Returns whether the chord over `run` nodes from i on meets the polygon's edge from node u, which remains, at another
+ * point than a common node. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChordOverNodesMeetsEdge(const LatticePoint * polygon, int n, int i, int run, int u)
 {
@@ -236,15 +238,15 @@ ChordOverNodesMeetsEdge(const LatticePoint * polygon, int n, int i, int run, int
          ChordMeetsEdge(p, q, polygon[u], polygon[v], u == after, v == before);
 }
 
-/** Edges that stay when `run` nodes are removed. */
+/** Returns the number of edges that remain when `run` consecutive nodes are removed. */
 ITK_CUDA_HOST_DEVICE inline int
 NumberOfRemainingEdges(int n, int run)
 {
   return n - run - 1;
 }
 
-/** Whether a simple polygon stays simple when `run` nodes from i on are removed. It must have at least three more
- * nodes: the chord's ends are then different points. */
+/** Returns whether a simple polygon stays simple when `run` nodes from i on are removed. It must have at least three
+ * more nodes, so that the ends of the chord are different points. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChordKeepsSimple(const LatticePoint * polygon, int n, int i, int run)
 {
@@ -258,8 +260,9 @@ ChordKeepsSimple(const LatticePoint * polygon, int n, int i, int run)
   return true;
 }
 
-/** Whether two chains that replace edges of one polygon meet where they must not. `firstThenSecond`: the last node of
- * the first is the first node of the second; `secondThenFirst`: the other way round. */
+/** Returns whether two chains that replace edges of one polygon meet at another point than a common node.
+ * `firstThenSecond` says that the last node of the first chain is the first node of the second one, and
+ * `secondThenFirst` the converse. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChainsMeet(const LatticeChain & first, const LatticeChain & second, bool firstThenSecond, bool secondThenFirst)
 {
@@ -283,11 +286,11 @@ ChainsMeet(const LatticeChain & first, const LatticeChain & second, bool firstTh
 
 /** The rows that an edge crosses, and the sign of its contribution there.
  *
- * The edge from (X0, Y0) to (X1, Y1) contributes to rows min(Y0, Y1) <= y < max(Y0, Y1), with sign +1 if it goes to
- * larger Y; in each of them pixels x < k(y) lie to its left, where with the ends in the order of Y k(y) = X0 + ceil(((2
- * (y - Y0) + 1) dX - dY) / (2 dY)), that is, pixels whose centre lies strictly left of the edge. Horizontal edges
- * contribute nothing. The sum of sign * (prefix of f up to k(y)) over a closed polygon is the sum of (winding number) *
- * f over the pixels. */
+ * The edge from (X0, Y0) to (X1, Y1) contributes to the rows min(Y0, Y1) <= y < max(Y0, Y1), with sign +1 if it goes
+ * to larger Y. In each of these rows the pixels x < k(y) lie to its left, which means that their centres lie strictly
+ * left of the edge. With the ends in the order of Y, k(y) = X0 + ceil(((2 (y - Y0) + 1) dX - dY) / (2 dY)). Horizontal
+ * edges contribute nothing. The sum of sign times (prefix sum of f up to k(y)) over a closed polygon is the sum of
+ * (winding number) times f over the pixels. */
 struct LatticeEdge
 {
   LatticePoint Top;
@@ -303,7 +306,8 @@ MakeEdge(const LatticePoint & p, const LatticePoint & q)
   return upward ? LatticeEdge{ q, p.X - q.X, p.Y - q.Y, true } : LatticeEdge{ p, q.X - p.X, q.Y - p.Y, false };
 }
 
-/** Walks the crossings k(y) of an edge that is not horizontal: from its row number `row`, in steps of `stride` rows. */
+/** Walks along the crossings k(y) of an edge that is not horizontal, from its row number `row` on, in steps of `stride`
+ * rows. */
 class CrossingWalker
 {
 public:

@@ -11,17 +11,18 @@
 #include <cstddef>
 #include <cstdint>
 
-// The criteria J that segmentation minimises: negative log-likelihoods of two regions with their parameters at the
-// optimum, without the terms that do not depend on where the boundary is.
+// The criteria J that segmentation minimises. J is the negative log-likelihood of two regions, with the parameters at
+// the optimum, and without the terms that do not depend on the position of the boundary.
 //
-// Parameters are bounded below in units of the sample grid: without bounds, regions of one value would drive J to minus
-// infinity. Where a bound is active, J is the likelihood at the bound.
+// Parameters are bounded below in units of the sample grid, because regions of one value would otherwise drive J to
+// minus infinity. Where a bound is active, J is the negative log-likelihood at the bound.
 namespace itk::cuda::region
 {
 using NoiseLaw = CudaFiltersEnums::NoiseLaw;
 
-/** Number of valid pixels, sum of samples and sum of their squares. Contributions of edges wrap around modulo 2^64;
- * sums of regions do not, and differences of two regions fit as signed numbers. */
+/** The number of valid pixels, the sum of their samples and the sum of the samples' squares. Contributions of edges
+ * wrap around modulo 2^64. Sums of regions do not, and differences of the sums of two regions are valid as signed
+ * 64-bit numbers. */
 struct Moments
 {
   int64_t  Count{ 0 };
@@ -61,14 +62,14 @@ struct Moments
   }
 };
 
-/** A function Count * count + Sum * sum + SumOfSquares * sum of squares. */
+/** The linear function Count * count + Sum * sum + SumOfSquares * (sum of squares) of moments. */
 struct LinearForm
 {
   double Count{ 0.0 };
   double Sum{ 0.0 };
   double SumOfSquares{ 0.0 };
 
-  /** Value at a difference of two regions' sums. */
+  /** Returns the value of the form at a difference of the sums of two regions. */
   ITK_CUDA_HOST_DEVICE double
   operator()(const Moments & difference) const
   {
@@ -78,21 +79,23 @@ struct LinearForm
   }
 };
 
-/** count * sum of squares - sum^2, exact before it is rounded: count^2 times the variance. */
+/** Returns count * (sum of squares) - sum^2, which is count^2 times the variance. The integer result is exact, and is
+ * rounded once. */
 ITK_CUDA_HOST_DEVICE inline double
 ScaledVariance(const Moments & m)
 {
   return ToDouble(Subtract(Multiply(static_cast<uint64_t>(m.Count), m.SumOfSquares), Multiply(m.Sum, m.Sum)));
 }
 
-/** A variance no sample can resolve: that of rounding to the grid. */
+/** The variance of the rounding to the grid. Samples cannot resolve a smaller one. */
 constexpr double MinimumVariance = 1.0 / 12.0;
 
-// Laws of one region: Criterion() of its sums, and Linearize(): the negative log-likelihood as a function of the sums
-// with the parameters fixed at their present values. The optimum over the parameters is never above this function: a
-// change that lowers the function lowers J.
+// Laws of one region. Criterion() returns the region's part of J for its sums. Linearize() returns the negative
+// log-likelihood as a function of the sums, with the parameters fixed at their current values. The optimum over the
+// parameters is never above this function, so a change that lowers the function also lowers J.
 
-/** n/2 log v, v = b/n - (a/n)^2. */
+/** Gaussian law: n/2 log v, v = b/n - (a/n)^2, where n, a and b are Count, Sum and SumOfSquares, here and in the laws
+ * below. */
 struct GaussianRegion
 {
   ITK_CUDA_HOST_DEVICE double
@@ -114,7 +117,7 @@ struct GaussianRegion
   }
 };
 
-/** L n log m, m = a/n: L looks. */
+/** Gamma law of L looks: L n log m, m = a/n. */
 struct GammaRegion
 {
   static constexpr double MinimumMean = 0.5;
@@ -137,7 +140,8 @@ struct GammaRegion
   }
 };
 
-/** L n log s, s = b/n: the amplitude of L looks is Nakagami distributed, its square as in GammaRegion. */
+/** Rayleigh law of L looks: L n log s, s = b/n. The amplitude of L looks has a Nakagami distribution, and its square
+ * has the distribution of GammaRegion. */
 struct RayleighRegion
 {
   static constexpr double MinimumMeanSquare = 0.25;
@@ -161,7 +165,7 @@ struct RayleighRegion
   }
 };
 
-/** -a log m, m = a/n. */
+/** Poisson law: -a log m, m = a/n. */
 struct PoissonRegion
 {
   double MinimumMean;
@@ -183,7 +187,7 @@ struct PoissonRegion
   }
 };
 
-/** n H(p), p = a/n, H(p) = -p log p - (1-p) log(1-p). */
+/** Bernoulli law: n H(p), p = a/n, H(p) = -p log p - (1-p) log(1-p). */
 struct BernoulliRegion
 {
   double MinimumProbability;
@@ -213,7 +217,7 @@ private:
   }
 };
 
-/** Two regions, each with parameters of its own. */
+/** The law of two regions, each with its own parameters. */
 template <typename TRegion>
 struct IndependentRegions
 {
@@ -225,7 +229,7 @@ struct IndependentRegions
     return (target.Count > 0 ? Region.Criterion(target) : 0.0) +
            (background.Count > 0 ? Region.Criterion(background) : 0.0);
   }
-  /** The change by samples that move from the background to the target. Both regions have pixels. */
+  /** Returns the change of J by samples that move from the background to the target. Both regions must have pixels. */
   ITK_CUDA_HOST_DEVICE LinearForm
   Linearize(const Moments & target, const Moments & background) const
   {
@@ -235,7 +239,7 @@ struct IndependentRegions
   }
 };
 
-/** Two Gaussian regions with one variance: N/2 log v, v = (SS_T + SS_B) / N, SS = b - a^2/n. */
+/** The law of two Gaussian regions with a common variance: N/2 log v, v = (SS_T + SS_B) / N, SS = b - a^2/n. */
 struct CommonVarianceRegions
 {
   ITK_CUDA_HOST_DEVICE double
@@ -266,7 +270,7 @@ private:
   }
 };
 
-/** The values that a law describes. */
+/** The values that a law allows. */
 enum class ValueRange : uint8_t
 {
   Finite,
@@ -285,7 +289,7 @@ enum class SampleGrid : uint8_t
   Binary       // 0 and 1
 };
 
-/** The user's parameters of the pixels. */
+/** The user's parameter of a law, if it has one. */
 enum class LawParameter : uint8_t
 {
   None,
@@ -296,16 +300,16 @@ enum class LawParameter : uint8_t
 /** Properties of a law besides its criterion. */
 struct LawTraits
 {
-  const char * Name{ nullptr }; // null: there is no such law
+  const char * Name{ nullptr }; // nullptr if there is no such law
   const char * Description{ nullptr };
   ValueRange   Values{ ValueRange::Finite };
   SampleGrid   Grid{ SampleGrid::FromMinimum };
   LawParameter Parameter{ LawParameter::None };
-  bool         UsesSquares{ true }; // of samples
-  double       StepExponent{ 1.0 }; // J of a pixel and a look grows by so many logarithms of the samples' step
+  bool         UsesSquares{ true }; // whether the criterion depends on the sum of the squares of the samples
+  double       StepExponent{ 1.0 }; // J grows by StepExponent * log(step of the samples) for each pixel and look
 };
 
-/** The table of the laws. */
+/** Returns the properties of a law. This is the table of all laws. */
 constexpr LawTraits
 GetTraits(NoiseLaw law)
 {
@@ -365,7 +369,7 @@ ListLaws()
 /** All laws, in the order of the enumeration. */
 constexpr std::array<NoiseLaw, NumberOfLaws> AllLaws = ListLaws();
 
-/** Whether a finite value is one of the range. */
+/** Returns whether a finite value lies in the range. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsInRange(ValueRange range, double value)
 {
@@ -376,14 +380,14 @@ IsInRange(ValueRange range, double value)
     case ValueRange::Positive:
       return value > 0.0;
     case ValueRange::Counts:
-      return value >= 0.0 && value == std::floor(value) && value <= 4294967295.0; // a sample's largest
+      return value >= 0.0 && value == std::floor(value) && value <= 4294967295.0; // the largest sample
     case ValueRange::Finite:
       break;
   }
   return true;
 }
 
-/** The range in words. */
+/** Returns the description of a range for a message. */
 inline const char *
 DescribeRange(ValueRange range)
 {
@@ -401,21 +405,21 @@ DescribeRange(ValueRange range)
   return "finite values";
 }
 
-/** The law of an image, as plain data. */
+/** The law of an image and its parameters, as plain data. */
 struct LawDescription
 {
   NoiseLaw Law{ NoiseLaw::Gaussian };
   double   NumberOfLooks{ 1.0 };
   int64_t  NumberOfValidPixels{ 1 };
 
-  /** Smallest Poisson mean and Bernoulli probability: half a count in the whole image. */
+  /** Returns the lower bound of Poisson means and Bernoulli probabilities: half a count in the whole image. */
   ITK_CUDA_HOST_DEVICE double
   HalfACount() const
   {
     return 0.5 / static_cast<double>(NumberOfValidPixels);
   }
 
-  /** What `function`, a generic callable, returns for the law's type. */
+  /** Calls `function`, a generic callable, with an object of the law's type, and returns its result. */
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE auto
   Visit(const TFunction & function) const
@@ -462,14 +466,15 @@ struct EvaluateLinearForm
   }
 };
 
-/** J of a target in an image whose sums are `total`. */
+/** Returns J for a target in an image whose sums are `total`. */
 ITK_CUDA_HOST_DEVICE inline double
 Criterion(const LawDescription & law, const Moments & target, const Moments & total)
 {
   return law.Visit(EvaluateCriterion{ target, total - target });
 }
 
-/** First-order change of J by what moves into the target; not below the true change. Zero if a region is empty. */
+/** Returns the first-order change of J by samples that move into the target. It is never below the true change. It is
+ * zero if a region is empty. */
 ITK_CUDA_HOST_DEVICE inline LinearForm
 Linearize(const LawDescription & law, const Moments & target, const Moments & total)
 {
@@ -480,14 +485,15 @@ Linearize(const LawDescription & law, const Moments & target, const Moments & to
   return law.Visit(EvaluateLinearForm{ target, total - target });
 }
 
-/** Whether the law's criterion depends on the sum of squares. */
+/** Returns whether the law's criterion depends on the sum of squares. */
 constexpr bool
 UsesSquares(NoiseLaw law)
 {
   return GetTraits(law).UsesSquares;
 }
 
-/** What J has to be increased by when samples are in units of `step`. */
+/** Returns the constant that must be added to J in units of the samples to get J in natural units, if the samples have
+ * the step `step`. */
 inline double
 CriterionOffset(const LawDescription & law, double step)
 {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 // Arithmetic that gives the same bits on the host and on the device: integers, and IEEE additions, multiplications and
-// divisions that no compiler may fuse (the room is compiled with -ffp-contract=off and --fmad=false).
+// divisions that no compiler may fuse (the code is compiled with -ffp-contract=off and --fmad=false).
 namespace itk::cuda::region
 {
 struct UInt128
@@ -28,7 +28,7 @@ Multiply(uint64_t x, uint64_t y)
   return { (x >> 32) * (y >> 32) + (middle1 >> 32) + (middle2 >> 32) + (middle >> 32), (middle << 32) | (low & mask) };
 }
 
-/** x - y, modulo 2^128. */
+/** Returns x - y modulo 2^128. */
 ITK_CUDA_HOST_DEVICE inline UInt128
 Subtract(const UInt128 & x, const UInt128 & y)
 {
@@ -41,11 +41,11 @@ ToDouble(const UInt128 & x)
   return static_cast<double>(x.High) * 18446744073709551616.0 + static_cast<double>(x.Low);
 }
 
-/** Largest integer not above numerator / denominator; denominator > 0. */
+/** Returns the largest integer not above numerator / denominator, for denominator > 0. */
 ITK_CUDA_HOST_DEVICE inline int64_t
 FloorDivide(int64_t numerator, int64_t denominator)
 {
-  // Most numbers are small, and their division in 32 bits is many times faster.
+  // Most numbers fit into 32 bits, where division is many times faster.
   const auto small = static_cast<int32_t>(numerator);
   const auto smallDenominator = static_cast<int32_t>(denominator);
   if (small == numerator && smallDenominator == denominator)
@@ -56,11 +56,11 @@ FloorDivide(int64_t numerator, int64_t denominator)
   return quotient - (numerator % denominator < 0 ? 1 : 0);
 }
 
-/** Natural logarithm of a positive normal number, to about one unit in the last place.
+/** Returns the natural logarithm of a positive normal number, to about one ulp.
  *
- * x = 2^k m with m in [sqrt(1/2), sqrt(2)), and with s = (m - 1) / (m + 1), |s| < 0.1716,
- * log m = 2 s (1 + s^2/3 + s^4/5 + ...), of which the terms up to s^20 reach double precision.
- * log 2 is split so that k times its upper part is exact. */
+ * x = 2^k m with m in [sqrt(1/2), sqrt(2)), and with s = (m - 1) / (m + 1), |s| < 0.1716, log m = 2 s (1 + s^2/3 +
+ * s^4/5 + ...). The terms up to s^20 are sufficient for double precision. log 2 is split so that k times its upper
+ * part is exact. */
 ITK_CUDA_HOST_DEVICE inline double
 Log(double x)
 {

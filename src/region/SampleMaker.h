@@ -16,7 +16,8 @@
 #include <string>
 #include <type_traits>
 
-// Decides which samples an image gets, and which images are refused, for images on the host and on a device.
+// Chooses the samples of an image, and refuses images whose values cannot be represented. The code is shared by images
+// in host memory and in device memory.
 namespace itk::cuda::region
 {
 inline unsigned int
@@ -30,7 +31,7 @@ BitsOf(size_t number)
   return bits;
 }
 
-/** Largest sample whose sums over `pixels` pixels stay below 2^63. */
+/** Returns the largest sample for which the sums over `pixels` pixels stay below 2^63. */
 inline uint32_t
 LargestSample(bool usesSquares, size_t pixels)
 {
@@ -39,7 +40,7 @@ LargestSample(bool usesSquares, size_t pixels)
   return static_cast<uint32_t>((uint64_t{ 1 } << bits) - 1);
 }
 
-/** Smallest power of two with which `range` is at most `largest` steps. */
+/** Returns the smallest power of two that divides `range` into at most `largest` steps. */
 inline double
 GridStep(double range, uint32_t largest)
 {
@@ -53,29 +54,31 @@ GridStep(double range, uint32_t largest)
   return std::ldexp(1.0, fraction > 0.5 ? exponent : exponent - 1);
 }
 
-/** How many steps of the grid an ordinary value needs where a few others are far larger. As steps are powers of two,
- * the largest value has at least half of `largest` steps, and a value of 1 in 2^20 of it has largest / 2^21: that is 8
- * steps for the samples of 24 bits that squares leave to images below 2^15 pixels, and less the more pixels there are.
- * No more than 8 are asked for: rounding, which adds 1/12 of a squared step to a variance, then adds an eighth to that
- * of values with a deviation of a tenth. No fewer than half a step are asked for, below which samples are 0. So ratios
- * up to 2^20 (a million) are accepted, up to 2^28 by samples of 32 bits, and for squares over 2^23 pixels or more as
- * far as samples are not 0. */
+/** Returns how many steps of the grid an ordinary value must have in an image where a few other values are far larger.
+ * Because steps are powers of two, the largest value has at least half of `largest` steps, and a value that is 2^20
+ * times smaller has largest / 2^21 steps. These are 8 steps for samples of 24 bits, which laws with squares can use in
+ * images of less than 2^15 pixels, and fewer steps in larger images. At most 8 steps are required. Rounding, which
+ * adds 1/12 of a squared step to a variance, then increases the variance of values with a deviation of a tenth by an
+ * eighth. At least half a step is required, because smaller values have samples of 0. As a result, ratios up to 2^20
+ * (a million) are accepted, up to 2^28 with samples of 32 bits, and with squares over 2^23 or more pixels as long as
+ * samples are not 0. */
 inline double
 StepsNeeded(uint32_t largest)
 {
   return std::min(8.0, std::max(0.5, std::ldexp(largest, -21)));
 }
 
-/** How far above the ordinary ones values may be that still belong to them: the tail of speckle, brighter regions. */
+/** The ratio up to which larger values still belong to the ordinary ones, as the tail of speckle or brighter regions
+ * do. */
 constexpr double SpreadOfValues = 64.0;
 
-/** Class of the magnitudes, from 16^25 = 1.3e30 on, that mark pixels without a value even where most pixels have them.
- */
+/** The class of magnitudes from 16^25 = 1.3e30 on. They are taken as markers of pixels without a value, even if most
+ * pixels have them. */
 constexpr int ClassOfNoData = 57;
 
-/** Prepares samples of an image of one pixel type. `TSource` is the image where it lies, on the host or on a device:
- * PixelType, Survey(isAllowed), Copy(function) which makes the samples, and UseInPlace() for images whose values
- * are the samples. */
+/** Makes the samples of an image of one pixel type. `TSource` is the access to the image in host or device memory. It
+ * has a PixelType, Survey(isAllowed), Copy(function), which makes the samples, and UseInPlace(), which uses an image
+ * whose values are the samples and returns whether that is possible. */
 template <typename TSource>
 class SampleMaker
 {
@@ -133,7 +136,7 @@ private:
   const double                 m_Threshold;
   ValueSurvey                  m_Survey;
 
-  /** Whether pixels of the type may be out of the law's range, or their extrema are needed. */
+  /** Returns whether pixels of this type can be out of the law's range, or whether their extrema are needed. */
   bool
   NeedsSurvey() const
   {
@@ -153,7 +156,7 @@ private:
     }
   }
 
-  /** Of an image of 0 and one other value, that one; 0 if there is none. */
+  /** Returns the other value of an image of 0 and one other value, or 0 if there is no other value. */
   double
   GetOtherValue() const
   {
@@ -161,7 +164,8 @@ private:
     return !any ? 0.0 : m_Survey.Minimum != 0.0 ? m_Survey.Minimum : m_Survey.Maximum;
   }
 
-  /** A hint for negative values of radar images, which are often stored as logarithms. */
+  /** Returns a hint for the message if a radar image has a negative value, because radar images are often stored as
+   * logarithms. */
   std::string
   AskAboutDecibels(const ValueSurvey & survey) const
   {
@@ -169,7 +173,7 @@ private:
     {
       return "";
     }
-    // J shifts with the intensity's logarithm by 1, with the amplitude's by 2.
+    // StepExponent is 1 for intensities, which are 10^(dB / 10), and 2 for amplitudes, which are 10^(dB / 20).
     const int divisor = static_cast<int>(10.0 * m_Traits.StepExponent);
     return ". Is the image in decibels? Then compute 10^(pixel / " + std::to_string(divisor) + ") first";
   }
@@ -216,7 +220,8 @@ private:
   {
     const bool   hasThreshold = !std::isnan(m_Threshold);
     const double other = this->GetOtherValue();
-    // The step makes means of samples those of the image's two values. Beyond a threshold the ones have many values.
+    // With this step, the means of regions are in units of the image's two values. With a threshold they are the
+    // fractions of ones, because the ones then have many values.
     m_Samples.Step = hasThreshold || other == 0.0 ? 1.0 : other;
     this->Copy(BinarySamples{ hasThreshold ? m_Threshold : 0.0, !hasThreshold && other < 0.0 });
   }
@@ -267,9 +272,10 @@ private:
     this->Copy(GridSamples{ offset, step });
   }
 
-  /** Refuses an image in which a few values are so far above the others that samples of one grid lose the digits of the
-   * others. Values below `needed` lose them. Two signs tell such an image from one whose values go down to nothing by
-   * design, as probabilities and smoothed spots do: the large values stand apart, or nearly all others lie together.
+  /** Refuses an image in which a few values are so far above the others that samples on one grid lose the digits of the
+   * others, which is the case below `needed`. Two criteria distinguish such an image from one whose values decrease to
+   * 0 by design, like probabilities and smoothed spots: the large values are separated from the others, or nearly all
+   * other values have similar magnitudes.
    * \exception ExceptionObject naming the first value that is too large */
   void
   RefuseExtremes(double needed) const
@@ -284,15 +290,16 @@ private:
     return ((m_Survey.Classes >> i) & 1) != 0;
   }
 
-  /** Refuses values that are separated from the others by two empty classes of magnitudes. The others are most of the
-   * values that are not 0, unless the large ones are no-data values, and most of the others are below `needed`. */
+  /** Refuses large values that are separated from the others by two empty classes of magnitudes, if most of the others
+   * are below `needed`. The others must also be most of the values that are not 0, unless the large ones are no-data
+   * values. */
   void
   RefuseValuesThatStandApart(double needed) const
   {
     const auto isMost = [](const ValueSurvey & values, const ValueSurvey & all) {
       return 2 * values.NumberOfNonZeros > all.NumberOfNonZeros;
     };
-    for (int i = MagnitudeClasses - 1; i > 2; --i) // a class of others is below two empty ones
+    for (int i = MagnitudeClasses - 1; i > 2; --i) // class i - 3 is the highest class of the others
     {
       if (!this->HasClass(i) || this->HasClass(i - 1) || this->HasClass(i - 2))
       {
@@ -301,7 +308,7 @@ private:
       const ValueSurvey others = m_Source.Survey(BoundedValues{ SmallestOfClass(i) });
       if (i < ClassOfNoData && !isMost(others, m_Survey))
       {
-        return; // and even less so for lower bounds
+        return; // there are even fewer others below a lower bound
       }
       if (LargestMagnitude(others) < SpreadOfValues * needed &&
           isMost(m_Source.Survey(BoundedValues{ needed }), others))
@@ -311,9 +318,9 @@ private:
     }
   }
 
-  /** Refuses an image of which two neighbouring classes of magnitudes below `needed` hold nine tenths of the values
-   * that are not 0, whatever lies between these and the largest. Two classes span a factor of 256, which holds noise
-   * and fields of any of the laws, but not the flanks of a spot. */
+  /** Refuses an image in which two neighbouring classes of magnitudes below `needed` hold at least nine tenths of the
+   * values that are not 0, regardless of the values between them and the largest. Two classes span a factor of 256,
+   * which is sufficient for noise and fields of any of the laws, but not for the flanks of a spot. */
   void
   RefuseValuesAboveMostOthers(double needed) const
   {
@@ -358,7 +365,7 @@ private:
                    "of valid pixels; or, if the others are meant to be nothing, set them to 0");
   }
 
-  // Sums must stay below 2^63: their differences are then signed 64-bit numbers.
+  // Sums must stay below 2^63, so that their differences are valid as signed 64-bit numbers.
   void
   CheckSums() const
   {
@@ -377,8 +384,8 @@ private:
   }
 };
 
-/** The properties of an image that are known before its pixels are read.
- * \exception ExceptionObject for sides that lattices do not have */
+/** Returns the properties of an image that are known before its pixels are read.
+ * \exception ExceptionObject for sides of more than 2^30 pixels */
 inline SamplesDescription
 DescribeImage(size_t width, size_t height)
 {
@@ -396,7 +403,7 @@ DescribeImage(size_t width, size_t height)
 }
 
 /** Calls function(pixel) with a value of the pixels' type.
- * \exception ExceptionObject for other types than those that are segmented */
+ * \exception ExceptionObject for other types than unsigned char, unsigned short, short and float */
 template <typename TFunction>
 void
 VisitPixelType(CudaComponentType type, const TFunction & function)

@@ -11,15 +11,15 @@
 #include <cstring>
 #include <limits>
 
-// How pixels become samples, pixel by pixel, for loops on the host and for kernels: plain data that is passed by value.
-// Arithmetic in double, which no compiler may fuse.
+// Functors that convert pixels to samples, for loops on the host and for kernels. They are plain data and passed by
+// value. Their arithmetic is in double, and the compiler must not fuse it.
 namespace itk::cuda::region
 {
 constexpr double Infinity = std::numeric_limits<double>::infinity();
 constexpr size_t NoPosition = std::numeric_limits<size_t>::max();
 constexpr double LargestLogarithm = 65535.0; // in steps of the grid
 
-/** Rows of an image and of the bits of its mask. */
+/** The rows of an image and of the bits of its mask. */
 template <typename TPixel>
 struct PixelRows
 {
@@ -42,11 +42,11 @@ struct PixelRows
   }
 };
 
-/** Magnitudes are counted in classes of factors of 16: class i holds those from 16^(i - 32) up to below 16^(i - 31).
- * The 64 classes hold all floats; the smallest, below the normal ones, are in class 0. */
+/** Magnitudes are divided into classes by powers of 16. Class i has the magnitudes from 16^(i - 32) to below 16^(i -
+ * 31). The 64 classes cover all finite floats, and subnormal ones are in class 0. */
 constexpr int MagnitudeClasses = 64;
 
-/** The class of a magnitude that is not 0, and finite as a float. */
+/** Returns the class of a magnitude that is not 0, and finite as a float. */
 ITK_CUDA_HOST_DEVICE inline int
 MagnitudeClass(double value)
 {
@@ -56,22 +56,22 @@ MagnitudeClass(double value)
   return exponent < -128 ? 0 : (exponent + 128) / 4;
 }
 
-/** The smallest magnitude of a class but the first. */
+/** Returns the smallest magnitude of a class other than class 0. */
 inline double
 SmallestOfClass(int index)
 {
   return std::ldexp(1.0, 4 * index - 128);
 }
 
-/** The findings of a pass over the values. Findings of parts of the image are merged. */
+/** The statistics that a pass over the values collects. Surveys of parts of an image can be merged. */
 struct ValueSurvey
 {
   double Minimum{ Infinity };
   double Maximum{ -Infinity };
-  // the accepted values that are not 0: how many there are, and bit i where one is of MagnitudeClass() i
+  // of the accepted values that are not 0: their number, and a bit mask with bit i set if a value is in class i
   uint64_t NumberOfNonZeros{ 0 };
   uint64_t Classes{ 0 };
-  // the first value, row by row, that is refused
+  // the first refused value in the order of rows
   size_t FirstRefused{ NoPosition };
   double RefusedValue{ 0.0 };
 
@@ -106,14 +106,14 @@ struct ValueSurvey
   }
 };
 
-/** Whether the value is finite. */
+/** Returns whether the value is finite. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsFinite(double value)
 {
   return value - value == 0.0;
 }
 
-/** The finite values that a law describes. */
+/** Allows the finite values in the range of a law. */
 struct RangeValues
 {
   ValueRange Range;
@@ -125,7 +125,7 @@ struct RangeValues
   }
 };
 
-/** 0 and one other value. */
+/** Allows 0 and one other value. */
 struct TwoValues
 {
   double Other;
@@ -137,7 +137,7 @@ struct TwoValues
   }
 };
 
-/** Values whose magnitude is below a bound. */
+/** Allows values whose magnitude is below a bound. */
 struct BoundedValues
 {
   double Bound;
@@ -149,7 +149,8 @@ struct BoundedValues
   }
 };
 
-/** Surveys the pixels x = first, first + step, ... of row y, of which finite ones that `isAllowed` are allowed. */
+/** Adds the valid pixels x = first, first + step, ... of row y to the survey. A value is accepted if it is finite and
+ * isAllowed(value) holds, and otherwise refused. */
 template <typename TPixel, typename TAllowed>
 ITK_CUDA_HOST_DEVICE inline void
 SurveyRow(const PixelRows<TPixel> & rows,
@@ -170,7 +171,7 @@ SurveyRow(const PixelRows<TPixel> & rows,
   }
 }
 
-/** 1 above the threshold or, if the other value than 0 is negative, below 0. */
+/** Samples of 0 and 1: 1 for values above the threshold or, with Negative, for values below 0. */
 struct BinarySamples
 {
   using SampleType = uint8_t;
@@ -184,7 +185,7 @@ struct BinarySamples
   }
 };
 
-/** Logarithms on a grid from the smallest, rounded to the nearest sample, upward half way. */
+/** Logarithms on a grid that begins at the smallest one, rounded to the nearest sample, and half-way cases upward. */
 struct LogarithmSamples
 {
   using SampleType = uint16_t;
@@ -200,7 +201,7 @@ struct LogarithmSamples
   }
 };
 
-/** The bits of integers, some of them inverted. */
+/** Integers as samples, with the bits of Flip inverted. */
 template <typename TSample>
 struct IntegerSamples
 {
@@ -215,7 +216,7 @@ struct IntegerSamples
   }
 };
 
-/** Values on a grid, rounded to the nearest sample, upward half way. */
+/** Values on a grid, rounded to the nearest sample, and half-way cases upward. */
 struct GridSamples
 {
   using SampleType = uint32_t;
@@ -230,7 +231,7 @@ struct GridSamples
   }
 };
 
-/** Bits of 16 pixels of a mask's row from `first` on; those beyond the row are 0. */
+/** Returns the bits of 16 pixels of a mask's row from `first` on. Bits beyond the end of the row are 0. */
 ITK_CUDA_HOST_DEVICE inline uint16_t
 MakeMaskWord(const uint8_t * row, size_t first, size_t width)
 {

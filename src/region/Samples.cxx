@@ -13,7 +13,7 @@ namespace
 {
 constexpr size_t RowsPerPiece = 16;
 
-/** An image in host memory, worked on by ITK's threads. */
+/** The source of SampleMaker for an image in host memory. The work is done by ITK's threads. */
 template <typename TPixel>
 class HostSource
 {
@@ -48,7 +48,7 @@ public:
     return result;
   }
 
-  /** Makes the samples that `function` makes of the valid values, and 0 of the others. */
+  /** Converts the valid values to samples with `function`. The samples of invalid pixels are 0. */
   template <typename TFunction>
   void
   Copy(const TFunction & function)

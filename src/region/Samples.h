@@ -13,8 +13,8 @@ namespace itk::cuda::region
 {
 class Threads;
 
-/** The properties of an image on an integer grid besides its samples: value = Offset + Step * sample; for the
- * log-normal law log(value) is that. */
+/** The properties of an image on an integer grid, without its samples. A sample represents value = Offset + Step *
+ * sample, or log(value) for the log-normal law. */
 struct SamplesDescription
 {
   int32_t           Width{ 0 };
@@ -25,7 +25,7 @@ struct SamplesDescription
   double            Step{ 1.0 };
   size_t            NumberOfValidPixels{ 0 };
 
-  /** Words of 16 bits that hold a row's bits of a mask: bit x % 16 of word x / 16 is that of pixel x. */
+  /** Returns the number of 16-bit words for a row of a mask. Pixel x has bit x % 16 of word x / 16. */
   size_t
   GetMaskWordsPerRow() const
   {
@@ -33,7 +33,7 @@ struct SamplesDescription
   }
 };
 
-/** The component type of samples of 8, 16 or 32 bits. */
+/** Returns the component type of samples of 8, 16 or 32 bits. */
 template <typename TSample>
 constexpr CudaComponentType
 SampleComponentType()
@@ -42,17 +42,17 @@ SampleComponentType()
                               : (sizeof(TSample) == 2 ? CudaComponentType::UShort : CudaComponentType::UInt);
 }
 
-/** The image on an integer grid, in host memory.
+/** The samples of an image, which are its values on an integer grid, in host memory.
  *
- * Images of integers are used in place if their values are the samples. Other images are copied. Floats are put on a
- * grid of a power of two, as fine as 63-bit sums of the law allow, from the minimum (Gaussian laws) or from 0.
- * Logarithms are put on a grid of 16 bits. Binary images become 0 and 1. A value is rounded to the nearest sample,
- * upward half way. */
+ * Integer images whose values are the samples are used in place if they have no mask. Other images are copied. Floats
+ * are put on a grid whose step is a power of two and as small as the law's 63-bit sums allow. It begins at the minimum
+ * (Gaussian laws) or at 0. Logarithms are put on a grid of 16 bits. Binary images become 0 and 1. Values are rounded
+ * to the nearest sample, and half-way cases upward. */
 class Samples : public SamplesDescription
 {
 public:
-  /** Checks the input and prepares it.
-   * \exception ExceptionObject if the law cannot describe the values, naming the first index of an offending one. */
+  /** Checks the input and makes the samples.
+   * \exception ExceptionObject if the law does not allow some values, naming the index of the first one. */
   Samples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const Threads & threads);
 
   const void * Data{ nullptr };

@@ -31,7 +31,7 @@ WarpOfBlock()
 __device__ inline int
 WarpOfGrid()
 {
-  // Consecutive items go to different multiprocessors.
+  // Warps are numbered so that consecutive items go to different multiprocessors.
   return WarpOfBlock() * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x);
 }
 __device__ inline int
@@ -40,7 +40,7 @@ WarpsOfGrid()
   return static_cast<int>(gridDim.x) * WarpsPerBlock;
 }
 
-/** Shared memory for objects of a type whose constructor must not run. */
+/** Uninitialised shared memory for objects of a type with a constructor. */
 template <typename T, int VNumber = 1>
 struct SharedStorage
 {
@@ -53,7 +53,7 @@ struct SharedStorage
   }
 };
 
-/** Sum over the lanes of the warp, modulo 2^32, in all of them. */
+/** Returns the sum over the lanes of the warp, modulo 2^32, in all lanes. */
 __device__ inline uint32_t
 SumOverWarp(uint32_t x)
 {
@@ -63,8 +63,8 @@ SumOverWarp(uint32_t x)
     (for (int offset = WarpSize / 2; offset > 0; offset /= 2) { x += __shfl_xor_sync(AllLanes, x, offset); } return x;))
 }
 
-/** Sum over the lanes of the warp, modulo 2^64, in all of them. The numbers are split into pieces of so few bits that
- * sums of 32 pieces do not overflow. */
+/** Returns the sum over the lanes of the warp, modulo 2^64, in all lanes. The numbers are split into pieces of 27 bits,
+ * whose sums over 32 lanes fit into 32 bits. */
 __device__ inline uint64_t
 SumOverWarp(uint64_t x)
 {
@@ -76,7 +76,7 @@ SumOverWarp(uint64_t x)
   return low + (middle << bits) + (high << (2 * bits));
 }
 
-/** The smallest of the numbers of the warp's lanes, in all of them. */
+/** Returns the minimum over the lanes of the warp, in all lanes. */
 __device__ inline int32_t
 MinimumOverWarp(int32_t x)
 {
@@ -94,7 +94,7 @@ SumOverWarp(const Moments & m)
            SumOverWarp(m.SumOfSquares) };
 }
 
-/** Adds to a sum in memory; exact in any order. */
+/** Adds to a sum in memory with atomics. The sums are integers, so the result does not depend on the order. */
 __device__ inline void
 AtomicAdd(Moments & sum, const Moments & m)
 {
@@ -103,7 +103,7 @@ AtomicAdd(Moments & sum, const Moments & m)
   atomicAdd(reinterpret_cast<unsigned long long *>(&sum.SumOfSquares), static_cast<unsigned long long>(m.SumOfSquares));
 }
 
-/** Eight samples as they lie in memory. */
+/** Eight consecutive samples as they are stored in memory. */
 template <typename TSample>
 struct alignas(sizeof(TSample) == 4 ? 16 : 8 * sizeof(TSample)) EightSamples
 {
@@ -140,7 +140,8 @@ LoadEight(const uint32_t * samples)
   return { { v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w } };
 }
 
-/** The words of eight samples of which the first `number` are kept, or all but these, and the others are 0. */
+/** Returns the eight samples, after the exclusive or with `flip`, with only the first `number` of them kept and the
+ * others set to 0. With `others`, these first ones are set to 0 instead. */
 template <typename TSample>
 __device__ inline EightSamples<TSample>
 KeepSamples(EightSamples<TSample> samples, int32_t number, bool others, TSample flip)
@@ -189,8 +190,9 @@ SumSamples(const EightSamples<uint32_t> & samples)
   return sum;
 }
 
-/** Pixels in device memory: rows start at multiples of 16 samples from an aligned address. A look-up has two parts:
- * Fetch() loads, and Resolve() computes. Several look-ups can then load at the same time. */
+/** Pixels in device memory. Rows must begin at addresses that are aligned for LoadEight(). A look-up of a row prefix
+ * has two parts, Fetch(), which loads, and Resolve(), which computes, so that the loads of several look-ups can be in
+ * flight at the same time. */
 template <typename TSample, bool VMask>
 struct DevicePixels : PixelLevel<TSample, true, VMask>
 {
@@ -200,7 +202,7 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
 
   struct Lookup
   {
-    ulonglong2            Sums; // of the row before the checkpoint
+    ulonglong2            Sums; // of the row's samples before the checkpoint
     EightSamples<TSample> Samples;
     uint2                 Mask;
     int32_t               Y;
@@ -222,7 +224,7 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
     return lookup;
   }
 
-  /** Sums of the pixels x < column of row y. \param VSquares whether there is one of squares; it is 0 otherwise */
+  /** Returns the sums of the pixels x < column of row y. Without VSquares, the sum of squares is 0. */
   template <bool VSquares = true>
   __device__ Moments
   Resolve(const Lookup & lookup) const
@@ -230,7 +232,7 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
     const int32_t block = this->BlockOf(lookup.Column);
     const int32_t first = FirstSample(lookup.Column, block);
     const bool    before = first < block * CheckpointSpacing;
-    const int32_t offset = lookup.Column - first; // in the eight, or after them
+    const int32_t offset = lookup.Column - first; // within the eight samples, or after them
     const auto    kept = KeepSamples(lookup.Samples, offset, before, static_cast<TSample>(Base::Flip));
     uint64_t      sum = SumSamples(kept);
     uint64_t      squares = 0;
@@ -242,7 +244,7 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
         squares += static_cast<uint64_t>(kept.Get(j)) * kept.Get(j);
       }
     }
-    for (int32_t j = EightSamples<TSample>::Number; j < offset; ++j) // after a row's last checkpoint only
+    for (int32_t j = EightSamples<TSample>::Number; j < offset; ++j) // only after the last checkpoint of a row
     {
       const uint64_t sample = static_cast<TSample>(Base::Samples[lookup.Y * Base::RowStride + first + j] ^ Base::Flip);
       sum += sample;
@@ -267,7 +269,7 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
     return this->Resolve(this->Fetch(y, column));
   }
 
-  /** RowPrefix() of a column that is a multiple of CheckpointSpacing; no sample is read. */
+  /** Returns RowPrefix() of a column that is a multiple of CheckpointSpacing. No sample is read. */
   __device__ Moments
   CheckpointPrefix(int32_t y, int32_t column) const
   {
@@ -277,7 +279,7 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
   }
 
 private:
-  /** The nearest checkpoint's. */
+  /** Returns the index of the nearest checkpoint. */
   __device__ int32_t
   BlockOf(int32_t column) const
   {
@@ -285,7 +287,8 @@ private:
     return block - (block >= Base::CheckpointsPerRow ? 1 : 0);
   }
 
-  /** Of the eight samples at the checkpoint: those after it, or before it, which exist also at a row's end. */
+  /** Returns the column of the first of the eight samples to load: the ones after the checkpoint, or the ones before
+   * it, which always exist, if the column is not after the checkpoint. */
   static __device__ int32_t
   FirstSample(int32_t column, int32_t block)
   {
@@ -294,7 +297,7 @@ private:
   }
 };
 
-/** Cells in device memory. */
+/** Cells in device memory, with look-ups in two parts like DevicePixels. */
 struct DeviceCells : BlockLevel
 {
   using Lookup = Moments;
@@ -311,12 +314,13 @@ struct DeviceCells : BlockLevel
   }
 };
 
-/** Contribution of rows row, row + stride, ... of an edge, as SumEdgeRows(), in steps of some rows. */
+/** Computes the contribution of the rows row, row + stride, ... of an edge, like SumEdgeRows(), in steps of several
+ * rows. */
 template <typename TLevel>
 class EdgeRows
 {
 public:
-  /** `left`: of the level. */
+  /** `left` is the first column of the level in the image. */
   __device__
   EdgeRows(const LatticeEdge & edge, int32_t left, int32_t row, int32_t stride)
     : m_Walker({ { left + edge.Top.X, edge.Top.Y }, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward },
@@ -335,14 +339,14 @@ public:
     return m_Row < m_NumberOfRows;
   }
 
-  /** Loads what the next step adds. */
+  /** Loads the prefix sums that the next step adds. */
   __device__ void
   Fetch(const TLevel & level)
   {
 #pragma unroll
     for (int32_t b = 0; b < Batch; ++b)
     {
-      // Beyond the edge it looks up the image's column 0, where the sum is zero.
+      // Rows beyond the end of the edge look up column 0 of the image, where the prefix sum is zero.
       const int32_t row = m_Row + b * m_Stride;
       const bool    inside = row < m_NumberOfRows;
       m_Lookups[b] = level.Fetch(m_Top + (inside ? row : m_Row), inside ? m_Walker.GetColumn() : 0);
@@ -379,8 +383,8 @@ private:
   Moments                 m_Sum;
 };
 
-/** Contribution of rows row, row + stride, ... of both edges of a chain. The loads for both edges are on their way
- * together. */
+/** Returns the contribution of the rows row, row + stride, ... of both edges of a chain. The loads for both edges are
+ * in flight at the same time. */
 template <typename TLevel>
 __device__ Moments
 SumChainRows(const TLevel & level, const LatticeChain & chain, int32_t row, int32_t stride)
@@ -414,14 +418,14 @@ SumChainRows(const TLevel & level, const LatticeChain & chain, int32_t row, int3
   }
 }
 
-/** Rows First to End - 1 of pixels or cells. */
+/** The rows First to End - 1 of pixels or cells. */
 struct RowRange
 {
   int32_t First;
   int32_t End;
 };
 
-/** Sums of the samples from a checkpoint to the next. */
+/** Returns the sums of the samples between a checkpoint and the next one. */
 template <typename TSample, bool VMask>
 __device__ Moments
 SumBlock(const DevicePixels<TSample, VMask> & pixels, const TSample * row, int32_t block)
@@ -450,7 +454,7 @@ SumBlock(const DevicePixels<TSample, VMask> & pixels, const TSample * row, int32
   return moments;
 }
 
-/** Inclusive prefix sums over the lanes of the warp. */
+/** Returns inclusive prefix sums over the lanes of the warp. */
 template <bool VMask>
 __device__ Moments
 PrefixOverWarp(Moments prefix)
@@ -466,7 +470,7 @@ PrefixOverWarp(Moments prefix)
   return prefix;
 }
 
-/** What the last lane has. */
+/** Broadcasts the value of the last lane. */
 template <bool VMask>
 __device__ Moments
 LastOfWarp(const Moments & m)
@@ -477,14 +481,15 @@ LastOfWarp(const Moments & m)
            __shfl_sync(AllLanes, static_cast<unsigned long long>(m.SumOfSquares), last) };
 }
 
-/** The rows of a block of SumRowsKernel(). Cells of as many rows begin and end at checkpoints. */
+/** Number of rows of a block of SumRowsKernel(). Cells with this number of pixels a side begin and end at checkpoints.
+ */
 constexpr int RowsOfBlock = CheckpointSpacing;
 constexpr int WarpsOfRows = 8;
 constexpr int RowsOfWarp = RowsOfBlock / WarpsOfRows;
 
-/** Checkpoints of some rows; with a mask also its checkpoints. Each warp walks along its rows. The sums of the rows are
- * added to `total`. If `cellPrefixes` is not null, it takes the prefixes of cells of RowsOfBlock pixels a side, while
- * the checkpoints are at hand. */
+/** Computes the checkpoints of a range of rows, and the checkpoints of the mask if there is one. Each warp walks along
+ * its rows. The sums of the rows are added to `total`. If `cellPrefixes` is not null, the prefix sums of cells of
+ * RowsOfBlock pixels a side are stored there, because the checkpoints that they need are available in shared memory. */
 template <typename TSample, bool VMask>
 __global__ void
 __launch_bounds__(WarpsOfRows * WarpSize) SumRowsKernel(DevicePixels<TSample, VMask> pixels,
@@ -496,7 +501,7 @@ __launch_bounds__(WarpsOfRows * WarpSize) SumRowsKernel(DevicePixels<TSample, VM
                                                         Moments *                    cellPrefixes,
                                                         Moments *                    total)
 {
-  // In turns: a warp may be ahead of the one that sums.
+  // Double buffer: other warps may already write the next step while one warp sums the current step.
   __shared__ SharedStorage<Moments, RowsOfBlock * WarpSize> prefixes[2];
   const int32_t firstRow = rows.First + static_cast<int32_t>(blockIdx.x) * RowsOfBlock;
   const int32_t cellRow = firstRow / RowsOfBlock;
@@ -567,7 +572,7 @@ __launch_bounds__(WarpsOfRows * WarpSize) SumRowsKernel(DevicePixels<TSample, VM
   }
 }
 
-/** Prefixes of some rows of cells, one thread per value. */
+/** Computes the prefix sums of a range of rows of cells. One thread computes a value. */
 template <typename TSample, bool VMask>
 __global__ void
 SumCellsKernel(DevicePixels<TSample, VMask> pixels,
@@ -600,7 +605,7 @@ SumCellsKernel(DevicePixels<TSample, VMask> pixels,
   }
 }
 
-/** Sums of all pixels of a level, added to `total`; one thread per row. */
+/** Adds the sums of all pixels of a level to `total`. One thread handles a row. */
 template <typename TSample, bool VMask>
 __global__ void
 __launch_bounds__(ThreadsPerBlock) SumPixelsKernel(DevicePixels<TSample, VMask> pixels, Moments * total)
@@ -619,7 +624,7 @@ __launch_bounds__(ThreadsPerBlock) SumPixelsKernel(DevicePixels<TSample, VMask> 
   }
 }
 
-/** Sums of a polygon, added to `sums`; one warp per edge. */
+/** Adds the sums inside a polygon to `sums`. One warp handles an edge. */
 template <typename TLevel>
 __global__ void
 SumPolygonKernel(TLevel level, const LatticePoint * polygon, int n, Moments * sums)
@@ -636,7 +641,7 @@ SumPolygonKernel(TLevel level, const LatticePoint * polygon, int n, Moments * su
 }
 } // namespace kernels
 
-/** The pixels of a rectangle as kernels see them. */
+/** Returns the pixels of a rectangle as an argument for kernels. */
 template <typename TSample, bool VMask>
 kernels::DevicePixels<TSample, VMask>
 GetPixels(const DeviceSums & sums, const PixelRectangle & rectangle)
@@ -653,7 +658,8 @@ GetPixels(const DeviceSums & sums, const PixelRectangle & rectangle)
   return pixels;
 }
 
-/** What function(sample, masked) returns, where `sample` is of the samples' type, and `masked` a std::bool_constant. */
+/** Returns function(sample, masked), where `sample` has the type of the samples, and `masked` is a std::bool_constant
+ * that says whether there is a mask. */
 template <typename TFunction>
 auto
 VisitSamples(const DeviceSums & sums, const TFunction & function)

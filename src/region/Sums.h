@@ -9,22 +9,23 @@
 #include <cstddef>
 #include <cstdint>
 
-// Sums along rows, from which the sums of any polygon follow. These are views: they own nothing, and are passed to
-// kernels by value.
+// Prefix sums along rows, from which the sums of any polygon are computed. The levels are views: they own no memory,
+// and are passed to kernels by value.
 namespace itk::cuda::region
 {
-/** Pixels between two checkpoints of a row. */
+/** Number of pixels between two checkpoints of a row. */
 constexpr int32_t CheckpointSpacing = 16;
 
-/** Sums of the samples of a row before a column that is a multiple of CheckpointSpacing. */
+/** An exclusive prefix sum of a row: the sums of the samples before a column that is a multiple of CheckpointSpacing.
+ */
 struct Checkpoint
 {
   uint64_t Sum;
   uint64_t SumOfSquares;
 };
 
-/** Valid pixels of a row before such a column, and which of the pixels from it to the next are valid (bit j: column +
- * j). */
+/** The number of valid pixels of a row before such a column, and which of the CheckpointSpacing pixels from it on are
+ * valid (bit j: column + j). */
 struct MaskCheckpoint
 {
   uint32_t Count;
@@ -40,7 +41,7 @@ CountBits(uint32_t bits)
   return static_cast<int32_t>((bits * 0x01010101u) >> 24);
 }
 
-/** Some pixels of an image: columns X to X + Width - 1 of rows Y to Y + Height - 1. */
+/** A rectangle of pixels: columns X to X + Width - 1 of rows Y to Y + Height - 1. */
 struct PixelRectangle
 {
   int32_t X{ 0 };
@@ -58,9 +59,9 @@ struct PixelRectangle
 /** Samples and checkpoints of the full image or of a rectangle of it. `TSample` is uint8_t, uint16_t or uint32_t. With
  * a mask, invalid pixels' samples are 0.
  *
- * A rectangle is a level of its own: its pixels, and the corners of polygons on it, count from its corner. Only the
- * columns of row prefixes count from the image's left side. The prefixes contain the pixels left of the rectangle.
- * These cancel in the sums of closed lines, modulo 2^64. */
+ * A rectangle is a level of its own: its pixels, and the corners of polygons on it, are relative to its corner. Only
+ * the columns of row prefixes are relative to the image's left side, and the prefixes include the pixels left of the
+ * rectangle. These cancel modulo 2^64 in the sums over closed polygons. */
 template <typename TSample, bool VSquares, bool VMask>
 struct PixelLevel
 {
@@ -72,9 +73,9 @@ struct PixelLevel
   int32_t                Width;
   int32_t                Height;
   TSample                Flip;      // sample = stored value ^ Flip
-  int32_t                Left{ 0 }; // column of the image where the level begins
+  int32_t                Left{ 0 }; // first column of the level in the image
 
-  /** Makes this level, the full image's, that of a rectangle. */
+  /** Restricts this level, which must be the full image's, to a rectangle. */
   void
   Crop(const PixelRectangle & rectangle)
   {
@@ -86,11 +87,12 @@ struct PixelLevel
     Left = rectangle.X;
   }
 
-  /** Sums of the pixels x < column of row y; the column counts from the image's left side. */
+  /** Returns the sums of the pixels x < column of row y. The column is relative to the image's left side. */
   ITK_CUDA_HOST_DEVICE Moments
   RowPrefix(int32_t y, int32_t column) const
   {
-    // The nearer checkpoint: at most half of CheckpointSpacing samples are left to add or to subtract.
+    // Start at the nearest checkpoint, so that at most half of CheckpointSpacing samples must be added or subtracted,
+    // except after the last checkpoint of a row.
     int32_t block = (column + CheckpointSpacing / 2) / CheckpointSpacing;
     block -= block >= CheckpointsPerRow ? 1 : 0;
     const int32_t    blockColumn = block * CheckpointSpacing;
@@ -121,9 +123,9 @@ struct PixelLevel
   }
 };
 
-/** Cells of 2^exponent pixels a side: sums of the cells x < column of each row of cells, for columns 0 to Width.
- * Columns and rows of pixels that fill no cell belong to no cell. They stay in the background: the lattice of cells
- * then scales up exactly. */
+/** A level of cells of 2^exponent pixels a side. Prefixes holds the sums of the cells x < column of each row of cells,
+ * for columns 0 to Width. Pixels at the right and lower sides that fill no cell belong to no cell and always stay in
+ * the background, so that the lattice of cells maps exactly to the lattice of pixels. */
 struct BlockLevel
 {
   static constexpr int32_t Left = 0;
@@ -139,7 +141,7 @@ struct BlockLevel
   }
 };
 
-/** Contribution of rows row, row + stride, ... of an edge to the polygon's sums. */
+/** Returns the contribution of the rows row, row + stride, ... of an edge to the polygon's sums. */
 template <typename TLevel>
 ITK_CUDA_HOST_DEVICE inline Moments
 SumEdgeRows(const TLevel & level, const LatticeEdge & edge, int32_t row, int32_t stride)
@@ -157,7 +159,7 @@ SumEdgeRows(const TLevel & level, const LatticeEdge & edge, int32_t row, int32_t
   return edge.Upward ? Moments{} - moments : moments;
 }
 
-/** Contribution of the edge from p to q. */
+/** Returns the contribution of the edge from p to q to the polygon's sums. */
 template <typename TLevel>
 ITK_CUDA_HOST_DEVICE inline Moments
 SumEdge(const TLevel & level, const LatticePoint & p, const LatticePoint & q)

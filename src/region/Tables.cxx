@@ -13,7 +13,7 @@ IsValid(const MaskCheckpoint * row, int32_t column)
   return ((row[column / CheckpointSpacing].Bits >> (column % CheckpointSpacing)) & 1u) != 0;
 }
 
-/** Prefixes of columns of the image, first to last, each from the one before. */
+/** Stores the row prefixes of the image's columns first to last, each computed from the preceding one. */
 template <typename TSample, bool VSquares, bool VMask>
 void
 SumPrefixes(const PixelLevel<TSample, VSquares, VMask> & pixels,
@@ -42,7 +42,7 @@ SumPrefixes(const BlockLevel & blocks, int32_t y, int32_t first, int32_t last, M
   std::copy(row + first, row + last + 1, prefixes);
 }
 
-/** A level whose sums are those of a view. */
+/** Implements Level with a view. */
 template <typename TView>
 class LevelOf : public Level
 {
@@ -94,7 +94,7 @@ private:
   const TView m_View;
 };
 
-/** Checkpoints of row y; the last one stands at or before the row's end. */
+/** Computes the checkpoints of row y. The last one is at or before the end of the row. */
 template <typename TSample, bool VSquares, bool VMask>
 void
 SumRow(const PixelLevel<TSample, VSquares, VMask> & pixels, int32_t y, Checkpoint * out)
@@ -132,13 +132,14 @@ CountRow(const uint16_t * bits, int32_t checkpoints, MaskCheckpoint * out)
   }
 }
 
-/** Prefixes of the cells of one row of cells. The level is a copy, which no prefix that is written can change. */
+/** Computes the prefix sums of one row of cells. The level is passed by value, so that the compiler can assume that
+ * writing a prefix does not change it. */
 template <typename TView>
 void
 SumCells(const TView pixels, uint32_t exponent, int32_t cellRow, int32_t width, Moments * prefixes)
 {
   const int32_t side = 1 << exponent;
-  Moments       before; // left of the level
+  Moments       before; // sums of the pixels left of the level
   std::fill(prefixes, prefixes + width + 1, Moments{});
   for (int32_t y = cellRow * side; y < (cellRow + 1) * side; ++y)
   {
@@ -155,7 +156,7 @@ SumCells(const TView pixels, uint32_t exponent, int32_t cellRow, int32_t width, 
   }
 }
 
-/** Cells of 2^exponent pixels a side of a level. */
+/** Makes the cells of 2^exponent pixels a side of a level. */
 template <typename TView>
 BlockLevel
 MakeCells(const TView & pixels, uint32_t exponent, const Threads & threads, std::vector<Moments> & prefixes)
@@ -172,7 +173,7 @@ MakeCells(const TView & pixels, uint32_t exponent, const Threads & threads, std:
   return { prefixes.data(), width, height };
 }
 
-/** Sums of all pixels of a level. */
+/** Returns the sums of all pixels of a level. */
 template <typename TView>
 Moments
 SumPixels(const TView & pixels)
@@ -255,7 +256,7 @@ void
 RowSums::SumRows(const TLevel & pixels, const Threads & threads)
 {
   const BlockLevel cells = this->GetCells();
-  // A band is one row of cells: its cells are summed while the checkpoints are in the cache.
+  // A band is one row of cells. Its cells are summed immediately, while the checkpoints are in the cache.
   const int32_t        side = 1 << m_CoarseExponent;
   const auto           bands = static_cast<size_t>((pixels.Height + side - 1) / side);
   std::vector<Moments> bandTotals(bands);

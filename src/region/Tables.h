@@ -12,7 +12,7 @@
 
 namespace itk::cuda::region
 {
-/** The sums of one level, for an optimiser on the host. */
+/** Access to the sums of one level, for an optimiser on the host. */
 class Level
 {
 public:
@@ -25,15 +25,16 @@ public:
   virtual Moments
   RowPrefix(int32_t y, int32_t column) const = 0;
 
-  /** RowPrefix() of the columns first to last. */
+  /** Stores RowPrefix() of the columns first to last. */
   virtual void
   RowPrefixes(int32_t y, int32_t first, int32_t last, Moments * prefixes) const = 0;
 
-  /** Contribution of the edge from p to q. */
+  /** Returns the contribution of the edge from p to q to the polygon's sums. */
   virtual Moments
   SumEdge(const LatticePoint & p, const LatticePoint & q) const = 0;
 
-  /** Changes of the polygon's sums when the node `at` between two others moves to each of some positions. */
+  /** Computes the changes of the polygon's sums when the node `at`, between `before` and `after`, moves to each of the
+   * positions. */
   virtual void
   SumMoves(const LatticePoint & before,
            const LatticePoint & at,
@@ -44,18 +45,18 @@ public:
 };
 
 /** \class RowSums
- * \brief Sums along the rows of an image, for the host. The sums of its levels and of its rectangles' levels are made
- * of them.
+ * \brief The prefix sums along the rows of an image, for the host. The sums of the image's levels and of the levels of
+ * its rectangles are computed from them.
  *
- * Nothing changes after the constructor: any number of threads may make Tables of it at once. It refers to the samples.
- */
+ * The object is immutable after the constructor, so any number of threads may make Tables from it concurrently. It
+ * refers to the samples, which must outlive it. */
 class RowSums
 {
 public:
-  /** \param coarseExponent of the whole image's cells, which are kept; 0: none are */
+  /** \param coarseExponent exponent of the whole image's cells, which are kept; 0: no cells are kept */
   RowSums(const Samples & samples, bool squares, uint32_t coarseExponent, const Threads & threads);
 
-  /** Of all pixels. */
+  /** Returns the sums of all pixels. */
   const Moments &
   GetTotal() const
   {
@@ -66,7 +67,7 @@ public:
   {
     return m_CoarseExponent;
   }
-  /** The whole image's cells, if there are any. */
+  /** Returns the whole image's cells, if they are kept. */
   BlockLevel
   GetCells() const
   {
@@ -104,16 +105,16 @@ private:
   SumRows(const TLevel & pixels, const Threads & threads);
 };
 
-/** The levels of an image or of a rectangle of it, for one optimiser on the host: pixels, and cells of one coarser
- * level if there is one. */
+/** The levels of an image or of a rectangle of it, for one optimiser on the host: the pixels, and the cells of one
+ * coarser level if there is one. */
 class Tables
 {
 public:
-  /** \param sums which have to live longer
-   * \param coarseExponent of the cells of 2^exponent pixels a side; 0: no coarser level */
+  /** \param sums must outlive this object
+   * \param coarseExponent exponent of the coarser level's cells, of 2^exponent pixels a side; 0: no coarser level */
   Tables(const RowSums & sums, const PixelRectangle & rectangle, uint32_t coarseExponent, const Threads & threads);
 
-  /** Of all pixels. */
+  /** Returns the sums of all pixels. */
   const Moments &
   GetTotal() const
   {
@@ -126,7 +127,7 @@ public:
   }
 
 private:
-  std::vector<Moments>   m_Cells; // empty: the whole image's
+  std::vector<Moments>   m_Cells; // empty if the whole image's cells are used
   std::unique_ptr<Level> m_Pixels;
   std::unique_ptr<Level> m_Blocks;
   Moments                m_Total;

@@ -10,7 +10,7 @@
 
 namespace itk::cuda::region
 {
-/** ITK's threads, for loops whose passes are independent: results never depend on the number of threads. */
+/** ITK's threads, for loops with independent iterations, whose results do not depend on the number of threads. */
 class Threads
 {
 public:
@@ -31,7 +31,8 @@ public:
     return m_Number;
   }
 
-  /** Calls function(begin, end) for pieces of 0 to count - 1 of `grain` passes or more. */
+  /** Divides the range from 0 to count into pieces of about `grain` iterations or more, and calls function(begin, end)
+   * for each of them. */
   template <typename TFunction>
   void
   ForRanges(size_t count, size_t grain, const TFunction & function) const
@@ -43,7 +44,7 @@ public:
       function(size_t{ 0 }, count);
       return;
     }
-    // A thread takes the next piece when it is done with one: some pieces take longer than others.
+    // A thread takes the next piece when it has finished one, because some pieces take longer than others.
     std::atomic<size_t> next{ 0 };
     m_Threader->ParallelizeArray(
       0,
