@@ -160,9 +160,9 @@ public:
     return *m_Parameters.NoiseLaw;
   }
 
-  /** Sets the number of independent looks per pixel, for the laws Gamma and Rayleigh. It must be above 0, need not be
-   * an integer, and is below 1 where neighbouring pixels are correlated. With 0 (default) it is estimated from the
-   * image. GetNumberOfLooksUsed() returns the number that a run used. */
+  /** Sets the number of independent looks per pixel, for the laws Gamma and Rayleigh. 0 (default) estimates it from the
+   * image. Another value must be above 0 and need not be an integer; it is below 1 where neighbouring pixels are
+   * correlated. GetNumberOfLooksUsed() returns the number that a run used. */
   void
   SetNumberOfLooks(double number)
   {

@@ -324,8 +324,8 @@ public:
   GetContourPoint(SizeValueType i) const;
 
   /** Returns the number of valid pixels, the mean and the variance of a region. For the log-normal law, mean and
-   * variance are those of the logarithm of the pixels. The variance is NaN for laws that do not need the squares of the
-   * pixels (GetNoiseLaws()). */
+   * variance are computed from the logarithm of the pixels. The variance is NaN for laws that do not need the squares
+   * of the pixels (GetNoiseLaws()). */
   const CudaRegionSnakeStatistics &
   GetInsideStatistics() const
   {
