@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of itk_cudafilters with arrays in the memory of a GPU: each goal beside what is measured, with the CuPy and the torch
-of this Python.
+"""Measures calls of itk_cudafilters with arrays of CuPy and torch in GPU memory, and compares them with goals.
 
     python benchmarks/array_calls.py --output array-calls.json
 
-Times are medians. The kernels of a call are timed with events. The stream is held back meanwhile: no kernel waits for the
-host. What a call costs beside its kernels is the time of 20 calls and of the wait for them, less that of their kernels; "until
-it returns" is the time of the calls alone. cupyx.scipy.ndimage.gaussian_filter() runs beside with mode nearest. With
---traffic-library, CUPTI counts what crosses the link (lib/libcuda_traffic.so of scripts/bundle.sh). The exit status is 1 if a
-goal is missed, 77 without CuPy and torch.
+Times are medians. The kernels of a call are timed with events while the stream is held back, so that no kernel waits
+for the host. The overhead of a call is the time of 20 calls and of the wait for them, minus the time of their kernels;
+"until it returns" is the time of the calls without the wait. cupyx.scipy.ndimage.gaussian_filter() is measured for
+comparison, with the mode nearest. With --traffic-library, CUPTI counts transfers over the link (lib/libcuda_traffic.so
+of scripts/bundle.sh). The exit status is 1 if a goal is missed, and 77 if neither CuPy nor torch is available.
 """
 import argparse
 import ast
@@ -138,7 +137,7 @@ class Goals:
 
 
 def kernel_round(package, call):
-    """Milliseconds of the kernels of a call, which follow each other without a gap."""
+    """Returns the milliseconds of the kernels of a call, which run without gaps."""
     package.synchronize()
     package.hold()
     first = package.event()
@@ -150,7 +149,7 @@ def kernel_round(package, call):
 
 
 def call_round(package, call):
-    """Milliseconds of a call until it returns, and with its share of the wait."""
+    """Returns the milliseconds of a call until it returns, and including its share of the wait."""
     package.synchronize()
     begin = time.perf_counter()
     for _ in range(CALLS):
@@ -161,7 +160,7 @@ def call_round(package, call):
 
 
 def medians(run_round):
-    """Of what rounds return, one after the other."""
+    """Runs rounds in turn and returns the medians of their results."""
     rounds, end = [], time.perf_counter() + SECONDS
     while len(rounds) < ROUNDS or time.perf_counter() < end:
         rounds.append(run_round())
@@ -169,7 +168,8 @@ def medians(run_round):
 
 
 def busy_time(package, call):
-    """Milliseconds from the first kernel of a call to the end of the last one. The stream is not held back, as the call waits."""
+    """Returns the milliseconds from the start of a call's first kernel to the end of its last. The stream is not held
+    back, because the call itself waits."""
     times = []
     for _ in range(ROUNDS):
         package.synchronize()
@@ -183,7 +183,7 @@ def busy_time(package, call):
 
 def measure_calls(package, goals):
     array = package.random((SIDES[0],) * 3)
-    for _ in range(5000):  # processor and GPU take some time to reach their clocks
+    for _ in range(5000):  # warm up, until processor and GPU reach their clock rates
         gaussian_filter(array, SIGMA, **RESIDENT)
     for side in SIDES:
         array = package.random((side,) * 3)
@@ -192,10 +192,10 @@ def measure_calls(package, goals):
             call()
             waits = parameters.get("preserve_nan", True)
             alone = functools.partial(call, preserve_nan=False)
-            # In turns, as the clock of the GPU changes.
+            # Run in turns, because the clock rate of the GPU changes.
             kernels, returned, waited = medians(lambda: (kernel_round(package, alone), *call_round(package, call)))
             if waits and side == SIDES[-1]:
-                # The look for NaN is a kernel too; of smaller arrays it takes less than the launches beside it.
+                # The search for NaN also is a kernel. For smaller arrays it takes less time than the launches.
                 kernels = max(kernels, busy_time(package, call))
             name = f"{package.name}, {side}^3, {kind}"
             goals.add(f"{name}: host time of a call", 1e3 * max(0.0, waited - kernels), "us", 50.0, stretch=20.0, kernels_ms=kernels)
@@ -207,7 +207,7 @@ def measure_calls(package, goals):
 
 
 def measure_cupyx(package, goals):
-    """Of CuPy alone."""
+    """Measures cupyx, which needs only CuPy."""
     filters = importlib.import_module("cupyx.scipy.ndimage")
     array = package.random((SIDES[-1],) * 3)
     beside = functools.partial(filters.gaussian_filter, array, SIGMA, mode="nearest")
@@ -285,7 +285,7 @@ def measure_memory(package, goals, calls):
 
 
 def lazy_attributes_of_itk():
-    """The function by which `import itk` enters the names of one module among those of all; it is local to another one."""
+    """Returns the function by which `import itk` adds the names of a module. It is local to another function of itk."""
     source = pathlib.Path(itk.__file__).read_text()
     found = [each for each in ast.walk(ast.parse(source)) if getattr(each, "name", "") == "_get_lazy_attributes"]
     module = ast.Module(body=found, type_ignores=[])
@@ -295,8 +295,9 @@ def lazy_attributes_of_itk():
 
 
 def measure_import(goals, rounds=100):
-    """What `import itk` does for the package, by ITK's own code in this process: the least of all rounds, as all do the same.
-    Imports in new processes differ more from each other: the medians of 300 pairs were -1, 6 and 9 ms on one machine."""
+    """Measures the work of `import itk` for this package, by running ITK's own code in this process, and returns the
+    minimum of all rounds. Imports in new processes vary more: the medians of 300 pairs were -1, 6 and 9 ms on one
+    machine."""
     name = "CudaFilters"
     modules = itk.support.base.itk_base_global_module_data
     get_lazy_attributes = lazy_attributes_of_itk()

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the benchmarks of two unpacked bundles on one machine, and says which rows changed.
+"""Compares the benchmarks of two unpacked bundles on one machine, and reports which rows changed.
 
 usage: compare.py BASE HEAD [--output comparison.json]
 
-Each round starts every benchmark program once from either bundle, for all its rows, in alternating order. A row's figure is the
-median of its rounds, its change HEAD's median over BASE's. Its scatter is what two sets of rounds of the same program differ by, an
-A/A comparison: of all pairs of medians of rounds drawn anew from those measured, 95 in 100 differ by less; that of the bundle where
-it is larger. A row is called slower or faster where its change is beyond its scatter and 2 %. Rows above 0.1 ms with a scatter of more
-than 3 %, and rows that seem slower, get more rounds, up to three times as many, before that is said.
+Each round runs all rows of every benchmark program once from both bundles, in alternating order. The value of a row is
+the median of its rounds, and its change is HEAD's median divided by BASE's. Its scatter is the difference between two
+sets of rounds of the same program (an A/A comparison): of all pairs of medians of rounds resampled from the measured
+ones, 95 in 100 differ by less. The larger one of both bundles counts. A row is slower or faster if its change exceeds
+both its scatter and 2 %. Rows above 0.1 ms with a scatter of more than 3 %, and rows that seem slower, get up to three
+times as many rounds before they are reported.
 
-A later call with --append adds its rounds to those in the file: a comparison can be made in pieces, by --filter or in time.
-The table goes to standard output as Markdown. Exit status: 1 if a row became slower; 2 if a program failed or a row has no verdict;
-else 0. Needs Python 3.8; peers.py beside it.
+A later call with --append adds its rounds to the ones in the file, so that a comparison can be split by --filter or
+over time. The table is printed as Markdown. Exit status: 1 if a row became slower; 2 if a program failed or a row has
+no verdict; otherwise 0. Needs Python 3.8 and peers.py in the same folder.
 """
 
 import argparse
@@ -31,7 +32,8 @@ import time
 import peers
 
 SIDES = ("base", "head")
-# All filters, resident and host to host, at the sizes that a change is held to, with one sigma each, smoothing with two.
+# All filters, resident and host to host, at the sizes that a change is held to, with one sigma each, smoothing with
+# two.
 ROWS = "|".join(
     (
         r"^resident/x:(128|256|512|1024|2048|4096|8192|8191)/y:\d+/z:1/sigma_percent:(400|6400)$",
@@ -53,7 +55,8 @@ LEAST_SECONDS = 0.02  # of a row; rounds take the place of long rows
 
 
 def probabilities_of_medians(count):
-    """That each of `count` sorted values is the median of as many drawn from them, of one fewer if they are even in number."""
+    """That each of `count` sorted values is the median of as many drawn from them, of one fewer if they are even in
+    number."""
     draws = count if count % 2 else count - 1
 
     def at_most(rank):  # more than half of the draws are among the `rank` lowest
@@ -64,7 +67,8 @@ def probabilities_of_medians(count):
 
 
 def scatter_of(values, level=0.95):
-    """The relative difference that two medians of as many rounds of the same program stay below at this level of probability."""
+    """The relative difference that two medians of as many rounds of the same program stay below at this level of
+    probability."""
     values = sorted(values)
     weights = probabilities_of_medians(len(values))
     pairs = sorted((abs(a / b - 1), p * q) for a, p in zip(values, weights) for b, q in zip(values, weights))
@@ -182,7 +186,8 @@ class Pair:
             self.names[side] = {plain: name for plain, name in rows.items() if re.search(wanted, plain)}
         for side, other in (SIDES, SIDES[::-1]):
             comparison.add_one_sided(side, self.names[side].keys() - self.names[other].keys())
-        # The first runs of a row may be slower. Where one program fixes the time of a row and the other does not, both take that time.
+        # The first runs of a row may be slower. Where one program fixes the time of a row and the other does not, both
+        # take that time.
         base, head = (self.names[side] for side in SIDES)
         unequal = (f"{base[row]} {head[row]}" for row in self.rows() if base[row] != head[row])
         fixed = (float(seconds) for names in unequal for seconds in re.findall(r"/min_time:([\d.]+)", names))
@@ -297,7 +302,8 @@ class Comparison:
 
 
 def run_rounds(pairs, comparison, rounds, clock, save):
-    """Rounds until every row has as many as it needs, or the time is over. Those of earlier calls count. Each round is saved."""
+    """Rounds until every row has as many as it needs, or the time is over. Those of earlier calls count. Each round is
+    saved."""
     number = 0
     while True:
         begin, number_of_rows = time.monotonic(), 0

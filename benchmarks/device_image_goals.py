@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures chains of filters on device images, and prints each goal beside what was measured.
+"""Measures chains of filters on device images, and prints each goal with the measured value.
 
 usage: device_image_goals.py [--program PATH/TO/gaussian_benchmark] [--output goals.json]
 
-All rows come from one call of gaussian_benchmark, and with them those of today's way, from host to host, one filter after the other. A
-figure is the median of the repetitions. A unit of the bundle says whether Update() asks for the device's free memory.
+All rows are measured in one run of gaussian_benchmark, including the same filters with host images between them. A
+value is the median of the repetitions. A unit test of the bundle checks whether Update() queries the device's free
+memory.
 
 Exit status: 0 if all goals are met, 1 if one is missed, 2 if one could not be measured. Needs Python 3.8.
 """
@@ -52,7 +53,7 @@ Goal = collections.namedtuple("Goal", "text unit limit stretch measured today")
 
 
 class Missing(Exception):
-    """A row that the benchmarks did not give, with the reason."""
+    """Raised for a row that the benchmarks did not report, with the reason."""
 
 
 class Rows:
@@ -128,7 +129,8 @@ def format_time(value, unit):
 
 
 def table(rows):
-    """Markdown, and the verdicts with their goals; a goal that could not be measured has the reason instead."""
+    """Returns the table as Markdown, and the verdicts of the goals. A goal that could not be measured has the reason
+    instead."""
     lines = ["| goal | at most | stretch | measured | today | |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     records = []
     for make in GOALS:
@@ -167,7 +169,7 @@ def run_benchmarks(program, repetitions, limit):
 
 
 def judge_question(driver, limit):
-    """Whether Update() asks for the device's free memory, as the unit finds it."""
+    """Returns whether Update() queries the device's free memory, according to the unit test."""
     goal = "no cudaMemGetInfo in Update() of a filter of device images"
     if not driver.exists():
         return {"goal": f"{goal}: there is no {driver.name} beside the benchmarks", "verdict": "not measured"}

@@ -25,7 +25,7 @@ ORDERS = ("smoothing", "first derivative", "second derivative")
 
 
 def finish(figure, axes, path, columns=3):
-    """One legend for all panels, under them."""
+    """Draws one legend for all panels below them."""
     handles = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
@@ -125,7 +125,7 @@ def draw_float(rows, path):
 
 
 def number(value):
-    """Two digits, as a document shows them."""
+    """Formats a number with two digits for a document."""
     return "-" if value is None else f"{value:.1e}".replace("e-0", "e-").replace("e+00", "")
 
 

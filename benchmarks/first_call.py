@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times the first call of a smoothing filter in a new process, and the first call with another sigma: this module's and CuPy's.
+"""Times the first call of a smoothing filter in a new process, and the first call with another sigma, for this module
+and CuPy.
 
 usage: first_call.py --output first_call.json [--side 256]
 
-From NumPy array to NumPy array, on the GPU. Needs the Python package itk-cudafilters and CuPy; the time of `import` is not counted. CuPy
-keeps compiled kernels in a folder, which is empty here at the start of its process.
+The filters run on the GPU, from NumPy array to NumPy array. Needs the Python package itk-cudafilters and CuPy. The time
+of `import` is not counted. CuPy's folder of compiled kernels is empty at the start of its process.
 """
 import argparse
 import datetime
@@ -18,7 +19,7 @@ import tempfile
 
 SIGMAS = (4.0, 6.0)
 KEYS = ("first", "again", "new_sigma", "new_sigma_again")
-# Defines smooth(array, sigma) and name_device(), which is asked last, because the question may start the driver.
+# Defines smooth(array, sigma) and name_device(). The latter is called last, because it may initialize the driver.
 LIBRARIES = {
     "this module": """\
         import itk, itk_cudafilters
@@ -52,7 +53,7 @@ print(json.dumps(dict(device=name_device(), times=times)))
 
 
 def measure(library, side):
-    """The answer of a new Python process: the device's name and the times of KEYS in milliseconds."""
+    """Runs a new Python process and returns its answer: the device's name and the times of KEYS in milliseconds."""
     lines = [line[8:] for line in LIBRARIES[library].splitlines()]
     program = "\n".join(lines) + TIMING.format(side=side, sigmas=SIGMAS)
     with tempfile.TemporaryDirectory() as cache:

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a label map into polygons of few nodes: partition_image() beside rasterio's shapes() with simplified outlines.
+"""Converts a label map to polygons with few nodes, by partition_image() and by rasterio's shapes() with simplified
+outlines.
 
     python benchmarks/label_map_polygons.py --side 2048 --regions 10000
 
-Makes an image of Voronoi cells with Gaussian noise, and gives its label map to
-  * partition_image(initial_labels=..., allow_merging=False, maximum_number_of_iterations=1), polygons and all;
+Makes an image of Voronoi cells with Gaussian noise, and converts its label map by
+  * partition_image(initial_labels=..., allow_merging=False, maximum_number_of_iterations=1), including the polygons;
   * rasterio.features.shapes(), whose outlines follow the sides of pixels, and shapely.simplify() of each polygon;
-  * shapely.coverage_simplify() of the same outlines, which keeps neighbours together.
-Prints for each the time of a second call, the number of nodes, the areas of gaps and overlaps between neighbours in pixels, and how many pixels
-a raster of the polygons gives another label than the map. Needs the packages itk-cudafilters, rasterio, shapely 2.1 and SciPy.
+  * shapely.coverage_simplify() of these outlines, which keeps common boundaries of neighbours equal.
+Prints for each method the time of a second call, the number of nodes, the areas of gaps and overlaps between neighbours
+in pixels, and the number of pixels that have another label in a raster of the polygons than in the map. Needs the
+packages itk-cudafilters, rasterio, shapely 2.1 and SciPy.
 """
 import argparse
 import json
@@ -39,7 +41,7 @@ def parse_arguments():
 
 
 def make_scene(side, regions, seed):
-    """Labels from 1 on, and an image whose cells differ in their means."""
+    """Returns labels from 1 on, and an image whose cells differ in their means."""
     rng = np.random.default_rng(seed)
     sites = rng.random((regions, 2)) * side
     pixels = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), axis=-1) + 0.5
@@ -68,7 +70,8 @@ METHODS = {
 
 
 def describe(polygons, labels):
-    """The figures of a method's polygons. The union of all has the area of the image, less the gaps."""
+    """Returns the figures of a method's polygons. The gaps are the area of the image minus the area of the polygons'
+    union."""
     union = shapely.area(shapely.union_all(polygons))
     raster = rasterio.features.rasterize(zip(polygons, range(1, len(polygons) + 1)), out_shape=labels.shape, dtype="int32")
     # Each polygon takes the label that most of its pixels have.

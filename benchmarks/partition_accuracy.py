@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the fields of synthetic radar scenes: partition_image() beside scikit-image.
+"""Measures how well partition_image() and methods of scikit-image find the fields of synthetic radar scenes.
 
     python benchmarks/partition_accuracy.py --scenes 3 --output accuracy.json
 
-A scene has 768 x 512 pixels and 60 fields, unions of Voronoi cells, under Gamma speckle. Means of neighbours differ at least by the contrast. In
-each scene
+A scene has 768 x 512 pixels and 60 fields, unions of Voronoi cells, under Gamma speckle. Means of neighbours differ at
+least by the contrast. In each scene
   * partition_image() gets the law and the looks, nothing else;
-  * felzenszwalb() and slic() followed by merging of neighbours (regions of a graph whose means differ least) run on the logarithm of the intensity.
-    The best of all combinations of their parameters is taken by the adjusted Rand index, for which the truth must be known.
-Prints for each looks and contrast the means over the scenes: the adjusted Rand index, recall and precision of the boundaries within two pixels, the
-distance of the boundaries in pixels, the number of regions and the time of one run. Needs scikit-image and SciPy, and the package itk-cudafilters for
-the first method.
+  * felzenszwalb() and slic() followed by merging of neighbours (regions of a graph whose means differ least) run on the
+    logarithm of the intensity. The best of all combinations of their parameters is taken by the adjusted Rand index,
+    for which the truth must be known.
+Prints for each looks and contrast the means over the scenes: the adjusted Rand index, recall and precision of the
+boundaries within two pixels, the distance of the boundaries in pixels, the number of regions and the time of one run.
+Needs scikit-image and SciPy, and the package itk-cudafilters for the first method.
 """
 import argparse
 import itertools
@@ -43,7 +44,7 @@ def parse_arguments():
 
 
 def neighbors_of(labels):
-    """Pairs of labels side by side or one above the other, the smaller one first."""
+    """Returns the pairs of labels of horizontally or vertically adjacent pixels, with the smaller label first."""
     pairs = np.concatenate(
         [
             np.stack([labels[:, :-1].ravel(), labels[:, 1:].ravel()], axis=1),
@@ -69,7 +70,8 @@ def make_truth(rng):
 
 
 def make_image(truth, looks, contrast, rng):
-    """A level for each field, another one than its neighbours'; intensities are 100 contrast^level under speckle."""
+    """Returns an image with speckle on intensities of 100 contrast^level. Each field has another level than its
+    neighbours."""
     number = truth.max() + 1
     neighbors = {field: set() for field in range(number)}
     for first, second in neighbors_of(truth):
@@ -91,7 +93,7 @@ def boundary_of(labels):
 
 
 def rand_index(truth, labels):
-    """Adjusted Rand index (Hubert and Arabie, Journal of Classification 2, 1985)."""
+    """Returns the adjusted Rand index (Hubert and Arabie, Journal of Classification 2, 1985)."""
     numbers = np.unique(labels, return_inverse=True)[1].reshape(truth.shape)
     table = np.bincount(truth.ravel() * (numbers.max() + 1) + numbers.ravel()).astype(float)
     pairs = lambda counts: (counts * (counts - 1) / 2).sum()
@@ -130,7 +132,7 @@ def by_slic(log_image, segments, compactness, threshold):
 
 
 def methods(image, looks):
-    """For each method the runs of which the best one counts."""
+    """Returns the runs of each method. Only the best run of a method counts."""
     log_image = np.log(np.maximum(image, 1e-3)).astype(np.float64)
     runs = {
         "felzenszwalb": [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times a hundred small radar images in one call of partition_images(), beside one of them with partition_image().
+"""Times a hundred small radar images in one call of partition_images(), and one of them with partition_image().
 
     python benchmarks/partition_images_times.py [--side 500] [--number 100] [--backend cuda]
 
@@ -14,7 +14,7 @@ from itk_cudafilters import partition_image, partition_images
 
 
 def fields(side, seed):
-    """Rectangular fields of different means under speckle of one look, with 8 bits."""
+    """Returns an 8-bit image of rectangular fields with different means under speckle of one look."""
     rng = np.random.default_rng(seed)
     side_of_field = max(side // 9, 1)
     means = rng.choice([10.0, 20.0, 40.0], (side // side_of_field + 1,) * 2)
@@ -42,7 +42,7 @@ def main():
             parser.error(f"--{name} is {getattr(arguments, name)}; it must be at least 1")
     images = [fields(arguments.side, seed) for seed in range(arguments.number)]
     common = {"law": "gamma", "looks": 1.0, "backend": arguments.backend}
-    found = partition_images(images, **common)  # starts CUDA, and fills pools
+    found = partition_images(images, **common)  # warm up: starts CUDA and fills the memory pools
     partition_image(images[0], **common)
     one = median_ms(lambda: partition_image(images[0], **common), 21)
     together = median_ms(lambda: partition_images(images, **common), 9)

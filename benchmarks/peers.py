@@ -26,8 +26,8 @@ import sys
 import tempfile
 import time
 
-# The rows of gaussian_benchmark, in this order until the time is over; each group is a call of its own, because a call that runs out of
-# time leaves no report.
+# The rows of gaussian_benchmark, in this order until the time is over; each group is a call of its own, because a call
+# that runs out of time leaves no report.
 MAIN_SIGMAS = "(400|6400)"
 GROUPS = {
     "resident": f"^resident/x:.*/sigma_percent:{MAIN_SIGMAS}/",
@@ -57,10 +57,10 @@ class Budget:
 
 
 def measure(run, budget, synchronise=lambda: None, samples=SAMPLES):
-    """Median of milliseconds by the wall clock; slow functions run less often. Returns None without time left."""
+    """Returns the median wall-clock time in milliseconds, or None if no time is left. Slow functions run less often."""
     if budget.left() <= 0:
         return None
-    run()  # starts the library, which may compile
+    run()  # warm up, because the library may initialize or compile
     synchronise()
     begin = time.perf_counter()
     run()
@@ -78,7 +78,8 @@ def measure(run, budget, synchronise=lambda: None, samples=SAMPLES):
 
 
 def measure_events(run, make_event, elapsed, budget):
-    """Median of milliseconds by events; `make_event()` has record() and synchronize()."""
+    """Returns the median time in milliseconds by events. `make_event()` returns an event with record() and
+    synchronize()."""
     if budget.left() <= 0:
         return None
     run()
@@ -114,7 +115,7 @@ class Rows:
         try:
             ms = function()
             row.update({"ms": ms} if ms is not None else {"left_out": "no time left"})
-        except Exception as error:  # a peer's failure is a finding, not the end of the run
+        except Exception as error:  # record the failure of a peer and go on
             row["left_out"] = f"{type(error).__name__}: {error}"[:200]
         self.rows.append(row)
         print(json.dumps(row), flush=True)
@@ -122,7 +123,8 @@ class Rows:
 
 @functools.lru_cache(maxsize=2)
 def random_image(dimension, side):
-    """A random block, repeated: random numbers for gigabytes would take longer than the measurement."""
+    """Returns an image of a repeated random block, because random numbers for gigabytes would take longer than the
+    measurement."""
     import numpy
 
     block = numpy.random.default_rng(1).random(1 << 20, dtype=numpy.float32)
@@ -279,7 +281,7 @@ def run_scipy(budget):
 
 
 def run_skimage(budget):
-    """Region snakes of another kind, two regions with a level set, on a bright disc in noise: 50 iterations."""
+    """Times 50 iterations of scikit-image's two-region level sets, a comparable method, on a bright disc in noise."""
     import numpy
     from skimage import segmentation
 
@@ -306,19 +308,20 @@ PEERS = {
 
 
 def plain_name(name):
-    """The name of a row without the options that Google Benchmark appends."""
+    """Returns the name of a row without the options that Google Benchmark appends."""
     return re.sub(r"/(real_time|manual_time|iterations:\d+|min_time:[^/]*)", "", name)
 
 
 def milliseconds(row):
-    """The time of a row of Google Benchmark's report, or why it has none."""
+    """Returns the time of a row of Google Benchmark's report, or the reason why it has no time."""
     if row.get("error_occurred"):
         return row.get("error_message", "")
     return row["real_time"] * {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[row["time_unit"]]
 
 
 def compact(row):
-    """Name, milliseconds and counters of a row of Google Benchmark's report; four digits are what it is worth."""
+    """Returns name, milliseconds and counters of a row of Google Benchmark's report, rounded to four significant
+    digits."""
     known = {"name", "run_name", "run_type", "real_time", "cpu_time", "time_unit", "iterations", "repetitions"}
     known |= {"repetition_index", "threads", "family_index", "per_family_instance_index", "pixels_per_second"}
     name, ms = plain_name(row["name"]), milliseconds(row)
@@ -377,7 +380,7 @@ def describe_machine():
 
 
 def write_record(path, record):
-    """One row a line: records are read in diffs."""
+    """Writes a record with one row per line, so that diffs are readable."""
     parts = []
     for key, value in record.items():
         if isinstance(value, list) and value:
@@ -389,7 +392,8 @@ def write_record(path, record):
 
 
 def find_commit(program, given):
-    """The commit the program was built from: as given, as a bundle says, or the working tree's."""
+    """Returns the commit that the program was built from: the given one, the one that the bundle records, or the
+    working tree's."""
     if given:
         return given
     source = pathlib.Path(program).resolve().parent.parent / "data/source.json"
@@ -434,7 +438,7 @@ def main():
         try:
             record["versions"][name] = importlib.import_module(name).__version__
             record["peers"] += PEERS[name](Budget(arguments.peer_time))
-        except Exception as error:  # not installed, or broken on this machine: said, and the others go on
+        except Exception as error:  # not installed or broken on this machine: report it and go on
             record["left_out"].append({"library": name, "reason": f"{type(error).__name__}: {error}"[:300]})
             print(f"{name} is left out: {error}", flush=True)
         save()

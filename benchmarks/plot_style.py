@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the plots of docs/ have in common: their size, and names at the curves instead of legends."""
+"""Common style of the plots in docs/: their size, and names at the curves instead of legends."""
 import matplotlib
 
 matplotlib.use("Agg")
@@ -33,9 +33,9 @@ def name_curve(axis, point, text, colour, offset=(5, 0), **how):
 
 
 def name_ends(axis, curves, distance, reach=1.0):
-    """Writes each curve's text to the right of its last point. `curves` are (point, text, colour). Texts at the same abscissa are moved
-    down until they are `distance` points from each other; curves that end within the factor `reach` of the last abscissa have
-    their texts there, at the end of a thin line."""
+    """Writes each curve's text to the right of its last point. `curves` are (point, text, colour). Texts at the same
+    abscissa are moved down until they are `distance` points from each other; curves that end within the factor `reach`
+    of the last abscissa have their texts there, at the end of a thin line."""
     last = max(point[0] for point, *_ in curves)
     points_per_pixel = 72.0 / axis.figure.dpi
     columns = {}
@@ -55,12 +55,12 @@ def name_ends(axis, curves, distance, reach=1.0):
 
 
 def label_powers(axis, values, suffix=""):
-    """Ticks at the values of a logarithmic abscissa, as plain numbers."""
+    """Sets ticks at the values of a logarithmic abscissa, labelled with plain numbers."""
     axis.set_xticks(values)
     axis.set_xticks([], minor=True)
     axis.set_xticklabels([f"{value:g}{suffix}" for value in values])
 
 
 def label_times(axis):
-    """Plain numbers at the powers of ten of a logarithmic ordinate: 0.1, 1, 10 ms."""
+    """Labels the powers of ten of a logarithmic ordinate with plain numbers: 0.1, 1, 10 ms."""
     axis.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))

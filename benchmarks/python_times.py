@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python package costs: reading what `import itk` reads of it, and a call of a function beside Update() of a filter.
+"""Measures the cost of the Python package: its share of `import itk`, and a call of a function compared with Update()
+of a filter.
 
     python benchmarks/python_times.py --backend cuda
 
-prints milliseconds, smallest of the repetitions. The function takes a NumPy array and makes its filter; with one thread, as with
-several the time depends on what else the processors do. Needs the packages itk and itk-cudafilters.
+prints milliseconds, the minimum of the repetitions. The function takes a NumPy array and creates its filter. It runs
+with one thread, because with several the time depends on the other load of the processors. Needs the packages itk and
+itk-cudafilters.
 """
 import argparse
 import pathlib

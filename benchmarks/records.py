@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records of measurements: benchmarks/records/GPU/TABLE.json, one for each table of the pages and each kind of GPU.
+"""Keeps records of measurements: benchmarks/records/GPU/TABLE.json, one for each table of the pages and each kind of
+GPU.
 
 usage: records.py RECORD REPORT [--commit COMMIT] [--device NAME] [--date DATE] [--note TEXT] [--beside]
 
-Adds REPORT to RECORD: the JSON of Google Benchmark (--benchmark_out) or of a program in this folder, or the lines of slab_times. A record says what it holds, and has
-the runs that its rows are of, the oldest first. Each run names its date, its commit and its machine. Where several runs have a row, the
-newest one counts. Adding a run removes the rows of earlier runs that it measured again, unless --beside says that the machines are to be
-compared. Then benchmarks/report.py writes the pages.
+Adds REPORT to RECORD: the JSON of Google Benchmark (--benchmark_out) or of a program in this folder, or the lines of
+slab_times. A record says what it holds, and has the runs that its rows are of, the oldest first. Each run names its
+date, its commit and its machine. Where several runs have a row, the newest one counts. Adding a run removes the rows of
+earlier runs that it measured again, unless --beside says that the machines are to be compared. Then
+benchmarks/report.py writes the pages.
 """
 
 import argparse
@@ -33,12 +35,12 @@ def identity(row):
 
 
 def row_lists(run):
-    """The lists of rows of a run, by their names."""
+    """Returns the lists of rows of a run by their names."""
     return {key: value for key, value in run.items() if isinstance(value, list) and value and isinstance(value[0], dict)}
 
 
 def rows_of_google_benchmark(rows):
-    """A row for each benchmark: the medians of its repetitions, and how many there were."""
+    """Returns a row for each benchmark: the medians of its repetitions, and their number."""
     repetitions = {}
     for row in rows:
         if row.get("run_type", "iteration") == "iteration" and "error_occurred" not in row:
@@ -54,7 +56,7 @@ def rows_of_google_benchmark(rows):
 
 
 def read_report(report, commit="", device="", note="", date=""):
-    """The run that a program's report describes."""
+    """Returns the run that a program's report describes."""
     machine = report.get("machine") if isinstance(report.get("machine"), dict) else {}
     run = {"date": date, "commit": "", "machine": machine}
     if "sources" in report and "rounds" in report:  # compare.py: the state that was compared with another one
@@ -85,7 +87,7 @@ def read_report(report, commit="", device="", note="", date=""):
 
 
 def add_run(record, run, beside=False):
-    """Adds a run. A row of an earlier run goes if the new run has it with all its figures."""
+    """Adds a run to a record. Removes a row of an earlier run if the new run has the row with all its figures."""
     if not beside:
         new = {identity(row): set(row) for rows in row_lists(run).values() for row in rows}
         for earlier in record["runs"]:
@@ -96,7 +98,7 @@ def add_run(record, run, beside=False):
 
 
 def parse_report(text):
-    """The JSON of a program, or the lines of JSON that slab_times prints."""
+    """Parses the JSON of a program, or the lines of JSON that slab_times prints."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
@@ -108,7 +110,7 @@ def read_record(path):
 
 
 def write_record(path, record):
-    """One row a line: records are read in diffs."""
+    """Writes a record with one row per line, so that diffs are readable."""
     runs = []
     for run in record["runs"]:
         parts = []

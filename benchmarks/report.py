@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the figures of README.md and of the pages in docs/ from the records in benchmarks/records, and draws their plots.
+"""Writes the figures of README.md and of the pages in docs/ from the records in benchmarks/records, and draws their
+plots.
 
 usage: benchmarks/report.py    (needs matplotlib; without it: --no-plots)
 
-A page says where a table or a sentence goes by a pair of comments with its name: <!-- name --> and <!-- end name -->. What stands between
-them is written anew; TABLES at the end of this file has all names. Everything else on the pages is written by hand, and holds no time
-that was measured. Records are the files that records.py makes, one for each table and kind of GPU.
+A page marks the place of a table or a sentence by a pair of comments with its name: <!-- name --> and <!-- end name
+-->. The text between them is replaced; TABLES at the end of this file has all names. The rest of a page is written by
+hand and contains no measured times. Records are the files that records.py makes, one for each table and kind of GPU.
 """
 
 import argparse
@@ -38,7 +39,8 @@ SHAPES = {
 
 
 class Records:
-    """Holds the records that the tables are made from. If several runs of a record have the same row, the newest one is used."""
+    """Holds the records that the tables are made from. If several runs of a record have the same row, the newest one is
+    used."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -59,12 +61,12 @@ class Records:
         self.snake = {(row["image"], row["what"]): row for row in rows}
 
     def read(self, name):
-        """The runs of a record; none if there is no such record."""
+        """Returns the runs of a record, which are empty if there is no such record."""
         path = self.folder / name
         return records.read_record(path)["runs"] if path.exists() else []
 
     def rows(self, name):
-        """The rows of a record by their names."""
+        """Returns the rows of a record by their names."""
         found = {}
         for run in self.read(name):
             for row in (*run.get("module", ()), *run.get("rows", ())):
@@ -73,7 +75,7 @@ class Records:
         return found
 
     def times(self, name, row):
-        """The times of a row in all runs that have it: where machines are compared."""
+        """Returns the times of a row in all runs that have it, to compare machines."""
         rows = [each for run in self.read(name) for each in run.get("rows", ()) if each["name"] == row]
         return [time for each in rows for time in each.get("times_ms", each.get("medians_ms", [each["ms"]]))]
 
@@ -90,7 +92,7 @@ class Records:
         return self.peers.get((library, name, where, dimension, side, sigma), {}).get("ms")
 
     def series(self, library, where, dimension):
-        """(sides, ms) of smoothing at sigma 4."""
+        """Returns (sides, ms) of smoothing at sigma 4."""
         if library in ("CudaFilters", "ITK"):
             prefix = "itk" if library == "ITK" else "host_to_host"
             pattern = rf"{prefix}/smoothing/{dimension}d/side:(\d+)/sigma_percent:400$"
@@ -115,7 +117,8 @@ class Records:
         return zip(*sorted(found.items())) if found else ((), ())
 
     def sweep(self, pattern):
-        """(value, pixels per second, copy_fraction) of the sweep's rows; the pattern's group is the value."""
+        """Returns (value, pixels per second, copy_fraction) of the sweep's rows. The group of the pattern is the
+        value."""
         found = []
         for name, row in self.module.items():
             match = re.match(pattern, name)
@@ -129,7 +132,7 @@ class Records:
 
 
 class Goal:
-    """`reached` is to be at least (or at most) `must`; None where no record has it."""
+    """A goal: `reached` must be at least (or at most) `must`. `reached` is None if no record has the value."""
 
     def __init__(self, name, what, must, reached, at_most=False, unit="", stretch=None):
         self.name, self.what, self.must, self.reached = name, what, must, reached
@@ -248,7 +251,7 @@ def typeset(text):
 
 
 def table(header, rows):
-    """Columns that no row fills are left out."""
+    """Formats a table in Markdown, without the columns that are empty in all rows."""
     if not rows:
         return "Not measured.\n"
     rows = [list(row) for row in rows]
@@ -264,13 +267,13 @@ def figure_of(ms):
 
 
 def span_of(times):
-    """One figure, or the smallest and the largest."""
+    """Formats one figure, or the smallest and the largest of several."""
     figures = [figure_of(ms) for ms in sorted(times)]
     return "" if not figures else figures[0] if figures[0] == figures[-1] else f"{figures[0]} to {figures[-1]}"
 
 
 def link_to(name, text="record"):
-    """A link to a record; fill() makes it lead there from the page that it stands on."""
+    """Returns a link to a record. fill() makes the link relative to the page."""
     return f"[{text}](benchmarks/records/{name})"
 
 
@@ -310,7 +313,7 @@ FILTERS = (
 
 
 def table_beside_itk(r):
-    """Smoothing by size, the other filters at two sizes; sigma 4."""
+    """Returns the table of smoothing at all sizes and of the other filters at two sizes, with sigma 4."""
     rows = []
     for name, text in FILTERS:
         sizes = ((2, 256), (2, 1024), (2, 4096), (2, 8192), (3, 256), (3, 512), (3, 1024)) if name == "smoothing" else ((2, 4096), (3, 256))
@@ -322,7 +325,7 @@ def table_beside_itk(r):
 
 
 def table_beside_cupy(r):
-    """Smoothing at sigma 4 and 64, and the other filters that CuPy has."""
+    """Returns the table of smoothing at sigma 4 and 64, and of the other filters that CuPy has."""
     kinds = [("smoothing", 4.0, shape) for shape in ((2, 1024), (2, 8192), (3, 256), (3, 512))]
     kinds += [("smoothing", 64.0, shape) for shape in ((2, 8192), (3, 512))]
     kinds += [(name, 4.0, (3, 512)) for name in ("magnitude", "laplacian")]
@@ -370,7 +373,8 @@ def table_of_smoothing_resident(r):
 
 
 def table_of_filters(r):
-    """A row for each filter and sigma, a column for each image: the time, and in brackets that of the host."""
+    """Returns a table with a row for each filter and sigma and a column for each image: the time, and in brackets the
+    host's."""
     images = ((2, 256), (2, 1024), (2, 2048), (2, 4096), (2, 8192), (3, 64), (3, 256), (3, 512))
     rows = {}
     for name in r.module:
@@ -397,7 +401,7 @@ def table_of_two_way(r):
 
 
 def table_of_snake_for_users(r):
-    """The schedule and the removal of nodes that the filter has by default."""
+    """Returns the table for the default schedule, with removal of nodes."""
     lines = []
     for image in ("15 MP", "100 MP", "150 MP"):
         gpu, many, one = (r.snake.get((image, f"CoarseToFine + removal, {where}")) for where in ("GPU", "CPU, 16 threads", "CPU, 1 thread"))
@@ -411,7 +415,7 @@ SNAKE_IMAGES = ("15 MP", "100 MP", "150 MP")
 
 
 def table_of_snake(r):
-    """All schedules on all machines, beside what the paper reports."""
+    """Returns the table of all schedules on all machines, with the paper's figures."""
     lines = []
     for what in dict.fromkeys(what for _, what in r.snake):
         rows = [r.snake.get((image, what)) for image in SNAKE_IMAGES]
@@ -458,7 +462,7 @@ def table_of_first_calls(r):
 
 
 def table_of_speed(r):
-    """The table of the first page."""
+    """Returns the speed table of the first page."""
     rows = []
     for dimension, side in ((2, 256), (2, 1024), (2, 8192), (3, 256), (3, 512), (3, 1024)):
         ours, itk = (r.whole(prefix, "smoothing", dimension, side) for prefix in ("host_to_host", "itk"))
@@ -468,7 +472,7 @@ def table_of_speed(r):
 
 
 def describe_machines(r):
-    """How much machines of one kind differ."""
+    """Describes how much machines of one kind differ."""
     rows = []
     for dimension, side in ((2, 8192), (2, 16384), (3, 512), (3, 1024)):
         name = f"host_to_host/smoothing/{dimension}d/side:{side}/sigma_percent:400"
@@ -488,7 +492,7 @@ def rows_of_runs(r, record, name):
 
 
 def table_of_slabs(r):
-    """Images in slabs: what several machines measured."""
+    """Returns the table of images in slabs, as measured on several machines."""
     cases = {}
     for run in r.read("h200/slabs.json"):
         for row in run.get("cases", ()):
@@ -526,13 +530,13 @@ def table_of_file_streaming(r):
 
 
 def regions_of(r, scene):
-    """How many regions each side of a scene has."""
+    """Returns the number of regions for each side of a scene."""
     rows = [row for run in r.read("h200/partition.json") for row in run.get("scenes", ()) if row["name"] == scene]
     return {row["side"]: f"{row['regions']:,}" for row in rows}
 
 
 def table_of_partitions(r):
-    """Synthetic fields, and the radar picture of the examples."""
+    """Returns the table of synthetic fields and of the radar picture of the examples."""
     lines = []
     for scene, text in (("partition", "fields"), ("partition_of_picture", "picture")):
         for side, regions in regions_of(r, scene).items():
@@ -567,7 +571,7 @@ def table_of_partitions_on_host(r):
 
 
 def table_of_many_partitions(r):
-    """A hundred images in one call."""
+    """Returns the table of a hundred images in one call."""
     lines = []
     for name, text in (("partition_hundred", "partitions, C++"), ("partition_labels_hundred", "label maps, C++")):
         rows = [
@@ -602,7 +606,7 @@ def table_of_label_map_polygons(r):
 
 
 def table_of_accuracy(r):
-    """Beside the truth, and how other methods do on scenes of the same kind."""
+    """Returns the table of the accuracy of this and other methods, measured on scenes with known boundaries."""
     runs = r.read("host/partition_accuracy.json")
     methods = {(row["looks"], row["contrast"], row["method"]): row for run in runs for row in run.get("methods", ())}
     lines = []
@@ -769,7 +773,8 @@ def table_of_accurate(r):
 
 # --- other GPUs -------------------------------------------------------------------------------------------------------
 
-# Bandwidths of data sheets in 1e9 bytes per second: of the memory, and of the link in one direction (PCIe 3, 4 or 5 with 16 lanes).
+# Bandwidths of data sheets in 1e9 bytes per second: of the memory, and of the link in one direction (PCIe 3, 4 or 5
+# with 16 lanes).
 LINKS = {3: 16, 4: 32, 5: 64}
 GPUS = (
     ("Tesla T4", 320, 3),
@@ -785,7 +790,8 @@ MEASURED_TOO = ("H100 SXM", 3350, 5)
 
 
 def measured_fractions(r):
-    """Which shares of the data sheet's bandwidths of memory and link were reached with 512^3 float pixels at sigma 4."""
+    """Returns the fractions of the data sheet's memory and link bandwidths that were reached with 512^3 float pixels at
+    sigma 4."""
     image = 512**3 * 4e-6  # 1e9 bytes per second times milliseconds
     kernels, whole = r.resident("512^3", 4.0), r.whole("host_to_host", "smoothing", 3, 512)
     _, memory, link = MEASURED_GPU
@@ -893,7 +899,7 @@ def find_pages(repository):
 
 
 def wrap(text, width=120):
-    """The text with its paragraphs in lines of that width; tables, lists and code keep their lines."""
+    """Wraps the paragraphs of a text to lines of that width. Tables, lists and code keep their lines."""
     parts = text.split("\n\n")
     return "\n\n".join(
         part if re.match(r"[|*]|    ", part) else textwrap.fill(part, width, break_long_words=False, break_on_hyphens=False)
@@ -902,7 +908,7 @@ def wrap(text, width=120):
 
 
 def fill(page, r, folder):
-    """The page with all its tables written anew; `folder` is where it stands in the repository."""
+    """Returns the page with all its tables replaced. `folder` is the folder of the page in the repository."""
 
     def write(match):
         name = match["name"]
@@ -919,7 +925,7 @@ def fill(page, r, folder):
 
 
 def find_picture_folder(docs):
-    """Where the pictures of the pages stand."""
+    """Returns the folder of the pictures of the pages."""
     return next(iter(sorted(docs.rglob("performance_sizes.png"))), docs / "performance_sizes.png").parent
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plots of docs/user/performance.md and docs/developer/performance_limits.md, drawn from the Records of report.py."""
+"""Draws the plots of docs/user/performance.md and docs/developer/performance_limits.md from the Records of
+report.py."""
 import math
 
 from plot_style import WIDTH, label_powers, label_times, name_curve, name_ends, pyplot, save
@@ -13,8 +14,8 @@ COLOURS = {
     "SciPy": "0.4",
 }
 KEYS = {"this module": "CudaFilters", "OpenCV": "OpenCV (CPU)"}  # where the records have another name
-# Floating-point operations of a pixel in one pass: Deriche's filter of order 4 in its direct form, 8 products and 7 sums in each
-# direction and one sum of both; and what the partitioned filter's documentation says.
+# Floating-point operations per pixel in one pass: for Deriche's filter of order 4 in its direct form, 8 products and 7
+# sums in each direction and one sum of both directions; for the partitioned filter, the numbers of its documentation.
 RECURSIVE_OPERATIONS = 31
 PARTITIONED_OPERATIONS = 40
 PEAK = 132 * 128 * 2 * 1.98e9  # multiprocessors, lanes, fused multiply-add, clock
@@ -28,7 +29,7 @@ def draw_all(r, folder, sweeps):
 
 
 def roofline_points(r):
-    """(text, operations of a pixel, pixels per second and pass) of the passes that were measured."""
+    """Returns (text, operations per pixel, pixels per second and pass) of the measured passes."""
     for shape, pixels, passes in (("8192^2", 8192**2, 2), ("512^3", 512**3, 3)):
         for sigma in (4.0, 64.0):
             ms = r.resident(shape, sigma)
@@ -145,7 +146,7 @@ def draw_sigmas(r, path):
 
 
 def draw_sweeps(r, path, sweeps):
-    """Five panels; those without a record stay empty."""
+    """Draws five panels. A panel without a record stays empty."""
     figure = pyplot.figure(figsize=(WIDTH, 6.6), layout="constrained")
     grid = figure.add_gridspec(2, 6)
     above = [figure.add_subplot(grid[0, :3]), figure.add_subplot(grid[0, 3:])]

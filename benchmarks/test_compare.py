@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of compare.py, with programs that print the times they are told as Google Benchmark does."""
+"""Tests of compare.py, with programs that print given times in the format of Google Benchmark."""
 import contextlib
 import io
 import json
@@ -17,8 +17,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import compare  # noqa: E402
 
 SEED = 7
-# In the folder of a bundle, times.json holds {row: [ms of each round, ...]}; the last one is repeated. A time of null ends the program,
-# a text is an error of the row. Every start adds a line to calls.txt.
+# In the folder of a bundle, times.json holds {row: [ms of each round, ...]}; the last one is repeated. A time of null
+# ends the program, a text is an error of the row. Every start adds a line to calls.txt.
 FAKE_PROGRAM = """\
     #!{python}
     import json, pathlib, re, sys, time

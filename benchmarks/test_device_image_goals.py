@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of device_image_goals.py, with programs that print the times they are told as Google Benchmark and GoogleTest do."""
+"""Tests of device_image_goals.py, with programs that print given times in the formats of Google Benchmark and
+GoogleTest."""
 import contextlib
 import io
 import json
@@ -84,7 +85,7 @@ class GoalsTest(unittest.TestCase):
         self.write("CudaFiltersCudaGTestDriver", FAKE_UNITS.format(python=sys.executable, outcome=outcome))
 
     def call(self, times):
-        """Exit status, table and record."""
+        """Returns (exit status, table, record)."""
         (self.folder / "times.json").write_text(json.dumps(times))
         output = self.folder / "goals.json"
         command = ["device_image_goals.py", "--program", str(self.folder / "gaussian_benchmark"), "--output", str(output)]

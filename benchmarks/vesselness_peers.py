@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times measures over five scales beside CuPy, scikit-image and ITK, on the same machine in the same run.
+"""Times vesselness over five scales by this module, CuPy, scikit-image and ITK, on the same machine in the same run.
 
 usage: vesselness_peers.py PATH/TO/gaussian_benchmark [--output record.json] [--time S]
 
 CuPy: six Gaussian derivatives, its eigvalsh, and the formula of objectness, on a resident image. scikit-image: frangi()
-on the processor. ITK: its multi-scale filter on all cores. Sigmas are 1 to 4 pixels. The factors compare times of a
-voxel, because the peers take smaller images. scikit-image normalises in its own way: compare times, not responses.
+on the processor. ITK: its multi-scale filter on all cores. Sigmas are 1 to 4 pixels. The factors compare times per
+voxel, because the peers process smaller images. Compare only times, not responses, because scikit-image normalises
+differently.
 """
 
 import argparse
@@ -31,7 +32,7 @@ def run_cupy(budget, side):
         return ndimage.gaussian_filter(image, sigma, order=order, mode="nearest") * sigma**2
 
     def objectness(values):
-        """Of bright lines, with ITK's defaults."""
+        """Returns the objectness of bright lines, with ITK's defaults."""
         order = cupy.argsort(abs(values), axis=-1)
         small, middle, large = cupy.moveaxis(cupy.take_along_axis(values, order, axis=-1), -1, 0)
         plate = (middle / large) ** 2
@@ -64,7 +65,8 @@ def run_skimage(budget, side):
 
 
 def add_factors(record):
-    """Times of a voxel over those of the largest image that this module filtered on the device."""
+    """Adds the ratios of the time per voxel to this module's time on the device, which is taken from its largest
+    image."""
 
     def per_voxel(ms, side):
         return ms / side**3

@@ -1,4 +1,4 @@
-# The ITK modules needed. Named everywhere: without COMPONENTS find_package(ITK) links all of them.
+# The ITK modules that are needed. They are always passed to find_package(ITK), which otherwise links all modules.
 set(CudaFilters_ITK_COMPONENTS
     ITKCommon
     ITKImageFeature
@@ -15,7 +15,7 @@ set(CudaFilters_ITK_TEST_COMPONENTS
     ITKIOPNG
     ITKIOMeta
     ITKIONRRD)
-# The formats that the command and the example programs read and write.
+# The modules of the image formats that the command and the example programs read and write.
 set(CudaFilters_ITK_FORMAT_COMPONENTS
     ITKIOImageBase
     ITKIOPNG
@@ -23,5 +23,5 @@ set(CudaFilters_ITK_FORMAT_COMPONENTS
     ITKIOMeta
     ITKIONRRD
     ITKIONIFTI)
-# What the command needs besides.
+# Additional modules for the command.
 set(CudaFilters_ITK_APP_COMPONENTS ITKImageGrid ITKImageStatistics)

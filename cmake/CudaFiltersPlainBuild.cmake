@@ -1,4 +1,5 @@
-# The build against an installed ITK, which has no module macros: library, package for find_package(CudaFilters), tests.
+# Builds the module against an installed ITK, which has no module macros: library, package for find_package(CudaFilters)
+# and tests.
 include(CTest)
 include(GNUInstallDirs)
 include(GenerateExportHeader)
@@ -17,7 +18,7 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CudaFilters_INSTALL_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/CudaFilters)
 set(CudaFilters_INSTALL_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/CudaFilters)
 
-# Takes the place of itk_module_add_library() in src/CMakeLists.txt.
+# Replaces itk_module_add_library() in src/CMakeLists.txt.
 function(cudafilters_add_library name)
   add_library(${name} ${ARGN})
   add_library(CudaFilters::${name} ALIAS ${name})

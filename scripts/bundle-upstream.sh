@@ -3,7 +3,7 @@
 # Makes build/upstream-bundle and build/upstream-bundle.tar.xz: ITK's own tests with this module's filters on the GPU,
 # their data, and all libraries that they need except the C library and the driver. The bundle runs on any x86-64 Linux
 # with CTest, Python and an NVIDIA driver:
-#   build/upstream-bundle/run.sh   prints the table of scripts/upstream-tests.sh; results in $OUT (default: beside run.sh)
+#   build/upstream-bundle/run.sh   prints the table of scripts/upstream-tests.sh; results in $OUT (default: here)
 # Usage: scripts/bundle-upstream.sh [--backend cuda|host] [--no-install]
 #   --backend     where the module's filters run (default: cuda, which needs nvcc)
 #   --no-install  install no packages

@@ -33,7 +33,7 @@ def read(folder, name):
 
 
 def round_up(value):
-    """A round number not below the value, for the colour scale."""
+    """Returns a round number that is not below the value, for the colour scale."""
     if value <= 0.0:
         return 1e-6
     power = 10.0 ** np.floor(np.log10(value))
@@ -41,7 +41,7 @@ def round_up(value):
 
 
 def grey_levels(value):
-    """Exactly zero is said as such: on the host the filter is ITK's own code."""
+    """Describes a difference. Exactly zero gets its own words, because on the host the filter is ITK's own code."""
     return "no difference" if value == 0.0 else f"at most {value:.1e} of 255 grey levels"
 
 

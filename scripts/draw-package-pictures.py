@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures that the Python package computes itself, on any machine. Usage: draw-package-pictures.py PICTURES [NAME...]
+"""Draws the pictures that the Python package computes itself, on any machine.
+Usage: draw-package-pictures.py PICTURES [NAME...]
 
-Draws partition.png, partition_mr.png, profile.png, microscopy.png and speed.png into PICTURES, which is docs/pictures; with names, those
-alone. The images are the samples of examples/data, except for the disc of profile.png. Partitions are the same bit for bit on the host and
-on a GPU. speed.png shows the table of README.md. Needs the package itk-cudafilters, SciPy and matplotlib.
+Draws partition.png, partition_mr.png, profile.png, microscopy.png and speed.png into PICTURES, which is docs/pictures;
+with names, those alone. The images are the samples of examples/data, except for the disc of profile.png. Partitions are
+the same bit for bit on the host and on a GPU. speed.png shows the table of README.md. Needs the package
+itk-cudafilters, SciPy and matplotlib.
 """
 import importlib.util
 import pathlib
@@ -37,7 +39,7 @@ def show(axis, pixels, title, **how):
 
 
 def add_boundaries(axis, partition, width):
-    """Draws the edges that have a region on either side."""
+    """Draws the edges between two regions, without the border of the image."""
     from matplotlib.collections import LineCollection
 
     inner = partition.edges[(partition.edges[:, 2:] != 0).all(axis=1), :2]
@@ -45,7 +47,7 @@ def add_boundaries(axis, partition, width):
 
 
 def draw_partition(plt, path):
-    """Shows the whole scene with its boundaries, and below a detail: the image, the boundaries, the means."""
+    """Draws the whole scene with its boundaries, and below it a detail: the image, the boundaries and the means."""
     import itk_cudafilters
 
     amplitude = read("sar_fields_1000x500.png")
@@ -72,7 +74,7 @@ def draw_partition(plt, path):
 
 
 def draw_partition_mr(plt, path):
-    """Shows a slice whose tissues change in grey value by themselves."""
+    """Draws the partition of a slice whose tissues are not uniform in grey value."""
     import itk_cudafilters
 
     pixels = read("BrainProtonDensitySlice.png")
@@ -86,7 +88,8 @@ def draw_partition_mr(plt, path):
 
 
 def draw_profile(plt, path):
-    """Shows what smoothing leaves beside a bright disc on a ground of 0, by the two approximations and by SciPy."""
+    """Draws the residue that smoothing leaves beside a bright disc on a ground of 0, for both approximations and
+    SciPy."""
     import itk_cudafilters
     import scipy.ndimage
 
@@ -131,7 +134,8 @@ def draw_profile(plt, path):
 
 
 def draw_microscopy(plt, path):
-    """Shows a slice and an upright cut of a stack: as it is, smoothed, and as a difference of Gaussians."""
+    """Draws a slice and a vertical section of a stack: the input, the smoothed stack and the difference of
+    Gaussians."""
     import itk_cudafilters
 
     stack = read("NucleiPhantom.tif")
@@ -156,7 +160,7 @@ def draw_microscopy(plt, path):
 
 
 def read_speed():
-    """The rows of README's table of speed: the image, and the milliseconds of the first two columns of times."""
+    """Returns the rows of README's speed table: the image, and the milliseconds of the first two columns of times."""
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     table = re.search(r"<!-- speed -->(.*?)<!-- end speed -->", text, re.S)[1]
     rows = []
@@ -169,7 +173,7 @@ def read_speed():
 
 
 def draw_speed(plt, path):
-    """Draws two bars for each row of README's table, on a logarithmic axis, with the quotient of the times."""
+    """Draws two bars for each row of README's speed table, on a logarithmic axis, with the ratio of the times."""
     rows = read_speed()
     figure, axis = plt.subplots(figsize=(WIDTH, 0.52 * len(rows) + 0.9), layout="constrained")
     for place, (_, ours, host) in enumerate(rows):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER PICTURES
 
-FOLDER is what scripts/gpu-pictures.sh wrote. Draws segmentation.png, snake_limits.png, smooth_volume.png and vesselness.png into PICTURES,
-which is docs/pictures. Refuses a record that was not made on a GPU, before it draws anything. Needs NumPy and matplotlib.
-scripts/draw-package-pictures.py draws the pictures that need no GPU.
+FOLDER is what scripts/gpu-pictures.sh wrote. Draws segmentation.png, snake_limits.png, smooth_volume.png and
+vesselness.png into PICTURES, which is docs/pictures. Refuses a record that was not made on a GPU, before it draws
+anything. Needs NumPy and matplotlib. scripts/draw-package-pictures.py draws the pictures that need no GPU.
 """
 import gzip
 import json
@@ -16,12 +16,13 @@ RECORDS = (
 )
 CONTOUR = "#ff8c00"
 WIDTH = 9.0  # inches of 100 pixels
-# The part of the radar image that is as high as the magnetic resonance slice: x, y of its corner; twice as wide as the slice.
+# x and y of the corner of the shown part of the radar image, which is as high as the magnetic resonance slice and twice
+# as wide.
 RADAR_CORNER = (560, 70)
 
 
 def read_records(folder):
-    """All records by name."""
+    """Returns all records by their names."""
     records = {}
     for name in RECORDS:
         path = folder / f"{name}.json"
@@ -39,7 +40,7 @@ NIFTI_TYPES = {2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u
 
 
 def read_nifti(path):
-    """Pixels of a NIfTI-1 file as [z, y, x], and the spacing along x, y and z."""
+    """Returns the pixels of a NIfTI-1 file, indexed [z, y, x], and the spacing along x, y and z."""
     import numpy as np
 
     data = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
@@ -53,7 +54,8 @@ def read_nifti(path):
 
 
 def read_contour(path, record):
-    """x and y of the polygon in pixels; the first and last vertex are the same. The sample images have their origin at 0, 0."""
+    """Returns x and y of the polygon in pixels. The first and the last vertex are equal. The origin of the sample
+    images is 0, 0."""
     import numpy as np
 
     ring = json.loads(path.read_text(encoding="utf-8"))["features"][0]["geometry"]["coordinates"][0]
@@ -61,7 +63,7 @@ def read_contour(path, record):
 
 
 def device_of(records):
-    """The device's name, which the comparison notes; all records are of one machine."""
+    """Returns the device's name, which only the comparison records. All records come from one machine."""
     return records["sar-compare"].get("device") or "GPU"
 
 
@@ -85,7 +87,7 @@ def draw_outline(axis, plt, folder, name, image, record):
 
 
 def draw_segmentation(plt, folder, records, path):
-    """The bright field, as large as the slice, and the slice."""
+    """Draws the segmented field of the radar image, and the slice at the same size."""
     sar, mr = records["sar-segment"], records["mr-segment"]
     width, height = mr["size"]
     x, y = RADAR_CORNER
@@ -114,13 +116,14 @@ def draw_limits(plt, folder, records, path):
 
 
 def draw_volume(plt, folder, records, path):
-    """Rows: before and after. Columns: the three middle slices, in millimetres."""
+    """Draws the three middle slices of the volume, with axes in millimetres, before and after smoothing."""
     before, spacing = read_nifti(folder / "volume.nii.gz")
     after, _ = read_nifti(folder / "volume-smoothed.nii")
     record = records["volume-smooth"]
     white = float(sorted(before.ravel())[int(0.995 * before.size)])
     middle = [length // 2 for length in before.shape]
-    # The volume's y runs from the neck to the crown, its z from back to front: name, slice, millimetres of a pixel across and down.
+    # The volume's y runs from the neck to the crown, its z from back to front: name, slice, millimetres of a pixel
+    # across and down.
     cuts = (
         ("coronal", lambda v: v[middle[0], ::-1], spacing[0], spacing[1]),
         ("axial", lambda v: v[::-1, middle[1]], spacing[0], spacing[2]),
@@ -145,7 +148,7 @@ def draw_projection(axis, values, aspect, title, **colours):
 
 
 def draw_vesselness(plt, folder, records, path):
-    """Maximum intensity projections of the phantom and of two measures, and the sigma that gave the largest response."""
+    """Draws maximum intensity projections of the phantom and of two measures, and the sigma of the largest response."""
     import numpy as np
 
     before, spacing = read_nifti(folder / "vessels.nii.gz")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of this bundle, and on request its benchmarks, and writes the machine and the results as JSON.
+"""Runs the tests of this bundle, and on request its benchmarks, and writes a record of the machine and the results as
+JSON.
 
-Needs nothing but Python 3.8. Every program has a time limit; a unit that crashes or hangs counts as failed, and the units after
-it are run all the same.
+Needs only Python 3.8. Each program has a time limit. A unit that crashes or hangs counts as failed, and the program is
+started again for the units after it.
 """
 import argparse
 import concurrent.futures
@@ -20,7 +21,7 @@ import tempfile
 import time
 
 BUNDLE = pathlib.Path(__file__).resolve().parent
-RESTARTS = 8  # of a program whose units crash
+RESTARTS = 8  # largest number of restarts of a program whose units crash
 
 
 class Results:
@@ -44,7 +45,7 @@ class Results:
 
 
 class Clock:
-    """The time left: for one program, and for all."""
+    """Keeps the remaining time of a program and of all programs."""
 
     def __init__(self, per_program, overall):
         self.per_program = per_program
@@ -83,7 +84,8 @@ def list_units(program, limit):
 
 
 def read_units(report, output):
-    """The outcomes in a GoogleTest report; the reasons of skipped units stand in the output alone."""
+    """Returns the outcomes in a GoogleTest report. The reasons of skipped units are taken from the output, which alone
+    has them."""
     outcomes = []
     reasons = dict(re.findall(r"^\[ RUN +\] (\S+)\n(.*?)^\[ +SKIPPED +\]", output, re.MULTILINE | re.DOTALL))
     for suite in report.get("testsuites", []):
@@ -99,7 +101,8 @@ def read_units(report, output):
 
 
 def read_output(output, reason):
-    """The outcomes of a program that did not live to write its report; the unit that was running failed."""
+    """Returns the outcomes of a program that ended before it wrote its report. The unit that was running counts as
+    failed."""
     kinds = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
     finished = re.findall(r"^\[ RUN +\] (\S+)\n(.*?)^\[ +(OK|FAILED|SKIPPED) +\] \1", output, re.MULTILINE | re.DOTALL)
     outcomes = [(name, kinds[kind], text.strip()) for name, text, kind in finished]
@@ -117,7 +120,7 @@ def run_units(program, wanted, clock, work):
         report = work / f"{program.name}.json"
         if report.exists():
             report.unlink()
-        # A flag file: the names of thousands of units do not fit on a command line.
+        # Pass a flag file, because the names of thousands of units do not fit on a command line.
         flags = work / f"{program.name}.txt"
         flags.write_text("--gtest_filter=" + ":".join(left) + "\n")
         limit = clock.limit()
@@ -184,7 +187,7 @@ def run_tests(arguments, clock, work):
         tests = [test for test in json.loads((BUNDLE / "data/tests.json").read_text()) if is_wanted(test["name"])]
         return "programs", [run_command(test, clock, work) for test in tests], time.monotonic() - start
 
-    # At once: most of the units' time goes into references on the processor.
+    # Run the programs concurrently, because the units spend most of their time computing references on the processor.
     with concurrent.futures.ThreadPoolExecutor() as pool:
         jobs = [pool.submit(run_program, program) for program in sorted(BUNDLE.glob("bin/*GTestDriver"))]
         jobs.append(pool.submit(run_commands))
@@ -195,7 +198,7 @@ def run_tests(arguments, clock, work):
 
 
 def run_benchmarks(arguments, clock, work):
-    """All rows of all benchmark programs, as Google Benchmark reports them."""
+    """Runs all benchmark programs and returns their rows as Google Benchmark reports them."""
     rows = []
     for program in sorted(BUNDLE.glob("bin/*benchmark")):
         report = work / f"{program.name}.json"
@@ -242,7 +245,7 @@ def describe_machine():
 
 
 def pack_counters(folder, archive):
-    """The counters of a coverage build (gcov), under their absolute paths of the machine that built it."""
+    """Packs the counters of a coverage build (gcov), under their absolute paths on the machine that built it."""
     counters = sorted(folder.rglob("*.gcda"))
     if not counters:
         raise SystemExit("error: --coverage needs the bundle that bundle.sh --coverage makes: no counters were written")
@@ -273,7 +276,7 @@ def main():
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "machine": describe_machine(),
         "source": json.loads((BUNDLE / "data/source.json").read_text()),
-        # Records are published: no path of the machine.
+        # Remove the path of the program, because records are published.
         "arguments": {name: value for name, value in vars(arguments).items() if name not in ("output", "coverage")},
     }
     print("\n".join(record["machine"]["cudafilters_info"]))

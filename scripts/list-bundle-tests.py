@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lists, as JSON, the tests of a build that can run from a bundle: all that CTest knows but those that compile something.
+"""Lists, as JSON, the tests of a build that can run from a bundle: all tests of CTest except those that compile.
 
-Usage: list-bundle-tests.py BUILD BUNDLE REPOSITORY. Test data and the test driver of ITK are copied into the bundle. In the
-commands, {bundle} stands for the bundle's folder and {work} for a folder to write in.
+Usage: list-bundle-tests.py BUILD BUNDLE REPOSITORY. Test data and the test driver of ITK are copied into the bundle. In
+the commands, {bundle} stands for the bundle's folder and {work} for a folder to write in.
 """
 import json
 import os
@@ -62,7 +62,7 @@ class Paths:
 
 
 def describe(test, paths):
-    """The test as the bundle's checker wants it; None if it cannot run there."""
+    """Returns a test in the form that gpu-check.py reads, or None if it cannot run from a bundle."""
     command = test["command"]
     if pathlib.Path(command[0]).name.startswith("python"):
         return None  # checks of files of the repository

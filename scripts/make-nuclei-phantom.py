@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes examples/data/NucleiPhantom.tif: a confocal stack of cell nuclei as a microscope would see them, drawn by a program.
-Usage: make-nuclei-phantom.py FILE.tif. Needs NumPy and Pillow. The same pixels each time.
+"""Makes examples/data/NucleiPhantom.tif: a synthetic confocal stack of cell nuclei, as a microscope would image them.
+Usage: make-nuclei-phantom.py FILE.tif. Needs NumPy and Pillow. The pixels are the same in each run.
 """
 import sys
 
@@ -25,7 +25,7 @@ def blur(volume):
 
 
 def make_centres(rng, size):
-    """Places that are further from each other than nuclei touch."""
+    """Returns random centres whose distances are large enough that nuclei do not touch."""
     centres = []
     while len(centres) < NUCLEI:
         place = rng.uniform(0.06, 0.94, 3) * size

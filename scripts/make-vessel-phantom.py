@@ -23,7 +23,7 @@ def grow(rng, place, heading, radius, places, radii):
     for _ in range(int(length / STEP)):
         bend += 0.15 * rng.normal(size=3) - 0.05 * bend
         heading = heading + 0.035 / np.sqrt(radius) * bend
-        # Back to the middle, where a vessel would leave the volume.
+        # Turn back towards the middle before a vessel leaves the volume.
         heading -= 0.03 * np.sign(place / (SIZE * SPACING) - 0.5) * (np.abs(place / (SIZE * SPACING) - 0.5) > 0.38)
         heading /= np.linalg.norm(heading)
         place = place + STEP * heading
@@ -42,7 +42,7 @@ def grow(rng, place, heading, radius, places, radii):
 
 
 def render(places, radii):
-    """Coverage of each pixel by the vessels, with edges that are one pixel wide."""
+    """Returns the coverage of each pixel by the vessels, with edges that are one pixel wide."""
     coverage = np.zeros(SIZE[::-1])
     edge = float(SPACING.mean())
     for place, radius in zip(places, radii):

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the constants of Approximation = Accurate: three conjugate pairs of exponentials for the Gaussian and its derivatives.
+"""Fits the constants of Approximation = Accurate: three conjugate pairs of exponentials for each derivative order.
 
-With t = n / sigma, half of the kernel of order k is h_k(t) = Re sum_j c_jk exp(p_j t), t >= 0, and the poles p_j are the same for
-the three orders. It approximates the k-th derivative of exp(-t^2/2), under these constraints on its moments:
+With t = n / sigma, half of the kernel of order k is h_k(t) = Re sum_j c_jk exp(p_j t), t >= 0, and the poles p_j are
+the same for the three orders. It approximates the k-th derivative of exp(-t^2/2), under these constraints on its
+moments:
 
     order 0   int h = int t^2 h = sqrt(pi/2)    sum and standard deviation of the Gaussian
     order 1   h(0) = 0, int t h = -sqrt(pi/2)   an odd function; unit response to a ramp
     order 2   int h = 0, int t^2 h = sqrt(2 pi) none to constants; unit response to t^2/2
 
-For given poles the weights are linear: a constrained least-squares problem whose weights are updated until the largest error is
-as small as it can be (Lawson, 1961). The poles minimise the largest of the three orders' errors, each in units of its goal, by
-the method of Nelder and Mead. Sampling at the pixels breaks the moments by what the sampling adds, which is much at small sigma;
-the filter restores them when it makes a kernel (normalise() here, MakeAccurateImpulseResponse() in the module).
+For given poles the weights are linear: a constrained least-squares problem whose weights are updated until the largest
+error is as small as it can be (Lawson, 1961). The poles minimise the largest of the three orders' errors, each in units
+of its goal, by the method of Nelder and Mead. Sampling at the pixels changes the moments, especially at small sigma.
+The filter restores them when it makes a kernel (normalise() here, MakeAccurateImpulseResponse() in the module).
 
-usage: fit_gaussian_exponentials.py           fits (a minute), writes the table beside this file and the C++ header, prints figures
-       fit_gaussian_exponentials.py --check   checks the committed table and header instead of fitting; exit code 1 if they fail
+usage: fit_gaussian_exponentials.py           fits, which takes a minute; writes the table in the folder of this file
+                                              and the C++ header; prints figures
+       fit_gaussian_exponentials.py --check   checks the committed table and header instead of fitting; exit status 1
+                                              if they miss a goal
 """
 import argparse
 import json
@@ -36,31 +39,31 @@ PAIRS = 3
 ROOT = math.sqrt(math.pi / 2.0)
 # Largest error of each order, relative to the largest value of what it approximates; of orders 1 and 2 on blobs.
 GOALS = (1e-5, 2e-4, 1e-3)
-# The same for the fit of the continuous kernels. At sigma below a pixel few samples make up the sum that normalises order 0, and
-# their errors add up: twice as good as its goal.
+# Goals for the fit of the continuous kernels. At sigma below a pixel, the sum that normalises order 0 has few samples,
+# whose errors add up. The fit of order 0 must therefore be twice as good as its goal.
 FIT_GOALS = (5e-6, 2e-4, 1e-3)
 PEAKS = (1.0, math.exp(-0.5), 1.0)
-# Where the search for the poles begins: exponents of Deriche (1993), continued by a third pair.
+# Start of the search for the poles: the exponents of Deriche (1993), with a third pair added.
 FIRST_POLES = (-2.2 + 0.5j, -2.1 + 1.6j, -2.0 + 2.8j)
 
 
 def derivative(order, t):
-    """The derivative of exp(-t^2/2) of that order."""
+    """Returns the derivative of exp(-t^2/2) of that order."""
     return (numpy.ones_like(t), -t, t * t - 1.0)[order] * numpy.exp(-0.5 * t * t)
 
 
 def columns(values):
-    """Re(c v) as a product of a matrix with (Re c, Im c)."""
+    """Returns the matrix whose product with (Re c, Im c) is Re(c v)."""
     return numpy.concatenate([values.real, -values.imag], axis=-1)
 
 
 def moment(poles, k):
-    """int t^k exp(p t) dt = k! / (-p)^(k+1)."""
+    """Returns int t^k exp(p t) dt = k! / (-p)^(k+1) over t >= 0."""
     return columns(math.factorial(k) / (-poles) ** (k + 1))
 
 
 def constraints(poles, order):
-    """Rows and right-hand sides of the moment constraints."""
+    """Returns the rows and right-hand sides of the moment constraints."""
     if order == 0:
         return numpy.array([moment(poles, 0), moment(poles, 2)]), numpy.array([ROOT, ROOT])
     if order == 1:
@@ -69,7 +72,7 @@ def constraints(poles, order):
 
 
 def fit_weights(poles, order, t, iterations):
-    """Weights with the smallest largest error found, and that error."""
+    """Returns the weights with the smallest maximum error that was found, and this error."""
     rows, values = constraints(poles, order)
     particular = numpy.linalg.lstsq(rows, values, rcond=None)[0]
     null_space = numpy.linalg.svd(rows)[2][len(values):].T
@@ -91,7 +94,7 @@ def fit_weights(poles, order, t, iterations):
 
 
 def fit():
-    """Poles, weights by order, and errors by order."""
+    """Returns the poles, the weights of each order and the errors of each order."""
     from scipy.optimize import minimize
 
     t = 8.0 * numpy.linspace(0.0, 1.0, 401) ** 1.5  # the error oscillates faster near 0
@@ -114,7 +117,7 @@ def fit():
     return poles, [f[0] for f in fits], [f[1] for f in fits]
 
 
-# What the module makes of the constants, and the goals that it is to reach.
+# The module's use of the constants, and the goals that it must reach.
 
 
 def half_kernel(poles, weights, sigma, length):
@@ -123,7 +126,7 @@ def half_kernel(poles, weights, sigma, length):
 
 
 def normalise(poles, weights, order, sigma):
-    """Half of the discrete kernel, n >= 0, with exact discrete moments."""
+    """Returns half of the discrete kernel, n >= 0, scaled so that its discrete moments are exact."""
     length = int(40 * sigma) + 60
     n = numpy.arange(length)
     h = half_kernel(poles, weights[order], sigma, length)
@@ -137,14 +140,14 @@ def normalise(poles, weights, order, sigma):
 
 
 def convolve_at(h, odd, f, x):
-    """sum over n of h(n) f(x - n)."""
+    """Returns the sum over n of h(n) f(x - n)."""
     n = numpy.arange(1, len(h))
     sign = -1.0 if odd else 1.0
     return h[0] * f(x) + (h[1:, None] * (f(x - n[:, None]) + sign * f(x + n[:, None]))).sum(axis=0)
 
 
 def smoothing_error(poles, weights, sigma):
-    """Largest difference from the sampled Gaussian of sum 1, relative to its centre."""
+    """Returns the largest difference from the sampled Gaussian of sum 1, relative to its central value."""
     h = normalise(poles, weights, 0, sigma)
     g = numpy.exp(-0.5 * (numpy.arange(len(h)) / sigma) ** 2)
     g /= 2.0 * g.sum() - g[0]
@@ -152,8 +155,9 @@ def smoothing_error(poles, weights, sigma):
 
 
 def blob_error(poles, weights, order, sigma):
-    """Worst of Gaussian blobs of width from max(1, sigma/4) to 4 sigma, off the pixel grid by 0, 1/4, 1/2 pixel: difference from
-    the derivative of the Gaussian that the exact filter gives, relative to its largest value."""
+    """Returns the largest error on Gaussian blobs of widths from max(1, sigma/4) to 4 sigma, offset from the pixel grid
+    by 0, 1/4 and 1/2 pixel: the difference from the derivative that the exact filter gives, relative to its largest
+    value."""
     h = normalise(poles, weights, order, sigma)
     narrowest = max(1.0, 0.25 * sigma)
     worst = 0.0
@@ -169,7 +173,7 @@ def blob_error(poles, weights, order, sigma):
 
 
 def step_overshoot(poles, weights, sigma):
-    """How far the response to a step leaves [0, 1]."""
+    """Returns how far the response to a step leaves [0, 1]."""
     h = normalise(poles, weights, 0, sigma)
     whole = numpy.concatenate([h[:0:-1], h])
     response = numpy.cumsum(whole)
@@ -182,7 +186,7 @@ def effective_sigma(poles, weights, sigma):
     return math.sqrt(2.0 * (n * n * h).sum()) / sigma
 
 
-# Where the error of order 0 is looked for.
+# Values of sigma at which the error of order 0 is evaluated.
 SMOOTHING_SIGMAS = tuple(numpy.geomspace(0.5, 100.0, 400))
 SIGMAS = (0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0, 50.0)
 
@@ -209,12 +213,12 @@ def print_figures(rows):
 
 
 def failures(errors, smoothing_errors, rows):
-    """What misses the goals."""
+    """Returns a list of the goals that are missed."""
     missed = [f"order {k}: error {errors[k]:.2e}" for k in range(3) if not errors[k] <= GOALS[k]]
     missed += [f"sigma {sigma}: order 0, error {error:.2e}"
                for sigma, error in zip(SMOOTHING_SIGMAS, smoothing_errors) if not error <= GOALS[0]]
     for row in rows:
-        derivatives = row["sigma"] >= 1.5  # below, the pixel grid itself sets the error
+        derivatives = row["sigma"] >= 1.5  # below, the error is dominated by the sampling on the pixel grid
         if (not row["order0"] <= GOALS[0] or not row["step_overshoot"] <= 1e-5 or
                 derivatives and not (row["order1_blobs"] <= GOALS[1] and row["order2_blobs"] <= GOALS[2])):
             missed.append(f"sigma {row['sigma']}: {row}")
