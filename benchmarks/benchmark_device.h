@@ -10,7 +10,8 @@
 
 namespace benchmark_filters
 {
-/** Whether the device cannot be used; the row is skipped then, with the reason. -1: that of new filters. */
+/** Returns whether the device cannot be used, and if so skips the row with the reason. -1 is the default device of
+ * filters. */
 inline bool
 IsDeviceMissing(benchmark::State & state, int device = -1)
 {

@@ -9,7 +9,7 @@ namespace benchmark_filters
 {
 using Sides = std::vector<int64_t>;
 
-/** Square and cubic images of filters that are not measured at every size: small, large, and between. */
+/** Sides of square and cubic images for filters that are not measured at all sizes. */
 inline const Sides Sides2D{ 128, 256, 1024, 4096, 8192 };
 inline const Sides Sides3D{ 32, 64, 256, 512 };
 } // namespace benchmark_filters

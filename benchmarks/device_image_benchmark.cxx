@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Chains of filters whose images stay on the device, as a user calls them, sigma 4.
+// Benchmarks chains of filters whose images stay on the device, called as users call them, with sigma 4.
 //
-// Rows device_images/smoothings: some smoothings, from an image in ordinary memory to the last filter's output in
-// ordinary memory, one upload and one download. Rows host_to_host/smoothings: the same filters with host images between
-// them. Rows plain_images/smoothings: host images between them that are released after use, with
+// Rows device_images/smoothings: several smoothings from an image in ordinary memory to the last filter's output in
+// ordinary memory, with one upload and one download. Rows host_to_host/smoothings: the same filters with host images
+// between them. Rows plain_images/smoothings: host images between them that are released after use, with
 // CudaFiltersConfiguration::SetKeepOnDevice().
 //
 // Rows device_images/edges: smoothing, gradient magnitude, and a download as unsigned char. Rows host_to_host/edges:
-// the two filters with host images, the second one's output as float; the conversion would come on top.
+// both filters with host images, with float output; the time of a conversion is not included.
 //
 // Rows device_images/updates: a thousand calls of Update() of one filter with alternating sigma and one
-// Synchronize() at the end. update_us is their mean, resident_us that of the same plans run by the engine, and
-// overhead_us the difference.
+// Synchronize() at the end. update_us is the mean time of a call, resident_us the time of the same plans run directly
+// by the engine, and overhead_us the difference.
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaDownloadImageFilter.h"
@@ -51,7 +51,8 @@ GetVolume(const benchmark::State & state)
   return GetRandomImage<3>(static_cast<itk::SizeValueType>(state.range(0)));
 }
 
-/** Times updates of a chain's last filter. The first filter has been changed; the last output's memory is new. */
+/** Times updates of a chain's last filter, each after the first filter was modified and with new memory for the last
+ * output. */
 void
 TimeChain(benchmark::State & state, itk::ProcessObject & first, itk::ProcessObject & last)
 {
@@ -64,8 +65,8 @@ TimeChain(benchmark::State & state, itk::ProcessObject & first, itk::ProcessObje
   }
 }
 
-/** Arguments: side; number of filters. `isKept`: whether the results between stay on the device in spite of their type.
- */
+/** Arguments: side; number of filters. `isKept`: whether intermediate results stay on the device although they are host
+ * images. */
 template <typename TBetween, bool isKept = false>
 void
 RunSmoothings(benchmark::State & state)
@@ -143,7 +144,7 @@ RunHostEdges(benchmark::State & state)
   TimeChain(state, *smoother, *edges);
 }
 
-/** Mean seconds of a run of the engine, with the plans of two sigmas in turn. */
+/** Returns the mean seconds of a run of the engine, with the plans of two sigmas in turn. */
 double
 TimeResidentRuns(size_t side, const std::array<double, 2> & sigmas)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Host to host, as in gaussian_benchmark.cxx: convolution beside ITK's, and the partitioned filter beside its own
-// implementation on the host's cores.
+// Benchmarks convolution and ITK's convolution, and the partitioned filter on the GPU and on the host's cores, from
+// host to host as in gaussian_benchmark.cxx.
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"

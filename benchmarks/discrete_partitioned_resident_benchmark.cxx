@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device-resident convolution and the partitioned filter, as resident_benchmark.h says. `copies` is the time in copies
-// of one image.
+// Benchmarks convolution and the partitioned filter on device-resident images, as described in resident_benchmark.h.
+// `copies` is the time divided by the time to copy one image.
 
 #include "gaussian/fir/FirDevice.h"
 #include "partitioned/Device.h"
@@ -31,8 +31,8 @@ MakeFirPass(unsigned int axis, double sigma)
 using RunFunction =
   std::function<void(const DeviceView &, const DeviceView &, const cuda::Workspace &, const StreamLease &)>;
 
-/** Times one filtering: `run` gets the images, a workspace and the stream, and does one pass for every axis, back and
- * forth. */
+/** Times one filtering. `run` gets the images, a workspace and the stream, and runs one pass along each axis, back and
+ * forth between the images. */
 void
 Measure(benchmark::State & state, const DeviceImage::SizeType & size, size_t workspaceBytes, const RunFunction & run)
 {

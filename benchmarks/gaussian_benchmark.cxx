@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole recursive Gaussian filters as a user calls them, from an image in ordinary host memory to the filter's own
-// output; and ITK's filters on all cores beside them, in the same process. Plans, transfers and memory are part of the
-// time; the first run, which starts CUDA and fills the pools, is not.
+// Benchmarks complete recursive Gaussian filters as users call them, from an image in ordinary host memory to the
+// filter's own output, and ITK's filters on all cores in the same process. The time includes plans, transfers and
+// allocations, but not the first run, which starts CUDA and fills the memory pools.
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
@@ -77,7 +77,7 @@ RegisterSmoothing(const std::string & suffix,
 int
 main(int argc, char * argv[])
 {
-  // This argument comes before the others, which may ask for another time.
+  // Insert this argument before the others, so that these can override the time.
   char                time[] = "--benchmark_min_time=0.1";
   std::vector<char *> arguments(argv, argv + argc);
   arguments.insert(arguments.begin() + std::min(argc, 1), time);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The figures of docs/developer/numerics.md, as JSON: impulse responses, effective sigma, errors of derivatives, and
-// what float arithmetic costs. Everything runs on the host.
+// Computes the figures of docs/developer/numerics.md as JSON: impulse responses, effective sigma, errors of
+// derivatives, and rounding errors of float arithmetic. Everything runs on the host.
 //
 // usage: gaussian_numerics OUTPUT.json
 
@@ -91,7 +91,7 @@ FilterByYoungAndVanVliet(unsigned int, double sigma, const Line & line)
   return ToLine(filter->GetOutput());
 }
 
-/** Correlates with an odd number of weights; the line is zero outside. */
+/** Correlates a line with an odd number of weights. The line is zero beyond its ends. */
 Line
 Convolve(const Line & weights, const Line & line)
 {
@@ -108,7 +108,7 @@ Convolve(const Line & weights, const Line & line)
   return output;
 }
 
-/** The weights of itk::DiscreteGaussianImageFilter with its default error bound, at any width. */
+/** Convolves with the weights of itk::DiscreteGaussianImageFilter with its default error bound, at any width. */
 Line
 FilterByGaussianOperator(unsigned int, double sigma, const Line & line)
 {
@@ -128,8 +128,8 @@ HermiteFunction(unsigned int order, double x)
   return factor * std::exp(-0.5 * x * x);
 }
 
-/** The sampled derivative of the Gaussian, cut at 4 sigma, with the sampled Gaussian's sum 1. SciPy convolves with
- * these weights. */
+/** Convolves with the sampled derivative of the Gaussian, truncated at 4 sigma and scaled so that the sampled Gaussian
+ * has the sum 1. SciPy uses these weights. */
 Line
 FilterBySamples(unsigned int order, double sigma, const Line & line)
 {
@@ -153,8 +153,8 @@ struct Method
   double       LargestSigma{ std::numeric_limits<double>::infinity() };
 };
 
-/** Beyond this ITK's discrete Gaussian loses its digits: the recurrence for its Bessel functions starts too low for
- * large arguments. */
+/** Above this sigma, ITK's discrete Gaussian loses its accuracy, because the recurrence for its Bessel functions starts
+ * too low for large arguments. */
 constexpr double LargestSigmaOfGaussianOperator = 10.0;
 
 const std::vector<Method> Methods = { { "itk_recursive", 2, FilterByITK },
@@ -191,7 +191,7 @@ GetLargestDifference(const Line & a, const Line & b)
   return difference;
 }
 
-/** The derivative of the Gaussian at the pixels, around the middle of a line. */
+/** Samples the derivative of the Gaussian at the pixels, around the middle of a line. */
 Line
 SampleGaussian(unsigned int order, double sigma, size_t length)
 {
@@ -239,7 +239,7 @@ MakeImpulseResponses(double sigma)
   return result;
 }
 
-/** Square root of the second moment of the impulse response, in units of sigma. */
+/** Returns the square root of the second moment of the impulse response, in units of sigma. */
 double
 GetEffectiveSigma(const Line & response, double sigma)
 {
@@ -258,7 +258,7 @@ double
 GetOvershoot(const Method & method, double sigma)
 {
   const size_t length = GetLineLength(sigma);
-  // The convolutions know no border values: both ends of the line are left out.
+  // Leave out both ends of the line, because the convolutions do not implement a boundary mode.
   Line step(length, 0.0);
   std::fill(step.begin() + length / 2, step.end(), 1.0);
   const Line output = method.Filter(0, sigma, step);
@@ -269,8 +269,8 @@ GetOvershoot(const Method & method, double sigma)
   return std::max({ *range.second - 1.0, -*range.first, 0.0 });
 }
 
-/** Largest error on Gaussian blobs of width max(1, sigma / 4) and four times that, centred between the pixels by 0, 1/4
- * and 1/2. */
+/** Returns the largest error on Gaussian blobs of width max(1, sigma / 4) and four times that, with centres offset from
+ * the pixels by 0, 1/4 and 1/2. */
 double
 GetBlobError(const Method & method, unsigned int order, double sigma)
 {
@@ -328,7 +328,8 @@ MakeErrorsBySigma()
 
 // float arithmetic
 
-/** The direct form: a recursion on the output's last values. Coefficients are computed in double and rounded to T. */
+/** A recursive filter in direct form, which is a recursion on the last output values. Coefficients are computed in
+ * double and rounded to T. */
 template <typename T>
 class DirectForm
 {
@@ -354,7 +355,8 @@ public:
       poles.insert(poles.end(), { kernel.Pole[j], std::conj(kernel.Pole[j]) });
       weights.insert(weights.end(), { 0.5 * kernel.Weight[j], 0.5 * std::conj(kernel.Weight[j]) });
     }
-    // sum_j w_j / (1 - p_j z) as a fraction in z, the delay by a pixel; anticausally without the pixel itself.
+    // Form sum_j w_j / (1 - p_j z) as a fraction in z, the delay by a pixel. The anticausal part excludes the pixel
+    // itself.
     Polynomial denominator{ 1.0 };
     for (const Complex pole : poles)
     {
@@ -438,8 +440,8 @@ GetL1Norm(const itk::CudaDetail::CudaGaussianImpulseResponse & kernel)
   return std::accumulate(impulse.begin(), impulse.end(), 0.0, [](double s, double v) { return s + std::abs(v); });
 }
 
-/** Largest error of a line filtered in float, and in double by the direct form, relative to max|x| |h|_1. A first pixel
- * of value zero keeps the state-variable form from removing the line's offset. */
+/** Returns the largest error of a line filtered in float, and in double by the direct form, relative to max|x| |h|_1.
+ * The first pixel is zero, so that the state-variable form cannot subtract the line's offset. */
 json
 MakeFloatErrors(ApproximationEnum approximation, unsigned int order, double sigma, double offset, double amplitude)
 {
@@ -460,7 +462,7 @@ MakeFloatErrors(ApproximationEnum approximation, unsigned int order, double sigm
     const Line               directInDouble = DirectForm<double>(kernel)(exactInput);
     const auto               relative = [&](const Line & values) {
       const double error = GetLargestDifference(values, exact) / scale;
-      return error < 1.0 ? json(error) : json(nullptr); // nothing is left of the result
+      return error < 1.0 ? json(error) : json(nullptr); // no correct digits
     };
     return json{ { "direct_float", relative(Line(direct.begin(), direct.end())) },
                  { "direct_double", relative(directInDouble) },

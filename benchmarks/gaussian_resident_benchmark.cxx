@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device-resident recursive Gaussian filters. The figure is copy_fraction, the time of as many device-to-device copies
-// of one image as the image has dimensions, over the time of all launches of one filtering; both are taken as
-// resident_benchmark.h says.
+// Benchmarks recursive Gaussian filters on device-resident images. copy_fraction is the time of d device-to-device
+// copies of one d-dimensional image, divided by the time of all launches of one filtering. Both are measured as
+// described in resident_benchmark.h.
 
 #include "itkCudaDetailDeviceRun.h"
 #include "gaussian/device/Device.h"
@@ -26,7 +26,7 @@ MakeParameters(unsigned int dimension, double sigma)
   return parameters;
 }
 
-/** The memory that a plan's runs need for themselves. */
+/** The workspace memory of a plan's runs. */
 class PlanMemory
 {
 public:
@@ -46,7 +46,7 @@ private:
 
 struct Smoothing
 {
-  bool                            Axes; // whether each pass is timed by itself as well
+  bool                            Axes; // whether each pass is also timed separately
   CudaComponentType               Type{ CudaComponentType::Float };
   CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
   CudaFiltersEnums::BoundaryMode  Mode{ CudaFiltersEnums::BoundaryMode::Nearest };
@@ -96,7 +96,7 @@ BM_Resident(benchmark::State & state, const Smoothing & smoothing)
   }
 }
 
-/** Along z, y and x of a volume of adjacent pixels. */
+/** Returns passes along z, y and x of a volume of adjacent pixels. */
 std::vector<CudaArrayPass>
 MakeArrayPasses(size_t side, double sigma)
 {
@@ -109,9 +109,8 @@ MakeArrayPasses(size_t side, double sigma)
            { makePlan(0), { { side, side * side, 1, 1, 1 } } } };
 }
 
-/** Arguments: side; sigma in hundredths of a pixel. Smoothing of a volume of which about half the pixels are valid;
- * beside it the same without a mask, and the same of arrays of a caller, where the pixels that are NaN may not count
- * either. */
+/** Arguments: side; sigma in hundredths of a pixel. Times the smoothing of a volume with a mask in which about half the
+ * pixels are valid, of the volume without the mask, and of a caller's arrays, also with NaN pixels excluded. */
 void
 BM_Masked(benchmark::State & state)
 {
@@ -129,7 +128,7 @@ BM_Masked(benchmark::State & state)
   Timer             timer;
   const ImageSets   images(size, plan.NumberOfImages, stream, CudaComponentType::Float);
   const DeviceImage valid(size, CudaComponentType::UChar, stream);
-  // Valid and invalid pixels in stripes of rows.
+  // Valid and invalid rows alternate in stripes.
   const size_t bytes = GetNumberOfBytes(valid.GetView());
   ITK_CUDA_CALL(cudaMemsetAsync(valid.GetView().Data, 0, bytes, stream.GetStream()));
   ITK_CUDA_CALL(cudaMemset2DAsync(valid.GetView().Data,
@@ -192,7 +191,7 @@ MakePlanOf(const std::string & filter, const CudaGaussianParameters & parameters
   return filter == "laplacian" ? MakeLaplacianPlan(parameters) : MakeHessianPlan(parameters);
 }
 
-/** Arguments: axis; side; sigma in hundredths of a pixel. One pass. */
+/** Arguments: axis; side; sigma in hundredths of a pixel. Times a single pass. */
 void
 BM_OneAxis(benchmark::State & state, unsigned int dimension)
 {
@@ -273,7 +272,7 @@ DefineSizes(benchmark::internal::Benchmark * rows)
   }
 }
 
-/** Sides that lie close together: a side that is far slower than its neighbours is a cliff. */
+/** Defines rows for closely spaced sides, to find sides that are far slower than their neighbours. */
 void
 DefineSweepOverSides(benchmark::internal::Benchmark * rows)
 {
@@ -291,7 +290,7 @@ DefineSweepOverSides(benchmark::internal::Benchmark * rows)
   }
 }
 
-/** Sigma from 0.5 to 500 pixels, twenty to a decade. */
+/** Defines rows for sigma from 0.5 to 500 pixels, twenty per decade. */
 void
 DefineSweepOverSigmas(benchmark::internal::Benchmark * rows)
 {
@@ -305,7 +304,7 @@ DefineSweepOverSigmas(benchmark::internal::Benchmark * rows)
   }
 }
 
-/** The kinds of smoothing whose window is another than that of float. */
+/** Defines rows for the kinds of smoothing whose window differs from that of float. */
 void
 DefineOtherWindows(benchmark::internal::Benchmark * rows)
 {
@@ -323,7 +322,7 @@ DefineOtherWindows(benchmark::internal::Benchmark * rows)
   }
 }
 
-/** Few rows for each boundary mode: the others beside Nearest. */
+/** Defines a few rows for each boundary mode, to compare the others with Nearest. */
 void
 DefineModes(benchmark::internal::Benchmark * rows)
 {
@@ -408,7 +407,7 @@ DefineFamily(benchmark::internal::Benchmark * rows)
   benchmark::RegisterBenchmark("resident/one_axis/3d", BM_OneAxis, 3)->Apply(DefineOneAxis<3>);
   for (const std::string filter : { "gradient", "magnitude", "laplacian", "hessian" })
   {
-    // Three dimensions came first, and their rows are named so in the records.
+    // The names of rows in three dimensions have no dimension, as in the existing records.
     benchmark::RegisterBenchmark(("resident/" + filter).c_str(), BM_Family, 3, filter)->Apply(DefineFamily<3>);
     benchmark::RegisterBenchmark(("resident/" + filter + "/2d").c_str(), BM_Family, 2, filter)->Apply(DefineFamily<2>);
   }

@@ -17,8 +17,8 @@
 
 namespace benchmark_filters
 {
-/** A square or cubic image of random pixels in ordinary memory. The last one is kept: Google Benchmark calls a row
- * several times. */
+/** Returns a square or cubic image of random pixels in ordinary memory. The last image is cached, because Google
+ * Benchmark calls a row several times. */
 template <unsigned int VDimension>
 typename itk::Image<float, VDimension>::Pointer
 GetRandomImage(itk::SizeValueType side)
@@ -36,7 +36,7 @@ GetRandomImage(itk::SizeValueType side)
   kept->Allocate();
   float * const pixels = kept->GetBufferPointer();
   const size_t  count = kept->GetBufferedRegion().GetNumberOfPixels();
-  // A random block, repeated: random numbers for gigabytes would take longer than the measurement.
+  // Repeat a random block, because random numbers for gigabytes would take longer than the measurement.
   const size_t                          block = std::min<size_t>(count, size_t{ 1 } << 22);
   std::mt19937                          generator(1);
   std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
@@ -66,8 +66,8 @@ RunFilter(benchmark::State &                             state,
   configure(*filter, 0.01 * static_cast<double>(state.range(1)));
   filter->SetBackend(backend);
   const size_t pixels = image->GetBufferedRegion().GetNumberOfPixels();
-  // The first run starts CUDA, threads, and fills pools. Large images on the host take seconds, beside which that is
-  // nothing.
+  // Warm up: the first run starts CUDA and threads, and fills memory pools. This is negligible for large images on the
+  // host, which take seconds.
   if (backend == itk::CudaFiltersEnums::Backend::Cuda || pixels < size_t{ 1 } << 24)
   {
     filter->Update();
@@ -82,9 +82,9 @@ RunFilter(benchmark::State &                             state,
     benchmark::Counter(static_cast<double>(pixels), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/** Rows host_to_host/NAME, from an image in ordinary memory to the filter's own output, for every side and sigma; and
- * rows HOST/NAME for the sides in `hostSides`, the same on the host: HOST is itk where that is the superclass on all
- * cores. */
+/** Registers rows host_to_host/NAME, from an image in ordinary memory to the filter's own output, for every side and
+ * sigma; and rows HOST/NAME on the host for the sides in `hostSides`. HOST is itk if the host runs ITK's superclass on
+ * all cores. */
 template <typename TFilter>
 void
 RegisterFilter(const std::string &                            name,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Host to host between images in page-locked memory. Transfers need no chunks of their own for such images. So these
-// times are the bound that the link sets. Uses CUDA's allocator, as a user with such memory would.
+// Benchmarks filters from host to host between images in page-locked memory. Such images are transferred without
+// staging buffers, so that the times are the limit that the link sets. The memory comes from CUDA's allocator, as a
+// user's would.
 
 #include "host_to_host_benchmark.h"
 #include "runtime/device/Call.h"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The partition of radar scenes of fields, as a user calls it: from an image in ordinary memory to the label image,
-// polygons, table and tree. The scene is one of 1000 x 1000 pixels and 150 fields under speckle of one look, side by
-// side as often as the image has room for it. Rows .../partition_of_picture have the radar picture of the examples and
-// its mirror images.
+// Benchmarks the partition of radar scenes of fields as users call it: from an image in ordinary memory to the label
+// image, polygons, table and tree. The image is tiled with a scene of 1000 x 1000 pixels and 150 fields under speckle
+// of one look. Rows .../partition_of_picture use the radar picture of the examples and its mirror images.
 //
-// Rows host/partition on all cores, host/partition/one_thread, and host_to_host/partition on the GPU. Rows
-// .../partition_labels end with the label map (LabelsOnly). Rows .../partition_of_one_field have speckle alone: the
-// hardest case for merges, where one region takes all blocks. Rows .../partition_hundred are a hundred images in one
-// call, one thread for each of those at work: as many as ITK has threads, and 48 at least on the GPU.
+// Rows host/partition run on all cores, host/partition/one_thread on one, and host_to_host/partition on the GPU. Rows
+// .../partition_labels stop after the label map (LabelsOnly). Rows .../partition_of_one_field contain only speckle, the
+// hardest case for merges, because one region takes all blocks. Rows .../partition_hundred process a hundred images in
+// one call, with one thread per concurrent image: as many as ITK has threads, and at least 48 on the GPU.
 
 #include "benchmark_device.h"
 #include "itkCudaRegionPartitionImageFilter.h"
@@ -71,7 +70,7 @@ RunPartition(benchmark::State & state, CudaFiltersEnums::Backend backend, bool o
     static_cast<double>(image->GetBufferedRegion().GetNumberOfPixels()), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/** Updates all filters, some at the same time, each on one thread of its own: as Python's partition_images(). */
+/** Updates all filters as Python's partition_images() does: some concurrently, each on one thread. */
 void
 UpdateAll(const std::vector<FilterType::Pointer> & filters, unsigned int threads)
 {
@@ -93,7 +92,7 @@ UpdateAll(const std::vector<FilterType::Pointer> & filters, unsigned int threads
   }
 }
 
-/** Median of a filter's updates, in milliseconds. */
+/** Returns the median time of a filter's updates in milliseconds. */
 double
 MeasureUpdate(FilterType * filter)
 {
@@ -110,7 +109,7 @@ MeasureUpdate(FilterType * filter)
   return *median;
 }
 
-/** A hundred images of the same size. Counter one_ms: one of them alone, on all threads. */
+/** Times a hundred images of the same size. The counter one_ms is the time of one of them alone, on all threads. */
 void
 RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool labelsOnly)
 {
@@ -126,7 +125,7 @@ RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool lab
   std::vector<FilterType::Pointer> filters(number);
   for (FilterType::Pointer & filter : filters)
   {
-    const auto input = ImageType::New(); // updates change the regions of inputs
+    const auto input = ImageType::New(); // own object, because an update changes the requested region of its input
     input->Graft(image);
     filter = MakeFilter(input, Scene::Fields, backend, labelsOnly, 1);
   }

@@ -37,7 +37,7 @@ ReadPicture()
   return reader->GetOutput();
 }
 
-/** A place in a picture that is followed by its mirror image, and so on. */
+/** Maps an index to the picture, which alternates with its mirror image. */
 itk::IndexValueType
 Mirror(itk::IndexValueType place, itk::SizeValueType size)
 {

@@ -17,10 +17,10 @@ enum class Scene
   Picture   // the radar picture of the examples, and its mirror images
 };
 
-/** A square radar scene, of as many pixels a side as the row's first argument says. The last one is kept: Google
- * Benchmark calls a row several times. The picture is looked for where the source tree is, or in the folder that the
- * environment variable ITK_CUDAFILTERS_TEST_PICTURES names. If it cannot be read, the row is skipped with the reason,
- * and there is no image. */
+/** Returns a square radar scene whose side is the row's first argument. The last scene is cached, because Google
+ * Benchmark calls a row several times. The picture is read from the source tree, or from the folder that the
+ * environment variable ITK_CUDAFILTERS_TEST_PICTURES names. If it cannot be read, the row is skipped with the reason
+ * and nullptr is returned. */
 SceneImage::Pointer
 GetScene(benchmark::State & state, Scene scene);
 

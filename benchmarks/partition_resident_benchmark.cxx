@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows resident/partition and resident/partition_of_picture: from an image on the device to labels there, with
-// polygons, table and tree. Rows resident/partition_label_map: the label map alone, from samples and their sums on the
-// device to labels there. The scenes are those of partition_benchmark.cxx.
+// Benchmarks partitions of device images. Rows resident/partition and resident/partition_of_picture: from an image on
+// the device to labels on the device, with polygons, table and tree. Rows resident/partition_label_map: only the label
+// map, from samples and their sums on the device. The scenes are the ones of partition_benchmark.cxx.
 
 #include "benchmark_device.h"
 #include "runtime/device/Device.h"
@@ -65,7 +65,7 @@ MakeLabelMaps(benchmark::State & state)
     benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/** The whole partition, as a user calls it with images on the device. */
+/** Times the whole partition, as users call it with images on the device. */
 void
 PartitionDeviceImages(benchmark::State & state, benchmark_filters::Scene scene)
 {

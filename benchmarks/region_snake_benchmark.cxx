@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The region snake on images and with parameters of snake_paper_table.
+// Benchmarks the region snake on the images and with the parameters of snake_paper_table.
 //
-// As a user calls it, from an image in ordinary memory to the label image, with removal of nodes: rows
-// host_to_host/snake on the GPU and host/snake on all cores, by one filter whose label image is written again;
-// host_to_host/snake_of_new_filter with a filter and a label image for each image.
+// As users call it, from an image in ordinary memory to the label image, with removal of nodes: rows host_to_host/snake
+// on the GPU and host/snake on all cores reuse one filter and its label image; rows host_to_host/snake_of_new_filter
+// have a new filter and label image for each image.
 //
-// On an image that is on the device, with its sums: rows resident/snake, moves and removal of nodes alone;
-// resident/snake/hundred_starts (region_snake_resident_benchmark.cxx), a hundred whole runs on one image.
+// On an image on the device with its sums: rows resident/snake, only moves and removal of nodes;
+// resident/snake/hundred_starts (region_snake_resident_benchmark.cxx), a hundred complete runs on one image.
 //
-// As a user calls it on a device image, until the label image on the device is written: rows
-// resident/snake/device_image, with margin_rectangle and automatic as the start.
+// As users call it on a device image, until the label image on the device is written: rows resident/snake/device_image,
+// with margin_rectangle and automatic as the start.
 
 #include "benchmark_device.h"
 #include "itkCudaRegionSnakeImageFilter.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The region snake on an image that is prepared once: rows resident/snake/hundred_starts, the time of a hundred runs
-// from different starts, with sums_ms, the time of the image's upload, samples and sums, run_ms, that of one run, and
-// hundred_runs_ms; rows resident/snake/image, the samples and sums of an image that is on the device.
+// Benchmarks the region snake on an image that is prepared once. Rows resident/snake/hundred_starts time a hundred runs
+// from different starts: sums_ms is the time of the upload, samples and sums of the image, run_ms the time of one run,
+// and hundred_runs_ms the time of all runs. Rows resident/snake/image time the samples and sums of an image on the
+// device.
 
 #include "benchmark_device.h"
 #include "runtime/device/Device.h"
@@ -42,7 +43,7 @@ GetParameters(itk::SizeValueType side)
   return benchmark_filters::PaperSnakeParameters(side, itk::CudaFiltersEnums::Schedule::CoarseToFine, true);
 }
 
-/** Rectangles around the middle, of sides from 40 to 80 % of the image's. */
+/** Returns a rectangle around the middle with sides from 40 to 80 % of the image's, by its number. */
 itk::CudaSnakePolygon
 GetStart(itk::SizeValueType side, int number)
 {

@@ -16,8 +16,8 @@
 #include <random>
 #include <vector>
 
-// Device-resident images: kernels only, the plan and the memory stand. Times are medians of 20 samples of 4 runs each,
-// taken with events in this process, over buffers that rotate through at least 512 MB.
+// Times kernels on device-resident images, with plan and memory prepared beforehand. Times are medians of 20 samples of
+// 4 runs each, measured with events in this process, with buffers that rotate through at least 512 MB.
 
 namespace benchmark_filters
 {
@@ -26,7 +26,7 @@ using namespace itk::cuda;
 
 inline constexpr int    Samples = 20;
 inline constexpr int    RunsPerSample = 4;
-inline constexpr int    RunsPerMedian = (Samples + 2) * RunsPerSample; // the first ones are not timed
+inline constexpr int    RunsPerMedian = (Samples + 2) * RunsPerSample; // the first two samples are not timed
 inline constexpr size_t RotatingBytes = size_t{ 512 } << 20;
 inline constexpr int    Device = 0;
 
@@ -47,7 +47,7 @@ public:
   Timer &
   operator=(const Timer &) = delete;
 
-  /** Median of seconds of one run; `run` gets the number of the run. */
+  /** Returns the median seconds of one run. `run` gets the number of the run. */
   double
   GetMedian(const StreamLease & stream, const std::function<void(int)> & run)
   {
@@ -81,7 +81,7 @@ template <typename T>
 void
 FillRandomAs(const DeviceView & view, StreamLease & stream)
 {
-  // A random block, repeated on the device: random numbers for gigabytes would take longer than the measurement.
+  // Repeat a random block on the device, because random numbers for gigabytes would take longer than the measurement.
   static const std::vector<T> block = [] {
     std::vector<T>                    values(size_t{ 1 } << 22);
     std::mt19937                      generator(1);
@@ -109,7 +109,8 @@ FillRandom(const DeviceView & view, StreamLease & stream)
   fill(view, stream);
 }
 
-/** Sets of images for a plan, so many that its runs rotate through RotatingBytes, but not more than there are runs. */
+/** The sets of images that a plan's runs rotate through. Their number follows from RotatingBytes, and is at most the
+ * number of runs. */
 class ImageSets
 {
 public:
@@ -148,7 +149,7 @@ public:
     return m_Sets[run % m_Sets.size()].Views;
   }
 
-  /** Median time of copying one image. */
+  /** Returns the median time to copy one image. */
   double
   GetCopyTime(Timer & timer, const StreamLease & stream) const
   {

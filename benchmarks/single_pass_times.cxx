@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Times one recursive pass over a float image, sigma 4: ITK's filter on all cores; and upload, pass and download. The
-// times of src/gaussian/plan/Tuning.h come from here. As inside a chain, each run allocates its output anew.
-// Prints JSON: medians in milliseconds.
+// Times one recursive pass over a float image with sigma 4: ITK's filter on all cores, and upload, pass and download
+// with the GPU. src/gaussian/plan/Tuning.h is based on these times. Each run allocates a new output, as inside a
+// pipeline. Prints JSON with medians in milliseconds.
 
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
@@ -24,7 +24,7 @@ constexpr double Sigma = 4.0;
 constexpr double SecondsPerFigure = 0.4;
 constexpr size_t LeastRuns = 7;
 
-/** Median of milliseconds of one run. */
+/** Returns the median milliseconds of one run. */
 template <typename TFilter>
 double
 GetMedian(TFilter * filter)

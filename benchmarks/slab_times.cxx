@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Times of runs from host to host: in slabs, whole, and of a copy of the same bytes in both directions at once. Each
-// argument is a case:
+// Times runs from host to host: in slabs, as a whole, and as a mere copy of the same bytes in both directions at the
+// same time. Each argument is a case:
 //
 //   TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY[:CHUNKS]    float or short; pixels; sigma in pixels; GB of device memory allowed, 0
 //   for
@@ -37,7 +37,7 @@ namespace
 using namespace itk;
 using namespace itk::CudaDetail;
 
-/** Calls f(begin, end) for parts of a range by all threads. */
+/** Calls f(begin, end) for parts of a range on all threads. */
 void
 InParallel(size_t count, const std::function<void(size_t, size_t)> & f)
 {
@@ -53,7 +53,7 @@ InParallel(size_t count, const std::function<void(size_t, size_t)> & f)
   }
 }
 
-/** Pages that nothing has touched; page-locked after they were touched, if asked for. */
+/** Allocates pages that were never touched or, on request, touches and page-locks them. */
 class HostMemory
 {
 public:
@@ -160,7 +160,7 @@ MakeView(const Case & test, void * data)
   return view;
 }
 
-/** Numbers that look random, the same in each run. */
+/** Fills an image with pseudo-random numbers, which are the same in each run. */
 void
 Fill(const CudaImageView & view)
 {
@@ -213,7 +213,7 @@ Measure(const std::function<void()> & run)
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/** The bytes of both images at once, in pieces of 64 MB, between page-locked memory and the device. */
+/** Copies the bytes of both images concurrently, in pieces of 64 MB, between page-locked memory and the device. */
 void
 CopyPinned(const CudaImageView & input, const CudaImageView & output)
 {
@@ -242,7 +242,8 @@ CopyPinned(const CudaImageView & input, const CudaImageView & output)
   down.Synchronize();
 }
 
-/** The same of ordinary memory, by the module's transfers in two threads. */
+/** Copies the bytes of both images concurrently between ordinary memory and the device, by the module's transfers in
+ * two threads. */
 void
 CopyStaged(const CudaImageView & input, const CudaImageView & output)
 {
@@ -273,7 +274,7 @@ CopyStaged(const CudaImageView & input, const CudaImageView & output)
   up.join();
 }
 
-/** First and best time of up to three runs, within some seconds. */
+/** Measures the first and the best time of up to three runs within a few seconds. */
 std::string
 MeasureRuns(const std::string & name, const std::function<void()> & run)
 {

@@ -13,7 +13,7 @@ namespace benchmark_filters
 {
 using SceneImageType = itk::Image<unsigned short, 2>;
 
-/** The last image is kept: Google Benchmark calls a row several times. */
+/** Returns the scene of that side. The last image is cached, because Google Benchmark calls a row several times. */
 inline SceneImageType::Pointer
 GetScene(itk::SizeValueType side)
 {

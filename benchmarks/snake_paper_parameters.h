@@ -6,7 +6,7 @@
 
 namespace benchmark_filters
 {
-/** The parameters with which the scenes of the region snake paper are measured; `side`: of the square image, in pixels.
+/** Returns the parameters for the scenes of the region snake paper. `side` is the side of the square image in pixels.
  */
 inline itk::CudaDetail::CudaRegionSnakeParameters
 PaperSnakeParameters(itk::SizeValueType side, itk::CudaFiltersEnums::Schedule schedule, bool removal)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the table of Perrot, Domas and Couturier (2011), measured here: the region snake on images of 15, 100 and 150
+// Measures and prints the table of Perrot, Domas and Couturier (2011): the region snake on images of 15, 100 and 150
 // megapixels.
 // Usage: snake_paper_table [--sizes 15,100,150] [--on gpu,thread,threads] [--repetitions 5] [--json FILE]
 #include "itkCudaDetailRegionSnakeEngine.h"
@@ -77,7 +77,7 @@ AddOptions(CLI::App & app, Options & options)
   app.add_option("--json", options.Json, "writes the table to this file as well, for records.py");
 }
 
-/** Medians of some runs' times in seconds, and what each of them found. */
+/** Median times of several runs in seconds, and the result of a run. */
 struct Measurement
 {
   CudaRegionSnakeResult Result;
@@ -124,7 +124,7 @@ Measure(const CudaRegionSnakeInput &      input,
   return measurement;
 }
 
-/** The table as JSON: times in milliseconds, null where a row has none; the quality where it was measured. */
+/** The table as JSON: times in milliseconds, null where a row has no time, and the quality where it was measured. */
 class Record
 {
 public:
@@ -137,7 +137,7 @@ public:
                        { "segmentation_ms", 1e3 * segmentation },
                        { "total_ms", 1e3 * total } });
   }
-  /** Adds these to the row that was added last. */
+  /** Adds the quality to the last row. */
   void
   AddQuality(double overlap, size_t nodes, unsigned int iterations, bool significant)
   {
@@ -167,7 +167,7 @@ private:
   nlohmann::json m_Rows = nlohmann::json::array();
 };
 
-/** A row of the table; times in milliseconds. */
+/** Prints a row of the table, with times in milliseconds. */
 void
 PrintRow(Record &            record,
          int                 megapixels,
@@ -290,7 +290,7 @@ PrintTable(Record & record, const Image & image, const PublishedRow & row, const
   }
 }
 
-/** What a faint target costs, compared with one of contrast 1. */
+/** Prints the time of a faint target, compared with a target of contrast 1. */
 void
 PrintContrasts(Record & record, const PublishedRow & row, const Options & options)
 {

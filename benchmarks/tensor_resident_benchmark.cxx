@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device-resident eigenvalues, measures of Hessians, measures over several scales, structure tensors and statistics,
-// and measures over several scales from an image in ordinary memory to the response in ordinary memory, by this module
-// and by ITK.
+// Benchmarks eigenvalues, Hessian measures, measures over several scales, structure tensors and statistics on
+// device-resident images; and measures over several scales from host memory to host memory, by this module and by ITK.
 //
-// copy_fraction is the time that a device-to-device copy takes for as many bytes as must be read and written, over the
-// time of the kernel. copies is the time over that of a copy of one image. images is the device memory in images, input
-// and output included. Times are taken as resident_benchmark.h says.
+// copy_fraction is the time of a device-to-device copy of the bytes that must be read and written, divided by the time
+// of the kernel. copies is the time divided by the time to copy one image. images is the device memory in units of one
+// image, including input and output. Times are measured as described in resident_benchmark.h.
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaDetailStatisticsEngine.h"
@@ -46,7 +45,7 @@ GetCopyTime(const benchmark::State & state, Timer & timer, StreamLease & stream)
   return ImageSets(GetSize(state, 1), 2, stream).GetCopyTime(timer, stream);
 }
 
-/** Hessians of random numbers at sigma 1: eigenvalues of both signs, and of all ratios. */
+/** Returns Hessians of random numbers at sigma 1, whose eigenvalues have both signs and all ratios. */
 DeviceImage
 MakeTensors(const benchmark::State & state, StreamLease & stream)
 {
@@ -64,7 +63,7 @@ MakeTensors(const benchmark::State & state, StreamLease & stream)
   return tensors;
 }
 
-/** Argument: side. `results` planes are written of six that are read. */
+/** Argument: side. The kernel reads six planes and writes `results` planes. */
 void
 BM_Tensors(benchmark::State &                                                                       state,
            size_t                                                                                   results,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The tables of Lee, Ko and Choe, "Two-way partitioning of a recursive Gaussian filter in CUDA" (EURASIP J. Image Video
-// Process. 2014:33), measured anew: PSNR of the one-way and two-way filters and of the convolution they approximate,
-// and process time by lines per block and intermediate storage. Published figures stand beside ours.
+// Measures the tables of Lee, Ko and Choe, "Two-way partitioning of a recursive Gaussian filter in CUDA" (EURASIP J.
+// Image Video Process. 2014:33): PSNR of the one-way and two-way filters and of the convolution they approximate, and
+// process time by lines per block and intermediate storage. The published figures are printed with the measured ones.
 
 #include "two_way_paper_times.h"
 
@@ -59,7 +59,7 @@ MakeImage(size_t width, size_t height)
   return image;
 }
 
-/** Grey values 0 to 255. */
+/** Reads an image with grey values from 0 to 255. */
 ImageType::Pointer
 ReadImage(const std::string & name)
 {
@@ -71,7 +71,7 @@ ReadImage(const std::string & name)
   return image;
 }
 
-/** Bilinear interpolation to another size, rounded to 8 bits as a photograph of that size is. */
+/** Resizes an image by bilinear interpolation and rounds it to 8 bits, as a photograph of that size would be. */
 ImageType::Pointer
 Resize(const ImageType * image, size_t width, size_t height)
 {
@@ -100,8 +100,8 @@ Resize(const ImageType * image, size_t width, size_t height)
   return resized;
 }
 
-/** Detail at every scale, as in a photograph: octaves of random values, each half as strong as the one twice as coarse.
- */
+/** Makes an image with detail at all scales, as in a photograph: octaves of random values, each with half the amplitude
+ * of the octave that is twice as coarse. */
 ImageType::Pointer
 MakeOctaves(size_t width, size_t height)
 {
@@ -133,7 +133,7 @@ MakeOctaves(size_t width, size_t height)
   return image;
 }
 
-/** Discs of random grey on one another: flat parts and sharp edges. */
+/** Makes an image of overlapping discs with random grey values, which has flat parts and sharp edges. */
 ImageType::Pointer
 MakeDiscs(size_t width, size_t height)
 {
@@ -169,7 +169,8 @@ GetPixels(const ImageType * image)
                             image->GetBufferPointer() + image->GetLargestPossibleRegion().GetNumberOfPixels());
 }
 
-/** The Gaussian of sigma cut at half of the window, along both axes; lines repeat their end values. */
+/** Convolves along both axes with a Gaussian truncated at half of the window. Lines are continued by their end values.
+ */
 std::vector<float>
 Convolve(const ImageType * image, double sigma, int radius)
 {
@@ -230,7 +231,7 @@ Filter(const ImageType * image, Partition partition, double window, double windo
   return GetPixels(filter->GetOutput());
 }
 
-/** In dB of 255; of values that are not rounded to 8 bits. */
+/** Returns the PSNR in dB relative to 255, of values that are not rounded to 8 bits. */
 double
 GetPsnr(const std::vector<float> & a, const std::vector<float> & b)
 {
@@ -353,7 +354,7 @@ GetName(Storage storage)
   return storage == Storage::Local ? "Local" : "Global";
 }
 
-/** The fastest time of each partition, and what it was reached with. */
+/** Prints the fastest time of each partition, and its parameters. */
 void
 PrintSpeedUps(const std::vector<Time> & times)
 {

@@ -11,7 +11,7 @@
 
 namespace benchmark_two_way
 {
-/** The filter's time for one square float image. */
+/** The time of the filter for one square float image. */
 struct Time
 {
   size_t                                       Side;
@@ -21,7 +21,7 @@ struct Time
 
 using Report = std::function<void(const Time &)>;
 
-/** The plan for both axes of a square image; blocks 0: the automatic number. */
+/** Returns the plan for both axes of a square image. With 0 blocks their number is chosen automatically. */
 itk::CudaDetail::CudaPartitionedGaussianPlan
 MakePlan(size_t                                     side,
          itk::CudaFiltersEnums::Partition           partition,
@@ -29,8 +29,8 @@ MakePlan(size_t                                     side,
          unsigned int                               linesPerBlock,
          size_t                                     blocks);
 
-/** Medians over repeated runs. On the device: all launches of one filtering of an image that lies there. On the host:
- * the filter on all cores. MeasureOnDevice() returns the device's name, or an empty name and the reason. */
+/** Report medians of repeated runs: on the device, of all launches of one filtering of a device-resident image; on the
+ * host, of the filter on all cores. MeasureOnDevice() returns the device's name, or an empty name and the reason. */
 std::string
 MeasureOnDevice(const std::vector<size_t> & sides, std::string & reason, const Report & report);
 std::string

@@ -36,7 +36,7 @@ public:
   EventPair &
   operator=(const EventPair &) = delete;
 
-  /** Milliseconds of one run, the median of the samples, after a warm-up. */
+  /** Returns the milliseconds of one run, as the median of the samples after a warm-up. */
   double
   GetMedian(const StreamLease & stream, const std::function<void()> & run) const
   {
@@ -84,7 +84,7 @@ FillRandom(const DeviceView & view, StreamLease & stream)
   stream.Synchronize();
 }
 
-/** Filters back and forth between the two images: the pixels change, the work does not. */
+/** Filters back and forth between two images. The pixels change with each run, but not the amount of work. */
 class Runner
 {
 public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "two_way_paper_times.h"
 
-// Takes the place of the device's measurements in a build without CUDA.
+// Replaces the measurements on the device in a build without CUDA.
 
 namespace benchmark_two_way
 {

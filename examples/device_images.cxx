@@ -19,7 +19,7 @@ using HostImage = itk::Image<float, 3>;
 using ByteImage = itk::Image<unsigned char, 3>;
 using DeviceImage = itk::CudaDeviceImage<float, 3>;
 
-/** Update() only queues work; the image says when it is done. */
+/** Updates a filter and prints its time. Waits for the output, because Update() only queues the work. */
 void
 RunTimed(const char * name, itk::ImageSource<DeviceImage> * filter)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds a region in an image. Shows CudaRegionSnakeImageFilter: the distribution of the pixels, the rectangle that the
-// search starts from, the label image, the polygon in physical coordinates, and what is known of both regions.
+// search starts from, the label image, the polygon in physical coordinates, and the statistics of both regions.
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkImageFileReader.h"
 #include "itkImageFileWriter.h"
