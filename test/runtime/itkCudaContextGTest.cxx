@@ -19,8 +19,8 @@
 
 #  include <dlfcn.h>
 
-// Which devices have a context, in processes of their own where nothing has been done before. What the tests ask the
-// driver, they ask it directly, because calls of the runtime may create the context that is being asked for.
+// Verifies which devices have a context, in separate new processes. The tests query the driver directly, because calls
+// of the runtime may create the context that they ask about.
 namespace
 {
 using Configuration = itk::CudaFiltersConfiguration;
@@ -56,7 +56,7 @@ HasContext(int device)
   return isActive != 0;
 }
 
-/** The device of the context that is current in this thread; -1: none is. */
+/** Returns the device of the context that is current in this thread, or -1 if there is no current context. */
 int
 GetCurrentDevice()
 {
@@ -65,7 +65,7 @@ GetCurrentDevice()
   return getDevice(&device) == 0 ? device : -1;
 }
 
-/** Large enough for several threads to transfer it. */
+/** Filters an image that is large enough to be transferred by several threads. */
 void
 FilterOnDevice(int device)
 {
@@ -81,7 +81,7 @@ FilterOnDevice(int device)
   filter->Update();
 }
 
-/** Each step in a thread of its own, whose current device is the first one. */
+/** Uses a device image. Each step runs in a new thread, whose current device is device 0. */
 void
 UseDeviceImage(int device)
 {
@@ -102,7 +102,7 @@ RunInThread(void (*function)())
   std::thread(function).join();
 }
 
-/** Ends the process, successfully if the two devices have contexts as told. */
+/** Ends the process, successfully if the two devices have contexts as expected. */
 [[noreturn]] void
 ExitWithContexts(bool first, bool second)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The most device memory that filters of device images hold: the images, converted copies where the types differ, and
-// the workspace whose bytes the rooms state. The sums are computed here, and met to the byte.
+// Verifies the peak device memory of filters of device images. It consists of the images, converted copies where the
+// types differ, and the workspace that the cores report. The sums are computed here and must match to the byte.
 
 #include "itkCovariantVector.h"
 #include "runtime/image/Components.h"
@@ -74,7 +74,7 @@ MakeParameters(bool keepInput)
   return parameters;
 }
 
-/** Three passes with a few weights: their number and the image decide on the workspace. */
+/** Returns a plan of three passes with a few weights. Their number and the image determine the workspace. */
 CudaGaussianFirPlan
 MakeFirPlan()
 {
@@ -114,8 +114,8 @@ GetPlanes(const Size<3> & size, size_t planes)
   return { { size[0], size[1], size[2], 1, planes } };
 }
 
-/** Bytes of a run from an image to another one: both, a copy of each that is not of the computation's type, and the
- * workspace of the plan. */
+/** Returns the bytes of a run from one image to another, which are both images, a copy of each that does not have the
+ * computation's type, and the workspace of the plan. */
 template <typename TPlan>
 size_t
 GetSum(const TPlan &     plan,
@@ -143,7 +143,7 @@ GetSum(const TPlan &     plan,
 class CudaDeviceMemoryPeakGpu : public DeviceFilterTest
 {
 protected:
-  /** A filter whose input is kept. */
+  /** Verifies the sum for a filter whose input is kept. */
   template <template <typename, typename> class TFilter,
             typename TInput,
             typename TOutput,
@@ -164,7 +164,7 @@ protected:
     EXPECT_EQ(this->GetMemory().GetPeak(), sum) << what << ", size " << size;
   }
 
-  /** A recursive filter, for some sizes. */
+  /** Verifies the sum for a recursive filter and several sizes. */
   template <template <typename, typename> class TFilter, typename TInput, typename TOutput>
   void
   ExpectSumOfRecursive(const CudaGaussianPlan & plan, const std::string & what)
@@ -215,7 +215,7 @@ TEST_F(CudaDeviceMemoryPeakGpu, Discrete_filter_holds_images_and_workspace)
     auto size = this->RandomSize<3>(100);
     for (auto & length : size)
     {
-      length += 5; // no narrower than the kernels
+      length += 5; // so that no axis is shorter than the kernels
     }
     this->ExpectSum<itk::CudaDiscreteGaussianImageFilter, FloatImage, FloatImage>(MakeFirPlan(), size, set, "discrete");
   }
@@ -239,7 +239,7 @@ TEST_F(CudaDeviceMemoryPeakGpu, Chain_of_smoothings_holds_two_images_in_place_an
   for (const bool inPlace : { true, false })
   {
     const CudaGaussianPlan plan = MakeSmoothingPlan(MakeParameters(!inPlace));
-    // A plan that leaves its result in its input has no other image for it.
+    // A plan that leaves its result in its input needs no second image.
     const size_t sum = GetSum(plan, size, 1, CudaComponentType::Float, CudaComponentType::Float) -
                        (plan.Results.front() == 0 ? image : 0);
     const auto upload = itk::CudaUploadImageFilter<FloatImage>::New();

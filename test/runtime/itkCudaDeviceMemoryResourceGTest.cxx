@@ -35,7 +35,8 @@ using itk::cuda::test::seed;
 using ImageType = itk::Image<float, 3>;
 using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
 
-/** Takes memory from CUDA and keeps books: every pointer comes back once, with what it was asked for. */
+/** Allocates memory from CUDA and verifies that every pointer is released exactly once, with the arguments of its
+ * allocation. */
 class CountingResource
 {
 public:
@@ -53,7 +54,7 @@ public:
     Configuration::SetDeviceMemoryResource(Allocate, Release, this);
   }
 
-  // What is larger fails, in this way.
+  // Larger allocations fail in the way that is set.
   std::atomic<size_t>  LargestSize{ std::numeric_limits<size_t>::max() };
   std::atomic<Failure> How{ Failure::Null };
 
@@ -76,7 +77,7 @@ public:
     return bytes;
   }
 
-  /** What was wrong; empty if nothing was. */
+  /** Returns the first error, or an empty string. */
   std::string
   GetError()
   {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The partitioned filter of device images, as far as that goes without a GPU: defaults, parameters, regions, refusals
-// in words.
+// Tests the partitioned filter of device images as far as possible without a GPU: defaults, parameters, regions and
+// error messages.
 
 #include "itkCudaError.h"
 #include "support/itkCudaExpectException.h"
@@ -22,7 +22,7 @@ using HostType = itk::Image<float, 3>;
 using DeviceType = itk::CudaDeviceImage<float, 3>;
 using FilterType = itk::CudaPartitionedRecursiveGaussianImageFilter<DeviceType>;
 
-/** On device 4711. */
+/** Returns an image on the fake device 4711. */
 DeviceType::Pointer
 MakeImage(itk::SizeValueType size = 8)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Upload and download of device images, and mappings of their pixels: any type, region and conversion, whatever the
-// device memory held before, images that are dropped while work is queued, several threads, aborts and faults.
+// Tests uploads and downloads of device images and mappings of their pixels, with all types, regions and conversions,
+// poisoned device memory, images that are released while work is queued, several threads, aborts and faults.
 
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkCovariantVector.h"
@@ -50,7 +50,7 @@ using itk::cuda::test::seed;
 template <typename T, unsigned int VDimension>
 using Device = itk::CudaDeviceImage<T, VDimension>;
 
-/** All components of an image of the host that is buffered as a whole. */
+/** Returns all components of a host image that is buffered as a whole. */
 template <typename TImage>
 using ComponentOf = typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType;
 
@@ -93,7 +93,7 @@ MakeRandomImage(const typename TImage::RegionType & region, unsigned int number 
   return MakeImage<TImage>(region, values, components);
 }
 
-/** Whether both images have the same bits in a region. */
+/** Returns whether both images have the same bits in a region. */
 template <typename TImage>
 bool
 AreSame(const TImage * a, const TImage * b, const typename TImage::RegionType & region)
@@ -114,7 +114,7 @@ AreSame(const TImage * a, const TImage * b, const typename TImage::RegionType & 
   return true;
 }
 
-/** Gives a filter one of the mappings. They are numbered from 0. */
+/** Configures one of the mappings, which are numbered from 0, in a filter. */
 constexpr unsigned int numberOfMappings = 7;
 
 template <typename TFilter>
@@ -138,7 +138,8 @@ SetMapping(TFilter & filter, unsigned int number)
   filter.SetBeta(40.0);
 }
 
-/** Memory whose bits are NaN in any floating-point type, so that pixels nobody wrote show. */
+/** Provides device memory whose bits are NaN in any floating-point type, so that pixels that nobody wrote are detected.
+ */
 class PoisonedMemory
 {
 public:
@@ -167,7 +168,7 @@ private:
   }
 };
 
-/** Skips without a GPU; all device memory is poisoned. */
+/** Fixture that skips without a GPU and poisons all device memory. */
 class CudaDeviceTransferGpu : public DeviceTest
 {
 protected:
@@ -196,7 +197,7 @@ protected:
     return std::uniform_int_distribution<size_t>(lower, upper)(m_Generator);
   }
 
-  /** Up to `limit` pixels along each axis. */
+  /** Returns a region with up to `limit` pixels along each axis. */
   template <unsigned int VDimension>
   itk::ImageRegion<VDimension>
   RandomRegion(size_t limit)
@@ -224,7 +225,7 @@ protected:
     return part;
   }
 
-  /** Up and down with the pixels as they are; a part down; a part up and down. */
+  /** Uploads and downloads whole images without conversion, downloads a part, and uploads and downloads a part. */
   template <typename TImage>
   void
   CheckRoundTrips(size_t limit, unsigned int components = 1)
@@ -259,7 +260,8 @@ protected:
     }
   }
 
-  /** A device image of TFrom comes down as TTo, and an image of the host of TFrom goes up to one of TTo. */
+  /** Verifies the download of a device image of TFrom as TTo, and the upload of a host image of TFrom to a device image
+   * of TTo. */
   template <typename TFrom, typename TTo>
   void
   CheckConversion(const std::vector<TFrom> & values)
@@ -310,11 +312,12 @@ protected:
     this->CheckConversion<TFrom, double>(values);
     if constexpr (!std::is_same_v<TFrom, double>)
     {
-      this->CheckConversion<TFrom, float>(values); // doubles beyond its range have no float
+      this->CheckConversion<TFrom, float>(values); // float has no values for doubles beyond its range
     }
   }
 
-  /** A window, and thresholds at its ends, on the way down: the pixels of ITK's filters on the host. */
+  /** Verifies downloads with a window and with thresholds at its ends against the pixels of ITK's filters on the host.
+   */
   template <typename TFrom, typename TTo>
   void
   CheckMappings(TFrom lower, TFrom upper, TTo first, TTo second)
@@ -356,7 +359,7 @@ protected:
     EXPECT_TRUE(AreSame<ToType>(download->GetOutput(), threshold->GetOutput(), region)) << "threshold " << +lower;
   }
 
-  /** A sigmoid behind a shift and scale on the way down: the bits of the function on the host. */
+  /** Verifies downloads with a sigmoid after a shift and scale against the bits of the function on the host. */
   template <typename TFrom, typename TTo>
   void
   CheckSigmoid()
@@ -416,7 +419,8 @@ protected:
     this->CheckSigmoid<TFrom, double>();
   }
 
-  /** From device to device, of a random part of an image: the bits of a download with the same parameters. */
+  /** Maps a random part of an image from device to device and verifies that the bits equal a download with the same
+   * parameters. */
   template <typename TFromImage, typename TToImage>
   void
   CheckMappingOnDevice(size_t limit, unsigned int components = 1)
@@ -441,7 +445,7 @@ protected:
       run(*download);
       EXPECT_EQ(mapping->GetOutput()->GetBufferedRegion(), part);
       EXPECT_EQ(mapping->GetOutput()->GetDeviceIndex(), device);
-      const auto copy = ToType::New(); // CudaDownload() asks for the whole image
+      const auto copy = ToType::New(); // CudaDownload() requests the whole image
       copy->Graft(mapping->GetOutput());
       copy->SetLargestPossibleRegion(part);
       const auto found = itk::CudaDownload<TToImage>(copy);
@@ -466,7 +470,7 @@ GetRegion(itk::SizeValueType x, itk::SizeValueType y, itk::SizeValueType z)
   return FloatImage::RegionType(FloatImage::SizeType{ { x, y, z } });
 }
 
-/** What GTest says of exceptions in other threads it does not say. */
+/** Runs a function in several threads and reports their exceptions, which GTest does not report. */
 template <typename TFunction>
 void
 RunInThreads(unsigned int number, const TFunction & function)
@@ -981,7 +985,8 @@ TEST_F(CudaDeviceTransferGpu, Abort_is_an_exception_and_the_next_run_is_right)
 
 TEST_F(CudaDeviceTransferGpu, Faults_give_back_all_memory_and_the_next_run_is_right)
 {
-  Configuration::SetDeviceMemoryResource(nullptr, nullptr); // calls of the program's functions are not counted
+  Configuration::SetDeviceMemoryResource(nullptr,
+                                         nullptr); // the fault hook does not count calls of the program's functions
   const auto image = MakeRandomImage<itk::Image<unsigned char, 2>>({ { { 65, 33 } } });
   itk::cuda::test::WalkFaults<unsigned char>("bytes", [&image] {
     return GetComponents<itk::Image<unsigned char, 2>>(itk::CudaDownload(itk::CudaUpload(image, device)));
@@ -1054,7 +1059,7 @@ TEST_F(CudaDeviceTransferGpu, Pixels_of_an_adopted_pointer_come_down)
   float *    data = nullptr;
   ITK_CUDA_CALL(cudaMalloc(&data, values.size() * sizeof(float)));
   ITK_CUDA_CALL(cudaMemcpy(data, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice));
-  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy may be under way when it returns
+  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy may still be running when the call returns
   const std::shared_ptr<void> owner(data, [](void * memory) { cudaFree(memory); });
   const auto                  adopted =
     itk::CudaDeviceImageFromPointer<DeviceFloats>(data, image->GetBufferedRegion(), image.GetPointer(), owner, device);

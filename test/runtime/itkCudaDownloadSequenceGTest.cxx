@@ -51,8 +51,8 @@ constexpr size_t noDownload = std::numeric_limits<size_t>::max();
 class CudaDownloadSequence : public DeviceTest
 {};
 
-/** Rows of an image go up to the device whole. A thread copies parts of them into a few slots, as work would fill them,
- * and the sequence downloads them from there. A slot may be filled when what it held before is on the host. */
+/** Uploads the rows of an image as a whole. A thread copies parts of them into a few slots, as the work on slabs would,
+ * and the sequence downloads them from there. A slot may be filled again once its previous content is on the host. */
 template <typename T>
 class RoundTrip : public DownloadSequence
 {
@@ -85,7 +85,7 @@ public:
     return (m_Output.View.Size[1] + m_RowsPerPart - 1) / m_RowsPerPart;
   }
 
-  /** The sequence is ended there by an exception, or by Cancel(). */
+  /** Ends the sequence at the given points, by an exception or by Cancel(). */
   void
   EndAt(size_t opened, size_t done, size_t filled)
   {
@@ -140,7 +140,7 @@ private:
     return itk::CudaComponentSize(m_Whole.GetView().ComponentType);
   }
 
-  /** Components lie behind each other, each with all rows of a part. */
+  /** Returns the bytes of a slot, in which the components follow each other, each with all rows of a part. */
   size_t
   GetSlotBytes() const
   {
@@ -167,7 +167,8 @@ private:
     return view;
   }
 
-  /** Until then the slots hold bytes that are no part of the image. */
+  /** Copies each part of the image into its slot as soon as the slot is free, and marks it ready. Until then the slots
+   * hold bytes that are not part of the image. */
   void
   FillSlots()
   {
@@ -309,7 +310,7 @@ TEST_F(CudaDownloadSequence, EachDownloadLiesInItsPlaceWhenItIsDone)
     SequenceLane lane(threads % 2 == 0);
     for (unsigned int i = 0; i < cases; ++i)
     {
-      // From a part of a chunk to several chunks of 2 MiB for each thread.
+      // From a fraction of a chunk to several chunks of 2 MiB per thread.
       const size_t width = pick(1, 3000);
       const size_t rows = pick(1, i % 8 == 0 ? 6000 : 600);
       const size_t rowsPerPart = pick(std::max<size_t>(1, rows / 40), rows);
@@ -332,7 +333,7 @@ TEST_F(CudaDownloadSequence, EachDownloadLiesInItsPlaceWhenItIsDone)
   }
 }
 
-/** The conversion's memory holds 256 MiB: a larger download is converted in batches. */
+/** The memory of the conversion holds 256 MiB, so a larger download is converted in batches. */
 TEST_F(CudaDownloadSequence, DownloadsOfSeveralBatchesAreConverted)
 {
   const DeviceGuard guard(device);
@@ -375,7 +376,7 @@ TEST_F(CudaDownloadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
   }
 }
 
-/** Memory that only this object has touched. */
+/** Memory that nothing but this object has touched. */
 class NewPages
 {
 public:
@@ -402,7 +403,7 @@ private:
   void * m_Data;
 };
 
-/** Of 16 threads ten write to memory that has no pages yet, and six to other memory. Each has three slots. */
+/** With 16 threads, ten write to memory that has no pages yet, and six to other memory. Each has three slots. */
 TEST_F(CudaDownloadSequence, NewPagesGetMoreThreads)
 {
   constexpr size_t width = 1024, rowsPerPart = 2560, parts = 4;

@@ -25,7 +25,7 @@ class CudaFault : public DeviceTest
 
 namespace
 {
-/** Calls that may fail without consequence, as there is another way. */
+/** Returns whether a call may fail without consequence because there is an alternative. */
 bool
 IsOptional(const std::string & call, cudaError_t error)
 {
@@ -43,7 +43,7 @@ struct FaultWalk
   unsigned long     Failures{ 0 };
   unsigned long     Successes{ 0 };
 
-  /** Runs with the n-th call failing. Returns whether there was an n-th call. */
+  /** Runs while the n-th call fails. Returns whether there was an n-th call. */
   bool
   RunOnce(unsigned long n)
   {
@@ -157,8 +157,8 @@ TEST_F(CudaFault, One_thread_makes_the_same_calls_every_time)
   EXPECT_EQ(std::count(numbers.begin(), numbers.end(), numbers.front()), 5);
 }
 
-// A kernel's failure shows in whatever call comes next; with the variable it is the shell's own, which names the
-// filter.
+// A kernel's failure is reported by the next call, whichever it is. With the environment variable it is reported by the
+// shell's own call, which names the filter.
 TEST_F(CudaFault, Synchronous_filters_name_themselves)
 {
   constexpr unsigned long mostCalls = 5000;

@@ -29,7 +29,7 @@ HasDevice()
   return Configuration::IsDeviceUsable(0, reason);
 }
 
-/** Runs `check` in a process of its own, where no setting has been made yet, with a variable of the environment. */
+/** Runs `check` in a new process, where no setting has been made yet, with an environment variable. */
 #define EXPECT_WITH_ENVIRONMENT(assignment, check, output)      \
   do                                                            \
   {                                                             \
@@ -51,7 +51,7 @@ HasDevice()
       output);                                                  \
   } while (false)
 
-/** Puts back the settings that the tests change. */
+/** Restores the settings that the tests change. */
 class CudaFiltersConfiguration : public testing::Test
 {
 protected:

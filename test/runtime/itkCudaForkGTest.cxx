@@ -25,7 +25,7 @@ using ImageType = itk::Image<float, 2>;
 constexpr size_t       mebibyte = size_t{ 1 } << 20;
 constexpr unsigned int secondsUntilAlarm = 10; // a child that hangs is killed
 
-/** An image of 2 MB: its smoothed output is a block of the pool. */
+/** Returns an image of 2 MB, so that its smoothed output is a block of the pool. */
 ImageType::Pointer
 MakeConstantImage()
 {
@@ -36,7 +36,7 @@ MakeConstantImage()
   return image;
 }
 
-/** Whether the filter ran on `used` and left the constant image as it is. */
+/** Returns whether the filter ran on `used` and left the constant image unchanged. */
 bool
 Smooth(const ImageType * image, const char * backend, Backend used)
 {
@@ -55,7 +55,7 @@ SmoothOnHost(const ImageType * image)
   return Smooth(image, "host", Backend::Host);
 }
 
-/** Runs `check` in a fork of this process; its wait status, 0 if `check` returned true. */
+/** Runs `check` in a forked child. Returns its wait status, which is 0 if `check` returned true. */
 template <typename TCheck>
 int
 RunInFork(const TCheck & check)
@@ -70,7 +70,7 @@ RunInFork(const TCheck & check)
   return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
 }
 
-/** Threads that call `work` without pause until the end of the scope. */
+/** Threads that call `work` continuously until the end of the scope. */
 class BusyThreads
 {
 public:
@@ -102,7 +102,7 @@ private:
   std::vector<std::thread> m_Threads;
 };
 
-/** Forks children until one fails. */
+/** Forks children until one of them fails. */
 template <typename TCheck>
 void
 ExpectAllChildrenSucceed(unsigned int number, const TCheck & check)
@@ -113,7 +113,7 @@ ExpectAllChildrenSucceed(unsigned int number, const TCheck & check)
   }
 }
 
-/** No memory is kept: each block that goes back is unmapped under the pool's lock. */
+/** Fixture in which no memory is kept, so that each released block is unmapped under the pool's lock. */
 class CudaFork : public testing::Test
 {
 protected:

@@ -31,7 +31,7 @@ constexpr bool canLimitAddressSpace = false; // the sanitizers reserve terabytes
 constexpr bool canLimitAddressSpace = true;
 #  endif
 
-/** Lets this process have `bytes` of address space more than it has. */
+/** Limits the address space of this process to `bytes` more than it has. */
 void
 LimitAddressSpace(size_t bytes)
 {
@@ -60,8 +60,8 @@ SmoothConstantImage(size_t bytes)
   filter->Update();
 }
 
-/** A program that filters images, each too large for the memory of those before, and takes memory of its own at the
- * end. Throws if there is none left. */
+/** Filters images, each too large for the memory of the previous ones, and then allocates memory of its own. Throws if
+ * no memory is left. */
 void
 SmoothGrowingImages()
 {
@@ -80,7 +80,7 @@ SmoothGrowingImages()
 
 std::chrono::steady_clock::time_point now{};
 
-/** Starts without free blocks, at a time that the test sets, and with a limit that it does not reach. */
+/** Fixture that starts without free blocks, with a clock that the test sets and a limit that it does not reach. */
 class CudaHostMemoryPool : public testing::Test
 {
 protected:
@@ -158,7 +158,7 @@ TEST_F(CudaHostMemoryPool, All_ways_into_the_module_give_idle_blocks_back)
   makeIdleBlock();
   itk::CudaDetail::CudaFilterBackend backend;
   backend.Requested = itk::CudaFiltersEnums::Backend::Host;
-  EXPECT_FALSE(backend.SelectDevice(nullptr, 0)); // the beginning of each filter's run
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 0)); // called at the beginning of each filter's run
   EXPECT_EQ(Pool::GetBytesCached(), 0u);
 }
 

@@ -13,7 +13,7 @@ using itk::CudaError;
 class CudaLaunchGpu : public test::DeviceTest
 {};
 
-/** A call that is made to fail is not executed, so no kernel is needed. */
+/** A call that is made to fail is not executed, so the test needs no kernel. */
 constexpr void (*noKernel)(int) = nullptr;
 } // namespace
 

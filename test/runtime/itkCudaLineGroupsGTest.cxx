@@ -31,7 +31,7 @@ ForEachElement(const DeviceView & view, const TFunction & function)
   }
 }
 
-/** Rows of `pitch` elements in memory that is given. */
+/** Returns a view of rows that are `pitch` elements apart in the given memory. */
 DeviceView
 MakeView(std::vector<float> & memory, const Position & size, size_t pitch)
 {

@@ -20,7 +20,7 @@ namespace
 using itk::cuda::MemoryGate;
 using Reservation = MemoryGate::Reservation;
 
-/** Memory of a device: allocations fail where there is not enough. */
+/** Imitates the memory of a device. Allocations fail if there is not enough memory. */
 class FakeMemory
 {
 public:
@@ -58,7 +58,7 @@ private:
   std::atomic<size_t> m_Free;
 };
 
-/** A run in a thread of its own, from its reservation to End(). */
+/** A run in its own thread, from its reservation to End(). */
 class OtherRun
 {
 public:
@@ -102,7 +102,7 @@ public:
     }
   }
 
-  /** Whether its memory was there. */
+  /** Returns whether it could allocate its memory. */
   bool
   HasAllocated() const
   {
@@ -182,7 +182,7 @@ TEST(CudaMemoryGate, A_thread_does_not_wait_for_what_will_never_suffice)
   OtherRun   first(gate, memory, 60);
   first.WaitForBegin();
   OtherRun second(gate, memory, 101);
-  second.WaitForBegin(); // and meets what there is
+  second.WaitForBegin(); // starts although its memory is not available
   EXPECT_FALSE(second.HasAllocated());
   EXPECT_FALSE(gate.GetNumberOfWaiting());
 }
@@ -195,7 +195,7 @@ TEST(CudaMemoryGate, Memory_of_images_is_not_waited_for_by_a_thread)
   first.WaitForBegin();
   ASSERT_TRUE(memory.Allocate(40)); // an image
   OtherRun second(gate, memory, 70);
-  second.WaitForBegin(); // 30 are there, and 30 to come
+  second.WaitForBegin(); // 30 bytes are available and 30 will be released
   EXPECT_FALSE(second.HasAllocated());
   OtherRun third(gate, memory, 50);
   WaitForWaiting(gate, 1);
@@ -239,11 +239,11 @@ TEST(CudaMemoryGate, A_thread_does_not_wait_for_paused_runs)
     second.WaitForBegin();
     EXPECT_FALSE(second.HasAllocated());
   }
-  OtherRun third(gate, memory, 60); // the first one goes on
+  OtherRun third(gate, memory, 60); // the first run continues
   WaitForWaiting(gate, 1);
   memory.Release(60);
   {
-    const MemoryGate::Pause pause; // now nobody gives back what is missing, which is there
+    const MemoryGate::Pause pause; // no active run would release memory, but there is enough already
     third.WaitForBegin();
   }
   EXPECT_TRUE(third.HasAllocated());

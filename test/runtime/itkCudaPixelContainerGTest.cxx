@@ -35,7 +35,7 @@ constexpr bool hasPool = true;
 constexpr bool hasPool = false;
 #endif
 
-/** A square region whose float image has 4 MiB: two blocks' worth. */
+/** Returns a square region whose float image has 4 MiB, which is the size of two blocks. */
 ImageType::RegionType
 GetLargeRegion()
 {
@@ -110,7 +110,7 @@ ExpectAllPixelsAre(const ImageType * image, float value)
   EXPECT_EQ(different, 0u) << "of " << image->GetBufferedRegion().GetNumberOfPixels() << " pixels, expected " << value;
 }
 
-/** Starts without free blocks, and expects that no block stays in use. */
+/** Fixture that starts without free blocks and verifies that no block stays in use. */
 class CudaPixelContainer : public testing::Test
 {
 protected:
@@ -221,7 +221,7 @@ TEST_F(CudaPixelContainer, Constructors_of_tensors_do_not_write_what_a_filter_ov
 
 namespace
 {
-/** An element that is more than its bytes. */
+/** An element that is not just bytes, because its constructions are counted. */
 struct CountedElement
 {
   CountedElement() { ++Constructions; }
@@ -461,7 +461,7 @@ TEST_F(CudaPixelContainer, Cache_limit_lets_the_oldest_blocks_go)
   void * const first = Pool::Allocate(4 * mebibyte);
   void * const second = Pool::Allocate(4 * mebibyte);
   void * const third = Pool::Allocate(4 * mebibyte);
-  EXPECT_EQ(Pool::GetBytesInUse(), 12 * mebibyte); // what is in use has no limit
+  EXPECT_EQ(Pool::GetBytesInUse(), 12 * mebibyte); // memory in use has no limit
   EXPECT_TRUE(Pool::Release(first));
   EXPECT_TRUE(Pool::Release(second));
   EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The arithmetic of the conversion kernel, on the host: windows and thresholds are ITK's, to the bit, sigmoids to the
-// last digits of double. Shift and scale come before each of them.
+// Tests the arithmetic of the conversion kernel on the host. Windows and thresholds are bit-identical to ITK, sigmoids
+// agree to the last digits of double. Shift and scale come before each of them.
 
 #include "itkBinaryThresholdImageFilter.h"
 #include "runtime/image/PixelMapping.h"
@@ -32,7 +32,8 @@ constexpr unsigned int seed = 4711;
 template <typename T>
 using Line = itk::Image<T, 1>;
 
-/** Values that ITK's conversions to integers define: no NaN, nothing out of the output's range. */
+/** Returns values for which ITK's conversions to integers are defined, which are neither NaN nor out of the output's
+ * range. */
 template <typename T>
 typename Line<T>::Pointer
 MakeValues(double lowest, double greatest)
@@ -44,7 +45,7 @@ MakeValues(double lowest, double greatest)
   for (itk::IndexValueType i = 0; i < 5000; ++i)
   {
     const double value = std::uniform_real_distribution<double>(lowest, greatest)(random);
-    // Halves and whole numbers are where rounding shows.
+    // Rounding matters at halves and whole numbers.
     image->SetPixel({ { i } }, static_cast<T>(i % 3 == 0 ? std::floor(value * 2.0) / 2.0 : value));
   }
   return image;
@@ -64,7 +65,7 @@ ExpectSame(const Line<TFrom> * input, const Line<TTo> * expected, const CudaPixe
     ASSERT_EQ(std::memcmp(&mapped, &right, sizeof(TTo)), 0) << +value << ": " << +mapped << ", ITK: " << +right;
     if constexpr (std::is_integral_v<TTo>)
     {
-      // The way by an image of reals, where rows cannot be copied: the same.
+      // The path through an image of reals, which is used where rows cannot be copied, gives the same result.
       const auto real = MapPixel<double>(value, mapping);
       ASSERT_EQ(itk::cuda::ConvertComponent<TTo>(real), right) << +value;
     }
@@ -144,8 +145,9 @@ MakeSigmoid(double alpha, double beta, double minimum, double maximum)
   return conversion;
 }
 
-/** What is truncated on another side of a whole number than ITK's. Reals are within 1e-15 of ITK's, relative to
- * the range of the output; with the minimum 0, of themselves. */
+/** Returns the number of integers that differ from ITK's because the value is truncated on the other side of a whole
+ * number. Reals must be within 1e-15 of ITK's, relative to the range of the output, or relative to themselves if the
+ * minimum is 0. */
 template <typename TFrom, typename TTo>
 unsigned int
 CompareSigmoid(double alpha, double beta, TTo minimum, TTo maximum, double lowest, double greatest)
@@ -161,7 +163,7 @@ CompareSigmoid(double alpha, double beta, TTo minimum, TTo maximum, double lowes
   filter->Update();
   const auto mapping = MakePixelMapping<RealType>(MakeSigmoid(alpha, beta, minimum, maximum), std::is_integral_v<TTo>);
   const double range = std::max(std::fabs(static_cast<double>(minimum)), std::fabs(static_cast<double>(maximum)));
-  // Where a denormal number has fewer digits, and where the exponential is 0.
+  // The tolerance at denormal numbers, which have fewer digits, and where the exponential is 0.
   const double least = static_cast<double>(std::numeric_limits<TTo>::min());
   unsigned int differences = 0;
   for (itk::IndexValueType i = 0; i < 5000; ++i)
@@ -184,7 +186,7 @@ CompareSigmoid(double alpha, double beta, TTo minimum, TTo maximum, double lowes
   return differences;
 }
 
-/** (value + Shift) * Scale in more digits. */
+/** Returns (value + Shift) * Scale with more digits. */
 long double
 GetShifted(double value, const CudaPixelConversion & conversion)
 {
@@ -271,7 +273,7 @@ TEST(CudaPixelMapping, Sigmoids_of_reals_are_those_of_ITK)
   {
     const double alpha = (turn % 2 == 0 ? 1.0 : -1.0) * std::pow(10.0, draw(-3.0, 3.0));
     const double beta = draw(-100.0, 100.0);
-    const double reach = 30.0 * std::fabs(alpha); // the ramp, and what is within 1e-13 of its ends
+    const double reach = 30.0 * std::fabs(alpha); // the ramp and the values within 1e-13 of its ends
     CompareSigmoid<double, double>(alpha, beta, 0.0, draw(0.1, 1000.0), beta - reach, beta + reach);
     CompareSigmoid<double, double>(alpha, beta, draw(-10.0, 0.0), draw(0.1, 10.0), beta - reach, beta + reach);
     CompareSigmoid<float, double>(alpha, beta, 0.0, 1.0, -200.0, 200.0);
@@ -295,7 +297,7 @@ TEST(CudaPixelMapping, Sigmoids_of_integers_differ_from_those_of_ITK_at_whole_nu
     differences += CompareSigmoid<short, short>(alpha, beta, -1000, 1000, -200.0, 300.0);
     differences += CompareSigmoid<unsigned char, unsigned char>(alpha, beta, 0, 255, 0.0, 255.0);
   }
-  // Both are within 1e-15 of the same real number, and few random values have a whole number so near.
+  // Both are within 1e-15 of the same real number, and only few random values are this close to a whole number.
   EXPECT_LE(differences, pixels / 10000);
   std::cout << differences << " of " << pixels << " differ" << std::endl;
 }
@@ -404,7 +406,7 @@ TEST(CudaPixelMapping, Shift_is_added_in_double_before_a_mapping_and_alone_in_fl
   CudaPixelConversion conversion;
   conversion.Mapping = CudaPixelMapping::Threshold;
   conversion.InsideValue = 1.0;
-  conversion.Lower = 16777217.0; // no float
+  conversion.Lower = 16777217.0; // not representable in float
   conversion.Upper = 1e9;
   conversion.Shift = 1.0;
   EXPECT_EQ(Map(16777216.0f, conversion), 1.0f) << "before a threshold";

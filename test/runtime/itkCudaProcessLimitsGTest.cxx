@@ -25,7 +25,7 @@ const std::string otherMounts = "23 98 0:21 / /sys rw,nosuid shared:7 - sysfs sy
                                 "34 24 0:30 / /sys/fs/cgroup/cpu rw shared:10 - cgroup cgroup rw,cpu,cpuacct\n";
 const std::string unlimitedVersion1 = "9223372036854771712\n"; // 2^63 less a page
 
-/** A folder with the files of `/proc` and `/sys` that a test writes; goes at the end of the test. */
+/** A temporary folder with files of `/proc` and `/sys` that a test writes. It is removed at the end of the test. */
 class CudaProcessLimits : public testing::Test
 {
 protected:
@@ -164,7 +164,7 @@ TEST_F(CudaProcessLimits, Both_versions_at_once)
 {
   const std::string unified = "31 24 0:27 / /sys/fs/cgroup/unified rw shared:5 - cgroup2 cgroup2 rw\n";
   WriteProcess(unified + version1Mount, "4:memory:/job\n0::/user.slice\n");
-  Write("/sys/fs/cgroup/unified/user.slice/cgroup.procs", "1\n"); // its memory belongs to version 1
+  Write("/sys/fs/cgroup/unified/user.slice/cgroup.procs", "1\n"); // its memory is controlled by version 1
   Write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2147483648\n");
   EXPECT_EQ(GetLimit(), 2 * gibibyte);
 }

@@ -262,7 +262,7 @@ TEST_F(CudaRuntime, Released_device_memory_stays_available)
     const DeviceBuffer buffer(64 * mebibyte, stream);
     EXPECT_LE(itk::cuda::GetAvailableDeviceMemory(device), before - 64 * mebibyte + 2 * mebibyte);
   }
-  // Other processes may use the device: a quarter of the buffer is left for them.
+  // A quarter of the buffer is tolerance for other processes that use the device.
   EXPECT_GE(itk::cuda::GetAvailableDeviceMemory(device) + 16 * mebibyte, before);
 }
 
@@ -349,7 +349,7 @@ TEST_F(CudaRuntime, Rows_of_a_device_image_are_aligned_and_padding_is_zero)
   EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 384u * sizeof(float));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.Data) % 256, 0u);
 
-  // Seen with the padding as pixels
+  // Download a view that includes the padding as pixels
   HostImage<float> input({ 5, 4, 3, 2 }, 2);
   FillRandomly(input.Pixels);
   UploadQuietly(input.View, view, stream);
@@ -446,12 +446,12 @@ TEST_F(CudaRuntime, Kernel_timeout_is_that_of_the_device)
 
 namespace
 {
-/** Looks for devices in a new process, where nobody has, and makes the reading of the first one fail. Ends the process,
- * successfully if that one is listed with the reason and the others are none the worse. */
+/** Searches for devices in a new process and makes the query of the first device's properties fail. Ends the process,
+ * successfully if this device is listed with the reason and the others are not affected. */
 [[noreturn]] void
 ExitAfterFailureToReadTheFirstDevice()
 {
-  FaultHook::FailCall(3, cudaErrorUnknown); // after the driver's version and the number of devices
+  FaultHook::FailCall(3, cudaErrorUnknown); // the calls before query the driver's version and the number of devices
   const std::vector<itk::CudaDeviceInformation> devices = Configuration::GetDevices();
   FaultHook::Clear();
   bool isRight = devices.empty() != FaultHook::GetFired();

@@ -19,7 +19,7 @@ using itk::cuda::test::MakeStickyError;
 
 constexpr int device = 0;
 
-/** Smooths a small image; the backend that was used, and why. */
+/** Smooths a small image and returns the backend that was used and the reason. */
 Backend
 Smooth(std::string & reason)
 {

@@ -16,7 +16,7 @@ using itk::cuda::StreamLease;
 using itk::cuda::test::device;
 using itk::cuda::test::DeviceTest;
 
-/** Work on a stream that goes on when it is told to, or when it is destroyed. */
+/** Work that blocks a stream until GoOn() is called or the object is destroyed. */
 class HeldWork
 {
 public:
@@ -74,9 +74,9 @@ TEST_F(CudaEventGpu, What_waits_for_a_point_does_not_follow_the_handle_to_its_ne
     point.Record(first);
     point.MakeWait(waiting);
   }
-  Event next; // with the handle of the event before
+  Event next; // reuses the handle of the previous event
   next.Record(other);
-  next.Synchronize(); // nothing holds this stream
+  next.Synchronize(); // nothing blocks this stream
   EXPECT_FALSE(IsDone(waiting));
   held.GoOn();
   waiting.Synchronize();
@@ -92,7 +92,7 @@ TEST_F(CudaEventGpu, An_event_that_was_not_recorded_is_not_waited_for)
     Event point;
     point.Record(first);
   }
-  Event next; // its handle's last point is still to come
+  Event next; // the event that used its handle has not happened yet
   next.Synchronize();
   next.MakeWait(other);
   EXPECT_TRUE(IsDone(other));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How the stress program judges memory: what is in use must be equal, the resident memory may grow by little.
+// Tests how the stress program judges memory. Memory in use must be equal, and the resident memory may grow only a
+// little.
 
 #include "stress/itkCudaStressMemory.h"
 

@@ -15,7 +15,7 @@ using itk::CudaComponentType;
 using itk::CudaDetail::CudaImageView;
 using itk::cuda::StridedByteStream;
 
-/** A view of a region of an image that starts at `data`. */
+/** Returns a view of a region of an image that starts at `data`. */
 CudaImageView
 MakeView(void *                        data,
          CudaComponentType             type,
@@ -40,7 +40,8 @@ MakeView(void *                        data,
   return view;
 }
 
-/** The bytes of the view, pixel by pixel; rows start at multiples of `pitch` unless it is 0, with zeros between. */
+/** Returns the bytes of the view, gathered pixel by pixel. Rows start at multiples of `pitch`, with zeros between them,
+ * unless `pitch` is 0. */
 std::vector<char>
 GatherByPixel(const CudaImageView & view, size_t pitch)
 {
@@ -158,7 +159,7 @@ TEST(CudaStridedByteStream, Random_regions_agree_with_copies_by_pixel)
     runs.Gather(gathered.data() + cut, cut, expected.size());
     ASSERT_EQ(gathered, expected) << "trial " << trial << ", seed " << seed;
 
-    // Scattered to an image of one value, only the region changes.
+    // When the bytes are scattered to an image of one value, only the region changes.
     std::vector<char>       other(numberOfBytes, 'y');
     const CudaImageView     target = MakeView(other.data(), type, components, imageSize, start, size);
     const StridedByteStream targetRuns(target, pitch);
@@ -182,8 +183,8 @@ TEST(CudaStridedByteStream, Gathered_past_the_caches_the_bytes_are_the_same)
   };
   for (unsigned int trial = 0; trial < 300; ++trial)
   {
-    // About the length from which rows are stored past the caches, and around multiples of a line of them.
-    // Some have several pages.
+    // Lengths around the minimum from which rows bypass the caches, and around multiples of a cache line. Some rows
+    // have several pages.
     const size_t      lines = draw(0, 3) == 0 ? draw(64, 300) : draw(16, 40);
     const size_t      width = draw(0, 1) == 0 ? draw(900, 1300) : 64 * lines + draw(0, 2) - 1;
     const size_t      height = draw(1, 9);

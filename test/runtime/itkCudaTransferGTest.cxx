@@ -130,7 +130,7 @@ TYPED_TEST(CudaTransferOfType, Regions_leave_the_rest_of_the_image_alone)
 
 namespace
 {
-/** What the module promises of integer results. */
+/** Returns the result that the module guarantees for integers. */
 template <typename T>
 T
 TruncateAndClamp(double value)
@@ -147,7 +147,7 @@ TruncateAndClamp(double value)
                                 : static_cast<T>(truncated);
 }
 
-/** Values at and around everything where a conversion to T changes its rule. */
+/** Returns values at and around all points where the rule of a conversion to T changes. */
 template <typename T>
 std::vector<double>
 GetCriticalValues()
@@ -322,7 +322,7 @@ TEST_F(CudaTransfer, Workspace_is_what_a_transfer_takes)
 
 TEST_F(CudaTransfer, Image_of_several_batches)
 {
-  // 300 MiB in batches of 256: two conversions
+  // 300 MiB in batches of 256 MiB require two conversions.
   HostImage<unsigned char> input({ 1000, 1000, 315, 1 }, 1);
   HostImage<unsigned char> output({ 1000, 1000, 315, 1 }, 1);
   FillRandomly(input.Pixels);
@@ -508,7 +508,7 @@ TEST_F(CudaTransfer, Many_threads_transfer_at_once)
 
 TEST_F(CudaTransfer, Tasks_of_the_threads_of_ITK_may_transfer)
 {
-  // All of the pool's threads are busy with transfers, and more wait for one: none can get a helper.
+  // All threads of the pool run transfers and further transfers wait for a thread, so no transfer can get a helper.
   std::vector<std::future<bool>> tasks;
   const size_t                   number = 2 * itk::ThreadPool::GetInstance()->GetMaximumNumberOfThreads() + 3;
   for (size_t task = 0; task < number; ++task)
@@ -529,7 +529,7 @@ TEST_F(CudaTransfer, Tasks_of_the_threads_of_ITK_may_transfer)
 
 namespace
 {
-/** Rows of a device image of the host image's type, 16 elements or less apart. */
+/** Rows of a device image of the host image's type, at most 16 elements apart. */
 template <typename T>
 struct DeviceRows
 {
@@ -591,7 +591,7 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
         itk::cuda::Event sent;
         sent.Record(stream);
         sent.MakeWait(other);
-        // What the host reads here was there when the group was announced.
+        // The host reads what was on the device when the group was announced.
         ASSERT_EQ(cudaMemcpy2DAsync(output.data() + first * trial.Width,
                                     trial.Width * sizeof(T),
                                     static_cast<const T *>(rows.View.Data) + first * rows.Pitch,
@@ -678,7 +678,7 @@ TEST_F(CudaTransfer, Progress_rises_to_one_and_comes_from_the_calling_thread)
       {
         itk::cuda::Download(onDevice.GetView(), image.View, stream, progress);
       }
-      // The calling thread reports. Beside others it may come too late for all but the last report.
+      // Only the calling thread reports. With other threads it may be too late for all reports but the last.
       ASSERT_GE(shares.size(), threads == 1 ? 2u : 1u);
       EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
       EXPECT_GT(shares.front(), 0.0f);

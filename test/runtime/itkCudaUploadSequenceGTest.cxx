@@ -46,8 +46,8 @@ constexpr size_t noUpload = std::numeric_limits<size_t>::max();
 class CudaUploadSequence : public DeviceTest
 {};
 
-/** Rows of an image that go up in parts, by way of a few slots of device memory, and are copied back from there. A slot
- * may be written when what it held before has been copied back. */
+/** Uploads rows of an image in parts through a few slots of device memory and copies them back from there. A slot may
+ * be written again once its previous content has been copied back. */
 class RoundTrip : public UploadSequence
 {
 public:
@@ -70,7 +70,7 @@ public:
     return (m_Image.View.Size[1] + m_RowsPerUpload - 1) / m_RowsPerUpload;
   }
 
-  /** The sequence is ended there by an exception. */
+  /** Ends the sequence at the given points by an exception. */
   void
   EndAt(size_t opened, size_t sent)
   {
@@ -100,7 +100,7 @@ public:
 private:
   struct Slot
   {
-    std::optional<size_t> Holds; // an upload that was copied back
+    std::optional<size_t> Holds; // the upload that was copied back
     Event                 CopiedBack;
   };
 
@@ -219,7 +219,7 @@ TEST_F(CudaUploadSequence, EachUploadLiesInItsPlaceWhenItIsSent)
     SequenceLane lane(threads % 2 == 0);
     for (unsigned int i = 0; i < cases; ++i)
     {
-      // From a part of a chunk to several chunks of 2 MiB for each thread.
+      // From a fraction of a chunk to several chunks of 2 MiB per thread.
       const size_t width = pick(1, 3000);
       const size_t rows = pick(1, i % 8 == 0 ? 6000 : 600);
       const size_t rowsPerUpload = pick(std::max<size_t>(1, rows / 40), rows);
@@ -264,7 +264,7 @@ TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
         lane.Stream.Synchronize();
         sequence.Finish();
       }
-      FillRandomly(image.Pixels, 2 * i + 1); // memory still holds pixels of the run before
+      FillRandomly(image.Pixels, 2 * i + 1); // the memory still holds pixels of the previous run
       RoundTrip next(image, 100, 3, lane.Stream);
       next.Run(next.GetNumber(), lane.Staging);
       EXPECT_EQ(next.GetReason(), "");

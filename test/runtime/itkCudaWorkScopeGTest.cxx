@@ -40,10 +40,10 @@ using itk::CudaDetail::CudaWorkScope;
 using itk::cuda::test::ExpectContains;
 using itk::cuda::test::GetException;
 
-thread_local bool holdsLock = true; // the thread that runs the tests begins with it
+thread_local bool holdsLock = true; // the thread that runs the tests holds it initially
 thread_local int  timesGivenUp = 0;
 
-/** The lock of an interpreter, as long as it lives. */
+/** Holds the lock of an interpreter during its lifetime. */
 class InterpreterLock
 {
 public:
@@ -76,7 +76,7 @@ RequireLock(const char * what)
   }
 }
 
-/** Makes an image in an interpreter: a bright square that is not aligned to anything, on a slope. */
+/** Produces an image in an interpreter: a bright square that is not aligned to anything, on a slope. */
 template <typename TImage>
 class InterpretedSource : public itk::ImageSource<TImage>
 {
@@ -121,7 +121,7 @@ private:
   unsigned int              m_Runs{ 0 };
 };
 
-/** A filter of an interpreter: its output is its input, plus 1. */
+/** A filter in an interpreter, whose output is its input plus 1. */
 template <typename TImage>
 class InterpretedFilter : public itk::ImageToImageFilter<TImage, TImage>
 {
@@ -158,7 +158,7 @@ protected:
   }
 };
 
-/** Notes whether the lock was held at events. */
+/** Records whether the lock was held at events. */
 struct Watch
 {
   explicit Watch(itk::ProcessObject * filter)
@@ -175,7 +175,7 @@ struct Watch
     });
   }
 
-  std::vector<bool>     Outside; // of the filter's own work
+  std::vector<bool>     Outside; // outside of the filter's own work
   std::vector<bool>     Inside;
   std::function<void()> OnProgress;
 };
@@ -194,7 +194,7 @@ GetBytes(const TImage * image)
   return { first, first + image->GetPixelContainer()->Size() * sizeof(typename TImage::InternalPixelType) };
 }
 
-/** The filter runs on the host below a source of an interpreter. */
+/** Verifies the lock for a filter that runs on the host after a source in an interpreter. */
 template <typename TFilter>
 void
 ExpectLockOutsideOfWork(const std::function<void(TFilter *)> & prepare)
@@ -204,14 +204,15 @@ ExpectLockOutsideOfWork(const std::function<void(TFilter *)> & prepare)
   const auto make = [&](SourceType * source) {
     const auto filter = TFilter::New();
     filter->SetBackend("host");
-    filter->SetNumberOfWorkUnits(1); // ITK reports from one of several threads, which need not come to report
+    filter->SetNumberOfWorkUnits(
+      1); // ITK reports progress from only one of several threads, which may not get to report
     prepare(filter);
     filter->SetInput(source->GetOutput());
     return filter;
   };
   const auto plainSource = SourceType::New();
   const auto plain = make(plainSource);
-  plain->Update(); // without an interpreter
+  plain->Update(); // without the interpreter's lock
   const std::vector<char> expected = GetBytes(plain->GetOutput());
 
   const InterpreterLock lock;
@@ -226,7 +227,7 @@ ExpectLockOutsideOfWork(const std::function<void(TFilter *)> & prepare)
   EXPECT_TRUE(IsAll(watch.Inside, false)) << "at work";
   EXPECT_EQ(GetBytes(filter->GetOutput()), expected);
 
-  // The source is modified during the run, as another thread may do: the run does not have it made again.
+  // The source is modified during the run, as another thread may do. The run must not update the source again.
   watch.OnProgress = [&] {
     source->Modified();
     watch.OnProgress = nullptr;
@@ -236,7 +237,7 @@ ExpectLockOutsideOfWork(const std::function<void(TFilter *)> & prepare)
   EXPECT_EQ(source->GetRuns(), 1u);
   EXPECT_EQ(GetBytes(filter->GetOutput()), expected);
 
-  // An exception, and an abort.
+  // One run ends with an exception and one is aborted.
   watch.OnProgress = [] { itkGenericExceptionMacro("from an observer"); };
   filter->Modified();
   ExpectContains(GetException([&] { filter->Update(); }), "from an observer");
@@ -263,7 +264,8 @@ template <typename TFilter>
 void
 ExpectLockOutsideOfGaussian()
 {
-  for (const char * const approximation : { "Deriche", "Accurate" }) // ITK's superclass, and the module's plan
+  for (const char * const approximation :
+       { "Deriche", "Accurate" }) // computed by ITK's superclass and by the module's plan
   {
     SCOPED_TRACE(approximation);
     ExpectLockOutsideOfWork<TFilter>([&](TFilter * filter) {
@@ -280,7 +282,7 @@ TEST(CudaWorkScope, GivesUpTheLockAndTakesItAgain)
     CudaWorkScope work;
     EXPECT_FALSE(holdsLock);
     {
-      const CudaWorkScope inner; // of a filter inside a filter
+      const CudaWorkScope inner; // belongs to a filter inside a filter
       EXPECT_FALSE(holdsLock);
     }
     EXPECT_FALSE(holdsLock);

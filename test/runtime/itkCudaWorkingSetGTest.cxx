@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device memory that filters ask for is never more than version 0.1 (945a25c) asked for. The table was printed by that
-// version's functions, by the same code as below.
+// Verifies that filters never request more device memory than version 0.1 (945a25c) did. The table was printed by that
+// version's functions with the code below.
 
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianFirEngine.h"
@@ -18,7 +18,7 @@ namespace
 using namespace itk;
 using namespace itk::CudaDetail;
 
-/** An image's size, components and types, of which only the shape matters. */
+/** The size, components and types of an image whose pixels do not matter. */
 struct Shape
 {
   const char *      Name;
@@ -56,7 +56,7 @@ MakeView(const Shape & shape, CudaComponentType type, size_t components)
   return view;
 }
 
-/** The terms of smoothing, gradient (also for its magnitude), Laplacian and Hessian: 0, 1, 2 and 3. */
+/** Returns the terms of smoothing, gradient (also for its magnitude), Laplacian and Hessian, numbered 0, 1, 2 and 3. */
 std::vector<CudaGaussianTerm>
 MakeTerms(unsigned int dimension, unsigned int filter)
 {
@@ -136,7 +136,7 @@ GetWorkingSets(const Shape & shape)
   return sets;
 }
 
-/** Bytes, by shape; in each row as GetWorkingSets() orders them. */
+/** Bytes for each shape. Each row has the order of GetWorkingSets(). */
 const std::vector<size_t> Version01[] = { { 4282311,
                                             14521496,
                                             6358583,

@@ -14,7 +14,7 @@
 #include <memory>
 #include <random>
 
-// What the tests of filters of device images share.
+// Helpers for the tests of filters of device images.
 
 namespace itk::cuda::test
 {
@@ -29,7 +29,7 @@ GetNumberOfBytes(const TImage * image)
          sizeof(typename CudaDetail::CudaImageTraits<TImage>::ComponentType);
 }
 
-/** Whether two images of the host, buffered alike, have the same bits. */
+/** Returns whether two host images with the same buffered region have the same bits. */
 template <typename TImage>
 bool
 AreSame(const TImage * a, const TImage * b)
@@ -38,7 +38,7 @@ AreSame(const TImage * a, const TImage * b)
          std::memcmp(a->GetBufferPointer(), b->GetBufferPointer(), GetNumberOfBytes(a)) == 0;
 }
 
-/** Pixels from 0 to 200, with a spacing and direction that are not 1. */
+/** Returns an image of random pixels from 0 to 200 whose spacing and direction are not 1. */
 template <typename TImage>
 typename TImage::Pointer
 MakeRandomImage(const typename TImage::SizeType & size, unsigned int number = 0, unsigned int components = 1)
@@ -63,7 +63,8 @@ MakeRandomImage(const typename TImage::SizeType & size, unsigned int number = 0,
   return image;
 }
 
-/** Memory whose bits are NaN in any floating-point type, with the largest number of bytes in use at once. */
+/** Provides device memory whose bits are NaN in any floating-point type, and records the largest number of bytes in use
+ * at the same time. */
 class PoisonedMemory
 {
 public:
@@ -111,7 +112,7 @@ private:
   std::atomic<size_t> m_Peak{ 0 };
 };
 
-/** A filter has the same bits wherever its images lie. `set` gives it its parameters. */
+/** Verifies that a filter computes the same bits wherever its images are stored. `set` sets the filter's parameters. */
 template <template <typename, typename> class TFilter, typename TInput, typename TOutput, typename TSet>
 void
 ExpectSameBits(TInput * image, const TSet & set, const std::string & what)
@@ -143,7 +144,7 @@ ExpectSameBits(TInput * image, const TSet & set, const std::string & what)
   EXPECT_TRUE(AreSame<TInput>(image, original)) << what << ": the host's input is kept";
 }
 
-/** Tests of filters of device images: all device memory is poisoned. */
+/** Fixture for tests of filters of device images, in which all device memory is poisoned. */
 class DeviceFilterTest : public DeviceTest
 {
 protected:

@@ -12,7 +12,7 @@
 
 namespace itk::cuda::test
 {
-/** The description of the exception that is thrown; empty if there is none. */
+/** Returns the description of the exception that is thrown, or an empty string if there is no exception. */
 inline std::string
 GetException(const std::function<void()> & function)
 {
@@ -27,7 +27,7 @@ GetException(const std::function<void()> & function)
   return {};
 }
 
-/** The text without the addresses of objects, as in "CudaRegionSnakeImageFilter(0x5571157e40)". */
+/** Returns the text without the addresses of objects, which occur in "CudaRegionSnakeImageFilter(0x5571157e40)". */
 inline std::string
 WithoutAddresses(const std::string & text)
 {

@@ -8,7 +8,7 @@
 
 namespace itk::cuda::test
 {
-/** Stands for memory of a device that no machine has, so that images can be tested without a GPU. */
+/** Imitates the memory of a device that no machine has, so that images can be tested without a GPU. */
 class FakeDeviceMemory : public CudaDeviceImageMemory
 {
 public:
@@ -48,7 +48,7 @@ public:
   mutable int Waits{ 0 };
 };
 
-/** A view of the image's buffered region, in fake memory, whose rows are `pitch` elements apart. */
+/** Returns a view of the image's buffered region in fake memory, with rows `pitch` elements apart. */
 template <typename TImage>
 CudaDeviceImageView
 MakeFakeView(const TImage * image, size_t pitch)

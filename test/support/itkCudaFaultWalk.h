@@ -15,15 +15,16 @@
 
 namespace itk::cuda::test
 {
-/** Makes every CUDA call of `run` fail in turn, cold and warm, with two errors: each failure is a CudaError or was
- * survived by another route, gives back all memory, and leaves the next run correct. `run` updates a filter on the GPU
- * and returns its pixels. */
+/** Makes every CUDA call of `run` fail in turn, with cold and warm memory pools and with two errors. Each failure must
+ * be reported as a CudaError or be survived through an alternative, release all memory, and leave the next run correct.
+ * `run` updates a filter on the GPU and returns its pixels. */
 template <typename TPixel>
 void
 WalkFaults(const std::string & name, const std::function<std::vector<TPixel>()> & run)
 {
-  constexpr unsigned long mostCalls = 5000; // far above the calls of one update
-  // Those that have another route: an allocation is tried again, and memory of unknown kind passes for ordinary.
+  constexpr unsigned long mostCalls = 5000; // far more than the calls of one update
+  // These calls have an alternative: an allocation is repeated, and memory of unknown kind is treated as ordinary
+  // memory.
   const auto isOptional = [](const std::string & call) {
     return call.find("cudaMallocFromPoolAsync") != std::string::npos ||
            call.find("cudaPointerGetAttributes") != std::string::npos;
@@ -31,7 +32,7 @@ WalkFaults(const std::string & name, const std::function<std::vector<TPixel>()> 
   const auto getBytes = [] {
     return CudaFiltersConfiguration::GetDeviceBytesInUse() + CudaFiltersConfiguration::GetPinnedBytesInUse();
   };
-  CudaFiltersConfiguration::SetNumberOfTransferThreads(1); // so that the order of the calls is always the same
+  CudaFiltersConfiguration::SetNumberOfTransferThreads(1); // makes the order of the calls deterministic
   const std::vector<TPixel> expected = run();
   const size_t              bytes = getBytes();
   for (const bool cold : { true, false })

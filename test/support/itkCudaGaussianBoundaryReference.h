@@ -13,14 +13,14 @@
 #include <numeric>
 #include <vector>
 
-// The float64 reference of the tests of boundary modes and masks: sums of the approximation's own kernel over lines
-// that are continued pixel by pixel.
+// The float64 reference for the tests of boundary modes and masks. It sums the approximation's own kernel over lines
+// that are padded pixel by pixel.
 
 namespace itk::cuda::test
 {
 using Mode = CudaFiltersEnums::BoundaryMode;
 
-/** The value of the continued line at any place. */
+/** Returns the value of the padded line at any index. */
 inline double
 ValueAt(const std::vector<double> & line, std::ptrdiff_t n, const CudaDetail::CudaGaussianBoundary & boundary)
 {
@@ -45,7 +45,7 @@ ValueAt(const std::vector<double> & line, std::ptrdiff_t n, const CudaDetail::Cu
   }
 }
 
-/** The half-kernel h(0), h(1), ... until the slowest pole has decayed to exp(-40). */
+/** Returns the half-kernel h(0), h(1), ... up to where the slowest pole has decayed to exp(-40). */
 inline std::vector<double>
 SampleHalf(const CudaDetail::CudaGaussianImpulseResponse & kernel)
 {
@@ -112,7 +112,7 @@ LargestOf(const std::vector<double> & values)
     values.begin(), values.end(), 0.0, [](double largest, double v) { return std::max(largest, std::abs(v)); });
 }
 
-/** An image of four axes at most, x first, in double. */
+/** An image with at most four axes, x first, in double. */
 struct Volume
 {
   std::array<size_t, 4> Size{ { 1, 1, 1, 1 } };

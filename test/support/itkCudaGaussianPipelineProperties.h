@@ -11,12 +11,12 @@
 #include <sstream>
 #include <thread>
 
-// How both Gaussian filters behave in a pipeline. Each function checks one property of a filter kind (RecursiveKind,
-// SmoothingKind) on one backend.
+// Properties of both Gaussian filters in a pipeline. Each function verifies one property of a filter kind
+// (RecursiveKind, SmoothingKind) on one backend.
 
 namespace itk::cuda::test
 {
-/** Splits regions along one axis, so that streaming can be tried along each. */
+/** Splits regions along a given axis, so that streaming can be tested along each axis. */
 class RegionSplitterAlongAxis : public ImageRegionSplitterBase
 {
 public:
@@ -59,7 +59,7 @@ private:
   unsigned int m_Axis{ 0 };
 };
 
-/** Streams the filter's output in pieces along an axis and returns the whole. */
+/** Streams the filter's output in pieces along an axis and returns the whole image. */
 template <typename TFilter>
 typename TFilter::OutputImageType::Pointer
 StreamAlong(TFilter * filter, unsigned int axis, unsigned int divisions)
@@ -77,7 +77,7 @@ StreamAlong(TFilter * filter, unsigned int axis, unsigned int divisions)
   return output;
 }
 
-/** A region that does not begin at zero. */
+/** Returns a region whose index is not zero. */
 template <unsigned int VDimension>
 ImageRegion<VDimension>
 MakeShiftedRegion(const Size<VDimension> & size)
@@ -90,7 +90,7 @@ MakeShiftedRegion(const Size<VDimension> & size)
   return region;
 }
 
-/** A new filter of the kind on that image and backend. */
+/** Returns a new filter of the kind for the given image and backend. */
 template <typename TKind, typename TInput, typename TOutput = TInput>
 typename TKind::template CudaFilter<TInput, TOutput>::Pointer
 MakeFilter(const TInput * input, BackendEnum backend, unsigned int variant, double sigma = 2.5)
@@ -102,7 +102,7 @@ MakeFilter(const TInput * input, BackendEnum backend, unsigned int variant, doub
   return filter;
 }
 
-/** The output of a new filter, computed at once. */
+/** Returns the output of a new filter, computed in a single update. */
 template <typename TKind, typename TInput, typename TOutput = TInput>
 typename TOutput::Pointer
 FilterWhole(const TInput * input, BackendEnum backend, unsigned int variant, double sigma = 2.5)
@@ -164,7 +164,7 @@ GetRegions(const PipelineMonitorImageFilter<TImage> * monitor, std::vector<typen
   regions[3] = monitor->GetUpdatedRequestedRegions();
 }
 
-/** Streams through monitors before and behind the filter. */
+/** Streams with pipeline monitors before and after the filter. */
 template <typename TFilter>
 RecordedRegions<typename TFilter::InputImageType>
 RecordRegions(TFilter * filter, const typename TFilter::InputImageType * input, unsigned int axis)
@@ -229,7 +229,7 @@ Expect_a_requested_part_has_the_bits_of_the_whole(BackendEnum backend)
   }
 }
 
-/** An input of which only a part is in memory, as a reader that streams leaves it. */
+/** Verifies that an input suffices if only a part of it is in memory, as after a reader that streams. */
 template <typename TKind>
 void
 Expect_an_input_buffered_in_part_suffices(BackendEnum backend)
@@ -237,7 +237,7 @@ Expect_an_input_buffered_in_part_suffices(BackendEnum backend)
   using ImageType = Image<float, 2>;
   const auto            largest = MakeShiftedRegion<2>({ { 40, 36 } });
   const auto            whole = MakeDataImage<ImageType>(largest, DataKind::SmallOffset);
-  ImageType::RegionType buffered = largest; // all lines along axis 0, few of them
+  ImageType::RegionType buffered = largest; // all lines along axis 0, but few of them
   buffered.SetIndex(1, 2);
   buffered.SetSize(1, 9);
   auto input = MakeImage<ImageType>(buffered);
@@ -290,7 +290,8 @@ Expect_not_in_place_leaves_the_input_alone(BackendEnum backend)
   EXPECT_NE(filter->GetOutput()->GetBufferPointer(), input->GetBufferPointer());
 }
 
-/** A buffer that the user gave the output is used if it has room, and nothing is written behind it. */
+/** Verifies that a buffer that the user gave to the output is used if it is large enough, and that nothing is written
+ * behind it. */
 template <typename TKind>
 void
 Expect_the_users_output_buffer_is_kept(BackendEnum backend)
@@ -306,7 +307,7 @@ Expect_the_users_output_buffer_is_kept(BackendEnum backend)
   EXPECT_TRUE(HasSameBits<ImageType>(filter->GetOutput(), expected));
 }
 
-/** What a user sees while a filter runs. */
+/** The progress that a user observes while a filter runs. */
 struct ProgressRecord
 {
   std::vector<float> Values;
@@ -314,7 +315,7 @@ struct ProgressRecord
   std::thread::id    CallingThread{ std::this_thread::get_id() };
 };
 
-/** Observes progress; above `abortAt` it asks the filter to abort. */
+/** Records progress. When it exceeds `abortAt`, the observer asks the filter to abort. */
 inline unsigned long
 ObserveProgress(ProcessObject * filter, ProgressRecord & record, float abortAt = 2.0F)
 {
@@ -425,7 +426,7 @@ Expect_threads_get_the_bits_of_one_thread(BackendEnum backend, unsigned int numb
   }
 }
 
-/** Rotated, anisotropic, away from the origin. */
+/** Gives an image a rotated direction, an anisotropic spacing and an origin other than zero. */
 template <typename TImage>
 void
 SetUnusualGeometry(TImage * image)
@@ -465,7 +466,7 @@ Expect_geometry_is_kept_and_sigma_is_in_physical_units(BackendEnum backend)
   }
 }
 
-/** Changes of the input, of its values only, and of the parameters are seen by the next Update(). */
+/** Verifies that the next Update() sees changes of the input, of the input's values only, and of the parameters. */
 template <typename TKind>
 void
 Expect_the_next_update_sees_what_changed(BackendEnum backend)
@@ -489,7 +490,7 @@ Expect_the_next_update_sees_what_changed(BackendEnum backend)
   EXPECT_TRUE(IsAccurate(filter->GetOutput(), other.GetPointer(), TKind::Passes(other.GetPointer(), 0, 4.0)));
 }
 
-/** Calls the setter and checks that it counts as a change exactly if it is one. */
+/** Calls the setter and verifies that it modifies the filter only if the value changes. */
 template <typename TFilter, typename TSetter>
 void
 Expect_setter_modifies_only_on_change(TFilter * filter, TSetter setter)
@@ -541,7 +542,7 @@ Expect_names_and_printing_are_its_own()
   EXPECT_NE(dynamic_cast<FilterType *>(another.GetPointer()), nullptr);
 }
 
-/** What the filter says about where it ran. */
+/** Verifies what the filter reports about where it ran. */
 template <typename TKind>
 void
 Expect_the_backend_used_and_its_reason_are_told()

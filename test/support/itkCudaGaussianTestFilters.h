@@ -15,8 +15,8 @@ namespace itk
 {
 constexpr int CudaTestSkipped = 77; // SKIP_RETURN_CODE of the tests
 
-/** Reads `input`, runs the filter on the backend named and writes `output`; skipped where the backend is "cuda" and
- * there is no GPU. */
+/** Reads `input`, runs the filter on the given backend and writes `output`. The test is skipped if the backend is
+ * "cuda" and there is no GPU. */
 template <typename TFilter>
 int
 RunCudaFilterTest(TFilter * filter, const std::string & input, const std::string & output, const std::string & backend)

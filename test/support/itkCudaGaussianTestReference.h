@@ -13,12 +13,12 @@
 #include <cstddef>
 #include <vector>
 
-// The float64 references of the tests of the Gaussian filters. They share no code with the module: a test that used its
-// coefficients would not see that they are wrong.
+// The float64 references for the tests of the Gaussian filters. They share no code with the module, because a test that
+// used the module's coefficients could not detect an error in them.
 
 namespace itk::cuda::test
 {
-/** One filtering along one axis, as the user states it. */
+/** The parameters of a filter along one axis, as the user sets them. */
 struct GaussianParameters
 {
   unsigned int Axis{ 0 };
@@ -84,7 +84,7 @@ public:
   {
     return m_Weight[j];
   }
-  /** Sign of the kernel for n < 0. */
+  /** Returns the sign of the kernel for n < 0. */
   double
   MirrorSign() const
   {
@@ -92,7 +92,7 @@ public:
   }
 
 private:
-  /** Sum over all n of the even kernel with these weights. */
+  /** Returns the sum over all n of the even kernel with these weights. */
   RealType
   FullSum(const std::array<ComplexType, 2> & weight) const
   {
@@ -103,7 +103,7 @@ private:
     }
     return sum;
   }
-  /** Sum of n h+(n). */
+  /** Returns the sum of n h+(n). */
   RealType
   FirstMoment() const
   {
@@ -115,7 +115,7 @@ private:
     }
     return sum;
   }
-  /** Sum of n^2 h+(n). */
+  /** Returns the sum of n^2 h+(n). */
   RealType
   SecondMoment() const
   {
@@ -127,7 +127,7 @@ private:
     }
     return sum;
   }
-  /** Order 0 has sum 1, order 1 responds to n with 1, order 2 to n^2/2 with 1. */
+  /** Returns the normalisation. Order 0 has sum 1, order 1 maps n to 1, and order 2 maps n^2/2 to 1. */
   RealType
   Normalisation(const GaussianParameters & parameters) const
   {
@@ -148,7 +148,7 @@ private:
   bool                       m_Odd;
 };
 
-/** h+(0), h+(1), ... until it has decayed to exp(-1.37 * 40) = 1e-24. */
+/** Returns h+(0), h+(1), ... up to where it has decayed to exp(-1.37 * 40) = 1e-24. */
 inline std::vector<double>
 SampleHalfKernel(const GaussianParameters & parameters)
 {
@@ -164,7 +164,7 @@ SampleHalfKernel(const GaussianParameters & parameters)
   return samples;
 }
 
-/** ||h||_1, the sum of the absolute values of the whole kernel. */
+/** Returns ||h||_1, the sum of the absolute values of the whole kernel. */
 inline double
 KernelL1Norm(const GaussianParameters & parameters)
 {
@@ -188,9 +188,9 @@ KernelL1Norm(const std::vector<GaussianParameters> & passes)
   return product;
 }
 
-/** Filters a line by the modal form, one complex state for each pole pair and direction:
- * s[n] = p s[n-1] + x[n] and t[n] = p (t[n+1] + x[n+1]), y = Re sum_j c_j (s_j +- t_j), edge values continued to
- * infinity. States and sums are of type TReal. */
+/** Filters a line in modal form, with one complex state for each pole pair and direction: s[n] = p s[n-1] + x[n] and
+ * t[n] = p (t[n+1] + x[n+1]), y = Re sum_j c_j (s_j +- t_j). Edge values are continued to infinity. States and sums
+ * have type TReal. */
 template <typename TReal = double>
 void
 ModalFilterLine(const DericheHalfKernel & kernel, std::vector<double> & line)
@@ -228,7 +228,7 @@ ModalFilterLine(const DericheHalfKernel & kernel, std::vector<double> & line)
   std::copy(sums.begin(), sums.end(), line.begin());
 }
 
-/** The sum over the kernel, term by term. */
+/** Filters a line by the sum over the kernel, term by term. */
 inline void
 ConvolveLine(const GaussianParameters & parameters, std::vector<double> & line)
 {
@@ -270,11 +270,11 @@ ForEachLine(TImage * image, unsigned int axis, TFunction function)
   }
 }
 
-/** Largest standard deviation for which ITK's filter on double images is the reference; its direct form drifts beyond.
- */
+/** Largest standard deviation for which ITK's filter on double images serves as the reference. Beyond it the direct
+ * form drifts. */
 constexpr double LargestSigmaOfITKReference = 200.0;
 
-/** Filters a double image along one axis, in place, by the modal form. */
+/** Filters a double image along one axis, in place, in modal form. */
 template <unsigned int VDimension, typename TReal = double>
 void
 ModalFilter(Image<double, VDimension> * image, const GaussianParameters & parameters)
@@ -283,7 +283,7 @@ ModalFilter(Image<double, VDimension> * image, const GaussianParameters & parame
   ForEachLine(image, parameters.Axis, [&](std::vector<double> & line) { ModalFilterLine<TReal>(kernel, line); });
 }
 
-/** Filters a double image along one axis by ITK's class. */
+/** Filters a double image along one axis with ITK's class. */
 template <unsigned int VDimension>
 typename Image<double, VDimension>::Pointer
 ITKFilter(Image<double, VDimension> * image, const GaussianParameters & parameters)
@@ -301,7 +301,7 @@ ITKFilter(Image<double, VDimension> * image, const GaussianParameters & paramete
   return output;
 }
 
-/** The float64 result of line passes one after the other; `image` itself may be changed. */
+/** Returns the float64 result of consecutive line passes. The function may change `image` itself. */
 template <unsigned int VDimension>
 typename Image<double, VDimension>::Pointer
 Float64Reference(typename Image<double, VDimension>::Pointer image, const std::vector<GaussianParameters> & passes)

@@ -35,7 +35,8 @@ using BackendEnum = CudaFiltersEnums::Backend;
 // ----------------------------------------------------------------------------------------------------------------
 // backends
 
-/** A test of what holds on the GPU only. Such suites have "Gpu" in their name, which makes the label. */
+/** Fixture for tests that require the GPU. Such suites have "Gpu" in their name, from which the test label is derived.
+ */
 class GpuTest : public ::testing::Test
 {
 protected:
@@ -50,7 +51,7 @@ protected:
   }
 };
 
-/** A test that runs once on each backend; the one on the GPU is skipped where no GPU can be used. */
+/** Fixture for tests that run once per backend. The test on the GPU is skipped if no GPU can be used. */
 class BackendTest : public ::testing::TestWithParam<BackendEnum>
 {
 protected:
@@ -65,7 +66,7 @@ protected:
   }
 };
 
-/** "Gpu" in the name of a test makes its label. */
+/** Returns the name of a test, in which "Gpu" sets its label. */
 inline std::string
 BackendTestName(const ::testing::TestParamInfo<BackendEnum> & info)
 {
@@ -79,7 +80,7 @@ BackendTestName(const ::testing::TestParamInfo<BackendEnum> & info)
                            ::testing::Values(itk::cuda::test::BackendEnum::Host, itk::cuda::test::BackendEnum::Cuda), \
                            itk::cuda::test::BackendTestName)
 
-/** Runs the filter on the backend and checks that it is the one used. */
+/** Runs the filter on the backend and verifies that this backend was used. */
 template <typename TFilter>
 void
 UpdateOn(TFilter * filter, BackendEnum backend)
@@ -92,7 +93,8 @@ UpdateOn(TFilter * filter, BackendEnum backend)
 // -------------------------------------------------------------------------------------------------------------------
 // images
 
-/** Uniform in [0, 1), a function of the pixel's number only (splitmix64), so that threads and pieces agree. */
+/** Returns a uniformly distributed number in [0, 1) that depends only on the pixel's number (splitmix64), so that
+ * threads and streamed pieces agree. */
 inline double
 UniformRandom(uint64_t number)
 {
@@ -108,7 +110,7 @@ enum class DataKind
   SmallOffset, // 1000 +- 50, uniform
   LargeOffset, // 30000, a wave of +- 20 and noise of +- 2
   Ramp,        // the sum of the position along all axes
-  Impulse      // zero but for one pixel in each line, at another place in each
+  Impulse      // zero except for one pixel in each line, at a different position in each
 };
 
 constexpr DataKind AllDataKinds[] = { DataKind::Uniform,
@@ -124,7 +126,7 @@ DataKindToString(DataKind kind)
   return names[static_cast<int>(kind)];
 }
 
-/** The value at a position (from the region's first pixel) in a region of that size. */
+/** Returns the value at a position, relative to the region's first pixel, in a region of the given size. */
 template <unsigned int VDimension>
 double
 GetDataValue(DataKind kind, const Offset<VDimension> & position, const Size<VDimension> & size, uint64_t number)
@@ -145,7 +147,7 @@ GetDataValue(DataKind kind, const Offset<VDimension> & position, const Size<VDim
     case DataKind::Ramp:
       return static_cast<double>(sum);
     case DataKind::Impulse: {
-      // One in each line along the longest axis: the period is that axis' size.
+      // One pixel in each line along the longest axis, because the period is the size of that axis.
       const auto period = static_cast<OffsetValueType>(*std::max_element(size.begin(), size.end()));
       return sum % period == period / 3 ? 100.0 : 0.0;
     }
@@ -160,7 +162,7 @@ MakeRegion(const Size<VDimension> & size)
   return ImageRegion<VDimension>(size);
 }
 
-/** An image with that region in memory, not initialised. */
+/** Returns an image with that region in memory, not initialised. */
 template <typename TImage>
 typename TImage::Pointer
 MakeImage(const typename TImage::RegionType & region)
@@ -180,7 +182,7 @@ MakeConstantImage(const typename TImage::SizeType & size, typename TImage::Pixel
   return image;
 }
 
-/** An image of scalar pixels, values `offset + scale * data`. */
+/** Returns an image of scalar pixels with the values `offset + scale * data`. */
 template <typename TImage>
 typename TImage::Pointer
 MakeDataImage(const typename TImage::RegionType & region, DataKind kind, double scale = 1.0, double offset = 0.0)
@@ -202,7 +204,7 @@ SetSpacing(TImage * image, const std::array<double, TImage::ImageDimension> & va
   image->SetSpacing(values.data());
 }
 
-/** The same image in double, with the same geometry. */
+/** Returns the image converted to double, with the same geometry. */
 template <typename TImage>
 typename Image<double, TImage::ImageDimension>::Pointer
 ToDouble(const TImage * image)
@@ -214,7 +216,7 @@ ToDouble(const TImage * image)
   return result;
 }
 
-/** A copy with its own memory and without a source. */
+/** Returns a copy with its own memory and without a source. */
 template <typename TImage>
 typename TImage::Pointer
 Duplicate(const TImage * image)
@@ -238,7 +240,7 @@ MaximumMagnitude(const Image<double, VDimension> * image)
   return std::accumulate(begin, begin + count, 0.0, [](double m, double v) { return std::max(m, std::abs(v)); });
 }
 
-/** The passes of a filter on this image: sigma and spacing for each. */
+/** Returns the passes of a filter on this image, with sigma and spacing for each. */
 template <typename TImage>
 std::vector<GaussianParameters>
 SmoothingPasses(const TImage * image, const std::vector<double> & sigma)
@@ -254,7 +256,7 @@ SmoothingPasses(const TImage * image, const std::vector<double> & sigma)
 // -------------------------------------------------------------------------------------------------------------------
 // poison
 
-/** Value that no correct output has: NaN, or an integer type's largest value. */
+/** Returns a value that no correct output has, which is NaN or the largest value of an integer type. */
 template <typename T>
 constexpr T
 Poison()
@@ -262,8 +264,8 @@ Poison()
   return std::numeric_limits<T>::has_quiet_NaN ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::max();
 }
 
-/** Gives an output image memory of its own, filled with poison and longer than needed: pixels that a filter leaves out
- * show as poison, and writes behind the end destroy it. */
+/** Gives an output image its own memory, filled with poison and longer than needed. Pixels that a filter does not write
+ * remain poison, and writes behind the end destroy the poison there. */
 template <typename TImage>
 class PoisonedOutput
 {
@@ -282,7 +284,7 @@ public:
     m_Container->SetImportPointer(m_Buffer, length, true);
   }
 
-  /** Whether nothing was written behind the end. */
+  /** Returns whether nothing was written behind the end. */
   ::testing::AssertionResult
   IsIntact() const
   {
@@ -299,7 +301,7 @@ public:
     }
     return ::testing::AssertionSuccess();
   }
-  /** Whether the output's pixels are still in this memory. */
+  /** Returns whether the output's pixels are still in this memory. */
   bool
   IsUsed() const
   {
@@ -321,7 +323,7 @@ private:
   typename TImage::PixelContainerPointer m_Container;
 };
 
-/** Runs the filter on the backend into poisoned memory. Its input must be in memory. */
+/** Runs the filter on the backend with poisoned output memory. Its input must be in memory. */
 template <typename TFilter>
 typename TFilter::OutputImageType::Pointer
 RunPoisoned(TFilter * filter, BackendEnum backend)
@@ -342,7 +344,7 @@ RunPoisoned(TFilter * filter, BackendEnum backend)
 // ---------------------------------------------------------------------------------------------------------------
 // comparison
 
-/** What a comparison with a float64 reference found. */
+/** The result of a comparison with a float64 reference. */
 struct ErrorStatistics
 {
   size_t      Compared{ 0 };
@@ -374,7 +376,7 @@ operator<<(std::ostream & os, const ErrorStatistics & s)
             << s.RelativeToScale() << ", error/max|output| " << s.RelativeToOutput();
 }
 
-/** Compares all pixels of a scalar image with a reference that has at least its buffered region. */
+/** Compares all pixels of a scalar image with a reference that contains at least its buffered region. */
 template <typename TImage>
 ErrorStatistics
 CompareWithReference(const TImage *                                image,
@@ -406,7 +408,7 @@ CompareWithReference(const TImage *                                image,
   return statistics;
 }
 
-/** Whether all pixels are within `bound`, relative to `scale`. */
+/** Returns whether all pixels are within `bound`, relative to `scale`. */
 template <typename TImage>
 ::testing::AssertionResult
 IsWithin(const TImage * image, const Image<double, TImage::ImageDimension> * reference, double scale, double bound)
@@ -419,7 +421,7 @@ IsWithin(const TImage * image, const Image<double, TImage::ImageDimension> * ref
   return ::testing::AssertionSuccess() << statistics;
 }
 
-/** Whether two images have the same buffered region and the same bits in it. */
+/** Returns whether two images have the same buffered region and the same bits in it. */
 template <typename TImage>
 ::testing::AssertionResult
 HasSameBits(const TImage * image, const TImage * expected)
@@ -454,8 +456,8 @@ HasSameBits(const TImage * image, const TImage * expected)
   return ::testing::AssertionSuccess();
 }
 
-/** Whether truncation of a value within `error` of `reference` may fall on either side of a step: truncation toward
- * zero has one at every integer but zero. */
+/** Returns whether values within `error` of `reference` may be truncated to different integers. Truncation toward zero
+ * has a step at every integer except zero. */
 inline bool
 IsNearIntegerStep(double reference, double error)
 {
@@ -472,8 +474,8 @@ struct IntegerStatistics
   std::string Worst;
 };
 
-/** Compares an integer output with ITK's and with the float64 result: both may differ only where the float64 result is
- * within `error` of a step. */
+/** Compares an integer output with ITK's output and with the float64 result. The two outputs may differ only where the
+ * float64 result is within `error` of a step. */
 template <typename TImage>
 IntegerStatistics
 CompareIntegers(const TImage *                                image,
@@ -504,7 +506,7 @@ CompareIntegers(const TImage *                                image,
   return statistics;
 }
 
-/** Whether an integer output differs from ITK's by at most one, and only near a step. Prints the count. */
+/** Returns whether an integer output differs from ITK's by at most one, and only near a step. Prints the count. */
 template <typename TImage>
 ::testing::AssertionResult
 IsTruncatedAsITKs(const TImage *                                image,
@@ -524,7 +526,7 @@ IsTruncatedAsITKs(const TImage *                                image,
   return ::testing::AssertionSuccess();
 }
 
-/** Keeps the worst comparison of many and prints it when the test ends. */
+/** Records the worst of many comparisons and prints it when the test ends. */
 class AccuracyRecord
 {
 public:
@@ -558,7 +560,7 @@ private:
 // -------------------------------------------------------------------------------------------------------------- filter
 // kinds
 
-/** What tests that hold for both filters need to know of each. */
+/** The properties of each filter that the tests common to both filters need. */
 struct RecursiveKind
 {
   template <typename TInput, typename TOutput = TInput>
@@ -568,14 +570,14 @@ struct RecursiveKind
 
   static constexpr const char * Name = "CudaRecursiveGaussianImageFilter";
 
-  /** Number of ways to run it that treat axes differently. */
+  /** Returns the number of ways to run the filter that treat axes differently. */
   static constexpr unsigned int
   NumberOfVariants(unsigned int dimension)
   {
     return dimension;
   }
 
-  /** Along axis `variant`, an order that depends on it. Takes ITK's class too. */
+  /** Selects the axis `variant` and an order that depends on it. Also works for ITK's class. */
   template <typename TInput, typename TOutput>
   static void
   SetParameters(RecursiveGaussianImageFilter<TInput, TOutput> * filter, unsigned int variant, double sigma = 2.5)
@@ -608,7 +610,7 @@ struct SmoothingKind
     return 1;
   }
 
-  /** Another sigma along each axis. */
+  /** Sets a different sigma along each axis. */
   template <typename TInput, typename TOutput>
   static void
   SetParameters(SmoothingRecursiveGaussianImageFilter<TInput, TOutput> * filter, unsigned int, double sigma = 2.5)
@@ -634,7 +636,7 @@ struct SmoothingKind
   }
 };
 
-/** Largest sigma of the passes, in pixels: it sets the bound. */
+/** Returns the largest sigma of the passes in pixels, which determines the bound. */
 inline double
 LargestSigmaInPixels(const std::vector<GaussianParameters> & passes)
 {
@@ -646,7 +648,7 @@ LargestSigmaInPixels(const std::vector<GaussianParameters> & passes)
   return largest;
 }
 
-/** Compares a float output with the float64 result of these passes, on the bound that belongs to them. */
+/** Compares a float output with the float64 result of these passes, with the bound that belongs to them. */
 template <typename TInput, typename TOutput>
 ::testing::AssertionResult
 IsAccurate(const TOutput *                         output,

@@ -10,7 +10,7 @@
 namespace itk::cuda::test
 {
 /** \class HeldStream
- * \brief Holds back all work that a stream gets, until it is let go or goes out of scope.
+ * \brief Holds back all work on a stream until it is released or the object goes out of scope.
  */
 class HeldStream
 {

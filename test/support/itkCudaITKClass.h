@@ -20,7 +20,7 @@ struct SuperclassOfITK<CudaGaussianImageFilterBase<TSuperclass>>
   using Type = TSuperclass;
 };
 
-/** ITK's own class that a filter derives from, made without the object factory. */
+/** The ITK class from which a filter is derived, created without the object factory. */
 template <typename TFilter>
 using ITKClassOf = CudaHostFilter<typename SuperclassOfITK<typename TFilter::Superclass>::Type>;
 } // namespace itk::cuda::test

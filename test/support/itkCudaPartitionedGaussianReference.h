@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-// The filters of the partitioned room in double and in direct form, written from the papers without a line of the
-// room's own code.
+// The partitioned Gaussian filters in double and in direct form, written from the papers without any of the module's
+// own code.
 
 namespace itk::cuda::test
 {
@@ -37,7 +37,7 @@ struct DirectRecursion
     Gain = 1.16680 * 3.20373;
   }
 
-  /** One pass over `x`, in its order; `before` stands for the results before the first one. */
+  /** Runs one pass over `x` in its order. `before` is the value of the results before the first one. */
   std::vector<double>
   Run(const std::vector<double> & x, double before) const
   {
@@ -62,7 +62,7 @@ Reversed(std::vector<double> values)
   return values;
 }
 
-/** w starts by repeating its first value, and the result by repeating its own. */
+/** Filters a line as published: w starts by repeating its first value, and the result by repeating its own. */
 inline std::vector<double>
 OneWayAsPublished(const std::vector<double> & x, double sigma)
 {
@@ -71,7 +71,8 @@ OneWayAsPublished(const std::vector<double> & x, double sigma)
   return Reversed(recursion.Run(w, w.front()));
 }
 
-/** The line repeats its last value: long enough that it makes no difference where it ends. */
+/** Filters a line with exact borders. The line repeats its last value so often that it makes no difference where it
+ * ends. */
 inline std::vector<double>
 OneWayExactBorders(std::vector<double> x, double sigma)
 {
@@ -82,7 +83,8 @@ OneWayExactBorders(std::vector<double> x, double sigma)
   return y;
 }
 
-/** Gaussian of that sigma cut at +-radius, with sum 1; lines repeat their end values. */
+/** Returns the sum over a Gaussian with the given sigma, cut at +-radius and normalised to sum 1. Lines repeat their
+ * end values. */
 inline double
 GaussianSum(const std::vector<double> & x, size_t n, double sigma, size_t radius)
 {
@@ -98,8 +100,9 @@ GaussianSum(const std::vector<double> & x, size_t n, double sigma, size_t radius
   return sum / weights;
 }
 
-/** Algorithm 1 as reconstructed: left half 0 ... c-1 forward and back, right half c+1 ... L-1 back and forward, and the
- * pixel c = L/2 by convolution, which also stands for its two neighbours where a half's second pass starts. */
+/** Filters a line with Algorithm 1 as reconstructed. The left half 0 ... c-1 is filtered forward and back, and the
+ * right half c+1 ... L-1 back and forward. The pixel c = L/2 is computed by convolution and also stands for its two
+ * neighbours where a half's second pass starts. */
 inline std::vector<double>
 TwoWay(const std::vector<double> & x, double sigma, size_t radius)
 {
@@ -116,7 +119,7 @@ TwoWay(const std::vector<double> & x, double sigma, size_t radius)
   return y;
 }
 
-/** The largest absolute value, at least the smallest positive one. */
+/** Returns the largest absolute value, but at least the smallest positive number. */
 inline double
 LargestMagnitude(const std::vector<double> & x)
 {

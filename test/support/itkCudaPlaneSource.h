@@ -12,8 +12,8 @@
 
 namespace itk::cuda::test
 {
-/** Makes an image region by region, and counts how often it makes each plane along the last axis with more than one
- * pixel. Pixels follow from their index alone. */
+/** Produces an image region by region and counts how often it produces each plane along the last axis with more than
+ * one pixel. The value of a pixel depends only on its index. */
 template <typename TImage>
 class PlaneSource : public ImageSource<TImage>
 {
@@ -37,7 +37,7 @@ public:
     this->Modified();
   }
 
-  /** How often each plane was made. */
+  /** Returns how often each plane was produced. */
   const std::vector<unsigned int> &
   GetCounts() const
   {
@@ -50,14 +50,14 @@ public:
     m_Counts.assign(m_Counts.size(), 0);
   }
 
-  /** The run that makes this plane throws; -1: none does. */
+  /** Sets the plane whose production throws, or -1 for no plane. */
   void
   SetBadPlane(IndexValueType plane)
   {
     m_BadPlane = plane;
   }
 
-  /** Whether it makes the whole image whatever it is asked for. */
+  /** Sets whether the source produces the whole image regardless of the requested region. */
   void
   SetWhole(bool whole)
   {

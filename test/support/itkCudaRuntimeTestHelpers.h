@@ -90,7 +90,8 @@ struct HostImage
   CudaImageView  View;
 };
 
-/** Values that float (16 bits and float) or double (the rest) hold exactly. */
+/** Fills pixels with values that float (for 16-bit and float pixels) or double (for other pixels) represents exactly.
+ */
 template <typename T>
 void
 FillRandomly(std::vector<T> & pixels, unsigned int offset = 0)
@@ -145,7 +146,7 @@ DownloadQuietly(const DeviceView & view, const CudaImageView & host, const Conte
   Download(view, host, context, nullptr);
 }
 
-/** Uploads `input` and downloads it to `output`, by way of an image of `computeType`, on the stream of `context`. */
+/** Uploads `input` and downloads it to `output` through an image of `computeType`, on the stream of `context`. */
 inline void
 MakeRoundTrip(const CudaImageView & input,
               const CudaImageView & output,
@@ -158,7 +159,7 @@ MakeRoundTrip(const CudaImageView & input,
   Download(image.GetView(), output, staging, nullptr);
 }
 
-/** As above, on a stream of the module. */
+/** Like the function above, on a stream of the module. */
 inline void
 MakeRoundTrip(const CudaImageView & input, const CudaImageView & output, CudaComponentType computeType)
 {
@@ -173,7 +174,7 @@ GetExactComputeType()
   return sizeof(T) <= 2 || std::is_same_v<T, float> ? CudaComponentType::Float : CudaComponentType::Double;
 }
 
-/** Skips without a usable GPU; puts back the settings, and expects that no memory stays in use. */
+/** Fixture that skips without a usable GPU, restores the settings, and verifies that no memory stays in use. */
 class DeviceTest : public testing::Test
 {
 protected:

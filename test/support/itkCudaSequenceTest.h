@@ -12,7 +12,7 @@
 
 namespace itk::cuda::test
 {
-/** What the transfers of a sequence have in common. */
+/** The stream, the staging and the threads that the transfers of a sequence share. */
 struct SequenceLane
 {
   explicit SequenceLane(bool sharesHost)
@@ -28,7 +28,7 @@ struct SequenceLane
   StagingChunks     Staging;
 };
 
-/** What an exception says; nothing if there is none. */
+/** Returns the description of an exception, or an empty string if there is no exception. */
 inline std::string
 GetReason(const std::exception_ptr & error)
 {

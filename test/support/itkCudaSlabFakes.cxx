@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands for CUDA and for the kernels in the tests of slabs and transfers without a GPU. A stream is a thread that
-// works off a queue, slowly and at random; memory that is not written is NaN. So an event that is not waited for shows.
-// Steps of passes are those of the host, in double. Whatever calls CUDA in the real ones can be made to fail here
-// (FaultHook).
+// Imitates CUDA and the kernels in the tests of slabs and transfers without a GPU. A stream is a thread that executes a
+// queue slowly and in random timing, and memory that is not written is NaN, so an event that is not waited for is
+// detected. Steps of passes are computed by the host's code, in double. Every function that calls CUDA in the real
+// implementation can be made to fail here (FaultHook).
 
 #include "runtime/device/Call.h"
 #include "runtime/image/Convert.h"
@@ -47,7 +47,7 @@ namespace itk::cuda
 {
 namespace
 {
-/** Is never destroyed, as streams of the module. */
+/** Never destroyed, like the streams of the module. */
 class FakeStream
 {
 public:
@@ -65,7 +65,7 @@ public:
     m_Changed.notify_all();
   }
 
-  /** Work queued so far. */
+  /** Returns the amount of work queued so far. */
   size_t
   GetPosition()
   {
@@ -94,7 +94,7 @@ private:
         work = std::move(m_Queue.front());
         m_Queue.pop_front();
       }
-      if (generator() % 4 == 0 && !FaultHook::IsActive()) // faults are looked for in many runs
+      if (generator() % 4 == 0 && !FaultHook::IsActive()) // not in tests of faults, which make many runs
       {
         std::this_thread::sleep_for(std::chrono::microseconds(generator() % 300));
       }
@@ -111,7 +111,7 @@ private:
   size_t                            m_Enqueued{ 0 }, m_Done{ 0 };
 };
 
-/** Streams that no lease has. */
+/** Streams that are not leased. */
 class FreeStreams
 {
 public:
@@ -140,7 +140,7 @@ private:
   std::vector<FakeStream *> m_Streams;
 };
 
-/** They end with the process. */
+/** They live until the process ends. */
 FreeStreams &
 GetFreeStreams()
 {
@@ -148,7 +148,7 @@ GetFreeStreams()
   return streams;
 }
 
-/** What is page-locked: the module's chunks, and what the tests let be taken for it. */
+/** The page-locked memory, which consists of the module's chunks and of memory that the tests declare page-locked. */
 class PageLocks
 {
 public:
@@ -196,7 +196,7 @@ GetPageLocks()
 
 std::atomic<bool> mixesPageLocked{ false };
 
-/** nullptr: the default stream. */
+/** Returns the fake of a stream; nullptr is the default stream. */
 FakeStream &
 GetFake(cudaStream_t stream)
 {
@@ -210,7 +210,7 @@ GetFake(const Context & context)
   return GetFake(context.GetStream());
 }
 
-/** A recorded event: a place in a stream's queue. */
+/** A recorded event, which is a position in a stream's queue. */
 struct FakeEvent
 {
   FakeStream * Stream{ nullptr };
@@ -220,7 +220,7 @@ struct FakeEvent
 std::atomic<size_t> bytesInUse{ 0 };
 std::atomic<size_t> mostBytes{ 0 };
 
-/** Fakes of functions that call CUDA begin with this call. */
+/** Fails if the fault hook says so. Fakes of functions that call CUDA begin with this call. */
 void
 MayFail(const char * name)
 {
@@ -356,7 +356,7 @@ DeviceBuffer::operator=(DeviceBuffer && other) noexcept
   return *this;
 }
 
-/** In the order of the stream's work. */
+/** Releases the memory in stream order. */
 void
 DeviceBuffer::Release() noexcept
 {
@@ -402,8 +402,8 @@ ClearLastError()
 
 namespace
 {
-/** Calls f(place in dense pixels, whose components are adjacent, place on the device) for pixels [first, first +
- * number) of a planar image. Dense pixels begin with the first one. */
+/** Calls f(index in dense pixels with interleaved components, offset on the device) for pixels [first, first + number)
+ * of a planar image. The index of dense pixels starts at the first of them. */
 template <typename TFunction>
 void
 ForEachDenseComponent(const DeviceView & planar, size_t first, size_t number, const TFunction & f)
@@ -524,7 +524,7 @@ CudaFiltersConfiguration::GetPinnedBytesInUse()
 
 namespace itk::CudaDetail
 {
-/** An image of double for each of the plan's. */
+/** The working set is one image of double for each image of the plan. */
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
 {
@@ -592,7 +592,7 @@ cudaMemsetAsync(void * to, int value, size_t bytes, cudaStream_t stream)
   return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
 }
 
-/** Where the tests mix page-locked and ordinary memory, every other two queries find page-locked one. */
+/** If the tests mix page-locked and ordinary memory, every second pair of queries reports page-locked memory. */
 extern "C" cudaError_t
 cudaPointerGetAttributes(cudaPointerAttributes * attributes, const void * address)
 {
@@ -630,7 +630,7 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** States as the device keeps them. */
+/** States in the layout of the device. */
 class StateArray
 {
 public:
@@ -694,7 +694,7 @@ GetBegin(const LineGeometry & geometry, size_t line)
   return line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
 }
 
-/** The pixels of a line's chunk, less the line's first. */
+/** Returns the pixels of a line's chunk minus the line's first pixel. */
 std::vector<double>
 LoadChunk(const CudaGaussianLinePass & pass,
           const DeviceView &           source,
@@ -716,7 +716,7 @@ LoadChunk(const CudaGaussianLinePass & pass,
   return pixels;
 }
 
-/** Calls f(filter) with a filter of lines of so many pixels, on the stream. */
+/** Calls f(filter) on the stream, with a filter for lines of `length` pixels. */
 template <typename TFunction>
 void
 EnqueuePass(const CudaGaussianLinePass & pass,

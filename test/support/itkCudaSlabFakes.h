@@ -6,14 +6,14 @@
 
 namespace itk::cuda::test
 {
-/** Most bytes of the device's memory that were in use at a time, since the last call. */
+/** Returns the largest number of bytes of device memory in use at the same time since the last call. */
 size_t
 GetMostFakeBytes();
 
 size_t
 GetFakeBytesInUse();
 
-/** Lets host memory be taken for page-locked memory, now and then. */
+/** Makes host memory count as page-locked in some of the queries. */
 void
 SetMixesPageLocked(bool mixes);
 } // namespace itk::cuda::test

@@ -87,7 +87,7 @@ MakeSlabImage(const SlabSize & size, size_t components, CudaComponentType type)
   return image;
 }
 
-/** Values around 1000, on which rounding shows; of one byte, around 50. */
+/** Returns an image of values around 1000, for which rounding matters, or around 50 for one-byte types. */
 inline SlabImage
 MakeRandomImage(const SlabSize & size, size_t components, CudaComponentType type, uint64_t seed)
 {
@@ -100,14 +100,14 @@ MakeRandomImage(const SlabSize & size, size_t components, CudaComponentType type
     const double value = uniform(generator);
     VisitComponentType(type, [&](auto zero) {
       using ComponentType = decltype(zero);
-      const bool isSmall = sizeof(ComponentType) == 1; // its range ends before
+      const bool isSmall = sizeof(ComponentType) == 1; // its range does not reach 1000
       image.Get<ComponentType>()[i] = static_cast<ComponentType>(isSmall ? (value - 900.0) / 2.0 : value);
     });
   }
   return image;
 }
 
-/** All bits set: NaN in floats. */
+/** Returns an output image with all bits set, which is NaN in floating-point types. */
 inline SlabImage
 MakeSlabOutput(const CudaDetail::CudaGaussianPlan & plan, const SlabImage & input, CudaComponentType type)
 {
@@ -116,7 +116,7 @@ MakeSlabOutput(const CudaDetail::CudaGaussianPlan & plan, const SlabImage & inpu
   return output;
 }
 
-/** A source and a sink with an image each, which check the order of the calls. */
+/** A source and a sink, each with an image, that verify the order of the calls. */
 class SlabEnds
 {
 public:
@@ -133,7 +133,7 @@ public:
     , m_Plan(plan)
   {}
 
-  /** Makes the n-th call of a kind, from 0, call `thrower`. */
+  /** Makes the n-th call of a kind, counted from 0, call `thrower`. */
   void
   ThrowAt(Call call, unsigned int n, std::function<void()> thrower)
   {
@@ -217,7 +217,7 @@ MakeSlabParameters(unsigned int dimension, double sigma, CudaFiltersEnums::Appro
   return parameters;
 }
 
-/** Smoothing of planes of a few pixels; `sigma` along the last axis, 1 along the others. */
+/** Returns a case of smoothing with planes of a few pixels, with `sigma` along the last axis and 1 along the others. */
 inline SlabCase
 MakeSmoothingCase(size_t length, double sigma)
 {
@@ -228,7 +228,7 @@ MakeSmoothingCase(size_t length, double sigma)
            { { 9, 5, length, 1 } } };
 }
 
-/** The filters of the family. */
+/** Returns the plans of all filters of the family. */
 inline std::vector<std::pair<std::string, CudaDetail::CudaGaussianPlan>>
 MakeSlabPlans(const CudaDetail::CudaGaussianParameters & parameters)
 {
@@ -271,7 +271,7 @@ MakeSlabCases()
         {
           if (types.first == CudaComponentType::Double)
           {
-            parameters.Sigma.front() = 2.0; // several sigmas: passes of their own
+            parameters.Sigma.front() = 2.0; // several sigmas require separate passes
           }
           for (const auto & [name, plan] : MakeSlabPlans(parameters))
           {
@@ -294,7 +294,7 @@ MakeSlabCases()
   return cases;
 }
 
-/** A small case of random shape, types, sigmas and orders. */
+/** Returns a small case with random shape, types, sigmas and orders. */
 inline SlabCase
 DrawSlabCase(std::mt19937 & generator)
 {
@@ -330,7 +330,7 @@ DrawSlabCase(std::mt19937 & generator)
   return test;
 }
 
-/** The least bytes that an exception names that tells of too little device memory. */
+/** Returns the minimum number of bytes that an exception about too little device memory names. */
 inline size_t
 GetLeastBytes(const std::string & description)
 {
@@ -340,7 +340,7 @@ GetLeastBytes(const std::string & description)
   return place == std::string::npos ? 0 : std::strtoull(description.c_str() + place + name.size(), nullptr, 10);
 }
 
-/** The least device memory, in bytes, with which a case of slabs can run. */
+/** Returns the minimum device memory in bytes with which a slab case can run. */
 inline size_t
 FindLeastMemory(const SlabCase & test, CudaSlabOptions options)
 {
@@ -358,10 +358,11 @@ FindLeastMemory(const SlabCase & test, CudaSlabOptions options)
   return 0;
 }
 
-/** Runs a case with less and less device memory, down to what an exception says would just do, and with a byte less.
+/** Runs a case with decreasing device memory limits, down to the minimum that an exception names, and then with one
+ * byte less, which must fail.
  *
- * \param run what it calls with a limit; it checks the result and returns the report
- * \return bytes of the first and of the last run */
+ * \param run the function called with a limit; it verifies the result and returns the report
+ * \return the bytes of the first and of the last run */
 template <typename TRun>
 std::pair<size_t, size_t>
 ExpectAnyMemoryWillDo(const TRun & run)
@@ -394,11 +395,12 @@ ExpectAnyMemoryWillDo(const TRun & run)
   return { most, least };
 }
 
-/** Lets source, sink and progress throw at each of their calls, one after the other. What they throw must arrive, and
- * nothing may be called after it.
+/** Makes source, sink and progress throw at each of their calls, one after the other. The exception must reach the
+ * caller, and no further call may be made.
  *
- * \param runWhole the expected output of (plan, input, type) \param run runs the ends; it gets the call's number too
- * \param check what must hold after each run */
+ * \param runWhole the expected output of (plan, input, type)
+ * \param run runs the ends; it also receives the number of the call
+ * \param check verifies what must hold after each run */
 template <typename TRunWhole, typename TRun, typename TCheck>
 void
 ExpectThrownArrivesAndEndsTheCalls(double            sigma,
@@ -442,7 +444,7 @@ ExpectThrownArrivesAndEndsTheCalls(double            sigma,
   }
 }
 
-/** Seconds of random cases: 5, or what the environment says. */
+/** Returns the number of seconds for random cases, which is 5 unless the environment sets it. */
 inline int
 GetFuzzSeconds()
 {

@@ -7,7 +7,7 @@
 
 namespace itk::cuda::test
 {
-/** Runs a kernel that traps; its error, after which CUDA is of no use in this process. */
+/** Runs a kernel that traps and returns its error. CUDA cannot be used in this process afterwards. */
 cudaError_t
 MakeStickyError(const StreamLease & stream);
 } // namespace itk::cuda::test

@@ -13,7 +13,7 @@
 
 namespace itk::cuda::test
 {
-/** An array of numbers of regions, 1 to the largest; 0 outside of it. */
+/** An array of region numbers, from 1 to the largest. Outside of the array the number is 0. */
 struct TestLabels
 {
   int                   Width{ 0 };
@@ -32,7 +32,7 @@ struct TestLabels
   }
 };
 
-/** 4-connected parts of equal labels, numbered by their first pixels. */
+/** Returns the 4-connected components of equal labels, numbered in the order of their first pixels. */
 inline TestLabels
 FindComponents(const TestLabels & labels)
 {
@@ -67,7 +67,7 @@ FindComponents(const TestLabels & labels)
   return components;
 }
 
-/** Positive if the ring goes counter-clockwise with y upwards. */
+/** Returns the area, which is positive if the ring is counter-clockwise with y upwards. */
 inline double
 GetArea(const CudaSnakePolygon & ring)
 {
@@ -81,7 +81,7 @@ GetArea(const CudaSnakePolygon & ring)
   return twice / 2.0;
 }
 
-/** How often the ring goes counter-clockwise around the centre of pixel (x, y). */
+/** Returns the winding number of the ring around the centre of pixel (x, y), counted counter-clockwise. */
 inline int
 GetWindings(const CudaSnakePolygon & ring, int x, int y)
 {
@@ -97,7 +97,7 @@ GetWindings(const CudaSnakePolygon & ring, int x, int y)
   return windings;
 }
 
-/** The planar map whose boundaries follow the sides of pixels, found corner by corner. It has no merges. */
+/** Builds the planar map whose boundaries follow the sides of pixels, corner by corner. It contains no merges. */
 class TestMapMaker
 {
 public:
@@ -121,7 +121,8 @@ public:
 private:
   using Corner = std::pair<int, int>; // y, x
 
-  /** Whether a side of pixels between two regions leaves the corner to the right, upwards, left, downwards. */
+  /** Returns whether a pixel side between two regions starts at the corner in direction (dx, dy), which is right, up,
+   * left or down. */
   bool
   HasSide(int x, int y, int dx, int dy) const
   {
@@ -187,7 +188,7 @@ private:
     }
   }
 
-  /** Its value is its place in the array. */
+  /** Adds a pixel, whose value is its index in the array. */
   void
   AddPixel(int x, int y)
   {

@@ -8,7 +8,7 @@
 
 namespace itk::cuda::test
 {
-/** The seed of all random data: a fixed one unless the environment variable says otherwise. Printed once. */
+/** Returns the seed of all random data, which is fixed unless the environment variable sets it. It is printed once. */
 inline uint64_t
 GetSeed()
 {
