@@ -38,11 +38,9 @@ struct LineCut
 {
   size_t       WholeLength{ 0 }; // pixels of the whole image along the axis; 0: the image is not cut
   DeviceView   First{}; // first plane of the whole image (size 1 along the axis), unless this part begins with it
-  bool         EndIsCut{ false }; // whether the whole image continues behind this part
-  const void * StatesBefore{
-    nullptr
-  }; // causal states before the first pixel, in device memory, [pole pair][line] {U, V}
-  const void * StatesBehind{ nullptr }; // anticausal states behind the last pixel, likewise
+  bool         EndIsCut{ false };       // whether the whole image continues behind this part
+  const void * StatesBefore{ nullptr }; // causal, before the first pixel: device memory, [pole pair][line] {U, V}
+  const void * StatesBehind{ nullptr }; // anticausal, behind the last pixel, likewise
 
   bool
   IsCut() const

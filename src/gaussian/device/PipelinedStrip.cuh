@@ -52,8 +52,7 @@ struct StreamArguments
   LineGeometry             Geometry;
   unsigned int             StripsPerRow;
   unsigned int             NumberOfChunks; // of a line
-  unsigned int
-       LastChunk; // chunk behind which a line continues with its last value; an invalid index if the line is cut there
+  unsigned int             LastChunk; // the line continues behind it with its last value; invalid if the line is cut
   bool TotalsHoldEdges; // for TileTask::WriteTotals: whether totals include the continuation beyond the edges, as for
                         // TileTask::Filter
   unsigned int                                        PiecesPerLine;
@@ -379,8 +378,8 @@ struct StreamSegment
 };
 
 /** Code of a thread that computes. It owns one of its group's 32 columns, and a segment of every chunk. Each of the
- * first warps of a group also scans one state. VHasEdges says whether lines continue otherwise than with their edge
- * values. */
+ * first warps of a group also scans one state. With VHasEdges, lines continue otherwise than with their edge values,
+ * and their edge states have been summed before the pass (StreamArguments::Edges). */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 class StreamConsumer
 {
@@ -1055,7 +1054,7 @@ private:
   RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
   T                                m_Subtracted;
   T                                m_First{ 0 };
-  T                                m_Last{ 0 }; // relative to m_First, if lines continue with their edge values
+  T                                m_Last{ 0 }; // less m_First; only without VHasEdges
   PolePairState<T> m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or FollowsFromTotals
   PolePairState<T> m_Totals[NumberOfTotals];
   size_t           m_StateLine{ 0 }; // index of the thread's line among all lines

@@ -89,8 +89,7 @@ HasBulkCopies(int device)
 bool
 FitsTensorMap(const TensorBox & box)
 {
-  constexpr size_t maximumSize = size_t{ 1 }
-                                 << 30; // because coordinates are 32-bit integers and boxes may extend beyond the end
+  constexpr size_t maximumSize = size_t{ 1 } << 30; // coordinates are int32; boxes may extend beyond the end
   constexpr size_t maximumStride = size_t{ 1 } << 40;
   bool             fits = reinterpret_cast<uintptr_t>(box.Data) % 16 == 0;
   for (const size_t size : box.Size)

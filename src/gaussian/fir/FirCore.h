@@ -38,9 +38,8 @@ LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, 
   }
 }
 
-/** Bound below which the magnitude of a central pixel must be, so that it may be subtracted from any finite pixel. Such
- * a pixel is less than half an ulp of the largest finite value, so that the difference rounds to that value instead of
- * overflowing. */
+/** Magnitude below which a central pixel may be subtracted from any finite pixel. Such a pixel is less than half an ulp
+ * of the largest finite value, so that the difference rounds to that value instead of overflowing. */
 template <typename T>
 constexpr T FirLargestCentre = std::numeric_limits<T>::max() * std::numeric_limits<T>::epsilon() / 8;
 

@@ -22,8 +22,7 @@ constexpr unsigned int Columns = 32; // threads of a block along a row; its rows
 constexpr unsigned int Rows = 8;
 constexpr size_t       LongRow = 2048; // pixels; longer rows are divided among several blocks
 constexpr size_t       MaximumBlocks = size_t{ 1 } << 16;
-constexpr size_t       MaximumSearchBlocks =
-  size_t{ 1 } << 11; // few enough to be resident at once, so that they see what other blocks have found
+constexpr size_t       MaximumSearchBlocks = size_t{ 1 } << 11; // few, so that threads see what other blocks found
 
 /** Coordinates of a pixel. */
 struct Place

@@ -70,8 +70,9 @@ struct LineProblem
   size_t       WholeLength{ 0 };   // pixels of the whole line if this one is a part of a strided line, otherwise 0
 };
 
-/** Returns the number of chunks on either side on which the results of a chunk of a strided line depend, or 0 for all
- * chunks. It is 0 if the line has one chunk, or if the window is longer than MaximumLookAhead chunks. */
+/** Returns the number of chunks on either side on which the results of a chunk of a strided line depend, at most the
+ * number of the line's other chunks. Returns 0, which stands for all chunks, if the line has one chunk or if the number
+ * would exceed MaximumLookAhead. */
 CudaFilters_EXPORT unsigned int
 GetLookAhead(const LineProblem & problem);
 
@@ -110,7 +111,7 @@ struct KeptStates
 {
   size_t Number; // of stored states
   size_t Step;   // pixels between two of them
-  size_t Last;   // pixels from the last one to the end, rounded up to whole segments
+  size_t Last;   // pixels from the last one to the end, in whole segments; Step if the line is filled up
 };
 
 /** Returns the positions of the stored states: one for each chunk of a strided line, or for each tile of a contiguous

@@ -123,8 +123,9 @@ GetWindowSigmas(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
 /** Largest share of the warm-up on both sides in a tile for which overlapping tiles are used. */
 constexpr double MaximumWarmUpShare = 0.5;
 
-/** Milliseconds of one pass, from an image in ordinary memory to the filter's own output: ITK's filter on the host's
- * cores; and upload, pass and download. The first row is for axis 0, the second for the other axes. */
+/** Time in milliseconds of one pass, from an image in ordinary memory to the filter's own output. Host is the time of
+ * ITK's filter on the host's cores, and Device is the time of upload, pass and download. Element 0 is for axis 0,
+ * element 1 for the other axes. */
 struct SinglePassTime
 {
   size_t Values; // pixels times components
@@ -132,10 +133,10 @@ struct SinglePassTime
   double Device[2];
 };
 
-/** float, sigma 4, 16 cores and one H200 (benchmarks/records/h200/single_pass.json). For images with as many
- * values, and for the axes beyond the first, it has the host's shortest and the device's longest time. Images with
- * fewer values than these are left to the host, where starting threads costs more than the pixels. Hosts with fewer
- * cores are slower: one core needs some 20 ns for a value. */
+/** Times for float, sigma 4, 16 cores and one H200 (benchmarks/records/h200/single_pass.json). Where several images
+ * have the same number of values, and for the axes beyond the first, an entry has the host's shortest and the device's
+ * longest time. Images with fewer values than the first entry are left to the host, where starting threads costs more
+ * than filtering the pixels. Hosts with fewer cores are slower: one core needs about 20 ns for a value. */
 constexpr SinglePassTime SinglePassTimes[] = {
   { 4096, { 0.0523, 0.0532 }, { 0.051, 0.0588 } }, // 64^2, 16^3
   { 16384, { 0.202, 0.252 }, { 0.0681, 0.063 } },  // 128^2

@@ -33,7 +33,7 @@ struct PlanParts
   std::vector<std::vector<AcrossResult>> Results; // of each pass in Across
   unsigned int                           Raw{ 0 };
   size_t                                 Buffers{ 0 };
-  std::vector<unsigned int>              Intermediates; // other images of Within that are not results of the plan
+  std::vector<unsigned int>              Intermediates; // other images that passes within planes write, except results
 };
 
 /** Returns whether a pass within planes reads the image. */

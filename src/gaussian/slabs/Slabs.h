@@ -27,10 +27,9 @@ public:
     Device
   };
 
-  Place                      FoundBy{ Nowhere };
-  std::vector<unsigned char> FirstPlane; // in the source's pixel type
-  std::vector<std::vector<unsigned char>>
-    Starts; // start states of each component's passes, if the plan needs all chunks
+  Place                                   FoundBy{ Nowhere };
+  std::vector<unsigned char>              FirstPlane; // in the source's pixel type
+  std::vector<std::vector<unsigned char>> Starts;     // of each component's passes, if the plan needs all chunks
 };
 } // end namespace itk
 

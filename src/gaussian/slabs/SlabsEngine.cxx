@@ -458,8 +458,7 @@ private:
     this->TakeLaneMemory(memory, count(ofLane));
     memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + ofLane;
     this->TakeRunMemory(memory, count(memory.BytesOfRun));
-    if (memory.Lane.HoldsHostPixels &&
-        this->MovesFirstPlane()) // otherwise the lanes' transfers have enough memory for it
+    if (memory.Lane.HoldsHostPixels && this->MovesFirstPlane()) // otherwise it fits into the lanes' memory
     {
       memory.BytesOfTransfers =
         Workspace::GetPieceSize(GetTransferWorkspace(MakePlanesView(m_Ends.Input, m_Axis, 1, nullptr), m_Type));
@@ -723,7 +722,7 @@ private:
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
     m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
     ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane),
-                 context); // lines of the first plane are read like others, up to whole vectors
+                 context); // padding is filtered, too
     for (size_t lane = 0; lane < m_Devices.size(); ++lane)
     {
       this->AllocateLane(m_Stream->GetContext(lane));
@@ -1263,7 +1262,7 @@ private:
     m_FirstPlaneKept->Record(context);
   }
 
-  // The rest.
+  // Progress and report.
 
   CudaProgressFunction
   GetPart(float begin, float end) const

@@ -210,12 +210,11 @@ private:
       chunk, borders, [&](size_t i) -> const StatesType & { return m_States.at(i)[group]; });
   }
 
-  const unsigned int               m_Axis;
-  const size_t                     m_NumberOfResults;
-  const bool                       m_NeedsAllChunks;
-  const LineFilter<double, VPairs> m_Filter;
-  std::map<size_t, std::vector<StatesType>>
-    m_States; // by chunk: totals, or start states if the pass needs all chunks and they have been scanned
+  const unsigned int                        m_Axis;
+  const size_t                              m_NumberOfResults;
+  const bool                                m_NeedsAllChunks;
+  const LineFilter<double, VPairs>          m_Filter;
+  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: totals, or start states after MakeStarts()
   std::vector<StatesType> m_Behind; // states with which sweeps enter the lines; known after the last chunk
 };
 
@@ -334,7 +333,7 @@ private:
     return pixels;
   }
 
-  /** Reads a chunk. Reads plane 0 before the first chunk if it is not in this chunk. */
+  /** Reads a chunk. Before the first chunk, reads plane 0 if the chunk does not contain it. */
   std::unique_ptr<unsigned char[]>
   ReadChunk(size_t chunk)
   {
