@@ -5,7 +5,8 @@ set(baseline ${CMAKE_CURRENT_SOURCE_DIR}/test/Baseline)
 set(input ${CMAKE_CURRENT_SOURCE_DIR}/test/Input)
 set(data ${CudaFilters_SOURCE_DIR}/examples/data)
 
-# cudafilters_add_image_test(name tolerance baseline output arguments...): what the command writes, pixel by pixel.
+# cudafilters_add_image_test(name tolerance baseline output arguments...) compares the written image with a baseline
+# pixel by pixel.
 function(
   cudafilters_add_image_test
   name
@@ -42,7 +43,8 @@ cudafilters_add_smooth_test(command_smooth_single_slice 1 ${input}/Slice.mha Sli
 cudafilters_add_smooth_test(command_smooth_limits 1 ${input}/Limits.mha LimitsSigma2.mha Limits.mha --sigma 2)
 
 include(${CudaFilters_SOURCE_DIR}/test/CudaFiltersExitTest.cmake)
-# cudafilters_add_command_test(name code regex arguments...): the exit status, and a pattern that the output matches.
+# cudafilters_add_command_test(name code regex arguments...) checks the exit status, and that the output matches a
+# pattern.
 function(
   cudafilters_add_command_test
   name
@@ -88,19 +90,19 @@ cudafilters_add_command_test(smooth_too_little_memory 1 "--memory allows" smooth
 cudafilters_add_command_test(smooth_wrong_size 2 "'8Q' is not a number of bytes above 0" smooth ${brain} ${out} --sigma 3 --memory 8Q)
 cudafilters_add_command_test(smooth_streaming 0 "\"streaming\": \"on\"" smooth ${brain} ${out} --sigma 3 --streaming On --report
                              /dev/stdout)
-# The process may write no byte, as on a disk that is full.
+# The process may not write a single byte, as on a full disk.
 set(full ${CudaFilters_APP_OUTPUT}/Full.mha)
 add_test(NAME command_smooth_full_disk
          COMMAND sh -c "trap '' XFSZ; ulimit -f 0; \"$1\" smooth \"$2\" \"$3\" --sigma 2 --memory 1G; test $? -eq 1 && test ! -e \"$3\" && echo well"
                  sh $<TARGET_FILE:itk-cudafilters> ${input}/Volume.mha ${full})
 set_tests_properties(command_smooth_full_disk PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "Full.mha' could not be written.*well")
-# PNG has no pixels of float. A file that was begun does not remain.
+# PNG cannot store float pixels. The incomplete file is removed.
 set(begun ${CudaFilters_APP_OUTPUT}/Begun.png)
 add_test(NAME command_smooth_unfinished_file
          COMMAND sh -c "rm -f \"$3\"; \"$1\" smooth \"$2\" \"$3\" --sigma 2; test $? -eq 1 && test ! -e \"$3\" && echo well"
                  sh $<TARGET_FILE:itk-cudafilters> ${input}/Volume.mha ${begun})
 set_tests_properties(command_smooth_unfinished_file PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "Begun.png' could not be written: PNG supports.*well")
-# Written in parts over what is read: refused, and the file remains.
+# Writing in parts to the file that is read is refused, and the file remains unchanged.
 set(over ${CudaFilters_APP_OUTPUT}/Over.mha)
 add_test(NAME command_smooth_over_input
          COMMAND sh -c "cp \"$2\" \"$3\"; cd \"$(dirname \"$3\")\"; \"$1\" smooth \"$3\" ./Over.mha --sigma 2 --memory 1G; test $? -eq 1 && cmp \"$2\" \"$3\" && echo well"
@@ -159,8 +161,8 @@ set_tests_properties(command_segment_label PROPERTIES FIXTURES_SETUP SarContour)
 set(overlay ${CudaFilters_APP_OUTPUT}/BrainOverlay.png)
 cudafilters_add_image_test(command_segment_overlay 0 BrainOverlay.png ${overlay} segment ${brain} --law gaussian --overlay ${overlay})
 
-# The contour is an initial contour: on the full image, the search begins with the 3203 pixels that it ended with. The outline of an
-# initial mask is made of fewer nodes than it has corners.
+# The contour is an initial contour: on the full image, the search begins with the 3203 pixels that it ended with. The
+# outline of an initial mask is made of fewer nodes than it has corners.
 set(restart segment ${sar} --law rayleigh --schedule as-published --report /dev/stdout)
 set(first "\"record\": .[^}]*\"pixels_inside\":")
 cudafilters_add_command_test(segment_initial_contour 0 "${first} 3203," ${restart} --initial-contour ${contour})
@@ -216,7 +218,8 @@ cudafilters_add_command_test(segment_self_crossing 1 "crosses or touches itself"
 cudafilters_add_command_test(segment_no_polygon 1 "is no GeoJSON file" segment ${sar} --law rayleigh --initial-contour ${data}/README.md)
 cudafilters_add_command_test(segment_no_folder 1 "could not be written" segment ${sar} ${strip} --report nowhere/report.json)
 
-# A partition of a picture of two grey values, which no noise disturbs: the square of 20 x 20 pixels is a region of four nodes.
+# A partition of a picture of two grey values, which no noise disturbs: the square of 20 x 20 pixels is a region of four
+# nodes.
 set(square ${input}/Square.mha)
 set(divided partition ${square} --law gaussian)
 cudafilters_add_command_test(partition_square 0 "2 regions, 8 nodes" ${divided})
@@ -322,7 +325,7 @@ cudafilters_add_command_test(vesselness_no_input 1 "does not exist" vesselness n
 cudafilters_add_command_test(vesselness_no_device 1 "cannot be used" vesselness ${brain} ${vessels}.mha --sigmas 1 --backend cuda
                              --device-index 1000)
 
-# cudafilters_add_latin_one_test(part arguments...): the name of the image is not UTF-8.
+# cudafilters_add_latin_one_test(part arguments...) runs a command on an image whose name is not UTF-8.
 function(cudafilters_add_latin_one_test part)
   list(JOIN ARGN " " arguments)
   add_test(NAME command_${part}_latin_one_name

@@ -9,7 +9,7 @@
 
 namespace
 {
-/** A number of bytes such as "8G": 8 times 2^30. \exception CLI::ValidationError for another text */
+/** Reads a number of bytes such as "8G", which is 8 times 2^30. \exception CLI::ValidationError for other text */
 size_t
 ReadSize(const std::string & option, const std::string & text)
 {
@@ -33,7 +33,7 @@ ReadSize(const std::string & option, const std::string & text)
   return static_cast<size_t>(value * factor);
 }
 
-/** Lower case without '_' and '-'. */
+/** Converts a name to lower case without '_' and '-'. */
 std::string
 Normalise(std::string name)
 {
@@ -42,7 +42,7 @@ Normalise(std::string name)
   return name;
 }
 
-/** The words of the text in lines of at most 96 columns that begin with `indent`. */
+/** Wraps a text to lines of at most 96 columns that begin with `indent`. */
 std::string
 Wrap(const std::string & text, const std::string & indent)
 {
@@ -86,7 +86,7 @@ public:
   }
 
 private:
-  /** "--on, --off"; CLI11 says "--off{false}" of flags that switch off. */
+  /** Returns the names as "--on, --off", where CLI11 would write "--off{false}" for flags that switch off. */
   static std::string
   GetNames(const CLI::Option & option)
   {
@@ -94,7 +94,7 @@ private:
     return CLI::detail::find_and_replace(names, ",", ", ");
   }
 
-  /** Without the validators that CLI11 adds behind a colon. */
+  /** Returns the type of a value without the validators that CLI11 appends after a colon. */
   static std::string
   GetTypeName(const CLI::Option & option)
   {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What the parts of the command have in common in their arguments.
+// Arguments and helpers that the commands have in common.
 
 namespace command
 {
@@ -19,7 +19,7 @@ struct BackendArguments
   int         DeviceIndex{ -1 };
 };
 
-/** Each adds a part of the command: its arguments, and what it does with them. */
+/** The Add functions add a command: its arguments, and the function that runs it. */
 void
 AddSmooth(CLI::App & app);
 void
@@ -37,44 +37,45 @@ void
 AddVersion(CLI::App & app);
 void
 AddBackend(CLI::App & part, BackendArguments & arguments);
-/** An option SIZE: a number of bytes above 0, also as 8G; or 0 if that is allowed. */
+/** Adds an option for a number of bytes above 0, also in the form 8G, or for 0 if that is allowed. */
 CLI::Option *
 AddSize(CLI::App & part, const std::string & name, size_t & size, const std::string & description, bool allowsZero);
 void
 AddReport(CLI::App & part, std::string & fileName);
-/** --sigma S[,S...] */
+/** Adds the option --sigma S[,S...]. */
 CLI::Option *
 AddSigma(CLI::App & part, std::vector<double> & sigma);
 
-/** --sigmas S[,S...] */
+/** Adds the option --sigmas S[,S...]. */
 CLI::Option *
 AddSigmas(CLI::App & part, std::vector<double> & sigmas);
 
-/** The sigma of each of `axes` axes. \exception CLI::ValidationError unless there is one sigma, or one for each axis */
+/** Returns a sigma for each axis. \exception CLI::ValidationError unless there is one sigma, or one for each axis */
 std::vector<double>
 SigmaOfAxes(const std::vector<double> & sigma, unsigned int axes);
 
-/** A finite number above 0. NaN is not. */
+/** Accepts finite numbers above 0, and refuses NaN. */
 CLI::Validator
 GreaterThanZero();
 
-/** NaN is not. */
+/** Accepts numbers from 0 to 1, and refuses NaN. */
 CLI::Validator
 FromZeroToOne();
 
-/** One of these names; case, '_' and '-' do not matter. */
+/** Accepts one of these names, compared without case, '_' and '-'. */
 CLI::Validator
 OneOf(const std::vector<std::string> & names);
 
-/** "CoarseToFine" -> "coarse_to_fine" */
+/** Converts "CoarseToFine" to "coarse_to_fine". */
 std::string
 SnakeCase(const std::string & name);
 
-/** Help with each option's names, value and default in one line, and its description, wrapped, below. */
+/** Returns a formatter for help texts: each option's names, value and default in a line, and its wrapped description
+ * below. */
 std::shared_ptr<CLI::FormatterBase>
 MakeFormatter();
 
-/** A part of the command with --version, which hands its arguments to `run` once they are parsed. */
+/** Adds a command with --version, which passes its parsed arguments to `run`. */
 template <typename TArguments>
 void
 AddPart(CLI::App &          app,

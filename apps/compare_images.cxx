@@ -41,8 +41,8 @@ Median(std::vector<double> values)
   return *middle;
 }
 
-/** Median seconds of both filters after a first run. Their runs alternate: other work of the machine slows both filters
- * alike. */
+/** Returns the median seconds of both filters, without their first runs. The runs alternate, so that other load on the
+ * machine slows both filters. */
 std::pair<double, double>
 MedianSeconds(itk::ProcessObject * first, itk::ProcessObject * second, int runs)
 {
@@ -58,7 +58,7 @@ MedianSeconds(itk::ProcessObject * first, itk::ProcessObject * second, int runs)
   return { Median(firstSeconds), Median(secondSeconds) };
 }
 
-/** The same values on each machine. */
+/** Returns an image of random values that are the same on all machines. */
 template <unsigned int VDimension>
 typename ImageOf<VDimension>::Pointer
 MakeCube(unsigned int side)
@@ -89,8 +89,8 @@ MakeInput(const CompareJob & job)
   return reader->GetOutput();
 }
 
-/** ITK's filter along one axis after the other: its filter for all axes keeps float between the axes, of images of
- * double too. */
+/** Smooths an image with ITK's filter along one axis at a time, because ITK's filter for all axes stores float between
+ * the axes, even for images of double. */
 template <unsigned int VDimension>
 typename ReferenceOf<VDimension>::Pointer
 SmoothInFloat64(const ImageOf<VDimension> * image, const std::vector<double> & sigma)
@@ -112,7 +112,7 @@ SmoothInFloat64(const ImageOf<VDimension> * image, const std::vector<double> & s
   return smoothed;
 }
 
-/** first - second, pixel by pixel. */
+/** Returns first - second for each pixel. */
 template <typename TFirst, typename TSecond>
 std::vector<float>
 Difference(const TFirst * first, const TSecond * second)
@@ -137,7 +137,7 @@ LargestMagnitude(const std::vector<float> & values)
   return largest;
 }
 
-/** Bare float32 values, row by row, in the machine's byte order. */
+/** Writes float32 values without a header, row by row, in the machine's byte order. */
 void
 WriteRaw(const std::string & fileName, const float * values, size_t count)
 {

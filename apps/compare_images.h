@@ -31,7 +31,7 @@ struct CompareOutcome
   float               LargestDifferenceFromFloat64{ 0.0F };
 };
 
-/** Runs this module's filter and ITK's in turns. */
+/** Runs this module's filter and ITK's filter in turn, and compares times and results. */
 CompareOutcome
 CompareImages(const CompareJob & job);
 } // namespace command

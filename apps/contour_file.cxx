@@ -8,14 +8,14 @@
 
 namespace
 {
-/** The first Feature of a FeatureCollection; otherwise the object itself. */
+/** Returns the first Feature of a FeatureCollection, or any other object itself. */
 nlohmann::json
 GetFeature(const nlohmann::json & json)
 {
   return json.at("type") == "FeatureCollection" ? json.at("features").at(0) : json;
 }
 
-/** Whether the feature's coordinates are pixels: the Python package writes such files, too. */
+/** Returns whether the feature's coordinates are pixels, as in files that the Python package can write. */
 bool
 IsInPixels(const nlohmann::json & feature)
 {

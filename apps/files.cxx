@@ -24,7 +24,8 @@ constexpr const char * KnownFormats = "PNG, TIFF, MetaImage, NRRD, NIfTI";
 
 using FileState = std::optional<std::tuple<ino_t, off_t, time_t, long>>;
 
-/** What changes where a regular file is written; nothing if there is none. */
+/** Returns the properties of a regular file that change when it is written, or an empty state if there is no such file.
+ */
 FileState
 GetState(const std::string & fileName)
 {
@@ -36,7 +37,7 @@ GetState(const std::string & fileName)
   return std::make_tuple(found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
 }
 
-/** An exception's text on one line, without the object that threw it. */
+/** Returns an exception's text on one line, without the object that threw it. */
 std::string
 GetReason(const itk::ExceptionObject & error)
 {
@@ -123,7 +124,7 @@ command::Describe(itk::ImageIOBase & writer, itk::ImageIOBase & description)
   writer.SetNumberOfComponents(description.GetNumberOfComponents());
   if (std::string(writer.GetNameOfClass()) == description.GetNameOfClass())
   {
-    writer.SetMetaDataDictionary(description.GetMetaDataDictionary()); // notes in the format's own terms
+    writer.SetMetaDataDictionary(description.GetMetaDataDictionary()); // only the same format understands these names
   }
 }
 

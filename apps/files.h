@@ -10,12 +10,12 @@
 
 namespace command
 {
-/** Opens the file and reads what it says about its image, without the pixels.
- * \exception std::runtime_error if it cannot be opened, or is in no known format */
+/** Opens a file and reads its header, without the pixels.
+ * \exception std::runtime_error if it cannot be opened, or its format is unknown */
 itk::ImageIOBase::Pointer
 OpenImage(const std::string & fileName);
 
-/** The writer of the format that the file's extension names. \exception std::runtime_error if there is none */
+/** Returns the writer for the file's extension. \exception std::runtime_error if the extension is unknown */
 itk::ImageIOBase::Pointer
 MakeWriter(const std::string & fileName);
 
@@ -23,19 +23,19 @@ MakeWriter(const std::string & fileName);
 void
 WriteOrRemove(const std::string & fileName, const std::function<void()> & write);
 
-/** Gives a writer all that `description`, of an image that was read, says about it. */
+/** Copies type, geometry and metadata of an image that was read, `description`, to a writer. */
 void
 Describe(itk::ImageIOBase & writer, itk::ImageIOBase & description);
 
-/** The image's axes, without those at the end that have one pixel, but two at least. */
+/** Returns the number of axes without trailing axes of one pixel, and at least two. */
 unsigned int
 CountAxes(const itk::ImageIOBase & io);
 
-/** "unsigned_char", ... */
+/** Returns the name of the component type: "unsigned_char", ... */
 std::string
 GetComponentName(const itk::ImageIOBase & io);
 
-/** Draws the filter's progress on a terminal; a file or a pipe gets nothing. */
+/** Draws the filter's progress if the output is a terminal, not a file or a pipe. */
 void
 ShowProgress(itk::ProcessObject * filter, const std::string & action);
 

@@ -11,7 +11,7 @@ namespace
 constexpr int ExitFailure = 1;
 constexpr int ExitWrongArguments = 2;
 
-/** "itk-cudafilters", with the part that was called. */
+/** Returns "itk-cudafilters", followed by the command that was called. */
 std::string
 GetName(const CLI::App & app)
 {
@@ -23,7 +23,8 @@ GetName(const CLI::App & app)
   return name;
 }
 
-/** What is wrong: CLI11 says of an unknown subcommand only that one is required. */
+/** Returns the reason of an error. It names an unknown command, for which CLI11 only says that a command is required.
+ */
 std::string
 GetReason(const CLI::App & app, const CLI::Error & error)
 {

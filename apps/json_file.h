@@ -8,8 +8,8 @@
 
 namespace command
 {
-/** Writes a JSON file; an empty name asks for none. The name of a file may be any bytes, but JSON is UTF-8: other bytes
- * become U+FFFD. `indent`: spaces of each level, or -1 for a single line.
+/** Writes a JSON file, or no file if the name is empty. Bytes that are not UTF-8, which file names may contain, become
+ * U+FFFD, because JSON must be UTF-8. `indent` is the number of spaces per level, or -1 for a single line.
  * \exception std::runtime_error if the file cannot be written */
 void
 WriteJson(const std::string & fileName, const nlohmann::ordered_json & json, int indent = 2);

@@ -28,7 +28,7 @@ const Colour            Boundary(BoundaryColour);
 const Colour            NodeRim(static_cast<unsigned char>(0));
 const Colour            Node(static_cast<unsigned char>(255));
 
-/** The percentile of the values, with linear interpolation; orders them. */
+/** Returns a percentile of the values, with linear interpolation. Changes their order. */
 template <typename TPixel>
 double
 GetPercentile(std::vector<TPixel> & values, double percentile)
@@ -58,7 +58,7 @@ GetFiniteValues(const itk::Image<TPixel, 2> * image)
   return values;
 }
 
-/** The values between the 0.5 and the 99.5 percentile as 0 to 255. */
+/** Maps the values between the 0.5 and the 99.5 percentile to 0 to 255. */
 template <typename TPixel>
 GreyImage::Pointer
 MakeGrey(const itk::Image<TPixel, 2> * image)
@@ -84,7 +84,7 @@ MakeGrey(const itk::Image<TPixel, 2> * image)
   return grey;
 }
 
-/** Each pixel as a block of factor x factor pixels. */
+/** Enlarges an image: each pixel becomes a block of factor x factor pixels. */
 template <typename TImage>
 typename TImage::Pointer
 Enlarge(const TImage * image, unsigned int factor)

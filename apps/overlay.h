@@ -15,8 +15,8 @@ template <typename TPixel>
 void
 WriteGrey(const std::string & fileName, const itk::Image<TPixel, 2> * image);
 
-/** Writes the image, enlarged and in grey, with the boundary of the label and the nodes of the polygon on it. The rules
- * stand in docs/user/parameters.md. For images of unsigned char, unsigned short, short and float, and labels of
+/** Writes the image, enlarged and in grey, with the boundary of the label and the nodes of the polygon on it, as
+ * docs/user/parameters.md defines. For images of unsigned char, unsigned short, short and float, and labels of
  * unsigned char and unsigned int. */
 template <typename TPixel, typename TLabel>
 void

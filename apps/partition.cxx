@@ -105,7 +105,7 @@ DescribeArguments(CLI::App & part, PartitionArguments & arguments)
               command::DescribeRegionFiles());
 }
 
-/** What the report and the polygons' file have in common. */
+/** Returns the properties that the report and the polygons' file have in common. */
 nlohmann::ordered_json
 Summarise(const command::PartitionJob & job, const itk::CudaRegionPartition & partition)
 {

@@ -10,8 +10,7 @@ namespace
 {
 using Json = nlohmann::ordered_json;
 
-/** The region's row of the table, with the names of the columns. JSON has no number for what is none: it becomes null.
- */
+/** Returns the region's row of the table, with the names of the columns. NaN becomes null, because JSON has no NaN. */
 Json
 DescribeRegion(const itk::CudaRegionPartition & partition, uint32_t number)
 {
@@ -44,7 +43,7 @@ CloseRing(const itk::CudaRegionPartition::PhysicalRingType & ring)
   return points;
 }
 
-/** A polygon, or one of several parts, each of which begins with an outer ring. */
+/** Returns a Polygon, or a MultiPolygon if there are several outer rings. Each outer ring starts a new part. */
 Json
 DescribePolygon(const itk::CudaRegionPartition & partition, uint32_t number)
 {
@@ -63,14 +62,14 @@ DescribePolygon(const itk::CudaRegionPartition & partition, uint32_t number)
                            : Json{ { "type", "MultiPolygon" }, { "coordinates", parts } };
 }
 
-/** A value as a field of a table: a list as one field of words. */
+/** Converts a value to a field of a table. A list becomes a single field, separated by spaces. */
 std::string
 MakeField(const Json & value)
 {
   if (!value.is_array())
   {
     const std::string text = value.dump();
-    return text == "null" ? "" : text; // also of NaN
+    return text == "null" ? "" : text; // NaN also is null
   }
   std::string words;
   for (const Json & entry : value)
@@ -100,7 +99,7 @@ command::WritePolygons(const std::string &              fileName,
     features.push_back(
       { { "type", "Feature" }, { "properties", properties }, { "geometry", DescribePolygon(partition, number) } });
   }
-  // Many polygons: a line each would be a line for every number.
+  // No indentation, because each number of the many polygons would get a line of its own.
   WriteJson(fileName,
             { { "type", "FeatureCollection" },
               { "description", "x and y in the physical units of the image, by its origin, spacing and direction" },

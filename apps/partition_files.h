@@ -10,16 +10,16 @@
 
 namespace command
 {
-/** Writes the polygons of all regions as GeoJSON, in physical coordinates, each with its row of the table. `summary`
- * says what holds for all of them. An empty name asks for no file. */
+/** Writes the polygons of all regions as GeoJSON in physical coordinates, each with its row of the table. `summary`
+ * holds the properties of the whole partition. Writes no file if the name is empty. */
 void
 WritePolygons(const std::string &              fileName,
               const itk::CudaRegionPartition & partition,
               const nlohmann::ordered_json &   summary,
               const std::string &              input);
 
-/** Writes the table of regions as CSV: a line of names, and a line for each region. Numbers that there are not leave
- * their field empty. An empty name asks for no file. \exception std::runtime_error if the file cannot be written */
+/** Writes the table of regions as CSV: a line of names, and a line for each region. Fields of numbers that do not exist
+ * are empty. Writes no file if the name is empty. \exception std::runtime_error if the file cannot be written */
 void
 WriteTable(const std::string & fileName, const itk::CudaRegionPartition & partition);
 } // namespace command

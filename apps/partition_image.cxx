@@ -45,7 +45,7 @@ SetParameters(TFilter & filter, const PartitionJob & job)
   filter.SetDeviceIndex(job.DeviceIndex);
 }
 
-/** In 16 bits if they suffice: many formats hold no integers of 32. */
+/** Writes labels with 16 bits if that suffices, because many formats cannot store 32-bit integers. */
 void
 WriteLabels(const std::string & fileName, const LabelImage * labels, size_t numberOfRegions)
 {
@@ -61,9 +61,9 @@ WriteLabels(const std::string & fileName, const LabelImage * labels, size_t numb
   command::WriteImage<ShortImage>(fileName, cast->GetOutput());
 }
 
-/** The means of the pixels of regions 1, 2, ..., by region, in the values of the image. The table of the law Bernoulli
- * holds shares of ones if there is a threshold, so its means are taken from the pixels. The log-normal law's are
- * geometric: its table holds means of logarithms. */
+/** Returns the means of regions 1, 2, ... in the values of the image. For the law Bernoulli they are computed from the
+ * pixels, because the table holds fractions of ones if there is a threshold. For the log-normal law they are geometric
+ * means, because the table holds means of logarithms. */
 template <typename TPixel>
 std::vector<double>
 GetMeans(const itk::Image<TPixel, 2> *    image,
@@ -93,8 +93,8 @@ GetMeans(const itk::Image<TPixel, 2> *    image,
   return means;
 }
 
-/** Each pixel replaced by the mean of its region, integers rounded to the nearest; pixels that are not valid by 0, or
- * by no number where there is one. */
+/** Writes the image with each pixel replaced by the mean of its region, rounded to the nearest for integer types.
+ * Pixels that are not valid become NaN, or 0 for integer types. */
 template <typename TPixel>
 void
 WriteMeans(const std::string & fileName, const LabelImage * labels, const std::vector<double> & means)

@@ -11,7 +11,7 @@
 
 namespace command
 {
-/** What the options say. Their defaults are those of CudaRegionPartitionImageFilter (docs/user/parameters.md). */
+/** The values of the options. Their defaults are those of CudaRegionPartitionImageFilter (docs/user/parameters.md). */
 struct PartitionJob
 {
   std::string  Input;
@@ -42,7 +42,7 @@ struct PartitionOutcome
   double                            FilterSeconds{ 0.0 };
 };
 
-/** Divides the image whose file `io` has described; writes the images that are asked for.
+/** Divides the image of the file that `io` has opened, and writes the requested images.
  * \exception std::runtime_error for a component type that is not supported */
 PartitionOutcome
 PartitionImage(const PartitionJob & job, const itk::ImageIOBase & io);

@@ -21,7 +21,7 @@ GetLawNames()
   return names;
 }
 
-/** "gamma (intensity of radar images), ..." */
+/** Returns the laws with their descriptions: "gamma (intensity of radar images), ...". */
 std::string
 DescribeLaws()
 {
@@ -102,7 +102,7 @@ command::RequireRegionImage(const itk::ImageIOBase & io, const std::string & don
 void
 command::RequireOneComponent(const itk::ImageIOBase & io)
 {
-  // Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
+  // Grey images with a palette are also read as colours. ITK's reader converts colours to luminance.
   if (io.GetNumberOfComponents() != 1 && io.GetPixelType() != itk::IOPixelEnum::RGB)
   {
     throw std::runtime_error(std::string("'") + io.GetFileName() + "' has " +

@@ -8,7 +8,7 @@
 
 #include <string>
 
-// What the parts of the command that find regions have in common in their arguments.
+// Arguments and checks that the commands segment and partition have in common.
 
 namespace command
 {
@@ -19,24 +19,24 @@ AddForegroundThreshold(CLI::App & part, double & threshold);
 void
 AddValidMask(CLI::App & part, std::string & fileName);
 
-/** Names of the laws that need a parameter: "gamma, rayleigh". */
+/** Returns the names of the laws that need a parameter: "gamma, rayleigh". */
 std::string
 LawsWithParameter(const std::string & parameter);
 
-/** "pixels of each region ..." for the end of the help: which files can be read. */
+/** Returns the description of the files that can be read, for the end of the help. */
 std::string
 DescribeRegionFiles();
 
-/** \exception std::runtime_error unless the image has two axes and one component; `done` says what cannot be done with
- * it: "segmented" */
+/** Checks the number of axes and components. `done` is the participle for the message: "segmented".
+ * \exception std::runtime_error unless the image has two axes and one component */
 void
 RequireRegionImage(const itk::ImageIOBase & io, const std::string & done);
 
-/** \exception std::runtime_error unless pixels are one number or a colour */
+/** Checks the number of components. \exception std::runtime_error unless pixels are single numbers or colours */
 void
 RequireOneComponent(const itk::ImageIOBase & io);
 
-/** An unknown extension is told before the work; an empty name asks for no file. */
+/** Throws if the extension of a file is unknown, before the work starts. Empty names are ignored. */
 void
 RequireWriters(const std::vector<std::string> & fileNames);
 } // namespace command

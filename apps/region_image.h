@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-// Images of the parts of the command that find regions.
+// Images of the commands segment and partition.
 
 namespace command
 {

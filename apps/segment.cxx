@@ -158,7 +158,7 @@ RequireRectangle(const std::vector<long> & region)
 nlohmann::ordered_json
 Describe(const itk::CudaRegionSnakeStatistics & region)
 {
-  // JSON has no number for the variance of laws that need none: it becomes null.
+  // The variance is NaN for laws that need no squares, which becomes null because JSON has no NaN.
   return { { "pixels", region.NumberOfPixels }, { "mean", region.Mean }, { "variance", region.Variance } };
 }
 
@@ -170,7 +170,7 @@ ToString(itk::CudaRegionSnakeStop stop)
   return command::SnakeCase(text.str());
 }
 
-/** What the report and the contour's properties have in common. */
+/** Returns the properties that the report and the contour's file have in common. */
 nlohmann::ordered_json
 Summarise(const command::SegmentJob & job, const itk::CudaRegionSnakeResult & result)
 {

@@ -26,7 +26,7 @@ MakePath(const itk::ImageBase<2> & image, const command::StartContour & contour)
     }
     else
     {
-      // It says whether the point lies in the image; the filter's message does, too.
+      // Ignore the result, which says whether the point is inside the image, because the filter checks that, too.
       image.TransformPhysicalPointToContinuousIndex(point, index);
     }
     path->AddVertex(index);

@@ -22,7 +22,7 @@ struct StartContour
   bool                       InPixels{ false }; // counted from the centre of the first pixel, instead of physical
 };
 
-/** What the options say. Their defaults are those of CudaRegionSnakeImageFilter (docs/user/parameters.md). */
+/** The values of the options. Their defaults are those of CudaRegionSnakeImageFilter (docs/user/parameters.md). */
 struct SegmentJob
 {
   std::string       Input;
@@ -60,7 +60,7 @@ struct SegmentOutcome
   double                     FilterSeconds{ 0.0 };
 };
 
-/** Segments the image whose file `io` has described; writes the label image and the overlay if they are asked for.
+/** Segments the image of the file that `io` has opened, and writes the label image and the overlay if requested.
  * \exception std::runtime_error for a component type that is not supported */
 SegmentOutcome
 SegmentImage(const SegmentJob & job, const itk::ImageIOBase & io);

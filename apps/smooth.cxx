@@ -74,7 +74,7 @@ DescribeArguments(CLI::App & part, SmoothArguments & arguments)
     "never held as a whole: raw MetaImage to raw MetaImage, and what else can be read in parts.");
 }
 
-/** The image's axes to smooth along. */
+/** Returns the number of axes to smooth along. Throws if the image cannot be smoothed. */
 unsigned int
 RequireSmoothable(const itk::ImageIOBase & io)
 {
@@ -92,7 +92,7 @@ RequireSmoothable(const itk::ImageIOBase & io)
   return axes;
 }
 
-/** Bytes of pixels read and written in a second of all that was done. */
+/** Returns the bytes of pixels that were read and written, per second of the total time. */
 double
 GetRate(const itk::ImageIOBase & io, const command::SmoothOutcome & outcome)
 {
@@ -155,7 +155,7 @@ Smooth(const SmoothArguments & arguments)
 {
   const auto io = command::OpenImage(arguments.Input);
   const auto sigma = command::SigmaOfAxes(arguments.Sigma, RequireSmoothable(*io));
-  command::MakeWriter(arguments.Output); // an unknown extension is told before the work
+  command::MakeWriter(arguments.Output); // report an unknown extension before the work starts
 
   const command::SmoothJob     job{ arguments.Output,
                                 sigma,

@@ -25,15 +25,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Planes go from the format's reader through the filter to the format's writer as they are in the files. Types are data
-// here, as in the engines: no filter is compiled for each type of file.
+// Planes are passed from the format's reader through the filter to the format's writer in the type of the file. Types
+// are run-time values here, as in the engines, so that no filter is compiled for each type of file.
 namespace
 {
 using command::SmoothJob;
 using command::SmoothOutcome;
 using itk::CudaDetail::CudaImageView;
 
-/** The files of a raw MetaImage. The last one has the pixels. */
+/** Returns the files of a raw MetaImage. The last one holds the pixels. */
 std::vector<std::string>
 GetFilesOf(const std::string & name)
 {
@@ -120,7 +120,7 @@ GetPlanes(const itk::ImageIOBase & io, unsigned int axis, size_t first, size_t c
   return region;
 }
 
-/** Whether the reader gives a part if it is asked for one. */
+/** Returns whether the reader can read a part of the image instead of the whole. */
 bool
 ReadsParts(itk::ImageIOBase & io, unsigned int axis)
 {
@@ -129,21 +129,22 @@ ReadsParts(itk::ImageIOBase & io, unsigned int axis)
   return io.GetDimensions(axis) > 1 && io.GenerateStreamableReadRegionFromRequestedRegion(part) == part;
 }
 
-/** What ITK writes in parts: raw MetaImages. */
+/** Returns whether the format can be written in parts. Of ITK's formats these are raw MetaImages. */
 bool
 WritesParts(itk::ImageIOBase & io)
 {
   return dynamic_cast<itk::MetaImageIO *>(&io) != nullptr && io.CanStreamWrite();
 }
 
-/** Memory for pixels: chunks of 128 planes that the filter holds, one that it gives, and rows of threads. */
+/** Returns the bytes needed for pixels: the chunks of 128 planes that the filter holds, one output chunk, and the
+ * threads' rows. */
 size_t
 GetBytesNeeded(const CudaImageView & shape, const itk::CudaDetail::CudaGaussianSlabShape & slabs)
 {
   const size_t plane = shape.GetNumberOfBytes() / slabs.NumberOfPlanes;
   const size_t image = shape.GetNumberOfBytes();
   const size_t chunks = std::min(slabs.LookAhead + size_t{ 4 }, slabs.NumberOfChunks + 2);
-  // States are double: an eighth of float pixels.
+  // The filter states are stored as double.
   const size_t states =
     slabs.NeedsAllChunks ? image / itk::CudaComponentSize(shape.ComponentType) / slabs.ChunkLength * 64 : 0;
   constexpr size_t others = size_t{ 64 } << 20;
@@ -151,7 +152,7 @@ GetBytesNeeded(const CudaImageView & shape, const itk::CudaDetail::CudaGaussianS
 }
 
 /** A raw MetaImage that is written in parts. ITK writes the header and the first plane. The pixels are written here,
- * because ITK 5.2 does not tell of a disk that is full. */
+ * because ITK 5.2 does not report a full disk. */
 class PartialWriter
 {
 public:
@@ -185,7 +186,7 @@ public:
     }
     if (static_cast<size_t>(status.st_size) < dataBytes)
     {
-      errno = ENOSPC; // ITK made the file as long as it is to be, if it could
+      errno = ENOSPC; // ITK could not extend the file to its full length
       this->Fail(data);
     }
     m_Offset = status.st_size - static_cast<off_t>(dataBytes);
@@ -232,7 +233,7 @@ public:
     }
   }
 
-  /** Some file systems tell only now. */
+  /** Closes the file and checks for errors, because some file systems report write errors only then. */
   void
   Close()
   {
@@ -244,7 +245,7 @@ public:
   }
 
 private:
-  /** Where the pixels are. */
+  /** Returns the name of the file that holds the pixels. */
   std::string
   GetDataFileName() const
   {
@@ -277,7 +278,7 @@ private:
   off_t             m_Offset{ 0 };
 };
 
-/** Draws how far the work is, and how fast, on a terminal. */
+/** Draws a progress bar with the current rate on a terminal. */
 class Progress
 {
 public:
@@ -317,7 +318,7 @@ private:
   itk::TimeProbe m_Clock;
 };
 
-/** On the device if it can be used and its memory suffices, else, if that is allowed, on the host. */
+/** Runs on the device if it can be used and has enough memory, otherwise on the host if that is allowed. */
 itk::CudaSlabReport
 RunSlabs(const SmoothJob &           job,
          const itk::ImageIOBase &    io,
@@ -372,7 +373,7 @@ RunSlabs(const SmoothJob &           job,
   return report;
 }
 
-/** The file that is read. If it is a MetaImage's header, also the file of pixels that it names. */
+/** Returns the file that is read and, if it is the header of a MetaImage, the file of pixels that it names. */
 std::vector<std::string>
 GetFilesOf(itk::ImageIOBase & io)
 {
@@ -386,7 +387,7 @@ GetFilesOf(itk::ImageIOBase & io)
   return files;
 }
 
-/** \exception std::runtime_error if a file that is written is one that is read meanwhile */
+/** Checks that no output file is also an input file. \exception std::runtime_error if one is */
 void
 RequireOtherFiles(const std::string & output, itk::ImageIOBase & io)
 {
@@ -417,7 +418,7 @@ command::CanSmoothFile(const SmoothJob & job, itk::ImageIOBase & io, size_t memo
     RequireOtherFiles(job.Output, io);
     return true;
   }
-  // Beside the pixels of the file there are the component that is smoothed and its result.
+  // Memory holds the pixels twice (input and result), and one component with its smoothed copy, in float.
   const double needed = 2.0 * static_cast<double>(io.GetImageSizeInBytes()) + 8.0 * shape.GetNumberOfPixels();
   if (needed > static_cast<double>(memory))
   {

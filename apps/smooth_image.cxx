@@ -11,23 +11,23 @@
 #include <stdexcept>
 #include <type_traits>
 
-// The image is read and written through the format's ImageIO itself: the file keeps its own pixel type (grey, colour,
-// vector, tensor), and axes of one pixel beyond those that are smoothed. Each component of the pixels is smoothed as an
-// image of float or double, in which the filter computes anyway: four filters are compiled instead of one for each type
-// of file.
+// The image is read and written directly through the ImageIO of its format, so that the file keeps its pixel type
+// (grey, colour, vector, tensor) and trailing axes of one pixel. Each component of the pixels is smoothed as an image
+// of float or double, the types in which the filter computes, so that only four filters are compiled instead of one for
+// each type of file.
 namespace
 {
 using command::SmoothJob;
 using command::SmoothOutcome;
 
-/** The type that the filter computes in. */
+/** The type in which the filter computes. */
 template <typename TComponent>
 using RealOf =
   std::conditional_t<std::is_same_v<TComponent, double> || (std::is_integral_v<TComponent> && sizeof(TComponent) > 2),
                      double,
                      float>;
 
-/** As the filter converts: truncated, and limited to the type's range. */
+/** Converts a value as the filter does: truncated and clamped to the range of the type. */
 template <typename TComponent, typename TReal>
 TComponent
 ConvertTo(TReal value)
@@ -61,7 +61,7 @@ typename TImage::Pointer
 MakeImage(const itk::ImageIOBase & io)
 {
   typename TImage::SizeType    size;
-  typename TImage::SpacingType spacing; // of the geometry, the filter needs no more
+  typename TImage::SpacingType spacing; // the only part of the geometry that the filter needs
   for (unsigned int axis = 0; axis < TImage::ImageDimension; ++axis)
   {
     size[axis] = io.GetDimensions(axis);
@@ -123,7 +123,7 @@ SmoothComponent(const SmoothJob &        job,
   }
 }
 
-/** Writes pixels of the type that `description` tells, with all else that it says about the image. */
+/** Writes pixels with the type, geometry and metadata of `description`. */
 void
 WritePixels(const std::string & fileName, itk::ImageIOBase & description, const void * pixels)
 {

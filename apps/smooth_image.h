@@ -35,7 +35,7 @@ struct SmoothOutcome
   itk::CudaSlabReport Report; // of the last component, if components are smoothed one by one
 };
 
-/** Reads, smooths and writes the image whose file `io` has described. The file keeps its pixel type.
+/** Reads, smooths and writes the image of the file that `io` has opened. The output has the pixel type of the input.
  * \exception std::runtime_error for a component type that is not supported */
 SmoothOutcome
 SmoothImage(const SmoothJob & job, itk::ImageIOBase & io);

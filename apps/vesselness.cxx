@@ -112,7 +112,7 @@ RequireEnhanceable(const itk::ImageIOBase & io)
   return axes;
 }
 
-/** Formats of integers alone cannot hold the response. */
+/** Throws if the format holds only integers and therefore cannot store the response. */
 void
 RequireFormatOfNumbers(const std::string & fileName)
 {
@@ -173,7 +173,7 @@ Enhance(const VesselnessArguments & arguments)
 
   const auto io = command::OpenImage(job.Input);
   const auto axes = RequireEnhanceable(*io);
-  // What cannot be written is told before the work.
+  // Report files that cannot be written before the work starts.
   RequireFormatOfNumbers(job.Output);
   RequireFormatOfNumbers(job.ScaleFile);
   command::RequireWriters({ job.MipFile });

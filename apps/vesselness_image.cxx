@@ -36,7 +36,7 @@ SetParameters(itk::CudaVesselnessImageFilter<TImage, TImage> & filter, const Ves
   filter.SetDeviceIndex(job.DeviceIndex);
 }
 
-/** The largest value of each line along the last axis of a volume; the picture of an image is the image. */
+/** Computes the largest value along the last axis of a volume. For a two-dimensional image it uses the image itself. */
 template <typename TReal, unsigned int VDimension>
 void
 WriteProjection(const std::string & fileName, const itk::Image<TReal, VDimension> * image)

@@ -42,9 +42,8 @@ struct VesselnessOutcome
   double      WriteSeconds{ 0.0 };
 };
 
-/** Reads the image whose file `io` has described, enhances its vessels and writes the images that the job names. They
- * are of float, or of double if the file is of double or of integers of 32 bits.
- * \param axes 2 or 3
+/** Reads the image of the file that `io` has opened, enhances its vessels and writes the images that the job names.
+ * Their pixels are float, or double if the file has pixels of double or of 32-bit integers. \param axes 2 or 3
  * \exception std::runtime_error for a component type that is not supported */
 VesselnessOutcome
 EnhanceVessels(const VesselnessJob & job, const itk::ImageIOBase & io, unsigned int axes);

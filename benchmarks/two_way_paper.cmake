@@ -1,4 +1,4 @@
-# The tables of the two-way paper.
+# The program that measures the tables of the two-way paper.
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json 3 REQUIRED)
 
@@ -8,7 +8,7 @@ target_link_libraries(two_way_paper_tables PRIVATE CudaFilters ${ITK_LIBRARIES} 
 cudafilters_set_options(two_way_paper_tables)
 if(CudaFilters_USE_CUDA)
   target_sources(two_way_paper_tables PRIVATE two_way_paper_times_cuda.cxx)
-  # Resident images are reached through the rooms, below the public headers.
+  # Link to the internals, because device-resident images are measured below the public interface.
   target_include_directories(
     two_way_paper_tables PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_include_directories(two_way_paper_tables SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

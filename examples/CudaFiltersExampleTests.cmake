@@ -1,4 +1,4 @@
-# The programs run as their heading comments say.
+# Run each program with the arguments that its heading comment gives.
 set(CudaFilters_EXAMPLE_OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/test)
 file(MAKE_DIRECTORY ${CudaFilters_EXAMPLE_OUTPUT})
 include(${CudaFilters_SOURCE_DIR}/test/CudaFiltersExitTest.cmake)
@@ -15,7 +15,7 @@ set_tests_properties(example_smooth_image PROPERTIES TIMEOUT 120)
 cudafilters_add_exit_test(example_smooth_image_usage 1 "Usage: smooth_image INPUT" smooth_image)
 cudafilters_add_exit_test(example_smooth_image_no_sigma 1 "smooth_image: .*igma" smooth_image ${head} ${out}/Head.nii none)
 
-# The same whether the pixels are read as float or as they are.
+# The result is the same if the pixels are read as float.
 set(region 700 140 28 95)
 cudafilters_add_exit_test(example_segment_region 0 "2948 pixels of mean 231.8.*outside\n.7" segment_region ${sar} rayleigh ${region}
                           ${out}/Label.png)
@@ -23,7 +23,7 @@ cudafilters_add_exit_test(example_segment_region_usage 1 "Rayleigh" segment_regi
 cudafilters_add_exit_test(example_segment_region_law 1 "NoiseLaw is .cauchy." segment_region ${sar} cauchy ${region} ${out}/Label.png)
 
 cudafilters_add_exit_test(example_device_images_usage 1 "Needs a GPU" device_images)
-# Without a GPU it says so.
+# Without a GPU the program reports that and exits.
 if(CudaFilters_USE_CUDA)
   add_test(NAME example_device_images_Gpu COMMAND device_images ${head} ${out}/Edges.nii.gz 2)
   set_tests_properties(

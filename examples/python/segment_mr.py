@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Outlines what lies in a magnetic resonance slice, and draws the contour and the grey values of both regions.
+"""Outlines the object in a magnetic resonance slice, and draws the contour and the grey values of both regions.
 
 Needs the package itk-cudafilters, and matplotlib.
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds one target of a SAR image by the Gamma law, and draws its contour over the image.
 
-The search starts from a rectangle that lies on the target, and its first moves are short. Without a rectangle it starts from the
-best of many, and the polygon takes in all bright fields, which it joins by corridors.
+The search starts from a rectangle on the target, with short first moves. Without a rectangle it starts from the best of
+many, and the polygon encloses all bright fields, which it connects by corridors.
 
 Needs the package itk-cudafilters, and matplotlib.
 
@@ -44,7 +44,7 @@ def main():
         raise SystemExit(f"{arguments.input} has {amplitude.ndim} dimensions; a SAR image has two")
 
     region = [int(number) for number in arguments.region.split(",")]
-    intensity = amplitude**2  # the Gamma law is that of the intensity
+    intensity = amplitude**2  # the Gamma law describes the intensity
     found = segment_region(
         intensity, "gamma", number_of_looks=arguments.looks, initial_region=region, maximum_step=2, backend=arguments.backend
     )

@@ -30,7 +30,7 @@ def parse_arguments():
 
 
 def draw_slices(axes, volume, name, greys):
-    """The middle slice across each axis of the image, with pixels as wide and high as they are in space."""
+    """Draws the middle slice across each axis of the image, with pixels of their physical aspect ratio."""
     pixels = itk.array_view_from_image(volume)  # indexed z, y, x
     spacing = volume.GetSpacing()
     for axis in range(3):

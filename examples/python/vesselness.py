@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Enhances the vessels of a volume, on the GPU if there is one, and draws projections: before, after, and the winning sigma.
+"""Enhances the vessels of a volume, and draws projections of the input, of the response and of its sigma.
 
-Needs the package itk-cudafilters, and matplotlib. The sample is a phantom: tubes drawn by a program.
+Runs on the GPU if there is one. Needs the package itk-cudafilters, and matplotlib. The sample is a phantom: tubes drawn
+by a program.
 
     python vesselness.py angiogram.nii.gz vessels.png --sigmas 0.5,1,2 --measure jerman
 """
@@ -46,7 +47,7 @@ def main():
     print(f"Enhanced in {1000 * (time.perf_counter() - start):.0f} ms with sigmas {sigmas}")
 
     before, after, sigma = (itk.array_view_from_image(image) for image in (volume, enhanced, scale))  # indexed z, y, x
-    # The sigma of the brightest pixel behind each pixel of the picture.
+    # Show the sigma of the brightest voxel along each line of projection.
     winning = np.take_along_axis(sigma, after.argmax(axis=0)[np.newaxis], axis=0)[0]
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
     panels = (("Before", before.max(axis=0), "gray"), (arguments.measure, after.max(axis=0), "gray"), ("Sigma", winning, "viridis"))
