@@ -28,7 +28,7 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** The chunks of a load. A load is an input slab, or a slab of the first of two sweeps. */
+/** The chunks of a load. A load is an input slab of a sweep. */
 struct ChunkRange
 {
   size_t Begin, End;
@@ -722,7 +722,7 @@ private:
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
     m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
     ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane),
-                 context); // padding is filtered, too
+                 context); // padding is filtered
     for (size_t lane = 0; lane < m_Devices.size(); ++lane)
     {
       this->AllocateLane(m_Stream->GetContext(lane));
