@@ -157,7 +157,7 @@ cudafilters_add_image_test(
   --contour
   ${contour})
 set_tests_properties(command_segment_label PROPERTIES FIXTURES_SETUP SarContour)
-# The picture by the rules of docs/user/parameters.md.
+# Compares the picture with one drawn by the rules of docs/user/parameters.md.
 set(overlay ${CudaFilters_APP_OUTPUT}/BrainOverlay.png)
 cudafilters_add_image_test(command_segment_overlay 0 BrainOverlay.png ${overlay} segment ${brain} --law gaussian --overlay ${overlay})
 
@@ -189,7 +189,7 @@ cudafilters_add_command_test(
   AsPublished
   --report
   /dev/stdout)
-# The slice's origin and spacing are not those of pixels.
+# The slice has an origin other than 0 and a spacing other than 1.
 cudafilters_add_command_test(segment_pixel_contour 0 "${first} 20," segment ${input}/Slice.mha --law gaussian --initial-contour
                              ${input}/PixelContour.geojson --schedule as_published --report /dev/stdout)
 cudafilters_add_command_test(segment_single_slice 0 "polygon of" segment ${input}/Slice.mha --law gaussian)
@@ -239,10 +239,10 @@ cudafilters_add_command_test(
   ${divided}
   --report
   /dev/stdout)
-# The means of a partition without noise are the picture, and so is its label image but for the values.
+# Without noise, the means of a partition equal the picture, and its label image differs only in the values.
 set(means ${CudaFilters_APP_OUTPUT}/SquareMeans.mha)
 cudafilters_add_image_test(command_partition_means 0 ../Input/Square.mha ${means} ${divided} --means ${means} --initial-labels ${square})
-# Those of ones and zeros are grey values, too.
+# With a threshold the means also are grey values, not fractions of ones.
 set(meansOfOnes ${CudaFilters_APP_OUTPUT}/SquareMeansOfOnes.mha)
 cudafilters_add_image_test(
   command_partition_means_of_ones
@@ -279,7 +279,7 @@ cudafilters_add_command_test(partition_no_device 1 "cannot be used" ${divided} -
 cudafilters_add_command_test(partition_negative_cost 1 "SegmentCost is -1" ${divided} --segment-cost=-1)
 cudafilters_add_command_test(partition_no_folder 1 "could not be written" ${divided} --table nowhere/table.csv)
 
-# Vessels of a volume and of an image. The scales' image of one sigma holds that sigma and 0.
+# Enhances the vessels of a volume and of an image. With one sigma, the image of scales holds only that sigma and 0.
 set(vessels ${CudaFilters_APP_OUTPUT}/Vessels)
 cudafilters_add_command_test(
   vesselness_volume

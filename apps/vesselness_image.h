@@ -14,8 +14,8 @@ struct VesselnessJob
 {
   std::string         Input;
   std::string         Output;
-  std::string         ScaleFile; // "": not wanted
-  std::string         MipFile;   // the same
+  std::string         ScaleFile; // empty: not written
+  std::string         MipFile;   // empty: not written
   std::vector<double> Sigmas;
   std::string         Measure{ "objectness" };
   unsigned int        ObjectDimension{ 1 };

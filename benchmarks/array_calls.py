@@ -120,7 +120,7 @@ def packages():
     for kind in (Cupy, Torch):
         try:
             found.append(kind())
-        except Exception as error:  # whatever keeps a package from its GPU
+        except Exception as error:  # any error that prevents a package from using its GPU
             print(f"without {kind.name}: {type(error).__name__}: {error}")
     return found
 

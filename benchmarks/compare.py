@@ -81,7 +81,7 @@ def scatter_of(values, level=0.95):
 
 
 class Row:
-    """The times of one row in both bundles, in milliseconds, and what they say."""
+    """The times of one row in both bundles, in milliseconds, and the verdict."""
 
     def __init__(self, name, times):
         self.name, self.times = name, times
@@ -165,7 +165,7 @@ def is_single(row):
 
 
 class Pair:
-    """The same program of both bundles, and the rows that both have."""
+    """A benchmark program in both bundles, and the rows that both have."""
 
     def __init__(self, name, bundles):
         self.name = name
@@ -235,7 +235,7 @@ def read_source(bundle):
 
 
 class Comparison:
-    """What is written to the file: rounds of all calls, and what they say."""
+    """The content of the output file: the rounds of all calls, and the verdicts."""
 
     def __init__(self, bundles, machine, rounds):
         self.machine = machine
@@ -245,10 +245,10 @@ class Comparison:
         self.one_sided = {side: set() for side in SIDES}
         self.left_out = {}
         self.failures = []
-        self.unfinished = []  # rows with fewer rounds than asked for
+        self.unfinished = []  # rows with fewer rounds than requested
 
     def append_to(self, path):
-        """Takes over the rounds of an earlier call, of the same programs on the same kind of machine."""
+        """Adds the rounds of an earlier call, which must be of the same programs on the same kind of machine."""
         earlier = json.loads(path.read_text(encoding="utf-8"))
         for what, ours in (("machine", self.machine), ("sources", self.sources)):
             if earlier[what] != ours:

@@ -27,7 +27,7 @@ def save(figure, path):
 
 
 def name_curve(axis, point, text, colour, offset=(5, 0), **how):
-    """Writes the text beside a point of the curve, moved by an offset in points."""
+    """Writes a text next to a point of a curve, shifted by an offset in points."""
     how = {"va": "center", "fontsize": 9, "annotation_clip": False, **how}
     axis.annotate(text, point, xytext=offset, textcoords="offset points", color=colour, **how)
 

@@ -57,7 +57,7 @@ def draw_roofline(r, path):
     axis.loglog(intensity, [min(PEAK, x * bandwidth) / 1e12 for x in intensity], color="0.2")
     axis.set_xlim(1, 40)
     axis.set_ylim(1.5, 110)
-    # Passes of one kind stand in one column: one text for each, beside its own point.
+    # Passes of one kind are in the same column. Each has its own text next to its point.
     columns = {}
     for text, operations, rate in roofline_points(r):
         columns.setdefault((text.split(",")[0], operations), []).append((text, operations / 8, rate * operations / 1e12))

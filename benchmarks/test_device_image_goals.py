@@ -144,7 +144,7 @@ class GoalsTest(unittest.TestCase):
             self.call(all_met())
 
     def test_rows_and_the_unit_are_in_the_sources(self):
-        """What a row's name begins with stands in the benchmarks, and the unit in a test."""
+        """The beginnings of the rows' names occur in the benchmarks, and the unit in a test."""
         folder = pathlib.Path(__file__).resolve().parent
         sources = "".join(file.read_text() for file in folder.glob("*.cxx"))
         for row in (goals.CHAIN, goals.CHAIN_TODAY, goals.EDGES, goals.EDGES_TODAY, goals.UPDATES):

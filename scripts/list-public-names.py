@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the public interface of the module: one declaration a line, which test/test_public_names.py compares with test/public_names.txt.
+"""Lists the public interface of the module: one declaration a line, which test/test_public_names.py compares with
+test/public_names.txt.
 
-C++: what the headers in include/ declare at namespace scope and in public and protected sections of classes, without comments and bodies
-of functions. Namespaces CudaDetail and detail are left out. Macros without arguments that the headers define are replaced by their text.
-Python: what the modules of itk_cudafilters name in __all__, with signatures as they stand in the sources. Nothing is compiled or imported.
+C++: what the headers in include/ declare at namespace scope and in public and protected sections of classes, without
+comments and bodies of functions. Namespaces CudaDetail and detail are left out. Macros without arguments that the
+headers define are replaced by their text. Python: the names in __all__ of the modules of itk_cudafilters, with the
+signatures of the sources. Nothing is compiled or imported.
 """
 import argparse
 import ast
@@ -27,14 +29,14 @@ DECORATORS = ("property", "cached_property", "staticmethod", "classmethod", "con
 
 
 def join(tokens):
-    """Writes tokens in one way, however they were spaced."""
+    """Joins tokens with uniform spacing."""
     text = re.sub(r" ?(::|->|[(\[<~]) ?", r"\1", " ".join(tokens))
     text = re.sub(r" ([)\]>,;])", r"\1", re.sub(r"([=(,]) - ", r"\1 -", text))
     return text.replace("operator ", "operator").replace("{ }", "{}")
 
 
 def closing(tokens, start, pair):
-    """Finds what closes the brace or bracket at `start`; `pair` has both."""
+    """Returns the index of the token that closes the brace or bracket at `start`. `pair` holds both tokens."""
     depth = 0
     for position in range(start, len(tokens)):
         depth += (tokens[position] == pair[0]) - (tokens[position] == pair[1])
@@ -51,7 +53,8 @@ def after_template(tokens):
 
 
 def split(tokens):
-    """Yields the statements of a scope, each with the tokens of the body that ends it, or None. Braces of initial values stay inside."""
+    """Yields the statements of a scope, each with the tokens of the body that ends it, or None. Braces of initial
+    values stay inside."""
     statement, parentheses, position = [], 0, 0
     while position < len(tokens):
         token = tokens[position]
@@ -75,7 +78,8 @@ def split(tokens):
 
 
 def list_scope(tokens, scope, access, found):
-    """Adds the declarations of a namespace or class to `found`: (scope, key to sort by, text). A scope begins with the header."""
+    """Adds the declarations of a namespace or class to `found`: (scope, key to sort by, text). A scope begins with the
+    header."""
     separator = "" if scope.endswith(" ") else "::"
     for statement, body in split(tokens):
         rest = after_template(statement)
@@ -102,7 +106,8 @@ def list_scope(tokens, scope, access, found):
 
 
 def list_headers(folder):
-    """Returns a line for each declaration of the headers. Users do not include those with Detail in their names: they count as one."""
+    """Returns a line for each declaration of the headers. Users do not include those with Detail in their names: they
+    count as one."""
     texts = {
         path.relative_to(folder).as_posix(): COMMENT.sub(lambda match: " " if match[0][0] == "/" else match[0], path.read_text("utf-8"))
         for path in sorted(folder.rglob("*.h"))
@@ -138,7 +143,8 @@ class Package:
         return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 
     def find(self, path, name):
-        """Returns the node that defines a name of a module, and its file. The node of a module is None; so are both of an unknown name."""
+        """Returns the node that defines a name of a module, and its file. The node of a module is None; so are both of
+        an unknown name."""
         for node in reversed(self.tree(path).body):
             if name_of(node) == name:
                 return node, path
@@ -150,7 +156,7 @@ class Package:
         return None, None
 
     def members(self, node, path):
-        """Returns the public members of a class by name, with those of its bases in the package: nodes and their files."""
+        """Returns the public members of a class and of its bases in the package by name: nodes and their files."""
         members = {}
         for base in reversed(node.bases):
             found, source = self.find(path, base.id) if isinstance(base, ast.Name) else (None, None)
@@ -159,7 +165,7 @@ class Package:
         return {**members, **{name: (item, path) for name, item in names if re.match("[^_]|__.+__$", name)}}
 
     def describe(self, node, path, name):
-        """Returns the line of a definition, and below that of a class those of its members."""
+        """Returns the line of a definition, followed for a class by the lines of its members."""
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             return [f"{name} = {ast.unparse(node.value)}" if node.value else name]
         marks = [ast.unparse(mark).replace("functools.", "") for mark in node.decorator_list]

@@ -149,8 +149,7 @@ TakeTensor(TManaged * managed, uint64_t flags)
   return array;
 }
 
-/** Takes a versioned tensor as Take(). Only the version and the deleter have fixed offsets in all versions of DLPack.
- */
+/** Takes a versioned tensor as TakeTensor(). Only version and deleter have fixed offsets in all versions of DLPack. */
 std::unique_ptr<Array>
 TakeVersioned(DLManagedTensorVersioned * managed)
 {

@@ -118,7 +118,8 @@ def gaussian_filter(
         automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
     Returns ------- The result as the kind of the input, or `output` if that is an array. For arrays in GPU memory of
-    packages other than CuPy, torch and JAX that do not give their stream, an itk.CudaDeviceImage.
+    packages other than CuPy, torch and JAX that do not give their
+    stream (`__dlpack_c_exchange_api__`), an itk.CudaDeviceImage.
 
     Raises
     ------
