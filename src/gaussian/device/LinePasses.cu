@@ -322,8 +322,8 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
 }
 
-/** Runs passes along contiguous lines that combine in one image. They run in one kernel if a block has room for two
- * tiles of each line, otherwise one after the other. */
+/** Runs passes along contiguous lines that combine in one image. They run in one kernel if a block has room for the
+ * tiles of two sources, otherwise one after the other. */
 template <typename T, unsigned int VPairs>
 void
 RunCombiningPassesOf(const CudaGaussianLinePass *    passes,

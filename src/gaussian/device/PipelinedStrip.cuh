@@ -144,8 +144,8 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   piece.LoadEnd = min(piece.WriteEnd + lookAhead, chunks);
   if constexpr (VTask == TileTask::FilterFromTotals)
   {
-    // A piece with the first chunks only preloads the last ones. If it also has the last chunk, the totals of the first
-    // ones are still there when the anticausal sweep needs them.
+    // A piece with the first chunks preloads the last ones. It need not preload the first ones, even if it also has the
+    // last chunk, because it has kept their totals.
     const bool takesOtherEnd = TakesOtherEnd(arguments.Closure);
     if (takesOtherEnd && piece.LoadBegin == 0)
     {
@@ -956,8 +956,8 @@ private:
     }
   }
 
-  /** Returns the total of a chunk. For some tasks, the first and the last chunk include the continuation of the line.
-   */
+  /** Returns the total of a chunk. For some tasks, those of the first and the last chunk include the line's
+   * continuation. */
   __device__ PolePairState<T>
              GetTotal(unsigned int chunk, unsigned int slot) const
   {

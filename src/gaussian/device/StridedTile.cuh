@@ -477,7 +477,7 @@ private:
   TileRange                            m_Range;
   size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;
   unsigned int                         m_Rows, m_Columns, m_Lane, m_Segment;
-  unsigned int                         m_EndSegment, m_Chunks; // ends of the tile's part of the line
+  unsigned int                         m_EndSegment, m_Chunks; // of the tile's part of the line
   T                                    m_First;
 };
 } // namespace itk::cuda::gaussian
