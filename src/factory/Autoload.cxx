@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The library that ITK loads from ITK_AUTOLOAD_PATH. It is linked to no library of ITK's: a program of another version
-// of ITK would get a second ITK from it. It looks which versions of ITK the process has. It loads CudaFilters only if
-// they are the version that CudaFilters was built with.
+// The library that ITK loads from ITK_AUTOLOAD_PATH. It is not linked to any library of ITK, because it would load a
+// second ITK into a program that uses another version of ITK. It determines the versions of ITK in the process, and
+// loads CudaFilters only if they match the version with which CudaFilters was built.
 
 #include "itkConfigure.h"
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#ifndef ITK_LOAD_FUNCTION_NAME // of ITK before 6
+#ifndef ITK_LOAD_FUNCTION_NAME // not defined before ITK 6
 #  define ITK_LOAD_FUNCTION_NAME itkLoad
 #endif
 
@@ -25,8 +25,8 @@ namespace
 {
 using LoadFunction = itk::ObjectFactoryBase * (*)();
 
-/** Calls itk::Version::GetITKVersion(), a static function, of a library or program that has it. Returns nullptr for
- * others. */
+/** Returns the result of itk::Version::GetITKVersion(), a static function, of the given library or program, or nullptr
+ * if it does not have this function. */
 const char *
 FindITKVersion(const char * path)
 {
@@ -40,7 +40,7 @@ FindITKVersion(const char * path)
   return symbol ? reinterpret_cast<const char * (*)()>(symbol)() : nullptr;
 }
 
-/** Versions of ITK in the process, one for each library that has or uses an ITK. */
+/** Returns the versions of ITK in the process, one for each library that contains or uses ITK. */
 std::vector<std::string>
 FindITKVersions()
 {
@@ -54,7 +54,7 @@ FindITKVersions()
   std::vector<std::string> versions;
   for (const std::string & path : paths)
   {
-    // The program itself has no name.
+    // The program itself has an empty name, for which dlopen() takes nullptr.
     const char * const version = FindITKVersion(path.empty() ? nullptr : path.c_str());
     if (version)
     {
@@ -64,7 +64,7 @@ FindITKVersions()
   return versions;
 }
 
-/** Returns why CudaFilters cannot be loaded, or an empty string if it can. Versions may differ in the last number. */
+/** Returns why CudaFilters cannot be loaded, or an empty string if it can. Versions may differ in their last number. */
 std::string
 FindObstacle()
 {
@@ -85,15 +85,16 @@ FindObstacle()
                           : "";
 }
 
-/** The function of CudaFilters that returns the factory. If CudaFilters cannot be loaded, one line on stderr says so,
- * and the result is nullptr. */
+/** Loads CudaFilters and returns its function that returns the factory. If CudaFilters cannot be loaded, prints the
+ * reason in one line on stderr and returns nullptr. */
 LoadFunction
 LoadCudaFilters()
 {
   std::string obstacle = FindObstacle();
   if (obstacle.empty())
   {
-    // It is never closed: ITK closes this library with its factories, but filters may live on.
+    // CudaFilters is never unloaded, because ITK closes this library together with its factories while filters may
+    // still exist.
     void * const library = dlopen(CudaFilters_LIBRARY_NAME, RTLD_LAZY | RTLD_NODELETE);
     void * const symbol = library ? dlsym(library, "itkCudaFiltersLoad") : nullptr;
     if (symbol)
@@ -118,9 +119,9 @@ extern "C"
     return loadFunction;
   }
 
-  /** The function that ITK looks up and calls. ITK would use a null pointer that it returned. Therefore it is an
-   * indirect function: looking it up gives what the function above returns. If that is nullptr, ITK finds no function
-   * and goes on. */
+  /** The function that ITK looks up and calls. It is an indirect function (ifunc), which the dynamic linker resolves to
+   * the result of the function above. If this result is nullptr, ITK finds no function and continues. A normal
+   * function could only return a null pointer, which ITK would dereference. */
   [[gnu::ifunc("itkCudaFiltersGetLoadFunction"), gnu::visibility("default")]] itk::ObjectFactoryBase *
   ITK_LOAD_FUNCTION_NAME();
 }

@@ -1,4 +1,5 @@
-# Sources of the object factory, relative to src/: a file of overrides for each class of ITK's. They take most of the compile time.
+# Lists the sources of the object factory, relative to src/. Each class of ITK has its own file of overrides. These files take most of the
+# compile time.
 option(CudaFilters_BUILD_OVERRIDES "Let the object factory override ITK's filters in unchanged programs" ON)
 if(CudaFilters_BUILD_OVERRIDES)
   file(
@@ -11,13 +12,13 @@ else()
 endif()
 list(APPEND CudaFilters_SRCS ${overrides} factory/Load.cxx factory/Factory.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # ITK's SymmetricEigenAnalysis copies eigenvalues before it has computed them.
+  # ITK's SymmetricEigenAnalysis copies eigenvalues before it computes them.
   set_source_files_properties(factory/TensorOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
-  # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
+  # gcc 12 wrongly warns that the directions of itk::NeighborhoodOperator are out of the array's bounds.
   set_source_files_properties(factory/DiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
 endif()
 
-# cudafilters_add_override_object(): an object library. In a program that links it, ITK_CUDAFILTERS_OVERRIDE=1 registers the factory.
+# cudafilters_add_override_object() adds an object library. In a program that links it, ITK_CUDAFILTERS_OVERRIDE=1 registers the factory.
 function(cudafilters_add_override_object)
   add_library(CudaFiltersOverride OBJECT factory/Override.cxx)
   target_link_libraries(CudaFiltersOverride PUBLIC CudaFilters)
@@ -34,7 +35,7 @@ function(cudafilters_add_override_object)
   endif()
 endfunction()
 
-# cudafilters_add_autoload_library(): a library for ITK_AUTOLOAD_PATH, alone in its folder because ITK loads every library there.
+# cudafilters_add_autoload_library() adds a library for ITK_AUTOLOAD_PATH. It has its own folder, because ITK loads every library there.
 function(cudafilters_add_autoload_library)
   get_target_property(type CudaFilters TYPE)
   if(NOT type STREQUAL "SHARED_LIBRARY" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
@@ -45,7 +46,7 @@ function(cudafilters_add_autoload_library)
     set(CudaFilters_INSTALL_LIBRARY_DIR ${CMAKE_INSTALL_LIBDIR})
   endif()
   add_library(CudaFiltersAutoload MODULE factory/Autoload.cxx)
-  # It loads CudaFilters by this name, from the folder above its own, once it has seen which ITK the process has.
+  # The library loads CudaFilters by this name from its parent folder, after it has checked the versions of ITK in the process.
   target_compile_definitions(CudaFiltersAutoload PRIVATE "CudaFilters_LIBRARY_NAME=\"$<TARGET_SONAME_FILE_NAME:CudaFilters>\"")
   target_link_libraries(CudaFiltersAutoload PRIVATE ${CMAKE_DL_LIBS})
   add_dependencies(CudaFiltersAutoload CudaFilters)

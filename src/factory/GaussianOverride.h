@@ -9,18 +9,18 @@
 
 namespace itk::cuda
 {
-/** What itk::ObjectFactoryBase wants to know of one class that is overridden. */
+/** The data that itk::ObjectFactoryBase needs to override one class. */
 struct GaussianOverride
 {
   const char *                      Class;       // typeid(ITK's class).name()
   const char *                      Subclass;    // typeid(this module's class).name()
-  std::string                       Description; // ITK's class, as in a program
+  std::string                       Description; // ITK's class, as a program spells it
   CreateObjectFunctionBase::Pointer Create;
 };
 
 using GaussianOverrides = std::vector<GaussianOverride>;
 
-// Each is in a file of its own, because these files take most of the compile time.
+// Each function has its own file, because these files take most of the compile time.
 GaussianOverrides
 MakeRecursiveGaussianOverrides();
 GaussianOverrides
@@ -38,8 +38,8 @@ MakeDiscreteGaussianOverrides();
 GaussianOverrides
 MakeTensorOverrides();
 
-/** The overrides in the order in which the factory registers them; none in a build without CudaFilters_BUILD_OVERRIDES.
- */
+/** Returns the overrides in the order in which the factory registers them. The list is empty in a build without
+ * CudaFilters_BUILD_OVERRIDES. */
 std::vector<GaussianOverrides>
 MakeAllOverrides();
 } // namespace itk::cuda

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <typeinfo>
 
-// The list of the instantiations that the factory overrides: which types of images in which dimensions. Each costs
-// about a second of compile time.
+// The instantiations that the factory overrides, by the types and dimensions of their images. Each takes about a second
+// of compile time.
 
 namespace itk::cuda
 {
@@ -19,19 +19,20 @@ template <typename... TComponents>
 struct ComponentList
 {};
 
-/** Input pixels in two and three dimensions. */
+/** The types of input pixels in two and three dimensions. */
 using InputComponents = ComponentList<unsigned char, short, unsigned short, int, float, double>;
 
-/** Input pixels in four dimensions: the types that ITK's Python package has. */
+/** The types of input pixels in four dimensions. ITK's Python package has these types. */
 using FourDimensionalComponents = ComponentList<unsigned char, short, unsigned short, float, double>;
 
-/** ITK's composites compute in images of this type. */
+/** The type of the internal images of ITK's composite filters. */
 using InternalComponent = float;
 
-/** The default of the gradient's and the Hessian's output: NumericTraits<>::RealType of every input; and float. */
+/** The component types of the outputs of the gradient and the Hessian: double, which is the default because it is
+ * NumericTraits<>::RealType of every input, and float. */
 using DerivativeComponents = ComponentList<double, float>;
 
-// --- names, as a programmer writes them
+// --- names, as a program spells them
 
 // clang-format off
 template <typename T> constexpr const char * ComponentName = nullptr;
@@ -82,7 +83,8 @@ GetImageName()
 
 // --- one override
 
-/** Called for a filter that the factory has made. Overloads stand in the filter's namespace. */
+/** Prepares a filter that the factory has created. The general version does nothing. Overloads must be in the filter's
+ * namespace. */
 template <typename TFilter>
 void
 PrepareOverride(TFilter &)
@@ -110,7 +112,8 @@ protected:
   ~CreateOverrideFunction() override = default;
 };
 
-/** A class template of ITK's, the template that replaces it, and the name of ITK's. */
+/** Collects the overrides of one class template of ITK by a template of this module. `name` is the name of ITK's
+ * template. */
 template <template <typename, typename> class TItkFilter, template <typename, typename> class TCudaFilter>
 class OverrideList
 {
@@ -131,7 +134,8 @@ public:
                             CreateOverrideFunction<CudaFilterType>::New().GetPointer() });
   }
 
-  /** Outputs of the input's type, float and double in two and three dimensions; the input's type alone in four. */
+  /** Adds outputs of the input's type, float and double in two and three dimensions, and outputs of the input's type in
+   * four dimensions. */
   void
   AddScalarOutputs()
   {
@@ -154,7 +158,7 @@ public:
     (this->AddUnlessSame<TComponents, InternalComponent, VDimension>(), ...);
   }
 
-  /** Outputs of VDimension components: TPixel<component, VDimension>. */
+  /** Adds outputs with pixels of type TPixel<component, VDimension>. */
   template <template <typename, unsigned int> class TPixel, unsigned int VDimension, typename... TComponents>
   void
   AddDerivativeOutputs(ComponentList<TComponents...>)

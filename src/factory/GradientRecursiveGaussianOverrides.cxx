@@ -9,7 +9,7 @@ MakeGradientRecursiveGaussianOverrides()
 {
   OverrideList<GradientRecursiveGaussianImageFilter, CudaGradientRecursiveGaussianImageFilter> list(
     "GradientRecursiveGaussianImageFilter");
-  // In four dimensions ITK's Python package has vectors of two components only, which are no gradients.
+  // There are no overrides in four dimensions, where ITK's Python package only has vectors of two components.
   list.AddDerivativeOutputs<CovariantVector, 2>(InputComponents());
   list.AddDerivativeOutputs<CovariantVector, 3>(InputComponents());
   return list.Get();

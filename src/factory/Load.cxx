@@ -2,11 +2,11 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaGaussianImageFilterFactory.h"
 
-/** The factory for ITK_AUTOLOAD_PATH. factory/Autoload.cxx looks the function up by its name. */
+/** Returns the factory for ITK_AUTOLOAD_PATH. factory/Autoload.cxx looks up this function by its name. */
 extern "C" CudaFilters_EXPORT itk::ObjectFactoryBase *
                               itkCudaFiltersLoad()
 {
-  // ITK takes a reference of its own to what it gets.
+  // ITK holds its own reference to the returned factory.
   static const itk::CudaGaussianImageFilterFactory::Pointer factory = itk::CudaGaussianImageFilterFactory::New();
   return factory;
 }

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
-// This file is an object of its own, CudaFilters::Override. A linker would drop it from a library if the program uses
-// nothing else of the library.
+// This file is an object library of its own, CudaFilters::Override, because a linker would drop it from a library from
+// which the program uses nothing else.
 namespace
 {
 [[maybe_unused]] const bool isRegistered = [] {
@@ -13,7 +13,8 @@ namespace
   const bool         active = value && std::strcmp(value, "1") == 0;
   if (active)
   {
-    // Unlike RegisterFactory() this may run before main(): it loads no library and outlives ReHash().
+    // Unlike RegisterFactory(), this function may be called before main(), because it loads no library, and its
+    // registration survives ReHash().
     itk::ObjectFactoryBase::RegisterFactoryInternal(itk::CudaGaussianImageFilterFactory::New());
   }
   return active;

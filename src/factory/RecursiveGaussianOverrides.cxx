@@ -4,7 +4,7 @@
 
 namespace itk
 {
-/** Tells a filter that it may be one of a chain. */
+/** Gives access to a filter's flag that it overrides an ITK filter and may therefore be part of a chain. */
 class CudaGaussianOverrideAccess
 {
 public:

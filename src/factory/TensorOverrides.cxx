@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "factory/GaussianOverrideList.h"
 
-// The Python package is built beside an ITK without the library of ITKImageFeature, which these classes of ITK's need.
+// The Python package is built with an ITK without the library of ITKImageFeature, which these classes of ITK need.
 #if __has_include("ITKImageFeatureExport.h")
 #  include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #  include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
@@ -25,11 +25,10 @@ namespace
 template <typename T, unsigned int VDimension>
 using Hessians = Image<SymmetricSecondRankTensor<T, VDimension>, VDimension>;
 
-/** Input pixels of several scales: those of ITK's Python package. */
+/** The types of input pixels of multi-scale measures. ITK's Python package has these types. */
 using ScaleComponents = FourDimensionalComponents;
 
-/** Tensors and results of one type, and what ITK makes by default: tensors of double and responses of the input's type.
- */
+/** Returns the overrides of the eigenvalues of tensors, with results of the tensors' component type. */
 template <unsigned int VDimension>
 GaussianOverrides
 MakeEigenOverrides()
@@ -43,6 +42,8 @@ MakeEigenOverrides()
   return list.Get();
 }
 
+/** Returns the overrides of the objectness, with results of the tensors' component type, and with tensors of double and
+ * results of float, which ITK uses by default. */
 template <unsigned int VDimension>
 GaussianOverrides
 MakeObjectnessOverrides()

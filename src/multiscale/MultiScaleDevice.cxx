@@ -20,7 +20,8 @@ GetLastAxis(const CudaMultiScalePlan & plan)
   return plan.Measure.Dimension - 1;
 }
 
-/** The passes of one scale's Hessian: those along the last axis, which read the input, and the others. */
+/** The passes of one scale's Hessian in two plans: the pass along the last axis, which reads the input, and the other
+ * passes. */
 struct ScalePasses
 {
   CudaGaussianPlan LastAxis;
@@ -48,7 +49,7 @@ struct ScalePasses
     return LastAxis.Passes.front().Results.size();
   }
 
-  /** Images of the other passes that are neither derivatives nor results. */
+  /** Returns the number of images of the other passes that are neither derivatives along the last axis nor results. */
   size_t
   CountIntermediates() const
   {
@@ -63,7 +64,7 @@ ChooseGroupPlanes(const DeviceView & input, unsigned int axis, size_t planes)
   return std::min(planes, std::max(DivideUp(planes, NumberOfGroups), least));
 }
 
-/** The images of a run that are neither input nor output. */
+/** The temporary images of a run. */
 class ScaleImages
 {
 public:
@@ -117,7 +118,7 @@ public:
     cuda::ClearPadding(m_Hessian, context);
   }
 
-  /** The images of the passes along the last axis. */
+  /** Returns the images of the passes along the last axis. */
   std::vector<DeviceView>
   GetForLastAxis(const DeviceView & input) const
   {
@@ -126,7 +127,7 @@ public:
     return images;
   }
 
-  /** Where a group of so many planes has its Hessians. */
+  /** Returns the image of the Hessians of a group of `planes` planes. */
   DeviceView
   GetHessian(size_t planes) const
   {
@@ -135,7 +136,7 @@ public:
     return hessian;
   }
 
-  /** The images of the other passes, for planes of the input from `first` on. */
+  /** Returns the images of the other passes for `planes` planes of the input, from `first` on. */
   std::vector<DeviceView>
   GetForOthers(const CudaGaussianPlan & plan, const DeviceView & input, size_t first, size_t planes) const
   {
@@ -159,12 +160,12 @@ public:
 private:
   unsigned int            m_Axis;
   size_t                  m_GroupPlanes;
-  std::vector<DeviceView> m_Derivatives;   // along the last axis, of the whole input
+  std::vector<DeviceView> m_Derivatives;   // derivatives along the last axis, for the whole input
   std::vector<DeviceView> m_Intermediates; // of a group
   DeviceView              m_Hessian;       // of a group
 };
 
-/** The images of the best scale between planes. */
+/** Returns the best responses of a range of planes. */
 pointwise::BestScale
 GetBestPart(const pointwise::BestScale & best, unsigned int axis, size_t first, size_t planes)
 {
@@ -188,7 +189,7 @@ GetContextPlanes(const CudaMultiScalePlan & plan, size_t length, CudaComponentTy
 {
   if (plan.Boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest)
   {
-    return std::nullopt; // what continues a line in other modes is at its ends
+    return std::nullopt; // other modes extend a line with pixels that a slab does not have
   }
   unsigned int lookAhead = 0;
   for (const double sigma : plan.Sigmas)

@@ -26,11 +26,11 @@ namespace itk::cuda::multiscale
 {
 namespace
 {
-// The shares of the upload and of the kernels in the progress.
+// The progress at the end of the upload and at the end of the kernels.
 constexpr float UploadEnd = 0.25f;
 constexpr float KernelsEnd = 0.5f;
 
-/** Positions of an image of the host along `axis`, its last one. */
+/** Returns a view of `count` positions of an image in host memory along `axis`, which must be its last axis. */
 CudaImageView
 GetHostPart(const CudaImageView & image, unsigned int axis, size_t first, size_t count)
 {
@@ -52,7 +52,7 @@ GetHostPart(const CudaMultiScaleOutputs & outputs, unsigned int axis, size_t fir
            GetHostPart(outputs.Hessian, axis, first, count) };
 }
 
-/** A run from host to host as the shell sees it. */
+/** The arguments of a run from host memory to host memory. */
 struct HostRun
 {
   const CudaMultiScalePlan &    Plan;
@@ -78,14 +78,15 @@ struct HostRun
   }
 };
 
-/** How an image is cut into slabs, in planes across its last axis. The last slab may have less. */
+/** How an image is divided into slabs, in planes perpendicular to its last axis. The last slab may have fewer planes.
+ */
 struct SlabSizes
 {
   size_t Planes;  // of the results of a slab
   size_t Context; // on either side of them
 };
 
-/** The shape of an image on the device. */
+/** Returns the shape that an image has in device memory. */
 DeviceView
 MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
 {
@@ -100,7 +101,7 @@ MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
   return shape;
 }
 
-/** Largest number of bytes of device memory that such a slab needs. */
+/** Returns the maximum number of bytes of device memory that a slab of these sizes needs. */
 size_t
 GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
 {
@@ -116,12 +117,14 @@ GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
   size_t kept = image + response * (outputs.Scale.Data ? 2 : 1);
   kept += outputs.Hessian.Data ? response * outputs.Hessian.NumberOfComponents : 0;
   kept += sizes.Context > 0 ? source.Stride[run.GetAxis()] * CudaComponentSize(type) + Workspace::Alignment : 0;
-  // States take a sixteenth of an image (GetPlanWorkspace()). Downloads begin while kernels run.
+  // The states of recursive passes take at most a sixteenth of an image (GetPlanWorkspace()). The workspaces of kernels
+  // and downloads are added, because downloads begin while kernels run.
   const size_t kernels = GetScaleImageBytes(run.Plan, source, planes) + image / 16 + Workspace::Alignment;
   return kept + std::max(kernels + GetTransferWorkspace(outputs.Response, type), GetTransferWorkspace(input, type));
 }
 
-/** The fewest slabs that fit into so much memory; the smallest ones if none do. */
+/** Chooses the smallest number of slabs with which a slab fits into `bytes` of device memory, or the smallest slabs if
+ * even these do not fit. */
 SlabSizes
 ChooseSlabs(const HostRun & run, size_t bytes)
 {
@@ -136,7 +139,7 @@ ChooseSlabs(const HostRun & run, size_t bytes)
   return sizes;
 }
 
-/** The outputs on the device. */
+/** The outputs in device memory. */
 class BestImages
 {
 public:
@@ -162,7 +165,7 @@ private:
   const DeviceImage m_Response, m_Scale, m_Hessian;
 };
 
-/** Planes of a slab whose results are complete, and when they are. */
+/** Planes of a slab, and the event after which their results are complete. */
 struct CompletePlanes
 {
   size_t First;
@@ -170,7 +173,7 @@ struct CompletePlanes
   Event  Ready;
 };
 
-/** Downloads an output of these planes if it was asked for. */
+/** Downloads these planes of an output, if it is requested. */
 void
 DownloadPlanes(const CompletePlanes &       part,
                unsigned int                 axis,
@@ -203,7 +206,7 @@ RunWithWorkspace(const CudaMultiScalePlan &     plan,
   WaitIfSynchronous("a multi-scale measure", context);
 }
 
-/** The results of planes from `begin` to `end`. */
+/** Computes and downloads the results of the planes from `begin` to `end`. */
 void
 RunSlab(const HostRun &              run,
         size_t                       begin,
@@ -245,7 +248,7 @@ RunSlab(const HostRun &              run,
                      parts.push_back({ firstPlane, planes, Event() });
                      parts.back().Ready.Record(stream);
                    });
-  // On a stream of their own, while later groups of planes are computed.
+  // The downloads use their own stream, so that they overlap with the computation of later groups of planes.
   for (size_t i = 0; i < parts.size(); ++i)
   {
     parts[i].Ready.MakeWait(downloads.GetContext());
@@ -282,7 +285,7 @@ RunOnDevice(const HostRun & run, int device, const CudaProgressFunction & progre
   }
 }
 
-/** A scale's Hessians, of which the largest value is looked for. */
+/** The quantity of one scale whose largest value in the image is needed: the norm of the Hessians, or a measure. */
 class ScaleQuantity
 {
 public:
@@ -325,7 +328,7 @@ private:
   bool               m_IsNorm;
 };
 
-/** The quantity that is looked for, of each scale. */
+/** The quantities of all scales, and the workspace that the largest of them needs. */
 class ScaleQuantities
 {
 public:
@@ -344,7 +347,8 @@ public:
     return m_Workspace;
   }
 
-  /** Queues the largest value of each scale into `largest` on the device. `image` holds one scale after the other. */
+  /** Queues the computation of the largest value of each scale into the array `largest` in device memory. `image` is
+   * overwritten with the values of one scale after the other. */
   void
   QueueLargest(const DeviceView & input,
                const DeviceView & image,
@@ -401,7 +405,7 @@ FindLargest(const CudaMultiScalePlan &   plan,
   return largest;
 }
 
-/** Throws unless the images have the plan's components and the same size. */
+/** Throws unless the images have the plan's numbers of components and the same size. */
 void
 VerifyDeviceImages(const CudaMultiScalePlan &          plan,
                    const CudaDeviceImageView &         input,
@@ -425,11 +429,12 @@ VerifyDeviceImages(const CudaMultiScalePlan &          plan,
   verify(outputs.Hessian, tensor, "Hessians");
 }
 
-/** An output that was asked for, as the core wants it, while work on it is queued. */
+/** An output, if it is requested, in the form that RunMultiScale() needs. It must exist while work on the output is
+ * queued. */
 class Result
 {
 public:
-  /** \param image has no memory if the output was not asked for */
+  /** \param image has no memory if the output is not requested */
   Result(const CudaDeviceImageView & image, CudaComponentType type, const Context & context)
   {
     if (image.Memory)
@@ -439,7 +444,7 @@ public:
     }
   }
 
-  /** \param array has no data if the output was not asked for */
+  /** \param array has no data if the output is not requested */
   Result(const DeviceView & array, CudaComponentType type, const Context & context)
   {
     if (array.Data)
@@ -468,11 +473,11 @@ private:
   std::optional<CoreImage>     m_Image;
 };
 
-/** The measure's parameters of all scales, which follow from the image, on the device. */
+/** The measure's parameters for all scales in device memory. They depend on the image. */
 class ScaleParameters
 {
 public:
-  /** Queues them. `image` is overwritten. */
+  /** Queues the computation of the parameters. `image` is overwritten. */
   ScaleParameters(const CudaMultiScalePlan & plan,
                   const CudaScaleParameter & parameter,
                   const DeviceView &         input,
@@ -514,7 +519,7 @@ private:
   const DeviceBuffer m_Parameters;
 };
 
-/** Queues all scales on an array of pixels. */
+/** Queues the computation of all scales for an array of pixels in device memory. */
 void
 RunOnArray(const CudaMultiScalePlan &                plan,
            const std::optional<CudaScaleParameter> & parameter,

@@ -19,7 +19,7 @@ using pointwise::GetRowOffset;
 using pointwise::MeasureParameters;
 using pointwise::StoreComponent;
 
-/** One scale's Hessians and the best of the scales before. */
+/** Updates the best responses of the previous scales with one scale's Hessians. */
 template <typename T>
 class ScaleStep
 {

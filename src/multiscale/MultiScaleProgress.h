@@ -9,7 +9,8 @@
 
 namespace itk::cuda::multiscale
 {
-/** The progress of one scale of several, which together are the part of the run from `begin` to `end`. */
+/** Returns a progress function for one of several scales. All scales together are the part from `begin` to `end` of the
+ * run's progress. */
 inline CudaProgressFunction
 GetScaleProgress(const CudaProgressFunction & progress, size_t scale, size_t numberOfScales, float begin, float end)
 {

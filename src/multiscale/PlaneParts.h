@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-// Parts of images, and the images of plans whose results or intermediate images are such parts.
+// Views of parts of images, and the lists of images for plans that use such parts as results or intermediate images.
 
 namespace itk::cuda::multiscale
 {
@@ -22,7 +22,7 @@ MoveBy(DeviceView view, size_t elements)
   return view;
 }
 
-/** One component as an image of its own. */
+/** Returns a view of one component as an image. */
 inline DeviceView
 GetComponent(const DeviceView & view, size_t component)
 {
@@ -32,7 +32,8 @@ GetComponent(const DeviceView & view, size_t component)
   return plane;
 }
 
-/** `count` positions along `axis`, the image's last one, from `first` on. The components keep their distance. */
+/** Returns a view of `count` positions along `axis`, from `first` on. `axis` must be the image's last axis. The
+ * distance of the components does not change. */
 inline DeviceView
 GetPart(const DeviceView & view, unsigned int axis, size_t first, size_t count)
 {
@@ -45,7 +46,7 @@ GetPart(const DeviceView & view, unsigned int axis, size_t first, size_t count)
   return part;
 }
 
-/** Without memory: an image of `components` with the rows and the positions of `view`. */
+/** Returns the shape, without memory, of an image of `components` components with the rows and planes of `view`. */
 inline DeviceView
 GetShape(const DeviceView & view, size_t components)
 {
@@ -63,8 +64,8 @@ TakeImage(DeviceView shape, Workspace & workspace)
   return shape;
 }
 
-/** The images of a plan by number: its input, its results in their order, and for each of its other images the next of
- * `others`. */
+/** Returns the images of a plan by their numbers in it: the input, the results in their order, and the images of
+ * `others`, in their order, for all remaining numbers. */
 inline std::vector<DeviceView>
 GetPlanImages(const CudaGaussianPlan &        plan,
               const DeviceView &              input,

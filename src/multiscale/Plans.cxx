@@ -19,7 +19,7 @@ CudaMultiScalePlan::MakeHessianNormPlan(double sigma) const
     for (unsigned int j = i; j < Spacing.size(); ++j)
     {
       terms.push_back(MakeGaussianDerivativeTerm(parameters, i, j));
-      terms.back().Factor *= i == j ? 1.0 : std::sqrt(2.0); // the matrix has it twice
+      terms.back().Factor *= i == j ? 1.0 : std::sqrt(2.0); // the symmetric matrix has this element twice
     }
   }
   return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Norm);

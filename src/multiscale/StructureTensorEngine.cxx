@@ -26,8 +26,8 @@ CountTensorComponents(const CudaStructureTensorPlan & plan)
   return CudaTensorComponents(plan.Dimension);
 }
 
-/** The passes of a gradient in two parts: those before axis 0, with an image of its own for each of their results, and
- * those along axis 0, one for each component, which read these images. */
+/** The passes of a gradient in two parts: first the passes along other axes than axis 0, whose results all have their
+ * own images, and then the passes along axis 0, one for each component, which read these images. */
 struct SplitGradient
 {
   CudaGaussianPlan                  First;
@@ -37,7 +37,7 @@ struct SplitGradient
     : Last(plan.Results.size())
   {
     First.Boundary = plan.Boundary;
-    std::vector<unsigned int> numbers(plan.NumberOfImages, 0); // in First, of what the plan's images hold
+    std::vector<unsigned int> numbers(plan.NumberOfImages, 0); // in First, of the images of the plan
     for (CudaGaussianLinePass pass : plan.Passes)
     {
       pass.Source = numbers[pass.Source];
@@ -57,14 +57,16 @@ struct SplitGradient
   }
 };
 
-/** Where everything lies: the tensor's planes, which are the output's if the output is the tensor, and one plane more.
+/** The images of a structure tensor: the planes of the tensor, which are the output if the output is the tensor, and
+ * one spare plane. All intermediate results are stored in these planes.
  *
- * If there is a kernel that makes the products with the gradient's last passes, the planes first hold what these passes
- * read. Otherwise the planes first hold the gradient's components, and the passes between in the planes behind them and
- * the spare one. Then the products replace the gradient. Smoothing leaves its result in its source if it has an even
- * number of passes. If the number is odd, products begin one plane before their own, the first one in the spare plane.
- * They are smoothed from the last to the first, and each ends in its own plane, from which the one behind it has gone.
- */
+ * If there is a kernel that computes the products together with the gradient's last passes, the planes first hold the
+ * images that these passes read. Otherwise the first planes hold the gradient's components, and the remaining planes
+ * and the spare one the intermediate images. The products then replace these images.
+ * Smoothing leaves its result in its source if it has an even number of passes. If the number is odd, each product is
+ * stored one plane before its own, and the first one in the spare plane. The products are then smoothed from the last
+ * to the first. Each result ends in its own plane, which is free by then, because the next product has already been
+ * smoothed out of it. */
 class StructureImages
 {
 public:
@@ -100,7 +102,7 @@ public:
     return m_Tensor;
   }
 
-  /** The first planes of the tensor. */
+  /** Returns the components of the gradient, which are the first planes of the tensor. */
   std::vector<DeviceView>
   GetGradient() const
   {
@@ -132,7 +134,7 @@ public:
     return GetPlanImages(plan, GetComponent(input, 0), this->GetGradient(), others);
   }
 
-  /** The passes before the last ones, each of whose results has its own plane. */
+  /** Returns the images of the first passes of a split gradient. Each of their results has its own plane. */
   std::vector<DeviceView>
   GetForSplit(const SplitGradient & split, const DeviceView & input) const
   {
@@ -220,7 +222,7 @@ public:
   {
     const size_t image = DeviceImage::GetNumberOfBytes(size, type);
     const size_t planes = 1 + (m_Plan.Quantity == Quantity::Components ? 0 : CountTensorComponents(m_Plan));
-    // States take a sixteenth of an image (GetPlanWorkspace()).
+    // The states of recursive passes take at most a sixteenth of an image (GetPlanWorkspace()).
     return planes * image + image / 16 + 3 * Workspace::Alignment;
   }
 
@@ -260,7 +262,8 @@ public:
   }
 
 private:
-  /** The products of the gradient's components, made with its last passes if there is a kernel for it. */
+  /** Queues the products of the gradient's components. They are computed together with its last passes if there is a
+   * kernel for that. */
   void
   RunProducts(const DeviceView &      input,
               const StructureImages & images,

@@ -8,7 +8,7 @@
 #include "pointwise/StructureMeasures.h"
 #include "itkMultiThreaderBase.h"
 
-// The host twin of the structure tensor.
+// The structure tensor on the host.
 
 namespace itk::cuda::multiscale
 {
@@ -17,10 +17,10 @@ namespace
 using pointwise::GetRowOffset;
 using pointwise::StructureQuantity;
 
-// The shares of the derivatives and the smoothing in the progress.
+// The progress at the end of the derivatives. Smoothing takes the rest.
 constexpr float GradientEnd = 0.3f;
 
-/** Calls function(pixel of `from`, pixel of `to`) for all pixels of two dense images. */
+/** Calls function(pixel of `from`, pixel of `to`) for all pixels of two images without gaps within their rows. */
 template <typename T, typename TFunction>
 void
 ForEachPixel(const CudaImageView & from,

@@ -2,7 +2,7 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaError.h"
 
-// Takes the place of the device code in a build without CUDA.
+// Replaces the device code in a build without CUDA.
 
 namespace itk::CudaDetail
 {
@@ -49,7 +49,7 @@ CudaQueueOnStream(const CudaMultiScalePlan &,
 }
 } // end namespace itk::CudaDetail
 
-// Takes the place of the device code in a build without CUDA.
+// Replaces the device code in a build without CUDA.
 
 namespace itk::CudaDetail
 {

@@ -9,16 +9,17 @@
 #include <cstddef>
 #include <vector>
 
-// Coefficients are always computed in double and rounded once.
+// Coefficients are always computed in double, and rounded once to the type of the pixels.
 
 namespace itk::cuda::partitioned
 {
-/** Young and van Vliet's q: sigma of the rational approximation, scaled so that the discrete filter has this sigma. */
+/** Returns Young and van Vliet's q: the sigma of the rational approximation, adjusted so that the discrete filter has
+ * the given sigma. */
 CudaFilters_EXPORT double
 GetScale(double sigmaInPixels);
 
-/** The real pole and one of the pair, p = q / (q + m): the recursion's denominators in product form. Their expansion
- * into the published b_0 ... b_3 loses the digits of 1 - p. */
+/** The real pole and one pole of the conjugate pair, p = q / (q + m). They give the denominator of the recursion in
+ * product form. Its expansion into the published b_0 ... b_3 would lose digits of 1 - p. */
 struct YoungVanVlietPoles
 {
   double               RealPole;
@@ -31,7 +32,7 @@ GetPoles(double sigmaInPixels);
 CudaFilters_EXPORT SmootherCoefficients<double>
                    MakeSmootherCoefficients(double sigmaInPixels);
 
-/** p_j^length */
+/** Returns p_j^length. */
 CudaFilters_EXPORT SmootherPower<double>
                    MakeSmootherPower(double sigmaInPixels, size_t length);
 
@@ -41,8 +42,9 @@ MakeSectionLayout(size_t lineLength, size_t numberOfSections);
 CudaFilters_EXPORT SectionPowers<double>
                    MakeSectionPowers(double sigmaInPixels, const SectionLayout & layout);
 
-/** The sampled Gaussian at distances 0 to `radius`, with sum 1 over both sides. At a distance of the line's length or
- * more both neighbours are the line's end values, so the last weight stands for all of them. */
+/** Returns the sampled Gaussian at distances 0 to `radius`, normalised to sum 1 over both sides. At distances of at
+ * least the line's length, both neighbours are the line's end values, so one last weight has the sum of all these
+ * samples. */
 CudaFilters_EXPORT std::vector<double>
                    MakeCentralWeights(double sigmaInPixels, size_t radius, size_t lineLength);
 

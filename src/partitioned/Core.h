@@ -9,32 +9,34 @@
 
 #include <cstddef>
 
-// The mathematics of the recursive Gaussian of Young and van Vliet (Signal Processing 44, 1995), once, for the host and
-// the device. A line is filtered by a cascade of two passes, x -> w forward and w -> y backward, each with the three
-// poles p_j. A pass runs in modal form, as a weighted sum of exponential smoothers of unit gain:
+// The recursive Gaussian of Young and van Vliet (Signal Processing 44, 1995). The code is shared by the host and the
+// device. A line is filtered by a cascade of two passes, x -> w forward and w -> y backward, each with the three poles
+// p_j. A pass is computed in modal form, as a weighted sum of exponential smoothers with unit gain:
 //
 //   s_j[n] = s_j[n-1] + a_j (x[n] - s_j[n-1]),   a_j = 1 - p_j,   w[n] = sum_j c_j s_j[n],   sum_j c_j = 1
 //
-// with one real pole (j = 0) and one conjugate pair, of which one state is kept. Sweeps carry the lags d_j = x - s_j:
+// with one real pole (j = 0) and one conjugate pair, for which one complex state is sufficient. Sweeps carry the lags
+// d_j = x - s_j:
 //
 //   d_j[n] = (1 - a_j) (d_j[n-1] + x[n] - x[n-1]),   w[n] = x[n] - sum_j c_j d_j[n]
 //
-// No coefficient loses 1 - p to cancellation, and rounding is relative to how far pixels lie from their surroundings,
-// not from zero, so float holds at every sigma. All values are relative to the line's first pixel, constants come out
-// exactly.
+// No coefficient loses digits of 1 - p to cancellation, and rounding errors are relative to the differences of pixels
+// from their surroundings instead of their distance from zero, so that float is accurate at every sigma. All values are
+// relative to the line's first pixel, so that constant lines are filtered exactly.
 //
 // Let t_j be the states of the backward pass at a position and s_j those of the forward pass just before it. With
 //
 //   H_ij = a_i c_j p_j / (1 - p_i p_j),   A_i = sum_j a_j c_j / (1 - p_i p_j)
 //
-// the differences r_i = t_i - sum_j H_ij s_j depend on the pixels from that position on only: r_i is A_i times the
-// backward smoother of x itself. That is Triggs and Sdika's border (IEEE Trans. Signal Processing 54, 2006: behind the
-// end x repeats, so r_i = A_i x_last), and it is what lets a line be cut anywhere: forward states and r are each
-// carried over a section of M pixels by p_j^M, independent of each other.
+// the differences r_i = t_i - sum_j H_ij s_j depend only on the pixels from that position on, because r_i is A_i times
+// the backward smoother of x itself. At the end of a line this is the boundary condition of Triggs and Sdika (IEEE
+// Trans. Signal Processing 54, 2006): x repeats behind the end, so r_i = A_i x_last. The same relation allows a line to
+// be cut anywhere, because the forward states and r are carried over a section of M pixels by p_j^M independently of
+// each other.
 
 namespace itk::cuda::partitioned
 {
-/** State of the three smoothers of one pass. */
+/** The state of the three smoothers of one pass. The conjugate state is not stored. */
 template <typename T>
 struct SmootherState
 {
@@ -58,7 +60,7 @@ struct SmootherCoefficients
   T PairResponseIm;
 };
 
-/** p_j^M: maps states over M pixels of zero input. */
+/** p_j^M, which maps a state over M pixels of zero input. */
 template <typename T>
 struct SmootherPower
 {
@@ -67,7 +69,7 @@ struct SmootherPower
   T PairIm;
 };
 
-/** The sum of the three with the weights c_j. */
+/** Returns the sum of the three states with the weights c_j. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 WeightedSum(const SmootherState<T> & state, const SmootherCoefficients<T> & c)
@@ -97,7 +99,7 @@ Subtract(const SmootherState<T> & a, const SmootherState<T> & b)
   return state;
 }
 
-/** State after infinitely many pixels of value x. */
+/** Returns the state after infinitely many pixels of value x. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 SteadyState(T x)
@@ -108,7 +110,7 @@ SteadyState(T x)
   return state;
 }
 
-/** The state that a pass carries from pixel to pixel. */
+/** The state that a pass carries from pixel to pixel: the lags of the smoothers, and the last input. */
 template <typename T>
 struct Sweep
 {
@@ -129,7 +131,7 @@ struct Sweep
     return Subtract(SteadyState(Last), Lag);
   }
 
-  /** Takes a pixel and returns the response. */
+  /** Processes a pixel and returns the response. */
   ITK_CUDA_HOST_DEVICE T
   Advance(const SmootherCoefficients<T> & c, T x)
   {
@@ -145,7 +147,8 @@ struct Sweep
   }
 };
 
-/** `end` + p^M `begin`: the state after a section, from the state of the section alone and the state before it. */
+/** Returns `end` + p^M `begin`, the state after a section. `end` is its end state from a zero start state, and `begin`
+ * is the actual state before it. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 Carry(const SmootherState<T> & end, const SmootherPower<T> & power, const SmootherState<T> & begin)
@@ -157,7 +160,7 @@ Carry(const SmootherState<T> & end, const SmootherPower<T> & power, const Smooth
   return state;
 }
 
-/** H s */
+/** Returns H s. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 BackwardFromForward(const SmootherCoefficients<T> & c, const SmootherState<T> & s)
@@ -171,7 +174,7 @@ BackwardFromForward(const SmootherCoefficients<T> & c, const SmootherState<T> & 
   return state;
 }
 
-/** A times the backward smoothers of x. */
+/** Returns A times the backward smoothers of x. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 BackwardFromPixels(const SmootherCoefficients<T> & c, const SmootherState<T> & smoothers)
@@ -183,7 +186,7 @@ BackwardFromPixels(const SmootherCoefficients<T> & c, const SmootherState<T> & s
   return state;
 }
 
-/** The start states of the backward pass at the end of a line, from the forward states there. */
+/** Returns the start state of the backward pass at the end of a line, from the state of the forward pass there. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 BackwardStart(const SmootherCoefficients<T> & c, bool exactBorders, const SmootherState<T> & forward, T lastPixel)
@@ -192,7 +195,7 @@ BackwardStart(const SmootherCoefficients<T> & c, bool exactBorders, const Smooth
                       : SteadyState(WeightedSum(forward, c)); // w repeats its last value
 }
 
-/** The difference r = t - H s at the end of a line. */
+/** Returns the difference r = t - H s at the end of a line. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 BackwardRestAtEnd(const SmootherCoefficients<T> & c, bool exactBorders, const SmootherState<T> & forward, T lastPixel)
@@ -204,8 +207,8 @@ BackwardRestAtEnd(const SmootherCoefficients<T> & c, bool exactBorders, const Sm
   return Subtract(SteadyState(WeightedSum(forward, c)), BackwardFromForward(c, forward));
 }
 
-/** Filters one line in float or double, as `pass` says, with the partition, borders and storage of `plan`. `input` and
- * `output` are different memory. */
+/** Filters one line in float or double on the host, with the parameters of `pass` and the partition, borders and
+ * storage of `plan`. `input` and `output` must not overlap. */
 template <typename T>
 CudaFilters_EXPORT void
 FilterLine(const CudaPartitionedGaussianPlan & plan,

@@ -18,21 +18,21 @@ class Context;
 
 namespace itk::cuda::partitioned
 {
-/** Largest number of bytes of device memory that a pass needs beside its two images of `size`. */
+/** Returns the maximum number of bytes of device memory that a pass needs in addition to its two images of `size`. */
 CudaFilters_EXPORT size_t
 GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                  const CudaPartitionedGaussianPass & pass,
                  const DeviceImage::SizeType &       size,
                  CudaComponentType                   type);
 
-/** Takes the share of a pass that is done, 0 to 1. */
+/** Callback for the completed share of a pass, from 0 to 1. */
 using PassProgress = std::function<void(float)>;
 
-/** Queues one pass. The result is in `destination`, and the contents of `source` are lost. The two images have the same
- * size, strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where
- * the one before ends. `workspace` has GetPassWorkspace() bytes. Where the driver ends long kernels, large images and
- * long lines of the one-way partition take several launches. `progress` is called when each launch is done, and may
- * throw to abort. \exception CudaError */
+/** Queues one pass. The result is in `destination`, and the contents of `source` are lost. The two images must have the
+ * same size, strides and type, and must not overlap. There may be gaps only at the end of rows. `workspace` must have
+ * GetPassWorkspace() bytes. Where the driver's watchdog ends long kernels, large images and long lines of the one-way
+ * partition take several launches. The function then waits for each launch and calls `progress`, which may throw to
+ * abort. \exception CudaError */
 CudaFilters_EXPORT void
 RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
@@ -42,13 +42,14 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         const Context &                     context,
         const PassProgress &                progress = {});
 
-/** Bytes of the workspace that RunPartitioned() needs. */
+/** Returns the bytes of the workspace that RunPartitioned() needs. */
 CudaFilters_EXPORT size_t
 GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input);
 
 /** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
  * overwritten and its number of passes is even, the output is the input. The function never allocates or transfers. It
- * waits only where the driver ends long kernels. `progress` is as for RunPass(), with the share of all passes.
+ * waits only where the driver's watchdog ends long kernels. `progress` is called as by RunPass(), with the completed
+ * share of all passes.
  * \exception CudaError */
 CudaFilters_EXPORT void
 RunPartitioned(const CudaPartitionedGaussianPlan & plan,

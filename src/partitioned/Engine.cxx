@@ -26,8 +26,9 @@ GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
   return largest;
 }
 
-/** Bytes of the image beside input and output: the copy of an input that is kept, or the chain's other image. With an
- * even number of passes the copy is the output. */
+/** Returns the bytes of the image that the passes need in addition to input and output. If the input must not be
+ * changed, there always is such an image. With an odd number of passes it is the copy of the input. With an even
+ * number the output takes the copy, and the image is the second one of the chain of passes. */
 size_t
 GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
 {

@@ -16,13 +16,13 @@ namespace itk::cuda::partitioned
 {
 namespace
 {
-// The host reads ahead by itself.
+// The host's processor prefetches by itself.
 constexpr unsigned int HostBatch = 1;
 
 template <typename T>
 using HostLocalIntermediate = LocalIntermediate<T, HostBatch, LocalIntermediateBytes / sizeof(T)>;
 
-/** A pass over lines of one length, with everything that is the same for all lines. */
+/** A pass over lines of one length, with the coefficients and weights that all lines share. */
 template <typename T>
 class LineFilter
 {
@@ -147,7 +147,7 @@ FilterBundle(const LineFilter<T> & filter,
   });
 }
 
-/** A pass in pieces, after each of which progress is reported. */
+/** Runs a pass in pieces, and reports progress after each piece. */
 template <typename T>
 void
 RunPass(const CudaPartitionedGaussianPlan & plan,

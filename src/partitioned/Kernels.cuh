@@ -8,8 +8,9 @@
 
 #include <cuda_runtime.h>
 
-// Every kernel works on strided lines. threadIdx.x counts lines: neighbouring threads read neighbouring addresses.
-// Contiguous lines are transposed before and after. threadIdx.y counts the parts of a line.
+// The kernels filter strided lines. threadIdx.x is the line, so that neighbouring threads access neighbouring
+// addresses, and threadIdx.y is the part of a line. Contiguous lines are transposed before and after the pass, unless
+// SectionInTile is used.
 
 namespace itk::cuda::partitioned
 {
@@ -28,7 +29,7 @@ struct SectionArguments
 {
   SectionLayout    Layout;
   SectionPowers<T> Powers;
-  T *              States; // [section][state][line], where the sections of a line do not fit in a block of threads
+  T *              States; // [section][state][line], if the sections of a line do not fit into one thread block
 };
 
 template <typename T, unsigned int VBatch>
@@ -49,7 +50,7 @@ GetLine(const PassArguments<T> & pass, size_t line)
   return stretch;
 }
 
-/** The line of this thread; it may be past the last line. */
+/** Returns the line of this thread, which may be past the last line. */
 __device__ inline size_t
 GetLineOfThread()
 {
@@ -69,7 +70,7 @@ OneWayKernel(const __grid_constant__ PassArguments<T> pass)
   FilterOneWay(GetLine(pass, line), pass.Coefficients, pass.ExactBorders, intermediate);
 }
 
-/** A part of every line of a group. */
+/** A part of each line of a group of lines. */
 template <typename T>
 struct LinePart
 {
@@ -77,12 +78,12 @@ struct LinePart
   size_t NumberOfLines;
   size_t Begin;
   size_t End;
-  T *    Sweeps; // [number][line of the group]: what the passes carry from part to part
+  T *    Sweeps; // [number][line of the group]: the state that the passes carry from part to part
 };
 
 constexpr unsigned int NumbersPerSweep = 4;
 
-/** One of the two passes over the part. */
+/** Runs one of the two passes over a part of lines. */
 template <typename T, bool VForward>
 __global__ void
 OneWayPartKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ LinePart<T> part)
@@ -117,12 +118,12 @@ OneWayPartKernel(const __grid_constant__ PassArguments<T> pass, const __grid_con
   numbers[3 * stride] = sweep.Last;
 }
 
-/** Weights of the central pixel's convolution, by distance. */
+/** The weights of the central pixel's convolution, indexed by distance. */
 template <typename T>
 struct CentralWeights
 {
   size_t    Radius;
-  const T * Table; // for a Radius beyond InlineRadius
+  const T * Table; // used if Radius is above InlineRadius
   T         Inline[InlineRadius + 1];
 
   __device__ const T *
@@ -132,7 +133,8 @@ struct CentralWeights
   }
 };
 
-/** threadIdx.y 0 and 1 are the halves of a line, 2 its central pixel. */
+/** Filters lines with the two-way partition. Threads with threadIdx.y 0 and 1 handle the halves of a line, and 2 its
+ * central pixel. */
 template <typename T, typename TIntermediate>
 __global__ void
 TwoWayKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ CentralWeights<T> weights)
@@ -173,7 +175,8 @@ GetDynamicSharedMemory()
   return reinterpret_cast<T *>(shared);
 }
 
-/** All sections of a line in one block of threads, a thread each: threadIdx.y counts them. */
+/** Filters lines with the exact partition, with all sections of a line in one thread block. threadIdx.y is the section.
+ */
 template <typename T, typename TIntermediate>
 __global__ void
 __launch_bounds__(MaximumThreads)
@@ -203,11 +206,12 @@ __launch_bounds__(MaximumThreads)
   }
 }
 
-// The same in three launches, for lines of any number of sections: the states of the sections alone, the scan, the
-// sections.
+// The exact partition in three launches, for any number of sections of a line: the end states of the sections alone,
+// the scan, and the filtering of the sections.
 
-/** Places lines and sections of lines: a block of threads works on blockDim.x lines and blockDim.y sections of each;
- * the grid counts groups of lines first, then groups of sections. Lines and sections may be past the last one. */
+/** Maps threads to lines and sections. A thread block handles blockDim.x lines and blockDim.y sections of each. The
+ * index of a block runs over groups of lines first, then over groups of sections. Lines and sections may be past the
+ * last one. */
 class ThreadPlaces
 {
 public:
@@ -242,7 +246,7 @@ GetGlobalStates(const PassArguments<T> & pass, const SectionArguments<T> & secti
   return { sections.States + line, pass.Geometry.GetNumberOfLines() };
 }
 
-/** The section of a line that a thread works on, where it lies. */
+/** The section of a line that a thread filters, accessed directly in global memory. */
 template <typename T>
 class SectionInPlace
 {
@@ -297,9 +301,9 @@ protected:
   Stretch<T>   m_Stretch{}; // empty if not valid
 };
 
-/** The section of a line that a thread works on, as a copy in shared memory, of at most TileLength pixels. Whole warps
- * load and store contiguous lines: neighbouring threads then read neighbouring addresses there too.
- */
+/** The section of a line that a thread filters, as a copy in shared memory of at most TileLength pixels. Sections of
+ * contiguous lines are loaded and stored by whole warps, so that neighbouring threads access neighbouring addresses
+ * there, too. */
 template <typename T>
 class SectionInTile : public SectionInPlace<T>
 {
@@ -345,7 +349,7 @@ public:
 private:
   static constexpr unsigned int PixelsPerLane = TileLength<T> / WarpSize;
 
-  /** What a lane moves of one section of a contiguous line: pixels WarpSize apart. */
+  /** The pixels of one section of a contiguous line that a lane loads. They are WarpSize apart. */
   struct Share
   {
     T Pixels[PixelsPerLane];
@@ -363,9 +367,8 @@ private:
     return GetDynamicSharedMemory<T>() + size_t{ thread } * TilePitch<T>;
   }
 
-  /** Calls f(element of the image, pixel of the section, pixel of the share) for this lane's share of a thread's
-   * section.
-   */
+  /** Calls f(index in the image, index in the section, index in the share) for each pixel of this lane's share of the
+   * section of thread `thread`. */
   template <typename TFunction>
   __device__ void
   VisitShare(unsigned int thread, const TFunction & f) const
@@ -476,7 +479,7 @@ __launch_bounds__(SplitThreads) FilterSectionsKernel(const __grid_constant__ Pas
   section.Store();
 }
 
-/** A matrix in device memory: Rows rows of Columns elements, Pitch elements apart. */
+/** A matrix in device memory, with Rows rows of Columns elements. Rows are Pitch elements apart. */
 template <typename T>
 struct Matrix
 {
@@ -486,13 +489,14 @@ struct Matrix
   size_t Pitch;
 };
 
-/** destination[column][row] = source[row][column]; a block of TransposeTile x TransposeRows threads moves one tile. */
+/** Transposes a matrix: destination[column][row] = source[row][column]. A block of TransposeTile x TransposeRows
+ * threads handles one tile. */
 template <typename T>
 __global__ void
 __launch_bounds__(TransposeTile * TransposeRows)
   TransposeKernel(const Matrix<const T> source, const Matrix<T> destination)
 {
-  __shared__ T tile[TransposeTile][TransposeTile + 1]; // the extra column spreads a column's accesses over all banks
+  __shared__ T tile[TransposeTile][TransposeTile + 1]; // the extra column avoids bank conflicts in accesses to a column
   const size_t tilesAcross = (source.Columns + TransposeTile - 1) / TransposeTile;
   const size_t firstRow = blockIdx.x / tilesAcross * TransposeTile;
   const size_t firstColumn = blockIdx.x % tilesAcross * TransposeTile;

@@ -4,13 +4,14 @@
 
 #include "partitioned/Sweeps.h"
 
-// The steps of each partition on a line. The host takes them one after the other, the device's threads at once.
+// The steps of each partition of a line. The host executes them one after the other, and the threads of the device
+// concurrently.
 
 namespace itk::cuda::partitioned
 {
 // ------------------------------------------------------------------------------------------------------------- one-way
 
-/** The start state of the backward pass at the end of a line, from the forward pass there. */
+/** Returns the start state of the backward pass at the end of a line, from the forward pass there. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline Sweep<T>
 TurnSweep(const Stretch<T> & line, const SmootherCoefficients<T> & c, bool exactBorders, const Sweep<T> & forward)
@@ -19,7 +20,7 @@ TurnSweep(const Stretch<T> & line, const SmootherCoefficients<T> & c, bool exact
   return Sweep<T>::From(BackwardStart(c, exactBorders, forward.GetState(), last));
 }
 
-/** A whole line by one thread. */
+/** Filters a whole line in one thread. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
 FilterOneWay(const Stretch<T> &              line,
@@ -27,12 +28,12 @@ FilterOneWay(const Stretch<T> &              line,
              bool                            exactBorders,
              TIntermediate &                 intermediate)
 {
-  Sweep<T> forward; // before the line its first value repeats, which is zero here
+  Sweep<T> forward; // the line is extended by its first value, which is zero relative to the offset
   intermediate.SweepForward(line, c, forward);
   intermediate.SweepBackward(line, c, TurnSweep(line, c, exactBorders, forward));
 }
 
-/** The pixels from `begin` on. */
+/** Returns `length` pixels of the line from `begin` on. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline Stretch<T>
 GetPart(const Stretch<T> & line, size_t begin, size_t length)
@@ -46,8 +47,9 @@ GetPart(const Stretch<T> & line, size_t begin, size_t length)
   return part;
 }
 
-// The same line in parts, first forward, then backward. `sweep` is the state that the passes carry from part to part;
-// it is empty before the first part. The intermediate is stored where the result will be, which changes no bit.
+// The same filter on consecutive parts of a line: first all parts forward, then all parts backward. `sweep` is the
+// state that the passes carry from part to part. It is default-constructed before the first part. The intermediate is
+// stored in the memory of the result, which does not affect the result.
 
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
@@ -56,7 +58,7 @@ SweepPartForward(const Stretch<T> & line, size_t begin, size_t end, const Smooth
   GlobalIntermediate<T, VBatch>().SweepForward(GetPart(line, begin, end - begin), c, sweep);
 }
 
-/** The part that ends the line is the first. */
+/** Sweeps backward over a part. The first call must be for the last part of the line. */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 SweepPartBackward(const Stretch<T> &              line,
@@ -75,7 +77,8 @@ SweepPartBackward(const Stretch<T> &              line,
 
 // ------------------------------------------------------------------------------------------------------------- two-way
 
-/** The left half for side 0; for side 1 the right half, from right to left. Between them lies one pixel. */
+/** Returns the left half for side 0, and the right half, from right to left, for side 1. The central pixel is in
+ * neither half. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline Stretch<T>
 GetHalf(const Stretch<T> & line, unsigned int side)
@@ -91,7 +94,7 @@ GetHalf(const Stretch<T> & line, unsigned int side)
   return half;
 }
 
-/** First pass over a half, outside in: w starts by repeating its first value. */
+/** Runs the first pass over a half, from the end of the line to its centre. The half is extended by its first value. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
 SweepHalfInward(const Stretch<T> & half, const SmootherCoefficients<T> & c, TIntermediate & intermediate)
@@ -100,7 +103,8 @@ SweepHalfInward(const Stretch<T> & half, const SmootherCoefficients<T> & c, TInt
   intermediate.SweepForward(half, c, sweep);
 }
 
-/** Second pass, inside out. The central pixel replaces the three results that the pass starts from. */
+/** Runs the second pass over a half, from the centre to the end of the line. The central pixel's result stands for the
+ * three results from which the pass starts. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
 SweepHalfOutward(const Stretch<T> &              half,
@@ -111,8 +115,8 @@ SweepHalfOutward(const Stretch<T> &              half,
   intermediate.SweepBackward(half, c, Sweep<T>::From(SteadyState(centralPixel)));
 }
 
-/** The central pixel, less the line's offset: a convolution with the truncated Gaussian. weights[k] belongs to the
- * distance k; beyond its ends the line repeats its end values. */
+/** Returns the result at the central pixel, minus the line's offset, by convolution with the truncated Gaussian.
+ * weights[k] is the weight at distance k. The line is extended by its end values. */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 FilterCentralPixel(const Stretch<T> & line, const T * weights, size_t radius)
@@ -130,7 +134,7 @@ FilterCentralPixel(const Stretch<T> & line, const T * weights, size_t radius)
 
 // --------------------------------------------------------------------------------------------------------------- exact
 
-/** A line in sections whose lengths differ by one pixel at most, the longer ones first. */
+/** The division of a line into sections, whose lengths differ by at most one pixel. The longer sections come first. */
 struct SectionLayout
 {
   size_t NumberOfSections;
@@ -174,18 +178,18 @@ GetSection(const Stretch<T> & line, const SectionLayout & layout, size_t section
   return GetPart(line, layout.GetBegin(section), layout.GetLength(section));
 }
 
-/** The states of a section that the other sections of its line need. The scan replaces them by the section's true
- * states. */
+/** The states of a section. First they are the end states from zero start states, which the other sections of the line
+ * need. The scan replaces them by the actual start states of the section's passes. */
 template <typename T>
 struct SectionStates
 {
-  SmootherState<T> Forward;  // of the section alone at its end; after the scan the true one at its begin
-  SmootherState<T> Backward; // the rest r of the section alone at its begin; after the scan the true one at its end
+  SmootherState<T> Forward;  // end state of the section alone; after the scan the actual start state
+  SmootherState<T> Backward; // r of the section alone at its beginning; after the scan the actual r at its end
 };
 
-constexpr unsigned int NumbersPerSection = 6; // of a SectionStates
+constexpr unsigned int NumbersPerSection = 6; // elements of a SectionStates
 
-/** The states of the sections of a line, each number `stride` elements behind the one before. */
+/** The states of the sections of a line in memory. Successive numbers are `stride` elements apart. */
 template <typename T>
 class StateArray
 {
@@ -266,7 +270,8 @@ GetSectionStates(const Stretch<T> & section, const SmootherCoefficients<T> & c)
   return { forward.GetState(), BackwardFromPixels(c, backward.GetState()) };
 }
 
-/** Replaces the states of the sections alone by the true states. */
+/** Replaces the end states of the sections alone by the actual start states, with a sequential scan in both directions.
+ */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 ScanSections(const Stretch<T> &              line,
@@ -298,7 +303,7 @@ ScanSections(const Stretch<T> &              line,
     });
 }
 
-/** Filters a section from its true states. */
+/** Filters a section from its actual start states. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
 FilterSection(const Stretch<T> &              section,

@@ -18,7 +18,7 @@ namespace
 {
 using PartitionEnum = CudaFiltersEnums::Partition;
 
-/** Lines along x: one after the other, with their padding. */
+/** Returns the geometry of the lines along x, which are one behind the other in memory, with padding. */
 LineGeometry
 MakeRowGeometry(const DeviceView & view)
 {
@@ -31,7 +31,7 @@ MakeRowGeometry(const DeviceView & view)
   return geometry;
 }
 
-/** The image as a matrix of its rows. */
+/** Returns the image as a matrix of its rows. */
 template <typename T>
 Matrix<T>
 MakeRowMatrix(const DeviceView & view)
@@ -39,7 +39,7 @@ MakeRowMatrix(const DeviceView & view)
   return { static_cast<T *>(view.Data), view.GetNumberOfElements() / view.Size[0], view.Size[0], view.Stride[1] };
 }
 
-/** The image's rows as columns, dense in the memory of `view`. */
+/** Returns the matrix, without padding, whose columns are the image's rows, in the memory of `view`. */
 template <typename T>
 Matrix<T>
 MakeColumnMatrix(const DeviceView & view)
@@ -74,14 +74,14 @@ Transpose(const Matrix<T> & source, const Matrix<T> & destination, const Context
                              destination));
 }
 
-/** Whether all sections of a line are the threads of one block of threads. */
+/** Returns whether one thread block has a thread for each section of its lines. */
 bool
 FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfSections)
 {
   return plan.LinesPerBlock * numberOfSections <= MaximumThreads;
 }
 
-/** Waits for the launch: the receiver of the progress can then abort before the next launch. */
+/** Waits for the launch and reports progress, so that the receiver can abort before the next launch. */
 void
 ReportAfterLaunch(const Context & context, const PassProgress & progress, float done)
 {
@@ -92,9 +92,8 @@ ReportAfterLaunch(const Context & context, const PassProgress & progress, float 
   }
 }
 
-/** Whether a line filtered by one thread may take longer than the driver allows, on devices whose driver ends long
- * kernels.
- */
+/** Returns whether lines that are each filtered by one thread may take longer than the driver's watchdog allows, on
+ * devices with a watchdog. */
 bool
 NeedsParts(const CudaPartitionedGaussianPlan & plan, size_t lines, size_t lineLength)
 {
@@ -108,7 +107,7 @@ GetSweepBytes(size_t lines, size_t bytesPerNumber)
   return std::min(lines, LaunchLines) * NumbersPerSweep * bytesPerNumber;
 }
 
-/** Whether the sections of a line are copied to shared memory, each by the thread that filters it. */
+/** Returns whether the sections of a line are filtered in shared memory (SectionInTile). */
 template <typename T>
 bool
 UsesTiles(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, size_t lineLength)
@@ -118,7 +117,7 @@ UsesTiles(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussia
          !FitsOneBlock(plan, pass.NumberOfSections) && DivideUp(lineLength, pass.NumberOfSections) <= TileLength<T>;
 }
 
-/** The launches of a pass over strided lines, or over contiguous lines if UsesTiles(). */
+/** Launches the kernels of a pass over strided lines, or over contiguous lines if UsesTiles() holds. */
 template <typename T>
 class PassLauncher
 {
@@ -195,7 +194,7 @@ private:
     }
     else
     {
-      // The copy is from pageable memory: on return the values have been read.
+      // The source is pageable memory, so the values have been read when the call returns.
       ITK_CUDA_CALL(cudaMemcpyAsync(
         table, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     }
@@ -208,7 +207,7 @@ private:
                                weights));
   }
 
-  /** Groups of lines, one after the other, in launches of a bounded number of pixels. */
+  /** Filters groups of lines one after the other, in launches of a bounded number of pixels. */
   void
   RunOneWayInParts() const
   {
@@ -255,7 +254,7 @@ private:
       const auto   kernel = ExactKernel<T, TIntermediate>;
       const dim3   threads(m_Plan.LinesPerBlock, static_cast<unsigned int>(m_Pass.NumberOfSections));
       const size_t shared = size_t{ threads.x } * threads.y * NumbersPerSection * sizeof(T);
-      // At most 48 KB, which every device grants without being asked.
+      // At most 48 KB, which every device provides without an attribute.
       static_assert(MaximumThreads * NumbersPerSection * sizeof(double) <= 48 * 1024, "no attribute needed");
       ITK_CUDA_CALL(
         LaunchKernel(kernel, MakeGrid(m_Grid), threads, shared, m_Context.GetStream(), m_Arguments, sections));
@@ -275,7 +274,7 @@ private:
       SectionStatesKernel<T, SectionInPlace>, FilterSectionsKernel<T, SectionInPlace, TIntermediate>, 0, sections);
   }
 
-  /** Every pass has the workspace for itself. */
+  /** Takes memory from a copy of the workspace, because each pass may use all of it. */
   void *
   TakeMemory(size_t bytes) const
   {
@@ -345,7 +344,7 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
       .Run();
     return;
   }
-  // Each image is used twice: rows to columns, the pass on columns, columns to rows.
+  // Transposes the rows to columns, filters the columns, and transposes back. Each image is used twice.
   const Matrix<T> columns = MakeColumnMatrix<T>(destination);
   const Matrix<T> filtered = MakeColumnMatrix<T>(source);
   Transpose(MakeRowMatrix<T>(source), columns, context);
@@ -363,10 +362,10 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
 {
   if (plan.Partition == PartitionEnum::TwoWay)
   {
-    const size_t radius = std::min(pass.CentralRadius, size[pass.Axis]); // as MakeCentralWeights()
+    const size_t radius = std::min(pass.CentralRadius, size[pass.Axis]); // as in MakeCentralWeights()
     return radius > InlineRadius ? (radius + 1) * CudaComponentSize(type) : 0;
   }
-  // Rows count with their padding.
+  // The padding of rows is filtered like pixels, so it counts as lines along the other axes.
   size_t lines = DeviceImage::GetNumberOfBytes(size, type) / CudaComponentSize(type) / size[pass.Axis];
   if (pass.Axis == 0)
   {
@@ -405,7 +404,7 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
     run(plan, part, lines[0], lines[1], workspace, context, progress);
     ReportAfterLaunch(context, progress, done);
   };
-  // Whole blocks of threads with the largest number of lines.
+  // The number of lines of the largest thread block, so that groups consist of whole blocks.
   constexpr size_t columns = 64;
   ForEachLineGroup({ source, destination }, pass.Axis, LaunchPixels, columns, runGroup);
 }

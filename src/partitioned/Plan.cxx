@@ -33,7 +33,7 @@ CudaCentralPixelRadius(double filterWindow)
   {
     itkGenericExceptionMacro("FilterWindow is " << filterWindow << "; it must be greater than zero and finite");
   }
-  constexpr double largest = 0x1p53; // far beyond any line, where the window's length changes nothing
+  constexpr double largest = 0x1p53; // longer than any line, where the window's length has no effect
   return std::max<size_t>(1, static_cast<size_t>(std::min(0.5 * filterWindow, largest)));
 }
 
@@ -90,7 +90,7 @@ VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters 
   VerifyPositive("WindowToSigmaRatio", parameters.WindowToSigmaRatio);
   parameters.FilterWindow ? VerifyPositive("FilterWindow", *parameters.FilterWindow)
                           : VerifyPositive("Sigma", parameters.Sigma);
-  // The kernels need a power of two, and hold the central pixels of at most 64 lines.
+  // The kernels require a power of two, and have room in shared memory for the central pixels of at most 64 lines.
   constexpr unsigned int known[] = { 4, 8, 16, 32, 64 };
   if (std::find(std::begin(known), std::end(known), parameters.LinesPerBlock) == std::end(known))
   {
@@ -140,8 +140,8 @@ namespace
 {
 using Complex = std::complex<double>;
 
-// Young and van Vliet (1995), the poles of the rational approximation with sigma 1: the denominator
-// (1.16680 + s)(3.20373 + 2.21566 s + s^2), whose expansion at s = q (1 - 1/z) is b_0 ... b_3 but for a factor.
+// The rational approximation with sigma 1 of Young and van Vliet (1995). Its denominator is (1.16680 + s)(3.20373 +
+// 2.21566 s + s^2), whose expansion at s = q (1 - 1/z) is b_0 ... b_3 up to a factor.
 constexpr double RealRoot = 1.16680;
 constexpr double PairNorm = 3.20373;
 constexpr double PairSum = 2.21566;
@@ -152,7 +152,8 @@ GetPairRoot()
   return { 0.5 * PairSum, -std::sqrt(PairNorm - 0.25 * PairSum * PairSum) };
 }
 
-/** The three smoothers, the pair written out: m_j, and from it a_j = m_j / (q + m_j), p_j = q / (q + m_j). */
+/** The three smoothers, including both smoothers of the conjugate pair. From the roots m_j follow a_j = m_j / (q + m_j)
+ * and p_j = q / (q + m_j). */
 struct Smoothers
 {
   Complex Gain[3];   // a_j
@@ -166,7 +167,7 @@ struct Smoothers
     {
       Gain[j] = root[j] / (q + root[j]);
       Pole[j] = q / (q + root[j]);
-      // Partial fractions of prod m_k / (m_k + s): the weights do not depend on q.
+      // The weights are the partial fraction coefficients of prod m_k / (m_k + s), which do not depend on q.
       Weight[j] = 1.0;
       for (unsigned int k = 0; k < 3; ++k)
       {
@@ -178,7 +179,7 @@ struct Smoothers
     }
   }
 
-  /** 1 - p_i p_j, without cancellation. */
+  /** Returns 1 - p_i p_j, computed without cancellation. */
   Complex
   GetDistance(unsigned int i, unsigned int j) const
   {
@@ -190,7 +191,8 @@ struct Smoothers
 double
 GetScale(double sigmaInPixels)
 {
-  // Equations 11b of the paper. The second is continued below 0.5 down to q = 0, where the filter is the identity.
+  // Equations 11b of the paper. The second one is also used for sigmas below 0.5, down to q = 0, where the filter is
+  // the identity.
   const double q = sigmaInPixels >= 2.5 ? 0.98711 * sigmaInPixels - 0.96330
                                         : 3.97156 - 4.14554 * std::sqrt(1.0 - 0.26891 * sigmaInPixels);
   return std::max(q, 0.0);
@@ -225,7 +227,8 @@ MakeSmootherCoefficients(double sigmaInPixels)
       response[i] += s.Gain[j] * s.Weight[j] / s.GetDistance(i, j);
     }
   }
-  // Columns of the pair's state u + iv: h_1 (u + iv) + h_2 (u - iv) = (h_1 + h_2) u + i (h_1 - h_2) v.
+  // The columns for the state u + iv of the pair follow from h_1 (u + iv) + h_2 (u - iv) = (h_1 + h_2) u + i (h_1 -
+  // h_2) v.
   const auto column = [&h](unsigned int i, unsigned int part) {
     return part == 0 ? h[i][0] : (part == 1 ? h[i][1] + h[i][2] : Complex(0.0, 1.0) * (h[i][1] - h[i][2]));
   };
@@ -276,14 +279,14 @@ SampleGaussian(double distance, double sigma)
   return std::exp(-0.5 * scaled * scaled);
 }
 
-/** The sum of the samples at distances `first` to `last`. A long sum is computed as the integral from half a pixel
- * before the first to half a pixel after the last sample. Sigma is so large then that the difference is below 1e-10 of
- * the whole Gaussian. */
+/** Returns the sum of the samples at distances `first` to `last`. A long sum is approximated by the integral from half
+ * a pixel before the first to half a pixel after the last sample. Sigma is then so large that the difference is below
+ * 1e-10 of the whole Gaussian. */
 double
 SumGaussian(size_t first, size_t last, double sigma)
 {
   constexpr double longest = 1 << 20;
-  constexpr double negligible = 40.0; // sigma, where samples vanish
+  constexpr double negligible = 40.0; // in sigmas; samples at larger distances vanish
   const auto       begin = static_cast<double>(first);
   const double     end = std::min(static_cast<double>(last), std::ceil(negligible * sigma));
   if (end - begin > longest)

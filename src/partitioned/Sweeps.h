@@ -6,25 +6,25 @@
 
 #include <cstddef>
 
-// The two passes over a stretch of a line in memory, and where the first one's result waits for the second; for the
-// host and the device.
+// The two passes over a stretch of a line in memory, and the storage of the first pass's result for the second. The
+// code is shared by the host and the device.
 
 namespace itk::cuda::partitioned
 {
-/** A stretch of a line in memory, in the order in which its first pass runs: `Stride` is negative from right to left.
- */
+/** A strided part of a line in memory, in the order in which its first pass runs. `Stride` is negative if it runs from
+ * right to left. */
 template <typename T>
 struct Stretch
 {
   const T * Source;
-  T *       Destination; // other memory than Source
+  T *       Destination; // must not overlap Source
   ptrdiff_t Stride;
   size_t    Length;
-  T         Offset; // first pixel of the line
+  T         Offset; // first pixel of the line, which is subtracted from all pixels
 };
 
-/** Calls f(n, value) for n in [begin, end), ascending, where value is load(n). Values are loaded `VBatch` at a time,
- * one batch ahead; otherwise a thread would wait for memory. */
+/** Calls f(n, load(n)) for n in [begin, end), in ascending order. Values are loaded `VBatch` at a time and one batch
+ * ahead, to hide the latency of memory. */
 template <unsigned int VBatch, typename T, typename TLoad, typename TFunction>
 ITK_CUDA_HOST_DEVICE inline void
 ForEachAscending(size_t begin, size_t end, const TLoad & load, const TFunction & f)
@@ -67,7 +67,7 @@ ForEachAscending(size_t begin, size_t end, const TLoad & load, const TFunction &
   }
 }
 
-/** The same, descending from end - 1 to begin. */
+/** Calls f(n, load(n)) like ForEachAscending(), but in descending order from end - 1 to begin. */
 template <unsigned int VBatch, typename T, typename TLoad, typename TFunction>
 ITK_CUDA_HOST_DEVICE inline void
 ForEachDescending(size_t begin, size_t end, const TLoad & load, const TFunction & f)
@@ -77,7 +77,7 @@ ForEachDescending(size_t begin, size_t end, const TLoad & load, const TFunction 
     begin, end, [&](size_t n) { return load(last - n); }, [&](size_t n, const T & value) { f(last - n, value); });
 }
 
-/** The intermediate w is stored where the result will be, until the backward pass overwrites it. */
+/** Stores the intermediate w in the memory of the result, until the backward pass overwrites it. */
 template <typename T, unsigned int VBatch>
 class GlobalIntermediate
 {
@@ -94,7 +94,7 @@ public:
       });
   }
 
-  /** Returns the state of the sweep. */
+  /** Runs the backward pass and returns the state of the sweep after it. */
   ITK_CUDA_HOST_DEVICE Sweep<T>
                        SweepBackward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> sweep)
   {
@@ -109,9 +109,9 @@ public:
   }
 };
 
-/** w stays in an array of the thread (CUDA's local memory), VCapacity pixels at a time. The forward pass keeps w of the
- * stretch's last chunk and leaves what it carries before each other chunk in the chunk's first four destination pixels;
- * the backward pass computes those chunks' w anew. */
+/** Keeps the intermediate w in an array of the thread (CUDA's local memory), for a chunk of VCapacity pixels at a time.
+ * The forward pass keeps w only for the last chunk of the stretch. For each other chunk, it stores the state before
+ * the chunk in the chunk's first four destination pixels, from which the backward pass recomputes w of the chunk. */
 template <typename T, unsigned int VBatch, unsigned int VCapacity>
 class LocalIntermediate
 {

@@ -2,7 +2,7 @@
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "itkCudaError.h"
 
-// Takes the place of the device code in a build without CUDA.
+// Replaces the device code in a build without CUDA.
 
 namespace itk::CudaDetail
 {

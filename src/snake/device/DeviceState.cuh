@@ -114,12 +114,10 @@ constexpr uint32_t PhasesPerLook = 16;
  */
 struct LaunchLimits
 {
-  bool    PauseAtSteps{ false };
-  bool    PauseAtLevels{ false };
-  int32_t StepsPerPortion{
-    1 << 18
-  };                         // successive steps of a warp (tests of edges, or rows), which take some milliseconds
-  uint64_t Nanoseconds{ 0 }; // time after which the launch ends at the next check of the clock
+  bool     PauseAtSteps{ false };
+  bool     PauseAtLevels{ false };
+  int32_t  StepsPerPortion{ 1 << 18 }; // tests of edges or rows, in succession by a warp: some milliseconds
+  uint64_t Nanoseconds{ 0 };           // time after which the launch ends at the next check of the clock
 };
 
 /** Data that the first block keeps in shared memory while it concludes a phase. */

@@ -55,10 +55,9 @@ __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
                                                           FoundRectangle * found)
 {
   __shared__ FoundRectangle bestOfWarps[WarpsPerBlock];
-  __shared__                SharedStorage<Moments, MaximumRectangleGridSize + 1>
-                            strip; // sums of rows y0 to y1 - 1 left of each vertical line
-  FoundRectangle            best{ 0.0, -1 };
-  const int32_t             columnPairs = grid.GetNumberOfColumnPairs();
+  __shared__ SharedStorage<Moments, MaximumRectangleGridSize + 1> strip; // sums of rows y0 to y1 - 1 left of lines
+  FoundRectangle                                                  best{ 0.0, -1 };
+  const int32_t                                                   columnPairs = grid.GetNumberOfColumnPairs();
   for (int32_t rowPair = static_cast<int32_t>(blockIdx.x); rowPair < grid.GetNumberOfRowPairs();
        rowPair += static_cast<int32_t>(gridDim.x))
   {
