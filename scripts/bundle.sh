@@ -13,7 +13,8 @@
 #   python3 build/bundle/device_image_traffic.py        # counts transfers in such a chain, by CUPTI
 # Usage: scripts/bundle.sh [--coverage] [--no-install]
 #   --coverage    make build/bundle-coverage and its archive instead, whose library counts the executed lines (gcov).
-#                 Run gpu-check --quick --coverage counters.tar.xz there, then scripts/gpu-coverage.sh counters.tar.xz here.
+#                 Run gpu-check --quick --coverage counters.tar.xz there, and then here
+#                 scripts/gpu-coverage.sh counters.tar.xz.
 #   --no-install  install no packages
 # Fails if the archive is larger than 60 MiB.
 set -euo pipefail

@@ -4,7 +4,7 @@
 # Usage: scripts/test-stage.sh STAGE [--gpu-code] [--long] [--no-install] [--is-cached]
 #   STAGE         format, cpu, cuda, wheel, module, upstream or coverage
 #   --gpu-code    in wheel: include code for one generation of GPUs
-#   --long        in cpu and cuda: also run tests with files of several gigabytes; in cuda and module: run all slow tests
+#   --long        in cpu and cuda: also run tests with files of several gigabytes; in cuda and module: all slow tests
 #   --no-install  install no packages
 #   --is-cached   run nothing; the exit status is 3 if the stage would first have to build an ITK or download sources,
 #                 otherwise 0
