@@ -161,8 +161,8 @@ private:
   unsigned int            m_Axis;
   size_t                  m_GroupPlanes;
   std::vector<DeviceView> m_Derivatives;   // derivatives along the last axis, for the whole input
-  std::vector<DeviceView> m_Intermediates; // of a group
-  DeviceView              m_Hessian;       // of a group
+  std::vector<DeviceView> m_Intermediates; // for a group of planes
+  DeviceView              m_Hessian;       // for a group of planes
 };
 
 /** Returns the best responses of a range of planes. */

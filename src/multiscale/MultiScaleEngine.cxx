@@ -82,8 +82,8 @@ struct HostRun
  */
 struct SlabSizes
 {
-  size_t Planes;  // of the results of a slab
-  size_t Context; // on either side of them
+  size_t Planes;  // number of planes of a slab's results
+  size_t Context; // number of planes of context on either side of them
 };
 
 /** Returns the shape that an image has in device memory. */

@@ -24,7 +24,7 @@
 // from their surroundings instead of their distance from zero, so that float is accurate at every sigma. All values are
 // relative to the line's first pixel, so that constant lines are filtered exactly.
 //
-// Let t_j be the states of the backward pass at a position and s_j those of the forward pass just before it. With
+// Let t_j be the states of the backward pass at a position, and s_j the states of the forward pass just before it. With
 //
 //   H_ij = a_i c_j p_j / (1 - p_i p_j),   A_i = sum_j a_j c_j / (1 - p_i p_j)
 //
@@ -192,7 +192,7 @@ ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 BackwardStart(const SmootherCoefficients<T> & c, bool exactBorders, const SmootherState<T> & forward, T lastPixel)
 {
   return exactBorders ? Add(BackwardFromPixels(c, SteadyState(lastPixel)), BackwardFromForward(c, forward))
-                      : SteadyState(WeightedSum(forward, c)); // w repeats its last value
+                      : SteadyState(WeightedSum(forward, c)); // w is extended by its last value
 }
 
 /** Returns the difference r = t - H s at the end of a line. */

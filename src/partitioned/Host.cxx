@@ -113,7 +113,7 @@ private:
   SmootherCoefficients<T>     m_Coefficients;
   SectionLayout               m_Layout;
   SectionPowers<T>            m_Powers;
-  std::vector<T>              m_CentralWeights; // TwoWay
+  std::vector<T>              m_CentralWeights; // only for TwoWay
 };
 
 template <typename T>

@@ -10,7 +10,7 @@
 #include <cmath>
 
 // Eigenvalues and eigenvectors of symmetric 2 x 2 and 3 x 3 matrices, with bit-identical results on the host and on the
-// device, because the code is compiled without contraction, and std::fma is exactly rounded everywhere.
+// device, because the code is compiled without contraction, and std::fma is correctly rounded everywhere.
 //
 // Closed forms of the roots of a cubic lose half of the digits where two roots are nearly equal. But one root is never
 // near the others. With A = q I + B, where B has trace zero, it is the largest root of B if det B > 0, and otherwise
@@ -334,7 +334,7 @@ template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 GetTilt(T element, T gap)
 {
-  constexpr T limit = static_cast<T>(sizeof(T) == 4 ? 1.7e-4 : 7.4e-9); // its square is below rounding
+  constexpr T limit = static_cast<T>(sizeof(T) == 4 ? 1.7e-4 : 7.4e-9); // its square is below the rounding error
   const T     tilt = element / gap;
   return std::fabs(tilt) <= limit ? tilt : T{ 0 };
 }

@@ -23,7 +23,8 @@ namespace itk::cuda::region
  * The object is immutable after the constructor, which waits until everything is made. Any number of threads may
  * therefore use the object concurrently, each with its own device context, and none has to wait for an event. The
  * object is not bound to a thread or a stream of the caller, and may outlive them. It must not be destroyed while work
- * that uses it is still running. */
+ * that uses it is still running.
+ */
 class CudaFilters_EXPORT DeviceSums
 {
 public:

@@ -58,9 +58,9 @@ FloorDivide(int64_t numerator, int64_t denominator)
 
 /** Returns the natural logarithm of a positive normal number, to about one ulp.
  *
- * x = 2^k m with m in [sqrt(1/2), sqrt(2)), and with s = (m - 1) / (m + 1), |s| < 0.1716, log m = 2 s (1 + s^2/3 +
- * s^4/5 + ...). The terms up to s^20 are sufficient for double precision. log 2 is split so that k times its upper
- * part is exact. */
+ * x = 2^k m with m in [sqrt(1/2), sqrt(2)), and with s = (m - 1) / (m + 1), |s| < 0.1716,
+ * log m = 2 s (1 + s^2/3 + s^4/5 + ...). The terms up to s^20 are sufficient for double precision.
+ * log 2 is split so that k times its upper part is exact. */
 ITK_CUDA_HOST_DEVICE inline double
 Log(double x)
 {

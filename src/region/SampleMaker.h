@@ -220,8 +220,8 @@ private:
   {
     const bool   hasThreshold = !std::isnan(m_Threshold);
     const double other = this->GetOtherValue();
-    // With this step, the means of regions are in units of the image's two values. With a threshold they are the
-    // fractions of ones, because the ones then have many values.
+    // With this step, the mean of a region is the mean of its pixels, which are 0 or one other value. With a threshold,
+    // the mean is the fraction of ones, because they have many values.
     m_Samples.Step = hasThreshold || other == 0.0 ? 1.0 : other;
     this->Copy(BinarySamples{ hasThreshold ? m_Threshold : 0.0, !hasThreshold && other < 0.0 });
   }
@@ -299,7 +299,7 @@ private:
     const auto isMost = [](const ValueSurvey & values, const ValueSurvey & all) {
       return 2 * values.NumberOfNonZeros > all.NumberOfNonZeros;
     };
-    for (int i = MagnitudeClasses - 1; i > 2; --i) // class i - 3 is the highest class of the others
+    for (int i = MagnitudeClasses - 1; i > 2; --i) // the others are in class i - 3 or below
     {
       if (!this->HasClass(i) || this->HasClass(i - 1) || this->HasClass(i - 2))
       {

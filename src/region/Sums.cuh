@@ -287,8 +287,9 @@ private:
     return block - (block >= Base::CheckpointsPerRow ? 1 : 0);
   }
 
-  /** Returns the column of the first of the eight samples to load: the ones after the checkpoint, or the ones before
-   * it, which always exist, if the column is not after the checkpoint. */
+  /** Returns the column of the first of the eight samples to load. They are the samples after the checkpoint if the
+   * column lies after it or if the checkpoint is the first one. Otherwise they are the samples before it, which exist
+   * also at the end of a row. */
   static __device__ int32_t
   FirstSample(int32_t column, int32_t block)
   {

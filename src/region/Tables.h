@@ -49,7 +49,8 @@ public:
  * its rectangles are computed from them.
  *
  * The object is immutable after the constructor, so any number of threads may make Tables from it concurrently. It
- * refers to the samples, which must outlive it. */
+ * refers to the samples, which must outlive it.
+ */
 class RowSums
 {
 public:

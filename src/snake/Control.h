@@ -39,7 +39,7 @@ public:
 
   enum class Phase : int32_t
   {
-    Measure, // sums of the polygon on the level, whose coordinates are scaled to it
+    Measure, // sums of the polygon on a new level, to which its coordinates are scaled
     Move,
     Insert,
     Remove,
@@ -78,7 +78,7 @@ public:
     return Level != level || (Step != step && !m_Removing);
   }
 
-  /** Starts with the removal of nodes on the finest level. */
+  /** Makes the removal of nodes the next phase. The level must be the finest. */
   ITK_CUDA_HOST_DEVICE void
   BeginRemoval()
   {
@@ -169,7 +169,7 @@ private:
   bool   m_Moved{ false };
   bool   m_LastRound{ false }; // final round of moves on a level that is not the last; no insertion follows
   bool   m_Removing{ false };
-  bool   m_Removed{ false }; // since the last moves
+  bool   m_Removed{ false }; // whether nodes were removed since the last moves
 
   /** Returns whether more nodes, a smaller step or smaller cells are certain to follow. The current step then need not
    * converge. */

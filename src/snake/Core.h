@@ -122,8 +122,8 @@ RemoveOneAtATime(int n, int longestRun)
 /** Returns whether two removals conflict in a polygon for which RemoveOneAtATime() is false. They conflict if one of
  * them removes a node that the other removes or an end of the other's chord. Chords ab and cd cannot meet otherwise.
  * If they met, cd would lead from one side of the closed line a-...-b-a to the other, because it does not meet the
- * polygon's edges a-...-b. But the polygon's edges c-...-d, which have the same ends as cd, meet neither a-...-b nor
- * ab. */
+ * polygon's edges a-...-b. But the polygon's edges c-...-d meet neither a-...-b nor ab, so that c and d lie on the
+ * same side. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemovalsConflict(int n, const Proposal & x, const Proposal & y)
 {

@@ -32,13 +32,14 @@ RequireCudaSnakeRows(const CudaSnakePolygon & polygon, int32_t height)
 namespace
 {
 /** \class SimplicitySweep
- * \brief Tests whether edges that are not adjacent meet, in a polygon without corners whose edges fold back on each
- * other.
+ * \brief A sweep-line test whether edges that are not adjacent meet, for polygons without corners whose edges fold
+ * back on each other.
  *
  * A sweep line passes the nodes in the order of (X, Y), like a line that is slightly rotated from the Y axis (Shamos
  * and Hoey, Geometric intersection problems, FOCS 1976). The edges that it crosses are kept in their order along the
  * line. Before the sweep passes the first point where edges meet, two of these edges become neighbours in that order.
- * It is therefore sufficient to test neighbours. Up to that point the order is well defined. */
+ * It is therefore sufficient to test neighbours. Up to that point the order is well defined.
+ */
 class SimplicitySweep
 {
 public:

@@ -37,7 +37,8 @@ struct GroupSum
  * \brief A single host thread as the group of threads that concludes a phase (snake/Phases.h).
  *
  * All threads of a group call the same functions with the same arguments, and see the writes of the other threads
- * after the next Sync(). On the device the group is a thread block, see BlockGroup. */
+ * after the next Sync(). On the device the group is a thread block, see BlockGroup.
+ */
 class SerialGroup
 {
 public:

@@ -15,7 +15,8 @@ namespace itk::cuda::snake
  * \brief An image, its law and its mask, prepared once for any number of runs (SnakeRun).
  *
  * The constructor of HostSnakeImage or DeviceSnakeImage makes the samples and the sums. They never change, so several
- * threads may run the snake on the image concurrently. The image must outlive all runs. */
+ * threads may run the snake on the image concurrently. The image must outlive all runs.
+ */
 class SnakeImage
 {
 public:
@@ -73,7 +74,8 @@ MakeSamples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters 
 
 /** \class HostSnakeImage
  * \brief A SnakeImage in host memory. An integer image without a mask may be used in place. It must then not change,
- * and must outlive this object. */
+ * and must outlive this object.
+ */
 class HostSnakeImage : public SnakeImage
 {
 public:

@@ -16,8 +16,8 @@ constexpr int32_t AcceptNonConflicting = -2;
 
 /** Suppresses one proposal of each conflicting pair in the list: the one that does not have priority according to
  * `beats(x, y)`. With `neighboursConflict`, proposals of neighbouring nodes always conflict. Other pairs conflict if
- * `conflict(x, y)` holds, which is only called if the bounding boxes of their chains overlap. Returns whether there
- * was time for all pairs. */
+ * `conflict(x, y)` holds. This is only possible if the bounding boxes of their chains overlap, so the boxes are tested
+ * first if the group has room for them. Returns whether there was time for all pairs. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup, typename TChain, typename TBeats, typename TConflict>
 ITK_CUDA_HOST_DEVICE bool

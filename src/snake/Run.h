@@ -24,7 +24,7 @@ GetSeconds()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/** The result of a part of a run. */
+/** The result of SnakeBackend::Run() or RunRemoval(). */
 struct SnakeOutcome
 {
   CudaSnakePolygon Polygon; // in pixels, unless the run was aborted: then in cells of the level that was reached
@@ -38,7 +38,8 @@ struct SnakeOutcome
 
 /** \class SnakeBackend
  * \brief Interface to the computations of one run, on the host or on a device. All backends give bit-identical
- * results. */
+ * results.
+ */
 class SnakeBackend
 {
 public:
@@ -82,8 +83,9 @@ public:
  *
  * A run on a rectangle is equivalent to a run on the image cropped to it. The corners of the start and of the result
  * are relative to the rectangle's corner, J and N are computed from its pixels, and levels and steps follow from its
- * sides. Only the quantisation grid of the samples is that of the whole image. Cropping does not change the grid of an
- * integer image, except with the log-normal law, so the result is then bit-identical. */
+ * sides. Only the samples are still quantised on the grid of the whole image. Cropping does not change the grid of an
+ * integer image, except with the log-normal law, so the result is then bit-identical.
+ */
 struct SnakeRun
 {
   // NoiseLaw, NumberOfLooks and ForegroundThreshold are ignored, because the image has them

@@ -114,7 +114,8 @@ LookAtClock(ConclusionScratch & scratch)
 /** \class BlockGroup
  * \brief A thread block as the group of threads that concludes a phase. SerialGroup documents the functions.
  *
- * In a limited launch (VLimited), ForPairs() processes lists in device memory in portions. */
+ * In a limited launch (VLimited), ForPairs() processes lists in device memory in portions.
+ */
 template <bool VLimited>
 class BlockGroup
 {

@@ -47,7 +47,7 @@ struct PhaseProgress
   int32_t First{ 0 };             // index at which the stage continues
   int32_t Slices{ 1 };            // into which the chunks' rows are divided
   int32_t NodesPerPortion{ 0 };   // nodes for which a portion makes proposals
-  int32_t NumberOfProposals{ 0 }; // in the list of an interrupted conclusion
+  int32_t NumberOfProposals{ 0 }; // length of the list of an interrupted conclusion
 
   /** Returns the index at which a stage that has not ended continues. */
   __device__ int
@@ -66,7 +66,7 @@ struct PhaseProgress
 /** The state of the snake in device memory. */
 struct DeviceSnake : SnakeState
 {
-  int32_t  NumberOfChunks{ 0 }; // of the next phase
+  int32_t  NumberOfChunks{ 0 }; // number of row chunks of the next phase
   uint32_t KnownEntries{ 0 };   // number of entries of the record that the host already has
   bool     IsPrepared{ false }; // whether PrepareNext() has been called for the next phase
   bool     Pause{ false };

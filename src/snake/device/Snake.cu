@@ -34,8 +34,8 @@ struct LoopLaunch
 };
 static_assert(std::is_trivially_copyable_v<LoopLaunch>);
 
-/** The data that is copied to and from the device, in page-locked memory, from which the driver copies asynchronously.
- */
+/** The data that host and device exchange, in page-locked memory. Copies from it are asynchronous, whereas a copy from
+ * pageable memory returns only after the driver has read the data. The kernel writes the results directly. */
 struct SnakeExchange
 {
   LatticePoint Start[1024]; // not used if it has more nodes
