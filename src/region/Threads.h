@@ -31,8 +31,8 @@ public:
     return m_Number;
   }
 
-  /** Divides the range from 0 to count into pieces of about `grain` iterations or more, and calls function(begin, end)
-   * for each of them. */
+  /** Divides the iterations 0 to count - 1 into at most ceil(count / grain) pieces, and at most four for each thread.
+   * Calls function(begin, end) for each piece, and waits for all of them. */
   template <typename TFunction>
   void
   ForRanges(size_t count, size_t grain, const TFunction & function) const

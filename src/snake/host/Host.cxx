@@ -144,7 +144,7 @@ HostSnake::ReportProgressAtNode(size_t node)
   }
 }
 
-/** Calls function(node) for all nodes with all threads, in pieces of at least `grain` nodes. A call takes about
+/** Calls function(node) for all nodes with all threads, in pieces of about `grain` nodes or more. A call takes about
  * `stepsOfNode` steps, which determines how often progress is reported. */
 template <typename TFunction>
 void
