@@ -114,7 +114,7 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
  * \return whether the input holds such pixels, which the passes have then spread over the output
  * \exception CudaError as CudaQueueOnStream() */
 CudaFilters_EXPORT bool
-CudaQueueAndLookForNonFinite(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
+CudaQueueAndFindNonFinite(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
 } // end namespace itk::CudaDetail
 
 #endif

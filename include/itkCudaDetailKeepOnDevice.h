@@ -28,7 +28,7 @@ namespace itk::CudaDetail
  * that ITK runs the source again for any other consumer. The image is released at the end of the call.
  *
  * The decisions depend only on the pipeline. They make no CUDA call. */
-class CudaFilters_EXPORT CudaUpdateCall
+class CudaFilters_EXPORT CudaUpdateScope
 {
 public:
   static constexpr unsigned int MaximumDimension = 4;
@@ -36,22 +36,22 @@ public:
   /** Opens the scope. `input` is the filter's first input, or nullptr if the filter cannot consume it on the device.
    * The input is wanted on the device if the configuration says that results are kept, if the image's data are released
    * after use, if the filter has no other input, and if its backend is not the host. */
-  CudaUpdateCall(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend);
-  ~CudaUpdateCall();
+  CudaUpdateScope(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend);
+  ~CudaUpdateScope();
 
-  CudaUpdateCall(const CudaUpdateCall &) = delete;
-  CudaUpdateCall &
-  operator=(const CudaUpdateCall &) = delete;
+  CudaUpdateScope(const CudaUpdateScope &) = delete;
+  CudaUpdateScope &
+  operator=(const CudaUpdateScope &) = delete;
 
   /** Returns the innermost scope of the calling thread if it belongs to `filter`, otherwise nullptr. */
-  static CudaUpdateCall *
+  static CudaUpdateScope *
   Find(const ProcessObject * filter) noexcept;
 
   /** Returns the enclosing scope if its filter consumes `output` of this filter on `device`, otherwise nullptr. Nobody
    * else may be able to see the output meanwhile: its ReleaseDataFlag must be on, the filter must have one output, and
    * no observer of the filter or of the output may be called during a run. A scope takes one result. */
-  CudaUpdateCall *
-  FindTaker(const DataObject * output, int device) const;
+  CudaUpdateScope *
+  FindConsumer(const DataObject * output, int device) const;
 
   /** Stores the pixels of `region` of the wanted image here. */
   template <unsigned int VDimension>
@@ -103,11 +103,11 @@ public:
   }
 
 private:
-  ProcessObject * const  m_Filter;
-  DataObject::Pointer    m_Wanted; // nullptr: no image is wanted
-  int                    m_Device{ -1 };
-  bool                   m_Taken{ false };
-  CudaUpdateCall * const m_Outer; // the enclosing scope of this thread
+  ProcessObject * const   m_Filter;
+  DataObject::Pointer     m_Wanted; // nullptr: no image is wanted
+  int                     m_Device{ -1 };
+  bool                    m_Taken{ false };
+  CudaUpdateScope * const m_Outer; // the enclosing scope of this thread
 
   CudaDeviceImageView                          m_Pixels;
   std::array<IndexValueType, MaximumDimension> m_Index{ {} };
@@ -169,18 +169,18 @@ CudaGetTakeableInput(const TFilter & filter)
 /** Returns the scope that consumes the filter's output on `device` in the next run; nullptr if the output's pixels go
  * to the image. A filter that destroys its input by running in place leaves its result in the image. */
 template <typename TFilter>
-CudaUpdateCall *
-CudaFindTaker(TFilter & filter, int device)
+CudaUpdateScope *
+CudaFindConsumer(TFilter & filter, int device)
 {
-  const CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
-  const auto * const           output = filter.GetOutput();
-  CudaUpdateCall * const       taker = call ? call->FindTaker(output, device) : nullptr;
-  if (!taker || (CudaMayRunInPlace(filter) && !call->HasPixels()))
+  const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
+  const auto * const            output = filter.GetOutput();
+  CudaUpdateScope * const       consumer = call ? call->FindConsumer(output, device) : nullptr;
+  if (!consumer || (CudaMayRunInPlace(filter) && !call->HasPixels()))
   {
     return nullptr;
   }
   const bool isUnseen = CudaIsPlainImage(*output) && CudaHasNoPixels(*output);
-  return isUnseen && output->GetRequestedRegion().GetNumberOfPixels() > 0 ? taker : nullptr;
+  return isUnseen && output->GetRequestedRegion().GetNumberOfPixels() > 0 ? consumer : nullptr;
 }
 
 /** Throws unless the pixels of `region` are in the filter's input or on the device. */
@@ -188,7 +188,7 @@ template <typename TFilter>
 void
 CudaVerifyInputPixels(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region)
 {
-  const CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
+  const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
   if (!call || !call->HasPixels())
   {
     CudaVerifyBufferedRegion(filter.GetInput(), region);
@@ -204,7 +204,7 @@ CudaBringInputToHost(const TFilter & filter)
   using ImageType = typename TFilter::InputImageType;
   if constexpr (CudaImageTraits<ImageType>::IsSupported)
   {
-    CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
+    CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
     if (call && call->HasPixels())
     {
       auto * const input = const_cast<ImageType *>(filter.GetInput());
@@ -237,7 +237,7 @@ template <typename TFilter>
 CudaDeviceImageView
 CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region, int device)
 {
-  const CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
+  const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
   if (call && call->HasPixels())
   {
     const auto present = call->template GetRegion<TFilter::InputImageType::ImageDimension>();
@@ -253,7 +253,7 @@ CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType:
 /** A filter's run on the device that its backend selected, where the input or the output may stay on the device.
  *
  * \code
- * CudaKeptRun<Self> kept(*this, inputRegion, m_CudaBackend);
+ * CudaResidentRun<Self> kept(*this, inputRegion, m_CudaBackend);
  * if (kept.IsNeeded())
  * {
  *   if (!kept.KeepsOutput())
@@ -264,7 +264,7 @@ CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType:
  * }
  * \endcode */
 template <typename TFilter>
-class CudaKeptRun
+class CudaResidentRun
 {
 public:
   using InputImageType = typename TFilter::InputImageType;
@@ -272,11 +272,11 @@ public:
   using RegionType = typename InputImageType::RegionType;
 
   /** Prepares the run. `inputRegion` contains the pixels that the run reads. */
-  CudaKeptRun(TFilter & filter, const RegionType & inputRegion, CudaFilterBackend & backend)
+  CudaResidentRun(TFilter & filter, const RegionType & inputRegion, CudaFilterBackend & backend)
     : m_Filter(filter)
     , m_InputRegion(inputRegion)
     , m_Backend(backend)
-    , m_Taker(CudaFindTaker(filter, backend.GetSelectedDeviceIndex()))
+    , m_Consumer(CudaFindConsumer(filter, backend.GetSelectedDeviceIndex()))
     , m_Source(CudaGetKeptInput(filter, inputRegion, backend.GetSelectedDeviceIndex()))
   {
     m_Backend.TookInput = this->TakesInput();
@@ -292,7 +292,7 @@ public:
   bool
   KeepsOutput() const
   {
-    return m_Taker != nullptr;
+    return m_Consumer != nullptr;
   }
 
   /** Returns whether the input is, or the output stays, on the device. */
@@ -351,7 +351,7 @@ private:
     if (this->KeepsOutput())
     {
       progress(1.0f);
-      m_Taker->Keep(result, region);
+      m_Consumer->Keep(result, region);
     }
     else
     {
@@ -370,11 +370,11 @@ private:
                                    false);
   }
 
-  TFilter &              m_Filter;
-  const RegionType       m_InputRegion;
-  CudaFilterBackend &    m_Backend;
-  CudaUpdateCall * const m_Taker;
-  CudaDeviceImageView    m_Source;
+  TFilter &               m_Filter;
+  const RegionType        m_InputRegion;
+  CudaFilterBackend &     m_Backend;
+  CudaUpdateScope * const m_Consumer;
+  CudaDeviceImageView     m_Source;
 };
 } // end namespace itk::CudaDetail
 

@@ -158,7 +158,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::UpdateOutputData(Dat
   }
   else
   {
-    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
     Superclass::UpdateOutputData(output);
   }
 }
@@ -281,7 +281,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
              m_CudaBackend,
              CudaDetail::MakeCudaProgressFunction(this));
   }
-  CudaDetail::CudaKeptRun<Self> kept(*this, inputRegion, m_CudaBackend);
+  CudaDetail::CudaResidentRun<Self> kept(*this, inputRegion, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();

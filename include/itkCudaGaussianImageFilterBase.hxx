@@ -75,8 +75,8 @@ CudaGaussianImageFilterBase<TSuperclass>::UpdateOutputData(DataObject * output)
   }
   else
   {
-    const bool                       streams = m_SlabRequests.Streams();
-    const CudaDetail::CudaUpdateCall call(
+    const bool                        streams = m_SlabRequests.Streams();
+    const CudaDetail::CudaUpdateScope call(
       this, streams ? nullptr : CudaDetail::CudaGetTakeableInput<Self>(*this), m_CudaBackend);
     if (!streams)
     {
@@ -624,7 +624,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail:
     CudaDetail::CudaBringInputToHost<Self>(*this);
     return this->GenerateWholeInSlabs(plan);
   }
-  CudaDetail::CudaKeptRun<Self> kept(*this, region, m_CudaBackend);
+  CudaDetail::CudaResidentRun<Self> kept(*this, region, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();

@@ -121,7 +121,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::UpdateOu
   }
   else
   {
-    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
     Superclass::UpdateOutputData(output);
   }
 }
@@ -205,8 +205,8 @@ bool
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(
   const CudaDetail::CudaPartitionedGaussianPlan & plan)
 {
-  const auto                    region = this->GetOutput()->GetRequestedRegion();
-  CudaDetail::CudaKeptRun<Self> kept(*this, region, m_CudaBackend);
+  const auto                        region = this->GetOutput()->GetRequestedRegion();
+  CudaDetail::CudaResidentRun<Self> kept(*this, region, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();

@@ -192,7 +192,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObje
   }
   else
   {
-    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
     Superclass::UpdateOutputData(output);
   }
 }

@@ -651,7 +651,7 @@ RunPassesAndLook(const Passes & passes, const itk::CudaDetail::CudaArrayMemory &
 {
   if (!usesHostAsDevice)
   {
-    return itk::CudaDetail::CudaQueueAndLookForNonFinite(passes, memory, output);
+    return itk::CudaDetail::CudaQueueAndFindNonFinite(passes, memory, output);
   }
   const auto look =
     memory.ComponentType == itk::CudaComponentType::Double ? HoldsNonFinite<double> : HoldsNonFinite<float>;

@@ -137,7 +137,7 @@ cudafilters_run_passes(PyObject *         passes,
                        unsigned long long stream);
 
 /** Queues passes as cudafilters_run_passes(), and returns whether the input has pixels that are NaN or infinite. See
- * itk::CudaDetail::CudaQueueAndLookForNonFinite(). */
+ * itk::CudaDetail::CudaQueueAndFindNonFinite(). */
 bool
 cudafilters_run_passes_and_look(PyObject *         passes,
                                 unsigned long long input,

@@ -85,8 +85,8 @@ struct LineResponse
 {
   SweepResponse<T, VPairs> Causal;
   SweepResponse<T, VPairs> Anticausal;
-  T                        CentralValue;   // h(0)
-  T                        OffsetResponse; // response to a constant 1
+  T                        CentralValue;     // h(0)
+  T                        ConstantResponse; // response to a constant 1
 };
 
 template <typename TPixel, typename T>

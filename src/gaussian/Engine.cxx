@@ -271,7 +271,7 @@ public:
     const size_t image = DeviceImage::GetNumberOfBytes(plane, type);
     const size_t mask = DeviceImage::GetNumberOfBytes(plane, CudaComponentType::UChar);
     return mask + MaskedPlanes * image + image / 16 + GetMaximumEdgeBytes(m_Plan, plane, type) +
-           Workspace::GetPieceSize(OffsetBytes);
+           Workspace::GetPieceSize(ReferenceValueBytes);
   }
 
   size_t
@@ -339,7 +339,8 @@ GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & inp
   DeviceView plane = GetPlanes(input, 0, 1);
   plane.Data = nullptr; // aligned like the pieces of a workspace
   const CudaGaussianPlan passes = GetAlternatingPasses(plan, 0, plan.Passes.size());
-  return Workspace::GetPieceSize(OffsetBytes) + MaskedPlanes * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
+  return Workspace::GetPieceSize(ReferenceValueBytes) +
+         MaskedPlanes * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
          GetPlanWorkspace(passes, { plane, plane }, device);
 }
 
@@ -354,7 +355,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
 {
   const std::vector<DeviceView> weights{ TakePlane(input, workspace, context), TakePlane(input, workspace, context) };
   const DeviceView              values = TakePlane(input, workspace, context);
-  void * const                  subtracted = workspace.Take(OffsetBytes);
+  void * const                  subtracted = workspace.Take(ReferenceValueBytes);
   const size_t                  passes = plan.Passes.size();
   const auto                    makeQuotientPass = [&](const DeviceView & smooth, const DeviceView & result) {
     return MakeQuotientPass(
@@ -381,15 +382,15 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
   {
     const DeviceView image = GetPlanes(input, component, 1);
     const DeviceView result = GetPlanes(output, component, 1);
-    QueueNoWholeness(image.ComponentType, subtracted, context);
+    QueueClearAllValid(image.ComponentType, subtracted, context);
     if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
     {
       // After the subtraction the value beyond the ends of the lines is 0, so the host needs to know no pixel.
-      QueueOffset(plan.Boundary.Value, image.ComponentType, subtracted, context);
+      QueueReferenceValue(plan.Boundary.Value, image.ComponentType, subtracted, context);
     }
     else
     {
-      QueueValidOffset(image, valid, subtracted, context);
+      QueueReferenceValueOfValid(image, valid, subtracted, context);
     }
     const bool readsValid =
       separate > 0 &&
@@ -480,7 +481,7 @@ CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & inp
 void
 CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
 {
-  const cuda::OwnersStream stream(input);
+  const cuda::ExternalStream stream(input);
   QueuePasses(passes, input, output, stream.GetContext());
 }
 } // namespace itk::CudaDetail

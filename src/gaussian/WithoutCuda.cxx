@@ -54,7 +54,7 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> &, const CudaArrayMask 
 }
 
 bool
-CudaQueueAndLookForNonFinite(const std::vector<CudaArrayPass> &, const CudaArrayMemory &, void *)
+CudaQueueAndFindNonFinite(const std::vector<CudaArrayPass> &, const CudaArrayMemory &, void *)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }

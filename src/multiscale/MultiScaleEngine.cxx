@@ -647,10 +647,10 @@ CudaQueueOnStream(const CudaMultiScalePlan &                plan,
                   const CudaArrayImage &                    input,
                   const CudaMultiScaleArrays &              outputs)
 {
-  const CudaArrayMemory &  memory = input.Memory;
-  const cuda::OwnersStream stream(memory);
-  const cuda::Context &    context = stream.GetContext();
-  const cuda::DeviceView   pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
+  const CudaArrayMemory &    memory = input.Memory;
+  const cuda::ExternalStream stream(memory);
+  const cuda::Context &      context = stream.GetContext();
+  const cuda::DeviceView     pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
   if (pixels.GetNumberOfElements() > 0)
   {
     cuda::multiscale::RunOnArray(plan, parameter, pixels, outputs, context);

@@ -318,10 +318,10 @@ CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
 void
 CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & input, void * output)
 {
-  const CudaArrayMemory &  memory = input.Memory;
-  const cuda::OwnersStream stream(memory);
-  const cuda::Context &    context = stream.GetContext();
-  const cuda::DeviceView   pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
+  const CudaArrayMemory &    memory = input.Memory;
+  const cuda::ExternalStream stream(memory);
+  const cuda::Context &      context = stream.GetContext();
+  const cuda::DeviceView     pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
   if (pixels.GetNumberOfElements() > 0)
   {
     auto size = input.Size;

@@ -59,7 +59,7 @@ public:
                                         static_cast<size_t>(this->GetSamples().Height),
                                         parameters,
                                         initialLabels != nullptr);
-    m_Processor.emplace(*m_Sums, m_Squares, GetHeapBytes(bytes), m_Stream);
+    m_Executor.emplace(*m_Sums, m_Squares, GetHeapBytes(bytes), m_Stream);
   }
   ~DeviceStages() override
   {
@@ -67,7 +67,7 @@ public:
     m_Raster.reset();
     m_Search.reset();
     m_Labels = {};
-    m_Processor.reset();
+    m_Executor.reset();
   }
 
   const region::SamplesDescription &
@@ -102,10 +102,10 @@ public:
     if (m_InitialLabels != nullptr)
     {
       const bool goesOn = progress(0.0f);
-      m_Labels = MakeLabelMapOfOnDevice(this->UploadLabels(), *m_Sums, model, *m_Processor);
+      m_Labels = MakeLabelMapOfOnDevice(this->UploadLabels(), *m_Sums, model, *m_Executor);
       return goesOn;
     }
-    m_Labels = MakeLabelMapOnDevice(*m_Sums, model, m_BlockSize, progress, *m_Processor);
+    m_Labels = MakeLabelMapOnDevice(*m_Sums, model, m_BlockSize, progress, *m_Executor);
     return m_Labels.Finished;
   }
   LabelSummary
@@ -113,8 +113,8 @@ public:
   {
     const DeviceGuard    guard(m_Sums->GetDevice());
     std::vector<Moments> sums(m_Labels.NumberOfRegions + 1);
-    m_Processor->Download(static_cast<const Moments *>(m_Labels.Regions.GetPointer()), sums.size(), sums.data());
-    return partition::SummarizeLabels(*m_Processor, this->GetPixels(), this->GetNumberOfPixels(), std::move(sums));
+    m_Executor->Download(static_cast<const Moments *>(m_Labels.Regions.GetPointer()), sums.size(), sums.data());
+    return partition::SummarizeLabels(*m_Executor, this->GetPixels(), this->GetNumberOfPixels(), std::move(sums));
   }
   void
   WriteLabels() override
@@ -122,10 +122,10 @@ public:
     const DeviceGuard guard(m_Sums->GetDevice());
     this->Write([this](auto * labels, size_t stride) {
       using LabelType = std::remove_pointer_t<decltype(labels)>;
-      m_Processor->VisitScene([&](const auto & scene) {
-        m_Processor->For(this->GetNumberOfPixels(),
-                         steps::WriteLabels<std::decay_t<decltype(scene)>, LabelOfPixel, LabelType>{
-                           scene, { this->GetPixels() }, this->GetSamples().Width, nullptr, labels, stride });
+      m_Executor->VisitScene([&](const auto & scene) {
+        m_Executor->ParallelFor(this->GetNumberOfPixels(),
+                                steps::WriteLabels<std::decay_t<decltype(scene)>, LabelOfPixel, LabelType>{
+                                  scene, { this->GetPixels() }, this->GetSamples().Width, nullptr, labels, stride });
       });
     });
   }
@@ -135,9 +135,9 @@ public:
   {
     const DeviceGuard guard(m_Sums->GetDevice());
     const auto &      samples = this->GetSamples();
-    m_Search.emplace(*m_Processor, model, minimumNumberOfPixels, samples.Width, samples.Height, LargestPart);
-    m_Search->StartFrom(DeviceProcessor::Array<uint32_t>(std::move(m_Labels.Labels)),
-                        DeviceProcessor::Array<Moments>(std::move(m_Labels.Regions)),
+    m_Search.emplace(*m_Executor, model, minimumNumberOfPixels, samples.Width, samples.Height, LargestPart);
+    m_Search->StartFrom(DeviceExecutor::Array<uint32_t>(std::move(m_Labels.Labels)),
+                        DeviceExecutor::Array<Moments>(std::move(m_Labels.Regions)),
                         m_Labels.NumberOfRegions);
     return m_Search->Refine(schedule);
   }
@@ -163,7 +163,7 @@ public:
     m_Raster.emplace(m_Search->GetMap());
     m_Map = m_Search->Download();
     std::vector<uint32_t> pixels(m_Map.Regions.size());
-    m_Processor->Download(m_Raster->FindFirstPixels().Get(), pixels.size(), pixels.data());
+    m_Executor->Download(m_Raster->FindFirstPixels().Get(), pixels.size(), pixels.data());
     std::vector<uint64_t> firstPixels(pixels.size());
     std::transform(pixels.begin(), pixels.end(), firstPixels.begin(), [](uint32_t pixel) {
       return pixel == ~uint32_t{ 0 } ? NoPixel : pixel;
@@ -174,7 +174,7 @@ public:
   WritePolygons(const std::vector<uint32_t> & numbers) override
   {
     const DeviceGuard guard(m_Sums->GetDevice());
-    const auto        onDevice = m_Processor->Upload(numbers.data(), numbers.size());
+    const auto        onDevice = m_Executor->Upload(numbers.data(), numbers.size());
     this->Write([&](auto * labels, size_t stride) { m_Raster->Write(onDevice.Get(), labels, stride); });
   }
 
@@ -185,11 +185,11 @@ private:
   const CudaImageView * const                     m_InitialLabels;
   const LabelWriter                               m_WriteLabels;
   const StreamLease                               m_Stream; // its destructor waits for all work that reads the sums
-  const ShareOfDevice                             m_Share;
-  std::optional<DeviceProcessor>                  m_Processor;
+  const ConcurrentRuns                            m_Share;
+  std::optional<DeviceExecutor>                   m_Executor;
   DeviceLabelMap                                  m_Labels;
-  std::optional<MapSearch<DeviceProcessor>>       m_Search;
-  std::optional<MapRaster<DeviceProcessor>>       m_Raster;
+  std::optional<MapSearch<DeviceExecutor>>        m_Search;
+  std::optional<MapRaster<DeviceExecutor>>        m_Raster;
   MapData                                         m_Map; // the final map
 
   size_t
@@ -211,13 +211,13 @@ private:
     std::vector<double> estimates(static_cast<size_t>(grid.Columns) * static_cast<size_t>(grid.Rows));
     if (!estimates.empty())
     {
-      const auto onDevice = m_Processor->Allocate<double>(estimates.size());
-      m_Processor->VisitScene([&](const auto & scene) {
-        m_Processor->For(
+      const auto onDevice = m_Executor->Allocate<double>(estimates.size());
+      m_Executor->VisitScene([&](const auto & scene) {
+        m_Executor->ParallelFor(
           estimates.size(),
           steps::EstimatePlaces<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, onDevice.Get() });
       });
-      m_Processor->Download(onDevice.Get(), estimates.size(), estimates.data());
+      m_Executor->Download(onDevice.Get(), estimates.size(), estimates.data());
       estimates.erase(std::remove(estimates.begin(), estimates.end(), NoEstimate), estimates.end());
     }
     return estimates;
@@ -229,7 +229,7 @@ private:
   {
     const size_t width = m_InitialLabels->Size[0];
     const size_t height = m_InitialLabels->Size[1];
-    auto         labels = m_Processor->Allocate<uint32_t>(width * height);
+    auto         labels = m_Executor->Allocate<uint32_t>(width * height);
     DeviceView   view;
     view.Data = labels.Get();
     view.ComponentType = CudaComponentType::UInt;

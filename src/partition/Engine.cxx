@@ -369,7 +369,7 @@ private:
   {
     constexpr size_t rowsPerPiece = 16;
     const size_t     width = m_LabelImage.Size[0];
-    m_Work.For(m_LabelImage.Size[1], rowsPerPiece, [&](size_t y) {
+    m_Work.ParallelFor(m_LabelImage.Size[1], rowsPerPiece, [&](size_t y) {
       const uint32_t * in = labels.data() + y * width;
       TLabel *         out = static_cast<TLabel *>(m_LabelImage.Data) + y * m_LabelImage.Stride[1];
       for (size_t x = 0; x < width; ++x)

@@ -65,9 +65,9 @@ struct Model
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m) const
   {
-    return m.Count <= 0 ? 0.0 : this->Describe(m, this->PriceParameters(m.Count));
+    return m.Count <= 0 ? 0.0 : this->Describe(m, this->ParameterCost(m.Count));
   }
-  /** Returns the description of a region with pixels. \param price PriceParameters() of its number of pixels */
+  /** Returns the description of a region with pixels. \param price ParameterCost() of its number of pixels */
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m, double price) const
   {
@@ -75,7 +75,7 @@ struct Model
   }
   /** Returns the cost of the parameters of a region of `count` pixels. */
   ITK_CUDA_HOST_DEVICE double
-  PriceParameters(int64_t count) const
+  ParameterCost(int64_t count) const
   {
     return 0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(count));
   }
@@ -134,17 +134,17 @@ private:
 /** Describes regions as a model does, with bit-identical results. The parameter costs, which are logarithms, are
  * tabulated for the numbers of pixels that most regions have while they merge, because logarithms take most of the
  * time of a round. The struct is a non-owning view. */
-struct PricedLaw
+struct CachedLaw
 {
   Model          Law;
-  const double * Prices; // for regions of 0, 1, 2, ... pixels
-  uint32_t       NumberOfPrices;
+  const double * CachedCosts; // for regions of 0, 1, 2, ... pixels
+  uint32_t       NumberOfCachedCosts;
 
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m) const
   {
-    const bool hasPrice = m.Count > 0 && m.Count < static_cast<int64_t>(NumberOfPrices);
-    return hasPrice ? Law.Describe(m, Prices[m.Count]) : Law.Describe(m);
+    const bool isCached = m.Count > 0 && m.Count < static_cast<int64_t>(NumberOfCachedCosts);
+    return isCached ? Law.Describe(m, CachedCosts[m.Count]) : Law.Describe(m);
   }
 };
 } // namespace itk::cuda::partition

@@ -58,7 +58,7 @@ public:
 private:
   template <typename TIntermediate>
   void
-  Filter(const Stretch<T> & line) const
+  Filter(const StridedSpan<T> & line) const
   {
     TIntermediate intermediate;
     switch (m_Partition)
@@ -77,12 +77,12 @@ private:
 
   template <typename TIntermediate>
   void
-  FilterTwoWay(const Stretch<T> & line, TIntermediate & intermediate) const
+  FilterTwoWay(const StridedSpan<T> & line, TIntermediate & intermediate) const
   {
     const T central = FilterCentralPixel<HostBatch>(line, m_CentralWeights.data(), m_CentralWeights.size() - 1);
     for (unsigned int side = 0; side < 2; ++side)
     {
-      const Stretch<T> half = GetHalf(line, side);
+      const StridedSpan<T> half = GetHalf(line, side);
       SweepHalfInward(half, m_Coefficients, intermediate);
       SweepHalfOutward(half, m_Coefficients, central, intermediate);
     }
@@ -91,7 +91,7 @@ private:
 
   template <typename TIntermediate>
   void
-  FilterExact(const Stretch<T> & line, TIntermediate & intermediate) const
+  FilterExact(const StridedSpan<T> & line, TIntermediate & intermediate) const
   {
     std::vector<T>      numbers(m_Layout.NumberOfSections * NumbersPerSection);
     const StateArray<T> states(numbers.data(), 1);

@@ -36,18 +36,18 @@ template <typename T, unsigned int VBatch>
 using DeviceLocalIntermediate = LocalIntermediate<T, VBatch, LocalIntermediateBytes / sizeof(T)>;
 
 template <typename T>
-__device__ inline Stretch<T>
+__device__ inline StridedSpan<T>
 GetLine(const PassArguments<T> & pass, size_t line)
 {
   const LineGeometry & geometry = pass.Geometry;
   const size_t         begin = line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
-  Stretch<T>           stretch;
-  stretch.Source = pass.Source + begin;
-  stretch.Destination = pass.Destination + begin;
-  stretch.Stride = static_cast<ptrdiff_t>(geometry.LineStride);
-  stretch.Length = geometry.LineLength;
-  stretch.Offset = *stretch.Source;
-  return stretch;
+  StridedSpan<T>       span;
+  span.Source = pass.Source + begin;
+  span.Destination = pass.Destination + begin;
+  span.Stride = static_cast<ptrdiff_t>(geometry.LineStride);
+  span.Length = geometry.LineLength;
+  span.Offset = *span.Source;
+  return span;
 }
 
 /** Returns the line of this thread, which may be past the last line. */
@@ -93,10 +93,10 @@ OneWayPartKernel(const __grid_constant__ PassArguments<T> pass, const __grid_con
   {
     return;
   }
-  const Stretch<T> stretch = GetLine(pass, part.FirstLine + line);
-  T * const        numbers = part.Sweeps + line;
-  const size_t     stride = part.NumberOfLines;
-  Sweep<T>         sweep;
+  const StridedSpan<T> span = GetLine(pass, part.FirstLine + line);
+  T * const            numbers = part.Sweeps + line;
+  const size_t         stride = part.NumberOfLines;
+  Sweep<T>             sweep;
   if (!VForward || part.Begin > 0)
   {
     sweep.Lag.Real = numbers[0];
@@ -106,11 +106,11 @@ OneWayPartKernel(const __grid_constant__ PassArguments<T> pass, const __grid_con
   }
   if (VForward)
   {
-    SweepPartForward<LongStretchBatch>(stretch, part.Begin, part.End, pass.Coefficients, sweep);
+    SweepPartForward<LongSpanBatch>(span, part.Begin, part.End, pass.Coefficients, sweep);
   }
   else
   {
-    SweepPartBackward<LongStretchBatch>(stretch, part.Begin, part.End, pass.Coefficients, pass.ExactBorders, sweep);
+    SweepPartBackward<LongSpanBatch>(span, part.Begin, part.End, pass.Coefficients, pass.ExactBorders, sweep);
   }
   numbers[0] = sweep.Lag.Real;
   numbers[stride] = sweep.Lag.PairRe;
@@ -139,31 +139,31 @@ template <typename T, typename TIntermediate>
 __global__ void
 TwoWayKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ CentralWeights<T> weights)
 {
-  __shared__ T  centralPixels[64];
-  const size_t  line = GetLineOfThread();
-  const bool    valid = line < pass.Geometry.GetNumberOfLines();
-  const bool    isHalf = threadIdx.y < 2;
-  TIntermediate intermediate;
-  Stretch<T>    stretch{};
+  __shared__ T   centralPixels[64];
+  const size_t   line = GetLineOfThread();
+  const bool     valid = line < pass.Geometry.GetNumberOfLines();
+  const bool     isHalf = threadIdx.y < 2;
+  TIntermediate  intermediate;
+  StridedSpan<T> span{};
   if (valid)
   {
-    stretch = GetLine(pass, line);
+    span = GetLine(pass, line);
     if (isHalf)
     {
-      stretch = GetHalf(stretch, threadIdx.y);
-      SweepHalfInward(stretch, pass.Coefficients, intermediate);
+      span = GetHalf(span, threadIdx.y);
+      SweepHalfInward(span, pass.Coefficients, intermediate);
     }
     else
     {
-      const T pixel = FilterCentralPixel<LongStretchBatch>(stretch, weights.Get(), weights.Radius);
+      const T pixel = FilterCentralPixel<LongSpanBatch>(span, weights.Get(), weights.Radius);
       centralPixels[threadIdx.x] = pixel;
-      stretch.Destination[static_cast<ptrdiff_t>(stretch.Length / 2) * stretch.Stride] = pixel + stretch.Offset;
+      span.Destination[static_cast<ptrdiff_t>(span.Length / 2) * span.Stride] = pixel + span.Offset;
     }
   }
   __syncthreads();
   if (valid && isHalf)
   {
-    SweepHalfOutward(stretch, pass.Coefficients, centralPixels[threadIdx.x], intermediate);
+    SweepHalfOutward(span, pass.Coefficients, centralPixels[threadIdx.x], intermediate);
   }
 }
 
@@ -186,11 +186,11 @@ __launch_bounds__(MaximumThreads)
   const bool          valid = line < pass.Geometry.GetNumberOfLines();
   const size_t        section = threadIdx.y;
   const StateArray<T> states{ GetDynamicSharedMemory<T>() + threadIdx.x, blockDim.x };
-  Stretch<T>          stretch{};
+  StridedSpan<T>      span{};
   if (valid)
   {
-    stretch = GetSection(GetLine(pass, line), sections.Layout, section);
-    states.Set(section, GetSectionStates<SectionBatch>(stretch, pass.Coefficients));
+    span = GetSection(GetLine(pass, line), sections.Layout, section);
+    states.Set(section, GetSectionStates<SectionBatch>(span, pass.Coefficients));
   }
   __syncthreads();
   if (valid && section == 0)
@@ -202,7 +202,7 @@ __launch_bounds__(MaximumThreads)
   if (valid)
   {
     TIntermediate intermediate;
-    FilterSection(stretch, pass.Coefficients, states.Get(section), intermediate);
+    FilterSection(span, pass.Coefficients, states.Get(section), intermediate);
   }
 }
 
@@ -260,7 +260,7 @@ public:
   {
     if (m_Valid)
     {
-      m_Stretch = partitioned::GetSection(partitioned::GetLine(pass, m_Line), sections.Layout, m_Section);
+      m_Span = partitioned::GetSection(partitioned::GetLine(pass, m_Line), sections.Layout, m_Section);
     }
   }
   __device__ bool
@@ -278,10 +278,10 @@ public:
   {
     return m_Section;
   }
-  __device__ const Stretch<T> &
-                   GetStretch() const
+  __device__ const StridedSpan<T> &
+                   GetSpan() const
   {
-    return m_Stretch;
+    return m_Span;
   }
   __device__ void
   Store() const
@@ -294,11 +294,11 @@ protected:
     return threadIdx.y * blockDim.x + threadIdx.x;
   }
 
-  ThreadPlaces m_Places;
-  size_t       m_Line;
-  size_t       m_Section;
-  bool         m_Valid;
-  Stretch<T>   m_Stretch{}; // empty if not valid
+  ThreadPlaces   m_Places;
+  size_t         m_Line;
+  size_t         m_Section;
+  bool           m_Valid;
+  StridedSpan<T> m_Span{}; // empty if not valid
 };
 
 /** The section of a line that a thread filters, as a copy in shared memory of at most TileLength pixels. Sections of
@@ -313,12 +313,12 @@ public:
     : SectionInPlace<T>(pass, sections)
     , m_Pass(pass)
     , m_Sections(sections)
-    , m_InPlace(this->m_Stretch)
+    , m_InPlace(this->m_Span)
   {
     T * const row = GetRow(this->GetThread());
-    this->m_Stretch.Source = row;
-    this->m_Stretch.Destination = row;
-    this->m_Stretch.Stride = 1;
+    this->m_Span.Source = row;
+    this->m_Span.Destination = row;
+    this->m_Span.Stride = 1;
     if (this->IsContiguous())
     {
       this->LoadRows();
@@ -431,7 +431,7 @@ private:
 
   const PassArguments<T> &    m_Pass;
   const SectionArguments<T> & m_Sections;
-  const Stretch<T>            m_InPlace;
+  const StridedSpan<T>        m_InPlace;
 };
 
 template <typename T, template <typename> class TSection>
@@ -443,7 +443,7 @@ __launch_bounds__(SplitThreads) SectionStatesKernel(const __grid_constant__ Pass
   if (section.IsValid())
   {
     GetGlobalStates(pass, sections, section.GetLine())
-      .Set(section.GetSection(), GetSectionStates<SectionBatch>(section.GetStretch(), pass.Coefficients));
+      .Set(section.GetSection(), GetSectionStates<SectionBatch>(section.GetSpan(), pass.Coefficients));
   }
 }
 
@@ -474,7 +474,7 @@ __launch_bounds__(SplitThreads) FilterSectionsKernel(const __grid_constant__ Pas
   {
     TIntermediate          intermediate;
     const SectionStates<T> states = GetGlobalStates(pass, sections, section.GetLine()).Get(section.GetSection());
-    FilterSection(section.GetStretch(), pass.Coefficients, states, intermediate);
+    FilterSection(section.GetSpan(), pass.Coefficients, states, intermediate);
   }
   section.Store();
 }

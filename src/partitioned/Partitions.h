@@ -14,7 +14,7 @@ namespace itk::cuda::partitioned
 /** Returns the start state of the backward pass at the end of a line, from the forward pass there. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline Sweep<T>
-TurnSweep(const Stretch<T> & line, const SmootherCoefficients<T> & c, bool exactBorders, const Sweep<T> & forward)
+TurnSweep(const StridedSpan<T> & line, const SmootherCoefficients<T> & c, bool exactBorders, const Sweep<T> & forward)
 {
   const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
   return Sweep<T>::From(BackwardStart(c, exactBorders, forward.GetState(), last));
@@ -23,7 +23,7 @@ TurnSweep(const Stretch<T> & line, const SmootherCoefficients<T> & c, bool exact
 /** Filters a whole line in one thread. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
-FilterOneWay(const Stretch<T> &              line,
+FilterOneWay(const StridedSpan<T> &          line,
              const SmootherCoefficients<T> & c,
              bool                            exactBorders,
              TIntermediate &                 intermediate)
@@ -35,12 +35,12 @@ FilterOneWay(const Stretch<T> &              line,
 
 /** Returns `length` pixels of the line from `begin` on. */
 template <typename T>
-ITK_CUDA_HOST_DEVICE inline Stretch<T>
-GetPart(const Stretch<T> & line, size_t begin, size_t length)
+ITK_CUDA_HOST_DEVICE inline StridedSpan<T>
+GetPart(const StridedSpan<T> & line, size_t begin, size_t length)
 {
   const ptrdiff_t offset = static_cast<ptrdiff_t>(begin) * line.Stride;
 
-  Stretch<T> part = line;
+  StridedSpan<T> part = line;
   part.Source += offset;
   part.Destination += offset;
   part.Length = length;
@@ -53,7 +53,11 @@ GetPart(const Stretch<T> & line, size_t begin, size_t length)
 
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
-SweepPartForward(const Stretch<T> & line, size_t begin, size_t end, const SmootherCoefficients<T> & c, Sweep<T> & sweep)
+SweepPartForward(const StridedSpan<T> &          line,
+                 size_t                          begin,
+                 size_t                          end,
+                 const SmootherCoefficients<T> & c,
+                 Sweep<T> &                      sweep)
 {
   GlobalIntermediate<T, VBatch>().SweepForward(GetPart(line, begin, end - begin), c, sweep);
 }
@@ -61,7 +65,7 @@ SweepPartForward(const Stretch<T> & line, size_t begin, size_t end, const Smooth
 /** Sweeps backward over a part. The first call must be for the last part of the line. */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
-SweepPartBackward(const Stretch<T> &              line,
+SweepPartBackward(const StridedSpan<T> &          line,
                   size_t                          begin,
                   size_t                          end,
                   const SmootherCoefficients<T> & c,
@@ -80,13 +84,13 @@ SweepPartBackward(const Stretch<T> &              line,
 /** Returns the left half for side 0, and the right half, from right to left, for side 1. The central pixel is in
  * neither half. */
 template <typename T>
-ITK_CUDA_HOST_DEVICE inline Stretch<T>
-GetHalf(const Stretch<T> & line, unsigned int side)
+ITK_CUDA_HOST_DEVICE inline StridedSpan<T>
+GetHalf(const StridedSpan<T> & line, unsigned int side)
 {
   const size_t    centre = line.Length / 2;
   const ptrdiff_t begin = side == 0 ? 0 : static_cast<ptrdiff_t>(line.Length - 1) * line.Stride;
 
-  Stretch<T> half = line;
+  StridedSpan<T> half = line;
   half.Source += begin;
   half.Destination += begin;
   half.Stride = side == 0 ? line.Stride : -line.Stride;
@@ -97,7 +101,7 @@ GetHalf(const Stretch<T> & line, unsigned int side)
 /** Runs the first pass over a half, from the end of the line to its centre. The half is extended by its first value. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
-SweepHalfInward(const Stretch<T> & half, const SmootherCoefficients<T> & c, TIntermediate & intermediate)
+SweepHalfInward(const StridedSpan<T> & half, const SmootherCoefficients<T> & c, TIntermediate & intermediate)
 {
   Sweep<T> sweep = Sweep<T>::From(SteadyState(half.Source[0] - half.Offset));
   intermediate.SweepForward(half, c, sweep);
@@ -107,7 +111,7 @@ SweepHalfInward(const Stretch<T> & half, const SmootherCoefficients<T> & c, TInt
  * three results from which the pass starts. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
-SweepHalfOutward(const Stretch<T> &              half,
+SweepHalfOutward(const StridedSpan<T> &          half,
                  const SmootherCoefficients<T> & c,
                  T                               centralPixel,
                  TIntermediate &                 intermediate)
@@ -119,7 +123,7 @@ SweepHalfOutward(const Stretch<T> &              half,
  * weights[k] is the weight at distance k. The line is extended by its end values. */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline T
-FilterCentralPixel(const Stretch<T> & line, const T * weights, size_t radius)
+FilterCentralPixel(const StridedSpan<T> & line, const T * weights, size_t radius)
 {
   const auto pixel = [&](size_t n) { return line.Source[static_cast<ptrdiff_t>(n) * line.Stride] - line.Offset; };
 
@@ -172,8 +176,8 @@ struct SectionPowers
 };
 
 template <typename T>
-ITK_CUDA_HOST_DEVICE inline Stretch<T>
-GetSection(const Stretch<T> & line, const SectionLayout & layout, size_t section)
+ITK_CUDA_HOST_DEVICE inline StridedSpan<T>
+GetSection(const StridedSpan<T> & line, const SectionLayout & layout, size_t section)
 {
   return GetPart(line, layout.GetBegin(section), layout.GetLength(section));
 }
@@ -259,7 +263,7 @@ private:
 
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline SectionStates<T>
-GetSectionStates(const Stretch<T> & section, const SmootherCoefficients<T> & c)
+GetSectionStates(const StridedSpan<T> & section, const SmootherCoefficients<T> & c)
 {
   const auto load = [&](size_t n) { return section.Source[static_cast<ptrdiff_t>(n) * section.Stride]; };
 
@@ -274,7 +278,7 @@ GetSectionStates(const Stretch<T> & section, const SmootherCoefficients<T> & c)
  */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
-ScanSections(const Stretch<T> &              line,
+ScanSections(const StridedSpan<T> &          line,
              const SectionLayout &           layout,
              const SectionPowers<T> &        powers,
              const SmootherCoefficients<T> & c,
@@ -306,7 +310,7 @@ ScanSections(const Stretch<T> &              line,
 /** Filters a section from its actual start states. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
-FilterSection(const Stretch<T> &              section,
+FilterSection(const StridedSpan<T> &          section,
               const SmootherCoefficients<T> & c,
               const SectionStates<T> &        states,
               TIntermediate &                 intermediate)

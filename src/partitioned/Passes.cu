@@ -155,8 +155,8 @@ public:
     }
     else
     {
-      local ? this->RunWays<DeviceLocalIntermediate<T, LongStretchBatch>>()
-            : this->RunWays<GlobalIntermediate<T, LongStretchBatch>>();
+      local ? this->RunWays<DeviceLocalIntermediate<T, LongSpanBatch>>()
+            : this->RunWays<GlobalIntermediate<T, LongSpanBatch>>();
     }
   }
 

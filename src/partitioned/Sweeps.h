@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-// The two passes over a stretch of a line in memory, and the storage of the first pass's result for the second. The
+// The two passes over a span of a line in memory, and the storage of the first pass's result for the second. The
 // code is shared by the host and the device.
 
 namespace itk::cuda::partitioned
@@ -14,7 +14,7 @@ namespace itk::cuda::partitioned
 /** A strided part of a line in memory, in the order in which its first pass runs. `Stride` is negative if it runs from
  * right to left. */
 template <typename T>
-struct Stretch
+struct StridedSpan
 {
   const T * Source;
   T *       Destination; // must not overlap Source
@@ -83,34 +83,34 @@ class GlobalIntermediate
 {
 public:
   ITK_CUDA_HOST_DEVICE void
-  SweepForward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> & sweep)
+  SweepForward(const StridedSpan<T> & span, const SmootherCoefficients<T> & c, Sweep<T> & sweep)
   {
     ForEachAscending<VBatch, T>(
       0,
-      stretch.Length,
-      [&](size_t n) { return stretch.Source[static_cast<ptrdiff_t>(n) * stretch.Stride]; },
+      span.Length,
+      [&](size_t n) { return span.Source[static_cast<ptrdiff_t>(n) * span.Stride]; },
       [&](size_t n, T x) {
-        stretch.Destination[static_cast<ptrdiff_t>(n) * stretch.Stride] = sweep.Advance(c, x - stretch.Offset);
+        span.Destination[static_cast<ptrdiff_t>(n) * span.Stride] = sweep.Advance(c, x - span.Offset);
       });
   }
 
   /** Runs the backward pass and returns the state of the sweep after it. */
   ITK_CUDA_HOST_DEVICE Sweep<T>
-                       SweepBackward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> sweep)
+                       SweepBackward(const StridedSpan<T> & span, const SmootherCoefficients<T> & c, Sweep<T> sweep)
   {
     ForEachDescending<VBatch, T>(
       0,
-      stretch.Length,
-      [&](size_t n) { return stretch.Destination[static_cast<ptrdiff_t>(n) * stretch.Stride]; },
+      span.Length,
+      [&](size_t n) { return span.Destination[static_cast<ptrdiff_t>(n) * span.Stride]; },
       [&](size_t n, T w) {
-        stretch.Destination[static_cast<ptrdiff_t>(n) * stretch.Stride] = sweep.Advance(c, w) + stretch.Offset;
+        span.Destination[static_cast<ptrdiff_t>(n) * span.Stride] = sweep.Advance(c, w) + span.Offset;
       });
     return sweep;
   }
 };
 
 /** Keeps the intermediate w in an array of the thread (CUDA's local memory), for a chunk of VCapacity pixels at a time.
- * The forward pass keeps w only for the last chunk of the stretch. For each other chunk, it stores the state before
+ * The forward pass keeps w only for the last chunk of the span. For each other chunk, it stores the state before
  * the chunk in the chunk's first four destination pixels, from which the backward pass recomputes w of the chunk. */
 template <typename T, unsigned int VBatch, unsigned int VCapacity>
 class LocalIntermediate
@@ -119,71 +119,71 @@ public:
   static_assert(VCapacity >= 4, "a chunk holds the four numbers of a sweep");
 
   ITK_CUDA_HOST_DEVICE void
-  SweepForward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> & sweep)
+  SweepForward(const StridedSpan<T> & span, const SmootherCoefficients<T> & c, Sweep<T> & sweep)
   {
-    for (size_t begin = 0; begin < stretch.Length; begin += VCapacity)
+    for (size_t begin = 0; begin < span.Length; begin += VCapacity)
     {
-      if (begin + VCapacity < stretch.Length)
+      if (begin + VCapacity < span.Length)
       {
-        T * const place = stretch.Destination + static_cast<ptrdiff_t>(begin) * stretch.Stride;
+        T * const place = span.Destination + static_cast<ptrdiff_t>(begin) * span.Stride;
         place[0] = sweep.Lag.Real;
-        place[stretch.Stride] = sweep.Lag.PairRe;
-        place[2 * stretch.Stride] = sweep.Lag.PairIm;
-        place[3 * stretch.Stride] = sweep.Last;
+        place[span.Stride] = sweep.Lag.PairRe;
+        place[2 * span.Stride] = sweep.Lag.PairIm;
+        place[3 * span.Stride] = sweep.Last;
       }
-      this->FillChunk(stretch, c, begin, sweep);
+      this->FillChunk(span, c, begin, sweep);
     }
   }
 
   ITK_CUDA_HOST_DEVICE void
-  SweepBackward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> sweep)
+  SweepBackward(const StridedSpan<T> & span, const SmootherCoefficients<T> & c, Sweep<T> sweep)
   {
-    if (stretch.Length == 0)
+    if (span.Length == 0)
     {
       return;
     }
-    size_t begin = (stretch.Length - 1) / VCapacity * VCapacity;
-    this->EmptyChunk(stretch, c, begin, sweep);
+    size_t begin = (span.Length - 1) / VCapacity * VCapacity;
+    this->EmptyChunk(span, c, begin, sweep);
     while (begin > 0)
     {
       begin -= VCapacity;
-      const T * const place = stretch.Destination + static_cast<ptrdiff_t>(begin) * stretch.Stride;
+      const T * const place = span.Destination + static_cast<ptrdiff_t>(begin) * span.Stride;
       Sweep<T>        forward;
       forward.Lag.Real = place[0];
-      forward.Lag.PairRe = place[stretch.Stride];
-      forward.Lag.PairIm = place[2 * stretch.Stride];
-      forward.Last = place[3 * stretch.Stride];
-      this->FillChunk(stretch, c, begin, forward);
-      this->EmptyChunk(stretch, c, begin, sweep);
+      forward.Lag.PairRe = place[span.Stride];
+      forward.Lag.PairIm = place[2 * span.Stride];
+      forward.Last = place[3 * span.Stride];
+      this->FillChunk(span, c, begin, forward);
+      this->EmptyChunk(span, c, begin, sweep);
     }
   }
 
 private:
   ITK_CUDA_HOST_DEVICE static size_t
-  GetChunkEnd(const Stretch<T> & stretch, size_t begin)
+  GetChunkEnd(const StridedSpan<T> & span, size_t begin)
   {
-    return begin + VCapacity < stretch.Length ? begin + VCapacity : stretch.Length;
+    return begin + VCapacity < span.Length ? begin + VCapacity : span.Length;
   }
 
   ITK_CUDA_HOST_DEVICE void
-  FillChunk(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, size_t begin, Sweep<T> & sweep)
+  FillChunk(const StridedSpan<T> & span, const SmootherCoefficients<T> & c, size_t begin, Sweep<T> & sweep)
   {
     ForEachAscending<VBatch, T>(
       begin,
-      GetChunkEnd(stretch, begin),
-      [&](size_t n) { return stretch.Source[static_cast<ptrdiff_t>(n) * stretch.Stride]; },
-      [&](size_t n, T x) { m_W[n - begin] = sweep.Advance(c, x - stretch.Offset); });
+      GetChunkEnd(span, begin),
+      [&](size_t n) { return span.Source[static_cast<ptrdiff_t>(n) * span.Stride]; },
+      [&](size_t n, T x) { m_W[n - begin] = sweep.Advance(c, x - span.Offset); });
   }
 
   ITK_CUDA_HOST_DEVICE void
-  EmptyChunk(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, size_t begin, Sweep<T> & sweep)
+  EmptyChunk(const StridedSpan<T> & span, const SmootherCoefficients<T> & c, size_t begin, Sweep<T> & sweep)
   {
     ForEachDescending<VBatch, T>(
       begin,
-      GetChunkEnd(stretch, begin),
+      GetChunkEnd(span, begin),
       [&](size_t n) { return m_W[n - begin]; },
       [&](size_t n, T w) {
-        stretch.Destination[static_cast<ptrdiff_t>(n) * stretch.Stride] = sweep.Advance(c, w) + stretch.Offset;
+        span.Destination[static_cast<ptrdiff_t>(n) * span.Stride] = sweep.Advance(c, w) + span.Offset;
       });
   }
 

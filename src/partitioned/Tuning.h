@@ -23,8 +23,8 @@ constexpr size_t AutomaticLongSectionLength = 64;
 constexpr unsigned int LocalIntermediateBytes = 2048;
 
 /** Number of pixels that a thread loads at once and one batch ahead. It is larger where a thread processes a long
- * stretch and few threads run, and smaller where the sections of lines fill the device with threads. */
-constexpr unsigned int LongStretchBatch = 16;
+ * span and few threads run, and smaller where the sections of lines fill the device with threads. */
+constexpr unsigned int LongSpanBatch = 16;
 constexpr unsigned int SectionBatch = 8;
 
 /** Largest radius of the central pixel's window for which the weights are passed as kernel arguments. More weights are

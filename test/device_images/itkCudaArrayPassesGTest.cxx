@@ -277,7 +277,7 @@ protected:
                                   device,
                                   reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(
                                     static_cast<const Context &>(owner).GetStream()) };
-    EXPECT_EQ(CudaQueueAndLookForNonFinite({ pass }, memory, arrays[1]), !std::isfinite(value));
+    EXPECT_EQ(CudaQueueAndFindNonFinite({ pass }, memory, arrays[1]), !std::isfinite(value));
     CudaQueueOnStream({ pass }, memory, arrays[2]);
     std::vector<T> found[2] = { std::vector<T>(count), std::vector<T>(count) };
     owner.Synchronize();
@@ -344,7 +344,7 @@ TEST_F(CudaArrayPassesGpu, Without_pixels_or_passes_nothing_is_done)
   const StreamLease owner(device);
   EXPECT_NO_THROW(CudaQueueOnStream(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
   EXPECT_NO_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr));
-  EXPECT_FALSE(CudaQueueAndLookForNonFinite(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
+  EXPECT_FALSE(CudaQueueAndFindNonFinite(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
 }
 
 TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_all_is_valid)
@@ -402,7 +402,7 @@ TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)
   for (int i = 0; i < 2; ++i) // the first time CUDA loads kernels
   {
     owner.Synchronize();
-    EXPECT_FALSE(CudaQueueAndLookForNonFinite(passes, this->GetMemory(arrays[0], owner), arrays[1]));
+    EXPECT_FALSE(CudaQueueAndFindNonFinite(passes, this->GetMemory(arrays[0], owner), arrays[1]));
     isOver = ITK_CUDA_TRY(cudaStreamQuery(owner.GetStream())) == cudaSuccess;
   }
   EXPECT_FALSE(isOver) << "60 passes over 256^3 pixels were over when the look was";
@@ -439,7 +439,7 @@ TEST_F(CudaArrayPassesGpu, Stream_that_is_recorded_for_a_graph_is_refused)
   const StreamLease owner(device);
   ITK_CUDA_CALL(cudaStreamBeginCapture(owner.GetStream(), cudaStreamCaptureModeRelaxed));
   EXPECT_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
-  EXPECT_THROW(CudaQueueAndLookForNonFinite({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
+  EXPECT_THROW(CudaQueueAndFindNonFinite({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
   cudaGraph_t graph = nullptr;
   ITK_CUDA_CALL(cudaStreamEndCapture(owner.GetStream(), &graph));
   ITK_CUDA_CALL(cudaGraphDestroy(graph));

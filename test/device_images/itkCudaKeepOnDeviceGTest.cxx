@@ -28,7 +28,7 @@
 
 namespace
 {
-using itk::CudaDetail::CudaUpdateCall;
+using itk::CudaDetail::CudaUpdateScope;
 using itk::cuda::test::ExpectContains;
 using itk::cuda::test::FakeDeviceMemory;
 using itk::cuda::test::GetException;
@@ -62,7 +62,7 @@ public:
   void
   UpdateOutputData(itk::DataObject * output) override
   {
-    const CudaUpdateCall call(this, itk::CudaDetail::CudaGetTakeableInput(*this), Backend);
+    const CudaUpdateScope call(this, itk::CudaDetail::CudaGetTakeableInput(*this), Backend);
     Superclass::UpdateOutputData(output);
   }
 
@@ -106,11 +106,11 @@ protected:
     {
       pixel = 0.5f * pixel + Number;
     }
-    CudaUpdateCall * const taker = itk::CudaDetail::CudaFindTaker(*this, Backend.DeviceIndex);
-    if (taker)
+    CudaUpdateScope * const consumer = itk::CudaDetail::CudaFindConsumer(*this, Backend.DeviceIndex);
+    if (consumer)
     {
       ++Kept;
-      taker->Keep(this->MakeView(region, pixels), region);
+      consumer->Keep(this->MakeView(region, pixels), region);
       return;
     }
     this->AllocateOutputs();
@@ -125,8 +125,8 @@ private:
   std::vector<float>
   ReadInput(const RegionType & region)
   {
-    std::vector<float>           pixels;
-    const CudaUpdateCall * const call = CudaUpdateCall::Find(this);
+    std::vector<float>            pixels;
+    const CudaUpdateScope * const call = CudaUpdateScope::Find(this);
     if (call && call->HasPixels())
     {
       ++Took;
@@ -379,27 +379,27 @@ TEST_F(CudaKeepOnDevice, A_call_takes_one_result_and_only_while_the_flag_is_on)
   ImageType *  image = chain[0].GetOutput();
   const auto & backend = chain[1].Backend;
 
-  CudaUpdateCall       consumer(&chain[1], image, backend);
-  const CudaUpdateCall source(&chain[0], nullptr, backend);
-  EXPECT_EQ(CudaUpdateCall::Find(&chain[0]), &source);
-  EXPECT_EQ(CudaUpdateCall::Find(&chain[1]), nullptr); // it is not the innermost
-  EXPECT_EQ(source.FindTaker(image, fakeDevice), &consumer);
-  EXPECT_EQ(source.FindTaker(chain[1].GetOutput(), fakeDevice), nullptr);
-  EXPECT_EQ(source.FindTaker(nullptr, fakeDevice), nullptr);
+  CudaUpdateScope       consumer(&chain[1], image, backend);
+  const CudaUpdateScope source(&chain[0], nullptr, backend);
+  EXPECT_EQ(CudaUpdateScope::Find(&chain[0]), &source);
+  EXPECT_EQ(CudaUpdateScope::Find(&chain[1]), nullptr); // it is not the innermost
+  EXPECT_EQ(source.FindConsumer(image, fakeDevice), &consumer);
+  EXPECT_EQ(source.FindConsumer(chain[1].GetOutput(), fakeDevice), nullptr);
+  EXPECT_EQ(source.FindConsumer(nullptr, fakeDevice), nullptr);
   image->ReleaseDataFlagOff();
-  EXPECT_EQ(source.FindTaker(image, fakeDevice), nullptr);
+  EXPECT_EQ(source.FindConsumer(image, fakeDevice), nullptr);
   image->ReleaseDataFlagOn();
-  EXPECT_EQ(source.FindTaker(image, fakeDevice), &consumer);
+  EXPECT_EQ(source.FindConsumer(image, fakeDevice), &consumer);
 
   itk::CudaDeviceImageView view;
   view.Memory = std::make_shared<FakeDeviceMemory>(1);
   consumer.Keep(view, RegionType({ { -7, 9 } }, { { 1, 1 } }));
   EXPECT_TRUE(consumer.HasPixels());
   EXPECT_EQ(consumer.GetRegion<2>(), RegionType({ { -7, 9 } }, { { 1, 1 } }));
-  EXPECT_EQ(source.FindTaker(image, fakeDevice), nullptr);
+  EXPECT_EQ(source.FindConsumer(image, fakeDevice), nullptr);
   consumer.Drop();
   EXPECT_FALSE(consumer.HasPixels());
-  EXPECT_EQ(source.FindTaker(image, fakeDevice), nullptr);
+  EXPECT_EQ(source.FindConsumer(image, fakeDevice), nullptr);
 }
 
 TEST_F(CudaKeepOnDevice, Later_updates_run_what_changed_and_what_was_released)
@@ -605,7 +605,7 @@ TEST_F(CudaKeepOnDevice, Exceptions_leave_nothing_behind_and_the_next_run_is_rig
       {
         EXPECT_TRUE(filter->Memory.expired());
       }
-      EXPECT_EQ(CudaUpdateCall::Find(&chain.GetLast()), nullptr);
+      EXPECT_EQ(CudaUpdateScope::Find(&chain.GetLast()), nullptr);
       if (keep && thrower > 0)
       {
         ExpectReleased(chain[thrower - 1].GetOutput());

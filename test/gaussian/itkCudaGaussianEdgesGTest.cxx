@@ -59,7 +59,7 @@ SweepFilledLine(const CudaGaussianImpulseResponse & kernel,
   }
   for (size_t n = filledLength; n-- > 0;)
   {
-    output[n] = AddContribution(output[n] + response.OffsetResponse * first, anticausal, response.Anticausal);
+    output[n] = AddContribution(output[n] + response.ConstantResponse * first, anticausal, response.Anticausal);
     Advance(anticausal, dynamics, getPixel(n));
   }
   output.resize(line.Length);
@@ -92,7 +92,7 @@ FilterFilledLine(const CudaGaussianImpulseResponse & kernel,
   return SweepFilledLine<T, VPairs>(kernel, line, filledLength, getEdge(false), getEdge(true));
 }
 
-/** The same with edge states that follow from totals in T of the line, or of a window next to its ends. */
+/** The same with edge states that follow from endStates in T of the line, or of a window next to its ends. */
 template <typename T, unsigned int VPairs>
 std::vector<double>
 FilterClosedLine(const CudaGaussianImpulseResponse & kernel,
@@ -103,7 +103,7 @@ FilterClosedLine(const CudaGaussianImpulseResponse & kernel,
   const size_t           length = pixels.size();
   const bool             ofWholeLine = window >= length;
   const size_t           count = std::min(window, length);
-  const auto             closure = MakeEdgeClosure<T, VPairs>(kernel, boundary, length, ofWholeLine);
+  const auto             closure = MakeEdgeStateSolver<T, VPairs>(kernel, boundary, length, ofWholeLine);
   const auto             dynamics = MakeLineDynamics<T, VPairs>(kernel);
   const ContinuedLine<T> line{ pixels.data(), 1, length, boundary.Mode, closure.Value };
   const T                first = pixels.front();
@@ -210,7 +210,7 @@ GetLargestClosedError(double bound)
     const auto                 approximation = static_cast<Approximation>(i % 2);
     const auto                 kernel = MakeGaussianImpulseResponse(approximation, i / 2 % 3, sigma, 1.0, false);
     const CudaGaussianBoundary boundary{ OtherModes[i / 6 % 4], static_cast<T>(3.0 * uniform(generator)) };
-    if (!HasEdgeClosure(kernel, boundary.Mode))
+    if (!HasEdgeStateSolver(kernel, boundary.Mode))
     {
       EXPECT_TRUE(boundary.Mode == Mode::Mirror && sigma < 1.0);
       continue;
@@ -244,36 +244,37 @@ GetLargestClosedError(double bound)
   return worst;
 }
 
-TEST(CudaGaussianEdges, SweepsFromTotalsGiveSumsOverTheContinuedLine)
+TEST(CudaGaussianEdges, SweepsFromEndStatesGiveSumsOverTheContinuedLine)
 {
-  std::cout << "[  edges   ] largest error from totals in float: " << GetLargestClosedError<float>(1e-6) << std::endl;
-  std::cout << "[  edges   ] largest error from totals in double: " << GetLargestClosedError<double>(1e-12)
+  std::cout << "[  edges   ] largest error from endStates in float: " << GetLargestClosedError<float>(1e-6)
+            << std::endl;
+  std::cout << "[  edges   ] largest error from endStates in double: " << GetLargestClosedError<double>(1e-12)
             << std::endl;
 }
 
-// The inverse of a narrow kernel's step would multiply the rounding of totals, or be more than a float can hold.
-TEST(CudaGaussianEdges, TotalsOfNarrowKernelsAreNotUsedInTheModeMirror)
+// The inverse of a narrow kernel's step would multiply the rounding of endStates, or be more than a float can hold.
+TEST(CudaGaussianEdges, EndStatesOfNarrowKernelsAreNotUsedInTheModeMirror)
 {
   for (const Approximation approximation : { Approximation::Deriche, Approximation::Accurate })
   {
     for (const double sigma : { 0.01, 0.05, 0.5, 0.55, 1.0, 50.0 })
     {
       const auto kernel = MakeGaussianImpulseResponse(approximation, 0, sigma, 1.0, false);
-      EXPECT_EQ(HasEdgeClosure(kernel, Mode::Mirror), sigma >= 1.0) << approximation << ", sigma " << sigma;
-      EXPECT_TRUE(HasEdgeClosure(kernel, Mode::Reflect));
-      EXPECT_TRUE(HasEdgeClosure(kernel, Mode::Constant));
-      EXPECT_FALSE(HasEdgeClosure(kernel, Mode::Nearest));
+      EXPECT_EQ(HasEdgeStateSolver(kernel, Mode::Mirror), sigma >= 1.0) << approximation << ", sigma " << sigma;
+      EXPECT_TRUE(HasEdgeStateSolver(kernel, Mode::Reflect));
+      EXPECT_TRUE(HasEdgeStateSolver(kernel, Mode::Constant));
+      EXPECT_FALSE(HasEdgeStateSolver(kernel, Mode::Nearest));
     }
   }
 }
 
 // A line one pixel shorter or longer has filled pixels.
-TEST(CudaGaussianEdges, TotalsAreUsedWhereNothingIsFilled)
+TEST(CudaGaussianEdges, EndStatesAreUsedWhereNothingIsFilled)
 {
-  const auto hasTotals = [](AxisKind kind, size_t length, double sigma, LineMethod method, unsigned int bytes) {
+  const auto hasEndStates = [](AxisKind kind, size_t length, double sigma, LineMethod method, unsigned int bytes) {
     const LineProblem problem{ kind, length, sigma, bytes, 2, 232448, true };
     const auto        schedule = MakeLineSchedule(problem, method);
-    return schedule && HasLineTotals(*schedule, problem);
+    return schedule && HasLineEndStates(*schedule, problem);
   };
   for (const unsigned int bytes : { 4u, 8u })
   {
@@ -281,31 +282,31 @@ TEST(CudaGaussianEdges, TotalsAreUsedWhereNothingIsFilled)
     {
       for (const int off : { -1, 0, 1 })
       {
-        EXPECT_EQ(hasTotals(AxisKind::Contiguous, length + off, 4.0, LineMethod::WholeLine, bytes), off == 0)
+        EXPECT_EQ(hasEndStates(AxisKind::Contiguous, length + off, 4.0, LineMethod::WholeLine, bytes), off == 0)
           << "length " << length + off;
         const size_t longest = bytes == 4 ? 1024 : 256;
-        EXPECT_EQ(hasTotals(AxisKind::Strided, length + off, 4.0, LineMethod::WholeLine, bytes),
+        EXPECT_EQ(hasEndStates(AxisKind::Strided, length + off, 4.0, LineMethod::WholeLine, bytes),
                   off == 0 && length <= longest)
           << "length " << length + off;
       }
-      EXPECT_FALSE(hasTotals(AxisKind::Contiguous, length, 1.0, LineMethod::OverlappingTiles, bytes));
-      EXPECT_FALSE(hasTotals(AxisKind::Contiguous, length, 4.0, LineMethod::Partition, bytes));
-      EXPECT_FALSE(hasTotals(AxisKind::Strided, length, 4.0, LineMethod::Partition, bytes));
+      EXPECT_FALSE(hasEndStates(AxisKind::Contiguous, length, 1.0, LineMethod::OverlappingTiles, bytes));
+      EXPECT_FALSE(hasEndStates(AxisKind::Contiguous, length, 4.0, LineMethod::Partition, bytes));
+      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length, 4.0, LineMethod::Partition, bytes));
     }
   }
   // The parts of a warp that these lines share leave lanes without a segment.
-  EXPECT_FALSE(hasTotals(AxisKind::Contiguous, 96, 4.0, LineMethod::WholeLine, 4));
-  EXPECT_FALSE(hasTotals(AxisKind::Contiguous, 160, 4.0, LineMethod::WholeLine, 4));
+  EXPECT_FALSE(hasEndStates(AxisKind::Contiguous, 96, 4.0, LineMethod::WholeLine, 4));
+  EXPECT_FALSE(hasEndStates(AxisKind::Contiguous, 160, 4.0, LineMethod::WholeLine, 4));
   for (const double sigma : { 1.0, 20.0, 30.0 })
   {
     for (const size_t length : { 256, 512, 1024 })
     {
-      EXPECT_TRUE(hasTotals(AxisKind::Strided, length, sigma, LineMethod::Stream, 4));
-      EXPECT_FALSE(hasTotals(AxisKind::Strided, length - 1, sigma, LineMethod::Stream, 4));
-      EXPECT_FALSE(hasTotals(AxisKind::Strided, length + 1, sigma, LineMethod::Stream, 4));
+      EXPECT_TRUE(hasEndStates(AxisKind::Strided, length, sigma, LineMethod::Stream, 4));
+      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length - 1, sigma, LineMethod::Stream, 4));
+      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length + 1, sigma, LineMethod::Stream, 4));
     }
-    EXPECT_FALSE(hasTotals(AxisKind::Strided, 128, sigma, LineMethod::Stream, 4));
-    EXPECT_FALSE(hasTotals(AxisKind::Strided, 1024, sigma, LineMethod::StreamPartition, 4));
+    EXPECT_FALSE(hasEndStates(AxisKind::Strided, 128, sigma, LineMethod::Stream, 4));
+    EXPECT_FALSE(hasEndStates(AxisKind::Strided, 1024, sigma, LineMethod::StripPartition, 4));
   }
 }
 
@@ -319,10 +320,10 @@ TEST(CudaGaussianEdges, WalksMeetThePixelsOfTheContinuedLine)
       {
         for (const std::ptrdiff_t step : { -1, 1 })
         {
-          ContinuedWalk walk(mode, begin, step > 0, length);
+          PaddedWalk walk(mode, begin, step > 0, length);
           for (std::ptrdiff_t n = begin; n != begin + 80 * step; n += step)
           {
-            ASSERT_EQ(walk.GetPosition(), GetContinuedPosition(mode, n, length))
+            ASSERT_EQ(walk.GetPosition(), GetPaddedPosition(mode, n, length))
               << mode << ", place " << n << " from " << begin << ", length " << length;
             walk.Advance();
           }
@@ -345,7 +346,7 @@ TEST(CudaGaussianEdges, PositionsAreThoseOfTheContinuedLine)
     {
       for (std::ptrdiff_t n = -200; n <= 200; ++n)
       {
-        EXPECT_EQ(static_cast<double>(GetContinuedPosition(mode, n, length)), ValueAt(line, n, { mode, 0.0 }))
+        EXPECT_EQ(static_cast<double>(GetPaddedPosition(mode, n, length)), ValueAt(line, n, { mode, 0.0 }))
           << mode << ", place " << n << ", length " << length;
       }
     }
@@ -367,7 +368,7 @@ TEST(CudaGaussianEdges, FilledLinesEndWithTheirLastTile)
           continue;
         }
         const size_t filled = GetFilledLength(*schedule, problem);
-        const bool   isStream = method == LineMethod::Stream || method == LineMethod::StreamPartition;
+        const bool   isStream = method == LineMethod::Stream || method == LineMethod::StripPartition;
         EXPECT_GE(filled, length) << static_cast<int>(method) << ", length " << length;
         EXPECT_EQ(filled % (isStream ? ChunkLength : SegmentLength<float>), 0u);
         if (kind == AxisKind::Strided)

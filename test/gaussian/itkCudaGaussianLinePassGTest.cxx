@@ -47,7 +47,7 @@ constexpr ModeEnum OtherModes[] = { ModeEnum::Reflect, ModeEnum::Mirror, ModeEnu
 bool
 IsStream(LineMethod method)
 {
-  return method == LineMethod::Stream || method == LineMethod::StreamPartition;
+  return method == LineMethod::Stream || method == LineMethod::StripPartition;
 }
 
 template <typename T>
@@ -330,8 +330,8 @@ protected:
       {
         continue;
       }
-      // Edge states that follow from totals are rounded otherwise than those that are summed before the pass.
-      const bool hasOwnEdges = HasEdgeStates(*schedule) && HasLineTotals(*schedule, problem);
+      // Edge states that follow from endStates are rounded otherwise than those that are summed before the pass.
+      const bool hasOwnEdges = HasEdgeStates(*schedule) && HasLineEndStates(*schedule, problem);
       if (axis > 0 && strided && !hasOwnEdges)
       {
         EXPECT_EQ(0, std::memcmp(output.Values.data(), strided->Values.data(), output.Values.size() * sizeof(T)))
@@ -353,7 +353,7 @@ protected:
   void
   CheckPartitionWithinABlock(unsigned int axis, size_t length, const CudaGaussianBoundary & boundary = {})
   {
-    this->CheckWideAndNarrow(axis, length, LineMethod::StreamPartition, 60.0, boundary);
+    this->CheckWideAndNarrow(axis, length, LineMethod::StripPartition, 60.0, boundary);
   }
 
   /** The same, of streams. */
@@ -455,10 +455,10 @@ TEST_F(GaussianLinePass, BitsOfOtherModesDoNotDependOnTheOtherLines)
   }
 }
 
-// Lines that end with their last chunk take their edge states from the chunks' totals: those of the whole line, or of
-// windows of one to three chunks. In the mode Wrap those at the other end are loaded first. Narrow images have their
+// Lines that end with their last chunk take their edge states from the chunks' endStates: those of the whole line, or
+// of windows of one to three chunks. In the mode Wrap those at the other end are loaded first. Narrow images have their
 // lines in pieces.
-TEST_F(GaussianLinePass, EdgesFromTotalsGiveTheSameBitsInPieces)
+TEST_F(GaussianLinePass, EdgesFromEndStatesGiveTheSameBitsInPieces)
 {
   struct Case
   {
@@ -488,7 +488,7 @@ TEST_F(GaussianLinePass, EdgesFromTotalsGiveTheSameBitsInPieces)
 }
 
 // By every method, where lines end with their last tile or chunk, and one pixel before and behind.
-TEST_F(GaussianLinePass, EdgesFromTotalsMatchTheHostReference)
+TEST_F(GaussianLinePass, EdgesFromEndStatesMatchTheHostReference)
 {
   constexpr double sigmas[] = { 0.2, 0.5, 1.0, 4.0, 25.0, 50.0, 20.0 };
   unsigned int     i = 0;
@@ -659,7 +659,7 @@ TEST_F(GaussianLinePass, EverySigmaReachesAsFarAsItsStates)
 // Every division of a line among warps, with fewer lines than the last warps have room for.
 template <typename T>
 void
-CheckLineParts(unsigned int segments, double sigma, ApproximationEnum approximation, size_t sharedMemory)
+CheckWarpShares(unsigned int segments, double sigma, ApproximationEnum approximation, size_t sharedMemory)
 {
   constexpr size_t           segmentLength = 128 / sizeof(T);
   const CudaGaussianLinePass pass = MakePass(0, MakeGaussianImpulseResponse(approximation, 0, sigma, 1.0, false));
@@ -688,8 +688,8 @@ TEST_F(GaussianLinePass, LinesOfEveryNumberOfSegmentsMatchTheHostReference)
   {
     for (const auto approximation : { ApproximationEnum::Deriche, ApproximationEnum::Accurate })
     {
-      CheckLineParts<float>(segments, segments % 2 == 0 ? 4.0 : 60.0, approximation, m_SharedMemory);
-      CheckLineParts<double>(segments, segments % 2 == 0 ? 60.0 : 4.0, approximation, m_SharedMemory);
+      CheckWarpShares<float>(segments, segments % 2 == 0 ? 4.0 : 60.0, approximation, m_SharedMemory);
+      CheckWarpShares<double>(segments, segments % 2 == 0 ? 60.0 : 4.0, approximation, m_SharedMemory);
     }
   }
 }

@@ -37,15 +37,15 @@ bool
 DividesLines(LineMethod method)
 {
   return method == LineMethod::OverlappingTiles || method == LineMethod::Partition || method == LineMethod::Stream ||
-         method == LineMethod::StreamPartition;
+         method == LineMethod::StripPartition;
 }
 
 void
 CheckStream(const LineSchedule & schedule, const LineProblem & problem)
 {
-  EXPECT_EQ(problem.NumberOfPolePairs, StreamPolePairs);
+  EXPECT_EQ(problem.NumberOfPolePairs, StripPolePairs);
   EXPECT_EQ(schedule.Step, ChunkLength);
-  EXPECT_TRUE(schedule.Method == LineMethod::StreamPartition ||
+  EXPECT_TRUE(schedule.Method == LineMethod::StripPartition ||
               static_cast<double>(schedule.LookAhead * ChunkLength) >= GetWindowInPixels(problem) ||
               schedule.LookAhead + 1 >= schedule.NumberOfTiles);
   EXPECT_LE(schedule.LookAhead, MaximumLookAhead);
@@ -75,7 +75,7 @@ CheckSchedule(const LineSchedule & schedule, const LineProblem & problem)
   ASSERT_GT(schedule.Segments, 0u);
   EXPECT_GE(schedule.NumberOfTiles * schedule.Step, problem.Length);
   EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, problem.Length);
-  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StripPartition)
   {
     CheckStream(schedule, problem);
     return;
@@ -158,7 +158,7 @@ TEST(GaussianLineSchedule, PartsOfALineLookAsFarAheadAsTheLine)
       EXPECT_EQ(schedule.LookAhead, whole.LookAhead);
       // States come from outside by scans alone.
       EXPECT_TRUE(whole.LookAhead > 0 || schedule.Method == LineMethod::Partition ||
-                  schedule.Method == LineMethod::StreamPartition);
+                  schedule.Method == LineMethod::StripPartition);
       EXPECT_EQ(whole.Method == LineMethod::Stream, schedule.Method == LineMethod::Stream);
     }
   });
@@ -214,7 +214,7 @@ TEST(GaussianLineSchedule, LinePartsHoldEverySegmentAndLeaveFewLanesIdle)
   {
     for (unsigned int segments = 1; segments <= 512; ++segments)
     {
-      const LineParts    parts = GetLineParts(segments, pairs);
+      const WarpShares   parts = GetWarpShares(segments, pairs);
       const unsigned int lanes = parts.Width * parts.Number;
       EXPECT_EQ(parts.Width & (parts.Width - 1), 0u) << segments;
       EXPECT_LE(parts.Width, WarpSize) << segments;
@@ -229,7 +229,7 @@ TEST(GaussianLineSchedule, LinePartsHoldEverySegmentAndLeaveFewLanesIdle)
       EXPECT_LT(lanes - segments, parts.Width) << segments;
       // Lanes of a part hand over a state each; smaller parts than warps are few.
       EXPECT_TRUE(parts.Number == 1 || parts.Width >= 2 * pairs) << segments;
-      EXPECT_TRUE(parts.Number <= MaximumLineParts || parts.Width == WarpSize) << segments;
+      EXPECT_TRUE(parts.Number <= MaximumWarpShares || parts.Width == WarpSize) << segments;
       if (segments >= 2 * WarpSize)
       {
         EXPECT_LE(lanes - segments, lanes / 5) << segments;

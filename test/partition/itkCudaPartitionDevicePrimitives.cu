@@ -25,11 +25,11 @@ struct ValueAt
   }
 };
 
-/** Calls function(processor) with the processor of an image of one pixel. Arrays for which the heap has no room lie in
+/** Calls function(executor) with the executor of an image of one pixel. Arrays for which the heap has no room lie in
  * blocks of their own. */
 template <typename TFunction>
 void
-WithProcessor(int device, size_t heapBytes, const TFunction & function)
+WithExecutor(int device, size_t heapBytes, const TFunction & function)
 {
   const DeviceGuard            guard(device);
   const StreamLease            stream(device);
@@ -42,7 +42,7 @@ WithProcessor(int device, size_t heapBytes, const TFunction & function)
   input.Image.Size.fill(1);
   input.Image.Stride.fill(1);
   const region::DeviceSums sums(region::Samples(input, law, region::Threads(1)), 0, device);
-  function(DeviceProcessor(sums, false, heapBytes, stream));
+  function(DeviceExecutor(sums, false, heapBytes, stream));
 }
 } // namespace
 
@@ -50,12 +50,12 @@ std::vector<uint32_t>
 SumOnDevice(const std::vector<uint32_t> & values, int device)
 {
   std::vector<uint32_t> sums(values.size() + 1);
-  WithProcessor(device, 0, [&](const DeviceProcessor & processor) {
-    const auto in = processor.Upload(values.data(), values.size());
-    const auto out = processor.Allocate<uint32_t>(sums.size());
-    processor.Fill(out.Get(), sums.size(), 0xab);
-    processor.Sum(ValueAt{ in.Get() }, values.size(), out.Get());
-    processor.Download(out.Get(), sums.size(), sums.data());
+  WithExecutor(device, 0, [&](const DeviceExecutor & executor) {
+    const auto in = executor.Upload(values.data(), values.size());
+    const auto out = executor.Allocate<uint32_t>(sums.size());
+    executor.Fill(out.Get(), sums.size(), 0xab);
+    executor.ExclusiveScan(ValueAt{ in.Get() }, values.size(), out.Get());
+    executor.Download(out.Get(), sums.size(), sums.data());
   });
   return sums;
 }
@@ -64,10 +64,10 @@ uint32_t
 SumAndReadOnDevice(const std::vector<uint32_t> & values, int device)
 {
   uint32_t sum = 0;
-  WithProcessor(device, 0, [&](const DeviceProcessor & processor) {
-    const auto in = processor.Upload(values.data(), values.size());
-    const auto out = processor.Allocate<uint32_t>(values.size() + 1);
-    sum = processor.SumAndRead(ValueAt{ in.Get() }, values.size(), out.Get());
+  WithExecutor(device, 0, [&](const DeviceExecutor & executor) {
+    const auto in = executor.Upload(values.data(), values.size());
+    const auto out = executor.Allocate<uint32_t>(values.size() + 1);
+    sum = executor.ExclusiveScanAndRead(ValueAt{ in.Get() }, values.size(), out.Get());
   });
   return sum;
 }
@@ -76,21 +76,21 @@ std::vector<std::vector<uint8_t>>
 FillOnDevice(const std::vector<size_t> & sizes, const std::vector<ByteFill> & fills, size_t heapBytes, int device)
 {
   std::vector<std::vector<uint8_t>> results;
-  WithProcessor(device, heapBytes, [&](const DeviceProcessor & processor) {
-    std::vector<DeviceProcessor::Array<uint8_t>> arrays;
+  WithExecutor(device, heapBytes, [&](const DeviceExecutor & executor) {
+    std::vector<DeviceExecutor::Array<uint8_t>> arrays;
     for (const size_t size : sizes)
     {
-      arrays.push_back(processor.Allocate<uint8_t>(size));
-      processor.Fill(arrays.back().Get(), size, 0);
+      arrays.push_back(executor.Allocate<uint8_t>(size));
+      executor.Fill(arrays.back().Get(), size, 0);
     }
     for (const ByteFill & fill : fills)
     {
-      processor.Fill(arrays[fill.Array].Get() + fill.Begin, fill.Number, fill.Byte);
+      executor.Fill(arrays[fill.Array].Get() + fill.Begin, fill.Number, fill.Byte);
     }
     for (size_t i = 0; i < sizes.size(); ++i)
     {
       results.emplace_back(sizes[i]);
-      processor.Download(arrays[i].Get(), sizes[i], results.back().data());
+      executor.Download(arrays[i].Get(), sizes[i], results.back().data());
     }
   });
   return results;
@@ -100,13 +100,13 @@ SortedKeys
 SortOnDevice(const std::vector<uint64_t> & keys, int bits, int device)
 {
   SortedKeys result{ std::vector<uint64_t>(keys.size()), std::vector<uint32_t>(keys.size()) };
-  WithProcessor(device, 0, [&](const DeviceProcessor & processor) {
-    const auto in = processor.Upload(keys.data(), keys.size());
-    const auto sorted = processor.Allocate<uint64_t>(keys.size());
-    const auto places = processor.Allocate<uint32_t>(keys.size());
-    processor.SortPlaces(in.Get(), keys.size(), bits, sorted.Get(), places.Get());
-    processor.Download(sorted.Get(), keys.size(), result.Keys.data());
-    processor.Download(places.Get(), keys.size(), result.Places.data());
+  WithExecutor(device, 0, [&](const DeviceExecutor & executor) {
+    const auto in = executor.Upload(keys.data(), keys.size());
+    const auto sorted = executor.Allocate<uint64_t>(keys.size());
+    const auto places = executor.Allocate<uint32_t>(keys.size());
+    executor.ArgSort(in.Get(), keys.size(), bits, sorted.Get(), places.Get());
+    executor.Download(sorted.Get(), keys.size(), result.Keys.data());
+    executor.Download(places.Get(), keys.size(), result.Places.data());
   });
   return result;
 }

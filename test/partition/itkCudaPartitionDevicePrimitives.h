@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-// What the processor of a device does beside loops, for tests that compare it with the standard library.
+// What the executor of a device does beside executor, for tests that compare it with the standard library.
 namespace itk::cuda::partition
 {
 struct SortedKeys
@@ -19,7 +19,7 @@ struct SortedKeys
 std::vector<uint32_t>
 SumOnDevice(const std::vector<uint32_t> & values, int device);
 
-/** What SumAndRead() returns. \exception CudaError */
+/** What ExclusiveScanAndRead() returns. \exception CudaError */
 uint32_t
 SumAndReadOnDevice(const std::vector<uint32_t> & values, int device);
 

@@ -319,12 +319,12 @@ TEST(PartitionReservation, KeysOrderByGainThenNumber)
   Random random(4);
   for (int i = 0; i < 10000; ++i)
   {
-    const double first = -0.01 - std::exp(0.001 * Draw(random, 20000) - 5.0);
-    const double second = Draw(random, 3) == 0 ? first : -0.01 - std::exp(0.001 * Draw(random, 20000) - 5.0);
-    const Bid    x{ first, static_cast<uint32_t>(Draw(random, 100)), {} };
-    const Bid    y{ second, static_cast<uint32_t>(Draw(random, 100)), {} };
-    const auto   a = static_cast<float>(first);
-    const auto   b = static_cast<float>(second);
+    const double         first = -0.01 - std::exp(0.001 * Draw(random, 20000) - 5.0);
+    const double         second = Draw(random, 3) == 0 ? first : -0.01 - std::exp(0.001 * Draw(random, 20000) - 5.0);
+    const RankedProposal x{ first, static_cast<uint32_t>(Draw(random, 100)), {} };
+    const RankedProposal y{ second, static_cast<uint32_t>(Draw(random, 100)), {} };
+    const auto           a = static_cast<float>(first);
+    const auto           b = static_cast<float>(second);
     EXPECT_EQ(x.GetKey() < y.GetKey(), a < b || (a == b && x.Id < y.Id));
   }
 }
@@ -336,25 +336,25 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
   const itk::cuda::region::Threads threads(3);
   for (int round = 0; round < 50; ++round)
   {
-    std::vector<Bid>                         bids;
+    std::vector<RankedProposal>              proposals;
     std::vector<std::array<LatticePoint, 3>> triangles;
     for (uint32_t i = 0; i < 300; ++i)
     {
       const LatticePoint a{ Draw(random, 190), Draw(random, 90) };
       triangles.push_back({ a, { a.X + Draw(random, 10), a.Y + Draw(random, 10) }, { a.X + Draw(random, 10), a.Y } });
-      bids.push_back({ -1.0 - Draw(random, 20), i, {} });
+      proposals.push_back({ -1.0 - Draw(random, 20), i, {} });
     }
     const auto wins = reservation.Decide(
-      bids,
+      proposals,
       [&](size_t i, const auto & function) {
         return ForCellsOfTriangle(reservation.GetLayout(), triangles[i][0], triangles[i][1], triangles[i][2], function);
       },
       threads);
     std::set<size_t> taken;
     size_t           best = 0;
-    for (size_t i = 0; i < bids.size(); ++i)
+    for (size_t i = 0; i < proposals.size(); ++i)
     {
-      best = bids[i].GetKey() < bids[best].GetKey() ? i : best;
+      best = proposals[i].GetKey() < proposals[best].GetKey() ? i : best;
       if (wins[i] != 0)
       {
         for (const size_t cell : CellsOf(reservation.GetLayout(), triangles[i][0], triangles[i][1], triangles[i][2]))

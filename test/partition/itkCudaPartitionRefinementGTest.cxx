@@ -4,7 +4,7 @@
 #include "partition/map/MapSearch.h"
 #include "partition/itkCudaPartitionMapTestCase.h"
 #include "partition/Scene.h"
-#include "partition/itkCudaPartitionTestProcessor.h"
+#include "partition/itkCudaPartitionTestExecutor.h"
 
 #include <gtest/gtest.h>
 
@@ -183,11 +183,14 @@ TEST(PartitionRefinement, WithoutMergingEveryRegionStays)
   });
 }
 
-/** The bids that may win, as a Round in the loops of a device decides. */
+/** The proposals that may win, as a Round in the executor of a device decides. */
 std::vector<size_t>
-AdmitInLoops(const MapData & map, const Model & model, const RefinementPlan & plan, const std::vector<Bid> & bids)
+AcceptOnExecutor(const MapData &                     map,
+                 const Model &                       model,
+                 const RefinementPlan &              plan,
+                 const std::vector<RankedProposal> & proposals)
 {
-  using Atomics = itk::cuda::test::TestProcessor::Atomics;
+  using Atomics = itk::cuda::test::TestExecutor::Atomics;
   std::vector<Moments>    regions = map.Regions;
   std::vector<uint8_t>    isRegion = map.IsRegion;
   std::vector<LinearForm> tangents(regions.size());
@@ -215,14 +218,14 @@ AdmitInLoops(const MapData & map, const Model & model, const RefinementPlan & pl
     steps::BeginMapRound{ view }(region);
   }
   const Round<NoPixels, Atomics> round(view, {});
-  for (const Bid & bid : bids)
+  for (const RankedProposal & bid : proposals)
   {
-    round.AddLosses(bid);
+    round.AddPixelLoss(bid);
   }
   std::vector<size_t> admitted;
-  for (size_t i = 0; i < bids.size(); ++i)
+  for (size_t i = 0; i < proposals.size(); ++i)
   {
-    if (round.Admits(bids[i]))
+    if (round.Accepts(proposals[i]))
     {
       admitted.push_back(i);
     }
@@ -240,15 +243,16 @@ TEST(PartitionRefinement, WinnersTogetherLeaveARegionItsPixels)
   Refinement           refinement(data, image.GetLevel(), image.Description, plan, OneThread);
   ASSERT_EQ(data.Regions[1].Count, 30);
   const auto winnersOf = [&](const std::vector<int64_t> & losses) {
-    std::vector<Bid> bids;
+    std::vector<RankedProposal> proposals;
     for (size_t i = 0; i < losses.size(); ++i)
     {
-      bids.push_back({ -1.0 - static_cast<double>(i % 3), static_cast<uint32_t>(i), {} });
-      bids.back().Counts.Add(1, -losses[i]);
-      bids.back().Counts.Add(2, losses[i]);
+      proposals.push_back({ -1.0 - static_cast<double>(i % 3), static_cast<uint32_t>(i), {} });
+      proposals.back().Counts.Add(1, -losses[i]);
+      proposals.back().Counts.Add(2, losses[i]);
     }
-    const auto winners = refinement.ChooseWinners(bids, [](size_t i, const auto & function) { return function(i); });
-    EXPECT_EQ(AdmitInLoops(data, image.Description, plan, bids), winners);
+    const auto winners =
+      refinement.ChooseWinners(proposals, [](size_t i, const auto & function) { return function(i); });
+    EXPECT_EQ(AcceptOnExecutor(data, image.Description, plan, proposals), winners);
     return winners;
   };
   using Winners = std::vector<size_t>;
@@ -533,21 +537,21 @@ TEST(PartitionRefinement, LongChainsAreCut)
   EXPECT_EQ(counts.Segments, 1u);
 }
 
-using Grids = itk::cuda::test::TestProcessor::Grids;
+using Grids = itk::cuda::test::TestExecutor::Grids;
 
-/** The search of a map as loops, whose passes run in a random order. */
+/** The search of a map as executor, whose passes run in a random order. */
 class LoopSearch
 {
 public:
   LoopSearch(const MapCase & image, size_t largestPart, uint64_t seed, Grids grids = Grids::Always)
     : m_Image(image)
     , m_Scene(image.GetLevel(), image.GetSamples())
-    , m_Processor(m_Scene, seed, grids)
-    , Map(m_Processor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
+    , m_Executor(m_Scene, seed, grids)
+    , Map(m_Executor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
   {
     const LabelMap & labels = image.Labels;
-    Map.StartFrom(m_Processor.Upload(labels.Labels.data(), labels.Labels.size()),
-                  m_Processor.Upload(labels.Regions.data(), labels.Regions.size()),
+    Map.StartFrom(m_Executor.Upload(labels.Labels.data(), labels.Labels.size()),
+                  m_Executor.Upload(labels.Regions.data(), labels.Regions.size()),
                   labels.Regions.size() - 1);
   }
 
@@ -557,19 +561,19 @@ public:
   {
     std::vector<uint32_t> numbers(m_Image.Labels.Regions.size());
     std::iota(numbers.begin(), numbers.end(), 0u);
-    std::vector<uint32_t>                           labels(m_Image.Labels.Labels.size(), 0xcdcdcdcdu);
-    const MapRaster<itk::cuda::test::TestProcessor> raster(Map.GetMap());
+    std::vector<uint32_t>                          labels(m_Image.Labels.Labels.size(), 0xcdcdcdcdu);
+    const MapRaster<itk::cuda::test::TestExecutor> raster(Map.GetMap());
     raster.Write(numbers.data(), labels.data(), static_cast<size_t>(m_Image.Width));
     return labels;
   }
 
 private:
-  const MapCase &                      m_Image;
-  const Scene                          m_Scene;
-  const itk::cuda::test::TestProcessor m_Processor;
+  const MapCase &                     m_Image;
+  const Scene                         m_Scene;
+  const itk::cuda::test::TestExecutor m_Executor;
 
 public:
-  MapSearch<itk::cuda::test::TestProcessor> Map;
+  MapSearch<itk::cuda::test::TestExecutor> Map;
 };
 
 /** The same map in each iteration as on the host, and the same labels in the end. */

@@ -8,7 +8,7 @@
 #include "partition/result/Result.h"
 #include "partition/executor/ArrayMemory.h"
 #include "partition/itkCudaPartitionTestCase.h"
-#include "partition/itkCudaPartitionTestProcessor.h"
+#include "partition/itkCudaPartitionTestExecutor.h"
 
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-// The search for labels as the device runs it, with the passes of its loops in a random order, gives the labels and the
-// sums of the host's search to the byte.
+// The search for labels as the device runs it, with the passes of its executor in a random order, gives the labels and
+// the sums of the host's search to the byte.
 namespace
 {
 using itk::CudaComponentType;
@@ -44,8 +44,8 @@ using itk::cuda::test::MakeView;
 using itk::cuda::test::NameOf;
 using itk::cuda::test::PartitionCase;
 using itk::cuda::test::PreparedCase;
-using itk::cuda::test::TestProcessor;
-using Search = LabelSearch<TestProcessor>;
+using itk::cuda::test::TestExecutor;
+using Search = LabelSearch<TestExecutor>;
 
 void
 ExpectMap(const Search & search, const LabelMap & expected, const std::string & name)
@@ -58,15 +58,15 @@ ExpectMap(const Search & search, const LabelMap & expected, const std::string & 
 
 /** Shapes and neighbours of the regions, as the host finds them. */
 void
-CompareSummaries(const TestProcessor & processor,
-                 const PreparedCase &  prepared,
-                 const LabelMap &      map,
-                 const std::string &   name)
+CompareSummaries(const TestExecutor & executor,
+                 const PreparedCase & prepared,
+                 const LabelMap &     map,
+                 const std::string &  name)
 {
   using namespace itk::cuda::partition;
   const LabelSummary expected = SummarizeLabels(prepared.Scene, map, prepared.Work);
   const LabelSummary actual =
-    SummarizeLabels(processor, PixelLabels{ { map.Width }, map.Labels.data() }, map.Labels.size(), map.Regions);
+    SummarizeLabels(executor, PixelLabels{ { map.Width }, map.Labels.data() }, map.Labels.size(), map.Regions);
   EXPECT_TRUE(expected.Sums == actual.Sums) << name;
   ASSERT_EQ(expected.Links.size(), actual.Links.size()) << name;
   for (size_t i = 0; i < expected.Links.size(); ++i)
@@ -87,29 +87,29 @@ CompareSummaries(const TestProcessor & processor,
 void
 CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, const std::string & name)
 {
-  const PreparedCase  prepared(image);
-  const TestProcessor processor(prepared.Scene, seed, TestProcessor::AllGrids[seed % 3]);
-  Search              search(processor, prepared.Model, image.Width, image.Height);
+  const PreparedCase prepared(image);
+  const TestExecutor executor(prepared.Scene, seed, TestExecutor::AllGrids[seed % 3]);
+  Search             search(executor, prepared.Model, image.Width, image.Height);
   ASSERT_TRUE(search.Search(blockSize, {})) << name;
   const LabelMap expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
   ExpectMap(search, expected, name);
-  CompareSummaries(processor, prepared, expected, name);
+  CompareSummaries(executor, prepared, expected, name);
 }
 
 void
 CompareGivenLabels(const PartitionCase & image, std::vector<uint32_t> labels, uint64_t seed, const std::string & name)
 {
-  const PreparedCase             prepared(image);
-  const TestProcessor            processor(prepared.Scene, seed);
-  Search                         search(processor, prepared.Model, image.Width, image.Height);
-  TestProcessor::Array<uint32_t> given(labels.size());
+  const PreparedCase            prepared(image);
+  const TestExecutor            executor(prepared.Scene, seed);
+  Search                        search(executor, prepared.Model, image.Width, image.Height);
+  TestExecutor::Array<uint32_t> given(labels.size());
   std::copy(labels.begin(), labels.end(), given.Get());
   search.StartFrom(std::move(given));
   const auto view = MakeView(
     labels.data(), CudaComponentType::UInt, static_cast<size_t>(image.Width), static_cast<size_t>(image.Height));
   const LabelMap expected = MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work);
   ExpectMap(search, expected, name);
-  CompareSummaries(processor, prepared, expected, name);
+  CompareSummaries(executor, prepared, expected, name);
 }
 
 PartitionCase
@@ -128,18 +128,18 @@ MakeConstantCase(NoiseLaw law, int32_t width, int32_t height, uint16_t value)
 void
 CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std::string & name)
 {
-  const PartitionCase            image = MakeConstantCase(NoiseLaw::Gamma, 1, 1, 1);
-  const PreparedCase             prepared(image);
-  const TestProcessor            processor(prepared.Scene, 0);
-  std::map<uint64_t, uint32_t>   expected;
-  std::map<uint64_t, uint32_t>   found;
-  std::vector<uint32_t>          slots;
-  const EdgeTable<TestProcessor> table(processor, edges.size());
-  const size_t                   size = EdgeTableView::GetSize(edges.size());
+  const PartitionCase           image = MakeConstantCase(NoiseLaw::Gamma, 1, 1, 1);
+  const PreparedCase            prepared(image);
+  const TestExecutor            executor(prepared.Scene, 0);
+  std::map<uint64_t, uint32_t>  expected;
+  std::map<uint64_t, uint32_t>  found;
+  std::vector<uint32_t>         slots;
+  const EdgeTable<TestExecutor> table(executor, edges.size());
+  const size_t                  size = EdgeTableView::GetSize(edges.size());
   for (const auto & [key, cracks] : edges)
   {
     expected[key] += cracks;
-    const auto place = table.View().Add<TestProcessor::Atomics>(key, cracks, size);
+    const auto place = table.View().Add<TestExecutor::Atomics>(key, cracks, size);
     ASSERT_LT(place.Slot, size) << name;
     if (place.IsNew)
     {
@@ -194,13 +194,13 @@ TEST(CudaPartitionSearch, OneRegionOfManyBlocksTakesFewRounds)
   {
     const PartitionCase image = MakeRandomCase(law, 200, 160, 0, engine);
     CompareSearch(image, 2, engine(), Describe(image, 2));
-    const PreparedCase  prepared(image);
-    const TestProcessor processor(prepared.Scene, engine());
-    Search              search(processor, prepared.Model, image.Width, image.Height);
+    const PreparedCase prepared(image);
+    const TestExecutor executor(prepared.Scene, engine());
+    Search             search(executor, prepared.Model, image.Width, image.Height);
     ASSERT_TRUE(search.Search(2, {}));
-    const TestProcessor::Counts & counts = processor.GetCounts();
-    // Two loops a round, and those of three sizes of cells, which are 49 at most each.
-    std::cout << NameOf(law) << ": " << counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids << " loops\n";
+    const TestExecutor::Counts & counts = executor.GetCounts();
+    // Two executor a round, and those of three sizes of cells, which are 49 at most each.
+    std::cout << NameOf(law) << ": " << counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids << " executor\n";
     EXPECT_LE(counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids, 250u) << NameOf(law);
   }
 }
@@ -254,10 +254,10 @@ TEST(CudaPartitionSearch, AStopLeavesAnUnfinishedSearch)
   std::mt19937_64     engine(itk::cuda::test::PrintSeed(814));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 50, 40, 5, engine);
   const PreparedCase  prepared(image);
-  const TestProcessor processor(prepared.Scene, engine());
+  const TestExecutor  executor(prepared.Scene, engine());
   int                 reports = 0;
   float               last = 0.0f;
-  Search              whole(processor, prepared.Model, image.Width, image.Height);
+  Search              whole(executor, prepared.Model, image.Width, image.Height);
   EXPECT_TRUE(whole.Search(4, [&](float share) {
     EXPECT_GE(share, last);
     EXPECT_LE(share, 1.0f);
@@ -268,7 +268,7 @@ TEST(CudaPartitionSearch, AStopLeavesAnUnfinishedSearch)
   for (int stop = 0; stop < reports; ++stop)
   {
     int    left = stop;
-    Search search(processor, prepared.Model, image.Width, image.Height);
+    Search search(executor, prepared.Model, image.Width, image.Height);
     EXPECT_FALSE(search.Search(4, [&left](float) { return left-- > 0; })) << stop;
   }
 }
@@ -313,34 +313,34 @@ TEST(CudaPartitionSearch, ATableTakesKeysThatAllWantOneSlot)
 
 TEST(CudaPartitionShareOfDevice, CountsThoseThatLive)
 {
-  using itk::cuda::partition::ShareOfDevice;
-  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 0u);
-  const ShareOfDevice first(0);
-  const ShareOfDevice other(1);
-  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 1u);
+  using itk::cuda::partition::ConcurrentRuns;
+  EXPECT_EQ(ConcurrentRuns::CountOf(0), 0u);
+  const ConcurrentRuns first(0);
+  const ConcurrentRuns other(1);
+  EXPECT_EQ(ConcurrentRuns::CountOf(0), 1u);
   {
-    const ShareOfDevice second(0);
-    EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 2u);
+    const ConcurrentRuns second(0);
+    EXPECT_EQ(ConcurrentRuns::CountOf(0), 2u);
   }
-  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 1u);
-  EXPECT_EQ(ShareOfDevice::CountSharersOf(1), 1u);
-  const ShareOfDevice beyond(1000000); // has a count too
-  EXPECT_EQ(ShareOfDevice::CountSharersOf(1000000), 1u);
+  EXPECT_EQ(ConcurrentRuns::CountOf(0), 1u);
+  EXPECT_EQ(ConcurrentRuns::CountOf(1), 1u);
+  const ConcurrentRuns beyond(1000000); // has a count too
+  EXPECT_EQ(ConcurrentRuns::CountOf(1000000), 1u);
 }
 
 TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
 {
-  // Some hundred rounds of three loops, most of them over few edges. A loop is a launch on a device, and a read makes
-  // the host wait: one comes after a series of rounds, whose number depends on the image.
+  // Some hundred rounds of three executor, most of them over few edges. A loop is a launch on a device, and a read
+  // makes the host wait: one comes after a series of rounds, whose number depends on the image.
   std::mt19937_64     engine(itk::cuda::test::PrintSeed(816));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 700, 600, 30, engine);
   const PreparedCase  prepared(image);
-  const TestProcessor processor(prepared.Scene, engine());
-  Search              search(processor, prepared.Model, image.Width, image.Height);
+  const TestExecutor  executor(prepared.Scene, engine());
+  Search              search(executor, prepared.Model, image.Width, image.Height);
   ASSERT_TRUE(search.Search(4, {}));
   // The regions that are left get new numbers several times.
   ExpectMap(search, MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work).Map, "many rounds");
-  const TestProcessor::Counts & counts = processor.GetCounts();
+  const TestExecutor::Counts & counts = executor.GetCounts();
   EXPECT_LE(20 * counts.Reads, counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids);
   EXPECT_LE(counts.Loops + counts.Fills + counts.Sums + counts.Allocations, 5000u);
   EXPECT_GT(counts.LoopsInBlocks, 0u);
@@ -355,11 +355,11 @@ TEST(CudaPartitionSearch, MemoryIsThatOfTheEstimateAndAtMost30BytesAPixel)
     {
       PartitionCase image = MakeRandomCase(law, 350, 260, 8, engine);
       AddMask(image, engine);
-      const PreparedCase  prepared(image);
-      const TestProcessor processor(prepared.Scene, 0);
-      Search              search(processor, prepared.Model, image.Width, image.Height);
+      const PreparedCase prepared(image);
+      const TestExecutor executor(prepared.Scene, 0);
+      Search             search(executor, prepared.Model, image.Width, image.Height);
       ASSERT_TRUE(search.Search(blockSize, {}));
-      EXPECT_LE(processor.GetPeakOfBytes(), GetLabelSearchBytes(350, 260, static_cast<size_t>(blockSize)) + 1024)
+      EXPECT_LE(executor.GetPeakOfBytes(), GetLabelSearchBytes(350, 260, static_cast<size_t>(blockSize)) + 1024)
         << Describe(image, blockSize);
     }
   }

@@ -459,9 +459,9 @@ TEST(PartitionedGaussian, PartsOfALineHaveTheBitsOfTheWhole)
       FilterLine(plan, { 0, sigma, 1, 1 }, x.data(), whole.data(), length);
       for (const size_t step : { size_t{ 1 }, size_t{ 7 }, size_t{ 512 }, size_t{ 1024 }, length })
       {
-        std::vector<float>   y(length);
-        const Stretch<float> line{ x.data(), y.data(), 1, length, x.front() };
-        Sweep<float>         sweep;
+        std::vector<float>       y(length);
+        const StridedSpan<float> line{ x.data(), y.data(), 1, length, x.front() };
+        Sweep<float>             sweep;
         for (size_t begin = 0; begin < length; begin += step)
         {
           SweepPartForward<16>(line, begin, std::min(length, begin + step), c, sweep);

@@ -19,7 +19,7 @@ constexpr void (*noKernel)(int) = nullptr;
 
 TEST_F(CudaLaunchGpu, Shared_memory_that_was_not_granted_is_asked_for_again)
 {
-  SharedMemoryGrant grant;
+  SharedMemoryOptIn grant;
   for (unsigned int attempt = 0; attempt < 3; ++attempt)
   {
     FaultHook::FailCall(1, cudaErrorUnknown);

@@ -75,10 +75,10 @@ RunWhole(const CudaGaussianPlan & plan, const SlabImage & input, CudaComponentTy
 }
 
 CudaSlabOptions
-MakeDeviceOptions(size_t chunksPerSlab, size_t lanes = 1)
+MakeDeviceOptions(size_t chunksPerSlab, size_t queues = 1)
 {
   CudaSlabOptions options;
-  options.Devices.assign(lanes, 0);
+  options.Devices.assign(queues, 0);
   options.ChunksPerSlab = chunksPerSlab;
   return options;
 }
@@ -91,7 +91,7 @@ FindDifference(const SlabImage & a, const SlabImage & b)
 }
 
 void
-ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab, const std::vector<size_t> & lanes)
+ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab, const std::vector<size_t> & queues)
 {
   const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
   const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
@@ -100,9 +100,9 @@ ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab,
   const size_t sweeps = shape.NeedsAllChunks ? 2 : 1;
   for (const size_t chunks : chunksPerSlab)
   {
-    for (const size_t number : lanes)
+    for (const size_t number : queues)
     {
-      SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", lanes: " + std::to_string(number));
+      SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", queues: " + std::to_string(number));
       SlabEnds             ends(test.Plan, input, test.OutputType);
       const CudaSlabReport report = ends.Run(MakeDeviceOptions(chunks, number));
       EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size());
@@ -237,11 +237,11 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInLargeSlabs)
   SlabImage       source = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
   const SlabImage expected = RunWhole(test.Plan, source, CudaComponentType::Float);
   const size_t    pinned = CudaFiltersConfiguration::GetPinnedBytesInUse();
-  for (const size_t lanes : { 1, 2 })
+  for (const size_t queues : { 1, 2 })
   {
     SlabImage  output = MakeSlabOutput(test.Plan, source, CudaComponentType::Float);
     const auto run = [&](const CudaProgressFunction & progress) {
-      CudaGaussianFilterSlabs(test.Plan, source.GetView(), output.GetView(), MakeDeviceOptions(1, lanes), progress);
+      CudaGaussianFilterSlabs(test.Plan, source.GetView(), output.GetView(), MakeDeviceOptions(1, queues), progress);
     };
     for (const float last : { 0.1f, 0.5f, 0.9f })
     {
@@ -251,13 +251,13 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInLargeSlabs)
           throw std::runtime_error("stop");
         }
       };
-      EXPECT_THROW(run(stop), std::runtime_error) << lanes << " lanes, behind " << last;
-      EXPECT_EQ(CudaFiltersConfiguration::GetPinnedBytesInUse(), pinned) << lanes << " lanes, behind " << last;
+      EXPECT_THROW(run(stop), std::runtime_error) << queues << " queues, behind " << last;
+      EXPECT_EQ(CudaFiltersConfiguration::GetPinnedBytesInUse(), pinned) << queues << " queues, behind " << last;
     }
     output = MakeSlabOutput(test.Plan, source, CudaComponentType::Float);
     run(nullptr);
-    EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << lanes << " lanes";
-    EXPECT_EQ(CudaFiltersConfiguration::GetPinnedBytesInUse(), pinned) << lanes << " lanes";
+    EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << queues << " queues";
+    EXPECT_EQ(CudaFiltersConfiguration::GetPinnedBytesInUse(), pinned) << queues << " queues";
   }
 }
 
@@ -281,7 +281,7 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeFromViewToViewAndInPlace)
   {
     for (const auto type : { CudaComponentType::Float, CudaComponentType::Short })
     {
-      for (const size_t lanes : { 1, 3 })
+      for (const size_t queues : { 1, 3 })
       {
         SlabCase test = MakeSmoothingCase(1500, sigma);
         test.Size = { { 128, 64, 1500, 1 } };
@@ -290,14 +290,14 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeFromViewToViewAndInPlace)
         SlabImage            output = MakeSlabOutput(test.Plan, input, type);
         const auto           before = cuda::GetTransferCounts();
         const CudaSlabReport report =
-          CudaGaussianFilterSlabs(test.Plan, input.GetView(), output.GetView(), MakeDeviceOptions(1, lanes), nullptr);
+          CudaGaussianFilterSlabs(test.Plan, input.GetView(), output.GetView(), MakeDeviceOptions(1, queues), nullptr);
         const auto after = cuda::GetTransferCounts();
         EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size());
         EXPECT_EQ(after.UploadedBytes - before.UploadedBytes, report.BytesUp);
         EXPECT_EQ(after.DownloadedBytes - before.DownloadedBytes, report.BytesDown);
         EXPECT_EQ(report.BytesUp, (sigma < 30 ? 1 : 2) * input.Bytes.size());
         EXPECT_EQ(report.BytesDown, input.Bytes.size());
-        CudaGaussianFilterSlabs(test.Plan, input.GetView(), input.GetView(), MakeDeviceOptions(0, lanes), nullptr);
+        CudaGaussianFilterSlabs(test.Plan, input.GetView(), input.GetView(), MakeDeviceOptions(0, queues), nullptr);
         EXPECT_EQ(FindDifference(input, expected), expected.Bytes.size());
       }
     }
@@ -434,10 +434,10 @@ TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)
 
 /** Bytes of the first and of the last run. */
 std::pair<size_t, size_t>
-ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t lanes)
+ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t queues)
 {
   SCOPED_TRACE(test.Name + ", types " + std::to_string(static_cast<int>(test.InputType)) + " and " +
-               std::to_string(static_cast<int>(test.OutputType)) + ", lanes: " + std::to_string(lanes));
+               std::to_string(static_cast<int>(test.OutputType)) + ", queues: " + std::to_string(queues));
   const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
   const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
   PoisonDeviceMemory(size_t{ 16 } << 20);
@@ -447,7 +447,7 @@ ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t lanes)
   CudaFiltersConfiguration::SetDeviceMemoryResource(CountingMemory::Allocate, CountingMemory::Release, &memory);
   const auto run = [&](size_t limit) {
     memory.Most = 0;
-    CudaSlabOptions options = MakeDeviceOptions(1, lanes);
+    CudaSlabOptions options = MakeDeviceOptions(1, queues);
     options.DeviceMemoryLimit = limit;
     SlabEnds             ends(test.Plan, input, test.OutputType);
     const CudaSlabReport report = ends.Run(options);
@@ -487,9 +487,9 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeWithAnyMemoryForAllTypes)
         test.Size[1] = 45;
         test.InputType = from;
         test.OutputType = to;
-        for (const size_t lanes : { 1, 2 })
+        for (const size_t queues : { 1, 2 })
         {
-          const auto [most, least] = ExpectSameBitsWithAnyMemory(test, lanes);
+          const auto [most, least] = ExpectSameBitsWithAnyMemory(test, queues);
           EXPECT_LT(least, most);
         }
       }

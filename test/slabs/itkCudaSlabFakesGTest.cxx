@@ -59,16 +59,16 @@ RunWhole(const CudaGaussianPlan & plan, const SlabImage & input, CudaComponentTy
 }
 
 CudaSlabOptions
-MakeDeviceOptions(size_t chunksPerSlab, size_t lanes)
+MakeDeviceOptions(size_t chunksPerSlab, size_t queues)
 {
   CudaSlabOptions options;
-  options.Devices.assign(lanes, 0);
+  options.Devices.assign(queues, 0);
   options.ChunksPerSlab = chunksPerSlab;
   return options;
 }
 
 void
-ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const std::vector<size_t> & lanes)
+ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const std::vector<size_t> & queues)
 {
   test.InputType = CudaComponentType::Double;
   const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
@@ -77,9 +77,9 @@ ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const s
   const size_t    sweeps = shape.NeedsAllChunks ? 2 : 1;
   for (const size_t chunks : chunksPerSlab)
   {
-    for (const size_t number : lanes)
+    for (const size_t number : queues)
     {
-      SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", lanes: " + std::to_string(number));
+      SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", queues: " + std::to_string(number));
       SlabEnds ends(test.Plan, input, test.OutputType);
       GetMostFakeBytes();
       const CudaSlabReport report = ends.Run(MakeDeviceOptions(chunks, number));
@@ -143,17 +143,17 @@ TEST_F(SlabFakes, GiveTheBitsOfTheWholeInSlabsThatAreChosen)
 
 /** Bytes of the first and of the last run. */
 std::pair<size_t, size_t>
-ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t chunksPerSlab, size_t lanes)
+ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t chunksPerSlab, size_t queues)
 {
   SCOPED_TRACE(test.Name + ", types " + std::to_string(static_cast<int>(test.InputType)) + " and " +
-               std::to_string(static_cast<int>(test.OutputType)) + ", lanes: " + std::to_string(lanes));
+               std::to_string(static_cast<int>(test.OutputType)) + ", queues: " + std::to_string(queues));
   const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
   const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
   const auto      shape = CudaGetGaussianSlabShape(test.Plan, input.Shape, expected.Shape);
   const size_t    sweeps = shape.NeedsAllChunks ? 2 : 1;
   bool            isFromViews = false;
   const auto      run = [&](size_t limit) {
-    CudaSlabOptions options = MakeDeviceOptions(chunksPerSlab, lanes);
+    CudaSlabOptions options = MakeDeviceOptions(chunksPerSlab, queues);
     options.DeviceMemoryLimit = limit;
     SlabEnds ends(test.Plan, input, test.OutputType);
     GetMostFakeBytes();
@@ -199,9 +199,9 @@ TEST_F(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllTypes)
         test.Size[1] = 13; // groups of two rows, and one
         test.InputType = from;
         test.OutputType = to;
-        for (const size_t lanes : { 1, 2, 3 })
+        for (const size_t queues : { 1, 2, 3 })
         {
-          const auto [most, least] = ExpectSameBitsWithAnyMemory(test, lanes == 2 ? 0 : 1, lanes);
+          const auto [most, least] = ExpectSameBitsWithAnyMemory(test, queues == 2 ? 0 : 1, queues);
           EXPECT_LT(least, most);
         }
       }
@@ -219,8 +219,8 @@ TEST_F(SlabFakes, HoldPixelsOfTheirTypeWhereMemoryIsScarce)
   const size_t least = ExpectSameBitsWithAnyMemory(test, 1, 1).second;
   const size_t chunk = size_t{ 128 } * 32 * 32;
   const size_t states = chunk / 128 * 64; // two sweeps of two pole pairs, 16 bytes each
-  // two slots; the totals of three chunks, and the edges; an eighth of a chunk of double for a group's rows, and for a
-  // part across slabs, between two passes, as it is computed and as it is sent; a little
+  // two slots; the endStates of three chunks, and the edges; an eighth of a chunk of double for a group's rows, and for
+  // a part across slabs, between two passes, as it is computed and as it is sent; a little
   EXPECT_LE(least, 2 * chunk + 4 * states + 5 * chunk * sizeof(double) / 8 + (size_t{ 32 } << 10));
 }
 
@@ -400,14 +400,14 @@ TEST_F(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
     test.Size = { { 2, 2, 300, 1 } };
     test.InputType = CudaComponentType::Short;
     test.OutputType = CudaComponentType::Double;
-    for (const size_t lanes : { 1, 2 })
+    for (const size_t queues : { 1, 2 })
     {
-      const bool      isScarce = (sigma < 30) == (lanes == 1);
-      CudaSlabOptions options = MakeDeviceOptions(1, lanes);
+      const bool      isScarce = (sigma < 30) == (queues == 1);
+      CudaSlabOptions options = MakeDeviceOptions(1, queues);
       options.DeviceMemoryLimit = isScarce ? FindLeastMemory(test, options) : 0;
-      SCOPED_TRACE(test.Name + ", lanes: " + std::to_string(lanes) +
+      SCOPED_TRACE(test.Name + ", queues: " + std::to_string(queues) +
                    ", limit: " + std::to_string(options.DeviceMemoryLimit));
-      ExpectEachFailureIsReported(test, options, lanes == 2, isScarce ? cudaErrorMemoryAllocation : cudaErrorUnknown);
+      ExpectEachFailureIsReported(test, options, queues == 2, isScarce ? cudaErrorMemoryAllocation : cudaErrorUnknown);
     }
   }
 }

@@ -15,10 +15,10 @@ namespace itk::cuda::test
 /** The stream, the staging and the threads that the transfers of a sequence share. */
 struct SequenceLane
 {
-  explicit SequenceLane(bool sharesHost)
+  explicit SequenceLane(bool isBidirectional)
     : Staging(Stream)
   {
-    Staging.SetSharesHost(sharesHost);
+    Staging.SetIsBidirectional(isBidirectional);
     Staging.SetKeepsSlots(true);
     Staging.SetHelpers(&Helpers);
   }

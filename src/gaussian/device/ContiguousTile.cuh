@@ -11,7 +11,7 @@
 
 namespace itk::cuda::gaussian
 {
-/** One or more whole lines, or a tile of one line, in shared memory. A line has one or several parts (GetLineParts()),
+/** One or more whole lines, or a tile of one line, in shared memory. A line has one or several parts (GetWarpShares()),
  * and all parts have the same number of segments, a power of two. A warp holds the same part of as many lines as fit;
  * the following warps hold the other parts of these lines. A warp has VTiles buffers for its pixels. Either the results
  * of several sources combine in the buffer of the first source, and the sources beyond the number of buffers share the
@@ -26,10 +26,10 @@ public:
 
   /** Returns the shared memory of a block of this number of warps. */
   static constexpr size_t
-  GetSharedBytes(unsigned int warps, const LineParts & parts)
+  GetSharedBytes(unsigned int warps, const WarpShares & parts)
   {
-    const size_t totals = WarpSize / parts.Width * NumberOfStates<VPairs> * sizeof(PolePairState<T>);
-    return warps * (VTiles * (WarpTileBytes + sizeof(TileBarrier)) + (parts.Number > 1 ? totals : 0)) +
+    const size_t endStates = WarpSize / parts.Width * NumberOfStates<VPairs> * sizeof(PolePairState<T>);
+    return warps * (VTiles * (WarpTileBytes + sizeof(TileBarrier)) + (parts.Number > 1 ? endStates : 0)) +
            VPairs * WarpSize * sizeof(StateMatrix<T>);
   }
 
@@ -49,9 +49,9 @@ public:
     m_WarpValues = shared + m_Warp * VTiles * WarpTileBytes;
     m_WarpCombined = m_WarpValues;
     m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * VTiles * WarpTileBytes);
-    m_WarpTotals = reinterpret_cast<PolePairState<T> *>(m_LanePowers + VPairs * WarpSize);
-    const unsigned int totals = blockDim.y > 1 ? warps * m_LinesPerWarp * NumberOfStates<VPairs> : 0;
-    m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + totals) + m_Warp * VTiles;
+    m_WarpEndStates = reinterpret_cast<PolePairState<T> *>(m_LanePowers + VPairs * WarpSize);
+    const unsigned int endStates = blockDim.y > 1 ? warps * m_LinesPerWarp * NumberOfStates<VPairs> : 0;
+    m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpEndStates + endStates) + m_Warp * VTiles;
 
     // The tiles of a line may exceed the second dimension of the grid, so they use two. Blocks beyond the last tile
     // repeat the last tile.
@@ -76,7 +76,7 @@ public:
   {
     m_Source = source;
     ReadEdges();
-    __syncthreads(); // other warps may still read m_WarpTotals
+    __syncthreads(); // other warps may still read m_WarpEndStates
     m_WarpValues = m_WarpCombined + GetTile(source) * WarpTileBytes;
     if (m_Arguments.LoadsInBulk && source >= VTiles)
     {
@@ -146,10 +146,10 @@ public:
   }
 
   __device__ void
-  WriteTotals(const SweepStates<T, VPairs> & ends)
+  WriteEndStates(const SweepStates<T, VPairs> & ends)
   {
     SweepStates<T, VPairs> inclusive = ScanWarp(ends);
-    StorePartTotals(inclusive);
+    StorePartEndStates(inclusive);
     if (m_Segment < NumberOfStates<VPairs>)
     {
       const PolePairState<T> total = CombineParts(m_Segment, PolePairState<T>{}, blockDim.y);
@@ -189,7 +189,7 @@ public:
   __device__ void
   KeepResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
-    const T offset = result.Response.OffsetResponse * m_First;
+    const T offset = result.Response.ConstantResponse * m_First;
 #pragma unroll
     for (unsigned int v = 0; v < Length / PerVector; ++v)
     {
@@ -244,7 +244,7 @@ public:
   __device__ void
   CombineResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
-    const T offset = result.Response.OffsetResponse * m_First;
+    const T offset = result.Response.ConstantResponse * m_First;
 #pragma unroll
     for (unsigned int v = 0; v < Length / PerVector; ++v)
     {
@@ -264,9 +264,9 @@ public:
   __device__ void
   DivideResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result, const Quotient<T> & quotient)
   {
-    const T    offset = result.Response.OffsetResponse * m_First;
-    const T    subtracted = quotient.Subtracted->Value;
-    const bool isWhole = quotient.Subtracted->IsWhole != 0;
+    const T    offset = result.Response.ConstantResponse * m_First;
+    const T    subtracted = quotient.Reference->Value;
+    const bool isWhole = quotient.Reference->AllValid != 0;
 #pragma unroll
     for (unsigned int v = 0; v < Length / PerVector; ++v)
     {
@@ -309,7 +309,7 @@ private:
   __device__ T
   GetContinuation(unsigned int position) const
   {
-    const auto line = GetContinuedLine(m_Arguments.Schedule, m_Arguments.Geometry, GetLine());
+    const auto line = GetPaddedLine(m_Arguments.Schedule, m_Arguments.Geometry, GetLine());
     return line.Get(static_cast<std::ptrdiff_t>(m_Range.Begin + position));
   }
 
@@ -718,11 +718,11 @@ private:
              GetPartTotal(unsigned int part, unsigned int state) const
   {
     const unsigned int warp = m_Warp - m_Part + part;
-    return m_WarpTotals[(warp * m_LinesPerWarp + m_LineInWarp) * NumberOfStates<VPairs> + state];
+    return m_WarpEndStates[(warp * m_LinesPerWarp + m_LineInWarp) * NumberOfStates<VPairs> + state];
   }
 
   __device__ void
-  StorePartTotals(const SweepStates<T, VPairs> & inclusive)
+  StorePartEndStates(const SweepStates<T, VPairs> & inclusive)
   {
 #pragma unroll
     for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
@@ -749,7 +749,7 @@ private:
     return start;
   }
 
-  /** Returns the state with which a sweep enters a whole line, computed from the totals of this sweep and of the
+  /** Returns the state with which a sweep enters a whole line, computed from the endStates of this sweep and of the
    * opposite one. */
   __device__ PolePairState<T>
              GetClosedStart(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const
@@ -791,7 +791,7 @@ private:
       return m_Arguments.States[GetTileStateIndex(state)];
     }
     const bool anticausal = state >= VPairs;
-    if constexpr (VTask == TileTask::FilterFromTotals)
+    if constexpr (VTask == TileTask::FilterFromEndStates)
     {
       const PolePairState<T> zero;
       const unsigned int     opposite = GetOppositeState(state);
@@ -814,7 +814,7 @@ private:
     SweepStates<T, VPairs> starts;
     if (blockDim.y > 1)
     {
-      StorePartTotals(inclusive);
+      StorePartEndStates(inclusive);
       // Each of a line's first lanes computes one state. Parts have at least as many lanes as there are states.
       const unsigned int state = m_LaneOfLine % NumberOfStates<VPairs>;
       const bool         anticausal = state >= VPairs;
@@ -833,7 +833,7 @@ private:
     for (unsigned int s = 0; s < NumberOfStates<VPairs>; ++s)
     {
       PolePairState<T> & start = starts.Sweep[s / VPairs].Pair[s % VPairs];
-      if constexpr (VTask == TileTask::FilterFromTotals)
+      if constexpr (VTask == TileTask::FilterFromEndStates)
       {
         start = GetClosedStartInWarp(s, inclusive);
       }
@@ -854,11 +854,11 @@ private:
 
   const LinePassArguments<T, VPairs> & m_Arguments;
   unsigned int                         m_Source{ 0 };
-  unsigned char *                      m_WarpValues;   // [lane][segment, swizzled]
-  unsigned char *                      m_WarpCombined; // the first of the warp's tiles, likewise
-  StateMatrix<T> *                     m_LanePowers;   // [pole pair][distance in segments]
-  PolePairState<T> *                   m_WarpTotals;   // [warp][line][state], if lines have several parts
-  TileBarrier *                        m_Barriers;     // of the warp's tiles
+  unsigned char *                      m_WarpValues;    // [lane][segment, swizzled]
+  unsigned char *                      m_WarpCombined;  // the first of the warp's tiles, likewise
+  StateMatrix<T> *                     m_LanePowers;    // [pole pair][distance in segments]
+  PolePairState<T> *                   m_WarpEndStates; // [warp][line][state], if lines have several parts
+  TileBarrier *                        m_Barriers;      // of the warp's tiles
   TileRange                            m_Range;
   size_t                               m_Tile, m_BlockLine;
   unsigned int                         m_Lane, m_Warp, m_Part, m_Segment;

@@ -62,9 +62,9 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
                 int                             device,
                 const LineCut &                 cut = {});
 
-/** Returns whether the edge states of a pass's lines are computed from totals within the pass (EdgeClosure). */
+/** Returns whether the edge states of a pass's lines are computed from endStates within the pass (EdgeStateSolver). */
 bool
-FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
+FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
 /** Returns the bytes of the edge states of a pass's lines if they are summed before the pass, otherwise 0. */
 size_t

@@ -32,7 +32,7 @@ SumStridedEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, cons
   const LineGeometry &   geometry = arguments.Geometry;
   const T                first = pixels[0];
   const std::ptrdiff_t   farthest = rule.Count > 0 ? GetPlaceBeyondEdge(rule, anticausal, rule.Count - 1) : 0;
-  ContinuedWalk          walk(rule.Mode, farthest, !anticausal, geometry.LineLength);
+  PaddedWalk             walk(rule.Mode, farthest, !anticausal, geometry.LineLength);
   return SumBeyondEdge<batch>(rule, first, [&](size_t begin, size_t end, T(&values)[batch]) {
 #pragma unroll
     for (unsigned int k = batch; k-- > 0;)
@@ -67,7 +67,7 @@ SumContiguousEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, s
   T(*const ofWarp)[WarpSize + 1] = &staged[threadIdx.x - lane];
   return SumBeyondEdge<batch>(rule, first, [&](size_t begin, size_t end, T(&values)[batch]) {
     const size_t mine = min(begin + lane, end - 1);
-    const auto   position = static_cast<size_t>(GetContinuedPosition(
+    const auto   position = static_cast<size_t>(GetPaddedPosition(
       rule.Mode, GetPlaceBeyondEdge(rule, anticausal, mine), static_cast<std::ptrdiff_t>(geometry.LineLength)));
     __syncwarp();
     constexpr unsigned int together = 16; // loads in flight at a time

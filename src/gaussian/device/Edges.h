@@ -17,14 +17,14 @@
 //   state = (1 - A^period)^-1 times the end state of a sweep over the period next to the edge
 //
 // EdgeRule sums them pixel by pixel before the pass. If a line ends with its last tile or chunk, no pixels are filled
-// in, and the states are computed from the totals of the tiles or chunks that the pass has anyway (EdgeClosure).
+// in, and the states are computed from the endStates of the tiles or chunks that the pass has anyway (EdgeStateSolver).
 
 namespace itk::cuda::gaussian
 {
 /** Returns the pixel of a line that is at position `n` of the continued line, counted from the line's first pixel. Not
  * for the mode Constant. */
 ITK_CUDA_HOST_DEVICE inline std::ptrdiff_t
-GetContinuedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std::ptrdiff_t length)
+GetPaddedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std::ptrdiff_t length)
 {
   using ModeEnum = CudaFiltersEnums::BoundaryMode;
   if (mode == ModeEnum::Nearest || length == 1)
@@ -65,21 +65,21 @@ struct ContinuedLine
     {
       return Value;
     }
-    return Pixels[static_cast<size_t>(GetContinuedPosition(Mode, n, length)) * Stride];
+    return Pixels[static_cast<size_t>(GetPaddedPosition(Mode, n, length)) * Stride];
   }
 };
 
 /** Walks along a continued line pixel by pixel. Not for the mode Constant. */
-class ContinuedWalk
+class PaddedWalk
 {
 public:
   /** \param n start position on the continued line
    * \param forward whether n grows */
   ITK_CUDA_HOST_DEVICE
-  ContinuedWalk(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, bool forward, size_t length)
+  PaddedWalk(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, bool forward, size_t length)
     : m_Mode(length > 1 ? mode : CudaFiltersEnums::BoundaryMode::Wrap)
     , m_Length(static_cast<std::ptrdiff_t>(length))
-    , m_Position(GetContinuedPosition(mode, n, m_Length))
+    , m_Position(GetPaddedPosition(mode, n, m_Length))
     , m_Step(forward ? 1 : -1)
   {
     // If the line has been reflected an odd number of times, the walk goes in the other direction. At the turning point
@@ -203,21 +203,21 @@ SumBeyondEdge(const EdgeRule<T, VPairs> & rule, T first, TGetPixels && getPixels
   return state;
 }
 
-/** Computes edge states from totals: from the end states, from zero state, of both sweeps over a line behind which no
- * pixels are filled in, or over a window next to its ends. `near` is the total of the sweep that ends at the edge
+/** Computes edge states from endStates: from the end states, from zero state, of both sweeps over a line behind which
+ * no pixels are filled in, or over a window next to its ends. `near` is the total of the sweep that ends at the edge
  * coming from within the line, and `far` is the total of the opposite sweep. In the mode Wrap the sweep's own total,
  * which ends at the other edge, is `near`.
  *
  *   state = Sum (near + Across far), without `far` for a window and in the mode Wrap
  *
- * with the matrices of gaussian/plan/Boundary.h. In the mode Mirror the totals must leave out the pixel in which they
- * end. A total less this pixel is A times the total without it, so Sum has the additional factor A^-1. */
+ * with the matrices of gaussian/plan/Boundary.h. In the mode Mirror the endStates must leave out the pixel in which
+ * they end. A total less this pixel is A times the total without it, so Sum has the additional factor A^-1. */
 template <typename T, unsigned int VPairs>
-struct EdgeClosure
+struct EdgeStateSolver
 {
   CudaFiltersEnums::BoundaryMode Mode;
   T                              Value;       // in the mode Constant
-  bool                           OfWholeLine; // whether the totals are those of the whole line, not of a window
+  bool                           OfWholeLine; // whether the endStates are those of the whole line, not of a window
   StateMatrix<T>                 Sum[VPairs];
   StateMatrix<T>                 Across[VPairs];
 };
@@ -231,11 +231,11 @@ MakeInverseStep(std::complex<double> pole)
   return { (1.0 - e * e) / g, e / g, -e, 1.0 };
 }
 
-/** Returns whether MakeEdgeClosure() is precise enough for float. In the mode Mirror it multiplies the rounding of a
- * state by g^-1. With Accurate this made errors of 8e-7 of the largest pixel at sigma 0.54, and of 2e-7 at sigma 0.8.
+/** Returns whether MakeEdgeStateSolver() is precise enough for float. In the mode Mirror it multiplies the rounding of
+ * a state by g^-1. With Accurate this made errors of 8e-7 of the largest pixel at sigma 0.54, and of 2e-7 at sigma 0.8.
  */
 inline bool
-HasEdgeClosure(const CudaGaussianImpulseResponse & kernel, CudaFiltersEnums::BoundaryMode mode)
+HasEdgeStateSolver(const CudaGaussianImpulseResponse & kernel, CudaFiltersEnums::BoundaryMode mode)
 {
   constexpr double smallest = 0.01; // sigma 0.61 with Deriche, 0.95 with Accurate
   for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
@@ -250,14 +250,14 @@ HasEdgeClosure(const CudaGaussianImpulseResponse & kernel, CudaFiltersEnums::Bou
 
 /** Makes the matrices. `length` must be at least 2. */
 template <typename T, unsigned int VPairs>
-EdgeClosure<T, VPairs>
-MakeEdgeClosure(const CudaGaussianImpulseResponse & kernel,
-                const CudaGaussianBoundary &        boundary,
-                size_t                              length,
-                bool                                ofWholeLine)
+EdgeStateSolver<T, VPairs>
+MakeEdgeStateSolver(const CudaGaussianImpulseResponse & kernel,
+                    const CudaGaussianBoundary &        boundary,
+                    size_t                              length,
+                    bool                                ofWholeLine)
 {
   using ModeEnum = CudaFiltersEnums::BoundaryMode;
-  EdgeClosure<T, VPairs> closure{};
+  EdgeStateSolver<T, VPairs> closure{};
   closure.Mode = boundary.Mode;
   closure.Value = static_cast<T>(boundary.Value);
   closure.OfWholeLine = ofWholeLine;
@@ -276,10 +276,10 @@ MakeEdgeClosure(const CudaGaussianImpulseResponse & kernel,
 /** Returns the state of one pole pair with which a sweep enters the line. */
 template <typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-GetClosedEdge(const EdgeClosure<T, VPairs> & closure,
-              unsigned int                   pair,
-              const PolePairState<T> &       near,
-              const PolePairState<T> &       far)
+GetClosedEdge(const EdgeStateSolver<T, VPairs> & closure,
+              unsigned int                       pair,
+              const PolePairState<T> &           near,
+              const PolePairState<T> &           far)
 {
   const bool takesFar = closure.OfWholeLine && closure.Mode != CudaFiltersEnums::BoundaryMode::Wrap;
   return Apply(closure.Sum[pair], takesFar ? Combine(near, closure.Across[pair], far) : near);
@@ -304,14 +304,14 @@ CloseCausalTotal(CudaFiltersEnums::BoundaryMode mode,
  * \param last the line's last pixel less its first */
 template <typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-GetEdgeFromEnds(const EdgeClosure<T, VPairs> &  closure,
-                const LineDynamics<T, VPairs> & dynamics,
-                unsigned int                    pair,
-                bool                            anticausal,
-                const PolePairState<T> &        causalEnd,
-                const PolePairState<T> &        anticausalEnd,
-                T                               first,
-                T                               last)
+GetEdgeFromEnds(const EdgeStateSolver<T, VPairs> & closure,
+                const LineDynamics<T, VPairs> &    dynamics,
+                unsigned int                       pair,
+                bool                               anticausal,
+                const PolePairState<T> &           causalEnd,
+                const PolePairState<T> &           anticausalEnd,
+                T                                  first,
+                T                                  last)
 {
   using ModeEnum = CudaFiltersEnums::BoundaryMode;
   if (closure.Mode == ModeEnum::Constant)

@@ -32,9 +32,9 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
   Tile tile(arguments);
   tile.Load();
   const SweepStates<T, VPairs> ends = GetSegmentEnds<T, VPairs>(tile, arguments.Ends);
-  if constexpr (VTask == TileTask::WriteTotals)
+  if constexpr (VTask == TileTask::WriteEndStates)
   {
-    tile.WriteTotals(ends);
+    tile.WriteEndStates(ends);
   }
   else
   {
@@ -192,7 +192,7 @@ struct ScanArguments
   size_t                   NumberOfChunks;
   unsigned int             LookAhead; // as in LineSchedule
   bool                     EndIsCut;
-  PolePairState<T> *       States; // [chunk][sweep and pole pair][line], totals and then start states
+  PolePairState<T> *       States; // [chunk][sweep and pole pair][line], endStates and then start states
   const PolePairState<T> * Before; // causal states at the begin of lines, [pole pair][line], or nullptr
   const PolePairState<T> * Behind; // anticausal states at the end, likewise
   LineDynamics<T, VPairs>  Dynamics;
@@ -224,9 +224,9 @@ GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsign
   return SteadyState(arguments.Dynamics.Section[pair], last - first);
 }
 
-/** The totals of the chunks that a sweep has passed last. The latest is the last element. */
+/** The endStates of the chunks that a sweep has passed last. The latest is the last element. */
 template <typename T>
-struct TotalsWindow
+struct EndStatesWindow
 {
   PolePairState<T> Total[MaximumLookAhead];
 
@@ -242,15 +242,15 @@ struct TotalsWindow
   }
 };
 
-/** Returns the start state of the i-th chunk of the sweep, computed from the totals of the `lookAhead` chunks before
+/** Returns the start state of the i-th chunk of the sweep, computed from the endStates of the `lookAhead` chunks before
  * it, as in StridedTile::GetChunkStart(). */
 template <typename T, typename TGetPower>
 __device__ inline PolePairState<T>
-GetWindowedStart(size_t                   i,
-                 unsigned int             lookAhead,
-                 const TotalsWindow<T> &  window,
-                 const PolePairState<T> & edge,
-                 const TGetPower &        getPower)
+GetWindowedStart(size_t                     i,
+                 unsigned int               lookAhead,
+                 const EndStatesWindow<T> & window,
+                 const PolePairState<T> &   edge,
+                 const TGetPower &          getPower)
 {
   PolePairState<T> start;
   if (i <= lookAhead)
@@ -268,8 +268,8 @@ GetWindowedStart(size_t                   i,
   return start;
 }
 
-/** Turns the totals of the chunks into their start states: the second step of a Partition. There is one thread for each
- * line and state. VHasWindow says whether LookAhead is not 0. */
+/** Turns the endStates of the chunks into their start states: the second step of a Partition. There is one thread for
+ * each line and state. VHasWindow says whether LookAhead is not 0. */
 template <typename T, unsigned int VPairs, bool VHasWindow>
 __global__ void
 ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
@@ -292,15 +292,15 @@ ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
   const auto getPower = [&](size_t i) -> const StateMatrix<T> & {
     return anticausal && i == 0 ? arguments.LastPower[pair] : arguments.Power[pair];
   };
-  PolePairState<T>                 carried = edge;
-  [[maybe_unused]] TotalsWindow<T> window;
+  PolePairState<T>                    carried = edge;
+  [[maybe_unused]] EndStatesWindow<T> window;
   for (size_t begin = 0; begin < chunks; begin += ScanBatch)
   {
-    PolePairState<T> totals[ScanBatch];
+    PolePairState<T> endStates[ScanBatch];
 #pragma unroll
     for (unsigned int k = 0; k < ScanBatch; ++k)
     {
-      totals[k] = begin + k < chunks ? PolePairState<T>(get(begin + k)) : PolePairState<T>{};
+      endStates[k] = begin + k < chunks ? PolePairState<T>(get(begin + k)) : PolePairState<T>{};
     }
 #pragma unroll
     for (unsigned int k = 0; k < ScanBatch; ++k)
@@ -313,12 +313,12 @@ ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
       if constexpr (VHasWindow)
       {
         get(i) = GetWindowedStart(i, arguments.LookAhead, window, edge, getPower);
-        window.Push(totals[k]);
+        window.Push(endStates[k]);
       }
       else
       {
         get(i) = carried;
-        carried = Combine(totals[k], getPower(i), carried);
+        carried = Combine(endStates[k], getPower(i), carried);
       }
     }
   }

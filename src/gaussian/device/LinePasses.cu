@@ -122,7 +122,7 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
     shape.SharedBytes = GetStridedSharedBytes(schedule.Segments, sizeof(T), VPairs);
     return shape;
   }
-  const LineParts    parts = GetLineParts(schedule.Segments, VPairs);
+  const WarpShares   parts = GetWarpShares(schedule.Segments, VPairs);
   const unsigned int warps = std::max(ContiguousThreads / WarpSize, parts.Number) / parts.Number * parts.Number;
   const unsigned int linesPerBlock = warps / parts.Number * (WarpSize / parts.Width);
   const size_t       lineGroups = DivideUp(geometry.OuterCount, linesPerBlock);
@@ -139,12 +139,12 @@ void
 LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
   LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
-  if (VKind == AxisKind::Strided && VTask == TileTask::FilterFromTotals)
+  if (VKind == AxisKind::Strided && VTask == TileTask::FilterFromEndStates)
   {
     shape.SharedBytes += GetStridedEdgeBytes(sizeof(T), VPairs);
   }
   const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
-  static SharedMemoryGrant grant;
+  static SharedMemoryOptIn grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
@@ -175,7 +175,7 @@ LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Contex
 {
   const LaunchShape shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule);
   const auto        kernel = CombiningLinePassKernel<T, VPairs, VTask>;
-  static SharedMemoryGrant grant;
+  static SharedMemoryOptIn grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
@@ -253,11 +253,11 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
   arguments.Dynamics = tables.Dynamics;
   arguments.Powers = tables.Powers;
   arguments.Ends = tables.Ends;
-  arguments.Width = GetLineParts(schedule.Segments, VPairs).Width;
+  arguments.Width = GetWarpShares(schedule.Segments, VPairs).Width;
   arguments.Reach = tables.Reach;
-  if (FollowFromTotals(pass, schedule, source))
+  if (FollowFromEndStates(pass, schedule, source))
   {
-    arguments.Closure = MakeEdgeClosure<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
+    arguments.Closure = MakeEdgeStateSolver<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
   }
   return arguments;
 }
@@ -306,9 +306,9 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if (FollowFromTotals(pass, schedule, source))
+  if (FollowFromEndStates(pass, schedule, source))
   {
-    LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
+    LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromEndStates, 1>(arguments, context);
     return;
   }
   if (schedule.Method != LineMethod::Partition)
@@ -317,7 +317,7 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
     return;
   }
   arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetStateBytes(pass, schedule, source)));
-  LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, context);
+  LaunchLinePass<T, VPairs, VKind, TileTask::WriteEndStates, 1>(arguments, context);
   LaunchScan<T, VPairs>(pass, schedule, source, cut, arguments.Edges[0], arguments.States, context);
   LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
 }
@@ -345,8 +345,8 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
       SetResult(arguments, i, passes[i].Results.front(), images);
     }
     SetBulkCopies(arguments, context.GetDevice());
-    const auto launch = FollowFromTotals(*passes, schedule, images[passes->Source])
-                          ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromTotals>
+    const auto launch = FollowFromEndStates(*passes, schedule, images[passes->Source])
+                          ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromEndStates>
                           : LaunchCombiningPass<T, VPairs, TileTask::Filter>;
     launch(arguments, context);
     return;
@@ -388,7 +388,7 @@ LaunchQuotientPass(const QuotientPassArguments<T, VPairs> & arguments, const Con
   const LinePassArguments<T, VPairs> & pass = arguments.Pass;
   const LaunchShape        shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, pass.Geometry, pass.Schedule);
   const auto               kernel = QuotientLinePassKernel<T, VPairs, VTask>;
-  static SharedMemoryGrant grant;
+  static SharedMemoryOptIn grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
@@ -400,18 +400,19 @@ RunQuotientPassOf(const QuotientPass &     pass,
                   const void *             subtracted,
                   const Context &          context)
 {
-  QuotientPassArguments<T, VPairs> arguments{
-    MakeLinePassArguments<T, VPairs>(pass.Pass, pass.Schedule, pass.Images[0], {}),
-    { static_cast<const Offset<T> *>(subtracted), static_cast<T>(mask.FillValue), static_cast<T>(mask.SmallestWeight) }
-  };
+  QuotientPassArguments<T, VPairs> arguments{ MakeLinePassArguments<T, VPairs>(
+                                                pass.Pass, pass.Schedule, pass.Images[0], {}),
+                                              { static_cast<const ReferenceValue<T> *>(subtracted),
+                                                static_cast<T>(mask.FillValue),
+                                                static_cast<T>(mask.SmallestWeight) } };
   for (unsigned int i = 0; i < 2; ++i)
   {
     AddSource<T, VPairs>(arguments.Pass, pass.Images[i], nullptr);
     SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
   }
   SetBulkCopies(arguments.Pass, context.GetDevice());
-  const auto launch = FollowFromTotals(pass.Pass, pass.Schedule, pass.Images[0])
-                        ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromTotals>
+  const auto launch = FollowFromEndStates(pass.Pass, pass.Schedule, pass.Images[0])
+                        ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromEndStates>
                         : LaunchQuotientPass<T, VPairs, TileTask::Filter>;
   launch(arguments, context);
 }
@@ -439,7 +440,7 @@ void
 LaunchProductPass(const ProductPassArguments<T, VPairs> & arguments, const LaunchShape & shape, const Context & context)
 {
   const auto               kernel = ProductLinePassKernel<T, VPairs, VSources>;
-  static SharedMemoryGrant grant;
+  static SharedMemoryOptIn grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
@@ -481,7 +482,7 @@ RunMaskPassOf(const CudaGaussianLinePass & pass,
   arguments.Mask = static_cast<const unsigned char *>(source.Valid.Data);
   arguments.Sources[0] = static_cast<const T *>(source.Image);
   arguments.First = arguments.Sources[0]; // so that the first pixels are read from the tile
-  arguments.Subtracted = static_cast<const T *>(source.Subtracted);
+  arguments.Reference = static_cast<const T *>(source.Reference);
   SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
   const auto launch = source.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
                                    : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
@@ -595,11 +596,11 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 }
 
 bool
-FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
-  return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
-         HasLineTotals(schedule, MakeLineProblem(pass, source));
+  return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeStateSolver(kernel, schedule.Boundary.Mode) &&
+         HasLineEndStates(schedule, MakeLineProblem(pass, source));
 }
 
 namespace
@@ -616,14 +617,14 @@ GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
-  const bool areSummed = HasEdgeStates(schedule) && !FollowFromTotals(pass, schedule, source);
+  const bool areSummed = HasEdgeStates(schedule) && !FollowFromEndStates(pass, schedule, source);
   return areSummed ? GetLineStateBytes(pass, source) : 0;
 }
 
 size_t
 GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
-  if (schedule.Method != LineMethod::Partition && schedule.Method != LineMethod::StreamPartition)
+  if (schedule.Method != LineMethod::Partition && schedule.Method != LineMethod::StripPartition)
   {
     return 0;
   }
@@ -649,9 +650,9 @@ RunLinePass(const CudaGaussianLinePass &    pass,
             const LineCut &                 cut)
 {
   VerifyCut(pass, schedule, images[pass.Source], cut);
-  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StripPartition)
   {
-    RunStreamedPass(pass, schedule, images, cut, workspace, context);
+    RunStripPass(pass, schedule, images, cut, workspace, context);
     return;
   }
   const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
@@ -754,7 +755,7 @@ ForEachPassGroup(const CudaGaussianLinePass &    pass,
     return;
   }
   // Groups consist of whole strips of the streams, and therefore of whole cache lines.
-  ForEachLineGroup(images, pass.Axis, pixels, StreamColumns, function);
+  ForEachLineGroup(images, pass.Axis, pixels, StripColumns, function);
 }
 
 LineCut
@@ -948,7 +949,8 @@ RunPlan(const CudaGaussianPlan &        plan,
 
 namespace
 {
-/** Runs one step of a Partition over chunks of strided lines in tiles: writes the totals, or filters from start states.
+/** Runs one step of a Partition over chunks of strided lines in tiles: writes the endStates, or filters from start
+ * states.
  */
 template <typename T, unsigned int VPairs>
 void
@@ -957,7 +959,7 @@ RunChunkTilesOf(const CudaGaussianLinePass &    pass,
                 const std::vector<DeviceView> & images,
                 const LineCut &                 cut,
                 void *                          states,
-                bool                            writesTotals,
+                bool                            writesEndStates,
                 const Context &                 context)
 {
   const DeviceView & source = images[pass.Source];
@@ -975,9 +977,9 @@ RunChunkTilesOf(const CudaGaussianLinePass &    pass,
     SetResult(arguments, r, pass.Results[r], images);
   }
   arguments.States = static_cast<PolePairState<T> *>(states);
-  if (writesTotals)
+  if (writesEndStates)
   {
-    LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::WriteTotals, 1>(arguments, context);
+    LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::WriteEndStates, 1>(arguments, context);
     return;
   }
   LaunchFilter<T, VPairs, AxisKind::Strided, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
@@ -989,31 +991,31 @@ RunChunkTiles(const CudaGaussianLinePass &    pass,
               const std::vector<DeviceView> & images,
               const LineCut &                 cut,
               void *                          states,
-              bool                            writesTotals,
+              bool                            writesEndStates,
               const Context &                 context)
 {
   const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
   const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
                      ? (isDouble ? RunChunkTilesOf<double, 3> : RunChunkTilesOf<float, 3>)
                      : (isDouble ? RunChunkTilesOf<double, 2> : RunChunkTilesOf<float, 2>);
-  run(pass, schedule, images, cut, states, writesTotals, context);
+  run(pass, schedule, images, cut, states, writesEndStates, context);
 }
 } // namespace
 
 void
-RunChunkTotals(const CudaGaussianLinePass &    pass,
-               const LineSchedule &            schedule,
-               const std::vector<DeviceView> & images,
-               const LineCut &                 cut,
-               void *                          totals,
-               const Context &                 context)
+RunChunkEndStates(const CudaGaussianLinePass &    pass,
+                  const LineSchedule &            schedule,
+                  const std::vector<DeviceView> & images,
+                  const LineCut &                 cut,
+                  void *                          endStates,
+                  const Context &                 context)
 {
   if (IsStreamed(schedule))
   {
-    RunStreamTotals(pass, schedule, images, cut, totals, context);
+    RunStripEndStates(pass, schedule, images, cut, endStates, context);
     return;
   }
-  RunChunkTiles(pass, schedule, images, cut, totals, true, context);
+  RunChunkTiles(pass, schedule, images, cut, endStates, true, context);
 }
 
 void
@@ -1026,7 +1028,7 @@ RunChunksFromStates(const CudaGaussianLinePass &    pass,
 {
   if (IsStreamed(schedule))
   {
-    RunStreamFromStates(pass, images, cut, starts, context);
+    RunStripFromStates(pass, images, cut, starts, context);
     return;
   }
   RunChunkTiles(pass, schedule, images, cut, const_cast<void *>(starts), false, context);

@@ -23,7 +23,7 @@ MakeChunkBox(const LineGeometry & geometry, const T * data)
   box.BytesPerElement = sizeof(T);
   box.Size = { { geometry.InnerCount, geometry.LineLength, geometry.OuterCount } };
   box.StrideBytes = { { geometry.LineStride * sizeof(T), geometry.OuterStride * sizeof(T) } };
-  box.Box = { { StreamColumns, ChunkLength, 1 } };
+  box.Box = { { StripColumns, ChunkLength, 1 } };
   return box;
 }
 
@@ -49,24 +49,24 @@ GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, siz
 
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 void
-LaunchStreamOf(const StreamArguments<T> & arguments, const Context & context)
+LaunchStreamOf(const StripArguments<T> & arguments, const Context & context)
 {
-  constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
+  constexpr size_t shared = sizeof(StripMemory<T, VTask, VLookAhead>);
   // The choice of schedules, which is host code, uses GetStreamSharedBytes(). HoldsWholeLines() and FitsMaskedStream()
   // check the larger sizes of the other tasks.
   static_assert(VTask == TileTask::FilterWholeLines || ReadsMask<VTask> || shared <= GetStreamSharedBytes(VLookAhead));
-  const auto   kernel = StreamKernel<T, VTask, VLookAhead, VHasEdges>;
+  const auto   kernel = StripKernel<T, VTask, VLookAhead, VHasEdges>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
-  static SharedMemoryGrant grant;
+  static SharedMemoryOptIn grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(
-    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamConsumers + WarpSize), shared, context.GetStream(), arguments));
+    LaunchKernel(kernel, MakeGrid(blocks), dim3(StripConsumers + WarpSize), shared, context.GetStream(), arguments));
 }
 
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 void
-LaunchStream(const StreamArguments<T> & arguments, const Context & context)
+LaunchStream(const StripArguments<T> & arguments, const Context & context)
 {
   const auto launch =
     arguments.Edges ? LaunchStreamOf<T, VTask, VLookAhead, true> : LaunchStreamOf<T, VTask, VLookAhead, false>;
@@ -76,10 +76,10 @@ LaunchStream(const StreamArguments<T> & arguments, const Context & context)
 /** Launches a stream that needs VLookAhead chunks on either side of a chunk. */
 template <typename T, unsigned int VLookAhead>
 void
-LaunchWindowedStream(const StreamArguments<T> & arguments, bool followsFromTotals, const Context & context)
+LaunchWindowedStream(const StripArguments<T> & arguments, bool followsFromEndStates, const Context & context)
 {
-  const auto launch = followsFromTotals ? LaunchStreamOf<T, TileTask::FilterFromTotals, VLookAhead, false>
-                                        : LaunchStream<T, TileTask::Filter, VLookAhead>;
+  const auto launch = followsFromEndStates ? LaunchStreamOf<T, TileTask::FilterFromEndStates, VLookAhead, false>
+                                           : LaunchStream<T, TileTask::Filter, VLookAhead>;
   launch(arguments, context);
 }
 
@@ -89,23 +89,23 @@ bool
 HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
 {
   const DeviceProperties & properties = GetDeviceProperties(device);
-  return schedule.Method == LineMethod::StreamPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
+  return schedule.Method == LineMethod::StripPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
          strips >= static_cast<size_t>(properties.MultiprocessorCount) &&
-         sizeof(StreamMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
+         sizeof(StripMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
 }
 
 /** Returns whether a block has room for the chunks of lines and of their mask. */
 bool
 FitsMaskedStream(const LineSchedule & schedule, int device)
 {
-  constexpr size_t shared = sizeof(StreamMemory<float, TileTask::FilterValid, MaximumMaskedLookAhead>);
+  constexpr size_t shared = sizeof(StripMemory<float, TileTask::FilterValid, MaximumMaskedLookAhead>);
   return schedule.Method == LineMethod::Stream && schedule.LookAhead <= MaximumMaskedLookAhead &&
          shared <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
 }
 
 /** Divides the lines among blocks of threads. */
 void
-DivideLines(StreamArguments<float> & arguments, unsigned int lookAhead, bool intoPieces, const Context & context)
+DivideLines(StripArguments<float> & arguments, unsigned int lookAhead, bool intoPieces, const Context & context)
 {
   const auto   multiprocessors = static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
   const size_t strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
@@ -117,7 +117,7 @@ DivideLines(StreamArguments<float> & arguments, unsigned int lookAhead, bool int
 /** Returns the number of chunks on either side for which a stream waits. In the mode Wrap the chunks at the other end
  * of a line are loaded twice. If they would be half of the line, the stream waits for the whole line instead. */
 unsigned int
-GetStreamLookAhead(const LineSchedule & schedule)
+GetStripLookAhead(const LineSchedule & schedule)
 {
   const size_t chunks = schedule.NumberOfTiles;
   const bool   isWrap = schedule.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Wrap;
@@ -126,7 +126,7 @@ GetStreamLookAhead(const LineSchedule & schedule)
            : schedule.LookAhead;
 }
 
-StreamArguments<float>
+StripArguments<float>
 MakeStreamArguments(const CudaGaussianLinePass &    pass,
                     const std::vector<DeviceView> & images,
                     const LineCut &                 cut,
@@ -136,22 +136,22 @@ MakeStreamArguments(const CudaGaussianLinePass &    pass,
   const DeviceView &                  source = images[pass.Source];
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
   const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
-  StreamArguments<T>                  arguments{};
+  StripArguments<T>                   arguments{};
   arguments.First = first.Data;
   arguments.FirstStride = first.Stride;
   arguments.Source = static_cast<const T *>(source.Data);
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
-  arguments.StripsPerRow = GetNumberOfBlocks(DivideUp(arguments.Geometry.InnerCount, StreamColumns));
+  arguments.StripsPerRow = GetNumberOfBlocks(DivideUp(arguments.Geometry.InnerCount, StripColumns));
   arguments.NumberOfChunks = chunks;
   arguments.LastChunk = cut.EndIsCut ? chunks : chunks - 1;
-  arguments.Dynamics = MakeLineDynamics<T, StreamPolePairs>(kernel);
-  for (unsigned int j = 0; j < StreamPolePairs; ++j)
+  arguments.Dynamics = MakeLineDynamics<T, StripPolePairs>(kernel);
+  for (unsigned int j = 0; j < StripPolePairs; ++j)
   {
-    arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamSegmentLength));
+    arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StripSegmentLength));
     arguments.ChunkPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], ChunkLength));
   }
-  arguments.Ends = MakeEndWeights<T, StreamPolePairs, StreamSegmentLength>(kernel);
-  arguments.Response = MakeLineResponse<T, StreamPolePairs>(kernel);
+  arguments.Ends = MakeEndWeights<T, StripPolePairs, StripSegmentLength>(kernel);
+  arguments.Response = MakeLineResponse<T, StripPolePairs>(kernel);
   arguments.SourceMap = MakeTensorMap(MakeChunkBox(arguments.Geometry, static_cast<const T *>(source.Data)));
   arguments.DestinationMap = MakeTensorMap(
     MakeChunkBox(arguments.Geometry, static_cast<const T *>(images[pass.Results.front().Destination].Data)));
@@ -166,41 +166,41 @@ CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & ima
   const auto         fits = [&](unsigned int image) {
     return FitsTensorMap(MakeChunkBox(geometry, static_cast<const float *>(images[image].Data)));
   };
-  return pass.Results.size() == 1 && pass.Results.front().Kernel.NumberOfPolePairs == StreamPolePairs &&
+  return pass.Results.size() == 1 && pass.Results.front().Kernel.NumberOfPolePairs == StripPolePairs &&
          fits(pass.Source) && fits(pass.Results.front().Destination) && HasBulkCopies(device);
 }
 
 void
-RunStreamedPass(const CudaGaussianLinePass &    pass,
-                const LineSchedule &            schedule,
-                const std::vector<DeviceView> & images,
-                const LineCut &                 cut,
-                Workspace                       workspace,
-                const Context &                 context)
+RunStripPass(const CudaGaussianLinePass &    pass,
+             const LineSchedule &            schedule,
+             const std::vector<DeviceView> & images,
+             const LineCut &                 cut,
+             Workspace                       workspace,
+             const Context &                 context)
 {
   using T = float;
   const auto         chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
-  StreamArguments<T> arguments = MakeStreamArguments(pass, images, cut, chunks);
+  StripArguments<T>  arguments = MakeStreamArguments(pass, images, cut, chunks);
   const size_t       strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
   const bool         wholeLines = !cut.IsCut() && HoldsWholeLines(schedule, strips, context.GetDevice());
   const DeviceView & source = images[pass.Source];
-  arguments.Edges = MakeEdges<T, StreamPolePairs>(pass, schedule, source, workspace, context);
+  arguments.Edges = MakeEdges<T, StripPolePairs>(pass, schedule, source, workspace, context);
   arguments.Boundary = schedule.Boundary;
   DivideLines(arguments, schedule.LookAhead, !wholeLines, context);
   if (schedule.Method == LineMethod::Stream)
   {
-    const bool         followsFromTotals = FollowFromTotals(pass, schedule, source);
-    const unsigned int lookAhead = followsFromTotals ? GetStreamLookAhead(schedule) : schedule.LookAhead;
+    const bool         followsFromEndStates = FollowFromEndStates(pass, schedule, source);
+    const unsigned int lookAhead = followsFromEndStates ? GetStripLookAhead(schedule) : schedule.LookAhead;
     DivideLines(arguments, lookAhead, true, context);
-    if (followsFromTotals)
+    if (followsFromEndStates)
     {
-      arguments.Closure = MakeEdgeClosure<T, StreamPolePairs>(
+      arguments.Closure = MakeEdgeStateSolver<T, StripPolePairs>(
         pass.Results.front().Kernel, schedule.Boundary, chunks * size_t{ ChunkLength }, lookAhead + 1 == chunks);
     }
     const auto launch = lookAhead == 1   ? LaunchWindowedStream<T, 1>
                         : lookAhead == 2 ? LaunchWindowedStream<T, 2>
                                          : LaunchWindowedStream<T, MaximumLookAhead>;
-    launch(arguments, followsFromTotals, context);
+    launch(arguments, followsFromEndStates, context);
     return;
   }
   if (wholeLines)
@@ -209,8 +209,8 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
     return;
   }
   arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetStateBytes(pass, schedule, source)));
-  LaunchStream<T, TileTask::WriteTotals, 0>(arguments, context);
-  LaunchScan<T, StreamPolePairs>(pass, schedule, source, cut, arguments.Edges, arguments.States, context);
+  LaunchStream<T, TileTask::WriteEndStates, 0>(arguments, context);
+  LaunchScan<T, StripPolePairs>(pass, schedule, source, cut, arguments.Edges, arguments.States, context);
   LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
 }
 
@@ -238,11 +238,11 @@ RunStreamedMaskPass(const CudaGaussianLinePass & pass,
   {
     return false;
   }
-  StreamArguments<T> arguments =
+  StripArguments<T> arguments =
     MakeStreamArguments(streamed, images, {}, static_cast<unsigned int>(schedule.NumberOfTiles));
   arguments.Valid = valid;
   arguments.ValidMap = MakeTensorMap(validBox);
-  arguments.Subtracted = static_cast<const T *>(source.Subtracted);
+  arguments.Reference = static_cast<const T *>(source.Reference);
   DivideLines(arguments, schedule.LookAhead, true, context);
   const auto launch = source.Image ? (schedule.LookAhead == 1 ? LaunchStreamOf<T, TileTask::FilterValid, 1, false>
                                                               : LaunchStreamOf<T, TileTask::FilterValid, 2, false>)
@@ -254,7 +254,7 @@ RunStreamedMaskPass(const CudaGaussianLinePass & pass,
 
 namespace
 {
-StreamArguments<float>
+StripArguments<float>
 MakeChunkArguments(const CudaGaussianLinePass &    pass,
                    const std::vector<DeviceView> & images,
                    const LineCut &                 cut,
@@ -270,24 +270,24 @@ MakeChunkArguments(const CudaGaussianLinePass &    pass,
 } // namespace
 
 void
-RunStreamTotals(const CudaGaussianLinePass &    pass,
-                const LineSchedule &            schedule,
-                const std::vector<DeviceView> & images,
-                const LineCut &                 cut,
-                void *                          totals,
-                const Context &                 context)
+RunStripEndStates(const CudaGaussianLinePass &    pass,
+                  const LineSchedule &            schedule,
+                  const std::vector<DeviceView> & images,
+                  const LineCut &                 cut,
+                  void *                          endStates,
+                  const Context &                 context)
 {
-  auto arguments = MakeChunkArguments(pass, images, cut, static_cast<PolePairState<float> *>(totals), context);
-  arguments.TotalsHoldEdges = schedule.Method == LineMethod::Stream;
-  LaunchStream<float, TileTask::WriteTotals, 0>(arguments, context);
+  auto arguments = MakeChunkArguments(pass, images, cut, static_cast<PolePairState<float> *>(endStates), context);
+  arguments.EndStatesHoldEdges = schedule.Method == LineMethod::Stream;
+  LaunchStream<float, TileTask::WriteEndStates, 0>(arguments, context);
 }
 
 void
-RunStreamFromStates(const CudaGaussianLinePass &    pass,
-                    const std::vector<DeviceView> & images,
-                    const LineCut &                 cut,
-                    const void *                    starts,
-                    const Context &                 context)
+RunStripFromStates(const CudaGaussianLinePass &    pass,
+                   const std::vector<DeviceView> & images,
+                   const LineCut &                 cut,
+                   const void *                    starts,
+                   const Context &                 context)
 {
   auto * const states = static_cast<PolePairState<float> *>(const_cast<void *>(starts));
   LaunchStream<float, TileTask::FilterFromStates, 0>(MakeChunkArguments(pass, images, cut, states, context), context);

@@ -13,7 +13,8 @@
 // compute, in each step s with a look-ahead of H chunks:
 //
 //   arrival  of chunk s: every thread reduces its segment of 16 pixels to end states
-//   scan     of chunk a = s - H: its start states are computed from the totals of the H chunks before it and of the H
+//   scan     of chunk a = s - H: its start states are computed from the endStates of the H chunks before it and of the
+//   H
 //            chunks behind it, which have arrived
 //   filter   of chunk a, in place; the copy engine writes it
 //
@@ -21,10 +22,11 @@
 // a line has at most H + 1 chunks, all pixels contribute. The chunks on which a result depends do not depend on how a
 // line is divided among blocks of threads, and therefore neither do its bits.
 //
-// Larger sigmas need two streams. The first only writes the chunks' totals; after a scan over the totals
+// Larger sigmas need two streams. The first only writes the chunks' endStates; after a scan over the endStates
 // (ScanChunksKernel) the second filters each chunk from its true start states. If lines have few chunks and there are
-// strips for all multiprocessors, one stream does this with the same bits: all chunks of a strip arrive, and the totals
-// stay on chip. The first chunks, whose ring buffers the last ones need, are then read from memory a second time.
+// strips for all multiprocessors, one stream does this with the same bits: all chunks of a strip arrive, and the
+// endStates stay on chip. The first chunks, whose ring buffers the last ones need, are then read from memory a second
+// time.
 
 // Streams of a mask's weights or of valid pixels have a second ring for the mask's bytes. A pixel is computed from both
 // whenever it is read.
@@ -32,16 +34,16 @@
 namespace itk::cuda::gaussian
 {
 /** The chunks [WriteBegin, WriteEnd) of one strip of lines, and the range of chunks that must be loaded for them. */
-struct StreamPiece
+struct StripPiece
 {
   unsigned int Strip, Outer;
   unsigned int LoadBegin, WriteBegin, WriteEnd, LoadEnd;
-  // FilterFromTotals in the mode Wrap: chunks at the line's other end, which continue it. They are loaded first.
+  // FilterFromEndStates in the mode Wrap: chunks at the line's other end, which continue it. They are loaded first.
   unsigned int PreloadBegin{ 0 }, PreloadEnd{ 0 };
 };
 
 template <typename T>
-struct StreamArguments
+struct StripArguments
 {
   const T *                First; // the pixels that are subtracted, one per line
   size_t                   FirstStride;
@@ -53,65 +55,65 @@ struct StreamArguments
   unsigned int             StripsPerRow;
   unsigned int             NumberOfChunks; // of a line
   unsigned int             LastChunk; // the line continues behind it with its last value; invalid if the line is cut
-  bool TotalsHoldEdges; // for TileTask::WriteTotals: whether totals include the continuation beyond the edges, as for
-                        // TileTask::Filter
-  unsigned int                                        PiecesPerLine;
-  unsigned int                                        NumberOfPieces; // of all lines
-  LineDynamics<T, StreamPolePairs>                    Dynamics;
-  StateMatrix<T>                                      SegmentPower[StreamPolePairs];
-  StateMatrix<T>                                      ChunkPower[StreamPolePairs];
-  EndWeights<T, StreamPolePairs, StreamSegmentLength> Ends;
-  LineResponse<T, StreamPolePairs>                    Response;
-  EdgeClosure<T, StreamPolePairs>                     Closure;   // for TileTask::FilterFromTotals
-  CUtensorMap                                         SourceMap; // a chunk is a box
-  CUtensorMap                                         DestinationMap;
-  const unsigned char *                               Valid;      // the mask, with the strides of the image
-  const T *                                           Subtracted; // subtracted from valid pixels
-  CUtensorMap                                         ValidMap;
+  bool EndStatesHoldEdges; // for TileTask::WriteEndStates: whether endStates include the continuation beyond the edges,
+                           // as for TileTask::Filter
+  unsigned int                                      PiecesPerLine;
+  unsigned int                                      NumberOfPieces; // of all lines
+  LineDynamics<T, StripPolePairs>                   Dynamics;
+  StateMatrix<T>                                    SegmentPower[StripPolePairs];
+  StateMatrix<T>                                    ChunkPower[StripPolePairs];
+  EndWeights<T, StripPolePairs, StripSegmentLength> Ends;
+  LineResponse<T, StripPolePairs>                   Response;
+  EdgeStateSolver<T, StripPolePairs>                Closure;   // for TileTask::FilterFromEndStates
+  CUtensorMap                                       SourceMap; // a chunk is a box
+  CUtensorMap                                       DestinationMap;
+  const unsigned char *                             Valid;     // the mask, with the strides of the image
+  const T *                                         Reference; // subtracted from valid pixels
+  CUtensorMap                                       ValidMap;
 };
 
 /** Shared memory for states that only some tasks need. */
 template <typename T, TileTask VTask>
-struct StreamTaskStates
+struct StripTaskStates
 {};
-/** The totals of the chunks of whole lines, which are later replaced by their start states. */
+/** The endStates of the chunks of whole lines, which are later replaced by their start states. */
 template <typename T>
-struct StreamTaskStates<T, TileTask::FilterWholeLines>
+struct StripTaskStates<T, TileTask::FilterWholeLines>
 {
-  PolePairState<T> ChunkStates[StreamGroups][NumberOfStates<StreamPolePairs>][MaximumWholeLineChunks][WarpSize];
+  PolePairState<T> ChunkStates[StripGroups][NumberOfStates<StripPolePairs>][MaximumWholeLineChunks][WarpSize];
 };
 /** The end states from which edge states are computed: for each sweep the end state, from zero state, over the window
  * of chunks in which it leaves the line, or over the whole line. */
 template <typename T>
-struct StreamTaskStates<T, TileTask::FilterFromTotals>
+struct StripTaskStates<T, TileTask::FilterFromEndStates>
 {
-  PolePairState<T> WindowEnds[StreamGroups][NumberOfStates<StreamPolePairs>][WarpSize];
+  PolePairState<T> WindowEnds[StripGroups][NumberOfStates<StripPolePairs>][WarpSize];
 };
 
 /** The mask of the chunks in the ring, for tasks that read a mask. */
 template <TileTask VTask, unsigned int VRingLength, typename = void>
-struct StreamMask
+struct StripMask
 {};
 template <TileTask VTask, unsigned int VRingLength>
-struct StreamMask<VTask, VRingLength, std::enable_if_t<ReadsMask<VTask>>>
+struct StripMask<VTask, VRingLength, std::enable_if_t<ReadsMask<VTask>>>
 {
-  alignas(StreamAlignment) unsigned char Valid[VRingLength][ChunkLength][StreamColumns];
+  alignas(StripAlignment) unsigned char Valid[VRingLength][ChunkLength][StripColumns];
 };
 
 template <TileTask VTask, unsigned int VLookAhead>
-constexpr unsigned int StreamRingLengthOf = ReadsMask<VTask> ? MaskedStreamRingLength : StreamRingLength<VLookAhead>;
+constexpr unsigned int StripRingLengthOf = ReadsMask<VTask> ? MaskedStreamRingLength : StripRingLength<VLookAhead>;
 
 /** Layout of a block's shared memory: the ring and the states. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
-struct StreamMemory
-  : StreamTaskStates<T, VTask>
-  , StreamMask<VTask, StreamRingLengthOf<VTask, VLookAhead>>
+struct StripMemory
+  : StripTaskStates<T, VTask>
+  , StripMask<VTask, StripRingLengthOf<VTask, VLookAhead>>
 {
-  static constexpr unsigned int RingLength = StreamRingLengthOf<VTask, VLookAhead>;
+  static constexpr unsigned int RingLength = StripRingLengthOf<VTask, VLookAhead>;
   static constexpr unsigned int Slots = VLookAhead + 1;
 
-  alignas(StreamAlignment) T Ring[RingLength][ChunkLength][StreamColumns];
-  PolePairState<T> States[StreamGroups][Slots][NumberOfStates<StreamPolePairs>][StreamSegments][WarpSize];
+  alignas(StripAlignment) T Ring[RingLength][ChunkLength][StripColumns];
+  PolePairState<T> States[StripGroups][Slots][NumberOfStates<StripPolePairs>][StripSegments][WarpSize];
   TileBarrier      Loaded[RingLength];   // completes when a chunk has arrived
   TileBarrier      Finished[RingLength]; // completes when all warps are done with the chunk
 };
@@ -119,14 +121,14 @@ struct StreamMemory
 /** Returns whether edge states are computed from a window of chunks at the other end of the line. */
 template <typename T>
 __device__ inline bool
-TakesOtherEnd(const EdgeClosure<T, StreamPolePairs> & closure)
+TakesOtherEnd(const EdgeStateSolver<T, StripPolePairs> & closure)
 {
   return closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap && !closure.OfWholeLine;
 }
 
 template <TileTask VTask, typename T>
-__device__ inline StreamPiece
-GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigned int lookAhead)
+__device__ inline StripPiece
+GetStreamPiece(const StripArguments<T> & arguments, unsigned int index, unsigned int lookAhead)
 {
   const unsigned int rest = index / arguments.StripsPerRow;
   const unsigned int chunks = arguments.NumberOfChunks;
@@ -135,17 +137,17 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   // If the pieces cannot be equal, the first ones have one more chunk.
   const unsigned int length = chunks / pieces;
   const unsigned int longer = chunks % pieces;
-  StreamPiece        piece;
+  StripPiece         piece;
   piece.Strip = index % arguments.StripsPerRow;
   piece.Outer = rest / pieces;
   piece.WriteBegin = number * length + min(number, longer);
   piece.WriteEnd = piece.WriteBegin + length + (number < longer ? 1 : 0);
   piece.LoadBegin = piece.WriteBegin > lookAhead ? piece.WriteBegin - lookAhead : 0;
   piece.LoadEnd = min(piece.WriteEnd + lookAhead, chunks);
-  if constexpr (VTask == TileTask::FilterFromTotals)
+  if constexpr (VTask == TileTask::FilterFromEndStates)
   {
     // A piece with the first chunks preloads the last ones. It need not preload the first ones, even if it also has the
-    // last chunk, because it has kept their totals.
+    // last chunk, because it has kept their endStates.
     const bool takesOtherEnd = TakesOtherEnd(arguments.Closure);
     if (takesOtherEnd && piece.LoadBegin == 0)
     {
@@ -162,18 +164,18 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
 
 /** The order in which the chunks of a piece are loaded, and later given back. */
 template <TileTask VTask, unsigned int VRingLength>
-class StreamOrder
+class StripOrder
 {
 public:
-  __device__ explicit StreamOrder(const StreamPiece & piece)
+  __device__ explicit StripOrder(const StripPiece & piece)
     : m_Piece(piece)
   {}
 
-  /** Returns the number of chunks that are loaded before the piece, for their totals. */
+  /** Returns the number of chunks that are loaded before the piece, for their endStates. */
   __device__ unsigned int
   GetNumberOfPreloads() const
   {
-    return VTask == TileTask::FilterFromTotals ? m_Piece.PreloadEnd - m_Piece.PreloadBegin : 0;
+    return VTask == TileTask::FilterFromEndStates ? m_Piece.PreloadEnd - m_Piece.PreloadBegin : 0;
   }
 
   /** Returns the number of chunks of whole lines that are loaded a second time. */
@@ -194,7 +196,7 @@ public:
   __device__ unsigned int
   GetChunk(unsigned int load) const
   {
-    if constexpr (VTask == TileTask::FilterFromTotals)
+    if constexpr (VTask == TileTask::FilterFromEndStates)
     {
       const unsigned int preloads = this->GetNumberOfPreloads();
       return load < preloads ? m_Piece.PreloadBegin + load : m_Piece.LoadBegin + (load - preloads);
@@ -210,7 +212,7 @@ public:
       return load >= this->GetNumberOfReloads();
     }
     const unsigned int chunk = this->GetChunk(load);
-    return VTask != TileTask::WriteTotals && load >= this->GetNumberOfPreloads() && chunk >= m_Piece.WriteBegin &&
+    return VTask != TileTask::WriteEndStates && load >= this->GetNumberOfPreloads() && chunk >= m_Piece.WriteBegin &&
            chunk < m_Piece.WriteEnd;
   }
 
@@ -221,7 +223,7 @@ private:
     return m_Piece.LoadEnd - m_Piece.LoadBegin;
   }
 
-  StreamPiece m_Piece;
+  StripPiece m_Piece;
 };
 
 /** A buffer of the ring, and the parity of the current phase of its barriers. */
@@ -245,14 +247,14 @@ struct RingPosition
 /** Code of the thread that moves chunks. It iterates over the block's pieces twice: ahead to load, and behind to store.
  */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
-class StreamProducer
+class StripProducer
 {
 public:
-  using Memory = StreamMemory<T, VTask, VLookAhead>;
-  using Order = StreamOrder<VTask, Memory::RingLength>;
+  using Memory = StripMemory<T, VTask, VLookAhead>;
+  using Order = StripOrder<VTask, Memory::RingLength>;
 
   __device__
-  StreamProducer(const StreamArguments<T> & arguments, Memory & memory)
+  StripProducer(const StripArguments<T> & arguments, Memory & memory)
     : m_Arguments(arguments)
     , m_Memory(memory)
     , m_LoadIndex(blockIdx.x)
@@ -270,8 +272,8 @@ public:
     RingPosition<Memory::RingLength> position;
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces; index += gridDim.x)
     {
-      const StreamPiece piece = GetStreamPiece<VTask>(m_Arguments, index, VLookAhead);
-      const Order       order(piece);
+      const StripPiece piece = GetStreamPiece<VTask>(m_Arguments, index, VLookAhead);
+      const Order      order(piece);
       for (unsigned int load = 0; load < order.GetNumberOfLoads(); ++load)
       {
         m_Memory.Finished[position.Index].Wait(position.Parity);
@@ -289,9 +291,9 @@ public:
 
 private:
   __device__ static BoxPosition
-  GetBoxPosition(const StreamPiece & piece, unsigned int chunk)
+  GetBoxPosition(const StripPiece & piece, unsigned int chunk)
   {
-    return { { static_cast<int>(piece.Strip * StreamColumns),
+    return { { static_cast<int>(piece.Strip * StripColumns),
                static_cast<int>(chunk * ChunkLength),
                static_cast<int>(piece.Outer) } };
   }
@@ -343,19 +345,19 @@ private:
     }
   }
 
-  const StreamArguments<T> &       m_Arguments;
+  const StripArguments<T> &        m_Arguments;
   Memory &                         m_Memory;
   unsigned int                     m_LoadIndex;
-  StreamPiece                      m_LoadPiece{};
+  StripPiece                       m_LoadPiece{};
   unsigned int                     m_Load{ 0 };
   RingPosition<Memory::RingLength> m_LoadPosition;
 };
 
 /** Pixels of a thread's segment in registers, less the line's first pixel. */
 template <typename T>
-struct StreamSegment
+struct StripSegment
 {
-  static constexpr unsigned int Length = StreamSegmentLength;
+  static constexpr unsigned int Length = StripSegmentLength;
   static constexpr bool         ReadsTwice = false;
 
   T Pixels[Length];
@@ -379,34 +381,34 @@ struct StreamSegment
 
 /** Code of a thread that computes. It owns one of its group's 32 columns, and a segment of every chunk. Each of the
  * first warps of a group also scans one state. With VHasEdges, lines continue otherwise than with their edge values,
- * and their edge states have been summed before the pass (StreamArguments::Edges). */
+ * and their edge states have been summed before the pass (StripArguments::Edges). */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
-class StreamConsumer
+class StripConsumer
 {
 public:
-  using Memory = StreamMemory<T, VTask, VLookAhead>;
-  static constexpr unsigned int Length = StreamSegmentLength;
+  using Memory = StripMemory<T, VTask, VLookAhead>;
+  static constexpr unsigned int Length = StripSegmentLength;
 
   __device__
-  StreamConsumer(const StreamArguments<T> & arguments, Memory & memory)
+  StripConsumer(const StripArguments<T> & arguments, Memory & memory)
     : m_Arguments(arguments)
     , m_Memory(memory)
     , m_Lane(threadIdx.x % WarpSize)
-    , m_Segment(threadIdx.x / WarpSize % StreamSegments)
-    , m_Group(threadIdx.x / WarpSize / StreamSegments)
+    , m_Segment(threadIdx.x / WarpSize % StripSegments)
+    , m_Group(threadIdx.x / WarpSize / StripSegments)
     , m_Column(m_Group * WarpSize + m_Lane)
-    , m_Subtracted(VTask == TileTask::FilterValid ? *arguments.Subtracted : T(0))
+    , m_Reference(VTask == TileTask::FilterValid ? *arguments.Reference : T(0))
   {}
 
   __device__ void
   Run()
   {
     // The first pixels of the next piece are loaded while the current one is computed.
-    StreamPiece next = GetStreamPiece<VTask>(m_Arguments, blockIdx.x, VLookAhead);
-    FirstPixel  nextFirst = this->LoadFirst(next);
+    StripPiece next = GetStreamPiece<VTask>(m_Arguments, blockIdx.x, VLookAhead);
+    FirstPixel nextFirst = this->LoadFirst(next);
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces;)
     {
-      const StreamPiece piece = next;
+      const StripPiece piece = next;
       m_First = this->Get(nextFirst);
       index += gridDim.x;
       if (index < m_Arguments.NumberOfPieces)
@@ -426,13 +428,13 @@ public:
   }
 
 private:
-  static constexpr unsigned int NumberOfTotals = 2 * VLookAhead + 1;
-  static constexpr bool         FollowsFromTotals = VTask == TileTask::FilterFromTotals;
-  static constexpr bool         HoldsEdge = VHasEdges || FollowsFromTotals;
+  static constexpr unsigned int NumberOfEndStates = 2 * VLookAhead + 1;
+  static constexpr bool         FollowsFromEndStates = VTask == TileTask::FilterFromEndStates;
+  static constexpr bool         HoldsEdge = VHasEdges || FollowsFromEndStates;
 
   /** Whether pixels stay in registers until they are filtered, and for how many chunks. A thread has 96 registers. This
    * is too few for the 16 pixels of a third chunk, or for a second chunk in addition to the data for edge states. */
-  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !FollowsFromTotals);
+  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !FollowsFromEndStates);
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
   /** A pixel and its mask. */
@@ -451,7 +453,7 @@ private:
   __device__ T
   Get(const MaskedPixel & pixel) const
   {
-    return pixel.Valid == 0 ? T(0) : (VTask == TileTask::FilterMask ? T(1) : pixel.Value - m_Subtracted);
+    return pixel.Valid == 0 ? T(0) : (VTask == TileTask::FilterMask ? T(1) : pixel.Value - m_Reference);
   }
 
   /** Returns the pixel in the thread's column and in a row of the chunk in a buffer of the ring. */
@@ -470,10 +472,10 @@ private:
   }
 
   /** Loads the thread's segment of the chunk in a buffer of the ring. */
-  __device__ StreamSegment<T>
+  __device__ StripSegment<T>
              LoadSegment(unsigned int place) const
   {
-    StreamSegment<T> segment;
+    StripSegment<T> segment;
 #pragma unroll
     for (unsigned int k = 0; k < Length; ++k)
     {
@@ -484,9 +486,9 @@ private:
 
   /** Loads the first pixel of the thread's line in a piece. */
   __device__ FirstPixel
-  LoadFirst(const StreamPiece & piece) const
+  LoadFirst(const StripPiece & piece) const
   {
-    const size_t column = size_t{ piece.Strip } * StreamColumns + m_Column;
+    const size_t column = size_t{ piece.Strip } * StripColumns + m_Column;
     if constexpr (ReadsMask<VTask>)
     {
       const LineGeometry & geometry = m_Arguments.Geometry;
@@ -502,21 +504,21 @@ private:
   }
 
   __device__ void
-  BeginLines(const StreamPiece & piece)
+  BeginLines(const StripPiece & piece)
   {
-    const size_t column = size_t{ piece.Strip } * StreamColumns + m_Column;
+    const size_t column = size_t{ piece.Strip } * StripColumns + m_Column;
     m_StateLine = size_t{ piece.Outer } * m_Arguments.Geometry.InnerCount + column;
     m_HasLine = column < m_Arguments.Geometry.InnerCount;
     m_Edge = PolePairState<T>{};
-    if (VHasEdges && VTask != TileTask::FilterFromStates && m_HasLine && m_Segment < NumberOfStates<StreamPolePairs>)
+    if (VHasEdges && VTask != TileTask::FilterFromStates && m_HasLine && m_Segment < NumberOfStates<StripPolePairs>)
     {
       m_Edge = m_Arguments.Edges[m_Segment * m_Arguments.Geometry.GetNumberOfLines() + m_StateLine];
     }
   }
 
-  /** Computes the totals of the chunks at the line's other end. */
+  /** Computes the endStates of the chunks at the line's other end. */
   __device__ void
-  TakeOtherEnd(const StreamPiece & piece)
+  TakeOtherEnd(const StripPiece & piece)
   {
     for (unsigned int chunk = piece.PreloadBegin; chunk < piece.PreloadEnd; ++chunk)
     {
@@ -526,7 +528,7 @@ private:
       this->Arrive(piece, chunk, slot);
       this->GiveBack();
       this->WaitForGroup();
-      if (m_Segment < NumberOfStates<StreamPolePairs>)
+      if (m_Segment < NumberOfStates<StripPolePairs>)
       {
         this->PushTotal(this->GetTotal(chunk, slot));
         this->GetWindowEnd(m_Segment) = this->CombineLatest(VLookAhead);
@@ -538,11 +540,11 @@ private:
   PushTotal(const PolePairState<T> & total)
   {
 #pragma unroll
-    for (unsigned int i = 0; i + 1 < NumberOfTotals; ++i)
+    for (unsigned int i = 0; i + 1 < NumberOfEndStates; ++i)
     {
       m_Totals[i] = m_Totals[i + 1];
     }
-    m_Totals[NumberOfTotals - 1] = total;
+    m_Totals[NumberOfEndStates - 1] = total;
   }
 
   /** Returns the end state of the warp's sweep over the latest `count` chunks. */
@@ -551,15 +553,15 @@ private:
   {
     PolePairState<T> end;
 #pragma unroll
-    for (unsigned int i = 0; i < NumberOfTotals; ++i)
+    for (unsigned int i = 0; i < NumberOfEndStates; ++i)
     {
       // These are copies, as in GetStart().
       const PolePairState<T> fromBegin = m_Totals[i];
-      const PolePairState<T> fromEnd = m_Totals[NumberOfTotals - 1 - i];
+      const PolePairState<T> fromEnd = m_Totals[NumberOfEndStates - 1 - i];
       PolePairState<T>       total;
       total.U = this->IsAnticausal() ? fromEnd.U : fromBegin.U;
       total.V = this->IsAnticausal() ? fromEnd.V : fromBegin.V;
-      if (this->IsAnticausal() ? i < count : i + count >= NumberOfTotals)
+      if (this->IsAnticausal() ? i < count : i + count >= NumberOfEndStates)
       {
         end = Combine(total, m_Arguments.ChunkPower[this->GetPair()], end);
       }
@@ -577,7 +579,7 @@ private:
 
   /** Returns whether the chunk that has just arrived completes the window in which the warp's sweep leaves the line. */
   __device__ bool
-  EndsWindow(const StreamPiece & piece, unsigned int step) const
+  EndsWindow(const StripPiece & piece, unsigned int step) const
   {
     const bool isFirstWindow = this->IsAnticausal() && !m_Arguments.Closure.OfWholeLine;
     return isFirstWindow ? step + 1 == VLookAhead && piece.LoadBegin == 0 : step + 1 == m_Arguments.NumberOfChunks;
@@ -607,7 +609,7 @@ private:
 #pragma unroll
     for (unsigned int i = 0; i <= VLookAhead; ++i)
     {
-      PolePairState<T> & total = m_Totals[NumberOfTotals - 1 - i];
+      PolePairState<T> & total = m_Totals[NumberOfEndStates - 1 - i];
       if (i == back)
       {
         total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], m_Edge);
@@ -624,15 +626,15 @@ private:
                            pair,
                            this->IsAnticausal(),
                            this->GetWindowEnd(pair),
-                           this->GetWindowEnd(pair + StreamPolePairs),
+                           this->GetWindowEnd(pair + StripPolePairs),
                            m_First,
                            m_Last);
   }
 
   __device__ void
-  RunPiece(const StreamPiece & piece)
+  RunPiece(const StripPiece & piece)
   {
-    if constexpr (FollowsFromTotals)
+    if constexpr (FollowsFromEndStates)
     {
       this->TakeOtherEnd(piece);
     }
@@ -643,7 +645,7 @@ private:
     }
     this->BeginLines(piece);
     m_NextStart = this->LoadStart(piece.LoadBegin);
-    StreamSegment<T>   held[HeldChunks];
+    StripSegment<T>    held[HeldChunks];
     const unsigned int end = piece.LoadEnd + VLookAhead;
     unsigned int       slot = 0;
     for (unsigned int step = piece.LoadBegin; step < end; step += HeldChunks)
@@ -662,11 +664,11 @@ private:
   /** Processes a step: a chunk arrives, and the chunk that arrived VLookAhead steps earlier is filtered. Returns the
    * next step's slot. */
   __device__ unsigned int
-  RunStep(const StreamPiece & piece,
-          unsigned int        step,
-          unsigned int        slot,
-          StreamSegment<T> &  arriving,
-          StreamSegment<T> &  old)
+  RunStep(const StripPiece & piece,
+          unsigned int       step,
+          unsigned int       slot,
+          StripSegment<T> &  arriving,
+          StripSegment<T> &  old)
   {
     // The slots are a ring, so the oldest chunk has the slot after the arriving one's.
     const unsigned int oldSlot = slot + 1 == Memory::Slots ? 0 : slot + 1;
@@ -680,7 +682,7 @@ private:
     if (step >= piece.LoadBegin + VLookAhead)
     {
       const unsigned int chunk = step - VLookAhead;
-      if (VTask != TileTask::WriteTotals && chunk >= piece.WriteBegin && chunk < piece.WriteEnd)
+      if (VTask != TileTask::WriteEndStates && chunk >= piece.WriteBegin && chunk < piece.WriteEnd)
       {
         this->Filter(HoldsPixels ? old : this->LoadSegment(m_FilterPosition.Index), oldSlot);
       }
@@ -689,21 +691,21 @@ private:
     return oldSlot;
   }
 
-  /** Reads all chunks once for their totals, and then filters each chunk from its true start states. */
+  /** Reads all chunks once for their endStates, and then filters each chunk from its true start states. */
   __device__ void
-  RunWholeLines(const StreamPiece & piece)
+  RunWholeLines(const StripPiece & piece)
   {
     if constexpr (VHasEdges)
     {
       this->BeginLines(piece);
     }
-    const StreamOrder<VTask, Memory::RingLength> order(piece);
-    const unsigned int                           reloads = order.GetNumberOfReloads();
+    const StripOrder<VTask, Memory::RingLength> order(piece);
+    const unsigned int                          reloads = order.GetNumberOfReloads();
     for (unsigned int chunk = 0; chunk < piece.LoadEnd; ++chunk)
     {
       this->Arrive(piece, chunk, 0);
       this->WaitForGroup();
-      if (m_Segment < NumberOfStates<StreamPolePairs>)
+      if (m_Segment < NumberOfStates<StripPolePairs>)
       {
         this->GetChunkState(chunk) = this->GetTotal(chunk, 0);
       }
@@ -713,14 +715,14 @@ private:
         this->GiveBack();
       }
     }
-    if (m_Segment < NumberOfStates<StreamPolePairs>)
+    if (m_Segment < NumberOfStates<StripPolePairs>)
     {
       this->ScanChunks();
     }
     for (unsigned int load = reloads; load < order.GetNumberOfLoads(); ++load)
     {
       const unsigned int chunk = order.GetChunk(load);
-      StreamSegment<T>   segment;
+      StripSegment<T>    segment;
       if (chunk < reloads)
       {
         segment = this->Arrive(piece, chunk, 0);
@@ -731,7 +733,7 @@ private:
         this->Reduce(segment, 0);
       }
       this->WaitForGroup();
-      if (m_Segment < NumberOfStates<StreamPolePairs>)
+      if (m_Segment < NumberOfStates<StripPolePairs>)
       {
         this->ScanSegments(0, this->GetChunkState(chunk));
       }
@@ -760,7 +762,7 @@ private:
     return m_Memory.ChunkStates[m_Group][m_Segment][chunk][m_Lane];
   }
 
-  /** Turns the totals of the line's chunks into their start states, in place, as ScanChunksKernel does. */
+  /** Turns the endStates of the line's chunks into their start states, in place, as ScanChunksKernel does. */
   __device__ void
   ScanChunks() const
   {
@@ -778,19 +780,19 @@ private:
   __device__ void
   WaitForGroup() const
   {
-    asm volatile("bar.sync %0, %1;" ::"r"(1 + m_Group), "n"(StreamSegments * WarpSize) : "memory");
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + m_Group), "n"(StripSegments * WarpSize) : "memory");
   }
 
   /** Waits for those warps of the group that scan. */
   __device__ void
   WaitForScans() const
   {
-    constexpr unsigned int threads = NumberOfStates<StreamPolePairs> * WarpSize;
-    asm volatile("bar.sync %0, %1;" ::"r"(1 + StreamGroups + m_Group), "n"(threads) : "memory");
+    constexpr unsigned int threads = NumberOfStates<StripPolePairs> * WarpSize;
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + StripGroups + m_Group), "n"(threads) : "memory");
   }
 
-  __device__ StreamSegment<T>
-             Arrive(const StreamPiece & piece, unsigned int chunk, unsigned int slot)
+  __device__ StripSegment<T>
+             Arrive(const StripPiece & piece, unsigned int chunk, unsigned int slot)
   {
     const unsigned int place = m_LoadPosition.Index;
     m_Memory.Loaded[place].Wait(m_LoadPosition.Parity);
@@ -799,35 +801,35 @@ private:
     {
       this->ContinueLine(piece, chunk, place);
     }
-    const StreamSegment<T> segment = this->LoadSegment(place);
+    const StripSegment<T> segment = this->LoadSegment(place);
     this->Reduce(segment, slot);
     return segment;
   }
 
   /** Stores the end states of the thread's segment. */
   __device__ void
-  Reduce(const StreamSegment<T> & segment, unsigned int slot)
+  Reduce(const StripSegment<T> & segment, unsigned int slot)
   {
-    const SweepStates<T, StreamPolePairs> ends = GetSegmentEnds<T>(segment, m_Arguments.Ends);
+    const SweepStates<T, StripPolePairs> ends = GetSegmentEnds<T>(segment, m_Arguments.Ends);
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates<StreamPolePairs>; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<StripPolePairs>; ++state)
     {
       m_Memory.States[m_Group][slot][state][m_Segment][m_Lane] =
-        ends.Sweep[state / StreamPolePairs].Pair[state % StreamPolePairs];
+        ends.Sweep[state / StripPolePairs].Pair[state % StripPolePairs];
     }
   }
 
   /** Fills the pixels beyond the end of the line: they repeat its last value, or continue it as the boundary mode says.
    */
   __device__ void
-  ContinueLine(const StreamPiece & piece, unsigned int chunk, unsigned int place)
+  ContinueLine(const StripPiece & piece, unsigned int chunk, unsigned int place)
   {
     const unsigned int end = static_cast<unsigned int>(m_Arguments.Geometry.LineLength - size_t{ chunk } * ChunkLength);
-    T(&values)[ChunkLength][StreamColumns] = m_Memory.Ring[place];
+    T(&values)[ChunkLength][StripColumns] = m_Memory.Ring[place];
     if constexpr (VHasEdges)
     {
       const LineGeometry &   geometry = m_Arguments.Geometry;
-      const size_t           column = m_HasLine ? size_t{ piece.Strip } * StreamColumns + m_Column : 0;
+      const size_t           column = m_HasLine ? size_t{ piece.Strip } * StripColumns + m_Column : 0;
       const ContinuedLine<T> line{ m_Arguments.Source + piece.Outer * geometry.OuterStride + column,
                                    geometry.LineStride,
                                    geometry.LineLength,
@@ -854,16 +856,16 @@ private:
   /** Scans one state of all columns of the group, in each of the first warps. Computes the total of the arriving chunk,
    * and the start states of the segments of the chunk that arrived VLookAhead steps earlier. */
   __device__ void
-  Scan(const StreamPiece & piece, unsigned int step, unsigned int slot, unsigned int oldSlot)
+  Scan(const StripPiece & piece, unsigned int step, unsigned int slot, unsigned int oldSlot)
   {
-    if (m_Segment >= NumberOfStates<StreamPolePairs>)
+    if (m_Segment >= NumberOfStates<StripPolePairs>)
     {
       return;
     }
     if (VTask != TileTask::FilterFromStates)
     {
       const PolePairState<T> total = step < piece.LoadEnd ? this->GetTotal(step, slot) : PolePairState<T>{};
-      if (VTask == TileTask::WriteTotals)
+      if (VTask == TileTask::WriteEndStates)
       {
         if (m_HasLine)
         {
@@ -873,7 +875,7 @@ private:
       }
       this->PushTotal(total);
     }
-    if constexpr (FollowsFromTotals)
+    if constexpr (FollowsFromEndStates)
     {
       if (this->EndsWindow(piece, step))
       {
@@ -896,14 +898,14 @@ private:
   ScanSegments(unsigned int slot, PolePairState<T> start) const
   {
     // All are loaded first, because the compiler would otherwise wait for a load after each store.
-    PolePairState<T> ends[StreamSegments];
+    PolePairState<T> ends[StripSegments];
 #pragma unroll
-    for (unsigned int i = 0; i < StreamSegments; ++i)
+    for (unsigned int i = 0; i < StripSegments; ++i)
     {
       ends[i] = this->GetState(slot, i);
     }
 #pragma unroll
-    for (unsigned int i = 0; i < StreamSegments; ++i)
+    for (unsigned int i = 0; i < StripSegments; ++i)
     {
       this->GetState(slot, i) = start;
       start = Combine(ends[i], this->GetSegmentPower(), start);
@@ -913,12 +915,12 @@ private:
   __device__ bool
   IsAnticausal() const
   {
-    return m_Segment >= StreamPolePairs;
+    return m_Segment >= StripPolePairs;
   }
   __device__ unsigned int
   GetPair() const
   {
-    return m_Segment % StreamPolePairs;
+    return m_Segment % StripPolePairs;
   }
   __device__ const StateMatrix<T> &
                    GetSegmentPower() const
@@ -930,7 +932,7 @@ private:
   __device__ PolePairState<T> &
              GetState(unsigned int slot, unsigned int i) const
   {
-    return m_Memory.States[m_Group][slot][m_Segment][this->IsAnticausal() ? StreamSegments - 1 - i : i][m_Lane];
+    return m_Memory.States[m_Group][slot][m_Segment][this->IsAnticausal() ? StripSegments - 1 - i : i][m_Lane];
   }
 
 
@@ -962,14 +964,14 @@ private:
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
-    const bool       holdsEdge =
-      VTask == TileTask::Filter || ReadsMask<VTask> || (VTask == TileTask::WriteTotals && m_Arguments.TotalsHoldEdges);
+    const bool       holdsEdge = VTask == TileTask::Filter || ReadsMask<VTask> ||
+                           (VTask == TileTask::WriteEndStates && m_Arguments.EndStatesHoldEdges);
     if (holdsEdge && this->IsEntrance(chunk))
     {
       total = this->GetEdge();
     }
 #pragma unroll
-    for (unsigned int i = 0; i < StreamSegments; ++i)
+    for (unsigned int i = 0; i < StripSegments; ++i)
     {
       total = Combine(this->GetState(slot, i), this->GetSegmentPower(), total);
     }
@@ -990,7 +992,7 @@ private:
     {
       return this->GetEdge();
     }
-    // m_Totals[VLookAhead] is the total of the chunk itself. Totals before the line are zero.
+    // m_Totals[VLookAhead] is the total of the chunk itself. EndStates before the line are zero.
     PolePairState<T> start;
     if constexpr (VLookAhead > 0)
     {
@@ -1000,7 +1002,7 @@ private:
         // These are copies, because a reference to one of two array elements would keep the array in local memory
         // instead of registers.
         const PolePairState<T> before = m_Totals[i];
-        const PolePairState<T> behind = m_Totals[NumberOfTotals - 1 - i];
+        const PolePairState<T> behind = m_Totals[NumberOfEndStates - 1 - i];
         PolePairState<T>       neighbour;
         neighbour.U = this->IsAnticausal() ? behind.U : before.U;
         neighbour.V = this->IsAnticausal() ? behind.V : before.V;
@@ -1014,7 +1016,7 @@ private:
   GetChunkStateIndex(unsigned int chunk) const
   {
     const LineGeometry & geometry = m_Arguments.Geometry;
-    return (size_t{ chunk } * NumberOfStates<StreamPolePairs> + m_Segment) *
+    return (size_t{ chunk } * NumberOfStates<StripPolePairs> + m_Segment) *
              (geometry.InnerCount * geometry.OuterCount) +
            m_StateLine;
   }
@@ -1022,25 +1024,25 @@ private:
   __device__ PolePairState<T>
              LoadStart(unsigned int chunk) const
   {
-    const bool needed = VTask == TileTask::FilterFromStates && m_Segment < NumberOfStates<StreamPolePairs> &&
+    const bool needed = VTask == TileTask::FilterFromStates && m_Segment < NumberOfStates<StripPolePairs> &&
                         m_HasLine && chunk < m_Arguments.NumberOfChunks;
     return needed ? m_Arguments.States[this->GetChunkStateIndex(chunk)] : PolePairState<T>{};
   }
 
   /** Overwrites the oldest chunk in the ring by its result. */
   __device__ void
-  Filter(const StreamSegment<T> & segment, unsigned int slot)
+  Filter(const StripSegment<T> & segment, unsigned int slot)
   {
-    SweepStates<T, StreamPolePairs> starts;
+    SweepStates<T, StripPolePairs> starts;
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates<StreamPolePairs>; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<StripPolePairs>; ++state)
     {
-      starts.Sweep[state / StreamPolePairs].Pair[state % StreamPolePairs] =
+      starts.Sweep[state / StripPolePairs].Pair[state % StripPolePairs] =
         m_Memory.States[m_Group][slot][state][m_Segment][m_Lane];
     }
     T y[Length];
     FilterSegment<T>(segment, m_Arguments.Dynamics, m_Arguments.Response, starts, y);
-    const T offset = m_Arguments.Response.OffsetResponse * m_First;
+    const T offset = m_Arguments.Response.ConstantResponse * m_First;
 #pragma unroll
     for (unsigned int k = 0; k < Length; ++k)
     {
@@ -1048,15 +1050,16 @@ private:
     }
   }
 
-  const StreamArguments<T> &       m_Arguments;
+  const StripArguments<T> &        m_Arguments;
   Memory &                         m_Memory;
   unsigned int                     m_Lane, m_Segment, m_Group, m_Column;
   RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
-  T                                m_Subtracted;
+  T                                m_Reference;
   T                                m_First{ 0 };
   T                                m_Last{ 0 }; // less m_First; only without VHasEdges
-  PolePairState<T> m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or FollowsFromTotals
-  PolePairState<T> m_Totals[NumberOfTotals];
+  PolePairState<T>
+    m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or FollowsFromEndStates
+  PolePairState<T> m_Totals[NumberOfEndStates];
   size_t           m_StateLine{ 0 }; // index of the thread's line among all lines
   bool             m_HasLine{ false };
   PolePairState<T> m_NextStart; // start state of the next chunk, loaded ahead
@@ -1064,34 +1067,34 @@ private:
 
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __device__ inline void
-RunStream(const StreamArguments<T> & arguments)
+RunStream(const StripArguments<T> & arguments)
 {
-  using Memory = StreamMemory<T, VTask, VLookAhead>;
+  using Memory = StripMemory<T, VTask, VLookAhead>;
   Memory & memory = *reinterpret_cast<Memory *>(GetSharedMemory());
   if (threadIdx.x == 0)
   {
     for (unsigned int i = 0; i < Memory::RingLength; ++i)
     {
       memory.Loaded[i].Initialize(1);
-      memory.Finished[i].Initialize(StreamGroups * StreamSegments);
+      memory.Finished[i].Initialize(StripGroups * StripSegments);
     }
     PublishBarriers();
   }
   __syncthreads();
-  if (threadIdx.x < StreamConsumers)
+  if (threadIdx.x < StripConsumers)
   {
-    StreamConsumer<T, VTask, VLookAhead, VHasEdges>(arguments, memory).Run();
+    StripConsumer<T, VTask, VLookAhead, VHasEdges>(arguments, memory).Run();
   }
-  else if (threadIdx.x == StreamConsumers)
+  else if (threadIdx.x == StripConsumers)
   {
-    StreamProducer<T, VTask, VLookAhead>(arguments, memory).Run();
+    StripProducer<T, VTask, VLookAhead>(arguments, memory).Run();
   }
 }
 
 /** Runs one stream of a pass with one result. The last warp moves the chunks. */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __global__ void
-__launch_bounds__(StreamConsumers + WarpSize, 1) StreamKernel(const __grid_constant__ StreamArguments<T> arguments)
+__launch_bounds__(StripConsumers + WarpSize, 1) StripKernel(const __grid_constant__ StripArguments<T> arguments)
 {
   NV_IF_TARGET(NV_PROVIDES_SM_90, ((RunStream<T, VTask, VLookAhead, VHasEdges>(arguments));))
 }

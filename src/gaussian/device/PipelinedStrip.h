@@ -18,19 +18,19 @@ CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & ima
 
 /** Implements RunLinePass() with streams. */
 void
-RunStreamedPass(const CudaGaussianLinePass &    pass,
-                const LineSchedule &            schedule,
-                const std::vector<DeviceView> & images,
-                const LineCut &                 cut,
-                Workspace                       workspace,
-                const Context &                 context);
+RunStripPass(const CudaGaussianLinePass &    pass,
+             const LineSchedule &            schedule,
+             const std::vector<DeviceView> & images,
+             const LineCut &                 cut,
+             Workspace                       workspace,
+             const Context &                 context);
 
 /** The input of the first pass of smoothing with a mask. */
 struct MaskedSource
 {
-  const void *       Image;      // nullptr: the pass filters the weights of the mask
-  const void *       Subtracted; // the value that is subtracted from the valid pixels of the image
-  const DeviceView & Valid;      // of UChar, with the size and strides of image and destination
+  const void *       Image;     // nullptr: the pass filters the weights of the mask
+  const void *       Reference; // the value that is subtracted from the valid pixels of the image
+  const DeviceView & Valid;     // of UChar, with the size and strides of image and destination
 };
 
 /** Implements RunMaskPass() and RunValidPass() with streams, for lines that continue with their edge values. \return
@@ -41,20 +41,20 @@ RunStreamedMaskPass(const CudaGaussianLinePass & pass,
                     const DeviceView &           destination,
                     const Context &              context);
 
-/** Implement RunChunkTotals() and RunChunksFromStates() with streams. */
+/** Implement RunChunkEndStates() and RunChunksFromStates() with streams. */
 void
-RunStreamTotals(const CudaGaussianLinePass &    pass,
-                const LineSchedule &            schedule,
-                const std::vector<DeviceView> & images,
-                const LineCut &                 cut,
-                void *                          totals,
-                const Context &                 context);
+RunStripEndStates(const CudaGaussianLinePass &    pass,
+                  const LineSchedule &            schedule,
+                  const std::vector<DeviceView> & images,
+                  const LineCut &                 cut,
+                  void *                          endStates,
+                  const Context &                 context);
 void
-RunStreamFromStates(const CudaGaussianLinePass &    pass,
-                    const std::vector<DeviceView> & images,
-                    const LineCut &                 cut,
-                    const void *                    starts,
-                    const Context &                 context);
+RunStripFromStates(const CudaGaussianLinePass &    pass,
+                   const std::vector<DeviceView> & images,
+                   const LineCut &                 cut,
+                   const void *                    starts,
+                   const Context &                 context);
 
 /** An array in device memory, and the box of it that one bulk copy moves. The box is packed in shared memory.
  * Neighbours along the first axis are adjacent. */

@@ -55,7 +55,7 @@ public:
     else if constexpr (VTask == TileTask::FilterValid)
     {
       const T * const column = m_Arguments.Sources[0] + m_Base + min(m_Lane, m_Columns - 1);
-      const T         subtracted = *m_Arguments.Subtracted;
+      const T         subtracted = *m_Arguments.Reference;
       LoadByMask([column, subtracted](size_t offset) { return column[offset] - subtracted; });
     }
     else if (m_Arguments.Aligned)
@@ -120,7 +120,7 @@ public:
   }
 
   __device__ void
-  WriteTotals(const SweepStates<T, VPairs> & ends)
+  WriteEndStates(const SweepStates<T, VPairs> & ends)
   {
     StoreStates(ends);
     ForEachChunkState([this](unsigned int state, unsigned int chunk) {
@@ -138,7 +138,7 @@ public:
     StoreStates(ends);
     ForEachChunkState([this](unsigned int state, unsigned int chunk) { AccumulateChunk(state, chunk); });
     __syncthreads();
-    if constexpr (VTask == TileTask::FilterFromTotals)
+    if constexpr (VTask == TileTask::FilterFromEndStates)
     {
       CloseLines();
     }
@@ -169,7 +169,7 @@ public:
       return;
     }
     const size_t       stride = m_Arguments.Geometry.LineStride;
-    const T            offset = result.Response.OffsetResponse * m_First;
+    const T            offset = result.Response.ConstantResponse * m_First;
     const unsigned int begin = m_Segment * Length;
     T *                destination = result.Destination + m_Base + (m_Range.Begin + begin) * stride + m_Lane;
     if (begin >= m_Range.WriteBegin && begin + Length <= m_Range.WriteEnd)
@@ -200,7 +200,7 @@ private:
   {
     const unsigned int end = m_EndSegment * Length;
     const auto         line =
-      GetContinuedLine(m_Arguments.Schedule, m_Arguments.Geometry, m_Arguments.Sources[0] + m_Base + m_Lane);
+      GetPaddedLine(m_Arguments.Schedule, m_Arguments.Geometry, m_Arguments.Sources[0] + m_Base + m_Lane);
     for (unsigned int row = m_Range.ReadEnd + m_Segment; row < end && m_Lane < m_Columns; row += blockDim.x / WarpSize)
     {
       m_Values[row * WarpSize + m_Lane] = line.Get(static_cast<std::ptrdiff_t>(m_Range.Begin + row));
@@ -417,7 +417,7 @@ private:
     const unsigned int toEdge = IsAnticausal(state) ? m_Chunks - 1 - chunk : chunk;
     const unsigned int count = lookAhead == 0 ? toEdge : min(lookAhead, toEdge);
     PolePairState<T>   start;
-    if constexpr (VTask == TileTask::FilterFromTotals)
+    if constexpr (VTask == TileTask::FilterFromEndStates)
     {
       if (count == toEdge)
       {
@@ -473,7 +473,7 @@ private:
   const LinePassArguments<T, VPairs> & m_Arguments;
   T *                                  m_Values; // [row][lane]
   PolePairState<T> *                   m_States; // [state][segment][lane]
-  PolePairState<T> *                   m_Edges;  // [state][lane], for TileTask::FilterFromTotals
+  PolePairState<T> *                   m_Edges;  // [state][lane], for TileTask::FilterFromEndStates
   TileRange                            m_Range;
   size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;
   unsigned int                         m_Rows, m_Columns, m_Lane, m_Segment;

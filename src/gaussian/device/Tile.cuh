@@ -70,8 +70,8 @@ template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
   const T *                Sources[MaximumResults];
-  const unsigned char *    Mask;       // for TileTask::FilterMask and FilterValid: with the strides of the destination
-  const T *                Subtracted; // for TileTask::FilterValid: the value that is subtracted from valid pixels
+  const unsigned char *    Mask;      // for TileTask::FilterMask and FilterValid: with the strides of the destination
+  const T *                Reference; // for TileTask::FilterValid: the value that is subtracted from valid pixels
   unsigned int             NumberOfSources;
   const T *                First;       // strided lines: the pixels that are subtracted, one per line
   size_t                   FirstStride; // elements between the first pixels of two consecutive groups of lines
@@ -83,10 +83,10 @@ struct LinePassArguments
   bool                                    Aligned; // every line or row of lines begins at a multiple of 16 bytes
   LineSchedule                            Schedule;
   LineDynamics<T, VPairs>                 Dynamics;
-  EdgeClosure<T, VPairs>                  Closure; // for TileTask::FilterFromTotals
+  EdgeStateSolver<T, VPairs>              Closure; // for TileTask::FilterFromEndStates
   SegmentPowers<T, VPairs>                Powers;
   EndWeights<T, VPairs, SegmentLength<T>> Ends;
-  unsigned int                            Width; // contiguous lines: segments of a part of a line (LineParts)
+  unsigned int                            Width; // contiguous lines: segments of a part of a line (WarpShares)
   unsigned int                            Reach; // segments over which a state decays below rounding
   LinePassResult<T, VPairs>               Results[MaximumResults];
   // For contiguous lines whose tiles the copy engine moves: the array of all segments, except an incomplete last one,
@@ -102,7 +102,7 @@ static_assert(sizeof(LinePassArguments<double, 3>) <= 4096, "drivers before CUDA
 /** Returns a line that continues as the schedule says. */
 template <typename T>
 __device__ inline ContinuedLine<T>
-GetContinuedLine(const LineSchedule & schedule, const LineGeometry & geometry, const T * pixels)
+GetPaddedLine(const LineSchedule & schedule, const LineGeometry & geometry, const T * pixels)
 {
   const CudaGaussianBoundary & boundary = schedule.Boundary;
   return { pixels, geometry.LineStride, geometry.LineLength, boundary.Mode, static_cast<T>(boundary.Value) };
@@ -111,13 +111,14 @@ GetContinuedLine(const LineSchedule & schedule, const LineGeometry & geometry, c
 /** What a kernel does with its tile. */
 enum class TileTask : unsigned char
 {
-  Filter,           // computes the border states from the tile's own end pixels
-  WriteTotals,      // first step of Partition
-  FilterFromStates, // last step of Partition
-  FilterFromTotals, // computes the border states from the line's totals, as its boundary mode says (EdgeClosure)
-  FilterWholeLines, // all steps of StreamPartition, for lines of few chunks
-  FilterMask,       // Filter for strided lines whose pixels are the weights of a mask
-  FilterValid       // Filter for strided lines of valid pixels less a value, with zeros elsewhere
+  Filter,              // computes the border states from the tile's own end pixels
+  WriteEndStates,      // first step of Partition
+  FilterFromStates,    // last step of Partition
+  FilterFromEndStates, // computes the border states from the line's endStates, as its boundary mode says
+                       // (EdgeStateSolver)
+  FilterWholeLines,    // all steps of StripPartition, for lines of few chunks
+  FilterMask,          // Filter for strided lines whose pixels are the weights of a mask
+  FilterValid          // Filter for strided lines of valid pixels less a value, with zeros elsewhere
 };
 
 /** Whether a task computes the pixels of its lines from a mask. */

@@ -21,7 +21,7 @@ namespace itk::cuda::gaussian
  * pixels for 0 <= n < length. Periodic lines may be read up to one length beyond their ends. */
 template <typename T, typename TLoad>
 ITK_CUDA_HOST_DEVICE inline T
-LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, T constant, const TLoad & load)
+LoadPadded(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, T constant, const TLoad & load)
 {
   if (n >= 0 && n < length)
   {

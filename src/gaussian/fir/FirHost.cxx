@@ -16,7 +16,7 @@ ConvolveLineAs(const CudaGaussianFirPass & pass, const T * input, T * output, si
     FirSum<T, VTruncate> sum(input[n]);
     for (ptrdiff_t k = -radius; k <= radius; ++k)
     {
-      const T x = LoadContinued(
+      const T x = LoadPadded(
         n + k, end, pass.Continuation, static_cast<T>(pass.Constant), [input](ptrdiff_t m) { return input[m]; });
       sum.Add(static_cast<T>(pass.Weights[static_cast<size_t>(k + radius)]), x);
     }

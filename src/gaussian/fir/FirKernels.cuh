@@ -107,7 +107,7 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
     {
       // Positions that only results beyond the end of the line would need are clamped.
       const ptrdiff_t n = min(leftmost + i, length - 1 + static_cast<ptrdiff_t>(pass.NumberOfWeights / 2));
-      pixels[threadIdx.y][i] = LoadContinued(n, length, pass.Continuation, pass.Constant, load);
+      pixels[threadIdx.y][i] = LoadPadded(n, length, pass.Continuation, pass.Constant, load);
     }
     __syncthreads();
     if (first == 0)
@@ -189,7 +189,7 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
     for (int t = 0; t < count + pixels - 1; ++t)
     {
       const ptrdiff_t n = min(leftmost + t, length - 1 + radius);
-      const T         x = LoadContinued(n, length, pass.Continuation, pass.Constant, load);
+      const T         x = LoadPadded(n, length, pass.Continuation, pass.Constant, load);
 #pragma unroll
       for (int v = 0; v < pixels; ++v)
       {

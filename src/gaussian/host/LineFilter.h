@@ -70,7 +70,7 @@ SubtractFrom(double value, const LinePack & pixel)
 }
 
 /** The states of a chunk. They are either its start states (at its begin for the causal sweep, and at its end for the
- * anticausal one) or its totals, the end states of sweeps that enter it in zero state. */
+ * anticausal one) or its endStates, the end states of sweeps that enter it in zero state. */
 template <typename TPixel, unsigned int VPairs>
 struct ChunkStates
 {
@@ -144,28 +144,28 @@ public:
     }
   }
 
-  /** Returns the totals of a chunk. Here and below, the line's first value has been subtracted from the pixels. */
+  /** Returns the endStates of a chunk. Here and below, the line's first value has been subtracted from the pixels. */
   template <typename TPixel>
   ChunkStates<TPixel, VPairs>
-  GetTotals(const TPixel * chunk, size_t length) const
+  GetEndStates(const TPixel * chunk, size_t length) const
   {
-    ChunkStates<TPixel, VPairs> totals;
+    ChunkStates<TPixel, VPairs> endStates;
     for (size_t n = 0; n < length; ++n)
     {
-      Advance(totals.Causal, m_Dynamics, chunk[n]);
+      Advance(endStates.Causal, m_Dynamics, chunk[n]);
     }
     for (size_t n = length; n-- > 0;)
     {
-      Advance(totals.Anticausal, m_Dynamics, chunk[n]);
+      Advance(endStates.Anticausal, m_Dynamics, chunk[n]);
     }
-    return totals;
+    return endStates;
   }
 
-  /** Returns the start states of chunk `c`, computed from the totals getTotals(i) of the chunks i within the
+  /** Returns the start states of chunk `c`, computed from the endStates getEndStates(i) of the chunks i within the
    * look-ahead. `borders` are the states with which sweeps enter the line. */
-  template <typename TPixel, typename TGetTotals>
+  template <typename TPixel, typename TGetEndStates>
   ChunkStates<TPixel, VPairs>
-  GetWindowedStart(size_t c, const ChunkStates<TPixel, VPairs> & borders, const TGetTotals & getTotals) const
+  GetWindowedStart(size_t c, const ChunkStates<TPixel, VPairs> & borders, const TGetEndStates & getEndStates) const
   {
     const size_t                first = c - std::min<size_t>(c, m_LookAhead);
     const size_t                last = std::min<size_t>(c + m_LookAhead, m_NumberOfChunks - 1);
@@ -173,17 +173,17 @@ public:
     start.Causal = first == 0 ? borders.Causal : LineState<TPixel, VPairs>();
     for (size_t i = first; i < c; ++i)
     {
-      start.Causal = CombineStates(getTotals(i).Causal, m_ChunkPower, start.Causal);
+      start.Causal = CombineStates(getEndStates(i).Causal, m_ChunkPower, start.Causal);
     }
     start.Anticausal = last + 1 == m_NumberOfChunks ? borders.Anticausal : LineState<TPixel, VPairs>();
     for (size_t i = last; i > c; --i)
     {
-      start.Anticausal = CombineStates(getTotals(i).Anticausal, this->GetPower(i), start.Anticausal);
+      start.Anticausal = CombineStates(getEndStates(i).Anticausal, this->GetPower(i), start.Anticausal);
     }
     return start;
   }
 
-  /** Replaces the totals get(i) of all chunks by their start states, in place. */
+  /** Replaces the endStates get(i) of all chunks by their start states, in place. */
   template <typename TPixel, typename TGet>
   void
   TurnIntoStarts(const ChunkStates<TPixel, VPairs> & borders, const TGet & get) const
@@ -231,7 +231,7 @@ public:
       {
         const auto & response = m_Responses[r];
         output[r * stride + n] =
-          AddContribution(output[r * stride + n] + response.OffsetResponse * first, anticausal, response.Anticausal);
+          AddContribution(output[r * stride + n] + response.ConstantResponse * first, anticausal, response.Anticausal);
       }
       Advance(anticausal, m_Dynamics, chunk[n]);
     }
@@ -276,22 +276,22 @@ private:
     {
       return { borders };
     }
-    std::vector<ChunkStates<TPixel, VPairs>> totals(m_NumberOfChunks);
+    std::vector<ChunkStates<TPixel, VPairs>> endStates(m_NumberOfChunks);
     for (size_t c = 0; c < m_NumberOfChunks; ++c)
     {
       const size_t begin = c * m_ChunkLength;
-      totals[c] = this->GetTotals(line + begin, std::min(m_ChunkLength, length - begin));
+      endStates[c] = this->GetEndStates(line + begin, std::min(m_ChunkLength, length - begin));
     }
     if (m_LookAhead == 0)
     {
-      this->TurnIntoStarts(borders, [&](size_t i) -> ChunkStates<TPixel, VPairs> & { return totals[i]; });
-      return totals;
+      this->TurnIntoStarts(borders, [&](size_t i) -> ChunkStates<TPixel, VPairs> & { return endStates[i]; });
+      return endStates;
     }
     std::vector<ChunkStates<TPixel, VPairs>> starts(m_NumberOfChunks);
     for (size_t c = 0; c < m_NumberOfChunks; ++c)
     {
       starts[c] = this->GetWindowedStart(
-        c, borders, [&](size_t i) -> const auto & { return totals[i]; });
+        c, borders, [&](size_t i) -> const auto & { return endStates[i]; });
     }
     return starts;
   }

@@ -74,7 +74,7 @@ public:
     m_Weights[0] = pieces.Take(bytes);
     m_Weights[1] = pieces.Take(bytes);
     m_Values = pieces.Take(bytes);
-    m_Subtracted = pieces.Take(OffsetBytes);
+    m_Reference = pieces.Take(ReferenceValueBytes);
     m_Valid = mask.KeepsNaN ? pieces.Take(m_Count) : const_cast<void *>(mask.Valid);
   }
 
@@ -83,9 +83,9 @@ public:
   {
     if (m_Mask.KeepsNaN)
     {
-      QueueNumbers(this->ViewPixels(m_Input.Data), this->ViewMask(m_Mask.Valid), this->ViewMask(m_Valid), m_Context);
+      QueueFiniteMask(this->ViewPixels(m_Input.Data), this->ViewMask(m_Mask.Valid), this->ViewMask(m_Valid), m_Context);
     }
-    this->QueueOffset();
+    this->QueueReferenceValue();
     const bool   divides = this->DividesInLastPass();
     const size_t separate = divides ? m_Passes.size() - 1 : m_Passes.size();
     this->SmoothWeights(separate);
@@ -101,7 +101,7 @@ private:
   GetBytes() const
   {
     return 3 * Workspace::GetPieceSize(m_Count * CudaComponentSize(m_Input.ComponentType)) +
-           Workspace::GetPieceSize(OffsetBytes) + (m_Mask.KeepsNaN ? m_Count : 0);
+           Workspace::GetPieceSize(ReferenceValueBytes) + (m_Mask.KeepsNaN ? m_Count : 0);
   }
 
   DeviceView
@@ -131,16 +131,16 @@ private:
   /** Queues the computation of the value that is subtracted from the pixels. In the mode Constant the value beyond the
    * ends of the lines is 0, so 0 is subtracted. */
   void
-  QueueOffset() const
+  QueueReferenceValue() const
   {
-    QueueWholeness(this->ViewMask(m_Valid), m_Input.ComponentType, m_Subtracted, m_Context);
+    QueueFindAllValid(this->ViewMask(m_Valid), m_Input.ComponentType, m_Reference, m_Context);
     if (std::any_of(m_Passes.begin(), m_Passes.end(), HasConstantEdges))
     {
-      gaussian::QueueOffset(0.0, m_Input.ComponentType, m_Subtracted, m_Context);
+      gaussian::QueueReferenceValue(0.0, m_Input.ComponentType, m_Reference, m_Context);
     }
     else
     {
-      QueueValidOffset(this->ViewPixels(m_Input.Data), this->ViewMask(m_Valid), m_Subtracted, m_Context);
+      QueueReferenceValueOfValid(this->ViewPixels(m_Input.Data), this->ViewMask(m_Valid), m_Reference, m_Context);
     }
   }
 
@@ -180,13 +180,13 @@ private:
     const DeviceView             valid = ViewAdjacent(first.Size, CudaComponentType::UChar, m_Valid);
     switch (GetLineSchedule(pass, { source, result }, m_Context.GetDevice()).Method)
     {
-      case LineMethod::StreamPartition:
+      case LineMethod::StripPartition:
         return false;
       case LineMethod::Stream:
         return !HasKernelTimeout(m_Context.GetDevice()) &&
-               RunStreamedMaskPass(pass, { image, m_Subtracted, valid }, result, m_Context);
+               RunStreamedMaskPass(pass, { image, m_Reference, valid }, result, m_Context);
       default:
-        return image ? RunValidPass(pass, first.Plan.Boundary, source, valid, m_Subtracted, result, m_Context)
+        return image ? RunValidPass(pass, first.Plan.Boundary, source, valid, m_Reference, result, m_Context)
                      : RunMaskPass(pass, first.Plan.Boundary, valid, result, m_Context);
     }
   }
@@ -226,19 +226,19 @@ private:
     if (!readsValid)
     {
       QueueValues(
-        this->ViewPixels(m_Input.Data), this->ViewMask(m_Valid), m_Subtracted, this->ViewPixels(images[0]), m_Context);
+        this->ViewPixels(m_Input.Data), this->ViewMask(m_Valid), m_Reference, this->ViewPixels(images[0]), m_Context);
     }
     this->RunPasses(readsValid ? 1 : 0, passes, 0.0, images);
     void * const values = images[passes % 2];
     if (divides)
     {
       const CudaGaussianMask rule{ {}, m_Mask.FillValue, m_Mask.SmallestWeight };
-      RunQuotientPass(this->MakeLastPass(weights, values), rule, m_Subtracted, m_Context);
+      RunQuotientPass(this->MakeLastPass(weights, values), rule, m_Reference, m_Context);
       return;
     }
     QueueQuotient(this->ViewPixels(values),
                   this->ViewPixels(weights),
-                  m_Subtracted,
+                  m_Reference,
                   this->ViewPixels(m_Output),
                   m_Mask.FillValue,
                   m_Mask.SmallestWeight,
@@ -255,19 +255,19 @@ private:
   const DeviceBuffer                 m_Buffer;
   void *                             m_Weights[2];
   void *                             m_Values;
-  void *                             m_Subtracted;
+  void *                             m_Reference;
   void *                             m_Valid;
 };
 
 /** A search for NaN and infinite pixels. Its result arrives in page-locked memory. The destructor waits for the search,
  * because it writes to this memory. */
-class NonFiniteLook
+class NonFiniteScanTask
 {
 public:
-  explicit NonFiniteLook(const Context & context)
+  explicit NonFiniteScanTask(const Context & context)
     : m_Context(context)
   {}
-  ~NonFiniteLook()
+  ~NonFiniteScanTask()
   {
     if (m_IsUnderWay)
     {
@@ -275,16 +275,16 @@ public:
     }
   }
 
-  NonFiniteLook(const NonFiniteLook &) = delete;
-  NonFiniteLook &
-  operator=(const NonFiniteLook &) = delete;
+  NonFiniteScanTask(const NonFiniteScanTask &) = delete;
+  NonFiniteScanTask &
+  operator=(const NonFiniteScanTask &) = delete;
 
   void
   Queue(const CudaArrayMemory & array, size_t count)
   {
     *this->GetAnswer() = 0;
     m_IsUnderWay = true;
-    QueueLookForNonFinite(array.Data, count, array.ComponentType, this->GetAnswer(), m_Context);
+    QueueFindNonFinite(array.Data, count, array.ComponentType, this->GetAnswer(), m_Context);
     m_Over.Record(m_Context);
   }
 
@@ -320,8 +320,8 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
                         const CudaArrayMemory &            input,
                         void *                             output)
 {
-  const cuda::OwnersStream stream(input);
-  const cuda::Context &    context = stream.GetContext();
+  const cuda::ExternalStream stream(input);
+  const cuda::Context &      context = stream.GetContext();
   if (passes.empty() ||
       cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data).GetNumberOfElements() == 0)
   {
@@ -340,17 +340,17 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
 }
 
 bool
-CudaQueueAndLookForNonFinite(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
+CudaQueueAndFindNonFinite(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
 {
-  const cuda::OwnersStream stream(input);
-  const cuda::Context &    context = stream.GetContext();
-  const size_t             count =
+  const cuda::ExternalStream stream(input);
+  const cuda::Context &      context = stream.GetContext();
+  const size_t               count =
     passes.empty() ? 0 : cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data).GetNumberOfElements();
   if (count == 0)
   {
     return false;
   }
-  cuda::gaussian::NonFiniteLook look(context);
+  cuda::gaussian::NonFiniteScanTask look(context);
   look.Queue(input, count);
   cuda::gaussian::QueuePasses(passes, input, output, context);
   return look.HasFound();

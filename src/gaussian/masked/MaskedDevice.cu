@@ -156,19 +156,20 @@ Map(const DeviceView & output, const TOperation & operation, const Context & con
     LaunchKernel(kernel, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
 }
 
-static_assert(sizeof(Offset<float>) <= OffsetBytes && sizeof(Offset<double>) <= OffsetBytes);
+static_assert(sizeof(ReferenceValue<float>) <= ReferenceValueBytes &&
+              sizeof(ReferenceValue<double>) <= ReferenceValueBytes);
 
 template <typename T>
-struct FindOffset
+struct FindReferenceValue
 {
   Plane<const T>             Image;
   Plane<const unsigned char> Valid;
-  Offset<T> *                Found;
+  ReferenceValue<T> *        Found;
 
   __device__ bool
   operator()(const Place & place, unsigned long long index) const
   {
-    if (index > *static_cast<volatile unsigned long long *>(&Found->PlaceOfPixel))
+    if (index > *static_cast<volatile unsigned long long *>(&Found->IndexOfPixel))
     {
       return false; // later indices of this thread are larger still
     }
@@ -183,23 +184,23 @@ struct FindOffset
       cooperative_groups::reduce(finders, index, cooperative_groups::less<unsigned long long>());
     if (finders.thread_rank() == 0)
     {
-      atomicMin(&Found->PlaceOfPixel, first);
+      atomicMin(&Found->IndexOfPixel, first);
     }
     return false;
   }
 };
 
-/** Sets IsWhole to 0 if there is a pixel that is not valid. */
+/** Sets AllValid to 0 if there is a pixel that is not valid. */
 template <typename T>
 struct FindInvalid
 {
   Plane<const unsigned char> Valid;
-  Offset<T> *                Found;
+  ReferenceValue<T> *        Found;
 
   __device__ bool
   operator()(const Place & place, unsigned long long) const
   {
-    volatile unsigned int * const isWhole = &Found->IsWhole;
+    volatile unsigned int * const isWhole = &Found->AllValid;
     if (*isWhole == 0)
     {
       return false;
@@ -215,25 +216,25 @@ struct FindInvalid
 
 template <typename T>
 __global__ void
-ReadOffsetKernel(const Plane<const T> image, const Extent extent, Offset<T> * found)
+ReadReferenceValueKernel(const Plane<const T> image, const Extent extent, ReferenceValue<T> * found)
 {
-  const size_t index = found->PlaceOfPixel;
+  const size_t index = found->IndexOfPixel;
   const size_t row = index / extent.Size[0];
   const size_t slice = row / extent.Size[1];
   const Place  place{ index % extent.Size[0], row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-  found->Value = found->IsWhole == 0 && row < extent.GetNumberOfRows() ? image[place] : T(0);
+  found->Value = found->AllValid == 0 && row < extent.GetNumberOfRows() ? image[place] : T(0);
 }
 
 template <typename T>
 __global__ void
-SetOffsetKernel(T value, Offset<T> * found)
+SetReferenceValueKernel(T value, ReferenceValue<T> * found)
 {
   found->Value = value;
 }
 
 /** Returns 1 where a pixel counts: where it is finite and, if there is a mask, valid. */
 template <typename T>
-struct IsNumber
+struct IsFiniteAndValid
 {
   Plane<const T>             Image;
   Plane<const unsigned char> Valid; // without data if there is no mask
@@ -266,12 +267,12 @@ struct KeepNaN
   }
 };
 
-constexpr unsigned int LookThreads = 256;
-constexpr unsigned int LookBatch = 4; // loads of a thread in flight at a time
+constexpr unsigned int ScanThreads = 256;
+constexpr unsigned int ScanBatch = 4; // loads of a thread in flight at a time
 
 /** An array of adjacent pixels. The pixels from First on are loaded 16 bytes at a time. */
 template <typename T>
-struct LookedAt
+struct NonFiniteScan
 {
   static constexpr unsigned int PerLoad = sizeof(uint4) / sizeof(T);
 
@@ -283,19 +284,19 @@ struct LookedAt
 };
 
 template <typename T>
-LookedAt<T>
-MakeLookedAt(const T * pixels, size_t count, unsigned int * found)
+NonFiniteScan<T>
+MakeNonFiniteScan(const T * pixels, size_t count, unsigned int * found)
 {
   const size_t beyond = reinterpret_cast<std::uintptr_t>(pixels) % sizeof(uint4) / sizeof(T);
-  const size_t first = std::min(count, (LookedAt<T>::PerLoad - beyond) % LookedAt<T>::PerLoad);
-  return { pixels, count, first, (count - first) / LookedAt<T>::PerLoad, found };
+  const size_t first = std::min(count, (NonFiniteScan<T>::PerLoad - beyond) % NonFiniteScan<T>::PerLoad);
+  return { pixels, count, first, (count - first) / NonFiniteScan<T>::PerLoad, found };
 }
 
 template <typename T>
 __device__ bool
 HoldsNonFinite(const uint4 & loaded)
 {
-  T pixels[LookedAt<T>::PerLoad];
+  T pixels[NonFiniteScan<T>::PerLoad];
   memcpy(pixels, &loaded, sizeof(loaded));
   bool found = false;
   for (const T pixel : pixels)
@@ -307,30 +308,30 @@ HoldsNonFinite(const uint4 & loaded)
 
 template <typename T>
 __global__ void
-__launch_bounds__(LookThreads) LookForNonFiniteKernel(const __grid_constant__ LookedAt<T> image)
+__launch_bounds__(ScanThreads) FindNonFiniteKernel(const __grid_constant__ NonFiniteScan<T> image)
 {
-  const size_t    thread = size_t{ blockIdx.x } * LookThreads + threadIdx.x;
-  const size_t    threads = size_t{ gridDim.x } * LookThreads;
+  const size_t    thread = size_t{ blockIdx.x } * ScanThreads + threadIdx.x;
+  const size_t    threads = size_t{ gridDim.x } * ScanThreads;
   const auto *    vectors = reinterpret_cast<const uint4 *>(image.Pixels + image.First);
   constexpr uint4 zeros{};
   bool            found = false;
-  for (size_t begin = thread; begin < image.Loads; begin += LookBatch * threads)
+  for (size_t begin = thread; begin < image.Loads; begin += ScanBatch * threads)
   {
-    uint4 loaded[LookBatch];
+    uint4 loaded[ScanBatch];
 #pragma unroll
-    for (unsigned int k = 0; k < LookBatch; ++k)
+    for (unsigned int k = 0; k < ScanBatch; ++k)
     {
       const size_t place = begin + k * threads;
       loaded[k] = place < image.Loads ? vectors[place] : zeros;
     }
 #pragma unroll
-    for (unsigned int k = 0; k < LookBatch; ++k)
+    for (unsigned int k = 0; k < ScanBatch; ++k)
     {
       found = HoldsNonFinite<T>(loaded[k]) || found;
     }
   }
   // The remaining pixels before and after those loads.
-  const size_t last = image.First + image.Loads * LookedAt<T>::PerLoad;
+  const size_t last = image.First + image.Loads * NonFiniteScan<T>::PerLoad;
   if (thread < image.First)
   {
     found = !isfinite(image.Pixels[thread]) || found;
@@ -362,13 +363,13 @@ struct GetValue
 {
   Plane<const T>             Image;
   Plane<const unsigned char> Valid;
-  const Offset<T> *          Subtracted;
+  const ReferenceValue<T> *  Reference;
 
   __device__ T
   operator()(const Place & place) const
   {
     // Both are loaded before one is selected, so that the pixel's load need not wait for the mask.
-    const T value = Image[place] - Subtracted->Value;
+    const T value = Image[place] - Reference->Value;
     return Valid[place] != 0 ? value : T(0);
   }
 };
@@ -383,7 +384,7 @@ struct GetQuotient
   __device__ T
   operator()(const Place & place) const
   {
-    return Rule.Get(Values[place], Weights[place], Rule.Subtracted->Value, Rule.Subtracted->IsWhole != 0);
+    return Rule.Get(Values[place], Weights[place], Rule.Reference->Value, Rule.Reference->AllValid != 0);
   }
 };
 
@@ -404,57 +405,58 @@ VisitReal(CudaComponentType type, const TFunction & function)
 } // namespace
 
 void
-QueueWholeness(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context)
+QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<Offset<T> *>(offset);
-    ITK_CUDA_CALL(cudaMemsetAsync(&found->IsWhole, 0xff, sizeof(found->IsWhole), context.GetStream()));
+    auto * const found = static_cast<ReferenceValue<T> *>(offset);
+    ITK_CUDA_CALL(cudaMemsetAsync(&found->AllValid, 0xff, sizeof(found->AllValid), context.GetStream()));
     ForEachPixel(valid, FindInvalid<T>{ MakePlane<const unsigned char>(valid), found }, context);
   });
 }
 
 void
-QueueNoWholeness(CudaComponentType type, void * offset, const Context & context)
+QueueClearAllValid(CudaComponentType type, void * offset, const Context & context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<Offset<T> *>(offset);
-    ITK_CUDA_CALL(cudaMemsetAsync(&found->IsWhole, 0, sizeof(found->IsWhole), context.GetStream()));
+    auto * const found = static_cast<ReferenceValue<T> *>(offset);
+    ITK_CUDA_CALL(cudaMemsetAsync(&found->AllValid, 0, sizeof(found->AllValid), context.GetStream()));
   });
 }
 
 void
-QueueValidOffset(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context)
+QueueReferenceValueOfValid(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context)
 {
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<Offset<T> *>(offset);
+    auto * const found = static_cast<ReferenceValue<T> *>(offset);
     const auto   pixels = MakePlane<const T>(image);
     const Extent extent{ { image.Size[0], image.Size[1], image.Size[2], image.Size[3] } };
-    ITK_CUDA_CALL(cudaMemsetAsync(&found->PlaceOfPixel, 0xff, sizeof(found->PlaceOfPixel), context.GetStream()));
-    ForEachPixel(image, FindOffset<T>{ pixels, MakePlane<const unsigned char>(valid), found }, context);
-    ITK_CUDA_CALL(LaunchKernel(ReadOffsetKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), pixels, extent, found));
+    ITK_CUDA_CALL(cudaMemsetAsync(&found->IndexOfPixel, 0xff, sizeof(found->IndexOfPixel), context.GetStream()));
+    ForEachPixel(image, FindReferenceValue<T>{ pixels, MakePlane<const unsigned char>(valid), found }, context);
+    ITK_CUDA_CALL(
+      LaunchKernel(ReadReferenceValueKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), pixels, extent, found));
   });
 }
 
 void
-QueueOffset(double value, CudaComponentType type, void * offset, const Context & context)
+QueueReferenceValue(double value, CudaComponentType type, void * offset, const Context & context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<Offset<T> *>(offset);
+    auto * const found = static_cast<ReferenceValue<T> *>(offset);
     ITK_CUDA_CALL(
-      LaunchKernel(SetOffsetKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), static_cast<T>(value), found));
+      LaunchKernel(SetReferenceValueKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), static_cast<T>(value), found));
   });
 }
 
 void
-QueueNumbers(const DeviceView & image, const DeviceView & valid, const DeviceView & numbers, const Context & context)
+QueueFiniteMask(const DeviceView & image, const DeviceView & valid, const DeviceView & numbers, const Context & context)
 {
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    const IsNumber<T> isNumber{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid) };
+    const IsFiniteAndValid<T> isNumber{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid) };
     Map<unsigned char>(numbers, isNumber, context);
   });
 }
@@ -470,19 +472,19 @@ QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & 
 }
 
 void
-QueueLookForNonFinite(const void *      pixels,
-                      size_t            count,
-                      CudaComponentType type,
-                      unsigned int *    found,
-                      const Context &   context)
+QueueFindNonFinite(const void *      pixels,
+                   size_t            count,
+                   CudaComponentType type,
+                   unsigned int *    found,
+                   const Context &   context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
-    const LookedAt<T> image = MakeLookedAt(static_cast<const T *>(pixels), count, found);
-    const size_t      blocks = std::min(DivideUp(image.Loads, size_t{ LookThreads } * LookBatch), MaximumSearchBlocks);
-    ITK_CUDA_CALL(LaunchKernel(LookForNonFiniteKernel<T>,
+    const NonFiniteScan<T> image = MakeNonFiniteScan(static_cast<const T *>(pixels), count, found);
+    const size_t blocks = std::min(DivideUp(image.Loads, size_t{ ScanThreads } * ScanBatch), MaximumSearchBlocks);
+    ITK_CUDA_CALL(LaunchKernel(FindNonFiniteKernel<T>,
                                MakeGrid(std::max(blocks, size_t{ 1 })),
-                               dim3(LookThreads),
+                               dim3(ScanThreads),
                                0,
                                context.GetStream(),
                                image));
@@ -508,8 +510,9 @@ QueueValues(const DeviceView & image,
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
     Map<T>(values,
-           GetValue<T>{
-             MakePlane<const T>(image), MakePlane<const unsigned char>(valid), static_cast<const Offset<T> *>(offset) },
+           GetValue<T>{ MakePlane<const T>(image),
+                        MakePlane<const unsigned char>(valid),
+                        static_cast<const ReferenceValue<T> *>(offset) },
            context);
   });
 }
@@ -525,7 +528,7 @@ QueueQuotient(const DeviceView & values,
 {
   VisitReal(values.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    const Quotient<T> rule{ static_cast<const Offset<T> *>(offset),
+    const Quotient<T> rule{ static_cast<const ReferenceValue<T> *>(offset),
                             static_cast<T>(fillValue),
                             static_cast<T>(smallestWeight) };
     Map<T>(output, GetQuotient<T>{ MakePlane<const T>(values), MakePlane<const T>(weights), rule }, context);

@@ -13,11 +13,11 @@ namespace itk::cuda::gaussian
 {
 /** The reference value that is subtracted from an image's valid pixels. It is in device memory. */
 template <typename T>
-struct Offset
+struct ReferenceValue
 {
   T                  Value;        // first member, so that kernels that only subtract read it alone
-  unsigned int       IsWhole;      // not 0: all pixels are valid, nothing is subtracted, and no weight divides
-  unsigned long long PlaceOfPixel; // index of the pixel with this value; all bits set: no pixel
+  unsigned int       AllValid;     // not 0: all pixels are valid, nothing is subtracted, and no weight divides
+  unsigned long long IndexOfPixel; // index of the pixel with this value; all bits set: no pixel
 };
 
 /** Computes the result of smoothing with a mask from the smoothed values (the valid pixels less the reference value)
@@ -25,9 +25,9 @@ struct Offset
 template <typename T>
 struct Quotient
 {
-  const Offset<T> * Subtracted;
-  T                 FillValue;
-  T                 SmallestWeight;
+  const ReferenceValue<T> * Reference;
+  T                         FillValue;
+  T                         SmallestWeight;
 
   ITK_CUDA_HOST_DEVICE T
   Get(T value, T weight, T subtracted, bool isWhole) const
@@ -47,44 +47,47 @@ struct Quotient
 namespace itk::cuda::gaussian
 {
 /** Bytes that are reserved on the device for an Offset. */
-constexpr size_t OffsetBytes = 32;
+constexpr size_t ReferenceValueBytes = 32;
 
-/** Queues the search for a pixel that is not valid. If there is no such pixel, IsWhole is set, and the quotient is
+/** Queues the search for a pixel that is not valid. If there is no such pixel, AllValid is set, and the quotient is
  * simply the smoothed image. This must be queued before the functions below that find the value of the offset. */
 void
-QueueWholeness(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context);
+QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context);
 
 /** Clears the "all pixels valid" flag, so that the quotient is always computed. */
 void
-QueueNoWholeness(CudaComponentType type, void * offset, const Context & context);
+QueueClearAllValid(CudaComponentType type, void * offset, const Context & context);
 
 /** Queues the search for the first valid pixel that is finite. Its value becomes the offset. The offset is 0 if there
  * is no such pixel or if all pixels are valid. */
 void
-QueueValidOffset(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context);
+QueueReferenceValueOfValid(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context);
 
 /** Queues a write of `value` to the offset of images of this type. */
 void
-QueueOffset(double value, CudaComponentType type, void * offset, const Context & context);
+QueueReferenceValue(double value, CudaComponentType type, void * offset, const Context & context);
 
 /** Queues the computation of a mask that is 1 at pixels that are valid and finite. `valid` without data stands for a
  * mask of ones. */
 void
-QueueNumbers(const DeviceView & image, const DeviceView & valid, const DeviceView & numbers, const Context & context);
+QueueFiniteMask(const DeviceView & image,
+                const DeviceView & valid,
+                const DeviceView & numbers,
+                const Context &    context);
 
 /** Queues a pass that sets the output to NaN where the image is valid and is NaN or infinite; `valid` is as for
- * QueueNumbers(). */
+ * QueueFiniteMask(). */
 void
 QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & output, const Context & context);
 
 /** Queues a search for NaN and infinity among `count` adjacent pixels of float or double, which sets *found to 1 if
  * there is one. `found` is in page-locked memory; the host reads it when the work has completed. */
 void
-QueueLookForNonFinite(const void *      pixels,
-                      size_t            count,
-                      CudaComponentType type,
-                      unsigned int *    found,
-                      const Context &   context);
+QueueFindNonFinite(const void *      pixels,
+                   size_t            count,
+                   CudaComponentType type,
+                   unsigned int *    found,
+                   const Context &   context);
 
 /** Queues the computation of the weights, 1 where a pixel is valid and 0 elsewhere. */
 void

@@ -49,7 +49,7 @@ MakeLineResponse(const CudaGaussianImpulseResponse & kernel)
     centralValue += c.real();
   }
   response.CentralValue = static_cast<T>(centralValue);
-  response.OffsetResponse = static_cast<T>(kernel.ConstantResponse);
+  response.ConstantResponse = static_cast<T>(kernel.ConstantResponse);
   return response;
 }
 

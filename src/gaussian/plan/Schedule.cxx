@@ -65,14 +65,13 @@ bool
 FitsStream(const LineProblem & problem, unsigned int lookAhead)
 {
   return problem.Kind == AxisKind::Strided && problem.BytesPerComponent == sizeof(float) &&
-         problem.NumberOfPolePairs == StreamPolePairs &&
-         GetStreamSharedBytes(lookAhead) <= problem.SharedMemoryPerBlock;
+         problem.NumberOfPolePairs == StripPolePairs && GetStreamSharedBytes(lookAhead) <= problem.SharedMemoryPerBlock;
 }
 
 LineSchedule
 MakeStream(LineMethod method, const LineProblem & problem, unsigned int lookAhead)
 {
-  return { method, StreamSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead, {} };
+  return { method, StripSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead, {} };
 }
 
 /** Makes tiles of this number of segments, which include the warm-up on both sides. */
@@ -102,7 +101,7 @@ size_t
 GetFilledLength(const LineSchedule & schedule, const LineProblem & problem)
 {
   const size_t segmentLength = SegmentBytes / problem.BytesPerComponent;
-  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StripPartition)
   {
     return schedule.NumberOfTiles * ChunkLength;
   }
@@ -110,17 +109,17 @@ GetFilledLength(const LineSchedule & schedule, const LineProblem & problem)
   {
     return RoundUp(problem.Length, segmentLength);
   }
-  const LineParts parts = GetLineParts(schedule.Segments, problem.NumberOfPolePairs);
-  const size_t    lastBegin = (schedule.NumberOfTiles - 1) * schedule.Step;
+  const WarpShares parts = GetWarpShares(schedule.Segments, problem.NumberOfPolePairs);
+  const size_t     lastBegin = (schedule.NumberOfTiles - 1) * schedule.Step;
   return lastBegin - std::min(lastBegin, schedule.WarmUp) + size_t{ parts.Width } * parts.Number * segmentLength;
 }
 
 bool
-HasLineTotals(const LineSchedule & schedule, const LineProblem & problem)
+HasLineEndStates(const LineSchedule & schedule, const LineProblem & problem)
 {
-  const bool holdsTotals =
+  const bool holdsEndStates =
     schedule.Method == LineMethod::WholeLine || (schedule.Method == LineMethod::Stream && schedule.NumberOfTiles > 1);
-  return holdsTotals && GetFilledLength(schedule, problem) == problem.Length;
+  return holdsEndStates && GetFilledLength(schedule, problem) == problem.Length;
 }
 
 KeptStates
@@ -129,19 +128,19 @@ GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsig
   const size_t step = kind == AxisKind::Strided ? ChunkLength : schedule.Step;
   const size_t number = DivideUp(length, step);
   // The last chunk of a stream, and the last tile of contiguous lines, are filled up with the line's last value.
-  const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StreamPartition;
+  const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StripPartition;
   return { number, step, isFilled ? step : RoundUp(length - (number - 1) * step, SegmentBytes / bytesPerComponent) };
 }
 
-LineParts
-GetLineParts(unsigned int segments, unsigned int numberOfPolePairs)
+WarpShares
+GetWarpShares(unsigned int segments, unsigned int numberOfPolePairs)
 {
-  LineParts  best{ WarpSize, (segments + WarpSize - 1) / WarpSize };
-  const auto getLanes = [](const LineParts & parts) { return parts.Width * parts.Number; };
+  WarpShares best{ WarpSize, (segments + WarpSize - 1) / WarpSize };
+  const auto getLanes = [](const WarpShares & parts) { return parts.Width * parts.Number; };
   for (unsigned int width = WarpSize / 2; width > 0; width /= 2)
   {
-    const LineParts parts{ width, (segments + width - 1) / width };
-    const bool isPossible = parts.Number == 1 || (width >= 2 * numberOfPolePairs && parts.Number <= MaximumLineParts);
+    const WarpShares parts{ width, (segments + width - 1) / width };
+    const bool isPossible = parts.Number == 1 || (width >= 2 * numberOfPolePairs && parts.Number <= MaximumWarpShares);
     if (isPossible && getLanes(best) - segments > getLanes(best) * MaximumIdleLanes && getLanes(parts) < getLanes(best))
     {
       best = parts;
@@ -195,7 +194,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       return MakeTiles(
         method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
     case LineMethod::Stream: {
-      // A line of one chunk needs no partition, and StreamPartition has no kernel for it.
+      // A line of one chunk needs no partition, and StripPartition has no kernel for it.
       const bool isShort = GetWholeLength(problem) <= ChunkLength;
       if ((lookAhead == 0 && !isShort) || !FitsStream(problem, std::max(1u, lookAhead)))
       {
@@ -203,7 +202,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       }
       return MakeStream(method, problem, std::max(1u, lookAhead));
     }
-    case LineMethod::StreamPartition:
+    case LineMethod::StripPartition:
       break;
   }
   return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
@@ -214,7 +213,7 @@ MakeLineSchedule(const LineProblem & problem)
 {
   if (problem.CanStream && GetWholeLength(problem) > ChunkLength)
   {
-    for (const LineMethod method : { LineMethod::Stream, LineMethod::StreamPartition })
+    for (const LineMethod method : { LineMethod::Stream, LineMethod::StripPartition })
     {
       if (const auto schedule = MakeLineSchedule(problem, method))
       {

@@ -29,19 +29,19 @@ enum class LineMethod : unsigned char
   Partition,        // computes the tiles' end states, scans them, then filters the tiles from their true start states
   Stream, // strided lines in chunks that depend on their neighbours (gaussian/device/PipelinedStrip.cuh); reads each
           // pixel once
-  StreamPartition // a Partition of the same lines, with chunks as tiles
+  StripPartition // a Partition of the same lines, with chunks as tiles
 };
 
 constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
                                        LineMethod::OverlappingTiles,
                                        LineMethod::Partition,
                                        LineMethod::Stream,
-                                       LineMethod::StreamPartition };
+                                       LineMethod::StripPartition };
 
 /** How a pass is launched. Positions are along the line, in pixels.
  *
  * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk is computed
- * from the totals (the end states from zero state) of the LookAhead chunks before it, or of all chunks before it if
+ * from the endStates (the end states from zero state) of the LookAhead chunks before it, or of all chunks before it if
  * LookAhead is 0. A result therefore depends on the pixels of LookAhead chunks on either side and on the line's ends.
  * All methods except the two streams give the same bits. The streams have the same chunks but shorter segments, and
  * therefore other bits. */
@@ -85,7 +85,7 @@ CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
 /** Returns whether lines continue otherwise than with their edge values. Their start states at the edges are then
- * summed before the pass, or computed within it from its totals. */
+ * summed before the pass, or computed within it from its endStates. */
 inline bool
 HasEdgeStates(const LineSchedule & schedule)
 {
@@ -96,11 +96,12 @@ HasEdgeStates(const LineSchedule & schedule)
 CudaFilters_EXPORT size_t
 GetFilledLength(const LineSchedule & schedule, const LineProblem & problem);
 
-/** Returns whether a pass itself has the totals from which edge states are computed (EdgeClosure). It has them if its
- * blocks of threads hold the whole line, or the chunks of a window, and if the line ends with its last tile or chunk.
+/** Returns whether a pass itself has the endStates from which edge states are computed (EdgeStateSolver). It has them
+ * if its blocks of threads hold the whole line, or the chunks of a window, and if the line ends with its last tile or
+ * chunk.
  */
 CudaFilters_EXPORT bool
-HasLineTotals(const LineSchedule & schedule, const LineProblem & problem);
+HasLineEndStates(const LineSchedule & schedule, const LineProblem & problem);
 
 /** Returns the distance in pixels beyond which another pixel has no effect on a result after rounding. */
 CudaFilters_EXPORT size_t
@@ -122,7 +123,7 @@ GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsig
 /** How the segments of a contiguous line, or of one of its tiles, are divided among warps: into `Number` parts of
  * `Width` segments, where `Width` is a power of two. A warp holds one part of several lines, as many as its lanes have
  * room for. */
-struct LineParts
+struct WarpShares
 {
   unsigned int Width;
   unsigned int Number;
@@ -132,29 +133,29 @@ struct LineParts
  * If a line has several parts, each part has at least one lane for each state of both sweeps.
  * \param segments of the line or tile, at least 1
  * \param numberOfPolePairs 2 or 3 */
-CudaFilters_EXPORT LineParts
-GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);
+CudaFilters_EXPORT WarpShares
+GetWarpShares(unsigned int segments, unsigned int numberOfPolePairs = 2);
 
 /** Returns the bytes of shared memory of a block for strided lines with this number of segments. */
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);
 
-/** Returns the bytes that such a block needs in addition for edge states that are computed from totals. */
+/** Returns the bytes that such a block needs in addition for edge states that are computed from endStates. */
 CudaFilters_EXPORT size_t
 GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs);
 
-/** Returns the bytes of shared memory of a block of a stream of float lines (StreamMemory), for all boundary modes. */
+/** Returns the bytes of shared memory of a block of a stream of float lines (StripMemory), for all boundary modes. */
 constexpr size_t
 GetStreamSharedBytes(unsigned int lookAhead)
 {
-  const size_t ringLength = lookAhead == 0   ? StreamRingLength<0>
-                            : lookAhead == 1 ? StreamRingLength<1>
-                                             : StreamRingLength<MaximumLookAhead>;
-  const size_t chunk = size_t{ ChunkLength } * StreamColumns * sizeof(float);
-  const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * StreamPolePairs * 2 * sizeof(float);
+  const size_t ringLength = lookAhead == 0   ? StripRingLength<0>
+                            : lookAhead == 1 ? StripRingLength<1>
+                                             : StripRingLength<MaximumLookAhead>;
+  const size_t chunk = size_t{ ChunkLength } * StripColumns * sizeof(float);
+  const size_t states = size_t{ StripColumns } * StripSegments * 2 * StripPolePairs * 2 * sizeof(float);
   const size_t barriers = 2 * sizeof(uint64_t);
-  const size_t windowEnds = states / StreamSegments;
-  return RoundUp(windowEnds + ringLength * (chunk + barriers) + (lookAhead + 1) * states, StreamAlignment);
+  const size_t windowEnds = states / StripSegments;
+  return RoundUp(windowEnds + ringLength * (chunk + barriers) + (lookAhead + 1) * states, StripAlignment);
 }
 } // namespace itk::cuda::gaussian
 

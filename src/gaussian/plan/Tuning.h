@@ -38,7 +38,7 @@ constexpr unsigned int ContiguousThreads = 256;
 /** Largest number of parts, each narrower than a warp, of a contiguous line, and the largest accepted share of lanes
  * without a segment. Along x of 1060^3 float pixels at sigma 4, five parts of eight segments take 2.8 ms, and two parts
  * of a warp take 4.3 ms. */
-constexpr unsigned int MaximumLineParts = 8;
+constexpr unsigned int MaximumWarpShares = 8;
 constexpr double       MaximumIdleLanes = 0.125;
 
 /** Minimum resident blocks per multiprocessor of the combining kernel. Shared memory limits it, because each warp has
@@ -68,19 +68,19 @@ constexpr unsigned int OverlappingTileSegments = 32;
  * other computes. */
 constexpr unsigned int PartitionTileSegments = 16;
 
-/** Largest shared memory of a warp of contiguous lines: pixels, totals, barrier, and its part of a table. */
+/** Largest shared memory of a warp of contiguous lines: pixels, endStates, barrier, and its part of a table. */
 constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
 
 /** Streams of strided lines: number of lines of a strip. Each group of warps has 32 of them, and a thread owns a
  * segment of a chunk. Rows of 256 bytes reach the rate of a copy; rows of 128 bytes do not. */
-constexpr unsigned int StreamColumns = 64;
-constexpr unsigned int StreamSegmentLength = 16;
-constexpr unsigned int StreamSegments = ChunkLength / StreamSegmentLength;
-constexpr unsigned int StreamGroups = StreamColumns / WarpSize;
-constexpr unsigned int StreamConsumers = StreamColumns * StreamSegments;
+constexpr unsigned int StripColumns = 64;
+constexpr unsigned int StripSegmentLength = 16;
+constexpr unsigned int StripSegments = ChunkLength / StripSegmentLength;
+constexpr unsigned int StripGroups = StripColumns / WarpSize;
+constexpr unsigned int StripConsumers = StripColumns * StripSegments;
 
 /** Alignment in bytes of the chunks that the copy engine writes to shared memory. */
-constexpr unsigned int StreamAlignment = 128;
+constexpr unsigned int StripAlignment = 128;
 
 /** Largest number of chunks of lines that are partitioned within a block of threads. The ring holds six chunks, so two
  * of eight are read twice. Along y and z of 1024^3 pixels at sigma 64 this reached 0.77 and 0.72 of the rate of a copy.
@@ -89,20 +89,20 @@ constexpr unsigned int StreamAlignment = 128;
 constexpr unsigned int MaximumWholeLineChunks = 8;
 
 /** Number of pole pairs that streams support. The states of more pairs would need the shared memory of the ring. */
-constexpr unsigned int StreamPolePairs = 2;
+constexpr unsigned int StripPolePairs = 2;
 
 /** Number of chunks of the ring, chosen so that the states of the chunks on either side also fit into 227 KB. */
 template <unsigned int VLookAhead>
-constexpr unsigned int StreamRingLength = VLookAhead == 0   ? 6
-                                          : VLookAhead == 1 ? 4
-                                                            : 5;
+constexpr unsigned int StripRingLength = VLookAhead == 0   ? 6
+                                         : VLookAhead == 1 ? 4
+                                                           : 5;
 
 /** Largest number of pixels in a launch (but at least one line), on devices whose driver ends long kernels. The slowest
  * GPUs with a display make about 17e9 operations on double in a second, and a pixel takes a hundred, so a launch takes
  * a tenth of a second. */
 constexpr size_t LaunchPixels = size_t{ 1 } << 24;
 
-/** Totals of tiles that a thread of the scan loads at once, to hide the latency of memory. */
+/** EndStates of tiles that a thread of the scan loads at once, to hide the latency of memory. */
 constexpr unsigned int ScanBatch = 16;
 
 /** Streams with a mask: their second ring has a quarter of the bytes. With windows of three chunks no chunk of the ring

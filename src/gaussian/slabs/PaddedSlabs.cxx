@@ -38,7 +38,7 @@ MakeConstantPlane(double value, const CudaImageView & shape, size_t bytes)
 } // namespace
 
 size_t
-GetContinuingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape)
+GetPaddingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape)
 {
   const CudaGaussianSlabShape shape = GetSlabShape(plan, inputShape, outputShape);
   size_t                      chunks = 0;
@@ -58,16 +58,16 @@ GetContinuingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputSh
   return chunks * ChunkLength;
 }
 
-ContinuedSource::ContinuedSource(const CudaSlabSource &       source,
-                                 const CudaGaussianBoundary & boundary,
-                                 const CudaImageView &        shape,
-                                 unsigned int                 axis,
-                                 size_t                       continuing)
+PaddedSource::PaddedSource(const CudaSlabSource &       source,
+                           const CudaGaussianBoundary & boundary,
+                           const CudaImageView &        shape,
+                           unsigned int                 axis,
+                           size_t                       padding)
   : m_Source(source)
   , m_Boundary(boundary)
   , m_NumberOfPlanes(shape.Size[axis])
   , m_BytesOfPlane(GetBytesOfPlane(shape, axis))
-  , m_Continuing(continuing)
+  , m_PaddingPlanes(padding)
 {
   if (boundary.Mode == ModeEnum::Constant)
   {
@@ -76,12 +76,12 @@ ContinuedSource::ContinuedSource(const CudaSlabSource &       source,
 }
 
 void
-ContinuedSource::Read(size_t firstPlane, size_t planes, void * pixels)
+PaddedSource::Read(size_t firstPlane, size_t planes, void * pixels)
 {
   auto * to = static_cast<unsigned char *>(pixels);
   for (size_t i = 0; i < planes;)
   {
-    const auto   n = static_cast<std::ptrdiff_t>(firstPlane + i) - static_cast<std::ptrdiff_t>(m_Continuing);
+    const auto   n = static_cast<std::ptrdiff_t>(firstPlane + i) - static_cast<std::ptrdiff_t>(m_PaddingPlanes);
     const bool   isInside = n >= 0 && n < static_cast<std::ptrdiff_t>(m_NumberOfPlanes);
     const size_t run = isInside ? std::min(planes - i, m_NumberOfPlanes - static_cast<size_t>(n)) : 1;
     if (isInside)
@@ -92,7 +92,7 @@ ContinuedSource::Read(size_t firstPlane, size_t planes, void * pixels)
     {
       const Plane & plane = m_Boundary.Mode == ModeEnum::Constant
                               ? m_Constant
-                              : this->GetKept(static_cast<size_t>(GetContinuedPosition(
+                              : this->GetKept(static_cast<size_t>(GetPaddedPosition(
                                   m_Boundary.Mode, n, static_cast<std::ptrdiff_t>(m_NumberOfPlanes))));
       std::copy(plane.begin(), plane.end(), to);
     }
@@ -102,9 +102,9 @@ ContinuedSource::Read(size_t firstPlane, size_t planes, void * pixels)
 }
 
 void
-ContinuedSource::KeepEnd()
+PaddedSource::KeepEnd()
 {
-  const size_t planes = m_Boundary.Mode == ModeEnum::Constant ? 0 : std::min(m_NumberOfPlanes, m_Continuing + 1);
+  const size_t planes = m_Boundary.Mode == ModeEnum::Constant ? 0 : std::min(m_NumberOfPlanes, m_PaddingPlanes + 1);
   for (size_t plane = m_NumberOfPlanes - planes; plane < m_NumberOfPlanes; ++plane)
   {
     Plane pixels(m_BytesOfPlane);
@@ -114,16 +114,16 @@ ContinuedSource::KeepEnd()
 
 /** Returns whether a plane may be needed again, to continue the image. */
 bool
-ContinuedSource::IsKept(size_t plane) const
+PaddedSource::IsKept(size_t plane) const
 {
   return m_Boundary.Mode != ModeEnum::Constant &&
-         (plane <= m_Continuing || plane + m_Continuing + 1 >= m_NumberOfPlanes);
+         (plane <= m_PaddingPlanes || plane + m_PaddingPlanes + 1 >= m_NumberOfPlanes);
 }
 
 /** Reads planes of the image. Planes that are kept are copied; each run of other planes is read from the source in one
  * call. */
 void
-ContinuedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
+PaddedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
 {
   for (size_t i = 0; i < planes;)
   {
@@ -150,8 +150,8 @@ ContinuedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixel
 
 /** Returns a plane near an end. If it must be read, it is read together with the planes between it and the end, or
  * between it and the last plane that was read. */
-const ContinuedSource::Plane &
-ContinuedSource::GetKept(size_t plane)
+const PaddedSource::Plane &
+PaddedSource::GetKept(size_t plane)
 {
   const auto kept = m_Kept.find(plane);
   if (kept != m_Kept.end())
@@ -159,46 +159,46 @@ ContinuedSource::GetKept(size_t plane)
     return kept->second;
   }
   const auto   next = m_Kept.lower_bound(plane);
-  const size_t begin = next == m_Kept.begin() ? (plane <= m_Continuing ? 0 : plane) : std::prev(next)->first + 1;
-  const size_t first = plane - begin <= m_Continuing ? begin : plane;
+  const size_t begin = next == m_Kept.begin() ? (plane <= m_PaddingPlanes ? 0 : plane) : std::prev(next)->first + 1;
+  const size_t first = plane - begin <= m_PaddingPlanes ? begin : plane;
   Plane        pixels((plane + 1 - first) * m_BytesOfPlane);
   this->ReadRun(first, plane + 1 - first, pixels.data());
   return m_Kept.at(plane);
 }
 
 CudaSlabReport
-RunContinuedSlabs(const CudaGaussianPlan &     plan,
-                  const SlabEnds &             ends,
-                  bool                         isInPlace,
-                  const CudaSlabOptions &      options,
-                  const CudaProgressFunction & progress)
+RunPaddedSlabs(const CudaGaussianPlan &     plan,
+               const SlabEnds &             ends,
+               bool                         isInPlace,
+               const CudaSlabOptions &      options,
+               const CudaProgressFunction & progress)
 {
   const unsigned int axis = GetSlabShape(plan, ends.Input, ends.Output).Axis;
   const size_t       planes = ends.Input.Size[axis];
-  const size_t       continuing = GetContinuingPlanes(plan, ends.Input, ends.Output);
-  ContinuedSource    source(ends.Source, plan.Boundary, ends.Input, axis, continuing);
+  const size_t       padding = GetPaddingPlanes(plan, ends.Input, ends.Output);
+  PaddedSource       source(ends.Source, plan.Boundary, ends.Input, axis, padding);
   if (isInPlace)
   {
     source.KeepEnd();
   }
   SlabEnds continued = ends;
-  continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * continuing;
+  continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * padding;
   continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
   const size_t bytes = GetBytesOfPlane(ends.Output, axis);
   const size_t begin = options.FirstPlane;
   const size_t end = options.NumberOfPlanes == 0 ? planes : begin + options.NumberOfPlanes;
   continued.Sink = [&](size_t first, size_t count, const void * pixels) {
     // The last chunk may extend beyond the image.
-    const size_t from = std::max(first, begin + continuing);
-    const size_t to = std::min(first + count, end + continuing);
+    const size_t from = std::max(first, begin + padding);
+    const size_t to = std::min(first + count, end + padding);
     if (from < to)
     {
-      ends.Sink(from - continuing, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
+      ends.Sink(from - padding, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
     }
   };
-  CudaSlabOptions ofContinued = options;
-  ofContinued.FirstPlane = begin + continuing;
-  ofContinued.NumberOfPlanes = RoundUp(end, ChunkLength) - begin;
-  return RunSlabs(plan, continued, ofContinued, progress);
+  CudaSlabOptions ofPadded = options;
+  ofPadded.FirstPlane = begin + padding;
+  ofPadded.NumberOfPlanes = RoundUp(end, ChunkLength) - begin;
+  return RunSlabs(plan, continued, ofPadded, progress);
 }
 } // namespace itk::cuda::gaussian

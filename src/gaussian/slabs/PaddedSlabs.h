@@ -17,18 +17,18 @@ namespace itk::cuda::gaussian
 /** Returns the number of planes that pad the image on either side, a multiple of the chunk length. It is 0 if the image
  * needs no padding. */
 size_t
-GetContinuingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
+GetPaddingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
 
 /** A source padded by the boundary mode. It keeps copies of the planes near the ends of the image, so that it reads the
  * planes of the wrapped source in order and no plane twice in a sweep. */
-class ContinuedSource
+class PaddedSource
 {
 public:
-  ContinuedSource(const CudaSlabSource &       source,
-                  const CudaGaussianBoundary & boundary,
-                  const CudaImageView &        shape,
-                  unsigned int                 axis,
-                  size_t                       continuing);
+  PaddedSource(const CudaSlabSource &       source,
+               const CudaGaussianBoundary & boundary,
+               const CudaImageView &        shape,
+               unsigned int                 axis,
+               size_t                       padding);
 
   /** Reads planes of the padded image. */
   void
@@ -52,7 +52,7 @@ private:
   const CudaGaussianBoundary m_Boundary;
   const size_t               m_NumberOfPlanes;
   const size_t               m_BytesOfPlane;
-  const size_t               m_Continuing;
+  const size_t               m_PaddingPlanes;
   Plane                      m_Constant; // pads the image in the mode Constant
   std::map<size_t, Plane>    m_Kept;
 };
@@ -60,11 +60,11 @@ private:
 /** Runs a plan over the padded image and passes only the planes of the image itself to the sink. In place, the planes
  * at the image's end are read before the first plane is written. */
 CudaSlabReport
-RunContinuedSlabs(const CudaGaussianPlan &     plan,
-                  const SlabEnds &             ends,
-                  bool                         isInPlace,
-                  const CudaSlabOptions &      options,
-                  const CudaProgressFunction & progress);
+RunPaddedSlabs(const CudaGaussianPlan &     plan,
+               const SlabEnds &             ends,
+               bool                         isInPlace,
+               const CudaSlabOptions &      options,
+               const CudaProgressFunction & progress);
 } // namespace itk::cuda::gaussian
 
 #endif

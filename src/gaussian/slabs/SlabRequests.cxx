@@ -66,7 +66,7 @@ GetPlaneBytes(const CudaImageView & image, const CudaGaussianSlabShape & shape)
 void
 CudaCopyPixels(const CudaImageView & view, void * pixels)
 {
-  const cuda::StridedByteStream stream(view, 0);
+  const cuda::StridedReader stream(view, 0);
   stream.Gather(static_cast<char *>(pixels), 0, stream.GetNumberOfBytes());
 }
 

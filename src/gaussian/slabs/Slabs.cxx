@@ -157,12 +157,12 @@ RunAnySlabs(const CudaGaussianPlan &     plan,
 {
   const CudaGaussianSlabShape shape = GetSlabShape(plan, ends.Input, ends.Output);
   VerifyCanBeCut(plan, shape);
-  if (GetContinuingPlanes(plan, ends.Input, ends.Output) == 0)
+  if (GetPaddingPlanes(plan, ends.Input, ends.Output) == 0)
   {
     return RunSlabs(plan, ends, options, progress);
   }
   const bool isInPlace = !ends.Source && ends.Input.Data == ends.Output.Data;
-  return RunContinuedSlabs(plan, ends.Source ? ends : CopyThrough(ends, shape.Axis), isInPlace, options, progress);
+  return RunPaddedSlabs(plan, ends.Source ? ends : CopyThrough(ends, shape.Axis), isInPlace, options, progress);
 }
 } // namespace
 
@@ -193,10 +193,10 @@ CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
   CudaGaussianSlabShape shape = GetSlabShape(plan, inputShape, outputShape);
   VerifyCanBeCut(plan, shape);
   CudaImageView continued = inputShape;
-  continued.Size[shape.Axis] += 2 * GetContinuingPlanes(plan, inputShape, outputShape);
-  const CudaGaussianSlabShape ofContinued = GetSlabShape(plan, continued, outputShape);
-  shape.LookAhead = ofContinued.LookAhead;
-  shape.NeedsAllChunks = ofContinued.NeedsAllChunks;
+  continued.Size[shape.Axis] += 2 * GetPaddingPlanes(plan, inputShape, outputShape);
+  const CudaGaussianSlabShape ofPadded = GetSlabShape(plan, continued, outputShape);
+  shape.LookAhead = ofPadded.LookAhead;
+  shape.NeedsAllChunks = ofPadded.NeedsAllChunks;
   return shape;
 }
 

@@ -148,10 +148,10 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
  *
  * \exception CudaError */
 std::optional<CudaSlabReport>
-TryColumns(const CudaGaussianPlan &     plan,
-           const SlabEnds &             ends,
-           const CudaSlabOptions &      options,
-           const CudaProgressFunction & progress);
+TryUncutLines(const CudaGaussianPlan &     plan,
+              const SlabEnds &             ends,
+              const CudaSlabOptions &      options,
+              const CudaProgressFunction & progress);
 
 /** Runs in slabs an image that fits into the device's memory, if this is expected to be faster. Returns no value
  * otherwise. \exception CudaError */

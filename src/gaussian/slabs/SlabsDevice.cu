@@ -50,16 +50,16 @@ struct ChunkStartArguments
 {
   size_t                   Lines;
   unsigned int             LookAhead;
-  bool                     IsStreamed;                  // whether the arithmetic is that of streams, not of tiles
-  size_t                   ToBegin, ToEnd;              // number of chunks of the line before this one and behind it
-  const PolePairState<T> * Totals[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
+  bool                     IsStreamed;                     // whether the arithmetic is that of streams, not of tiles
+  size_t                   ToBegin, ToEnd;                 // number of chunks of the line before this one and behind it
+  const PolePairState<T> * EndStates[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
   const PolePairState<T> * Edges;
   PolePairState<T> *       Starts;
   StateMatrix<T>           Power[VPairs];
   StateMatrix<T>           LastPower[VPairs];
 };
 
-/** Computes the start states of a chunk. It uses the arithmetic of StreamConsumer::GetStart() (where the total of the
+/** Computes the start states of a chunk. It uses the arithmetic of StripConsumer::GetStart() (where the total of the
  * last chunk includes its edge states) or of GetWindowedStart(), so that the bits are the same. */
 template <typename T, unsigned int VPairs>
 __global__ void
@@ -86,9 +86,9 @@ ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> argumen
   {
     if (back <= arguments.LookAhead && back <= before)
     {
-      const PolePairState<T> * const totals = arguments.Totals[anticausal ? 1 : 0][back - 1];
+      const PolePairState<T> * const endStates = arguments.EndStates[anticausal ? 1 : 0][back - 1];
       const bool                     isLast = anticausal && back == before && !arguments.IsStreamed;
-      start = Combine(totals[index], isLast ? arguments.LastPower[pair] : arguments.Power[pair], start);
+      start = Combine(endStates[index], isLast ? arguments.LastPower[pair] : arguments.Power[pair], start);
     }
   }
   arguments.Starts[index] = start;
@@ -104,7 +104,7 @@ SetPowers(const CudaGaussianImpulseResponse & kernel,
           StateMatrix<T> (&lastPower)[VPairs])
 {
   LineSchedule kept = schedule;
-  kept.Method = IsStreamed(schedule) ? LineMethod::StreamPartition : LineMethod::Partition;
+  kept.Method = IsStreamed(schedule) ? LineMethod::StripPartition : LineMethod::Partition;
   const KeptStates states = GetKeptStates(kept, AxisKind::Strided, length, sizeof(T));
   for (unsigned int j = 0; j < VPairs; ++j)
   {
@@ -150,8 +150,8 @@ RunChunkStartsOf(const CudaGaussianLinePass & pass,
   arguments.ToEnd = neighbours.NumberOfChunks - 1 - neighbours.Chunk;
   for (unsigned int i = 0; i < MaximumLookAhead; ++i)
   {
-    arguments.Totals[0][i] = static_cast<const PolePairState<T> *>(neighbours.Before[i]);
-    arguments.Totals[1][i] = static_cast<const PolePairState<T> *>(neighbours.Behind[i]);
+    arguments.EndStates[0][i] = static_cast<const PolePairState<T> *>(neighbours.Before[i]);
+    arguments.EndStates[1][i] = static_cast<const PolePairState<T> *>(neighbours.Behind[i]);
   }
   arguments.Edges = static_cast<const PolePairState<T> *>(neighbours.Edges);
   arguments.Starts = static_cast<PolePairState<T> *>(starts);

@@ -38,13 +38,13 @@ struct ChunkRange
  * and once for each part of a result. */
 struct SlabMemory
 {
-  SlabLaneSizes Lane;
-  size_t        GroupRows{ 1 };   // rows of a plane whose lines across slabs are filtered together
-  size_t        PiecePlanes{ 1 }; // planes that the passes within planes process at a time
-  size_t        StateSets{ 1 };   // number of loads whose totals are kept
-  size_t        BytesOfLane{ 0 };
-  size_t        BytesOfRun{ 0 };       // shared by all lanes
-  size_t        BytesOfTransfers{ 0 }; // temporary memory of transfers that is not part of the lanes' memory
+  SlabQueueSizes Queue;
+  size_t         GroupRows{ 1 };   // rows of a plane whose lines across slabs are filtered together
+  size_t         PiecePlanes{ 1 }; // planes that the passes within planes process at a time
+  size_t         StateSets{ 1 };   // number of loads whose endStates are kept
+  size_t         BytesOfQueue{ 0 };
+  size_t         BytesOfRun{ 0 };       // shared by all queues
+  size_t         BytesOfTransfers{ 0 }; // temporary memory of transfers that is not part of the queues' memory
 };
 
 /** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
@@ -58,7 +58,7 @@ struct RowGroup
   size_t Rows;
 };
 
-class DeviceSlabs : public SlabWork
+class DeviceSlabs : public SlabKernel
 {
 public:
   DeviceSlabs(const CudaGaussianPlan &     plan,
@@ -96,7 +96,7 @@ public:
   Run()
   {
     const DeviceGuard guard(m_Devices.front());
-    SlabStream        stream(m_Devices, m_Ends, m_Memory.Lane);
+    SlabPipeline      stream(m_Devices, m_Ends, m_Memory.Queue);
     m_Stream = &stream;
     try
     {
@@ -123,20 +123,20 @@ public:
   IsWorthOverlapping() const
   {
     const auto slabs = static_cast<double>(m_FilterLoads.size());
-    return !m_Run.Shape.NeedsAllChunks && !m_Memory.Lane.HoldsHostPixels &&
+    return !m_Run.Shape.NeedsAllChunks && !m_Memory.Queue.HoldsHostPixels &&
            slabs + static_cast<double>(m_LoadsAhead) + 1 <= MostTurnsOfOverlap * slabs;
   }
 
   void
-  Arrive(size_t load, size_t lane, const DeviceView & planes) override
+  Arrive(size_t load, size_t queue, const DeviceView & planes) override
   {
-    const Context &    context = m_Stream->GetContext(lane);
+    const Context &    context = m_Stream->GetContext(queue);
     const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[load];
     if (chunks.Begin == 0 && !m_HasFirstPlane)
     {
       this->KeepFirstPlane(planes, context);
     }
-    if (lane > 0 || m_Devices.size() > 1)
+    if (queue > 0 || m_Devices.size() > 1)
     {
       m_FirstPlaneKept->MakeWait(context);
     }
@@ -147,19 +147,19 @@ public:
     this->WaitForReaders(load, context);
     for (const RowGroup & group : m_Groups)
     {
-      const DeviceView lines = this->LoadLines(group, lane, planes);
+      const DeviceView lines = this->LoadLines(group, queue, planes);
       for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
-        this->SumTotals(load, group, component, GetComponentOf(lines, component), context);
+        this->SumEndStates(load, group, component, GetComponentOf(lines, component), context);
       }
     }
     m_Arrived[load].Record(context);
   }
 
   void
-  Compute(size_t load, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result) override
+  Compute(size_t load, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) override
   {
-    const Context &    context = m_Stream->GetContext(lane);
+    const Context &    context = m_Stream->GetContext(queue);
     const ChunkRange & chunks = m_FilterChunks[load];
     if (m_Devices.size() > 1 && !m_Run.Shape.NeedsAllChunks)
     {
@@ -168,24 +168,24 @@ public:
         m_Arrived[other].MakeWait(context);
       }
     }
-    if (m_Memory.Lane.HoldsHostPixels)
+    if (m_Memory.Queue.HoldsHostPixels)
     {
-      this->FilterPart(chunks, lane, planes, first, result);
+      this->FilterPart(chunks, queue, planes, first, result);
     }
     else
     {
       for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
         const DeviceView source = GetComponentOf(planes, component);
-        this->FilterAcross(chunks, m_Groups.front(), component, lane, source, source, 0, result);
-        this->FilterWithin(component, lane, source, result);
+        this->FilterAcross(chunks, m_Groups.front(), component, queue, source, source, 0, result);
+        this->FilterWithin(component, queue, source, result);
       }
     }
     m_Computed[load].Record(context);
   }
 
 private:
-  struct LaneMemory
+  struct QueueMemory
   {
     DeviceBuffer        Memory;
     std::vector<void *> Buffers;       // of results of passes across slabs
@@ -335,13 +335,13 @@ private:
 
   // Loads.
 
-  std::vector<SlabLoad>
+  std::vector<InputSlab>
   MakeLoadsOf(const std::vector<ChunkRange> & ranges, bool haveResults) const
   {
-    std::vector<SlabLoad> loads;
+    std::vector<InputSlab> loads;
     for (const ChunkRange & range : ranges)
     {
-      SlabLoad load;
+      InputSlab load;
       load.FirstPlane = m_Run.GetFirstPlane(range.Begin);
       load.Planes = m_Run.GetNumberOfPlanes(range.Begin, range.End);
       load.HasResult = haveResults && range.Begin >= m_Run.FirstChunk && range.Begin < m_Run.EndChunk;
@@ -405,8 +405,8 @@ private:
   GetMemory(size_t slotsToSpare, size_t results, size_t pieceBytes) const
   {
     SlabMemory memory;
-    memory.Lane.Results = results;
-    memory.Lane.ResultPlanes = this->GetPlanesOfSlab();
+    memory.Queue.Results = results;
+    memory.Queue.ResultPlanes = this->GetPlanesOfSlab();
     memory.GroupRows = this->GetRowsOfPlane();
     this->Complete(memory, slotsToSpare, pieceBytes);
     return memory;
@@ -418,9 +418,9 @@ private:
   GetMemoryOfParts(size_t slotsToSpare, size_t results, size_t parts, size_t pieceBytes) const
   {
     SlabMemory memory;
-    memory.Lane.HoldsHostPixels = true;
-    memory.Lane.Results = results;
-    memory.Lane.ResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
+    memory.Queue.HoldsHostPixels = true;
+    memory.Queue.Results = results;
+    memory.Queue.ResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
     const size_t row =
       GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
     memory.GroupRows = std::clamp<size_t>(std::min(pieceBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
@@ -433,20 +433,20 @@ private:
   void
   Complete(SlabMemory & memory, size_t slotsToSpare, size_t pieceBytes) const
   {
-    const size_t lanes = m_Devices.size();
-    memory.Lane.Type = m_Type;
-    memory.Lane.Planes = this->GetPlanesOfSlab();
-    memory.Lane.Slots =
-      std::min(DivideUp(m_LoadsAhead + 1, lanes) + slotsToSpare,
-               std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), lanes)));
+    const size_t queues = m_Devices.size();
+    memory.Queue.Type = m_Type;
+    memory.Queue.Planes = this->GetPlanesOfSlab();
+    memory.Queue.Slots =
+      std::min(DivideUp(m_LoadsAhead + 1, queues) + slotsToSpare,
+               std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), queues)));
     const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
     memory.PiecePlanes = m_Axis == 0
-                           ? memory.Lane.Planes
-                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.ResultPlanes);
-    // A load takes over the slot of a load whose work has been queued, so a later result needs no more totals than
+                           ? memory.Queue.Planes
+                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Queue.ResultPlanes);
+    // A load takes over the slot of a load whose work has been queued, so a later result needs no more endStates than
     // these.
     const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
-    memory.StateSets = m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, lanes * memory.Lane.Slots + m_LoadsAhead);
+    memory.StateSets = m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, queues * memory.Queue.Slots + m_LoadsAhead);
 
     const auto count = [](size_t & bytes) {
       return [&bytes](size_t piece) -> void * {
@@ -454,11 +454,11 @@ private:
         return nullptr;
       };
     };
-    size_t ofLane = 0;
-    this->TakeLaneMemory(memory, count(ofLane));
-    memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + ofLane;
+    size_t ofQueue = 0;
+    this->TakeQueueMemory(memory, count(ofQueue));
+    memory.BytesOfQueue = GetSlabQueueBytes(m_Ends, memory.Queue) + ofQueue;
     this->TakeRunMemory(memory, count(memory.BytesOfRun));
-    if (memory.Lane.HoldsHostPixels && this->MovesFirstPlane()) // otherwise it fits into the lanes' memory
+    if (memory.Queue.HoldsHostPixels && this->MovesFirstPlane()) // otherwise it fits into the queues' memory
     {
       memory.BytesOfTransfers =
         Workspace::GetPieceSize(GetTransferWorkspace(MakePlanesView(m_Ends.Input, m_Axis, 1, nullptr), m_Type));
@@ -472,46 +472,46 @@ private:
     return m_States || m_FilterLoads.front().FirstPlane > 0;
   }
 
-  /** Divides the memory of a lane, except slots and results, by calling take(bytes) for each buffer. */
+  /** Divides the memory of a queue, except slots and results, by calling take(bytes) for each buffer. */
   template <typename TTake>
-  LaneMemory
-  TakeLaneMemory(const SlabMemory & memory, const TTake & take) const
+  QueueMemory
+  TakeQueueMemory(const SlabMemory & memory, const TTake & take) const
   {
-    LaneMemory   lane;
-    const size_t part = GetNumberOfBytes(this->MakePieceView(memory.Lane.ResultPlanes, nullptr));
+    QueueMemory  queue;
+    const size_t part = GetNumberOfBytes(this->MakePieceView(memory.Queue.ResultPlanes, nullptr));
     const size_t piece = GetNumberOfBytes(this->MakePieceView(memory.PiecePlanes, nullptr));
     for (size_t i = 0; i < m_Parts.Buffers; ++i)
     {
-      lane.Buffers.push_back(take(part));
+      queue.Buffers.push_back(take(part));
     }
     for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
     {
-      lane.Intermediates.push_back(take(piece));
+      queue.Intermediates.push_back(take(piece));
     }
     size_t starts = 0;
     for (size_t i = 0; i < m_Parts.Across.size(); ++i)
     {
       starts = std::max(starts, this->GetStateSetBytes(i, memory.GroupRows));
     }
-    lane.Starts = take(starts);
-    lane.Workspace = take(this->GetWithinWorkspace(memory.PiecePlanes));
-    if (memory.Lane.HoldsHostPixels)
+    queue.Starts = take(starts);
+    queue.Workspace = take(this->GetWithinWorkspace(memory.PiecePlanes));
+    if (memory.Queue.HoldsHostPixels)
     {
-      const size_t planes = memory.Lane.ResultPlanes;
+      const size_t planes = memory.Queue.ResultPlanes;
       const size_t source = GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, nullptr));
-      lane.Source = take(this->NeedsSourceOfPart() ? source : 0);
-      lane.Output = take(GetNumberOfBytes(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, nullptr)));
-      lane.HostPixels = take(memory.GroupRows * this->GetBytesOfRow() * memory.Lane.Planes);
+      queue.Source = take(this->NeedsSourceOfPart() ? source : 0);
+      queue.Output = take(GetNumberOfBytes(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, nullptr)));
+      queue.HostPixels = take(memory.GroupRows * this->GetBytesOfRow() * memory.Queue.Planes);
       const auto getBytesOfLines = [&](size_t components) {
-        return GetNumberOfBytes(this->MakeLinesView(memory.GroupRows, memory.Lane.Planes, components, nullptr));
+        return GetNumberOfBytes(this->MakeLinesView(memory.GroupRows, memory.Queue.Planes, components, nullptr));
       };
-      lane.Lines = take(getBytesOfLines(this->GetNumberOfComponents()));
+      queue.Lines = take(getBytesOfLines(this->GetNumberOfComponents()));
       for (size_t r = 0; r < this->GetNumberOfLineResults(); ++r)
       {
-        lane.LineResults.push_back(take(getBytesOfLines(1)));
+        queue.LineResults.push_back(take(getBytesOfLines(1)));
       }
     }
-    return lane;
+    return queue;
   }
 
   /** Returns whether the passes within planes read the input's pixels, or a result across slabs that is stored in their
@@ -551,10 +551,10 @@ private:
   struct RunPieces
   {
     void *              FirstPlane{ nullptr };
-    std::vector<void *> Totals, Edges; // indexed by component, pass and group
+    std::vector<void *> EndStates, Edges; // indexed by component, pass and group
   };
 
-  /** Divides the memory that all lanes share, by calling take(bytes) for each buffer. */
+  /** Divides the memory that all queues share, by calling take(bytes) for each buffer. */
   template <typename TTake>
   RunPieces
   TakeRunMemory(const SlabMemory & memory, const TTake & take) const
@@ -567,7 +567,7 @@ private:
       {
         for (const RowGroup & group : this->MakeGroups(memory.GroupRows))
         {
-          pieces.Totals.push_back(take(memory.StateSets * this->GetStateSetBytes(i, group.Rows)));
+          pieces.EndStates.push_back(take(memory.StateSets * this->GetStateSetBytes(i, group.Rows)));
           pieces.Edges.push_back(take(this->GetEdgeBytes(i, group.Rows)));
         }
       }
@@ -622,7 +622,7 @@ private:
   bool
   TryMemory(const SlabMemory & memory, size_t allowed, size_t & least)
   {
-    const size_t bytes = memory.BytesOfRun + memory.BytesOfTransfers + m_Devices.size() * memory.BytesOfLane;
+    const size_t bytes = memory.BytesOfRun + memory.BytesOfTransfers + m_Devices.size() * memory.BytesOfQueue;
     least = std::min(least, bytes);
     if (bytes > allowed)
     {
@@ -723,53 +723,53 @@ private:
     m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
     // Lines in the padding between rows are filtered, too.
     ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context);
-    for (size_t lane = 0; lane < m_Devices.size(); ++lane)
+    for (size_t queue = 0; queue < m_Devices.size(); ++queue)
     {
-      this->AllocateLane(m_Stream->GetContext(lane));
+      this->AllocateQueue(m_Stream->GetContext(queue));
     }
     const size_t loads = std::max(m_FilterLoads.size(), m_SweepLoads.size());
     m_FirstPlaneKept.emplace();
     m_Arrived.resize(loads);
     m_Computed.resize(loads);
-    m_FirstPlaneKept->Record(context); // other lanes wait for this event before they use the memory
+    m_FirstPlaneKept->Record(context); // other queues wait for this event before they use the memory
   }
 
   void
-  AllocateLane(const Context & context)
+  AllocateQueue(const Context & context)
   {
-    const size_t bytes = m_Memory.BytesOfLane - GetSlabLaneBytes(m_Ends, m_Memory.Lane);
+    const size_t bytes = m_Memory.BytesOfQueue - GetSlabQueueBytes(m_Ends, m_Memory.Queue);
     DeviceBuffer buffer(bytes, context);
     Workspace    memory(buffer.GetPointer(), bytes);
-    LaneMemory   lane = this->TakeLaneMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
-    lane.Memory = std::move(buffer);
-    this->ClearPaddingOfLane(lane, context);
-    m_Lanes.push_back(std::move(lane));
+    QueueMemory  queue = this->TakeQueueMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
+    queue.Memory = std::move(buffer);
+    this->ClearPaddingOfQueue(queue, context);
+    m_Queues.push_back(std::move(queue));
   }
 
   /** Clears the bytes between rows. Passes load whole vectors, and the last vector of a row may extend into them. */
   void
-  ClearPaddingOfLane(const LaneMemory & lane, const Context & context) const
+  ClearPaddingOfQueue(const QueueMemory & queue, const Context & context) const
   {
-    const size_t planes = m_Memory.Lane.ResultPlanes;
-    for (void * const data : lane.Buffers)
+    const size_t planes = m_Memory.Queue.ResultPlanes;
+    for (void * const data : queue.Buffers)
     {
       ClearPadding(this->MakePieceView(planes, data), context);
     }
-    for (void * const data : lane.Intermediates)
+    for (void * const data : queue.Intermediates)
     {
       ClearPadding(this->MakePieceView(m_Memory.PiecePlanes, data), context);
     }
-    if (!m_Memory.Lane.HoldsHostPixels)
+    if (!m_Memory.Queue.HoldsHostPixels)
     {
       return;
     }
     ClearPadding(
-      this->MakeLinesView(m_Memory.GroupRows, m_Memory.Lane.Planes, this->GetNumberOfComponents(), lane.Lines),
+      this->MakeLinesView(m_Memory.GroupRows, m_Memory.Queue.Planes, this->GetNumberOfComponents(), queue.Lines),
       context);
-    ClearPadding(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, lane.Output), context);
+    ClearPadding(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, queue.Output), context);
     if (this->NeedsSourceOfPart())
     {
-      ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, lane.Source), context);
+      ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, queue.Source), context);
     }
   }
 
@@ -807,7 +807,7 @@ private:
                                     cudaMemcpyDeviceToDevice,
                                     context.GetStream()));
     };
-    if (m_Memory.Lane.HoldsHostPixels)
+    if (m_Memory.Queue.HoldsHostPixels)
     {
       this->ConvertPlanes(planes.Data, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context);
     }
@@ -874,9 +874,9 @@ private:
   }
 
   unsigned char *
-  GetTotals(size_t component, size_t pass, const RowGroup & group, size_t load) const
+  GetEndStates(size_t component, size_t pass, const RowGroup & group, size_t load) const
   {
-    return static_cast<unsigned char *>(m_Pieces.Totals[this->GetPieceIndex(component, pass, group)]) +
+    return static_cast<unsigned char *>(m_Pieces.EndStates[this->GetPieceIndex(component, pass, group)]) +
            load % m_Memory.StateSets * this->GetStateSetBytes(pass, group.Rows);
   }
 
@@ -896,14 +896,14 @@ private:
       if (chunk >= static_cast<std::ptrdiff_t>(ranges[load].Begin) &&
           chunk < static_cast<std::ptrdiff_t>(ranges[load].End))
       {
-        return this->GetTotals(component, pass, group, load) +
+        return this->GetEndStates(component, pass, group, load) +
                (chunk - ranges[load].Begin) * this->GetStateBytes(pass, group.Rows);
       }
     }
     return nullptr;
   }
 
-  /** Makes the lane wait for the work that reads the older totals that this load's totals will overwrite. */
+  /** Makes the queue wait for the work that reads the older endStates that this load's endStates will overwrite. */
   void
   WaitForReaders(size_t load, const Context & context)
   {
@@ -928,16 +928,16 @@ private:
 
   /** Returns the pixels of a group's rows in the computed type, converting them if slots hold the host's type. */
   DeviceView
-  LoadLines(const RowGroup & group, size_t lane, const DeviceView & planes) const
+  LoadLines(const RowGroup & group, size_t queue, const DeviceView & planes) const
   {
-    if (!m_Memory.Lane.HoldsHostPixels)
+    if (!m_Memory.Queue.HoldsHostPixels)
     {
       return planes;
     }
-    const LaneMemory & memory = m_Lanes[lane];
-    const Context &    context = m_Stream->GetContext(lane);
-    const size_t       number = planes.Size[m_Axis];
-    const size_t       bytes = group.Rows * this->GetBytesOfRow();
+    const QueueMemory & memory = m_Queues[queue];
+    const Context &     context = m_Stream->GetContext(queue);
+    const size_t        number = planes.Size[m_Axis];
+    const size_t        bytes = group.Rows * this->GetBytesOfRow();
     ITK_CUDA_CALL(
       cudaMemcpy2DAsync(memory.HostPixels,
                         bytes,
@@ -953,15 +953,19 @@ private:
   }
 
   void
-  SumTotals(size_t load, const RowGroup & group, size_t component, const DeviceView & source, const Context & context)
+  SumEndStates(size_t             load,
+               const RowGroup &   group,
+               size_t             component,
+               const DeviceView & source,
+               const Context &    context)
   {
     const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[load];
     const LineCut      cut = this->GetCut(chunks, component, group);
     for (size_t i = 0; i < m_Parts.Across.size(); ++i)
     {
       const CudaGaussianLinePass & pass = m_Parts.Across[i];
-      void * const                 totals = this->GetTotals(component, i, group, load);
-      RunChunkTotals(pass, m_Schedules[i], { source, source, source, source }, cut, totals, context);
+      void * const                 endStates = this->GetEndStates(component, i, group, load);
+      RunChunkEndStates(pass, m_Schedules[i], { source, source, source, source }, cut, endStates, context);
       if (chunks.End == m_Run.Shape.NumberOfChunks)
       {
         RunEdgeStates(pass, source, cut, this->GetEdges(component, i, group), context);
@@ -975,7 +979,7 @@ private:
              size_t             component,
              size_t             pass,
              const RowGroup &   group,
-             size_t             lane,
+             size_t             queue,
              const DeviceView & source)
   {
     if (m_Schedules[pass].LookAhead == 0 && m_Run.Shape.NeedsAllChunks)
@@ -999,10 +1003,10 @@ private:
                      m_Schedules[pass],
                      source,
                      neighbours,
-                     static_cast<unsigned char *>(m_Lanes[lane].Starts) + (chunk - chunks.Begin) * bytes,
-                     m_Stream->GetContext(lane));
+                     static_cast<unsigned char *>(m_Queues[queue].Starts) + (chunk - chunks.Begin) * bytes,
+                     m_Stream->GetContext(queue));
     }
-    return m_Lanes[lane].Starts;
+    return m_Queues[queue].Starts;
   }
 
   /** Runs the passes across slabs over one component of `lines`, the rows of a group. `source` and `result` have the
@@ -1011,7 +1015,7 @@ private:
   FilterAcross(const ChunkRange & chunks,
                const RowGroup &   group,
                size_t             component,
-               size_t             lane,
+               size_t             queue,
                const DeviceView & lines,
                const DeviceView & source,
                size_t             first,
@@ -1019,29 +1023,29 @@ private:
   {
     for (size_t i = 0; i < m_Parts.Across.size(); ++i)
     {
-      const void * const      starts = this->MakeStarts(chunks, component, i, group, lane, lines);
+      const void * const      starts = this->MakeStarts(chunks, component, i, group, queue, lines);
       std::vector<DeviceView> images{ lines };
       for (size_t r = 0; r < m_Parts.Results[i].size(); ++r)
       {
-        images.push_back(m_Memory.Lane.HoldsHostPixels
-                           ? this->GetLineResult(r, lane, lines)
-                           : this->GetAcross(m_Parts.Results[i][r], component, lane, source, result));
+        images.push_back(m_Memory.Queue.HoldsHostPixels
+                           ? this->GetLineResult(r, queue, lines)
+                           : this->GetAcross(m_Parts.Results[i][r], component, queue, source, result));
       }
       const LineCut cut = this->GetCut(chunks, component, group);
-      RunChunksFromStates(m_Parts.Across[i], m_Schedules[i], images, cut, starts, m_Stream->GetContext(lane));
-      for (size_t r = 0; m_Memory.Lane.HoldsHostPixels && r < m_Parts.Results[i].size(); ++r)
+      RunChunksFromStates(m_Parts.Across[i], m_Schedules[i], images, cut, starts, m_Stream->GetContext(queue));
+      for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_Parts.Results[i].size(); ++r)
       {
-        const DeviceView to = this->GetAcross(m_Parts.Results[i][r], component, lane, source, result);
-        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Stream->GetContext(lane));
+        const DeviceView to = this->GetAcross(m_Parts.Results[i][r], component, queue, source, result);
+        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Stream->GetContext(queue));
       }
     }
   }
 
   DeviceView
-  GetLineResult(size_t index, size_t lane, const DeviceView & lines) const
+  GetLineResult(size_t index, size_t queue, const DeviceView & lines) const
   {
     DeviceView view = lines;
-    view.Data = this->HasSingleResultAcross() ? lines.Data : m_Lanes[lane].LineResults[index];
+    view.Data = this->HasSingleResultAcross() ? lines.Data : m_Queues[queue].LineResults[index];
     return view;
   }
 
@@ -1069,7 +1073,7 @@ private:
   DeviceView
   GetAcross(const AcrossResult & made,
             size_t               component,
-            size_t               lane,
+            size_t               queue,
             const DeviceView &   source,
             const DeviceView &   result) const
   {
@@ -1081,7 +1085,7 @@ private:
         return source;
       default:
         DeviceView view = source;
-        view.Data = m_Lanes[lane].Buffers[made.Index];
+        view.Data = m_Queues[queue].Buffers[made.Index];
         return view;
     }
   }
@@ -1089,13 +1093,17 @@ private:
   /** Computes the planes of a part of a result, where slots and results have the host's types. All lines of the load
    * are filtered for it, but only the planes of the part are kept. */
   void
-  FilterPart(const ChunkRange & chunks, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result)
+  FilterPart(const ChunkRange & chunks,
+             size_t             queue,
+             const DeviceView & planes,
+             size_t             first,
+             const DeviceView & result)
   {
-    const LaneMemory & memory = m_Lanes[lane];
-    const Context &    context = m_Stream->GetContext(lane);
-    const size_t       number = result.Size[m_Axis];
-    const DeviceView   pixels = MakeSlabView(m_Ends.Input, m_Axis, number, m_Type, memory.Source);
-    const DeviceView   output = MakeSlabView(m_Ends.Output, m_Axis, number, m_Type, memory.Output);
+    const QueueMemory & memory = m_Queues[queue];
+    const Context &     context = m_Stream->GetContext(queue);
+    const size_t        number = result.Size[m_Axis];
+    const DeviceView    pixels = MakeSlabView(m_Ends.Input, m_Axis, number, m_Type, memory.Source);
+    const DeviceView    output = MakeSlabView(m_Ends.Output, m_Axis, number, m_Type, memory.Output);
     if (IsReadWithin(m_Parts.Within, m_Parts.Raw))
     {
       const auto * const data = static_cast<const unsigned char *>(planes.Data);
@@ -1106,10 +1114,10 @@ private:
       const DeviceView source = GetComponentOf(pixels, component);
       for (const RowGroup & group : m_Groups)
       {
-        const DeviceView lines = GetComponentOf(this->LoadLines(group, lane, planes), component);
-        this->FilterAcross(chunks, group, component, lane, lines, source, first, output);
+        const DeviceView lines = GetComponentOf(this->LoadLines(group, queue, planes), component);
+        this->FilterAcross(chunks, group, component, queue, lines, source, first, output);
       }
-      this->FilterWithin(component, lane, source, output);
+      this->FilterWithin(component, queue, source, output);
     }
     ConvertFromPlanar(output,
                       0,
@@ -1122,15 +1130,15 @@ private:
   // Passes within planes.
 
   void
-  FilterWithin(size_t component, size_t lane, const DeviceView & source, const DeviceView & result)
+  FilterWithin(size_t component, size_t queue, const DeviceView & source, const DeviceView & result)
   {
     if (m_Parts.Within.Passes.empty() && m_Parts.Within.Rotation.empty())
     {
       return;
     }
-    const LaneMemory & memory = m_Lanes[lane];
-    const size_t       number = source.Size[m_Axis];
-    const size_t       workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
+    const QueueMemory & memory = m_Queues[queue];
+    const size_t        number = source.Size[m_Axis];
+    const size_t        workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
     for (size_t first = 0; first < number; first += m_Memory.PiecePlanes)
     {
       const size_t            count = std::min(m_Memory.PiecePlanes, number - first);
@@ -1140,7 +1148,7 @@ private:
       {
         for (const AcrossResult & made : ofPass)
         {
-          images[made.Image] = this->GetPieceOf(this->GetAcross(made, component, lane, source, result), first, count);
+          images[made.Image] = this->GetPieceOf(this->GetAcross(made, component, queue, source, result), first, count);
         }
       }
       for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
@@ -1152,13 +1160,13 @@ private:
         images[m_Parts.Within.Results[r]] =
           this->GetPieceOf(GetComponentOf(result, component * m_Plan.Results.size() + r), first, count);
       }
-      RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Stream->GetContext(lane));
+      RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Stream->GetContext(queue));
     }
   }
 
   // Two sweeps.
 
-  /** Turns the totals of all chunks into their start states, for the passes that need all chunks. */
+  /** Turns the endStates of all chunks into their start states, for the passes that need all chunks. */
   void
   ScanAll()
   {
@@ -1179,20 +1187,20 @@ private:
               0, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, i, group)
             };
             const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
-            void * const     totals = this->GetTotals(component, i, group, 0);
-            RunAllStarts(m_Parts.Across[i], m_Schedules[i], lines, line, totals, context);
+            void * const     endStates = this->GetEndStates(component, i, group, 0);
+            RunAllStarts(m_Parts.Across[i], m_Schedules[i], lines, line, endStates, context);
           }
         }
       }
     }
-    m_FirstPlaneKept->Record(context); // other lanes wait for this event before they read states
+    m_FirstPlaneKept->Record(context); // other queues wait for this event before they read states
     if (m_States)
     {
       this->DownloadStates(context);
     }
   }
 
-  /** Calls copy(buffers of the groups, bytes of all groups) for totals and edge states, in the order of
+  /** Calls copy(buffers of the groups, bytes of all groups) for endStates and edge states, in the order of
    * CudaSlabStates::Starts. */
   template <typename TCopy>
   void
@@ -1204,7 +1212,7 @@ private:
       for (size_t i = 0; i < m_Parts.Across.size(); ++i)
       {
         const size_t chunks = m_Run.Shape.NumberOfChunks;
-        copy(&m_Pieces.Totals[this->GetPieceIndex(component, i, m_Groups.front())],
+        copy(&m_Pieces.EndStates[this->GetPieceIndex(component, i, m_Groups.front())],
              chunks * this->GetStateBytes(i, rows));
         copy(&m_Pieces.Edges[this->GetPieceIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
       }
@@ -1276,7 +1284,7 @@ private:
   }
 
   CudaSlabReport
-  MakeReport(const SlabStream & stream) const
+  MakeReport(const SlabPipeline & stream) const
   {
     CudaSlabReport report;
     report.Used = m_Run.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
@@ -1293,31 +1301,31 @@ private:
   const CudaGaussianPlan &              m_Plan;
   SlabRun                               m_Run;
   const unsigned int                    m_Axis;
-  const SlabHostEnds                    m_Ends;
+  const SlabEndpoints                   m_Ends;
   const CudaComponentType               m_Type;
   const PlanParts                       m_Parts;
   const std::shared_ptr<CudaSlabStates> m_States;
-  std::vector<int>                      m_Devices; // one for each lane
+  std::vector<int>                      m_Devices; // one for each queue
   const CudaProgressFunction &          m_Progress;
 
   std::vector<ChunkRange>   m_FilterChunks, m_SweepChunks; // chunks of each load
-  std::vector<SlabLoad>     m_FilterLoads, m_SweepLoads;
+  std::vector<InputSlab>    m_FilterLoads, m_SweepLoads;
   size_t                    m_LoadsAhead{ 0 };
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
   SlabMemory                m_Memory;
   std::vector<RowGroup>     m_Groups;
   size_t                    m_PeakBytes{ 0 };
 
-  SlabStream *            m_Stream{ nullptr };
-  bool                    m_Sweeps{ false }; // whether the run is in its first sweep, for the totals of all chunks
-  bool                    m_WritesInput{ false };
-  DeviceBuffer            m_RunMemory;
-  RunPieces               m_Pieces; // pieces of m_RunMemory
-  bool                    m_HasFirstPlane{ false };
-  std::optional<Event>    m_FirstPlaneKept; // made on the run's device
-  std::vector<LaneMemory> m_Lanes;
-  std::vector<Event>      m_Arrived, m_Computed; // indexed by load
-  uint64_t                m_ExtraBytesUp{ 0 };
+  SlabPipeline *           m_Stream{ nullptr };
+  bool                     m_Sweeps{ false }; // whether the run is in its first sweep, for the endStates of all chunks
+  bool                     m_WritesInput{ false };
+  DeviceBuffer             m_RunMemory;
+  RunPieces                m_Pieces; // pieces of m_RunMemory
+  bool                     m_HasFirstPlane{ false };
+  std::optional<Event>     m_FirstPlaneKept; // made on the run's device
+  std::vector<QueueMemory> m_Queues;
+  std::vector<Event>       m_Arrived, m_Computed; // indexed by load
+  uint64_t                 m_ExtraBytesUp{ 0 };
 };
 } // namespace
 
@@ -1336,7 +1344,7 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
   {
     if (error.GetKind() == CudaError::Kind::OutOfMemory)
     {
-      if (const auto report = TryColumns(plan, ends, options, progress))
+      if (const auto report = TryUncutLines(plan, ends, options, progress))
       {
         return *report;
       }

@@ -20,12 +20,15 @@ class HostSlabPass
 public:
   virtual ~HostSlabPass() = default;
 
-  /** Computes and keeps the totals of a chunk's lines. */
+  /** Computes and keeps the endStates of a chunk's lines. */
   virtual void
-  TakeTotals(size_t chunk, const CudaImageView & pixels, const CudaImageView & first, MultiThreaderBase * threader) = 0;
+  TakeEndStates(size_t                chunk,
+                const CudaImageView & pixels,
+                const CudaImageView & first,
+                MultiThreaderBase *   threader) = 0;
 
-  /** Turns the totals of all chunks into start states, if the pass needs all chunks. Must be called after the totals of
-   * all chunks have been taken. */
+  /** Turns the endStates of all chunks into start states, if the pass needs all chunks. Must be called after the
+   * endStates of all chunks have been taken. */
   virtual void
   MakeStarts() = 0;
 
@@ -36,7 +39,7 @@ public:
          const std::vector<PassTarget> & targets,
          MultiThreaderBase *             threader) const = 0;
 
-  /** Releases the totals of the chunks before this one. */
+  /** Releases the endStates of the chunks before this one. */
   virtual void
   Forget(size_t chunk) = 0;
 
@@ -60,19 +63,19 @@ public:
   {}
 
   void
-  TakeTotals(size_t                chunk,
-             const CudaImageView & pixels,
-             const CudaImageView & first,
-             MultiThreaderBase *   threader) override
+  TakeEndStates(size_t                chunk,
+                const CudaImageView & pixels,
+                const CudaImageView & first,
+                MultiThreaderBase *   threader) override
   {
     const bool                isLast = chunk + 1 == m_Filter.GetNumberOfChunks();
     const size_t              groups = LineBundles(pixels, m_Axis, LinesOfBundle).GetCount() * GroupsOfBundle;
-    std::vector<StatesType> & totals = m_States[chunk];
-    totals.resize(groups);
+    std::vector<StatesType> & endStates = m_States[chunk];
+    endStates.resize(groups);
     m_Behind.resize(isLast ? groups : 0);
     this->ForEachGroup(
       pixels, first, 0, threader, [&](size_t group, const LinePack &, LinePack * line, LinePack *, size_t length) {
-        totals[group] = m_Filter.GetTotals(line, length);
+        endStates[group] = m_Filter.GetEndStates(line, length);
         if (isLast)
         {
           m_Behind[group] = m_Filter.GetSteadyStates(LinePack{}, line[length - 1]);
@@ -214,7 +217,7 @@ private:
   const size_t                              m_NumberOfResults;
   const bool                                m_NeedsAllChunks;
   const LineFilter<double, VPairs>          m_Filter;
-  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: totals, or start states after MakeStarts()
+  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: endStates, or start states after MakeStarts()
   std::vector<StatesType> m_Behind; // states with which sweeps enter the lines; known after the last chunk
 };
 
@@ -374,15 +377,15 @@ private:
   }
 
   void
-  TakeTotals(size_t chunk, unsigned char * pixels)
+  TakeEndStates(size_t chunk, unsigned char * pixels)
   {
     const size_t passes = this->GetNumberOfSlabPasses();
     for (size_t i = 0; i < m_Passes.size(); ++i)
     {
-      m_Passes[i]->TakeTotals(chunk,
-                              GetComponent(this->GetChunk(chunk, pixels), i / passes),
-                              GetComponent(this->GetFirstPlane(), i / passes),
-                              m_Threader);
+      m_Passes[i]->TakeEndStates(chunk,
+                                 GetComponent(this->GetChunk(chunk, pixels), i / passes),
+                                 GetComponent(this->GetFirstPlane(), i / passes),
+                                 m_Threader);
     }
   }
 
@@ -392,7 +395,7 @@ private:
     for (size_t chunk = 0; chunk < m_Run.Shape.NumberOfChunks; ++chunk)
     {
       const auto pixels = this->ReadChunk(chunk);
-      this->TakeTotals(chunk, pixels.get());
+      this->TakeEndStates(chunk, pixels.get());
       this->CountStep();
     }
     std::vector<std::vector<unsigned char>> starts;
@@ -423,7 +426,7 @@ private:
         auto pixels = this->ReadChunk(next);
         if (!m_Run.Shape.NeedsAllChunks)
         {
-          this->TakeTotals(next, pixels.get());
+          this->TakeEndStates(next, pixels.get());
         }
         if (next >= begin)
         {

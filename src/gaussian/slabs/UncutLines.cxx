@@ -130,10 +130,10 @@ private:
 } // namespace
 
 std::optional<CudaSlabReport>
-TryColumns(const CudaGaussianPlan &     plan,
-           const SlabEnds &             ends,
-           const CudaSlabOptions &      options,
-           const CudaProgressFunction & progress)
+TryUncutLines(const CudaGaussianPlan &     plan,
+              const SlabEnds &             ends,
+              const CudaSlabOptions &      options,
+              const CudaProgressFunction & progress)
 {
   const CudaGaussianSlabShape shape = GetSlabShape(plan, ends.Input, ends.Output);
   if (ends.Source || shape.Axis == 0 || options.NumberOfPlanes != 0 ||

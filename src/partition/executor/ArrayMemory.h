@@ -31,7 +31,7 @@ GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
   constexpr size_t perSlot = sizeof(uint64_t) + sizeof(uint32_t);
   const auto       graph = [](size_t regions, size_t edges) {
     return regions * perRegion + regions / 4 * sizeof(GraphRegion) + 2 * edges * perListed +
-           EdgeTableView::GetSize(edges) * perSlot + MostPrices * sizeof(double);
+           EdgeTableView::GetSize(edges) * perSlot + MaximumCachedCosts * sizeof(double);
   };
   const size_t cells = ((width - 1) / blockSize + 1) * ((height - 1) / blockSize + 1);
   const size_t pixels = width * height;

@@ -8,39 +8,39 @@
 
 namespace itk::cuda::partition
 {
-/** \class ShareOfDevice
+/** \class ConcurrentRuns
  * \brief Counts the runs that use a device at the same time. Each run holds one object; the count is thread-safe.
  */
-class ShareOfDevice
+class ConcurrentRuns
 {
 public:
-  explicit ShareOfDevice(int device)
-    : m_Sharers(GetSharersOf(device))
+  explicit ConcurrentRuns(int device)
+    : m_Runs(GetSharersOf(device))
   {
-    ++m_Sharers;
+    ++m_Runs;
   }
-  ShareOfDevice(const ShareOfDevice &) = delete;
-  ShareOfDevice &
-  operator=(const ShareOfDevice &) = delete;
-  ~ShareOfDevice() { --m_Sharers; }
+  ConcurrentRuns(const ConcurrentRuns &) = delete;
+  ConcurrentRuns &
+  operator=(const ConcurrentRuns &) = delete;
+  ~ConcurrentRuns() { --m_Runs; }
 
   static size_t
-  CountSharersOf(int device)
+  CountOf(int device)
   {
     return GetSharersOf(device);
   }
 
 private:
-  std::atomic<size_t> & m_Sharers;
+  std::atomic<size_t> & m_Runs;
 
   /** Devices with an index of 64 or more share one counter. */
   static std::atomic<size_t> &
   GetSharersOf(int device)
   {
     constexpr size_t                                    devices = 64;
-    static std::array<std::atomic<size_t>, devices + 1> sharers{};
+    static std::array<std::atomic<size_t>, devices + 1> concurrentRuns{};
     const auto                                          number = static_cast<size_t>(device);
-    return sharers[number < devices ? number : devices];
+    return concurrentRuns[number < devices ? number : devices];
   }
 };
 } // namespace itk::cuda::partition

@@ -107,13 +107,13 @@ struct DeviceEdges
     return edge.NumberOfRows > 0 ? SumRows(*this, edge, 0, 1) : Moments{};
   }
   /** Sums an edge with a tile of threads. The rows are distributed in strides over the tile's threads. */
-  template <typename TTeam>
+  template <typename TTile>
   __device__ Moments
-  SumEdgeOfTeam(const region::LatticePoint & p, const region::LatticePoint & q, const TTeam & team) const
+  SumEdgeOfTeam(const region::LatticePoint & p, const region::LatticePoint & q, const TTile & tile) const
   {
     const region::LatticeEdge edge = region::MakeEdge(p, q);
-    const LaneShare           share = team.GetShare();
-    return team.Sum(share.First < edge.NumberOfRows ? SumRows(*this, edge, share.First, share.Stride) : Moments{});
+    const StridedRange        share = tile.GetShare();
+    return tile.Sum(share.First < edge.NumberOfRows ? SumRows(*this, edge, share.First, share.Stride) : Moments{});
   }
 
 private:
@@ -263,14 +263,14 @@ struct DeviceAtomics
   }
   /** Decrements the counter atomically and returns the new value. */
   static __device__ uint32_t
-  Previous(uint32_t & counter)
+  DecrementAndFetch(uint32_t & counter)
   {
     return atomicSub(&counter, 1) - 1;
   }
   /** Increments a counter atomically with one access per warp (warp-aggregated). All active threads must pass the same
    * counter. */
   static __device__ void
-  Increment(uint32_t & counter)
+  WarpAggregatedIncrement(uint32_t & counter)
   {
     const unsigned int mask = __activemask();
     if (region::kernels::LaneIndex() == __ffs(static_cast<int>(mask)) - 1)
@@ -281,7 +281,7 @@ struct DeviceAtomics
   /** Increments a counter atomically and returns its earlier value. The threads of a warp that use the same counter
    * share one atomic access (warp-aggregated increment). */
   static __device__ uint32_t
-  Next(uint32_t & counter)
+  FetchIncrement(uint32_t & counter)
   {
     const unsigned int peers = __match_any_sync(__activemask(), reinterpret_cast<unsigned long long>(&counter));
     const int          lane = region::kernels::LaneIndex();
@@ -295,7 +295,7 @@ struct DeviceAtomics
 namespace kernels
 {
 /** A signal from a kernel to the host: it copies bytes to pinned memory and then sets a flag there. */
-struct Notice
+struct HostSignal
 {
   const volatile uint32_t * From;
   uint32_t *                To;
@@ -327,9 +327,9 @@ struct Notice
 };
 
 static __global__ void
-SendKernel(const __grid_constant__ Notice notice)
+SignalKernel(const __grid_constant__ HostSignal signal)
 {
-  notice.Send();
+  signal.Send();
 }
 
 /** A batch of memory ranges, each to be filled with copies of one byte. */
@@ -391,7 +391,7 @@ struct BlockSort
 template <typename TKey>
 __global__ void
 __launch_bounds__(BlockSort<TKey>::Threads)
-  SortPlacesKernel(const uint64_t * keys, uint32_t number, int bits, uint64_t * sorted, uint32_t * places)
+  ArgSortKernel(const uint64_t * keys, uint32_t number, int bits, uint64_t * sorted, uint32_t * places)
 {
   constexpr int                                          keysOfThread = BlockSort<TKey>::KeysOfThread;
   __shared__ typename BlockSort<TKey>::Sort::TempStorage memory;
@@ -419,7 +419,7 @@ __launch_bounds__(BlockSort<TKey>::Threads)
 }
 
 /** An exclusive prefix sum over a few values in one block. */
-struct BlockSum
+struct BlockScan
 {
   static constexpr int    Threads = 1024;
   static constexpr int    ValuesOfThread = 8;
@@ -432,32 +432,32 @@ struct BlockSum
 /** Computes the exclusive prefix sum sums[i] = function(0) + ... + function(i - 1), for 0 <= i <= number. */
 template <typename TFunction, typename T>
 __global__ void
-__launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction function,
-                                               uint32_t                          number,
-                                               T *                               sums,
-                                               const __grid_constant__ Notice    notice)
+__launch_bounds__(BlockScan::Threads) ExclusiveScanKernel(const __grid_constant__ TFunction  function,
+                                                          uint32_t                           number,
+                                                          T *                                sums,
+                                                          const __grid_constant__ HostSignal signal)
 {
-  __shared__ typename BlockSum::Scan<T>::TempStorage memory;
-  const uint32_t                                     first = threadIdx.x * BlockSum::ValuesOfThread;
-  T                                                  values[BlockSum::ValuesOfThread];
+  __shared__ typename BlockScan::Scan<T>::TempStorage memory;
+  const uint32_t                                      first = threadIdx.x * BlockScan::ValuesOfThread;
+  T                                                   values[BlockScan::ValuesOfThread];
 #pragma unroll
-  for (int j = 0; j < BlockSum::ValuesOfThread; ++j)
+  for (int j = 0; j < BlockScan::ValuesOfThread; ++j)
   {
     values[j] = first + j < number ? static_cast<T>(function(first + j)) : T{ 0 };
   }
-  BlockSum::Scan<T>(memory).ExclusiveSum(values, values);
+  BlockScan::Scan<T>(memory).ExclusiveSum(values, values);
 #pragma unroll
-  for (int j = 0; j < BlockSum::ValuesOfThread; ++j)
+  for (int j = 0; j < BlockScan::ValuesOfThread; ++j)
   {
     if (first + j <= number)
     {
       sums[first + j] = values[j];
     }
   }
-  if (notice.Mark != nullptr)
+  if (signal.Mark != nullptr)
   {
     __syncthreads();
-    notice.Send();
+    signal.Send();
   }
 }
 
@@ -482,7 +482,8 @@ constexpr unsigned int BlocksOfLoop = decltype(SumsEdges<TStep>(nullptr))::value
 
 template <typename TStep>
 __global__ void
-__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForKernel(size_t number, const __grid_constant__ TStep step)
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>)
+  ParallelForKernel(size_t number, const __grid_constant__ TStep step)
 {
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
@@ -494,7 +495,7 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForKernel(size_t number, c
 /** Calls step(i) for i < step.GetNumber(), where the count is read on the device. */
 template <typename TStep>
 __global__ void
-__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForAtMostKernel(const __grid_constant__ TStep step)
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ParallelForUpToKernel(const __grid_constant__ TStep step)
 {
   const size_t number = step.GetNumber();
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
@@ -504,9 +505,9 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForAtMostKernel(const __gr
   }
 }
 
-/** A tile of adjacent threads of a warp that work on one item together. It has the same interface as OneLane. */
+/** A tile of adjacent threads of a warp that work on one item together. It has the same interface as SerialTile. */
 template <uint32_t VLanes>
-struct DeviceTeam
+struct WarpTile
 {
   static constexpr uint32_t NumberOfLanes = VLanes;
 
@@ -515,7 +516,7 @@ struct DeviceTeam
   {
     return static_cast<uint32_t>(region::kernels::LaneIndex()) % NumberOfLanes;
   }
-  __device__ LaneShare
+  __device__ StridedRange
   GetShare() const
   {
     return { static_cast<int32_t>(this->GetLane()), static_cast<int32_t>(NumberOfLanes) };
@@ -539,18 +540,18 @@ struct DeviceTeam
 
   /** One value per thread. */
   template <typename T>
-  using OfLanes = T;
+  using PerThread = T;
 
   /** Calls function(thread, value of the thread) for each thread of the tile. */
   template <typename T, typename TFunction>
   __device__ void
-  ForLanes(T & ofLane, const TFunction & function) const
+  ForEachThread(T & ofLane, const TFunction & function) const
   {
     function(this->GetLane(), ofLane);
   }
   /** Computes an in-place exclusive prefix sum of integers. */
   __device__ void
-  ReplaceBySumsBefore(Moments * values, uint32_t number) const
+  ExclusiveScan(Moments * values, uint32_t number) const
   {
     Moments before;
     for (uint32_t first = 0; first < number; first += NumberOfLanes)
@@ -592,7 +593,7 @@ struct DeviceTeam
   /** Calls function(i) for i < number, distributed over the threads of the tile. */
   template <typename TFunction>
   __device__ void
-  For(uint32_t number, const TFunction & function) const
+  ParallelFor(uint32_t number, const TFunction & function) const
   {
     for (uint32_t i = this->GetLane(); i < number; i += NumberOfLanes)
     {
@@ -651,31 +652,31 @@ private:
  * strides of the number of tiles. */
 template <typename TStep>
 __device__ void
-RunShareOfTeam(const TStep & step)
+RunTiles(const TStep & step)
 {
-  using Team = DeviceTeam<TStep::LanesOfTeam>;
+  using Tile = WarpTile<TStep::TileSize>;
   const size_t number = step.GetNumber();
-  const size_t teamsOfBlock = blockDim.x / Team::NumberOfLanes;
-  const size_t first = static_cast<size_t>(blockIdx.x) * teamsOfBlock + threadIdx.x / Team::NumberOfLanes;
-  for (size_t i = first; i < number; i += teamsOfBlock * gridDim.x)
+  const size_t tilesOfBlock = blockDim.x / Tile::NumberOfLanes;
+  const size_t first = static_cast<size_t>(blockIdx.x) * tilesOfBlock + threadIdx.x / Tile::NumberOfLanes;
+  for (size_t i = first; i < number; i += tilesOfBlock * gridDim.x)
   {
-    step(i, Team{});
+    step(i, Tile{});
   }
 }
 
 /** Calls step(i, tile) for i < step.GetNumber(), where the count is read on the device. */
 template <typename TStep>
 __global__ void
-ForTeamsAtMostKernel(const __grid_constant__ TStep step)
+TilesUpToKernel(const __grid_constant__ TStep step)
 {
-  RunShareOfTeam(step);
+  RunTiles(step);
 }
 
-/** An execution policy that runs parallel loops one after the other within one launch. */
-struct LoopsOfThreads
+/** An execution policy that runs parallel executor one after the other within one launch. */
+struct ThreadExecutor
 {
   static __device__ constexpr bool
-  SeesWhenOver()
+  KnowsWhenDone()
   {
     return true;
   }
@@ -700,12 +701,13 @@ protected:
   }
 };
 
-/** Parallel loops within one block of threads. A barrier after each loop makes its writes visible to the next one. */
-struct BlockLoops : LoopsOfThreads
+/** Parallel executor within one block of threads. A barrier after each loop makes its writes visible to the next one.
+ */
+struct BlockExecutor : ThreadExecutor
 {
   template <typename TStep>
   __device__ void
-  ForAtMost(size_t, const TStep & step) const
+  ParallelForUpTo(size_t, const TStep & step) const
   {
     RunShare(step, threadIdx.x, blockDim.x);
     __syncthreads();
@@ -717,19 +719,19 @@ constexpr unsigned int ThreadsOfLoopsInOneBlock = 1024;
 template <typename TProgram>
 __global__ void
 __launch_bounds__(ThreadsOfLoopsInOneBlock)
-  ProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ Notice notice)
+  ProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ HostSignal signal)
 {
-  program(BlockLoops{});
-  notice.Send();
+  program(BlockExecutor{});
+  signal.Send();
 }
 
-/** Parallel loops within a cooperative grid, whose blocks are all resident. A grid-wide barrier after each loop makes
- * its writes visible to the next one. */
-struct GridLoops : LoopsOfThreads
+/** Parallel executor within a cooperative grid, whose blocks are all resident. A grid-wide barrier after each loop
+ * makes its writes visible to the next one. */
+struct GridExecutor : ThreadExecutor
 {
   template <typename TStep>
   __device__ void
-  ForAtMost(size_t, const TStep & step) const
+  ParallelForUpTo(size_t, const TStep & step) const
   {
     const size_t threads = blockDim.x;
     RunShare(step, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
@@ -737,45 +739,46 @@ struct GridLoops : LoopsOfThreads
   }
   template <typename TStep>
   __device__ void
-  ForTeamsAtMost(size_t, const TStep & step) const
+  ParallelForTilesUpTo(size_t, const TStep & step) const
   {
-    RunShareOfTeam(step);
+    RunTiles(step);
     cooperative_groups::this_grid().sync();
   }
   /** Runs a loop over tiles, because there are few long work items for the many threads. */
   template <typename TStep>
   __device__ void
-  ForLongAtMost(size_t most, const TStep & step) const
+  ParallelForLongUpTo(size_t most, const TStep & step) const
   {
-    this->ForTeamsAtMost(most, step);
+    this->ParallelForTilesUpTo(most, step);
   }
 };
 
 constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
 /** Blocks per multiprocessor. More blocks make the grid-wide barriers slower. */
 constexpr unsigned int BlocksOfLoopsInOneGrid = 2;
-/** Blocks per multiprocessor when several runs share the device and the loops need few registers. */
-constexpr unsigned int BlocksOfSharers = 4;
+/** Blocks per multiprocessor when several runs share the device and the executor need few registers. */
+constexpr unsigned int BlocksOfConcurrentRuns = 4;
 
 template <typename TProgram>
-constexpr unsigned int MostBlocksOfGrid = TProgram::NeedsManyRegisters ? BlocksOfLoopsInOneGrid : BlocksOfSharers;
+constexpr unsigned int MostBlocksOfGrid =
+  TProgram::NeedsManyRegisters ? BlocksOfLoopsInOneGrid : BlocksOfConcurrentRuns;
 
 template <typename TProgram>
 __global__ void
 __launch_bounds__(ThreadsOfLoopsInOneGrid, MostBlocksOfGrid<TProgram>)
-  GridProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ Notice notice)
+  GridProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ HostSignal signal)
 {
-  program(GridLoops{});
-  if (notice.Mark != nullptr && blockIdx.x == 0)
+  program(GridExecutor{});
+  if (signal.Mark != nullptr && blockIdx.x == 0)
   {
-    notice.Send();
+    signal.Send();
   }
 }
 } // namespace kernels
 
 /** Returns function(i) for i < Number, and 0 otherwise. */
 template <typename TFunction, typename T>
-struct OrZero
+struct ZeroPadded
 {
   TFunction Function;
   size_t    Number;
@@ -787,7 +790,7 @@ struct OrZero
   }
 };
 
-struct NumberPlaces
+struct Iota
 {
   uint32_t * Places;
 
@@ -798,7 +801,7 @@ struct NumberPlaces
   }
 };
 
-struct LargerOne
+struct Larger
 {
   ITK_CUDA_HOST_DEVICE uint32_t
   operator()(uint32_t x, uint32_t y) const
@@ -807,8 +810,8 @@ struct LargerOne
   }
 };
 
-/** \class DeviceProcessor
- * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapSearch on a device.
+/** \class DeviceExecutor
+ * \brief Executor that runs the parallel executor of EdgeGraph, LabelSearch and MapSearch on a device.
  *
  * All work is queued on one stream; Read() waits for it. Arrays are suballocated from a heap, and those that do not
  * fit are allocated separately.
@@ -816,7 +819,7 @@ struct LargerOne
  * Prefix sums use CUB. They are sums of integers, so that the results do not depend on how they are divided among
  * threads.
  */
-class DeviceProcessor
+class DeviceExecutor
 {
 public:
   using Atomics = DeviceAtomics;
@@ -848,7 +851,7 @@ public:
   /** \param squares whether the sums of the law include squares
    * \param heapBytes size of the heap; the executor works without a heap if the device has not enough memory
    */
-  DeviceProcessor(const region::DeviceSums & sums, bool squares, size_t heapBytes, const Context & context)
+  DeviceExecutor(const region::DeviceSums & sums, bool squares, size_t heapBytes, const Context & context)
     : m_Sums(sums)
     , m_Squares(squares)
     , m_Context(context)
@@ -856,7 +859,7 @@ public:
     , m_Exchange(PinnedBuffer::Take())
     , m_Heap(MakeHeap(heapBytes, context))
   {
-    *this->GetMark() = m_NumberOfNotices;
+    *this->GetFlag() = m_NumberOfSignals;
   }
 
   template <typename T>
@@ -892,11 +895,11 @@ public:
     if (bytes <= MostBytesToSend)
     {
       this->Send(data, bytes);
-      this->WaitForMark();
+      this->WaitForFlag();
       memcpy(static_cast<void *>(out), m_Exchange.GetPointer(), bytes);
       return;
     }
-    this->FillNow();
+    this->FlushFills();
     ITK_CUDA_CALL(cudaMemcpyAsync(out, data, bytes, cudaMemcpyDeviceToHost, m_Context.GetStream()));
     ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
   }
@@ -907,7 +910,7 @@ public:
   Upload(const T * data, size_t number) const
   {
     Array<T> array = this->Allocate<T>(number);
-    this->FillNow();
+    this->FlushFills();
     ITK_CUDA_CALL(
       cudaMemcpyAsync(array.Get(), data, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     return array;
@@ -923,7 +926,7 @@ public:
     const kernels::Fills::Part part{ reinterpret_cast<unsigned char *>(data), number * sizeof(T), byte };
     if (m_Fills.Number == kernels::Fills::Most || m_Fills.Overlap(part))
     {
-      this->FillNow();
+      this->FlushFills();
     }
     if (number > 0)
     {
@@ -931,7 +934,7 @@ public:
     }
     if (!m_Heap || !m_Heap->Has(data))
     {
-      this->FillNow();
+      this->FlushFills();
     }
   }
 
@@ -965,21 +968,21 @@ public:
   /** Calls step(i) for i < number, one work item per thread (parallel for). */
   template <typename TStep>
   void
-  For(size_t number, const TStep & step) const
+  ParallelFor(size_t number, const TStep & step) const
   {
     constexpr unsigned int threads = kernels::ThreadsOfLoop;
     if (number == 0)
     {
       return;
     }
-    this->Launch(kernels::ForKernel<TStep>, MakeGrid((number + threads - 1) / threads), threads, number, step);
+    this->Launch(kernels::ParallelForKernel<TStep>, MakeGrid((number + threads - 1) / threads), threads, number, step);
   }
 
   /** Calls step(i) for i < step.GetNumber(), where the count is read on the device and is at most `most`. The grid is
    * limited because the actual count is mostly far smaller. */
   template <typename TStep>
   void
-  ForAtMost(size_t most, const TStep & step) const
+  ParallelForUpTo(size_t most, const TStep & step) const
   {
     constexpr size_t       mostBlocks = 4096; // of 256 threads; enough for the multiprocessors of any device
     constexpr unsigned int threads = kernels::ThreadsOfLoop;
@@ -987,43 +990,46 @@ public:
     {
       return;
     }
-    this->Launch(
-      kernels::ForAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)), threads, step);
+    this->Launch(kernels::ParallelForUpToKernel<TStep>,
+                 MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)),
+                 threads,
+                 step);
   }
 
-  /** ForAtMost() for long work items, which an execution policy may run on single threads or on tiles. */
+  /** ParallelForUpTo() for long work items, which an execution policy may run on single threads or on tiles. */
   template <typename TStep>
   void
-  ForLongAtMost(size_t most, const TStep & step) const
+  ParallelForLongUpTo(size_t most, const TStep & step) const
   {
-    this->ForAtMost(most, step);
+    this->ParallelForUpTo(most, step);
   }
 
-  /** Calls step(i, tile) for i < step.GetNumber(), which is at most `most`. Each tile has TStep::LanesOfTeam threads of
+  /** Calls step(i, tile) for i < step.GetNumber(), which is at most `most`. Each tile has TStep::TileSize threads of
    * a warp. */
   template <typename TStep>
   void
-  ForTeamsAtMost(size_t most, const TStep & step) const
+  ParallelForTilesUpTo(size_t most, const TStep & step) const
   {
     constexpr size_t       mostBlocks = 4096;
     constexpr unsigned int threads = 64; // small blocks, because work items differ in length and may be few
-    constexpr size_t       teams = threads / TStep::LanesOfTeam;
+    constexpr size_t       tiles = threads / TStep::TileSize;
     if (most == 0)
     {
       return;
     }
     this->Launch(
-      kernels::ForTeamsAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + teams - 1) / teams)), threads, step);
+      kernels::TilesUpToKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + tiles - 1) / tiles)), threads, step);
   }
 
-  /** Runs a program, a sequence of parallel loops, with one launch per loop. */
+  /** Runs a program, a sequence of parallel executor, with one launch per loop. */
   template <typename TProgram>
   void
   Run(const TProgram & program) const
   {
-    program(LaunchedLoops{ *this });
+    program(LaunchExecutor{ *this });
   }
-  /** Runs a program in one launch of one block, for loops with few work items. Waits, and returns the final `*value`.
+  /** Runs a program in one launch of one block, for executor with few work items. Waits, and returns the final
+   * `*value`.
    */
   template <typename TProgram, typename T>
   T
@@ -1033,23 +1039,24 @@ public:
                  dim3(1),
                  kernels::ThreadsOfLoopsInOneBlock,
                  program,
-                 this->MakeNotice(value, sizeof(T)));
+                 this->MakeSignal(value, sizeof(T)));
     return this->Receive<T>();
   }
-  /** Returns whether loops over `number` items may run in one grid, given that this is faster for up to `most` items.
+  /** Returns whether executor over `number` items may run in one grid, given that this is faster for up to `most`
+   * items.
    */
   bool
   MayRunInOneGrid(size_t number, size_t most) const
   {
     return number <= most;
   }
-  /** Runs a program in one cooperative launch with at most `passes` threads (rounded up to a block). The loops may have
-   * more work items than that. Waits, and returns the final `*value`. */
+  /** Runs a program in one cooperative launch with at most `passes` threads (rounded up to a block). The executor may
+   * have more work items than that. Waits, and returns the final `*value`. */
   template <typename TProgram, typename T>
   T
   RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
   {
-    this->LaunchInOneGrid(program, passes, this->MakeNotice(value, sizeof(T)));
+    this->LaunchInOneGrid(program, passes, this->MakeSignal(value, sizeof(T)));
     return this->Receive<T>();
   }
   /** Runs a program in one cooperative launch without returning a value. It still waits if other runs share the device.
@@ -1059,11 +1066,11 @@ public:
   void
   RunInOneGrid(const TProgram & program, size_t passes) const
   {
-    const bool waits = this->CountSharers() > 1;
-    this->LaunchInOneGrid(program, passes, waits ? this->MakeNotice() : kernels::Notice{});
+    const bool waits = this->CountConcurrentRuns() > 1;
+    this->LaunchInOneGrid(program, passes, waits ? this->MakeSignal() : kernels::HostSignal{});
     if (waits)
     {
-      this->WaitForMark();
+      this->WaitForFlag();
     }
   }
 
@@ -1071,15 +1078,15 @@ public:
    * are summed by one block in one launch. */
   template <typename TFunction, typename T>
   void
-  Sum(const TFunction & function, size_t number, T * sums) const
+  ExclusiveScan(const TFunction & function, size_t number, T * sums) const
   {
-    if (number < kernels::BlockSum::MostValues)
+    if (number < kernels::BlockScan::MostValues)
     {
-      this->SumInOneBlock(function, number, sums, kernels::Notice{});
+      this->ScanInOneBlock(function, number, sums, kernels::HostSignal{});
       return;
     }
-    const auto values =
-      thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0), OrZero<TFunction, T>{ function, number });
+    const auto values = thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0),
+                                                        ZeroPadded<TFunction, T>{ function, number });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
       return cub::DeviceScan::ExclusiveSum(
         memory, bytes, values, sums, static_cast<int>(number + 1), m_Context.GetStream());
@@ -1089,34 +1096,34 @@ public:
   /** Computes the exclusive prefix sum as Sum() does, waits, and returns the total, sums[number]. */
   template <typename TFunction, typename T>
   T
-  SumAndRead(const TFunction & function, size_t number, T * sums) const
+  ExclusiveScanAndRead(const TFunction & function, size_t number, T * sums) const
   {
-    if (number < kernels::BlockSum::MostValues)
+    if (number < kernels::BlockScan::MostValues)
     {
-      this->SumInOneBlock(function, number, sums, this->MakeNotice(sums + number, sizeof(T)));
+      this->ScanInOneBlock(function, number, sums, this->MakeSignal(sums + number, sizeof(T)));
       return this->Receive<T>();
     }
-    this->Sum(function, number, sums);
+    this->ExclusiveScan(function, number, sums);
     return this->Read(sums + number);
   }
 
   /** Computes the inclusive maximum scan maxima[i] = max(function(0), ..., function(i)). */
   template <typename TFunction>
   void
-  MaximumSoFar(const TFunction & function, size_t number, uint32_t * maxima) const
+  InclusiveMaxScan(const TFunction & function, size_t number, uint32_t * maxima) const
   {
     const auto values = thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0),
-                                                        OrZero<TFunction, uint32_t>{ function, number });
+                                                        ZeroPadded<TFunction, uint32_t>{ function, number });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
       return cub::DeviceScan::InclusiveScan(
-        memory, bytes, values, maxima, LargerOne{}, static_cast<int>(number), m_Context.GetStream());
+        memory, bytes, values, maxima, Larger{}, static_cast<int>(number), m_Context.GetStream());
     });
   }
 
   /** Sorts keys by their lower bits, and writes the sorted keys and their original indices (a stable argsort). Few keys
    * are sorted by one block in one launch. */
   void
-  SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
     if (this->SortInOneBlock<uint32_t>(keys, number, bits, sorted, places) ||
         this->SortInOneBlock<uint64_t>(keys, number, bits, sorted, places))
@@ -1124,7 +1131,7 @@ public:
       return;
     }
     const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
-    this->For(number, NumberPlaces{ inOrder.Get() });
+    this->ParallelFor(number, Iota{ inOrder.Get() });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
       return cub::DeviceRadixSort::SortPairs(
         memory, bytes, keys, sorted, inOrder.Get(), places, static_cast<int>(number), 0, bits, m_Context.GetStream());
@@ -1132,14 +1139,14 @@ public:
   }
 
 private:
-  /** Execution policy with one launch per loop. The host knows neither how many work items the loops have nor whether
-   * any are left. */
-  struct LaunchedLoops
+  /** Execution policy with one launch per loop. The host knows neither how many work items the executor have nor
+   * whether any are left. */
+  struct LaunchExecutor
   {
-    const DeviceProcessor & Processor;
+    const DeviceExecutor & Executor;
 
     static constexpr bool
-    SeesWhenOver()
+    KnowsWhenDone()
     {
       return false;
     }
@@ -1151,15 +1158,15 @@ private:
     }
     template <typename TStep>
     void
-    ForAtMost(size_t most, const TStep & step) const
+    ParallelForUpTo(size_t most, const TStep & step) const
     {
-      Processor.ForAtMost(most, step);
+      Executor.ParallelForUpTo(most, step);
     }
     template <typename TStep>
     void
-    ForLongAtMost(size_t most, const TStep & step) const
+    ParallelForLongUpTo(size_t most, const TStep & step) const
     {
-      Processor.ForLongAtMost(most, step);
+      Executor.ParallelForLongUpTo(most, step);
     }
   };
 
@@ -1167,13 +1174,13 @@ private:
   void
   Launch(void (*kernel)(TParameters...), dim3 grid, unsigned int threads, const TArguments &... arguments) const
   {
-    this->FillNow();
+    this->FlushFills();
     ITK_CUDA_CALL(LaunchKernel(kernel, grid, dim3(threads), 0, m_Context.GetStream(), arguments...));
   }
 
   /** Queues the deferred fills. */
   void
-  FillNow() const
+  FlushFills() const
   {
     constexpr unsigned int threads = 256;
     constexpr size_t       bytesOfThread = 4 * sizeof(uint4);
@@ -1199,15 +1206,15 @@ private:
 
   template <typename TFunction, typename T>
   void
-  SumInOneBlock(const TFunction & function, size_t number, T * sums, const kernels::Notice & notice) const
+  ScanInOneBlock(const TFunction & function, size_t number, T * sums, const kernels::HostSignal & signal) const
   {
-    this->Launch(kernels::SumKernel<TFunction, T>,
+    this->Launch(kernels::ExclusiveScanKernel<TFunction, T>,
                  dim3(1),
-                 kernels::BlockSum::Threads,
+                 kernels::BlockScan::Threads,
                  function,
                  static_cast<uint32_t>(number),
                  sums,
-                 notice);
+                 signal);
   }
 
   /** Sorts in one block if the keys fit, and returns whether it did. Shorter key types allow more keys. */
@@ -1219,7 +1226,7 @@ private:
     const bool hasRoom = number <= Sort::MostKeys && bits <= Sort::MostBits;
     if (hasRoom)
     {
-      this->Launch(kernels::SortPlacesKernel<TKey>,
+      this->Launch(kernels::ArgSortKernel<TKey>,
                    dim3(1),
                    Sort::Threads,
                    keys,
@@ -1232,20 +1239,20 @@ private:
   }
 
   size_t
-  CountSharers() const
+  CountConcurrentRuns() const
   {
-    return std::max<size_t>(ShareOfDevice::CountSharersOf(m_Context.GetDevice()), 1);
+    return std::max<size_t>(ConcurrentRuns::CountOf(m_Context.GetDevice()), 1);
   }
   /** Queues a cooperative launch. If several runs share the device, each gets a part of it, because a grid whose blocks
    * are all resident keeps others out. */
   template <typename TProgram>
   void
-  LaunchInOneGrid(const TProgram & program, size_t passes, const kernels::Notice & notice) const
+  LaunchInOneGrid(const TProgram & program, size_t passes, const kernels::HostSignal & signal) const
   {
-    constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
-    const size_t        sharers = this->CountSharers();
-    const size_t        ofOne = sharers > 1 ? kernels::MostBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
-    const size_t        most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / sharers, 1);
+    constexpr size_t threads = kernels::ThreadsOfLoopsInOneGrid;
+    const size_t     concurrentRuns = this->CountConcurrentRuns();
+    const size_t     ofOne = concurrentRuns > 1 ? kernels::MostBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
+    const size_t     most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / concurrentRuns, 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
@@ -1255,66 +1262,66 @@ private:
     configuration.stream = m_Context.GetStream();
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
-    this->FillNow();
-    ITK_CUDA_CALL((LaunchWithParameters<TProgram, kernels::Notice>(
-      configuration, kernels::GridProgramKernel<TProgram>, program, notice)));
+    this->FlushFills();
+    ITK_CUDA_CALL((LaunchWithParameters<TProgram, kernels::HostSignal>(
+      configuration, kernels::GridProgramKernel<TProgram>, program, signal)));
   }
 
   /** The last word of the pinned memory that the host and the device share. */
-  static constexpr size_t PlaceOfMark = PinnedBuffer::ChunkSize - sizeof(uint32_t);
+  static constexpr size_t FlagOffset = PinnedBuffer::ChunkSize - sizeof(uint32_t);
   /** For more bytes, a copy is faster than one block of threads. */
   static constexpr size_t MostBytesToSend = size_t{ 1 } << 16;
-  static_assert(MostBytesToSend <= PlaceOfMark, "They have room before the mark");
+  static_assert(MostBytesToSend <= FlagOffset, "They have room before the mark");
 
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;
   const Context              m_Context;
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
-  mutable uint32_t           m_NumberOfNotices{ 0 }; // the value of the flag after the last signal
+  mutable uint32_t           m_NumberOfSignals{ 0 }; // the value of the flag after the last signal
   mutable kernels::Fills     m_Fills{};              // deferred until the next work
 
   volatile uint32_t *
-  GetMark() const
+  GetFlag() const
   {
-    return reinterpret_cast<volatile uint32_t *>(static_cast<char *>(m_Exchange.GetPointer()) + PlaceOfMark);
+    return reinterpret_cast<volatile uint32_t *>(static_cast<char *>(m_Exchange.GetPointer()) + FlagOffset);
   }
   /** Makes the completion signal of the next kernel. */
-  kernels::Notice
-  MakeNotice() const
+  kernels::HostSignal
+  MakeSignal() const
   {
-    return { nullptr, nullptr, 0, this->GetMark(), ++m_NumberOfNotices };
+    return { nullptr, nullptr, 0, this->GetFlag(), ++m_NumberOfSignals };
   }
   /** Makes a signal that also copies a value or an array to the host. The address must be a multiple of 4. */
-  kernels::Notice
-  MakeNotice(const void * value, size_t bytes) const
+  kernels::HostSignal
+  MakeSignal(const void * value, size_t bytes) const
   {
-    kernels::Notice notice = this->MakeNotice();
-    notice.From = static_cast<const uint32_t *>(value);
-    notice.To = static_cast<uint32_t *>(m_Exchange.GetPointer());
-    notice.NumberOfBytes = static_cast<unsigned int>(bytes);
-    return notice;
+    kernels::HostSignal signal = this->MakeSignal();
+    signal.From = static_cast<const uint32_t *>(value);
+    signal.To = static_cast<uint32_t *>(m_Exchange.GetPointer());
+    signal.NumberOfBytes = static_cast<unsigned int>(bytes);
+    return signal;
   }
   void
   Send(const void * value, size_t bytes) const
   {
     constexpr unsigned int threads = 256;
-    this->Launch(kernels::SendKernel, dim3(1), threads, this->MakeNotice(value, bytes));
+    this->Launch(kernels::SignalKernel, dim3(1), threads, this->MakeSignal(value, bytes));
   }
   /** Waits for the last signal and returns its value. */
   template <typename T>
   T
   Receive() const
   {
-    this->WaitForMark();
+    this->WaitForFlag();
     return *static_cast<const T *>(m_Exchange.GetPointer());
   }
   void
-  WaitForMark() const
+  WaitForFlag() const
   {
     static const size_t processors = std::thread::hardware_concurrency();
-    const bool          isCrowded = this->CountSharers() > processors;
-    const auto          hasCome = [this] { return *this->GetMark() == m_NumberOfNotices; };
+    const bool          isCrowded = this->CountConcurrentRuns() > processors;
+    const auto          hasCome = [this] { return *this->GetFlag() == m_NumberOfSignals; };
     while (!(isCrowded ? NapUntil(hasCome) : SpinUntil(hasCome)))
     {
       // If the kernel will never run (an error), the stream is not busy. cudaErrorNotReady must not stay in the
@@ -1355,7 +1362,7 @@ private:
     size_t bytes = 0;
     ITK_CUDA_CALL(call(nullptr, bytes));
     const Array<char> memory = this->Allocate<char>(bytes);
-    this->FillNow();
+    this->FlushFills();
     ITK_CUDA_CALL(call(memory.Get(), bytes));
   }
 };

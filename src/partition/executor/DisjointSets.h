@@ -45,7 +45,7 @@ FindRootAndHalve(uint32_t * parents, uint32_t i)
 }
 
 /** Unites the sets of i and j. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TAtomics>
 ITK_CUDA_HOST_DEVICE void
 Unite(uint32_t * parents, uint32_t i, uint32_t j)
@@ -119,23 +119,23 @@ struct NumberThings
 } // namespace steps
 
 /** Makes the root of each element its parent. */
-template <typename TProcessor>
+template <typename TExecutor>
 void
-FlattenSets(const TProcessor & processor, uint32_t * parents, size_t number)
+FlattenSets(const TExecutor & executor, uint32_t * parents, size_t number)
 {
-  processor.For(number, steps::FlattenSets{ parents });
+  executor.ParallelFor(number, steps::FlattenSets{ parents });
 }
 
 /** Numbers the sets from 1 in the order of their roots, writes the number of each element's set, and returns the number
  * of sets. Also flattens the trees, so that all parents become roots. */
-template <typename TProcessor>
+template <typename TExecutor>
 size_t
-NumberSets(const TProcessor & processor, uint32_t * parents, size_t number, uint32_t * numbers)
+NumberSets(const TExecutor & executor, uint32_t * parents, size_t number, uint32_t * numbers)
 {
-  const auto ranks = processor.template Allocate<uint32_t>(number + 1);
-  FlattenSets(processor, parents, number);
-  const size_t sets = processor.SumAndRead(steps::IsRoot{ parents }, number, ranks.Get());
-  processor.For(number, steps::NumberThings{ parents, ranks.Get(), numbers });
+  const auto ranks = executor.template Allocate<uint32_t>(number + 1);
+  FlattenSets(executor, parents, number);
+  const size_t sets = executor.ExclusiveScanAndRead(steps::IsRoot{ parents }, number, ranks.Get());
+  executor.ParallelFor(number, steps::NumberThings{ parents, ranks.Get(), numbers });
   return sets;
 }
 } // namespace itk::cuda::partition

@@ -67,7 +67,7 @@ struct EdgeTableView
   }
 
   /** Adds `cracks` to the edge's count. Concurrent work items must use the same number of slots. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Place
   Add(uint64_t key, uint32_t cracks, size_t size) const
@@ -82,7 +82,7 @@ struct EdgeTableView
 
   /** Adds `cracks` to the edge's count unless this call inserts the edge. This saves an atomic addition for most edges,
    * which are added only once; the caller keeps the first count. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Place
   AddToOthers(uint64_t key, uint32_t cracks, size_t size) const
@@ -111,7 +111,7 @@ struct EdgeTableView
 
 private:
   /** Finds the slot of a key. \param lookAt inserts the key if the slot is empty, and returns the slot's earlier key */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE Place
   Find(uint64_t key, size_t size, const TFunction & lookAt)
@@ -131,19 +131,19 @@ private:
 };
 
 /** Owns the memory of a table, which is initially empty. */
-template <typename TProcessor>
+template <typename TExecutor>
 class EdgeTable
 {
 public:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
+  using Array = typename TExecutor::template Array<T>;
 
-  EdgeTable(const TProcessor & processor, size_t numberOfEdges)
-    : m_Keys(processor.template Allocate<uint64_t>(EdgeTableView::GetSize(numberOfEdges)))
-    , m_Cracks(processor.template Allocate<uint32_t>(EdgeTableView::GetSize(numberOfEdges)))
+  EdgeTable(const TExecutor & executor, size_t numberOfEdges)
+    : m_Keys(executor.template Allocate<uint64_t>(EdgeTableView::GetSize(numberOfEdges)))
+    , m_Cracks(executor.template Allocate<uint32_t>(EdgeTableView::GetSize(numberOfEdges)))
   {
-    processor.Fill(m_Keys.Get(), EdgeTableView::GetSize(numberOfEdges), 0xff);
-    processor.Fill(m_Cracks.Get(), EdgeTableView::GetSize(numberOfEdges), 0);
+    executor.Fill(m_Keys.Get(), EdgeTableView::GetSize(numberOfEdges), 0xff);
+    executor.Fill(m_Cracks.Get(), EdgeTableView::GetSize(numberOfEdges), 0);
   }
 
   EdgeTableView

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Operations on one cell, shared by the host loops and the device kernels. A scene is the image as a cell sees it, with
-// SumRow(), IsValid() and HasMask().
+// Operations on one cell, shared by the host executor and the device kernels. A scene is the image as a cell sees it,
+// with SumRow(), IsValid() and HasMask().
 namespace itk::cuda::partition
 {
 /** A grid of square cells of Side x Side pixels that covers an image. Cells are clipped at its right and lower border.
@@ -60,7 +60,7 @@ struct CellGrid
 };
 
 /** Returns the sums of one cell. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE Moments
 SumCell(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y)
@@ -76,7 +76,7 @@ SumCell(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y)
 }
 
 /** Returns whether a cell has valid pixels and all of them have the same value. \param sums of the cell */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE bool
 IsOfOneValue(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, const Moments & sums)
@@ -101,7 +101,7 @@ IsOfOneValue(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, 
 }
 
 /** Counts the pixel sides between a cell and its right or lower neighbour where both pixels are valid. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE uint32_t
 CountCracks(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)

@@ -16,7 +16,7 @@ SumCells(const Scene & scene, const CellGrid & grid, const Work & work)
 {
   std::vector<Moments> sums(grid.GetNumberOfCells());
   const int32_t        width = grid.GetWidth();
-  work.For(static_cast<size_t>(grid.GetHeight()), 1, [&](size_t row) {
+  work.ParallelFor(static_cast<size_t>(grid.GetHeight()), 1, [&](size_t row) {
     const auto y = static_cast<int32_t>(row);
     Moments *  out = sums.data() + grid.IndexOf(0, y);
     for (int32_t line = grid.ToPixels(y); line < grid.EndRow(y); ++line)
@@ -37,7 +37,7 @@ std::vector<uint8_t>
 FindCellsOfOneValue(const Scene & scene, const CellGrid & grid, const std::vector<Moments> & sums, const Work & work)
 {
   std::vector<uint8_t> found(sums.size());
-  work.For(static_cast<size_t>(grid.GetHeight()), 1, [&](size_t row) {
+  work.ParallelFor(static_cast<size_t>(grid.GetHeight()), 1, [&](size_t row) {
     const auto y = static_cast<int32_t>(row);
     for (int32_t x = 0; x < grid.GetWidth(); ++x)
     {
@@ -54,7 +54,7 @@ LinkCells(const Scene & scene, const CellGrid & grid, const Work & work)
   std::vector<RegionLinks> links(grid.GetNumberOfCells());
   const int32_t            width = grid.GetWidth();
   const int32_t            height = grid.GetHeight();
-  work.For(static_cast<size_t>(height), 1, [&](size_t row) {
+  work.ParallelFor(static_cast<size_t>(height), 1, [&](size_t row) {
     const auto y = static_cast<int32_t>(row);
     const auto link = [&grid](int32_t x2, int32_t y2, uint32_t cracks) {
       return RegionLink{ static_cast<uint32_t>(grid.IndexOf(x2, y2)), cracks };
@@ -90,7 +90,7 @@ SplitCells(const std::vector<uint32_t> & labels, const CellGrid & grid, const Wo
   const CellGrid        half{ grid.ImageWidth, grid.ImageHeight, grid.Side / 2 };
   std::vector<uint32_t> result(half.GetNumberOfCells());
   const int32_t         width = half.GetWidth();
-  work.For(static_cast<size_t>(half.GetHeight()), RowsPerPiece, [&](size_t row) {
+  work.ParallelFor(static_cast<size_t>(half.GetHeight()), RowsPerPiece, [&](size_t row) {
     const uint32_t * in = labels.data() + grid.IndexOf(0, static_cast<int32_t>(row) / 2);
     uint32_t *       out = result.data() + half.IndexOf(0, static_cast<int32_t>(row));
     for (int32_t x = 0; x < width; ++x)
@@ -127,7 +127,7 @@ CellCompetition::CellCompetition(const Scene &           scene,
 void
 CellCompetition::FreezeTangents()
 {
-  m_Work.For(m_Regions.size(), RegionsPerPiece, [this](size_t region) {
+  m_Work.ParallelFor(m_Regions.size(), RegionsPerPiece, [this](size_t region) {
     if (m_IsStale[region])
     {
       m_Tangents[region] = m_Model.Linearize(m_Regions[region]);
@@ -204,7 +204,7 @@ CellCompetition::BeginSweep()
   m_IsActive.swap(m_IsNext);
   m_RowIsActive.swap(m_RowIsNext);
   m_IsFirstSweep = false;
-  m_Work.For(m_RowIsNext.size(), RowsPerPiece, [this](size_t y) {
+  m_Work.ParallelFor(m_RowIsNext.size(), RowsPerPiece, [this](size_t y) {
     if (m_RowIsNext[y].load(std::memory_order_relaxed) != 0)
     {
       const auto first = m_IsNext.begin() + static_cast<ptrdiff_t>(m_Grid.IndexOf(0, static_cast<int32_t>(y)));

@@ -122,7 +122,7 @@ public:
   LabelMap
   Find(const std::function<const uint32_t *(int32_t)> & getRow, std::vector<uint32_t> && room)
   {
-    m_Work.For(m_Strips.size(), 1, [&](size_t strip) { this->FindInStrip(strip, getRow); });
+    m_Work.ParallelFor(m_Strips.size(), 1, [&](size_t strip) { this->FindInStrip(strip, getRow); });
     size_t number = 0;
     for (Strip & strip : m_Strips)
     {
@@ -237,7 +237,7 @@ private:
     map.Labels = std::move(room);
     map.Labels.resize(static_cast<size_t>(m_Width) * static_cast<size_t>(m_Height));
     const std::vector<size_t> & numberOf = numbers;
-    m_Work.For(m_Rows.size(), RowsPerPiece, [&](size_t y) {
+    m_Work.ParallelFor(m_Rows.size(), RowsPerPiece, [&](size_t y) {
       const std::vector<Run> & row = m_Rows[y];
       const size_t             offset = m_Strips[y / RowsPerStrip].FirstComponent;
       uint32_t *               out = map.Labels.data() + y * static_cast<size_t>(m_Width);
@@ -357,7 +357,7 @@ LinkRegions(const Scene & scene, const LabelMap & map, const Work & work)
     links[crack.Region].push_back(crack.Link);
     links[crack.Link.Region].push_back({ crack.Region, crack.Link.Cracks });
   }
-  work.For(links.size(), RowsPerPiece, [&](size_t region) { CombineLinks(links[region]); });
+  work.ParallelFor(links.size(), RowsPerPiece, [&](size_t region) { CombineLinks(links[region]); });
   return links;
 }
 
@@ -366,7 +366,7 @@ RenumberRegions(LabelMap & map, const std::vector<uint32_t> & numbers, std::vect
 {
   map.Regions = std::move(sums);
   const auto width = static_cast<size_t>(map.Width);
-  work.For(static_cast<size_t>(map.Height), RowsPerPiece, [&](size_t y) {
+  work.ParallelFor(static_cast<size_t>(map.Height), RowsPerPiece, [&](size_t y) {
     uint32_t * row = map.Labels.data() + y * width;
     std::transform(row, row + width, row, [&](uint32_t label) { return numbers[label - 1]; });
   });

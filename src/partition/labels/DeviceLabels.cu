@@ -11,12 +11,12 @@ namespace itk::cuda::partition
 {
 namespace
 {
-using Search = LabelSearch<DeviceProcessor>;
+using Search = LabelSearch<DeviceExecutor>;
 
 Search
-MakeSearch(const DeviceProcessor & processor, const Model & model, const region::DeviceSums & sums)
+MakeSearch(const DeviceExecutor & executor, const Model & model, const region::DeviceSums & sums)
 {
-  return Search(processor, model, sums.GetDescription().Width, sums.GetDescription().Height);
+  return Search(executor, model, sums.GetDescription().Width, sums.GetDescription().Height);
 }
 
 DeviceLabelMap
@@ -38,11 +38,11 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const std::function<bool(float)> & progress,
                      const Context &                    context)
 {
-  const size_t          bytes = GetLabelSearchBytes(static_cast<size_t>(sums.GetDescription().Width),
+  const size_t         bytes = GetLabelSearchBytes(static_cast<size_t>(sums.GetDescription().Width),
                                            static_cast<size_t>(sums.GetDescription().Height),
                                            static_cast<size_t>(blockSize));
-  const DeviceProcessor processor(sums, region::UsesSquares(model.Law.Law), GetHeapBytes(bytes), context);
-  return MakeLabelMapOnDevice(sums, model, blockSize, progress, processor);
+  const DeviceExecutor executor(sums, region::UsesSquares(model.Law.Law), GetHeapBytes(bytes), context);
+  return MakeLabelMapOnDevice(sums, model, blockSize, progress, executor);
 }
 
 DeviceLabelMap
@@ -50,9 +50,9 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const Model &                      model,
                      int32_t                            blockSize,
                      const std::function<bool(float)> & progress,
-                     const DeviceProcessor &            processor)
+                     const DeviceExecutor &             executor)
 {
-  Search     search = MakeSearch(processor, model, sums);
+  Search     search = MakeSearch(executor, model, sums);
   const bool finished = search.Search(blockSize, progress);
   return TakeMap(search, finished);
 }
@@ -61,10 +61,10 @@ DeviceLabelMap
 MakeLabelMapOfOnDevice(ArrayMemory                labels,
                        const region::DeviceSums & sums,
                        const Model &              model,
-                       const DeviceProcessor &    processor)
+                       const DeviceExecutor &     executor)
 {
-  Search search = MakeSearch(processor, model, sums);
-  search.StartFrom(DeviceProcessor::Array<uint32_t>(std::move(labels)));
+  Search search = MakeSearch(executor, model, sums);
+  search.StartFrom(DeviceExecutor::Array<uint32_t>(std::move(labels)));
   return TakeMap(search, true);
 }
 } // namespace itk::cuda::partition

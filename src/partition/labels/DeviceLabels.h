@@ -16,7 +16,7 @@
 
 namespace itk::cuda::partition
 {
-class DeviceProcessor;
+class DeviceExecutor;
 
 /** A label map in device memory: the labels of the pixels, row by row, and the sums of the regions by label. */
 struct DeviceLabelMap
@@ -48,7 +48,7 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const Model &                      model,
                      int32_t                            blockSize,
                      const std::function<bool(float)> & progress,
-                     const DeviceProcessor &            processor);
+                     const DeviceExecutor &             executor);
 
 /** Finds the regions of given labels as MakeLabelMapOf() does.
  * \param labels of the pixels, row by row, in device memory \exception CudaError
@@ -57,7 +57,7 @@ DeviceLabelMap
 MakeLabelMapOfOnDevice(ArrayMemory                labels,
                        const region::DeviceSums & sums,
                        const Model &              model,
-                       const DeviceProcessor &    processor);
+                       const DeviceExecutor &     executor);
 } // namespace itk::cuda::partition
 
 #endif

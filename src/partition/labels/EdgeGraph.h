@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-// Region merging as parallel loops over a list of edges, for executors that run work items concurrently. RegionGraph
+// Region merging as parallel executor over a list of edges, for executors that run work items concurrently. RegionGraph
 // does the same on the host with adjacency lists. The results are bit-identical, because the change of a merge is the
 // same function of the same sums, and everything else is integer arithmetic.
 namespace itk::cuda::partition
@@ -35,7 +35,7 @@ struct ContractRegions
 {
   GraphView Graph;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -56,7 +56,7 @@ struct UniteOfOneValue
   const uint8_t * IsOfOneValue;
   Findings *      Found;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -100,7 +100,7 @@ struct UniteEmpty
 {
   GraphView Graph;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -120,7 +120,7 @@ struct ChooseForEmpty
   GraphView  Graph;
   uint32_t * Choices;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -142,7 +142,7 @@ struct JoinChoice
   GraphView        Graph;
   const uint32_t * Choices;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -161,7 +161,7 @@ struct RewireEdges
   size_t     TableSize;
   uint32_t * Number; // number of remaining edges
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -173,7 +173,7 @@ struct RewireEdges
       const auto     place = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], TableSize);
       if (place.IsNew)
       {
-        const uint32_t to = TAtomics::Next(*Number);
+        const uint32_t to = TAtomics::FetchIncrement(*Number);
         Graph.Others.Keys[to] = key;
         Graph.Others.Cracks[to] = place.Slot;
       }
@@ -195,15 +195,15 @@ struct TakeEdges
 };
 
 /** Tabulates the parameter cost of a region by its number of pixels. */
-struct FindPrices
+struct ComputeParameterCosts
 {
   Model    Law;
-  double * Prices;
+  double * CachedCosts;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t count) const
   {
-    Prices[count] = count > 0 ? Law.PriceParameters(static_cast<int64_t>(count)) : 0.0;
+    CachedCosts[count] = count > 0 ? Law.ParameterCost(static_cast<int64_t>(count)) : 0.0;
   }
 };
 
@@ -211,7 +211,7 @@ struct FindPrices
 struct FindChanges
 {
   GraphView Graph;
-  PricedLaw Law;
+  CachedLaw Law;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -293,7 +293,7 @@ struct CollectSums
 /** \class EdgeGraph
  * \brief The region adjacency graph as arrays on an executor. Regions merge in rounds, as in RegionGraph.
  *
- * An executor has arrays in its memory, and parallel loops whose work items run concurrently or in any order. The
+ * An executor has arrays in its memory, and parallel executor whose work items run concurrently or in any order. The
  * device is one (partition/executor/DeviceExecutor.cuh). Tests have another one, which runs work items on the host in
  * a random order.
  *
@@ -301,13 +301,13 @@ struct CollectSums
  * otherwise within one cooperative grid or as one launch per loop. Whenever three quarters of the regions are gone,
  * the others are renumbered in the same order, so that the data of a round stays close together in memory.
  */
-template <typename TProcessor>
+template <typename TExecutor>
 class EdgeGraph
 {
 public:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
 
   /** The edges between adjacent regions, one for each pair of neighbours, in any order. */
   struct EdgeList
@@ -329,33 +329,33 @@ public:
    * \param isOfOneValue as for RegionGraph; nullptr if no region is
    * \param numberOfPixels of the image
    */
-  EdgeGraph(const TProcessor & processor,
+  EdgeGraph(const TExecutor &  executor,
             const Model &      model,
             size_t             numberOfPixels,
             Array<GraphRegion> regions,
             size_t             numberOfRegions,
             EdgeList           edges,
             const uint8_t *    isOfOneValue = nullptr)
-    : m_Processor(processor)
+    : m_Executor(executor)
     , m_Model(model)
     , m_NumberAtFirst(numberOfRegions)
     , m_NumberOfPlaces(numberOfRegions)
     , m_NumberOfRegions(numberOfRegions)
     , m_NumberOfEdges(edges.Number)
-    , m_Table(processor, edges.Number)
+    , m_Table(executor, edges.Number)
     , m_Regions(std::move(regions))
-    , m_Parents(processor.template Allocate<uint32_t>(numberOfRegions))
-    , m_BestOfEven(processor.template Allocate<uint64_t>(numberOfRegions))
-    , m_BestOfOdd(processor.template Allocate<uint64_t>(numberOfRegions))
-    , m_Series(processor.template Allocate<MergeSeries>(1))
-    , m_NumberOfPrices(std::min(numberOfPixels + 1, MostPrices))
-    , m_Prices(processor.template Allocate<double>(m_NumberOfPrices))
+    , m_Parents(executor.template Allocate<uint32_t>(numberOfRegions))
+    , m_BestOfEven(executor.template Allocate<uint64_t>(numberOfRegions))
+    , m_BestOfOdd(executor.template Allocate<uint64_t>(numberOfRegions))
+    , m_Series(executor.template Allocate<MergeSeries>(1))
+    , m_NumberOfCachedCosts(std::min(numberOfPixels + 1, MaximumCachedCosts))
+    , m_CachedCosts(executor.template Allocate<double>(m_NumberOfCachedCosts))
   {
-    m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), processor.template Allocate<double>(edges.Number) };
-    m_Others = { processor.template Allocate<uint64_t>(edges.Number),
-                 processor.template Allocate<uint32_t>(edges.Number),
-                 processor.template Allocate<double>(edges.Number) };
-    m_Processor.For(m_NumberAtFirst, steps::BeginSets{ m_Parents.Get() });
+    m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), executor.template Allocate<double>(edges.Number) };
+    m_Others = { executor.template Allocate<uint64_t>(edges.Number),
+                 executor.template Allocate<uint32_t>(edges.Number),
+                 executor.template Allocate<double>(edges.Number) };
+    m_Executor.ParallelFor(m_NumberAtFirst, steps::BeginSets{ m_Parents.Get() });
     this->UniteAtFirst(isOfOneValue);
   }
 
@@ -391,13 +391,14 @@ public:
   Outcome
   TakeOutcome()
   {
-    Outcome outcome{ m_Processor.template Allocate<uint32_t>(m_NumberOfPlaces),
-                     m_Processor.template Allocate<Moments>(m_NumberOfRegions + 1) };
-    NumberSets(m_Processor, m_Parents.Get(), m_NumberOfPlaces, outcome.Numbers.Get());
-    m_Processor.For(m_NumberOfPlaces, steps::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
+    Outcome outcome{ m_Executor.template Allocate<uint32_t>(m_NumberOfPlaces),
+                     m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1) };
+    NumberSets(m_Executor, m_Parents.Get(), m_NumberOfPlaces, outcome.Numbers.Get());
+    m_Executor.ParallelFor(m_NumberOfPlaces,
+                           steps::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
     if (m_HasNumbers)
     {
-      m_Processor.For(m_NumberAtFirst, steps::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
+      m_Executor.ParallelFor(m_NumberAtFirst, steps::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
       std::swap(outcome.Numbers, m_Numbers);
     }
     return outcome;
@@ -424,25 +425,25 @@ private:
     }
   };
 
-  const TProcessor &    m_Processor;
-  const Model           m_Model;
-  const size_t          m_NumberAtFirst;
-  size_t                m_NumberOfPlaces;  // size of the arrays of regions
-  size_t                m_NumberOfRegions; // remaining regions
-  size_t                m_NumberOfEdges;
-  bool                  m_HasBegun{ false };
-  bool                  m_HasNumbers{ false }; // if false, the original regions still have their own indices
-  EdgeTable<TProcessor> m_Table;
-  EdgeArrays            m_Edges;
-  EdgeArrays            m_Others;
-  Array<GraphRegion>    m_Regions;
-  Array<uint32_t>       m_Numbers; // the current index of each original region
-  Array<uint32_t>       m_Parents;
-  Array<uint64_t>       m_BestOfEven; // even-numbered rounds
-  Array<uint64_t>       m_BestOfOdd;
-  Array<MergeSeries>    m_Series;
-  const size_t          m_NumberOfPrices;
-  Array<double>         m_Prices;
+  const TExecutor &    m_Executor;
+  const Model          m_Model;
+  const size_t         m_NumberAtFirst;
+  size_t               m_NumberOfPlaces;  // size of the arrays of regions
+  size_t               m_NumberOfRegions; // remaining regions
+  size_t               m_NumberOfEdges;
+  bool                 m_HasBegun{ false };
+  bool                 m_HasNumbers{ false }; // if false, the original regions still have their own indices
+  EdgeTable<TExecutor> m_Table;
+  EdgeArrays           m_Edges;
+  EdgeArrays           m_Others;
+  Array<GraphRegion>   m_Regions;
+  Array<uint32_t>      m_Numbers; // the current index of each original region
+  Array<uint32_t>      m_Parents;
+  Array<uint64_t>      m_BestOfEven; // even-numbered rounds
+  Array<uint64_t>      m_BestOfOdd;
+  Array<MergeSeries>   m_Series;
+  const size_t         m_NumberOfCachedCosts;
+  Array<double>        m_CachedCosts;
 
   GraphView
   View() const
@@ -458,10 +459,10 @@ private:
              m_Series.Get() };
   }
 
-  PricedLaw
+  CachedLaw
   GetLaw() const
   {
-    return { m_Model, m_Prices.Get(), static_cast<uint32_t>(m_NumberOfPrices) };
+    return { m_Model, m_CachedCosts.Get(), static_cast<uint32_t>(m_NumberOfCachedCosts) };
   }
 
   void
@@ -469,8 +470,8 @@ private:
   {
     if (!m_HasBegun)
     {
-      m_Processor.For(m_NumberOfPrices, steps::FindPrices{ m_Model, m_Prices.Get() });
-      m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), this->GetLaw() });
+      m_Executor.ParallelFor(m_NumberOfCachedCosts, steps::ComputeParameterCosts{ m_Model, m_CachedCosts.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, steps::FindChanges{ this->View(), this->GetLaw() });
       m_HasBegun = true;
     }
   }
@@ -480,14 +481,14 @@ private:
   {
     if (m_NumberOfEdges <= EdgesOfOneBlock)
     {
-      return m_Processor.RunInOneBlock(rounds, m_Series.Get());
+      return m_Executor.RunInOneBlock(rounds, m_Series.Get());
     }
-    if (m_Processor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
+    if (m_Executor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
     {
-      return m_Processor.RunInOneGrid(rounds, m_NumberOfEdges, m_Series.Get());
+      return m_Executor.RunInOneGrid(rounds, m_NumberOfEdges, m_Series.Get());
     }
-    m_Processor.Run(rounds);
-    return m_Processor.Read(m_Series.Get());
+    m_Executor.Run(rounds);
+    return m_Executor.Read(m_Series.Get());
   }
 
   uint32_t
@@ -501,15 +502,15 @@ private:
   void
   Compact()
   {
-    Array<uint32_t>    ranks = m_Processor.template Allocate<uint32_t>(m_NumberOfPlaces + 1);
-    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(m_NumberOfRegions);
-    FlattenSets(m_Processor, m_Parents.Get(), m_NumberOfPlaces);
-    m_Processor.Sum(steps::IsRoot{ m_Parents.Get() }, m_NumberOfPlaces, ranks.Get());
-    m_Processor.For(m_NumberOfPlaces, steps::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
-    m_Processor.For(m_NumberOfEdges, steps::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
+    Array<uint32_t>    ranks = m_Executor.template Allocate<uint32_t>(m_NumberOfPlaces + 1);
+    Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
+    FlattenSets(m_Executor, m_Parents.Get(), m_NumberOfPlaces);
+    m_Executor.ExclusiveScan(steps::IsRoot{ m_Parents.Get() }, m_NumberOfPlaces, ranks.Get());
+    m_Executor.ParallelFor(m_NumberOfPlaces, steps::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
+    m_Executor.ParallelFor(m_NumberOfEdges, steps::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
     this->BeginNumbers();
-    m_Processor.For(m_NumberAtFirst, steps::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
-    m_Processor.For(m_NumberOfRegions, steps::BeginSets{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberAtFirst, steps::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions, steps::BeginSets{ m_Parents.Get() });
     m_Regions = std::move(regions);
     m_NumberOfPlaces = m_NumberOfRegions;
   }
@@ -519,8 +520,8 @@ private:
   {
     if (!m_HasNumbers)
     {
-      m_Numbers = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Processor.For(m_NumberAtFirst, steps::BeginSets{ m_Numbers.Get() });
+      m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
+      m_Executor.ParallelFor(m_NumberAtFirst, steps::BeginSets{ m_Numbers.Get() });
       m_HasNumbers = true;
     }
   }
@@ -528,25 +529,26 @@ private:
   void
   UniteAtFirst(const uint8_t * isOfOneValue)
   {
-    const auto found = m_Processor.template Allocate<steps::Findings>(1);
-    m_Processor.Fill(found.Get(), 1, 0);
+    const auto found = m_Executor.template Allocate<steps::Findings>(1);
+    m_Executor.Fill(found.Get(), 1, 0);
     if (isOfOneValue != nullptr)
     {
-      m_Processor.For(m_NumberOfEdges, steps::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges,
+                             steps::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
     }
-    m_Processor.For(m_NumberAtFirst, steps::FindEmpty{ this->View(), found.Get() });
-    const steps::Findings findings = m_Processor.Read(found.Get());
+    m_Executor.ParallelFor(m_NumberAtFirst, steps::FindEmpty{ this->View(), found.Get() });
+    const steps::Findings findings = m_Executor.Read(found.Get());
     if (findings.OfOneValue != 0)
     {
       this->Contract();
     }
     if (findings.Empty != 0)
     {
-      m_Processor.For(m_NumberOfEdges, steps::UniteEmpty<Atomics>{ this->View() });
-      const auto choices = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Processor.Fill(choices.Get(), m_NumberAtFirst, 0xff);
-      m_Processor.For(m_NumberOfEdges, steps::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
-      m_Processor.For(m_NumberAtFirst, steps::JoinChoice<Atomics>{ this->View(), choices.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, steps::UniteEmpty<Atomics>{ this->View() });
+      const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
+      m_Executor.Fill(choices.Get(), m_NumberAtFirst, 0xff);
+      m_Executor.ParallelFor(m_NumberOfEdges, steps::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
+      m_Executor.ParallelFor(m_NumberAtFirst, steps::JoinChoice<Atomics>{ this->View(), choices.Get() });
       this->Contract();
     }
   }
@@ -555,16 +557,17 @@ private:
   void
   Contract()
   {
-    FlattenSets(m_Processor, m_Parents.Get(), m_NumberAtFirst);
-    m_Processor.For(m_NumberAtFirst, steps::ContractRegions<Atomics>{ this->View() });
-    const auto number = m_Processor.template Allocate<uint32_t>(1);
-    m_Processor.Fill(number.Get(), 1, 0);
-    m_Processor.For(m_NumberOfEdges,
-                    steps::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
-    m_NumberOfEdges = m_Processor.Read(number.Get());
-    m_Processor.For(m_NumberOfEdges, steps::TakeEdges{ this->View() });
-    const auto ranks = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
-    m_NumberOfRegions = m_Processor.SumAndRead(steps::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
+    FlattenSets(m_Executor, m_Parents.Get(), m_NumberAtFirst);
+    m_Executor.ParallelFor(m_NumberAtFirst, steps::ContractRegions<Atomics>{ this->View() });
+    const auto number = m_Executor.template Allocate<uint32_t>(1);
+    m_Executor.Fill(number.Get(), 1, 0);
+    m_Executor.ParallelFor(
+      m_NumberOfEdges,
+      steps::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
+    m_NumberOfEdges = m_Executor.Read(number.Get());
+    m_Executor.ParallelFor(m_NumberOfEdges, steps::TakeEdges{ this->View() });
+    const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
+    m_NumberOfRegions = m_Executor.ExclusiveScanAndRead(steps::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
   }
 };
 } // namespace itk::cuda::partition

@@ -39,7 +39,7 @@ struct EstimateGrid
 };
 
 /** Returns the number of looks of window (x, y). */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE double
 EstimateLooks(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_t y, bool squares)
@@ -67,7 +67,7 @@ EstimateLooks(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_
 }
 
 /** Returns the variance of block (x, y). */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE double
 EstimateVariance(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_t y)
@@ -89,7 +89,7 @@ struct EstimatePlaces
   bool         Squares;
   double *     Estimates;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-// Operations on one link between two regions, shared by the host loops and the device kernels.
+// Operations on one link between two regions, shared by the host executor and the device kernels.
 namespace itk::cuda::partition
 {
 /** Adds two crack counts with saturation at 2^32 - 1. The result of several additions does not depend on their order.
@@ -44,7 +44,7 @@ JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNe
 /** Returns the change of the description by the merge of two regions, minus the gain of removing their boundary. The
  * first region must be the one with the smaller number, so that all callers get the same bits. `TModel` describes
  * regions as Model does. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TModel>
 ITK_CUDA_HOST_DEVICE double
 ChangeByMerge(const TModel &  model,

@@ -133,7 +133,7 @@ private:
     // Reached only if the run was stopped.
     std::vector<uint32_t> pixels(static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight));
     const auto            width = static_cast<size_t>(m_Grid.ImageWidth);
-    m_Work.For(static_cast<size_t>(m_Grid.ImageHeight), 1, [&](size_t y) {
+    m_Work.ParallelFor(static_cast<size_t>(m_Grid.ImageHeight), 1, [&](size_t y) {
       const uint32_t * cells = m_Labels.data() + m_Grid.IndexOf(0, static_cast<int32_t>(y) / m_Grid.Side);
       for (size_t x = 0; x < width; ++x)
       {

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-// The search for labels as parallel loops over cells and pixels, for executors that run work items concurrently.
+// The search for labels as parallel executor over cells and pixels, for executors that run work items concurrently.
 // MakeLabelMap() and MakeLabelMapOf() do the same on the host, with bit-identical results.
 namespace itk::cuda::partition
 {
@@ -92,7 +92,7 @@ struct SumCells
   GraphRegion * Regions;
   uint8_t *     IsOfOne;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t cell) const
   {
@@ -115,7 +115,7 @@ struct LinkCells
   uint64_t * Keys;
   uint32_t * Cracks;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -196,13 +196,14 @@ struct AskedCells
     return (most + PassesOfPart - 1) / PassesOfPart * (NumberOfParts * PassesOfPart);
   }
   /** Adds a cell in work item i. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE void
   Add(size_t i, size_t cell) const
   {
     const size_t part = i / PassesOfPart % NumberOfParts;
-    Cells[part * CapacityOfPart + TAtomics::Next(Counters[part * SpaceOfCounters])] = static_cast<uint32_t>(cell);
+    Cells[part * CapacityOfPart + TAtomics::FetchIncrement(Counters[part * SpaceOfCounters])] =
+      static_cast<uint32_t>(cell);
   }
   /** Finds the cell that work item i visits. Returns false if it has no cell. */
   ITK_CUDA_HOST_DEVICE bool
@@ -230,7 +231,7 @@ struct BeginColor : SweepLoop
   uint8_t *       IsActive; // cleared in passing, because the next sweep marks cells here
   AskedCells      Asked;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -245,7 +246,7 @@ struct BeginColor : SweepLoop
   }
 
 private:
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Ask(size_t i) const
   {
@@ -284,7 +285,7 @@ struct Compete
   {
     return Asked.GetNumber();
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -399,31 +400,31 @@ struct RunSweeps
     return AskedCells::NumberOfParts * AskedCells::GetCapacityOfPart(ColorCells{ grid, 0, 0 }.GetNumber());
   }
 
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
+  operator()(const TLoopExecutor & executor) const
   {
     const BeginSweeps begin{ Grid.GetNumberOfCells(), NumberOfCounters, IsActive, IsNext, Changed, CellCounters };
-    loops.ForAtMost(begin.GetNumber(), begin);
+    executor.ParallelForUpTo(begin.GetNumber(), begin);
     for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
     {
-      if (loops.IsOver(SweepLoop{ 1, Changed + sweep }))
+      if (executor.IsOver(SweepLoop{ 1, Changed + sweep }))
       {
         return;
       }
       for (int32_t color = 0; color < NumberOfColors; ++color)
       {
-        this->RunColor(loops, sweep, color);
+        this->RunColor(executor, sweep, color);
       }
     }
   }
 
 private:
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  RunColor(const TLoops & loops, int sweep, int32_t color) const
+  RunColor(const TLoopExecutor & executor, int sweep, int32_t color) const
   {
     const ColorCells cells{ Grid, color % 2, color / 2 };
     const size_t     number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
@@ -431,26 +432,26 @@ private:
                             Cells,
                             CellCounters +
                               static_cast<size_t>(sweep * NumberOfColors + color) * AskedCells::NumberOfCounters };
-    loops.ForAtMost(number,
-                    BeginColor<TAtomics>{ { number, Changed + sweep },
-                                          Law,
-                                          NumberOfLabels,
-                                          Regions,
-                                          Tangents,
-                                          cells,
-                                          { Grid, Labels },
-                                          sweep % 2 == 0 ? IsActive : IsNext,
-                                          asked });
-    loops.ForAtMost(AskedCells::NumberOfParts * asked.CapacityOfPart,
-                    Compete<TScene, TAtomics>{ Scene,
-                                               Grid,
-                                               Costs,
-                                               Tangents,
-                                               Labels,
-                                               Regions,
-                                               sweep % 2 == 0 ? IsNext : IsActive,
-                                               asked,
-                                               Changed + sweep + 1 });
+    executor.ParallelForUpTo(number,
+                             BeginColor<TAtomics>{ { number, Changed + sweep },
+                                                   Law,
+                                                   NumberOfLabels,
+                                                   Regions,
+                                                   Tangents,
+                                                   cells,
+                                                   { Grid, Labels },
+                                                   sweep % 2 == 0 ? IsActive : IsNext,
+                                                   asked });
+    executor.ParallelForUpTo(AskedCells::NumberOfParts * asked.CapacityOfPart,
+                             Compete<TScene, TAtomics>{ Scene,
+                                                        Grid,
+                                                        Costs,
+                                                        Tangents,
+                                                        Labels,
+                                                        Regions,
+                                                        sweep % 2 == 0 ? IsNext : IsActive,
+                                                        asked,
+                                                        Changed + sweep + 1 });
   }
 };
 
@@ -490,7 +491,7 @@ struct UniteRuns
   PixelLabels Pixels;
   uint32_t *  Parents;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -515,7 +516,7 @@ struct SumRegions
   PixelLabels Pixels;
   Moments *   Regions;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -546,7 +547,7 @@ struct LinkRegions
   uint32_t *    Slots; // slots of the edges in the table
   uint32_t *    Number;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -563,7 +564,7 @@ struct LinkRegions
   }
 
 private:
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Add(size_t pixel, size_t other, bool bothValid) const
   {
@@ -572,7 +573,7 @@ private:
     const auto     place = Table.template Add<TAtomics>(key, bothValid ? 1 : 0, TableSize);
     if (place.IsNew)
     {
-      Slots[TAtomics::Next(*Number)] = place.Slot;
+      Slots[TAtomics::FetchIncrement(*Number)] = place.Slot;
     }
   }
 };
@@ -638,30 +639,30 @@ struct FindRegionWithoutPixels
 
 /** Lists the edges between the regions of a label map with their crack counts. The neighbours of connected regions form
  * a planar graph, which has fewer than three edges per region. */
-template <typename TProcessor>
-typename EdgeGraph<TProcessor>::EdgeList
-ListRegionEdges(const TProcessor & processor, const PixelLabels & labels, size_t pixels, size_t numberOfRegions)
+template <typename TExecutor>
+typename EdgeGraph<TExecutor>::EdgeList
+ListRegionEdges(const TExecutor & executor, const PixelLabels & labels, size_t pixels, size_t numberOfRegions)
 {
-  using Atomics = typename TProcessor::Atomics;
-  using EdgeList = typename EdgeGraph<TProcessor>::EdgeList;
-  const size_t                most = std::min(3 * numberOfRegions, 2 * pixels);
-  const EdgeTable<TProcessor> table(processor, most);
-  const auto                  slots = processor.template Allocate<uint32_t>(most);
-  const auto                  counter = processor.template Allocate<uint32_t>(1);
-  processor.Fill(counter.Get(), 1, 0);
-  processor.VisitScene([&](const auto & scene) {
-    processor.For(pixels,
-                  steps::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
-                                                                              labels,
-                                                                              EdgeCode::Of(numberOfRegions),
-                                                                              table.View(),
-                                                                              EdgeTableView::GetSize(most),
-                                                                              slots.Get(),
-                                                                              counter.Get() });
+  using Atomics = typename TExecutor::Atomics;
+  using EdgeList = typename EdgeGraph<TExecutor>::EdgeList;
+  const size_t               most = std::min(3 * numberOfRegions, 2 * pixels);
+  const EdgeTable<TExecutor> table(executor, most);
+  const auto                 slots = executor.template Allocate<uint32_t>(most);
+  const auto                 counter = executor.template Allocate<uint32_t>(1);
+  executor.Fill(counter.Get(), 1, 0);
+  executor.VisitScene([&](const auto & scene) {
+    executor.ParallelFor(pixels,
+                         steps::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
+                                                                                     labels,
+                                                                                     EdgeCode::Of(numberOfRegions),
+                                                                                     table.View(),
+                                                                                     EdgeTableView::GetSize(most),
+                                                                                     slots.Get(),
+                                                                                     counter.Get() });
   });
-  const size_t number = processor.Read(counter.Get());
-  EdgeList list{ processor.template Allocate<uint64_t>(number), processor.template Allocate<uint32_t>(number), number };
-  processor.For(number, steps::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
+  const size_t number = executor.Read(counter.Get());
+  EdgeList list{ executor.template Allocate<uint64_t>(number), executor.template Allocate<uint32_t>(number), number };
+  executor.ParallelFor(number, steps::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
   return list;
 }
 
@@ -671,20 +672,20 @@ ListRegionEdges(const TProcessor & processor, const PixelLabels & labels, size_t
  * The executor also provides the scene: VisitScene(function) calls function(scene) with the interface that the cell
  * kernels need.
  */
-template <typename TProcessor>
+template <typename TExecutor>
 class LabelSearch
 {
 public:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
   using ProgressFunction = std::function<bool(float)>;
 
-  LabelSearch(const TProcessor & processor, const Model & model, int32_t width, int32_t height)
-    : m_Processor(processor)
+  LabelSearch(const TExecutor & executor, const Model & model, int32_t width, int32_t height)
+    : m_Executor(executor)
     , m_Model(model)
     , m_Grid{ width, height, 1 }
-    , m_Changed(processor.template Allocate<uint32_t>(1))
+    , m_Changed(executor.template Allocate<uint32_t>(1))
   {}
 
   /** Finds regions as MakeLabelMap() does. Returns false if `progress` returned false; there are no labels then. */
@@ -707,9 +708,9 @@ public:
   {
     m_Labels = std::move(labels);
     this->FindComponents();
-    m_Processor.Fill(m_Changed.Get(), 1, 0);
-    m_Processor.For(m_NumberOfRegions, steps::FindRegionWithoutPixels{ m_Regions.Get() + 1, m_Changed.Get() });
-    if (m_Processor.Read(m_Changed.Get()) != 0)
+    m_Executor.Fill(m_Changed.Get(), 1, 0);
+    m_Executor.ParallelFor(m_NumberOfRegions, steps::FindRegionWithoutPixels{ m_Regions.Get() + 1, m_Changed.Get() });
+    if (m_Executor.Read(m_Changed.Get()) != 0)
     {
       this->MergeRegions(false);
     }
@@ -745,23 +746,23 @@ public:
   }
 
 private:
-  using Graph = EdgeGraph<TProcessor>;
+  using Graph = EdgeGraph<TExecutor>;
   using EdgeList = typename Graph::EdgeList;
 
   // Completed fractions after each stage.
   static constexpr float ShareOfBlocks = 0.4f;
   static constexpr float ShareOfCells = 0.8f;
-  // Up to this number of cells, the launches of a sweep's loops would take longer than the sweep.
+  // Up to this number of cells, the launches of a sweep's executor would take longer than the sweep.
   static constexpr size_t CellsOfOneGrid = size_t{ 1 } << 21;
 
-  const TProcessor & m_Processor;
-  const Model        m_Model;
-  CellGrid           m_Grid;
-  ProgressFunction   m_Progress;
-  Array<uint32_t>    m_Changed;
-  Array<uint32_t>    m_Labels;  // of the grid's cells; finally of the pixels
-  Array<Moments>     m_Regions; // by label
-  size_t             m_NumberOfRegions{ 0 };
+  const TExecutor & m_Executor;
+  const Model       m_Model;
+  CellGrid          m_Grid;
+  ProgressFunction  m_Progress;
+  Array<uint32_t>   m_Changed;
+  Array<uint32_t>   m_Labels;  // of the grid's cells; finally of the pixels
+  Array<Moments>    m_Regions; // by label
+  size_t            m_NumberOfRegions{ 0 };
 
   bool
   Report(float share) const
@@ -791,20 +792,20 @@ private:
   {
     const size_t       cells = m_Grid.GetNumberOfCells();
     const CellEdges    edges{ m_Grid };
-    EdgeList           list{ m_Processor.template Allocate<uint64_t>(edges.GetNumber()),
-                   m_Processor.template Allocate<uint32_t>(edges.GetNumber()),
+    EdgeList           list{ m_Executor.template Allocate<uint64_t>(edges.GetNumber()),
+                   m_Executor.template Allocate<uint32_t>(edges.GetNumber()),
                    edges.GetNumber() };
-    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(cells);
-    const auto         isOfOneValue = m_Processor.template Allocate<uint8_t>(cells);
-    m_Processor.VisitScene([&](const auto & scene) {
+    Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(cells);
+    const auto         isOfOneValue = m_Executor.template Allocate<uint8_t>(cells);
+    m_Executor.VisitScene([&](const auto & scene) {
       using SceneType = std::decay_t<decltype(scene)>;
-      m_Processor.For(cells, steps::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
-      m_Processor.For(
+      m_Executor.ParallelFor(cells, steps::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
+      m_Executor.ParallelFor(
         list.Number,
         steps::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
     });
     Graph graph(
-      m_Processor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
+      m_Executor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
     if (!this->Merge(graph, 0.0f, ShareOfBlocks))
     {
       return false;
@@ -831,8 +832,8 @@ private:
         return true;
       }
       const CellGrid  half{ m_Grid.ImageWidth, m_Grid.ImageHeight, m_Grid.Side / 2 };
-      Array<uint32_t> labels = m_Processor.template Allocate<uint32_t>(half.GetNumberOfCells());
-      m_Processor.For(half.GetNumberOfCells(), steps::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
+      Array<uint32_t> labels = m_Executor.template Allocate<uint32_t>(half.GetNumberOfCells());
+      m_Executor.ParallelFor(half.GetNumberOfCells(), steps::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
       m_Labels = std::move(labels);
       m_Grid = half;
     }
@@ -846,14 +847,14 @@ private:
       return false;
     }
     const size_t cells = m_Grid.GetNumberOfCells();
-    const auto   tangents = m_Processor.template Allocate<LinearForm>(m_NumberOfRegions + 1);
-    const auto   isActive = m_Processor.template Allocate<uint8_t>(cells);
-    const auto   isNext = m_Processor.template Allocate<uint8_t>(cells);
-    const auto   changed = m_Processor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
-    m_Processor.VisitScene([&](const auto & scene) {
+    const auto   tangents = m_Executor.template Allocate<LinearForm>(m_NumberOfRegions + 1);
+    const auto   isActive = m_Executor.template Allocate<uint8_t>(cells);
+    const auto   isNext = m_Executor.template Allocate<uint8_t>(cells);
+    const auto   changed = m_Executor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
+    m_Executor.VisitScene([&](const auto & scene) {
       using Sweeps = steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
-      const auto   asked = m_Processor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
-      const auto   counters = m_Processor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
+      const auto   asked = m_Executor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
+      const auto   counters = m_Executor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
       const Sweeps sweeps{ scene,
                            m_Grid,
                            BoundaryCosts(m_Grid.Side),
@@ -867,8 +868,8 @@ private:
                            changed.Get(),
                            asked.Get(),
                            counters.Get() };
-      m_Processor.MayRunInOneGrid(cells, CellsOfOneGrid) ? m_Processor.RunInOneGrid(sweeps, cells / 4)
-                                                         : m_Processor.Run(sweeps);
+      m_Executor.MayRunInOneGrid(cells, CellsOfOneGrid) ? m_Executor.RunInOneGrid(sweeps, cells / 4)
+                                                        : m_Executor.Run(sweeps);
     });
     return true;
   }
@@ -889,16 +890,16 @@ private:
   FindComponents()
   {
     const size_t    pixels = this->GetNumberOfPixels();
-    const auto      parents = m_Processor.template Allocate<uint32_t>(pixels);
-    Array<uint32_t> numbers = m_Processor.template Allocate<uint32_t>(pixels);
-    m_Processor.MaximumSoFar(steps::FirstOfRun{ this->GetPixels() }, pixels, parents.Get());
-    m_Processor.For(pixels, steps::UniteRuns<Atomics>{ this->GetPixels(), parents.Get() });
-    m_NumberOfRegions = NumberSets(m_Processor, parents.Get(), pixels, numbers.Get());
+    const auto      parents = m_Executor.template Allocate<uint32_t>(pixels);
+    Array<uint32_t> numbers = m_Executor.template Allocate<uint32_t>(pixels);
+    m_Executor.InclusiveMaxScan(steps::FirstOfRun{ this->GetPixels() }, pixels, parents.Get());
+    m_Executor.ParallelFor(pixels, steps::UniteRuns<Atomics>{ this->GetPixels(), parents.Get() });
+    m_NumberOfRegions = NumberSets(m_Executor, parents.Get(), pixels, numbers.Get());
     m_Labels = std::move(numbers);
-    m_Regions = m_Processor.template Allocate<Moments>(m_NumberOfRegions + 1);
-    m_Processor.Fill(m_Regions.Get(), m_NumberOfRegions + 1, 0);
-    m_Processor.VisitScene([&](const auto & scene) {
-      m_Processor.For(
+    m_Regions = m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1);
+    m_Executor.Fill(m_Regions.Get(), m_NumberOfRegions + 1, 0);
+    m_Executor.VisitScene([&](const auto & scene) {
+      m_Executor.ParallelFor(
         pixels, steps::SumRegions<std::decay_t<decltype(scene)>, Atomics>{ scene, this->GetPixels(), m_Regions.Get() });
     });
   }
@@ -907,20 +908,20 @@ private:
   bool
   MergeRegions(bool merge)
   {
-    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(m_NumberOfRegions);
-    m_Processor.For(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), regions.Get() });
-    Graph graph(m_Processor,
+    Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
+    m_Executor.ParallelFor(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), regions.Get() });
+    Graph graph(m_Executor,
                 m_Model,
                 this->GetNumberOfPixels(),
                 std::move(regions),
                 m_NumberOfRegions,
-                ListRegionEdges(m_Processor, this->GetPixels(), this->GetNumberOfPixels(), m_NumberOfRegions));
+                ListRegionEdges(m_Executor, this->GetPixels(), this->GetNumberOfPixels(), m_NumberOfRegions));
     if (merge && !this->Merge(graph, ShareOfCells, 1.0f))
     {
       return false;
     }
     auto outcome = graph.TakeOutcome();
-    m_Processor.For(this->GetNumberOfPixels(), steps::RenumberPixels{ m_Labels.Get(), outcome.Numbers.Get() });
+    m_Executor.ParallelFor(this->GetNumberOfPixels(), steps::RenumberPixels{ m_Labels.Get(), outcome.Numbers.Get() });
     m_Regions = std::move(outcome.Sums);
     m_NumberOfRegions = graph.GetNumberOfRegions();
     return true;

@@ -12,7 +12,7 @@
 #include <cstring>
 
 // Rounds of merging over a list of edges that run without the host: only the executor knows whether a round has work. A
-// round consists of two parallel loops. What a work item writes is read only by the next loop, except for atomic
+// round consists of two parallel executor. What a work item writes is read only by the next loop, except for atomic
 // operations, whose order does not matter.
 namespace itk::cuda::partition
 {
@@ -36,7 +36,7 @@ struct alignas(16) GraphRegion
 };
 
 /** Number of tabulated parameter costs in executor memory. The costs of larger regions are computed when needed. */
-constexpr size_t MostPrices = size_t{ 1 } << 16;
+constexpr size_t MaximumCachedCosts = size_t{ 1 } << 16;
 
 /** The results of a series of rounds that ran without the host. */
 struct MergeSeries
@@ -54,7 +54,7 @@ struct GraphView
   EdgeCode      Code;
   EdgeView      Edges;
   EdgeView      Others; // receives the remaining edges of a series
-  EdgeTableView Table;  // empty between series; between the loops of a round it holds new edges only
+  EdgeTableView Table;  // empty between series; between the executor of a round it holds new edges only
   GraphRegion * Regions;
   uint32_t *    Parents;    // the region itself, or the smaller region that it was merged into
   uint64_t *    BestOfEven; // best offer of each region in even rounds, encoded by GetOffer()
@@ -98,15 +98,15 @@ struct GraphView
   }
 };
 
-/** A round of a series. Each of its loops visits all edges of the series. Some also initialize the regions for the next
- * loop, because the regions are contiguous in memory and the ends of edges are not. */
+/** A round of a series. Each of its executor visits all edges of the series. Some also initialize the regions for the
+ * next loop, because the regions are contiguous in memory and the ends of edges are not. */
 struct RoundView
 {
   GraphView Graph;
   size_t    NumberOfRegions; // of the series, including merged regions
   size_t    NumberOfEdges;   // including edges that its rounds delete
   uint32_t  Round;
-  bool      IsAsked; // whether each loop checks if the series is over, because the execution policy does not
+  bool      ChecksWhetherDone; // whether each loop checks if the series is over, because the execution policy does not
 
   /** Consecutive rounds use different arrays. */
   ITK_CUDA_HOST_DEVICE uint64_t *
@@ -121,9 +121,9 @@ struct RoundView
     return Round > 0 && Graph.Series->Gone[Round - 1] == 0;
   }
   ITK_CUDA_HOST_DEVICE bool
-  IsOverForLoops() const
+  IsOverForExecutor() const
   {
-    return IsAsked && this->IsOver();
+    return ChecksWhetherDone && this->IsOver();
   }
   ITK_CUDA_HOST_DEVICE size_t
   GetMostOfAll() const
@@ -165,7 +165,7 @@ struct BeginSeries
 
 /** Completes a new edge: adds the cracks of all edges that it replaced, and computes its change, which is returned. */
 ITK_CUDA_HOST_DEVICE inline double
-SettleEdge(const GraphView & graph, const PricedLaw & law, size_t edge)
+CompleteEdge(const GraphView & graph, const CachedLaw & law, size_t edge)
 {
   // Load the regions first: the compiler must assume that the table aliases them. The descriptions of the regions are
   // recomputed for each edge, because the sums of a group are complete only after the loop that merges.
@@ -185,14 +185,14 @@ SettleEdge(const GraphView & graph, const PricedLaw & law, size_t edge)
 template <typename TAtomics>
 struct OfferChanges : RoundView
 {
-  PricedLaw Law;
+  CachedLaw Law;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->IsOverForLoops() ? 0 : this->GetMostOfAll();
+    return this->IsOverForExecutor() ? 0 : this->GetMostOfAll();
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -208,13 +208,13 @@ struct OfferChanges : RoundView
   }
 
 private:
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Offer(size_t edge) const
   {
     const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
     const bool     isNew = Graph.Edges.Keys[edge] != key;
-    const double   change = isNew ? SettleEdge(Graph, Law, edge) : Graph.Edges.Changes[edge];
+    const double   change = isNew ? CompleteEdge(Graph, Law, edge) : Graph.Edges.Changes[edge];
     const uint32_t u = Graph.Code.GetFirst(key);
     const uint32_t v = Graph.Code.GetSecond(key);
     const uint64_t ofU = GraphView::GetOffer(change, v);
@@ -235,9 +235,9 @@ struct MergeGroups : RoundView
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->IsOverForLoops() ? 0 : NumberOfEdges;
+    return this->IsOverForExecutor() ? 0 : NumberOfEdges;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -249,7 +249,7 @@ struct MergeGroups : RoundView
 
 private:
   /** Updates the ends of an edge after the merges of its regions. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Follow(size_t edge) const
   {
@@ -299,7 +299,7 @@ private:
   }
   /** Merges a region into `whole` if the edge leads to the region's best neighbour. Exactly one edge of a merging
    * region does, so that one work item adds the region. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   MergeAlong(uint32_t region, uint32_t neighbor, uint32_t whole) const
   {
@@ -307,10 +307,10 @@ private:
     {
       TAtomics::Add(Graph.Regions[whole].Sums, Graph.Regions[region].Sums);
       Graph.Parents[region] = whole;
-      TAtomics::Increment(Graph.Series->Gone[Round]);
+      TAtomics::WarpAggregatedIncrement(Graph.Series->Gone[Round]);
     }
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Rewire(size_t edge, uint32_t u, uint32_t v) const
   {
@@ -340,7 +340,7 @@ template <typename TAtomics>
 struct CollectEdges
 {
   GraphView Graph;
-  PricedLaw Law;
+  CachedLaw Law;
   size_t    NumberOfEdges;
 
   ITK_CUDA_HOST_DEVICE size_t
@@ -348,7 +348,7 @@ struct CollectEdges
   {
     return NumberOfEdges;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -356,9 +356,9 @@ struct CollectEdges
     {
       if ((Graph.Edges.Keys[edge] & EdgeView::NewBit) != 0)
       {
-        SettleEdge(Graph, Law, edge);
+        CompleteEdge(Graph, Law, edge);
       }
-      const uint32_t to = TAtomics::Next(Graph.Series->NumberOfEdges);
+      const uint32_t to = TAtomics::FetchIncrement(Graph.Series->NumberOfEdges);
       Graph.Others.Keys[to] = Graph.Edges.Keys[edge];
       Graph.Others.Cracks[to] = Graph.Edges.Cracks[edge];
       Graph.Others.Changes[to] = Graph.Edges.Changes[edge];
@@ -367,15 +367,15 @@ struct CollectEdges
 };
 } // namespace steps
 
-/** A series of rounds as a sequence of parallel loops for an executor. Each loop begins after the end of the previous
- * one and determines on the executor whether it has work. */
+/** A series of rounds as a sequence of parallel executor for an executor. Each loop begins after the end of the
+ * previous one and determines on the executor whether it has work. */
 template <typename TAtomics>
 struct RunMergeRounds
 {
   static constexpr bool NeedsManyRegisters = false;
 
   GraphView Graph;
-  PricedLaw Law;
+  CachedLaw Law;
   size_t    NumberOfRegions;
   size_t    NumberOfEdges;
   uint32_t  NumberOfRounds;
@@ -386,22 +386,22 @@ struct RunMergeRounds
     return size_t{ 2 } * NumberOfRounds + 2;
   }
 
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
+  operator()(const TLoopExecutor & executor) const
   {
     const steps::BeginSeries begin{ Graph, NumberOfRegions };
-    loops.ForAtMost(begin.GetNumber(), begin);
+    executor.ParallelForUpTo(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t number = 0; number < NumberOfRounds && !isOver; ++number)
     {
-      const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !loops.SeesWhenOver() };
-      loops.ForAtMost(round.GetMostOfAll(), steps::OfferChanges<TAtomics>{ round, Law });
-      loops.ForAtMost(NumberOfEdges, steps::MergeGroups<TAtomics>{ round });
-      isOver = number + 1 < NumberOfRounds && loops.IsOver(steps::GoneOfRound{ Graph.Series, number });
+      const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !executor.KnowsWhenDone() };
+      executor.ParallelForUpTo(round.GetMostOfAll(), steps::OfferChanges<TAtomics>{ round, Law });
+      executor.ParallelForUpTo(NumberOfEdges, steps::MergeGroups<TAtomics>{ round });
+      isOver = number + 1 < NumberOfRounds && executor.IsOver(steps::GoneOfRound{ Graph.Series, number });
     }
-    loops.ForAtMost(NumberOfEdges, steps::CollectEdges<TAtomics>{ Graph, Law, NumberOfEdges });
+    executor.ParallelForUpTo(NumberOfEdges, steps::CollectEdges<TAtomics>{ Graph, Law, NumberOfEdges });
   }
 };
 } // namespace itk::cuda::partition

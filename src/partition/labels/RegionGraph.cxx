@@ -79,13 +79,13 @@ AddLinks(RegionLinks & links, const RegionLinks & added)
 }
 
 std::vector<double>
-FindPrices(const Model & model)
+ComputeParameterCosts(const Model & model)
 {
   constexpr int64_t   mostPixels = 16383;
   std::vector<double> prices(static_cast<size_t>(std::min(mostPixels, model.Law.NumberOfValidPixels)) + 1, 0.0);
   for (size_t i = 1; i < prices.size(); ++i)
   {
-    prices[i] = model.PriceParameters(static_cast<int64_t>(i));
+    prices[i] = model.ParameterCost(static_cast<int64_t>(i));
   }
   return prices;
 }
@@ -101,9 +101,9 @@ CombineLinks(RegionLinks & links)
   UniteLinks(links, 0);
 }
 
-PricedModel::PricedModel(const Model & model)
-  : m_Prices(FindPrices(model))
-  , m_Law{ model, m_Prices.data(), static_cast<uint32_t>(m_Prices.size()) }
+CachedModel::CachedModel(const Model & model)
+  : m_CachedCosts(ComputeParameterCosts(model))
+  , m_Law{ model, m_CachedCosts.data(), static_cast<uint32_t>(m_CachedCosts.size()) }
 {}
 
 RegionGraph::RegionGraph(const Model &                model,
@@ -125,7 +125,7 @@ RegionGraph::RegionGraph(const Model &                model,
 {
   std::iota(m_Parents.begin(), m_Parents.end(), 0u);
   m_Numbers = m_Parents;
-  m_Work.For(sums.size(), RegionsPerPiece, [&](size_t i) { m_Vertices[i].Sums = sums[i]; });
+  m_Work.ParallelFor(sums.size(), RegionsPerPiece, [&](size_t i) { m_Vertices[i].Sums = sums[i]; });
   this->UniteRegionsOfOneValue(isOfOneValue);
   this->AbsorbRegionsWithoutPixels();
   this->Begin();
@@ -227,7 +227,7 @@ RegionGraph::Contract()
       RegionLinks().swap(m_Links[region]);
     }
   }
-  m_Work.For(m_Vertices.size(), RegionsPerPiece, [this](size_t region) {
+  m_Work.ParallelFor(m_Vertices.size(), RegionsPerPiece, [this](size_t region) {
     RegionLinks & links = m_Links[region];
     for (RegionLink & link : links)
     {
@@ -243,7 +243,7 @@ RegionGraph::Contract()
 void
 RegionGraph::Begin()
 {
-  m_Work.For(m_Vertices.size(), RegionsPerPiece, [this](size_t i) {
+  m_Work.ParallelFor(m_Vertices.size(), RegionsPerPiece, [this](size_t i) {
     const auto region = static_cast<uint32_t>(i);
     if (this->IsLeft(region))
     {
@@ -259,7 +259,8 @@ template <typename TFunction>
 void
 RegionGraph::ForStale(const TFunction & function) const
 {
-  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsToMerge, [&](size_t group) { m_Stale.ForEach(group, function); });
+  m_Work.ParallelFor(
+    m_Stale.GetNumberOfGroups(), GroupsToMerge, [&](size_t group) { m_Stale.ForEach(group, function); });
 }
 
 double
@@ -455,7 +456,7 @@ RegionGraph::MergeRound()
     }
   });
   m_NumberOfRegions -= gone;
-  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsToUpdate, [this](size_t group) {
+  m_Work.ParallelFor(m_Stale.GetNumberOfGroups(), GroupsToUpdate, [this](size_t group) {
     m_Stale.Clear(group);
     this->UpdateGroup(group);
   });
@@ -505,14 +506,14 @@ RegionGraph::Compact()
   m_NextMembers.assign(m_NumberOfRegions, None);
   std::swap(m_Stale, stale);
   m_NextStale = Marks(m_NumberOfRegions);
-  m_Work.For(m_NumberOfRegions, RegionsPerPiece, [&](size_t i) {
+  m_Work.ParallelFor(m_NumberOfRegions, RegionsPerPiece, [&](size_t i) {
     m_Choices[i].Region = m_Choices[i].Region == None ? None : numbers[m_Choices[i].Region];
     for (RegionLink & link : m_Links[i])
     {
       link.Region = numbers[link.Region];
     }
   });
-  m_Work.For(m_Numbers.size(), RegionsPerPiece, [&](size_t i) { m_Numbers[i] = numbers[m_Numbers[i]]; });
+  m_Work.ParallelFor(m_Numbers.size(), RegionsPerPiece, [&](size_t i) { m_Numbers[i] = numbers[m_Numbers[i]]; });
 }
 
 std::vector<uint32_t>
@@ -520,7 +521,7 @@ RegionGraph::NumberRegions() const
 {
   const std::vector<uint32_t> numbers = this->NumberVertices();
   std::vector<uint32_t>       all(m_Numbers.size());
-  m_Work.For(all.size(), RegionsPerPiece, [&](size_t i) { all[i] = numbers[m_Numbers[i]] + 1; });
+  m_Work.ParallelFor(all.size(), RegionsPerPiece, [&](size_t i) { all[i] = numbers[m_Numbers[i]] + 1; });
   return all;
 }
 

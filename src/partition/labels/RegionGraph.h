@@ -24,14 +24,14 @@ struct RegionLink
 
 using RegionLinks = std::vector<RegionLink>;
 
-/** A PricedLaw that owns its table of parameter costs. */
-class PricedModel
+/** A CachedLaw that owns its table of parameter costs. */
+class CachedModel
 {
 public:
-  explicit PricedModel(const Model & model);
-  PricedModel(const PricedModel &) = delete;
-  PricedModel &
-  operator=(const PricedModel &) = delete;
+  explicit CachedModel(const Model & model);
+  CachedModel(const CachedModel &) = delete;
+  CachedModel &
+  operator=(const CachedModel &) = delete;
 
   double
   Describe(const Moments & m) const
@@ -40,8 +40,8 @@ public:
   }
 
 private:
-  const std::vector<double> m_Prices;
-  const PricedLaw           m_Law;
+  const std::vector<double> m_CachedCosts;
+  const CachedLaw           m_Law;
 };
 
 /** Merges links to the same region by adding their cracks, and sorts the links by region. */
@@ -167,7 +167,7 @@ private:
     std::vector<std::atomic<uint8_t>> m_Groups;
   };
 
-  const PricedModel        m_Model;
+  const CachedModel        m_Model;
   const Work &             m_Work;
   std::vector<Vertex>      m_Vertices;
   std::vector<RegionLinks> m_Links;

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-// Builds the map of a label map as parallel loops over pixel corners, as BuildMap() does on the host.
+// Builds the map of a label map as parallel executor over pixel corners, as BuildMap() does on the host.
 namespace itk::cuda::partition
 {
 namespace steps
@@ -156,7 +156,7 @@ struct SumEdges
   MapView   Map;
   MapEdge * Edges;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -168,28 +168,29 @@ struct SumEdges
 /** Builds the map of labels in executor memory as BuildMap() does.
  * \exception ExceptionObject as BuildMap(), if there are too many nodes
  */
-template <typename TProcessor>
+template <typename TExecutor>
 void
-BuildMap(ProcessorMap<TProcessor> & map, const uint32_t * labels)
+BuildMap(ExecutorMap<TExecutor> & map, const uint32_t * labels)
 {
-  const TProcessor &      processor = map.GetProcessor();
+  const TExecutor &       executor = map.GetExecutor();
   const MapExtent         extent = map.View().GetExtent();
   const steps::CornerGrid grid{ extent.Width, extent.Height, labels };
-  const auto              numbers = processor.template Allocate<uint32_t>(grid.GetNumber() + 1);
-  const size_t numberOfNodes = processor.SumAndRead(steps::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
+  const auto              numbers = executor.template Allocate<uint32_t>(grid.GetNumber() + 1);
+  const size_t            numberOfNodes =
+    executor.ExclusiveScanAndRead(steps::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
   CheckNumberOfNodes(numberOfNodes);
-  auto nodes = processor.template Allocate<MapNode>(numberOfNodes);
-  processor.For(grid.GetNumber(), steps::PlaceNodes{ grid, numbers.Get(), nodes.Get() });
-  const auto   first = processor.template Allocate<uint32_t>(numberOfNodes + 1);
+  auto nodes = executor.template Allocate<MapNode>(numberOfNodes);
+  executor.ParallelFor(grid.GetNumber(), steps::PlaceNodes{ grid, numbers.Get(), nodes.Get() });
+  const auto   first = executor.template Allocate<uint32_t>(numberOfNodes + 1);
   const size_t numberOfEdges =
-    processor.SumAndRead(steps::CountEdgesOfNode{ grid, nodes.Get() }, numberOfNodes, first.Get());
-  auto edges = processor.template Allocate<MapEdge>(numberOfEdges);
-  processor.For(numberOfNodes, steps::AddEdges{ grid, numbers.Get(), first.Get(), nodes.Get(), edges.Get() });
+    executor.ExclusiveScanAndRead(steps::CountEdgesOfNode{ grid, nodes.Get() }, numberOfNodes, first.Get());
+  auto edges = executor.template Allocate<MapEdge>(numberOfEdges);
+  executor.ParallelFor(numberOfNodes, steps::AddEdges{ grid, numbers.Get(), first.Get(), nodes.Get(), edges.Get() });
   map.SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
-  processor.VisitPixels([&](const auto & pixels) {
+  executor.VisitPixels([&](const auto & pixels) {
     const MapRound round = map.GetRound(0);
-    processor.For(numberOfEdges,
-                  steps::SumEdges<std::decay_t<decltype(pixels)>>{ pixels, round.GetMap(), round.Edges });
+    executor.ParallelFor(numberOfEdges,
+                         steps::SumEdges<std::decay_t<decltype(pixels)>>{ pixels, round.GetMap(), round.Edges });
   });
 }
 } // namespace itk::cuda::partition

@@ -46,10 +46,10 @@ struct EdgeGridViewOf
 
   /** Calls function(GridEdge) for the edges of a cell until it returns false. Some edges may be visited twice, and some
    * may have left the cell. Returns whether all calls returned true. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
-  ForEdges(const MapView & map, size_t cell, const TFunction & function, const LaneShare & share = {}) const
+  ForEdges(const MapView & map, size_t cell, const TFunction & function, const StridedRange & share = {}) const
   {
     const uint32_t end = First[cell + 1];
     const auto     stride = VTogether * static_cast<uint32_t>(share.Stride);
@@ -72,10 +72,10 @@ struct EdgeGridViewOf
 private:
   /** Visits the linked list. All threads of a tile follow it together, and each one collects its own share of the
    * edges. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
-  ForAddedEdges(const MapView & map, size_t cell, const TFunction & function, const LaneShare & share) const
+  ForAddedEdges(const MapView & map, size_t cell, const TFunction & function, const StridedRange & share) const
   {
     for (uint32_t i = Last[cell]; i != None;)
     {
@@ -100,7 +100,7 @@ private:
   }
 
   /** Calls the function for the edges that are alive, until it returns false. The edges are loaded together. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE bool
   VisitEdges(const MapView & map, const uint32_t (&numbers)[VTogether], const TFunction & function)
@@ -137,14 +137,14 @@ using EdgeGridView = EdgeGridViewOf<1>;
 constexpr uint32_t EdgeGridExponent = 4;
 
 /** Calls function(cell) for the cells that an edge touches. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
-ForCellsOfEdge(const CellLayout & layout,
-               const MapView &    map,
-               uint32_t           number,
-               const TFunction &  function,
-               const LaneShare &  share = {})
+ForCellsOfEdge(const CellLayout &   layout,
+               const MapView &      map,
+               uint32_t             number,
+               const TFunction &    function,
+               const StridedRange & share = {})
 {
   const LatticePoint start = map.At(map.Edges[number].Start);
   const LatticePoint end = map.At(map.Edges[number].End);

@@ -114,22 +114,22 @@ IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t f
 }
 
 /** The share of one thread of a tile in a strided loop over rows or cells. */
-struct LaneShare
+struct StridedRange
 {
   int32_t First{ 0 };
   int32_t Stride{ 1 };
 };
 
-/** The shares of one thread of a tile in two nested loops, over groups and over the items of each group. Threads are
+/** The shares of one thread of a tile in two nested executor, over groups and over the items of each group. Threads are
  * distributed over the groups, and if there are fewer groups than threads, also over the items of each group. */
-struct NestedShare
+struct NestedStridedRange
 {
-  LaneShare OfGroups;
-  LaneShare OfThings;
+  StridedRange OfGroups;
+  StridedRange OfThings;
 
   /** \param groups at least 1 */
   ITK_CUDA_HOST_DEVICE
-  NestedShare(const LaneShare & share, int32_t groups)
+  NestedStridedRange(const StridedRange & share, int32_t groups)
   {
     const int32_t lanes = share.Stride > groups ? share.Stride / groups : 1; // threads per group
     OfGroups = { share.First / lanes, lanes > 1 ? groups : share.Stride };
@@ -140,7 +140,7 @@ struct NestedShare
 /** Calls function(cell) for the cells that the closed triangle touches, and possibly for some that it only borders on,
  * until the function returns false. Two triangles with a common point have a common cell: the cell of that point with
  * its coordinates rounded down. Returns whether all calls returned true. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
 ForCellsOfTriangle(const CellLayout &   layout,
@@ -148,15 +148,15 @@ ForCellsOfTriangle(const CellLayout &   layout,
                    const LatticePoint & b,
                    const LatticePoint & c,
                    const TFunction &    function,
-                   const LaneShare &    share = {})
+                   const StridedRange & share = {})
 {
   const LatticeBox box = region::BoxOf(a, b, c);
   const uint32_t   exponent = layout.Exponent;
   const int32_t    lastRow = box.MaximumY >> exponent;
   // fast path for the common small or flat triangles
   const bool fillsBox = lastRow == box.MinimumY >> exponent || (box.MinimumX >> exponent) == (box.MaximumX >> exponent);
-  const int32_t     firstRow = box.MinimumY >> exponent;
-  const NestedShare nested(share, lastRow - firstRow + 1);
+  const int32_t            firstRow = box.MinimumY >> exponent;
+  const NestedStridedRange nested(share, lastRow - firstRow + 1);
   for (int32_t row = firstRow + nested.OfGroups.First; row <= lastRow; row += nested.OfGroups.Stride)
   {
     IntegerRange columns;
@@ -194,13 +194,13 @@ CountCellsOfBox(const CellLayout & layout, const LatticeBox & box)
 
 /** Calls function(cell) for the cells that a box touches, until the function returns false. Returns whether all calls
  * returned true. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
-ForCellsOfBox(const CellLayout & layout,
-              const LatticeBox & box,
-              const TFunction &  function,
-              const LaneShare &  share = {})
+ForCellsOfBox(const CellLayout &   layout,
+              const LatticeBox &   box,
+              const TFunction &    function,
+              const StridedRange & share = {})
 {
   const int32_t firstRow = box.MinimumY >> layout.Exponent;
   const int32_t firstColumn = box.MinimumX >> layout.Exponent;

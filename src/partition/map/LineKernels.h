@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Lists the lines of a map by parallel loops, as ListChains() does on the host. A thread that followed a line would
+// Lists the lines of a map by parallel executor, as ListChains() does on the host. A thread that followed a line would
 // wait for memory at each edge. Instead, each edge finds its distances to the ends of its line by pointer jumping
 // (Wyllie, The complexity of parallel computations, 1979): it stores a link to an edge ahead, and in each loop replaces
 // it by that edge's link. The distance that the links span doubles with each loop.
@@ -51,8 +51,8 @@ struct ChainCounters
  * its own polyline only. */
 namespace EdgeFlags
 {
-constexpr uint8_t IsIdle = 1;    // the chain that begins with this edge had no gain
-constexpr uint8_t IsSettled = 2; // the edge begins or ends a line that is one chain and had no gain
+constexpr uint8_t HasNoGain = 1;   // the chain that begins with this edge had no gain
+constexpr uint8_t IsConverged = 2; // the edge begins or ends a line that is one chain and had no gain
 } // namespace EdgeFlags
 
 /** An edge with a direction. The number is twice the edge's number if it goes from start to end, and one more if it
@@ -178,19 +178,19 @@ struct LineList : LineArrays
   {
     return Round.IsGridFull() ? 0 : number;
   }
-  /** Number of work items of the loops over nodes; other loops define their own. */
+  /** Number of work items of the executor over nodes; other executor define their own. */
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return this->GetNumberIfPossible(NumberOfNodes);
   }
   ITK_CUDA_HOST_DEVICE bool
-  IsSettled(uint32_t edge) const
+  IsConverged(uint32_t edge) const
   {
-    return (Flags[edge] & EdgeFlags::IsSettled) != 0;
+    return (Flags[edge] & EdgeFlags::IsConverged) != 0;
   }
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Append(uint32_t node, uint32_t edge, uint32_t numberOfEdges) const
   {
@@ -198,7 +198,7 @@ struct LineList : LineArrays
       numberOfEdges > LongestChain ? static_cast<uint32_t>((numberOfEdges + CutLength - 1) / CutLength) : 1;
     const uint64_t before =
       TAtomics::FetchAdd(Counters->ChainsAndPlaces, (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
-    const uint32_t line = TAtomics::Next(Counters->Lines);
+    const uint32_t line = TAtomics::FetchIncrement(Counters->Lines);
     this->Lines[line] = {
       node, edge, numberOfEdges, static_cast<uint32_t>(before >> 32), static_cast<uint32_t>(before)
     };
@@ -222,7 +222,7 @@ struct LinkLines : LineList<TAtomics>
   {
     return this->GetNumberIfPossible(this->GetNumberOfAll());
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -275,7 +275,7 @@ struct JumpAhead : LineList<TAtomics>
     const bool goesOn = Jump == 0 || this->Counters->HasArrived[Jump - 1] != 0;
     return this->GetNumberIfPossible(goesOn ? 2 * this->NumberOfEdges : 0);
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -296,7 +296,7 @@ struct JumpAhead : LineList<TAtomics>
 template <typename TAtomics>
 struct ListOpenLines : LineList<TAtomics>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -306,7 +306,7 @@ struct ListOpenLines : LineList<TAtomics>
     for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
     {
       const uint32_t edge = node.Edges[j];
-      if (!map.Edges[edge].IsBorder() && !this->IsSettled(edge))
+      if (!map.Edges[edge].IsBorder() && !this->IsConverged(edge))
       {
         const LineLink     link = this->GetLink(DirectedEdge::From(map, number, edge));
         const DirectedEdge last = link.GetAhead();
@@ -325,14 +325,14 @@ struct ListOpenLines : LineList<TAtomics>
 template <typename TAtomics>
 struct ListClosedLines : LineList<TAtomics>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const MapView   map = this->Round.GetMap();
     const auto      number = static_cast<uint32_t>(i);
     const MapNode & node = map.Nodes[i];
-    if (node.Degree != 2 || map.Edges[node.Edges[0]].IsBorder() || this->IsSettled(node.Edges[0]))
+    if (node.Degree != 2 || map.Edges[node.Edges[0]].IsBorder() || this->IsConverged(node.Edges[0]))
     {
       return;
     }
@@ -391,22 +391,22 @@ struct ListLines : LineList<TAtomics>
     return this->GetMostJumps() + 3;
   }
 
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
+  operator()(const TLoopExecutor & executor) const
   {
     const LineList<TAtomics>  list = *this;
     const LinkLines<TAtomics> link{ list };
-    loops.ForAtMost(link.GetNumberOfAll(), link);
+    executor.ParallelForUpTo(link.GetNumberOfAll(), link);
     bool isOver = false;
     for (uint32_t jump = 0; jump < this->GetMostJumps() && !isOver; ++jump)
     {
-      loops.ForAtMost(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
-      isOver = loops.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
+      executor.ParallelForUpTo(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
+      isOver = executor.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
     }
-    loops.ForAtMost(this->NumberOfNodes, ListOpenLines<TAtomics>{ list });
-    loops.ForAtMost(this->NumberOfNodes, ListClosedLines<TAtomics>{ list });
+    executor.ParallelForUpTo(this->NumberOfNodes, ListOpenLines<TAtomics>{ list });
+    executor.ParallelForUpTo(this->NumberOfNodes, ListClosedLines<TAtomics>{ list });
   }
 
 private:

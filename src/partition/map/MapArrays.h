@@ -24,7 +24,7 @@ struct MapRoundCounters
 {
   uint32_t Work;       // nodes to visit
   uint32_t Candidates; // candidate positions with a gain
-  uint32_t Bids;
+  uint32_t Proposals;
   uint32_t Winners;
 };
 
@@ -48,7 +48,7 @@ struct MapCounters
 };
 
 /** Edge grid view that loads four edges of a cell at a time. */
-using ProcessorGridView = EdgeGridViewOf<4>;
+using ExecutorGridView = EdgeGridViewOf<4>;
 
 /** The edge grid for work items that change edges. */
 struct GridPointers
@@ -60,7 +60,7 @@ struct GridPointers
   AddedEdge * Added;
   uint32_t    Capacity; // of Added
 
-  ITK_CUDA_HOST_DEVICE ProcessorGridView
+  ITK_CUDA_HOST_DEVICE ExecutorGridView
   View() const
   {
     return { Layout, First, Edges, Last, Added };
@@ -117,14 +117,14 @@ struct Round : MapRound
 {
   TPixels Pixels;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE
   Round(const MapRound & view, const TPixels & pixels)
     : MapRound(view)
     , Pixels(pixels)
   {}
 
-  ITK_CUDA_HOST_DEVICE ProcessorGridView
+  ITK_CUDA_HOST_DEVICE ExecutorGridView
   GetGrid() const
   {
     return Grid.View();
@@ -159,25 +159,25 @@ struct Round : MapRound
   {
     return this->GetTangents(left, right).GainOf(change);
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE Moments
   SumEdge(const LatticePoint & p, const LatticePoint & q) const
   {
     return Pixels.SumEdge(p, q);
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE Moments
-  SumEdgeOfTeam(const LatticePoint & p, const LatticePoint & q, const TTeam & team) const
+  SumEdgeOfTeam(const LatticePoint & p, const LatticePoint & q, const TTile & tile) const
   {
-    return Pixels.SumEdgeOfTeam(p, q, team);
+    return Pixels.SumEdgeOfTeam(p, q, tile);
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
-  AddToGrid(uint32_t edge, const LaneShare & share) const
+  AddToGrid(uint32_t edge, const StridedRange & share) const
   {
     const auto add = [this, edge](size_t cell) {
-      const uint32_t place = TAtomics::Next(Counters->Added);
+      const uint32_t place = TAtomics::FetchIncrement(Counters->Added);
       if (place < Grid.Capacity)
       {
         Grid.Added[place] = { edge, TAtomics::Exchange(Grid.Last[cell], place) };
@@ -185,7 +185,7 @@ struct Round : MapRound
     };
     ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, add, share);
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Transfer(uint32_t left, uint32_t right, const Moments & change) const
   {
@@ -198,7 +198,7 @@ struct Round : MapRound
       TAtomics::Add(Regions[right], Moments{} - change);
     }
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   CountRemovedEdges(size_t number) const
   {
@@ -206,15 +206,15 @@ struct Round : MapRound
   }
 
   /** Reserves a cell: stores the key if it is smaller than the present one (atomic minimum). */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
-  Claim(size_t cell, uint64_t key) const
+  Reserve(size_t cell, uint64_t key) const
   {
     TAtomics::Minimum(Keys[cell], key);
     return true;
   }
   ITK_CUDA_HOST_DEVICE bool
-  Holds(size_t cell, uint64_t key) const
+  Owns(size_t cell, uint64_t key) const
   {
     return Keys[cell] == key;
   }
@@ -229,12 +229,12 @@ struct Round : MapRound
   ITK_CUDA_HOST_DEVICE bool
   FreeIfHeld(size_t cell, uint64_t key) const
   {
-    return !this->Holds(cell, key) || this->Free(cell);
+    return !this->Owns(cell, key) || this->Free(cell);
   }
   /** Adds the pixels that a proposal takes from regions. The proposal must own all its cells. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
-  AddLosses(const Bid & bid) const
+  AddPixelLoss(const RankedProposal & bid) const
   {
     for (const CountChanges::Entry & entry : bid.Counts)
     {
@@ -248,7 +248,7 @@ struct Round : MapRound
   /** Returns whether a proposal is accepted. If the winners together would take too many pixels from a region, only the
    * best one that takes any is accepted. */
   ITK_CUDA_HOST_DEVICE bool
-  Admits(const Bid & bid) const
+  Accepts(const RankedProposal & bid) const
   {
     for (const CountChanges::Entry & entry : bid.Counts)
     {
@@ -264,7 +264,7 @@ struct Round : MapRound
 
 namespace steps
 {
-/** Adapts a kernel to ForAtMost(): its number of work items is known at the launch. */
+/** Adapts a kernel to ParallelForUpTo(): its number of work items is known at the launch. */
 template <typename TStep>
 struct Counted
 {
@@ -276,7 +276,7 @@ struct Counted
   {
     return Number;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -335,7 +335,7 @@ struct CountEdgesOfCells
   MapView      Map;
   GridPointers Grid;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -354,14 +354,14 @@ struct SortEdgesIntoCells
   MapView      Map;
   GridPointers Grid;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
     if (Map.Edges[edge].IsAlive())
     {
       ForCellsOfEdge(Grid.Layout, Map, static_cast<uint32_t>(edge), [this, edge](size_t cell) {
-        Grid.Edges[Grid.First[cell] + TAtomics::Previous(Grid.Last[cell])] = static_cast<uint32_t>(edge);
+        Grid.Edges[Grid.First[cell] + TAtomics::DecrementAndFetch(Grid.Last[cell])] = static_cast<uint32_t>(edge);
       });
     }
   }
@@ -451,30 +451,30 @@ struct CompactEdges
 };
 } // namespace steps
 
-/** \class ProcessorMap
+/** \class ExecutorMap
  * \brief A planar map in executor memory, with its edge grid and the state of its refinement rounds.
  */
-template <typename TProcessor>
-class ProcessorMap
+template <typename TExecutor>
+class ExecutorMap
 {
 public:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
 
-  ProcessorMap(const TProcessor & processor,
-               const Model &      model,
-               uint64_t           minimumNumberOfPixels,
-               int32_t            width,
-               int32_t            height)
-    : m_Processor(processor)
+  ExecutorMap(const TExecutor & executor,
+              const Model &     model,
+              uint64_t          minimumNumberOfPixels,
+              int32_t           width,
+              int32_t           height)
+    : m_Executor(executor)
     , m_Model(model)
     , m_MinimumNumberOfPixels(minimumNumberOfPixels)
     , m_Width(width)
     , m_Height(height)
     , m_GridLayout(width, height, EdgeGridExponent)
     , m_Cells(width, height, ReservationExponent)
-    , m_Counters(processor.template Allocate<MapCounters>(1))
+    , m_Counters(executor.template Allocate<MapCounters>(1))
   {}
 
   /** Takes over a map in executor memory. */
@@ -486,7 +486,7 @@ public:
     m_NumberOfNodes = numberOfNodes;
     m_NumberOfEdges = numberOfEdges;
     m_GridIsSorted = false;
-    m_Processor.Fill(m_Counters.Get(), 1, 0);
+    m_Executor.Fill(m_Counters.Get(), 1, 0);
     m_LastCounters = {};
   }
   /** Takes over the sums of the regions. All regions exist except number 0. */
@@ -495,20 +495,20 @@ public:
   {
     m_Regions = std::move(regions);
     m_NumberOfRegions = number;
-    m_IsRegion = m_Processor.template Allocate<uint8_t>(number);
-    m_Tangents = m_Processor.template Allocate<LinearForm>(number);
-    m_Excess = m_Processor.template Allocate<int64_t>(number);
-    m_BestKeys = m_Processor.template Allocate<uint64_t>(number);
-    m_Keys = m_Processor.template Allocate<uint64_t>(m_Cells.GetNumber());
-    m_Processor.Fill(m_IsRegion.Get(), 1, 0);
-    m_Processor.Fill(m_IsRegion.Get() + 1, number - 1, 1);
-    m_Processor.Fill(m_Keys.Get(), m_Cells.GetNumber(), 0xff);
+    m_IsRegion = m_Executor.template Allocate<uint8_t>(number);
+    m_Tangents = m_Executor.template Allocate<LinearForm>(number);
+    m_Excess = m_Executor.template Allocate<int64_t>(number);
+    m_BestKeys = m_Executor.template Allocate<uint64_t>(number);
+    m_Keys = m_Executor.template Allocate<uint64_t>(m_Cells.GetNumber());
+    m_Executor.Fill(m_IsRegion.Get(), 1, 0);
+    m_Executor.Fill(m_IsRegion.Get() + 1, number - 1, 1);
+    m_Executor.Fill(m_Keys.Get(), m_Cells.GetNumber(), 0xff);
   }
 
-  const TProcessor &
-  GetProcessor() const
+  const TExecutor &
+  GetExecutor() const
   {
-    return m_Processor;
+    return m_Executor;
   }
   const Model &
   GetModel() const
@@ -565,7 +565,7 @@ public:
   /** Compacts the map if more than 1/8 of its edges were removed. \param flags one per edge, compacted with them; may
    * be null */
   void
-  Tidy(Array<uint8_t> * flags = nullptr)
+  CompactIfSparse(Array<uint8_t> * flags = nullptr)
   {
     if (m_LastCounters.RemovedEdges > m_NumberOfEdges / 8)
     {
@@ -576,28 +576,28 @@ public:
   void
   Compact(Array<uint8_t> * flags = nullptr)
   {
-    const auto   nodeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
-    const auto   edgeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
+    const auto   nodeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
+    const auto   edgeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
     const size_t numberOfNodes =
-      m_Processor.SumAndRead(steps::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
+      m_Executor.ExclusiveScanAndRead(steps::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
     const size_t numberOfEdges =
-      m_Processor.SumAndRead(steps::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
-    Array<MapNode> nodes = m_Processor.template Allocate<MapNode>(numberOfNodes);
-    Array<MapEdge> edges = m_Processor.template Allocate<MapEdge>(numberOfEdges);
+      m_Executor.ExclusiveScanAndRead(steps::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
+    Array<MapNode> nodes = m_Executor.template Allocate<MapNode>(numberOfNodes);
+    Array<MapEdge> edges = m_Executor.template Allocate<MapEdge>(numberOfEdges);
     Array<uint8_t> outFlags;
     if (flags != nullptr)
     {
-      outFlags = m_Processor.template Allocate<uint8_t>(numberOfEdges);
+      outFlags = m_Executor.template Allocate<uint8_t>(numberOfEdges);
     }
-    m_Processor.For(m_NumberOfNodes,
-                    steps::CompactNodes{ m_Nodes.Get(), nodeNumbers.Get(), edgeNumbers.Get(), nodes.Get() });
-    m_Processor.For(m_NumberOfEdges,
-                    steps::CompactEdges{ m_Edges.Get(),
-                                         nodeNumbers.Get(),
-                                         edgeNumbers.Get(),
-                                         edges.Get(),
-                                         flags != nullptr ? flags->Get() : nullptr,
-                                         flags != nullptr ? outFlags.Get() : nullptr });
+    m_Executor.ParallelFor(m_NumberOfNodes,
+                           steps::CompactNodes{ m_Nodes.Get(), nodeNumbers.Get(), edgeNumbers.Get(), nodes.Get() });
+    m_Executor.ParallelFor(m_NumberOfEdges,
+                           steps::CompactEdges{ m_Edges.Get(),
+                                                nodeNumbers.Get(),
+                                                edgeNumbers.Get(),
+                                                edges.Get(),
+                                                flags != nullptr ? flags->Get() : nullptr,
+                                                flags != nullptr ? outFlags.Get() : nullptr });
     this->SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
     if (flags != nullptr)
     {
@@ -624,14 +624,14 @@ public:
   void
   ReadCounters()
   {
-    m_LastCounters = m_Processor.Read(m_Counters.Get());
+    m_LastCounters = m_Executor.Read(m_Counters.Get());
   }
   /** Runs a program of rounds in one cooperative launch, waits, and reads its counters. */
   template <typename TProgram>
   void
   RunInOneGrid(const TProgram & program, size_t passes)
   {
-    m_LastCounters = m_Processor.RunInOneGrid(program, passes, m_Counters.Get());
+    m_LastCounters = m_Executor.RunInOneGrid(program, passes, m_Counters.Get());
   }
   const MapCounters &
   GetLastCounters() const
@@ -641,14 +641,14 @@ public:
   void
   ClearRounds() const
   {
-    m_Processor.Fill(m_Counters.Get()->Rounds, RoundsOfGrid, 0);
+    m_Executor.Fill(m_Counters.Get()->Rounds, RoundsOfGrid, 0);
   }
 
 private:
   static constexpr uint32_t ReservationExponent = 2;
   static constexpr size_t   SmallestGridCapacity = 4096;
 
-  const TProcessor & m_Processor;
+  const TExecutor &  m_Executor;
   const Model        m_Model;
   const uint64_t     m_MinimumNumberOfPixels;
   const int32_t      m_Width;
@@ -686,17 +686,18 @@ private:
   SortGrid()
   {
     const size_t cells = m_GridLayout.GetNumber();
-    m_FirstOfCells = m_Processor.template Allocate<uint32_t>(cells + 1);
-    m_LastOfCells = m_Processor.template Allocate<uint32_t>(cells);
-    m_Processor.Fill(m_LastOfCells.Get(), cells, 0);
-    m_Processor.For(m_NumberOfEdges, steps::CountEdgesOfCells<Atomics>{ this->View(), this->GetGrid() });
-    const size_t number = m_Processor.SumAndRead(steps::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
-    m_EdgesOfCells = m_Processor.template Allocate<uint32_t>(number);
-    m_Processor.For(m_NumberOfEdges, steps::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
-    m_Processor.Fill(m_LastOfCells.Get(), cells, 0xff);
+    m_FirstOfCells = m_Executor.template Allocate<uint32_t>(cells + 1);
+    m_LastOfCells = m_Executor.template Allocate<uint32_t>(cells);
+    m_Executor.Fill(m_LastOfCells.Get(), cells, 0);
+    m_Executor.ParallelFor(m_NumberOfEdges, steps::CountEdgesOfCells<Atomics>{ this->View(), this->GetGrid() });
+    const size_t number =
+      m_Executor.ExclusiveScanAndRead(steps::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
+    m_EdgesOfCells = m_Executor.template Allocate<uint32_t>(number);
+    m_Executor.ParallelFor(m_NumberOfEdges, steps::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
+    m_Executor.Fill(m_LastOfCells.Get(), cells, 0xff);
     m_GridCapacity = number + SmallestGridCapacity;
-    m_Added = m_Processor.template Allocate<AddedEdge>(m_GridCapacity);
-    m_Processor.Fill(&m_Counters.Get()->Added, 1, 0);
+    m_Added = m_Executor.template Allocate<AddedEdge>(m_GridCapacity);
+    m_Executor.Fill(&m_Counters.Get()->Added, 1, 0);
     m_LastCounters.Added = 0;
     m_GridIsSorted = true;
   }

@@ -47,7 +47,7 @@ struct DescribeMap
   {
     return NumberOfRegions > NumberOfEdges ? NumberOfRegions : NumberOfEdges;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -58,12 +58,12 @@ struct DescribeMap
       Descriptions[i] = exists ? Round.Description.Describe(Round.Regions[i]) : 0.0;
       if (exists)
       {
-        TAtomics::Increment(totals.Regions);
+        TAtomics::WarpAggregatedIncrement(totals.Regions);
       }
     }
     if (i < NumberOfEdges && Round.Edges[i].IsAlive() && !Round.Edges[i].IsBorder())
     {
-      TAtomics::Increment(totals.Segments);
+      TAtomics::WarpAggregatedIncrement(totals.Segments);
     }
   }
 };
@@ -76,24 +76,24 @@ struct DescribeMap
  * The executor also provides the image: VisitPixels(function) calls function(pixels), where pixels.SumEdge(p, q)
  * returns the contribution of an edge.
  */
-template <typename TProcessor>
+template <typename TExecutor>
 class MapSearch
 {
 public:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
 
   /** \param largestPart maximum number of chain nodes whose chord costs are in memory at a time */
-  MapSearch(const TProcessor & processor,
-            const Model &      model,
-            uint64_t           minimumNumberOfPixels,
-            int32_t            width,
-            int32_t            height,
-            size_t             largestPart)
-    : m_Processor(processor)
+  MapSearch(const TExecutor & executor,
+            const Model &     model,
+            uint64_t          minimumNumberOfPixels,
+            int32_t           width,
+            int32_t           height,
+            size_t            largestPart)
+    : m_Executor(executor)
     , m_LargestPart(largestPart)
-    , m_Map(processor, model, minimumNumberOfPixels, width, height)
+    , m_Map(executor, model, minimumNumberOfPixels, width, height)
   {}
 
   /** Builds the initial map from labels in executor memory; entry 0 of the regions has no samples.
@@ -152,39 +152,39 @@ public:
     map.Edges.resize(m_Map.GetNumberOfEdges());
     map.Regions.resize(m_Map.GetNumberOfRegions());
     map.IsRegion.resize(m_Map.GetNumberOfRegions());
-    m_Processor.Download(round.Nodes, map.Nodes.size(), map.Nodes.data());
-    m_Processor.Download(round.Edges, map.Edges.size(), map.Edges.data());
-    m_Processor.Download(round.Regions, map.Regions.size(), map.Regions.data());
-    m_Processor.Download(round.IsRegion, map.IsRegion.size(), map.IsRegion.data());
+    m_Executor.Download(round.Nodes, map.Nodes.size(), map.Nodes.data());
+    m_Executor.Download(round.Edges, map.Edges.size(), map.Edges.data());
+    m_Executor.Download(round.Regions, map.Regions.size(), map.Regions.data());
+    m_Executor.Download(round.IsRegion, map.IsRegion.size(), map.IsRegion.data());
     return map;
   }
 
-  const ProcessorMap<TProcessor> &
+  const ExecutorMap<TExecutor> &
   GetMap() const
   {
     return m_Map;
   }
 
 private:
-  const TProcessor &       m_Processor;
-  const size_t             m_LargestPart;
-  ProcessorMap<TProcessor> m_Map;
-  uint32_t                 m_NumberOfIterations{ 0 };
-  double                   m_Description{ 0.0 };
-  size_t                   m_NumberOfRegions{ 0 };
+  const TExecutor &      m_Executor;
+  const size_t           m_LargestPart;
+  ExecutorMap<TExecutor> m_Map;
+  uint32_t               m_NumberOfIterations{ 0 };
+  double                 m_Description{ 0.0 };
+  size_t                 m_NumberOfRegions{ 0 };
 
   bool
   RunIteration(const RefinementSchedule & schedule, bool isFirst)
   {
     const auto & goOn = schedule.GoOn;
-    return ChainLoops<TProcessor>(m_Map, m_LargestPart).Run(goOn) && this->RemoveNodes(goOn) &&
-           NodeLoops<TProcessor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
-           this->RemoveNodes(goOn) && (!schedule.AllowMerging || JoinLoops<TProcessor>(m_Map).Run(goOn));
+    return ChainLoops<TExecutor>(m_Map, m_LargestPart).Run(goOn) && this->RemoveNodes(goOn) &&
+           NodeLoops<TExecutor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
+           this->RemoveNodes(goOn) && (!schedule.AllowMerging || JoinLoops<TExecutor>(m_Map).Run(goOn));
   }
   bool
   RemoveNodes(const std::function<bool()> & goOn)
   {
-    return NodeLoops<TProcessor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
+    return NodeLoops<TExecutor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
   }
 
   /** Computes the values of DescribeMap() and CountMap(). The descriptions are summed in the order of the regions. */
@@ -192,12 +192,12 @@ private:
   Describe()
   {
     const size_t        regions = m_Map.GetNumberOfRegions();
-    const auto          ofRegions = m_Processor.template Allocate<double>(regions + 1);
+    const auto          ofRegions = m_Executor.template Allocate<double>(regions + 1);
     std::vector<double> descriptions(regions + 1);
-    m_Processor.Fill(ofRegions.Get() + regions, 1, 0);
+    m_Executor.Fill(ofRegions.Get() + regions, 1, 0);
     const steps::DescribeMap<Atomics> describe{ m_Map.GetRound(0), ofRegions.Get(), regions, m_Map.GetNumberOfEdges() };
-    m_Processor.For(describe.GetNumber(), describe);
-    m_Processor.Download(ofRegions.Get(), descriptions.size(), descriptions.data());
+    m_Executor.ParallelFor(describe.GetNumber(), describe);
+    m_Executor.Download(ofRegions.Get(), descriptions.size(), descriptions.data());
     steps::MapTotals counts{};
     memcpy(&counts, &descriptions.back(), sizeof(counts));
     descriptions.pop_back();

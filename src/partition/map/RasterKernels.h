@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-// Rasterizes a planar map by parallel loops over edges and pixels: the labels of RasterizeMap() on the host, and the
+// Rasterizes a planar map by parallel executor over edges and pixels: the labels of RasterizeMap() on the host, and the
 // output labels that SummarizeMap() and the engine derive from them.
 namespace itk::cuda::partition
 {
@@ -45,7 +45,7 @@ namespace steps
 template <typename TAtomics>
 struct MarkCrossings
 {
-  static constexpr uint32_t LanesOfTeam = 32;
+  static constexpr uint32_t TileSize = 32;
 
   MapView    Map;
   uint32_t * Marks;
@@ -56,10 +56,10 @@ struct MarkCrossings
   {
     return NumberOfEdges;
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const auto number = static_cast<uint32_t>(i);
     if (!Map.Edges[number].IsAlive())
@@ -67,7 +67,7 @@ struct MarkCrossings
       return;
     }
     const region::LatticeEdge edge = this->GetEdge(number);
-    const LaneShare           share = team.GetShare();
+    const StridedRange        share = tile.GetShare();
     if (share.First >= edge.NumberOfRows)
     {
       return;
@@ -89,7 +89,7 @@ private:
     return region::MakeEdge(Map.At(Map.Edges[number].Start), Map.At(Map.Edges[number].End));
   }
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Mark(uint32_t number, const region::LatticeEdge & edge, int32_t row, int32_t column) const
   {
@@ -149,7 +149,7 @@ struct FindFirstPixels
   RegionRightOf RegionOf;
   uint32_t *    FirstPixels;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -171,7 +171,7 @@ struct WriteLabels
   TLabel *         Labels;
   size_t           Stride;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -191,34 +191,34 @@ struct WriteLabels
 /** \class MapRaster
  * \brief The label image of a map in executor memory.
  */
-template <typename TProcessor>
+template <typename TExecutor>
 class MapRaster
 {
 public:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
 
-  explicit MapRaster(const ProcessorMap<TProcessor> & map)
+  explicit MapRaster(const ExecutorMap<TExecutor> & map)
     : m_Map(map)
-    , m_Processor(map.GetProcessor())
+    , m_Executor(map.GetExecutor())
     , m_NumberOfPixels(static_cast<size_t>(map.View().Width) * static_cast<size_t>(map.View().Height))
-    , m_Marks(m_Processor.template Allocate<uint32_t>(m_NumberOfPixels))
-    , m_MarkedPixels(m_Processor.template Allocate<uint32_t>(m_NumberOfPixels))
+    , m_Marks(m_Executor.template Allocate<uint32_t>(m_NumberOfPixels))
+    , m_MarkedPixels(m_Executor.template Allocate<uint32_t>(m_NumberOfPixels))
   {
-    m_Processor.Fill(m_Marks.Get(), m_NumberOfPixels, 0xff);
+    m_Executor.Fill(m_Marks.Get(), m_NumberOfPixels, 0xff);
     const steps::MarkCrossings<Atomics> mark{ map.View(), m_Marks.Get(), map.GetNumberOfEdges() };
-    m_Processor.ForTeamsAtMost(map.GetNumberOfEdges(), mark);
-    m_Processor.MaximumSoFar(steps::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
+    m_Executor.ParallelForTilesUpTo(map.GetNumberOfEdges(), mark);
+    m_Executor.InclusiveMaxScan(steps::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
   }
 
   /** Returns the first pixel of each region of the map; None for regions without pixels. */
   Array<uint32_t>
   FindFirstPixels() const
   {
-    Array<uint32_t> first = m_Processor.template Allocate<uint32_t>(m_Map.GetNumberOfRegions());
-    m_Processor.Fill(first.Get(), m_Map.GetNumberOfRegions(), 0xff);
-    m_Processor.For(m_NumberOfPixels, steps::FindFirstPixels<Atomics>{ this->GetRegions(), first.Get() });
+    Array<uint32_t> first = m_Executor.template Allocate<uint32_t>(m_Map.GetNumberOfRegions());
+    m_Executor.Fill(first.Get(), m_Map.GetNumberOfRegions(), 0xff);
+    m_Executor.ParallelFor(m_NumberOfPixels, steps::FindFirstPixels<Atomics>{ this->GetRegions(), first.Get() });
     return first;
   }
 
@@ -228,19 +228,19 @@ public:
   void
   Write(const uint32_t * numbers, TLabel * labels, size_t stride) const
   {
-    m_Processor.VisitScene([&](const auto & scene) {
-      m_Processor.For(m_NumberOfPixels,
-                      steps::WriteLabels<std::decay_t<decltype(scene)>, steps::RegionRightOf, TLabel>{
-                        scene, this->GetRegions(), m_Map.View().Width, numbers, labels, stride });
+    m_Executor.VisitScene([&](const auto & scene) {
+      m_Executor.ParallelFor(m_NumberOfPixels,
+                             steps::WriteLabels<std::decay_t<decltype(scene)>, steps::RegionRightOf, TLabel>{
+                               scene, this->GetRegions(), m_Map.View().Width, numbers, labels, stride });
     });
   }
 
 private:
-  const ProcessorMap<TProcessor> & m_Map;
-  const TProcessor &               m_Processor;
-  const size_t                     m_NumberOfPixels;
-  Array<uint32_t>                  m_Marks;
-  Array<uint32_t>                  m_MarkedPixels;
+  const ExecutorMap<TExecutor> & m_Map;
+  const TExecutor &              m_Executor;
+  const size_t                   m_NumberOfPixels;
+  Array<uint32_t>                m_Marks;
+  Array<uint32_t>                m_MarkedPixels;
 
   steps::RegionRightOf
   GetRegions() const

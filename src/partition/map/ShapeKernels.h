@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-// Summarizes a label map as SummarizeLabels() does on the host, by parallel loops over pixels.
+// Summarizes a label map as SummarizeLabels() does on the host, by parallel executor over pixels.
 namespace itk::cuda::partition
 {
 namespace steps
@@ -49,7 +49,7 @@ struct AddShapes
   size_t      Number;
   ShapeSums * Shapes;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -83,19 +83,19 @@ struct AddShapes
 } // namespace steps
 
 /** Summarizes a label map on an executor. \param labels in executor memory \param sums by label; [0] has no samples */
-template <typename TProcessor>
+template <typename TExecutor>
 LabelSummary
-SummarizeLabels(const TProcessor & processor, const PixelLabels & labels, size_t pixels, std::vector<Moments> sums)
+SummarizeLabels(const TExecutor & executor, const PixelLabels & labels, size_t pixels, std::vector<Moments> sums)
 {
   const size_t regions = sums.size() - 1;
   LabelSummary summary;
   summary.Sums = std::move(sums);
 
-  const auto                    shapes = processor.template Allocate<steps::ShapeSums>(regions + 1);
+  const auto                    shapes = executor.template Allocate<steps::ShapeSums>(regions + 1);
   std::vector<steps::ShapeSums> found(regions + 1);
-  processor.For(regions + 1, steps::BeginShapes{ shapes.Get() });
-  processor.For(pixels, steps::AddShapes<typename TProcessor::Atomics>{ labels, pixels, shapes.Get() });
-  processor.Download(shapes.Get(), found.size(), found.data());
+  executor.ParallelFor(regions + 1, steps::BeginShapes{ shapes.Get() });
+  executor.ParallelFor(pixels, steps::AddShapes<typename TExecutor::Atomics>{ labels, pixels, shapes.Get() });
+  executor.Download(shapes.Get(), found.size(), found.data());
   for (const steps::ShapeSums & shape : found)
   {
     summary.Shapes.push_back({ shape.Area,
@@ -106,12 +106,12 @@ SummarizeLabels(const TProcessor & processor, const PixelLabels & labels, size_t
                                    static_cast<int32_t>(~shape.NotMaximumY) } } });
   }
 
-  const auto            edges = ListRegionEdges(processor, labels, pixels, regions);
+  const auto            edges = ListRegionEdges(executor, labels, pixels, regions);
   const EdgeCode        code = EdgeCode::Of(regions);
   std::vector<uint64_t> keys(edges.Number);
   std::vector<uint32_t> cracks(edges.Number);
-  processor.Download(edges.Keys.Get(), keys.size(), keys.data());
-  processor.Download(edges.Cracks.Get(), cracks.size(), cracks.data());
+  executor.Download(edges.Keys.Get(), keys.size(), keys.data());
+  executor.Download(edges.Cracks.Get(), cracks.size(), cracks.data());
   summary.Links.resize(regions);
   for (size_t i = 0; i < keys.size(); ++i)
   {

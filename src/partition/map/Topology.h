@@ -81,7 +81,7 @@ TriangleIsClear(const MapView &      map,
                 uint32_t             node,
                 uint32_t             j,
                 const LatticePoint & to,
-                const LaneShare &    share = {})
+                const StridedRange & share = {})
 {
   const SweptTriangle swept(map, node, map.Nodes[node].Edges[j], to);
   const auto          isClear = [&](size_t cell) {
@@ -212,14 +212,14 @@ private:
 /** Returns whether a chord may replace the polyline; isOwn(edge) marks the edges that are ignored.
  * \param share of the cells to visit, and of their edges
  */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TGrid, typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ChordKeepsTopology(const MapView &   map,
-                   const TGrid &     grid,
-                   const Line &      line,
-                   const TFunction & isOwn,
-                   const LaneShare & share = {})
+ChordKeepsTopology(const MapView &      map,
+                   const TGrid &        grid,
+                   const Line &         line,
+                   const TFunction &    isOwn,
+                   const StridedRange & share = {})
 {
   if (line.First == line.Last)
   {
@@ -233,8 +233,8 @@ ChordKeepsTopology(const MapView &   map,
     const auto isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows); };
     return ForCellsOfTriangle(grid.Layout, line.Positions[0], line.Positions[1], line.Positions[2], isClear, share);
   }
-  const NestedShare nested(share, CountCellsOfBox(grid.Layout, test.GetBox()));
-  const auto        isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows, nested.OfThings); };
+  const NestedStridedRange nested(share, CountCellsOfBox(grid.Layout, test.GetBox()));
+  const auto               isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows, nested.OfThings); };
   return ForCellsOfBox(grid.Layout, test.GetBox(), isClear, nested.OfGroups);
 }
 } // namespace itk::cuda::partition

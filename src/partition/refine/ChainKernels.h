@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-// The best polylines of chains as parallel loops, as SimplifyChains() finds them on the host. The chains have no fixed
-// order, because the order of the host's list does not affect the result.
+// The best polylines of chains as parallel executor, as SimplifyChains() finds them on the host. The chains have no
+// fixed order, because the order of the host's list does not affect the result.
 namespace itk::cuda::partition
 {
 /** A chain and its results in a round. */
@@ -26,7 +26,7 @@ struct ChainState
   double   Gain;
   uint32_t NumberKept; // nodes of the best polyline; 0 if it has no gain
   uint32_t IsRefused;  // set if the polyline is impossible; later also if it does not own a cell
-  uint32_t IsIdle;     // had no gain, and has not changed since
+  uint32_t HasNoGain;  // had no gain, and has not changed since
   uint32_t IsLine;     // the chain is a complete line
 
   ITK_CUDA_HOST_DEVICE bool
@@ -69,10 +69,10 @@ struct ChainArrays
   uint32_t *     ChainOfEdge; // None if the chain is idle
   uint8_t *      Flags;       // of edges
 
-  ITK_CUDA_HOST_DEVICE Bid
-  GetBid(const ChainState & chain) const
+  ITK_CUDA_HOST_DEVICE RankedProposal
+  GetProposal(const ChainState & chain) const
   {
-    Bid bid;
+    RankedProposal bid;
     bid.Gain = chain.Gain;
     bid.Id = Edges[chain.First];
     bid.Counts.Add(chain.Left, chain.Change);
@@ -171,8 +171,8 @@ private:
   BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges, bool isLine)
     const
   {
-    const bool isIdle = numberOfEdges < 2 || (Arrays.Flags[edge] & EdgeFlags::IsIdle) != 0;
-    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, isIdle, isLine };
+    const bool hasNoGain = numberOfEdges < 2 || (Arrays.Flags[edge] & EdgeFlags::HasNoGain) != 0;
+    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, hasNoGain, isLine };
   }
 };
 
@@ -203,7 +203,7 @@ struct ChainLoop
   TRound      Round;
   ChainArrays Arrays;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE
   ChainLoop(const TRound & round, const ChainArrays & arrays)
     : Round(round)
@@ -215,7 +215,7 @@ struct ChainLoop
 template <typename TRound>
 struct PlaceLoop : ChainLoop<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit PlaceLoop(const ChainLoop<TRound> & loop)
     : ChainLoop<TRound>(loop)
   {}
@@ -230,7 +230,7 @@ struct PlaceLoop : ChainLoop<TRound>
 template <typename TRound>
 struct EachChain : ChainLoop<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit EachChain(const ChainLoop<TRound> & loop)
     : ChainLoop<TRound>(loop)
   {}
@@ -245,21 +245,21 @@ struct EachChain : ChainLoop<TRound>
 template <typename TRound>
 struct SumChains : EachChain<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = ChainWindow;
+  static constexpr uint32_t TileSize = ChainWindow;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit SumChains(const ChainLoop<TRound> & loop)
     : EachChain<TRound>(loop)
   {}
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const ChainState & chain = this->Arrays.Chains[i];
-    if (chain.IsIdle == 0)
+    if (chain.HasNoGain == 0)
     {
-      team.ReplaceBySumsBefore(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
+      tile.ExclusiveScan(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
     }
   }
 };
@@ -273,11 +273,11 @@ struct ChordOfPass
   static constexpr size_t PassesOfNodes = Nodes * ChainWindow;
 
   size_t   End; // index of its last vertex within the part
-  uint32_t Span;
+  uint32_t ChordEdges;
 
   ITK_CUDA_HOST_DEVICE explicit ChordOfPass(size_t i)
     : End(i / PassesOfNodes * Nodes + i / Lengths % Nodes)
-    , Span(static_cast<uint32_t>(i % PassesOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
+    , ChordEdges(static_cast<uint32_t>(i % PassesOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
   {}
   /** Returns the number of work items for the chords that end at `nodes` vertices; some have no chord. */
   static ITK_CUDA_HOST_DEVICE size_t
@@ -300,13 +300,13 @@ enum class CostedBy : uint8_t
 template <typename TRound>
 struct CostChords : ChainLoop<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+  static constexpr uint32_t TileSize = LanesOfEdge;
 
   PartOfChains Part;
   double *     CostsOfChords;
   CostedBy     By;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE
   CostChords(const ChainLoop<TRound> & loop, const PartOfChains & part, double * costs, CostedBy by)
     : ChainLoop<TRound>(loop)
@@ -322,16 +322,16 @@ struct CostChords : ChainLoop<TRound>
     const CostedBy   by = places <= mostPlacesOfTeams ? CostedBy::Teams : CostedBy::Threads;
     return By == by ? ChordOfPass::GetNumberOfPasses(places) : 0;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const ChordOfPass chord(i);
     if (chord.End >= Part.GetPlaces(*this->Arrays.Counters))
@@ -341,18 +341,18 @@ struct CostChords : ChainLoop<TRound>
     const ChainArrays & arrays = this->Arrays;
     const auto          end = static_cast<uint32_t>(Part.FirstPlace + chord.End);
     const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
-    if (chord.Span <= end - chain.First && chain.IsIdle == 0)
+    if (chord.ChordEdges <= end - chain.First && chain.HasNoGain == 0)
     {
-      const uint32_t begin = end - chord.Span;
+      const uint32_t begin = end - chord.ChordEdges;
       const double   cost = CostOfChord(this->Round,
                                       this->Round.GetTangents(chain.Left, chain.Right),
                                       this->Round.GetSegmentCost(),
                                       arrays.Positions[begin],
                                       arrays.Positions[end],
                                       arrays.Sums[end] - arrays.Sums[begin],
-                                      chord.Span == 1,
-                                      team);
-      team.Once([&] { CostsOfChords[chord.End * ChainWindow + chord.Span - 1] = cost; });
+                                      chord.ChordEdges == 1,
+                                      tile);
+      tile.Once([&] { CostsOfChords[chord.End * ChainWindow + chord.ChordEdges - 1] = cost; });
     }
   }
 };
@@ -375,12 +375,12 @@ struct LastChord
 template <typename TRound, typename TAtomics>
 struct SearchChains : ChainLoop<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = ChainWindow;
+  static constexpr uint32_t TileSize = ChainWindow;
 
   PartOfChains   Part;
   const double * CostsOfChords;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE
   SearchChains(const ChainLoop<TRound> & loop, const PartOfChains & part, const double * costs)
     : ChainLoop<TRound>(loop)
@@ -392,26 +392,26 @@ struct SearchChains : ChainLoop<TRound>
   {
     return Part.GetChains(*this->Arrays.Counters);
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
-    static_assert(TTeam::NumberOfLanes == ChainWindow, "A lane for each chord");
+    static_assert(TTile::NumberOfLanes == ChainWindow, "A lane for each chord");
     const ChainArrays & arrays = this->Arrays;
     ChainState &        chain = arrays.Chains[Part.FirstChain + i];
-    if (chain.IsIdle != 0)
+    if (chain.HasNoGain != 0)
     {
       return;
     }
     const auto      edges = static_cast<double>(chain.NumberOfEdges);
     uint8_t * const spans = arrays.Spans + chain.First;
-    const double    gain = this->FindBest(chain, spans, team) - edges * this->Round.GetSegmentCost();
-    team.Once([&] { chain.Gain = gain; });
+    const double    gain = this->FindBest(chain, spans, tile) - edges * this->Round.GetSegmentCost();
+    tile.Once([&] { chain.Gain = gain; });
     if (gain < -MinimumGain)
     {
-      this->Trace(chain, spans, team);
-      team.Once([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
+      this->Trace(chain, spans, tile);
+      tile.Once([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
     }
   }
 
@@ -433,10 +433,10 @@ private:
   }
 
   /** Returns the cost of the best polyline up to the last vertex. */
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE double
-  FindBest(const ChainState & chain, uint8_t * spans, const TTeam & team) const
+  FindBest(const ChainState & chain, uint8_t * spans, const TTile & tile) const
   {
     const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstPlace) * ChainWindow;
     const auto           load = [&chain, chords](uint32_t lane, uint32_t end) {
@@ -445,21 +445,21 @@ private:
                          ? chords[static_cast<size_t>(end) * ChainWindow + (end - begin - 1)]
                          : InfiniteCost;
     };
-    typename TTeam::template OfLanes<Lane> lanes;
-    team.ForLanes(lanes, [&load](uint32_t number, Lane & lane) {
+    typename TTile::template PerThread<Lane> lanes;
+    tile.ForEachThread(lanes, [&load](uint32_t number, Lane & lane) {
       lane.Cost = 0.0; // the cost of vertex 0, and a placeholder for lanes without a vertex
       lane.Chord = load(number, 1);
     });
     double cost = 0.0;
     for (uint32_t end = 1; end <= chain.NumberOfEdges; ++end)
     {
-      const LastChord last = team.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
+      const LastChord last = tile.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
         const LastChord chord{ lane.Cost + lane.Chord, GetBegin(number, end) };
         lane.Chord = load(number, end + 1); // prefetched for the next iteration
         return chord;
       });
       cost = last.Cost;
-      team.ForLanes(lanes, [&](uint32_t number, Lane & lane) {
+      tile.ForEachThread(lanes, [&](uint32_t number, Lane & lane) {
         if (number == end % ChainWindow)
         {
           lane.Cost = cost;
@@ -467,11 +467,11 @@ private:
         }
       });
     }
-    team.Wait();
+    tile.Wait();
     return cost;
   }
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   ListPieces(uint32_t chain, uint32_t number) const
   {
@@ -482,15 +482,15 @@ private:
     }
   }
 
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  Trace(ChainState & chain, const uint8_t * spans, const TTeam & team) const
+  Trace(ChainState & chain, const uint8_t * spans, const TTile & tile) const
   {
     uint8_t * const isKept = this->Arrays.IsKept + chain.First;
-    team.For(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
-    team.Wait();
-    team.Once([&] {
+    tile.ParallelFor(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
+    tile.Wait();
+    tile.Once([&] {
       uint32_t * const kept = this->Arrays.Kept + chain.First;
       uint32_t         number = 0;
       for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
@@ -508,7 +508,7 @@ private:
 template <typename TRound>
 struct PieceLoop : ChainLoop<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit PieceLoop(const ChainLoop<TRound> & loop)
     : ChainLoop<TRound>(loop)
   {}
@@ -524,16 +524,16 @@ struct PieceLoop : ChainLoop<TRound>
 template <typename TRound, typename TAtomics>
 struct TestPieces : PieceLoop<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = ChainWindow;
+  static constexpr uint32_t TileSize = ChainWindow;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
     : PieceLoop<TRound>(loop)
   {}
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const ChainArrays & arrays = this->Arrays;
     const ListedPiece   listed = arrays.Pieces[i];
@@ -541,18 +541,18 @@ struct TestPieces : PieceLoop<TRound>
     const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
     if (piece.To > piece.From + 1)
     {
-      const Moments sums = SumEdge(this->Round, arrays.Positions[piece.From], arrays.Positions[piece.To], team);
-      team.Once([&] {
+      const Moments sums = SumEdge(this->Round, arrays.Positions[piece.From], arrays.Positions[piece.To], tile);
+      tile.Once([&] {
         const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
         arrays.Chords[piece.From] = sums;
         TAtomics::Add(chain.Change, change.Count);
       });
     }
-    if (!this->IsSafe(listed.Chain, piece, team.GetShare()))
+    if (!this->IsSafe(listed.Chain, piece, tile.GetShare()))
     {
       chain.IsRefused = 1;
     }
-    if (this->MeetsLaterPieces(chain, listed.Number, team.GetShare()))
+    if (this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
     {
       chain.IsRefused = 1;
     }
@@ -562,7 +562,7 @@ private:
   /** Tests a piece as ChainSearch::MeetsItself() does. The threads of a tile share the later pieces, which have smaller
    * numbers. */
   ITK_CUDA_HOST_DEVICE bool
-  MeetsLaterPieces(const ChainState & chain, uint32_t number, const LaneShare & share) const
+  MeetsLaterPieces(const ChainState & chain, uint32_t number, const StridedRange & share) const
   {
     const ChainArrays & arrays = this->Arrays;
     const PolylinePiece piece = arrays.GetPiece(chain, number);
@@ -592,7 +592,7 @@ private:
   }
 
   ITK_CUDA_HOST_DEVICE bool
-  IsSafe(uint32_t chain, const PolylinePiece & piece, const LaneShare & share) const
+  IsSafe(uint32_t chain, const PolylinePiece & piece, const StridedRange & share) const
   {
     const ChainArrays & arrays = this->Arrays;
     const Line          line{ arrays.Nodes[piece.From],
@@ -608,25 +608,25 @@ private:
 /** Decides which chains make a proposal. The other ones are marked as idle until they change, and a line that consists
  * of one idle chain is marked as settled. */
 template <typename TRound>
-struct BidChains : EachChain<TRound>
+struct ProposeChains : EachChain<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE explicit BidChains(const ChainLoop<TRound> & loop)
+  ITK_CUDA_NO_EXEC_CHECK
+  ITK_CUDA_HOST_DEVICE explicit ProposeChains(const ChainLoop<TRound> & loop)
     : EachChain<TRound>(loop)
   {}
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     ChainState & chain = this->Arrays.Chains[i];
-    if (chain.NumberKept == 0 || chain.IsRefused != 0 || !this->Round.Allows(this->Arrays.GetBid(chain).Counts))
+    if (chain.NumberKept == 0 || chain.IsRefused != 0 || !this->Round.Allows(this->Arrays.GetProposal(chain).Counts))
     {
       const ChainArrays & arrays = this->Arrays;
       chain.NumberKept = 0;
-      arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::IsIdle;
+      arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::HasNoGain;
       if (chain.IsLine != 0)
       {
-        arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::IsSettled;
-        arrays.Flags[arrays.Edges[chain.First + chain.NumberOfEdges - 1]] |= EdgeFlags::IsSettled;
+        arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::IsConverged;
+        arrays.Flags[arrays.Edges[chain.First + chain.NumberOfEdges - 1]] |= EdgeFlags::IsConverged;
       }
     }
   }
@@ -637,18 +637,18 @@ struct BidChains : EachChain<TRound>
 template <typename TRound>
 struct ChainCells : PlaceLoop<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+  static constexpr uint32_t TileSize = LanesOfEdge;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit ChainCells(const ChainLoop<TRound> & loop)
     : PlaceLoop<TRound>(loop)
   {}
 
 protected:
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
-  ForCells(size_t place, const TFunction & function, const LaneShare & share) const
+  ForCells(size_t place, const TFunction & function, const StridedRange & share) const
   {
     const ChainArrays & arrays = this->Arrays;
     return ForCellsOfTriangle(this->Round.Cells,
@@ -660,7 +660,7 @@ protected:
   }
   /** Returns the proposing chain of a vertex's edge, or null. */
   ITK_CUDA_HOST_DEVICE ChainState *
-  GetBiddingChain(size_t place) const
+  GetProposingChain(size_t place) const
   {
     const ChainArrays & arrays = this->Arrays;
     ChainState * const  chain = arrays.Chains + arrays.ChainOf[place];
@@ -672,33 +672,33 @@ protected:
 template <typename TRound>
 struct ClaimForChains : ChainCells<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit ClaimForChains(const ChainLoop<TRound> & loop)
     : ChainCells<TRound>(loop)
   {}
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place) const
   {
-    (*this)(place, OneLane{});
+    (*this)(place, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTeam & team) const
+  operator()(size_t place, const TTile & tile) const
   {
     const ChainArrays & arrays = this->Arrays;
-    if (const ChainState * chain = this->GetBiddingChain(place))
+    if (const ChainState * chain = this->GetProposingChain(place))
     {
-      const auto claim = [this, key = arrays.GetBid(*chain).GetKey()](size_t cell) {
-        return this->Round.Claim(cell, key);
+      const auto reserve = [this, key = arrays.GetProposal(*chain).GetKey()](size_t cell) {
+        return this->Round.Reserve(cell, key);
       };
-      this->ForCells(place, claim, team.GetShare());
+      this->ForCells(place, reserve, tile.GetShare());
     }
     else if (arrays.Edges[place] != None)
     {
       // Reset the entry, because the edge's line may not be in the list of the next round.
-      team.Once([&] { arrays.ChainOfEdge[arrays.Edges[place]] = None; });
+      tile.Once([&] { arrays.ChainOfEdge[arrays.Edges[place]] = None; });
     }
   }
 };
@@ -707,27 +707,27 @@ struct ClaimForChains : ChainCells<TRound>
 template <typename TRound>
 struct CheckChains : ChainCells<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit CheckChains(const ChainLoop<TRound> & loop)
     : ChainCells<TRound>(loop)
   {}
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place) const
   {
-    (*this)(place, OneLane{});
+    (*this)(place, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTeam & team) const
+  operator()(size_t place, const TTile & tile) const
   {
-    if (ChainState * const chain = this->GetBiddingChain(place))
+    if (ChainState * const chain = this->GetProposingChain(place))
     {
-      const auto holds = [this, key = this->Arrays.GetBid(*chain).GetKey()](size_t cell) {
-        return this->Round.Holds(cell, key);
+      const auto owns = [this, key = this->Arrays.GetProposal(*chain).GetKey()](size_t cell) {
+        return this->Round.Owns(cell, key);
       };
-      if (!this->ForCells(place, holds, team.GetShare()))
+      if (!this->ForCells(place, owns, tile.GetShare()))
       {
         chain->IsRefused = 1;
       }
@@ -739,28 +739,28 @@ struct CheckChains : ChainCells<TRound>
 template <typename TRound>
 struct FreeCellsOfChains : ChainCells<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit FreeCellsOfChains(const ChainLoop<TRound> & loop)
     : ChainCells<TRound>(loop)
   {}
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place) const
   {
-    (*this)(place, OneLane{});
+    (*this)(place, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTeam & team) const
+  operator()(size_t place, const TTile & tile) const
   {
-    if (const ChainState * chain = this->GetBiddingChain(place))
+    if (const ChainState * chain = this->GetProposingChain(place))
     {
       this->ForCells(
-        place, [this](size_t cell) { return this->Round.Free(cell); }, team.GetShare());
+        place, [this](size_t cell) { return this->Round.Free(cell); }, tile.GetShare());
       if (place == chain->First && chain->IsRefused == 0)
       {
-        team.Once([&] { this->Round.AddLosses(this->Arrays.GetBid(*chain)); });
+        tile.Once([&] { this->Round.AddPixelLoss(this->Arrays.GetProposal(*chain)); });
       }
     }
   }
@@ -771,11 +771,11 @@ struct FreeCellsOfChains : ChainCells<TRound>
 template <typename TRound, typename TAtomics>
 struct AdmitChains : EachChain<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit AdmitChains(const ChainLoop<TRound> & loop)
     : EachChain<TRound>(loop)
   {}
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -785,12 +785,12 @@ struct AdmitChains : EachChain<TRound>
     {
       return;
     }
-    if (!this->Round.Admits(arrays.GetBid(chain)))
+    if (!this->Round.Accepts(arrays.GetProposal(chain)))
     {
       chain.IsRefused = 1;
       return;
     }
-    TAtomics::Next(this->Round.Counts->Winners);
+    TAtomics::FetchIncrement(this->Round.Counts->Winners);
     MapNode * const nodes = this->Round.GetNodes();
     const uint32_t  last = chain.First + chain.NumberOfEdges;
     nodes[arrays.Nodes[chain.First]].Erase(arrays.Edges[chain.First]);
@@ -802,22 +802,22 @@ struct AdmitChains : EachChain<TRound>
 template <typename TRound>
 struct ReplaceByChords : PieceLoop<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+  static constexpr uint32_t TileSize = LanesOfEdge;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit ReplaceByChords(const ChainLoop<TRound> & loop)
     : PieceLoop<TRound>(loop)
   {}
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const ChainArrays & arrays = this->Arrays;
     const ListedPiece   listed = arrays.Pieces[i];
@@ -827,15 +827,15 @@ struct ReplaceByChords : PieceLoop<TRound>
       const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
       if (piece.To > piece.From + 1)
       {
-        team.Once([&] { this->Replace(chain, piece); });
-        team.Wait();
-        this->Round.AddToGrid(arrays.Edges[piece.From], team.GetShare());
+        tile.Once([&] { this->Replace(chain, piece); });
+        tile.Wait();
+        this->Round.AddToGrid(arrays.Edges[piece.From], tile.GetShare());
       }
     }
   }
 
 private:
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Replace(const ChainState & chain, const PolylinePiece & piece) const
   {
@@ -863,7 +863,7 @@ private:
 template <typename TRound>
 struct AttachChords : PieceLoop<TRound>
 {
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE explicit AttachChords(const ChainLoop<TRound> & loop)
     : PieceLoop<TRound>(loop)
   {}
@@ -894,8 +894,8 @@ struct AttachChords : PieceLoop<TRound>
   }
 };
 
-/** The parallel loops of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the image
- * type. */
+/** The parallel executor of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the
+ * image type. */
 template <typename TRound, typename TAtomics>
 struct ChainRound
 {
@@ -907,55 +907,56 @@ struct ChainRound
   ChainCounters       Most; // upper limits for the round
 
   /** Finds the best polylines of a part of the chains. */
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Search(const TLoops & loops, const PartOfChains & part, double * costsOfChords) const
+  Search(const TLoopExecutor & executor, const PartOfChains & part, double * costsOfChords) const
   {
     const size_t            chords = ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most));
     const ChainLoop<TRound> loop{ Round, Arrays };
-    loops.ForAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Threads));
-    loops.ForLongAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Teams));
-    loops.ForTeamsAtMost(part.GetChains(Most),
-                         SearchChains<PlainRound, TAtomics>(this->GetLoop(), part, costsOfChords));
+    executor.ParallelForUpTo(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Threads));
+    executor.ParallelForLongUpTo(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Teams));
+    executor.ParallelForTilesUpTo(part.GetChains(Most),
+                                  SearchChains<PlainRound, TAtomics>(this->GetLoop(), part, costsOfChords));
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Fill(const TLoops & loops) const
+  Fill(const TLoopExecutor & executor) const
   {
     const ChainLoop<PlainRound> loop = this->GetLoop();
     const LineArrays            lines = Lines;
-    loops.ForAtMost(Lines.NumberOfEdges, FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
-    loops.ForTeamsAtMost(Most.GetChains(), SumChains<PlainRound>(loop));
+    executor.ParallelForUpTo(Lines.NumberOfEdges,
+                             FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
+    executor.ParallelForTilesUpTo(Most.GetChains(), SumChains<PlainRound>(loop));
   }
   /** Tests the polylines, and applies the winners. */
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Decide(const TLoops & loops) const
+  Decide(const TLoopExecutor & executor) const
   {
     const size_t                places = Most.GetPlaces();
     const size_t                chains = Most.GetChains();
     const ChainLoop<PlainRound> loop = this->GetLoop();
-    loops.ForTeamsAtMost(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
-    loops.ForAtMost(chains, BidChains<PlainRound>(loop));
-    loops.ForLongAtMost(places, ClaimForChains<PlainRound>(loop));
-    loops.ForLongAtMost(places, CheckChains<PlainRound>(loop));
-    loops.ForLongAtMost(places, FreeCellsOfChains<PlainRound>(loop));
-    loops.ForAtMost(chains, AdmitChains<PlainRound, TAtomics>(loop));
-    loops.ForLongAtMost(places, ReplaceByChords<PlainRound>(loop));
-    loops.ForAtMost(places, AttachChords<PlainRound>(loop));
+    executor.ParallelForTilesUpTo(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
+    executor.ParallelForUpTo(chains, ProposeChains<PlainRound>(loop));
+    executor.ParallelForLongUpTo(places, ClaimForChains<PlainRound>(loop));
+    executor.ParallelForLongUpTo(places, CheckChains<PlainRound>(loop));
+    executor.ParallelForLongUpTo(places, FreeCellsOfChains<PlainRound>(loop));
+    executor.ParallelForUpTo(chains, AdmitChains<PlainRound, TAtomics>(loop));
+    executor.ParallelForLongUpTo(places, ReplaceByChords<PlainRound>(loop));
+    executor.ParallelForUpTo(places, AttachChords<PlainRound>(loop));
   }
 
 private:
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE PlainRound
   GetPlainRound() const
   {
     return { Round, {} };
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE ChainLoop<PlainRound>
                        GetLoop() const
   {
@@ -991,7 +992,7 @@ struct BeginChainRounds
   }
 };
 
-/** Runs rounds as a sequence of parallel loops without the host. All chains are in one part. */
+/** Runs rounds as a sequence of parallel executor without the host. All chains are in one part. */
 template <typename TRound, typename TAtomics>
 struct RunChainRounds
 {
@@ -1003,13 +1004,13 @@ struct RunChainRounds
   uint32_t                     NumberOfEdges;
   uint32_t                     NumberOfRounds;
 
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
+  operator()(const TLoopExecutor & executor) const
   {
     const BeginChainRounds begin{ First.Round.Counters, Counters, First.Arrays.ChainOfEdge, NumberOfEdges };
-    loops.ForAtMost(begin.GetNumber(), begin);
+    executor.ParallelForUpTo(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
     {
@@ -1017,11 +1018,11 @@ struct RunChainRounds
       round.Round.Counts = First.Round.Counters->Rounds + i;
       round.Arrays.Counters = Counters + i;
       round.Lines.Counters = Counters + i;
-      round.Lines(loops);
-      round.Fill(loops);
-      round.Search(loops, PartOfChains{}, CostsOfChords);
-      round.Decide(loops);
-      isOver = loops.IsOver(WinnersOfRound{ round.Round.Counts });
+      round.Lines(executor);
+      round.Fill(executor);
+      round.Search(executor, PartOfChains{}, CostsOfChords);
+      round.Decide(executor);
+      isOver = executor.IsOver(WinnersOfRound{ round.Round.Counts });
     }
   }
 };
@@ -1029,14 +1030,14 @@ struct RunChainRounds
 
 /** Maximum number of edges of a map whose rounds run in one cooperative launch. */
 constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
-/** Maximum number of edges for listing the lines in one cooperative launch. It is larger, because most of these loops
- * are pointer jumps of a few microseconds. */
+/** Maximum number of edges for listing the lines in one cooperative launch. It is larger, because most of these
+ * executor are pointer jumps of a few microseconds. */
 constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
 
 /** \class ChainLoops
  * \brief The rounds of SimplifyChains() on an executor.
  */
-template <typename TProcessor>
+template <typename TExecutor>
 class ChainLoops
 {
 public:
@@ -1044,23 +1045,23 @@ public:
 
   /** \param largestPart maximum number of chain vertices whose chord costs are in memory at a time; a longer chain is a
    * part of its own */
-  ChainLoops(ProcessorMap<TProcessor> & map, size_t largestPart)
+  ChainLoops(ExecutorMap<TExecutor> & map, size_t largestPart)
     : m_Map(map)
-    , m_Processor(map.GetProcessor())
+    , m_Executor(map.GetExecutor())
     , m_LargestPart(largestPart)
-    , m_Counters(m_Processor.template Allocate<ChainCounters>(RoundsOfGrid))
+    , m_Counters(m_Executor.template Allocate<ChainCounters>(RoundsOfGrid))
   {}
 
   bool
   Run(const GoOnFunction & goOn)
   {
-    m_Flags = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
-    m_Processor.Fill(m_Flags.Get(), m_Map.GetNumberOfEdges(), 0);
+    m_Flags = m_Executor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
+    m_Executor.Fill(m_Flags.Get(), m_Map.GetNumberOfEdges(), 0);
     int  left = MaximumNumberOfChainRounds;
     bool isOver = false;
     while (left > 0 && !isOver)
     {
-      m_Map.Tidy(&m_Flags);
+      m_Map.CompactIfSparse(&m_Flags);
       m_Map.UpdateGrid();
       if (goOn && !goOn())
       {
@@ -1077,56 +1078,56 @@ public:
 
 private:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
   template <typename TPixels>
   using ChainRound = steps::ChainRound<Round<TPixels, Atomics>, Atomics>;
 
-  ProcessorMap<TProcessor> & m_Map;
-  const TProcessor &         m_Processor;
-  const size_t               m_LargestPart;
-  Array<ChainCounters>       m_Counters; // of the rounds of a batch
-  ChainCounters              m_Most{};   // upper limits for all rounds but the first
-  bool                       m_HasMost{ false };
-  Array<uint8_t>             m_Flags; // of edges
-  Array<MapLine>             m_Lines;
-  Array<uint64_t>            m_Links;
-  Array<uint32_t>            m_LineOf;
-  Array<ChainState>          m_Chains;
-  Array<uint32_t>            m_ChainOf;
-  Array<uint32_t>            m_Nodes;
-  Array<uint32_t>            m_Edges;
-  Array<LatticePoint>        m_Positions;
-  Array<Moments>             m_Sums;
-  Array<Moments>             m_Chords;
-  Array<uint8_t>             m_IsKept;
-  Array<uint32_t>            m_Kept;
-  Array<ListedPiece>         m_Pieces;
-  Array<uint8_t>             m_Spans;
-  Array<uint32_t>            m_ChainOfEdge;
+  ExecutorMap<TExecutor> & m_Map;
+  const TExecutor &        m_Executor;
+  const size_t             m_LargestPart;
+  Array<ChainCounters>     m_Counters; // of the rounds of a batch
+  ChainCounters            m_Most{};   // upper limits for all rounds but the first
+  bool                     m_HasMost{ false };
+  Array<uint8_t>           m_Flags; // of edges
+  Array<MapLine>           m_Lines;
+  Array<uint64_t>          m_Links;
+  Array<uint32_t>          m_LineOf;
+  Array<ChainState>        m_Chains;
+  Array<uint32_t>          m_ChainOf;
+  Array<uint32_t>          m_Nodes;
+  Array<uint32_t>          m_Edges;
+  Array<LatticePoint>      m_Positions;
+  Array<Moments>           m_Sums;
+  Array<Moments>           m_Chords;
+  Array<uint8_t>           m_IsKept;
+  Array<uint32_t>          m_Kept;
+  Array<ListedPiece>       m_Pieces;
+  Array<uint8_t>           m_Spans;
+  Array<uint32_t>          m_ChainOfEdge;
 
   /** Runs at most `most` rounds. Returns how many. */
   uint32_t
   RunRounds(uint32_t most)
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
-    m_Links = m_Processor.template Allocate<uint64_t>(2 * edges);
-    m_LineOf = m_Processor.template Allocate<uint32_t>(edges);
-    if (m_Processor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
+    m_ChainOfEdge = m_Executor.template Allocate<uint32_t>(edges);
+    m_Links = m_Executor.template Allocate<uint64_t>(2 * edges);
+    m_LineOf = m_Executor.template Allocate<uint32_t>(edges);
+    if (m_Executor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
       this->RunRoundsInOneGrid(number);
       return number;
     }
     m_Map.ClearRounds();
-    m_Processor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
-    m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
+    m_Executor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
+    m_Executor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
     // The first round removes most nodes, and its counts are upper limits for the later rounds.
     const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
     for (uint32_t i = 0; i < number; ++i)
     {
-      m_Processor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
+      m_Executor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
     }
     m_Map.ReadCounters();
     return number;
@@ -1139,10 +1140,10 @@ private:
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
     m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
     m_HasMost = true;
-    m_Lines = m_Processor.template Allocate<MapLine>(edges);
+    m_Lines = m_Executor.template Allocate<MapLine>(edges);
     this->AllocateChains();
-    const auto costs = m_Processor.template Allocate<double>(m_Most.GetPlaces() * ChainWindow);
-    m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
+    const auto costs = m_Executor.template Allocate<double>(m_Most.GetPlaces() * ChainWindow);
+    m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Map.RunInOneGrid(
         steps::RunChainRounds<RoundType, Atomics>{
@@ -1164,31 +1165,31 @@ private:
   {
     if (!m_HasMost)
     {
-      m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
+      m_Lines = m_Executor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
     }
     this->List(this->GetRound(number, pixels).Lines);
     if (this->IsFirstRound())
     {
-      m_Most = m_Processor.Read(m_Counters.Get() + number);
+      m_Most = m_Executor.Read(m_Counters.Get() + number);
       m_HasMost = true;
       this->AllocateChains();
     }
     const ChainRound<TPixels> round = this->GetRound(number, pixels);
-    round.Fill(m_Processor);
+    round.Fill(m_Executor);
     for (const steps::PartOfChains & part : this->DivideChains())
     {
-      const auto costs = m_Processor.template Allocate<double>(part.GetPlaces(m_Most) * ChainWindow);
-      round.Search(m_Processor, part, costs.Get());
+      const auto costs = m_Executor.template Allocate<double>(part.GetPlaces(m_Most) * ChainWindow);
+      round.Search(m_Executor, part, costs.Get());
     }
-    round.Decide(m_Processor);
+    round.Decide(m_Executor);
   }
 
   void
   List(const steps::ListLines<Atomics> & lines) const
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_Processor.MayRunInOneGrid(edges, MostEdgesOfLineGrid) ? m_Processor.RunInOneGrid(lines, 2 * edges)
-                                                            : m_Processor.Run(lines);
+    m_Executor.MayRunInOneGrid(edges, MostEdgesOfLineGrid) ? m_Executor.RunInOneGrid(lines, 2 * edges)
+                                                           : m_Executor.Run(lines);
   }
 
   template <typename TPixels>
@@ -1214,17 +1215,17 @@ private:
   AllocateChains()
   {
     const size_t places = m_Most.GetPlaces();
-    m_Chains = m_Processor.template Allocate<ChainState>(m_Most.GetChains());
-    m_ChainOf = m_Processor.template Allocate<uint32_t>(places);
-    m_Nodes = m_Processor.template Allocate<uint32_t>(places);
-    m_Edges = m_Processor.template Allocate<uint32_t>(places);
-    m_Positions = m_Processor.template Allocate<LatticePoint>(places);
-    m_Sums = m_Processor.template Allocate<Moments>(places);
-    m_Chords = m_Processor.template Allocate<Moments>(places);
-    m_IsKept = m_Processor.template Allocate<uint8_t>(places);
-    m_Kept = m_Processor.template Allocate<uint32_t>(places);
-    m_Pieces = m_Processor.template Allocate<ListedPiece>(places);
-    m_Spans = m_Processor.template Allocate<uint8_t>(places);
+    m_Chains = m_Executor.template Allocate<ChainState>(m_Most.GetChains());
+    m_ChainOf = m_Executor.template Allocate<uint32_t>(places);
+    m_Nodes = m_Executor.template Allocate<uint32_t>(places);
+    m_Edges = m_Executor.template Allocate<uint32_t>(places);
+    m_Positions = m_Executor.template Allocate<LatticePoint>(places);
+    m_Sums = m_Executor.template Allocate<Moments>(places);
+    m_Chords = m_Executor.template Allocate<Moments>(places);
+    m_IsKept = m_Executor.template Allocate<uint8_t>(places);
+    m_Kept = m_Executor.template Allocate<uint32_t>(places);
+    m_Pieces = m_Executor.template Allocate<ListedPiece>(places);
+    m_Spans = m_Executor.template Allocate<uint8_t>(places);
   }
 
   ChainArrays
@@ -1242,7 +1243,7 @@ private:
     if (m_Most.GetPlaces() > m_LargestPart)
     {
       std::vector<ChainState> chains(m_Most.GetChains());
-      m_Processor.Download(m_Chains.Get(), chains.size(), chains.data());
+      m_Executor.Download(m_Chains.Get(), chains.size(), chains.data());
       for (uint32_t i = 0; i < chains.size(); ++i)
       {
         steps::PartOfChains & last = parts.back();

@@ -37,7 +37,7 @@ ChainSearch::ChainSearch(const Refinement & refinement, const ChainList & chains
 {}
 
 bool
-ChainSearch::Run(size_t number, Bid & bid, uint8_t * isKept)
+ChainSearch::Run(size_t number, RankedProposal & bid, uint8_t * isKept)
 {
   const Chain  chain = m_Chains.Get(number);
   const size_t edges = chain.NumberOfEdges;
@@ -53,7 +53,7 @@ ChainSearch::Run(size_t number, Bid & bid, uint8_t * isKept)
 /** Computes the gain of a polyline with this cost, and sets the bid's gain and Id. Returns whether the gain is
  * sufficient. */
 bool
-ChainSearch::Shortens(const Chain & chain, double cost, Bid & bid) const
+ChainSearch::Shortens(const Chain & chain, double cost, RankedProposal & bid) const
 {
   bid.Id = chain.Edges[0];
   bid.Gain = cost - static_cast<double>(chain.NumberOfEdges) * m_Refinement.Description.SegmentCost;
@@ -62,7 +62,7 @@ ChainSearch::Shortens(const Chain & chain, double cost, Bid & bid) const
 
 /** Completes the proposal of the best polyline. Returns whether the polyline is possible. */
 bool
-ChainSearch::Propose(const Chain & chain, size_t number, Bid & bid, uint8_t * isKept)
+ChainSearch::Propose(const Chain & chain, size_t number, RankedProposal & bid, uint8_t * isKept)
 {
   this->Trace(chain.NumberOfEdges);
   int64_t change = 0;
@@ -135,7 +135,7 @@ ChainSearch::FindBest(size_t edges)
       this->MoveWindow(j, endOfWindow);
     }
     return CostOfChord(
-      m_Window, tangents, segmentCost, m_Positions[i], m_Positions[j], m_Sums[j] - m_Sums[i], j == i + 1, OneLane{});
+      m_Window, tangents, segmentCost, m_Positions[i], m_Positions[j], m_Sums[j] - m_Sums[i], j == i + 1, SerialTile{});
   };
   FindBestPolylines(edges, costOfChord, m_Costs.data(), m_Spans.data());
 }

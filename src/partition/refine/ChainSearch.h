@@ -57,7 +57,7 @@ public:
   /** Tries to shorten a chain. Returns whether that has a gain and is possible; `bid` and `isKept`, one value for each
    * node of the chain, are then set. */
   bool
-  Run(size_t number, Bid & bid, uint8_t * isKept);
+  Run(size_t number, RankedProposal & bid, uint8_t * isKept);
 
 private:
   using Chain = ChainList::Chain;
@@ -85,9 +85,9 @@ private:
   void
   FindBest(size_t edges);
   bool
-  Shortens(const Chain & chain, double cost, Bid & bid) const;
+  Shortens(const Chain & chain, double cost, RankedProposal & bid) const;
   bool
-  Propose(const Chain & chain, size_t number, Bid & bid, uint8_t * isKept);
+  Propose(const Chain & chain, size_t number, RankedProposal & bid, uint8_t * isKept);
   void
   Trace(size_t edges);
   const LatticePoint &

@@ -14,9 +14,9 @@ namespace
 class ChainRound
 {
 public:
-  ChainRound(Refinement & refinement, std::vector<uint8_t> & isIdle)
+  ChainRound(Refinement & refinement, std::vector<uint8_t> & hasNoGain)
     : m_Refinement(refinement)
-    , m_IsIdle(isIdle)
+    , m_IsIdle(hasNoGain)
     , m_Chains(refinement.Map, refinement.Threads)
     , m_IsKept(m_Chains.GetNumberOfNodes())
   {}
@@ -27,7 +27,7 @@ public:
   {
     this->Propose();
     const auto winners = m_Refinement.ChooseWinners(
-      m_Bids, [this](size_t i, const auto & function) { return this->ForCells(m_Work[i], function); });
+      m_RankedProposals, [this](size_t i, const auto & function) { return this->ForCells(m_Work[i], function); });
     std::vector<std::vector<Moments>> sums(winners.size());
     m_Refinement.Threads.ForRanges(winners.size(), 16, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
@@ -43,12 +43,12 @@ public:
   }
 
 private:
-  Refinement &           m_Refinement;
-  std::vector<uint8_t> & m_IsIdle; // whether the chain that begins with an edge had no gain
-  const ChainList        m_Chains;
-  std::vector<uint8_t>   m_IsKept; // for the nodes of all chains, by offset
-  std::vector<uint32_t>  m_Work;   // chains; finally the chains of the bids
-  std::vector<Bid>       m_Bids;
+  Refinement &                m_Refinement;
+  std::vector<uint8_t> &      m_IsIdle; // whether the chain that begins with an edge had no gain
+  const ChainList             m_Chains;
+  std::vector<uint8_t>        m_IsKept; // for the nodes of all chains, by offset
+  std::vector<uint32_t>       m_Work;   // chains; finally the chains of the proposals
+  std::vector<RankedProposal> m_RankedProposals;
 
   void
   Propose()
@@ -61,20 +61,20 @@ private:
       }
     }
     m_Refinement.Shuffle(m_Work);
-    std::vector<Bid> bids(m_Work.size());
+    std::vector<RankedProposal> proposals(m_Work.size());
     m_Refinement.Threads.ForRanges(m_Work.size(), 4, [&](size_t begin, size_t end) {
       ChainSearch search(m_Refinement, m_Chains);
       for (size_t i = begin; i < end; ++i)
       {
         const ChainList::Chain chain = m_Chains.Get(m_Work[i]);
-        m_IsIdle[chain.Edges[0]] = search.Run(m_Work[i], bids[i], m_IsKept.data() + chain.Offset) ? 0 : 1;
+        m_IsIdle[chain.Edges[0]] = search.Run(m_Work[i], proposals[i], m_IsKept.data() + chain.Offset) ? 0 : 1;
       }
     });
-    this->DropIdle(bids);
+    this->DropWithoutGain(proposals);
   }
 
   void
-  DropIdle(const std::vector<Bid> & bids)
+  DropWithoutGain(const std::vector<RankedProposal> & proposals)
   {
     size_t number = 0;
     for (size_t i = 0; i < m_Work.size(); ++i)
@@ -82,7 +82,7 @@ private:
       if (m_IsIdle[m_Chains.Get(m_Work[i]).Edges[0]] == 0)
       {
         m_Work[number++] = m_Work[i];
-        m_Bids.push_back(bids[i]);
+        m_RankedProposals.push_back(proposals[i]);
       }
     }
     m_Work.resize(number);
@@ -175,7 +175,7 @@ private:
 /** Compacts the map if many nodes and edges were removed, because the first rounds remove most of them. The flags are
  * compacted with the edges, whose order does not change. */
 void
-TidyWithFlags(Refinement & refinement, std::vector<uint8_t> & flags)
+CompactWithFlags(Refinement & refinement, std::vector<uint8_t> & flags)
 {
   const std::vector<MapEdge> & edges = refinement.Map.Edges;
   std::vector<uint8_t>         ofPresentEdges;
@@ -186,7 +186,7 @@ TidyWithFlags(Refinement & refinement, std::vector<uint8_t> & flags)
       ofPresentEdges.push_back(flags[i]);
     }
   }
-  refinement.Tidy();
+  refinement.CompactIfSparse();
   if (edges.size() != flags.size())
   {
     flags = std::move(ofPresentEdges);
@@ -197,17 +197,17 @@ TidyWithFlags(Refinement & refinement, std::vector<uint8_t> & flags)
 bool
 SimplifyChains(Refinement & refinement)
 {
-  refinement.Tidy();
-  std::vector<uint8_t> isIdle(refinement.Map.Edges.size(), 0);
+  refinement.CompactIfSparse();
+  std::vector<uint8_t> hasNoGain(refinement.Map.Edges.size(), 0);
   bool                 hasWon = true;
   for (int round = 0; round < MaximumNumberOfChainRounds && hasWon; ++round)
   {
-    TidyWithFlags(refinement, isIdle);
+    CompactWithFlags(refinement, hasNoGain);
     if (!refinement.BeginRound())
     {
       return false;
     }
-    hasWon = ChainRound(refinement, isIdle).Run();
+    hasWon = ChainRound(refinement, hasNoGain).Run();
   }
   return true;
 }

@@ -17,10 +17,10 @@ constexpr double LargestRise = 200.0;
 
 /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
  * node stays. `round` is as for ReplaceByChord(). */
-ITK_CUDA_AS_ARGUMENTS
-template <typename TRound, typename TTeam>
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE double
-GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTeam & team)
+GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTile & tile)
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
@@ -33,7 +33,7 @@ GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTeam & team
     return 0.0;
   }
   const MapEdge first = f.From(a);
-  const Moments change = SumEdge(round, map.At(a), map.At(b), team) - (first.Sums + g.From(i).Sums);
+  const Moments change = SumEdge(round, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
   return -round.GetSegmentCost() + round.GainOf(first.Left, first.Right, change);
 }
 

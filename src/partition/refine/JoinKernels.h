@@ -13,12 +13,12 @@
 #include <type_traits>
 #include <utility>
 
-// Merges of neighbouring regions of a planar map as parallel loops, as MergeRegions() does them on the host.
+// Merges of neighbouring regions of a planar map as parallel executor, as MergeRegions() does them on the host.
 namespace itk::cuda::partition
 {
 /** The gain terms of region merges: contributions of single boundary elements to the gain of a pair of regions. The
  * first entries are those of the edges, followed by three entries for the edges of each node. */
-struct SavingArrays
+struct GainTermArrays
 {
   EdgeCode   Code;
   uint32_t   NumberOfEdges;
@@ -45,7 +45,7 @@ struct PairArrays
   ITK_CUDA_HOST_DEVICE bool
   BeginsPair(size_t i) const
   {
-    return Pairs[i] != SavingArrays::NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
+    return Pairs[i] != GainTermArrays::NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
   }
   ITK_CUDA_HOST_DEVICE uint32_t
   GetFirst(size_t i) const
@@ -92,16 +92,16 @@ struct BeginJoins
 /** Writes the gain terms of the edges: a merge saves the cost of each segment between the two regions. */
 struct SaveSegments
 {
-  MapView      Map;
-  double       SegmentCost;
-  SavingArrays Arrays;
+  MapView        Map;
+  double         SegmentCost;
+  GainTermArrays Arrays;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const MapEdge & edge = Map.Edges[i];
     const bool      counts = edge.IsAlive() && !edge.IsBorder();
-    Arrays.Pairs[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : SavingArrays::NoPair;
+    Arrays.Pairs[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : GainTermArrays::NoPair;
     Arrays.Changes[i] = -SegmentCost;
   }
 };
@@ -110,39 +110,39 @@ struct SaveSegments
 template <typename TRound>
 struct SaveNodes
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+  static constexpr uint32_t TileSize = LanesOfEdge;
 
-  TRound       Round;
-  SavingArrays Arrays;
-  size_t       NumberOfEnds; // three for each node
+  TRound         Round;
+  GainTermArrays Arrays;
+  size_t         NumberOfEnds; // three for each node
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return NumberOfEnds;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const MapNode & node = Round.Nodes[i / 3];
     const auto      j = static_cast<uint32_t>(i % 3);
-    const double    gain = node.Degree == 3 ? GainOfFreedNode(Round, static_cast<uint32_t>(i / 3), j, team) : 0.0;
-    team.Once([&] { this->Save(Arrays.NumberOfEdges + i, node.Edges[j], gain); });
+    const double    gain = node.Degree == 3 ? GainOfFreedNode(Round, static_cast<uint32_t>(i / 3), j, tile) : 0.0;
+    tile.Once([&] { this->Save(Arrays.NumberOfEdges + i, node.Edges[j], gain); });
   }
 
 private:
   ITK_CUDA_HOST_DEVICE void
   Save(size_t place, uint32_t number, double gain) const
   {
-    Arrays.Pairs[place] = SavingArrays::NoPair;
+    Arrays.Pairs[place] = GainTermArrays::NoPair;
     if (gain < 0.0)
     {
       const MapEdge & edge = Round.Edges[number];
@@ -165,7 +165,7 @@ struct WeighPairs
   {
     return Number;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -200,7 +200,7 @@ struct ChoosePairs
 {
   PairArrays Arrays;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -226,7 +226,7 @@ struct JoinRegions
   MapRound   Round;
   PairArrays Arrays;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -246,7 +246,7 @@ struct JoinRegions
     if (region > whole && takesPart && Arrays.IsBestOfBoth(pair))
     {
       Arrays.Into[region] = whole;
-      TAtomics::Next(Round.Counts->Winners);
+      TAtomics::FetchIncrement(Round.Counts->Winners);
     }
   }
 };
@@ -258,7 +258,7 @@ struct TakeSums
   MapRound         Round;
   const uint32_t * Into;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -278,7 +278,7 @@ struct RenumberEdges
   MapRound         Round;
   const uint32_t * Into;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -290,7 +290,7 @@ struct RenumberEdges
       if (edge.Left == edge.Right)
       {
         edge = {};
-        TAtomics::Next(Round.Counters->RemovedEdges);
+        TAtomics::FetchIncrement(Round.Counters->RemovedEdges);
       }
     }
   }
@@ -316,41 +316,42 @@ struct DropEdgesOfNodes
   }
 };
 
-/** The parallel loops of a round before its gain terms are sorted. */
+/** The parallel executor of a round before its gain terms are sorted. */
 template <typename TRound>
-struct ListSavings
+struct ListGainTerms
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  TRound       Round;
-  SavingArrays Savings;
-  PairArrays   Pairs;
-  double *     Descriptions;
-  size_t       NumberOfRegions;
-  size_t       NumberOfNodes;
+  TRound         Round;
+  GainTermArrays GainTerms;
+  PairArrays     Pairs;
+  double *       Descriptions;
+  size_t         NumberOfRegions;
+  size_t         NumberOfNodes;
 
   static constexpr size_t
   GetNumberOfLoops()
   {
     return 5;
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
+  operator()(const TLoopExecutor & executor) const
   {
     const MapRound round = Round;
-    const size_t   edges = Savings.NumberOfEdges;
+    const size_t   edges = GainTerms.NumberOfEdges;
     const size_t   ends = 3 * NumberOfNodes;
-    loops.ForAtMost(RoundsOfGrid, ClearRound{ round.Counters });
-    loops.ForAtMost(NumberOfRegions, Counted<BeginMapRound>{ { round }, NumberOfRegions });
-    loops.ForAtMost(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
-    loops.ForAtMost(edges, Counted<SaveSegments>{ { round.GetMap(), round.Description.SegmentCost, Savings }, edges });
-    loops.ForLongAtMost(ends, SaveNodes<TRound>{ Round, Savings, ends });
+    executor.ParallelForUpTo(RoundsOfGrid, ClearRound{ round.Counters });
+    executor.ParallelForUpTo(NumberOfRegions, Counted<BeginMapRound>{ { round }, NumberOfRegions });
+    executor.ParallelForUpTo(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
+    executor.ParallelForUpTo(
+      edges, Counted<SaveSegments>{ { round.GetMap(), round.Description.SegmentCost, GainTerms }, edges });
+    executor.ParallelForLongUpTo(ends, SaveNodes<TRound>{ Round, GainTerms, ends });
   }
 };
 
-/** The parallel loops of a round after the sort. */
+/** The parallel executor of a round after the sort. */
 template <typename TAtomics>
 struct JoinBestPairs
 {
@@ -367,18 +368,18 @@ struct JoinBestPairs
   {
     return 6;
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
+  operator()(const TLoopExecutor & executor) const
   {
     const size_t edges = Pairs.NumberOfEdges;
-    loops.ForAtMost(NumberOfPlaces, WeighPairs<TAtomics>{ Round, Pairs, NumberOfPlaces });
-    loops.ForAtMost(NumberOfPlaces, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfPlaces });
-    loops.ForAtMost(NumberOfRegions, Counted<JoinRegions<TAtomics>>{ { Round, Pairs }, NumberOfRegions });
-    loops.ForAtMost(NumberOfRegions, Counted<TakeSums<TAtomics>>{ { Round, Pairs.Into }, NumberOfRegions });
-    loops.ForAtMost(edges, Counted<RenumberEdges<TAtomics>>{ { Round, Pairs.Into }, edges });
-    loops.ForAtMost(NumberOfNodes, Counted<DropEdgesOfNodes>{ { Round.Nodes, Round.Edges }, NumberOfNodes });
+    executor.ParallelForUpTo(NumberOfPlaces, WeighPairs<TAtomics>{ Round, Pairs, NumberOfPlaces });
+    executor.ParallelForUpTo(NumberOfPlaces, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfPlaces });
+    executor.ParallelForUpTo(NumberOfRegions, Counted<JoinRegions<TAtomics>>{ { Round, Pairs }, NumberOfRegions });
+    executor.ParallelForUpTo(NumberOfRegions, Counted<TakeSums<TAtomics>>{ { Round, Pairs.Into }, NumberOfRegions });
+    executor.ParallelForUpTo(edges, Counted<RenumberEdges<TAtomics>>{ { Round, Pairs.Into }, edges });
+    executor.ParallelForUpTo(NumberOfNodes, Counted<DropEdgesOfNodes>{ { Round.Nodes, Round.Edges }, NumberOfNodes });
   }
 };
 } // namespace steps
@@ -386,21 +387,21 @@ struct JoinBestPairs
 /** \class JoinLoops
  * \brief The rounds of MergeRegions() on an executor.
  */
-template <typename TProcessor>
+template <typename TExecutor>
 class JoinLoops
 {
 public:
   using GoOnFunction = std::function<bool()>;
 
-  explicit JoinLoops(ProcessorMap<TProcessor> & map)
+  explicit JoinLoops(ExecutorMap<TExecutor> & map)
     : m_Map(map)
-    , m_Processor(map.GetProcessor())
+    , m_Executor(map.GetExecutor())
   {}
 
   bool
   Run(const GoOnFunction & goOn)
   {
-    m_Map.Tidy();
+    m_Map.CompactIfSparse();
     this->Allocate();
     bool hasMerged = true;
     for (size_t round = 0; round < m_Map.GetNumberOfRegions() && hasMerged; ++round) // each round merges at least two
@@ -418,23 +419,23 @@ public:
 
 private:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
 
-  // Up to this number, the launches of a round's loops would take longer than the loops.
+  // Up to this number, the launches of a round's executor would take longer than the executor.
   static constexpr size_t MostPlacesOfGrid = size_t{ 1 } << 18;
 
-  ProcessorMap<TProcessor> & m_Map;
-  const TProcessor &         m_Processor;
-  Array<uint64_t>            m_Pairs;
-  Array<double>              m_Changes;
-  Array<uint64_t>            m_SortedPairs;
-  Array<uint32_t>            m_Places;
-  Array<double>              m_ChangesOfPairs;
-  Array<uint64_t>            m_BestChanges;
-  Array<uint32_t>            m_BestPairs;
-  Array<double>              m_Descriptions;
-  Array<uint32_t>            m_Into;
+  ExecutorMap<TExecutor> & m_Map;
+  const TExecutor &        m_Executor;
+  Array<uint64_t>          m_Pairs;
+  Array<double>            m_Changes;
+  Array<uint64_t>          m_SortedPairs;
+  Array<uint32_t>          m_Places;
+  Array<double>            m_ChangesOfPairs;
+  Array<uint64_t>          m_BestChanges;
+  Array<uint32_t>          m_BestPairs;
+  Array<double>            m_Descriptions;
+  Array<uint32_t>          m_Into;
 
   size_t
   GetNumberOfPlaces() const
@@ -447,26 +448,26 @@ private:
   {
     const size_t places = this->GetNumberOfPlaces();
     const size_t regions = m_Map.GetNumberOfRegions();
-    m_Pairs = m_Processor.template Allocate<uint64_t>(places);
-    m_Changes = m_Processor.template Allocate<double>(places);
-    m_SortedPairs = m_Processor.template Allocate<uint64_t>(places);
-    m_Places = m_Processor.template Allocate<uint32_t>(places);
-    m_ChangesOfPairs = m_Processor.template Allocate<double>(places);
-    m_BestChanges = m_Processor.template Allocate<uint64_t>(regions);
-    m_BestPairs = m_Processor.template Allocate<uint32_t>(regions);
-    m_Descriptions = m_Processor.template Allocate<double>(regions);
-    m_Into = m_Processor.template Allocate<uint32_t>(regions);
+    m_Pairs = m_Executor.template Allocate<uint64_t>(places);
+    m_Changes = m_Executor.template Allocate<double>(places);
+    m_SortedPairs = m_Executor.template Allocate<uint64_t>(places);
+    m_Places = m_Executor.template Allocate<uint32_t>(places);
+    m_ChangesOfPairs = m_Executor.template Allocate<double>(places);
+    m_BestChanges = m_Executor.template Allocate<uint64_t>(regions);
+    m_BestPairs = m_Executor.template Allocate<uint32_t>(regions);
+    m_Descriptions = m_Executor.template Allocate<double>(regions);
+    m_Into = m_Executor.template Allocate<uint32_t>(regions);
   }
 
   void
   RunRound()
   {
-    const MapRound     round = m_Map.GetRound(0);
-    const size_t       places = this->GetNumberOfPlaces();
-    const auto         edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
-    const EdgeCode     code = EdgeCode::Of(m_Map.GetNumberOfRegions());
-    const SavingArrays savings{ code, edges, m_Pairs.Get(), m_Changes.Get() };
-    const PairArrays   pairs{ code,
+    const MapRound       round = m_Map.GetRound(0);
+    const size_t         places = this->GetNumberOfPlaces();
+    const auto           edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
+    const EdgeCode       code = EdgeCode::Of(m_Map.GetNumberOfRegions());
+    const GainTermArrays gainTerms{ code, edges, m_Pairs.Get(), m_Changes.Get() };
+    const PairArrays     pairs{ code,
                             m_SortedPairs.Get(),
                             m_Places.Get(),
                             m_Changes.Get(),
@@ -476,24 +477,24 @@ private:
                             m_BestPairs.Get(),
                             m_Descriptions.Get(),
                             m_Into.Get() };
-    const size_t       nodes = m_Map.GetNumberOfNodes();
-    const auto         list = [&](const auto & pixels) {
+    const size_t         nodes = m_Map.GetNumberOfNodes();
+    const auto           list = [&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      return steps::ListSavings<RoundType>{ RoundType(round, pixels),   savings, pairs, m_Descriptions.Get(),
-                                            m_Map.GetNumberOfRegions(), nodes };
+      return steps::ListGainTerms<RoundType>{ RoundType(round, pixels),   gainTerms, pairs, m_Descriptions.Get(),
+                                              m_Map.GetNumberOfRegions(), nodes };
     };
     const steps::JoinBestPairs<Atomics> join{ round, pairs, places, m_Map.GetNumberOfRegions(), nodes };
-    const bool                          isSmall = m_Processor.MayRunInOneGrid(places, MostPlacesOfGrid);
-    isSmall ? m_Processor.VisitPixelsInOneGrid(
-                [&](const auto & pixels) { m_Processor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
-                                     : m_Processor.VisitPixels([&](const auto & pixels) { m_Processor.Run(list(pixels)); });
-    m_Processor.SortPlaces(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
+    const bool                          isSmall = m_Executor.MayRunInOneGrid(places, MostPlacesOfGrid);
+    isSmall ? m_Executor.VisitPixelsInOneGrid(
+                [&](const auto & pixels) { m_Executor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
+                                     : m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
+    m_Executor.ArgSort(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
     if (isSmall)
     {
       m_Map.RunInOneGrid(join, places);
       return;
     }
-    m_Processor.Run(join);
+    m_Executor.Run(join);
     m_Map.ReadCounters();
   }
 };

@@ -17,7 +17,7 @@ namespace
 {
 /** A gain term of the merge of two regions: a segment of their boundary that is removed, or a node that can be removed
  * afterwards. */
-struct Saving
+struct GainTerm
 {
   uint32_t First; // regions, the smaller number first
   uint32_t Second;
@@ -26,12 +26,12 @@ struct Saving
   double   Change; // of the description
 
   friend bool
-  operator<(const Saving & x, const Saving & y)
+  operator<(const GainTerm & x, const GainTerm & y)
   {
     return std::tie(x.First, x.Second, x.Node, x.Edge) < std::tie(y.First, y.Second, y.Node, y.Edge);
   }
   bool
-  IsOfSamePair(const Saving & other) const
+  IsOfSamePair(const GainTerm & other) const
   {
     return First == other.First && Second == other.Second;
   }
@@ -58,7 +58,7 @@ public:
   bool
   Run()
   {
-    this->ListSavings();
+    this->ListGainTerms();
     this->ListCandidates();
     this->ChooseBest();
     bool hasMerged = false;
@@ -78,55 +78,58 @@ public:
 private:
   Refinement &           m_Refinement;
   MapData &              m_Map;
-  std::vector<Saving>    m_Savings;
+  std::vector<GainTerm>  m_GainTerms;
   std::vector<Candidate> m_Candidates;
   std::vector<uint32_t>  m_Best; // best candidate of each region, or None
   std::vector<uint32_t>  m_Into; // region into which a region is merged, or None
 
-  static Saving
-  MakeSaving(const MapEdge & edge, uint32_t node, uint32_t number, double change)
+  static GainTerm
+  MakeGainTerm(const MapEdge & edge, uint32_t node, uint32_t number, double change)
   {
     return { std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), node, number, change };
   }
 
   /** Lists the gain terms in a fixed order, independent of the order of work. */
   void
-  ListSavings()
+  ListGainTerms()
   {
     for (uint32_t i = 0; i < m_Map.Edges.size(); ++i)
     {
       const MapEdge & edge = m_Map.Edges[i];
       if (edge.IsAlive() && !edge.IsBorder())
       {
-        m_Savings.push_back(MakeSaving(edge, None, i, -m_Refinement.Description.SegmentCost));
+        m_GainTerms.push_back(MakeGainTerm(edge, None, i, -m_Refinement.Description.SegmentCost));
       }
     }
     std::mutex mutex;
     m_Refinement.Threads.ForRanges(m_Map.Nodes.size(), 256, [&](size_t begin, size_t end) {
-      std::vector<Saving> savings;
+      std::vector<GainTerm> gainTerms;
       for (size_t i = begin; i < end; ++i)
       {
         for (uint32_t j = 0; j < 3 && m_Map.Nodes[i].Degree == 3; ++j)
         {
-          this->LookAhead(static_cast<uint32_t>(i), j, savings);
+          this->LookAhead(static_cast<uint32_t>(i), j, gainTerms);
         }
       }
       const std::lock_guard<std::mutex> lock(mutex);
-      m_Savings.insert(m_Savings.end(), savings.begin(), savings.end());
+      m_GainTerms.insert(m_GainTerms.end(), gainTerms.begin(), gainTerms.end());
     });
     SortInBuckets(
-      m_Savings, m_Map.Regions.size(), [](const Saving & saving) { return size_t{ saving.First }; }, std::less<>());
+      m_GainTerms,
+      m_Map.Regions.size(),
+      [](const GainTerm & gainTerm) { return size_t{ gainTerm.First }; },
+      std::less<>());
   }
 
   /** Adds the gain term of removing a node with three edges when its edge j is removed. */
   void
-  LookAhead(uint32_t i, uint32_t j, std::vector<Saving> & savings) const
+  LookAhead(uint32_t i, uint32_t j, std::vector<GainTerm> & gainTerms) const
   {
-    const double gain = GainOfFreedNode(m_Refinement, i, j, OneLane{});
+    const double gain = GainOfFreedNode(m_Refinement, i, j, SerialTile{});
     if (gain < 0.0)
     {
       const uint32_t edge = m_Map.Nodes[i].Edges[j];
-      savings.push_back(MakeSaving(m_Map.Edges[edge], i, edge, gain));
+      gainTerms.push_back(MakeGainTerm(m_Map.Edges[edge], i, edge, gain));
     }
   }
 
@@ -142,16 +145,16 @@ private:
                      descriptions.begin() + static_cast<ptrdiff_t>(begin),
                      [&model](const Moments & sums) { return model.Describe(sums); });
     });
-    for (size_t begin = 0, end = 0; begin < m_Savings.size(); begin = end)
+    for (size_t begin = 0, end = 0; begin < m_GainTerms.size(); begin = end)
     {
       double ofSegments = 0.0;
       double ofNodes = 0.0;
-      for (end = begin; end < m_Savings.size() && m_Savings[end].IsOfSamePair(m_Savings[begin]); ++end)
+      for (end = begin; end < m_GainTerms.size() && m_GainTerms[end].IsOfSamePair(m_GainTerms[begin]); ++end)
       {
-        (m_Savings[end].Node == None ? ofSegments : ofNodes) += m_Savings[end].Change;
+        (m_GainTerms[end].Node == None ? ofSegments : ofNodes) += m_GainTerms[end].Change;
       }
-      const uint32_t first = m_Savings[begin].First;
-      const uint32_t second = m_Savings[begin].Second;
+      const uint32_t first = m_GainTerms[begin].First;
+      const uint32_t second = m_GainTerms[begin].Second;
       const double   change = ChangeOfMerge(model.Describe(m_Map.Regions[first] + m_Map.Regions[second]) -
                                             descriptions[first] - descriptions[second],
                                           ofSegments,
@@ -245,7 +248,7 @@ private:
 bool
 MergeRegions(Refinement & refinement)
 {
-  refinement.Tidy();
+  refinement.CompactIfSparse();
   bool hasMerged = true;
   for (size_t round = 0; round < refinement.Map.Regions.size() && hasMerged; ++round) // each round merges at least two
                                                                                       // regions

@@ -157,7 +157,7 @@ private:
 bool
 MoveNodes(Refinement & refinement, int maximumNumberOfRounds)
 {
-  refinement.Tidy();
+  refinement.CompactIfSparse();
   refinement.KeptSums.Reserve(refinement.Map);
   Moves             phase(refinement);
   NodeRounds<Moves> rounds(refinement, phase);
@@ -179,7 +179,7 @@ public:
   bool
   Propose(uint32_t i, Proposal & proposal) const
   {
-    return ProposeRemoval(m_Refinement, i, proposal, OneLane{});
+    return ProposeRemoval(m_Refinement, i, proposal, SerialTile{});
   }
 
   template <typename TFunction>
@@ -211,7 +211,7 @@ private:
 bool
 RemoveNodes(Refinement & refinement)
 {
-  refinement.Tidy();
+  refinement.CompactIfSparse();
   Removals             phase(refinement);
   NodeRounds<Removals> rounds(refinement, phase);
   return rounds.Run(refinement.Map.Nodes.size() + 1); // every round but the last removes at least one node

@@ -10,7 +10,7 @@
 #include <functional>
 #include <type_traits>
 
-// Moves and removals of single nodes as parallel loops, as NodeRounds does them on the host.
+// Moves and removals of single nodes as parallel executor, as NodeRounds does them on the host.
 namespace itk::cuda::partition
 {
 namespace steps
@@ -30,7 +30,7 @@ struct BeginNodeRound
   {
     return NumberOfRegions > NumberOfNodes ? NumberOfRegions : NumberOfNodes;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -40,31 +40,31 @@ struct BeginNodeRound
     }
     if (i < NumberOfNodes && IsActive[i] != 0 && Round.Nodes[i].Degree > 0 && !Round.IsGridFull())
     {
-      Work[TAtomics::Next(Round.Counts->Work)] = static_cast<uint32_t>(i);
+      Work[TAtomics::FetchIncrement(Round.Counts->Work)] = static_cast<uint32_t>(i);
     }
   }
 };
 
 /** The arrays of a phase. */
-template <typename TBid>
+template <typename TProposal>
 struct NodeArrays
 {
-  uint8_t *  IsActive;
-  uint32_t * Work;
-  TBid *     Bids;
-  uint8_t *  Wins; // whether a proposal owns all of its cells
+  uint8_t *   IsActive;
+  uint32_t *  Work;
+  TProposal * Proposals;
+  uint8_t *   Wins; // whether a proposal owns all of its cells
 };
 
 /** Base of the kernels of a round: the round, and the arrays of its phase. */
-template <typename TRound, typename TBid>
+template <typename TRound, typename TProposal>
 struct NodeLoop
 {
-  TRound           Round;
-  NodeArrays<TBid> Arrays;
+  TRound                Round;
+  NodeArrays<TProposal> Arrays;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE
-  NodeLoop(const TRound & round, const NodeArrays<TBid> & arrays)
+  NodeLoop(const TRound & round, const NodeArrays<TProposal> & arrays)
     : Round(round)
     , Arrays(arrays)
   {}
@@ -136,7 +136,7 @@ struct MoveCandidate
 template <typename TRound>
 struct SumCandidates
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+  static constexpr uint32_t TileSize = LanesOfEdge;
 
   TRound     Round;
   MoveArrays Arrays;
@@ -146,16 +146,16 @@ struct SumCandidates
   {
     return Arrays.Part.GetNumber(Round.Counts->Work) * MoveArrays::EdgesOfNode;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const CandidateEdge edge(i);
     const MapView       map = Round.GetMap();
@@ -164,8 +164,8 @@ struct SumCandidates
     if (candidate.IsInside && edge.J < node.Degree)
     {
       const LatticePoint far = map.At(map.Edges[node.Edges[edge.J]].GetOther(candidate.Node));
-      const Moments      sums = SumEdge(Round, candidate.To, far, team);
-      team.Once([&] { Arrays.Sums[i] = sums; });
+      const Moments      sums = SumEdge(Round, candidate.To, far, tile);
+      tile.Once([&] { Arrays.Sums[i] = sums; });
     }
   }
 };
@@ -203,7 +203,7 @@ struct WeighCandidates
     Arrays.Gains[i] = gain;
     if (gain < 0.0)
     {
-      Arrays.Gaining[TAtomics::Next(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
+      Arrays.Gaining[TAtomics::FetchIncrement(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
     }
   }
 };
@@ -212,7 +212,7 @@ struct WeighCandidates
 template <typename TRound>
 struct TestCandidates
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+  static constexpr uint32_t TileSize = LanesOfChange;
 
   TRound     Round;
   MoveArrays Arrays;
@@ -225,19 +225,19 @@ struct TestCandidates
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const uint32_t      number = Arrays.Gaining[i / MapNode::MaximumDegree];
     const auto          j = static_cast<uint32_t>(i % MapNode::MaximumDegree);
     const MapView       map = Round.GetMap();
     const MoveCandidate candidate(map, Arrays, number);
     if (j < map.Nodes[candidate.Node].Degree &&
-        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, j, candidate.To, team.GetShare()))
+        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, j, candidate.To, tile.GetShare()))
     {
       Arrays.Gains[number] = 0.0;
     }
@@ -246,15 +246,15 @@ struct TestCandidates
 
 /** Proposes the best candidate of each node, and reserves its cells. */
 template <typename TRound, typename TAtomics>
-struct BidMoves : NodeLoop<TRound, Move>
+struct ProposeMoves : NodeLoop<TRound, Move>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+  static constexpr uint32_t TileSize = LanesOfChange;
 
   MoveArrays Candidates;
 
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE
-  BidMoves(const NodeLoop<TRound, Move> & loop, const MoveArrays & candidates)
+  ProposeMoves(const NodeLoop<TRound, Move> & loop, const MoveArrays & candidates)
     : NodeLoop<TRound, Move>(loop)
     , Candidates(candidates)
   {}
@@ -263,16 +263,16 @@ struct BidMoves : NodeLoop<TRound, Move>
   {
     return Candidates.Part.GetNumber(this->Round.Counts->Work);
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const TRound & round = this->Round;
     const uint32_t number = Candidates.Work[Candidates.Part.First + i];
@@ -282,7 +282,7 @@ struct BidMoves : NodeLoop<TRound, Move>
     {
       best = gains[candidate] < gains[best] ? candidate : best;
     }
-    team.Once([&] { this->Arrays.IsActive[number] = gains[best] < 0.0 ? 1 : 0; });
+    tile.Once([&] { this->Arrays.IsActive[number] = gains[best] < 0.0 ? 1 : 0; });
     if (gains[best] < 0.0)
     {
       const MapView    map = round.GetMap();
@@ -297,21 +297,21 @@ struct BidMoves : NodeLoop<TRound, Move>
         move.Sums[j] = j < node.NumberOfEdges ? Candidates.GetSums(i, j, static_cast<size_t>(best)) : Moments{};
       }
       move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
-      team.Once([&] { this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = move; });
-      const auto claim = [&round, key = move.GetKey()](size_t cell) { return round.Claim(cell, key); };
-      ForCellsOfMove(round.Cells, map, move, claim, team.GetShare());
+      tile.Once([&] { this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = move; });
+      const auto reserve = [&round, key = move.GetKey()](size_t cell) { return round.Reserve(cell, key); };
+      ForCellsOfMove(round.Cells, map, move, reserve, tile.GetShare());
     }
   }
 };
 
 /** Proposes the removal of each active node if it has a gain and is possible, and reserves its cells. */
 template <typename TRound, typename TAtomics>
-struct BidRemovals : NodeLoop<TRound, Removal>
+struct ProposeRemovals : NodeLoop<TRound, Removal>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+  static constexpr uint32_t TileSize = LanesOfChange;
 
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE explicit BidRemovals(const NodeLoop<TRound, Removal> & loop)
+  ITK_CUDA_NO_EXEC_CHECK
+  ITK_CUDA_HOST_DEVICE explicit ProposeRemovals(const NodeLoop<TRound, Removal> & loop)
     : NodeLoop<TRound, Removal>(loop)
   {}
   ITK_CUDA_HOST_DEVICE size_t
@@ -319,71 +319,71 @@ struct BidRemovals : NodeLoop<TRound, Removal>
   {
     return this->Round.Counts->Work;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
     const TRound & round = this->Round;
     const uint32_t number = this->Arrays.Work[i];
     Removal        removal;
-    const bool     proposes = ProposeRemoval(round, number, removal, team);
-    team.Once([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
+    const bool     proposes = ProposeRemoval(round, number, removal, tile);
+    tile.Once([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
     if (proposes)
     {
-      team.Once([&] { this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = removal; });
-      const auto claim = [&round, key = removal.GetKey()](size_t cell) { return round.Claim(cell, key); };
-      ForCellsOfRemoval(round.Cells, round.GetMap(), removal, claim, team.GetShare());
+      tile.Once([&] { this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = removal; });
+      const auto reserve = [&round, key = removal.GetKey()](size_t cell) { return round.Reserve(cell, key); };
+      ForCellsOfRemoval(round.Cells, round.GetMap(), removal, reserve, tile.GetShare());
     }
   }
 };
 
 // Overloads for the two kinds of changes.
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOf(const MapRound & round, const Move & move, const TFunction & function, const LaneShare & share)
+ForCellsOf(const MapRound & round, const Move & move, const TFunction & function, const StridedRange & share)
 {
   return ForCellsOfMove(round.Cells, round.GetMap(), move, function, share);
 }
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & function, const LaneShare & share)
+ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & function, const StridedRange & share)
 {
   return ForCellsOfRemoval(round.Cells, round.GetMap(), removal, function, share);
 }
-ITK_CUDA_AS_ARGUMENTS
-template <typename TRound, typename TTeam>
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Move & move, const TTeam & team)
+Apply(const TRound & round, const Move & move, const TTile & tile)
 {
-  team.Once([&] { ApplyMove(round, move); });
-  team.Wait();
-  const MapNode &   node = round.Nodes[move.Id];
-  const auto        degree = static_cast<int32_t>(node.Degree);
-  const NestedShare nested(team.GetShare(), degree);
+  tile.Once([&] { ApplyMove(round, move); });
+  tile.Wait();
+  const MapNode &          node = round.Nodes[move.Id];
+  const auto               degree = static_cast<int32_t>(node.Degree);
+  const NestedStridedRange nested(tile.GetShare(), degree);
   for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
   {
     round.AddToGrid(node.Edges[j], nested.OfThings);
   }
 }
-ITK_CUDA_AS_ARGUMENTS
-template <typename TRound, typename TTeam>
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Removal & removal, const TTeam & team)
+Apply(const TRound & round, const Removal & removal, const TTile & tile)
 {
   const uint32_t chord = round.Nodes[removal.Nodes[1]].Edges[0]; // the smaller one of the two
-  team.Wait();
-  team.Once([&] { ApplyRemoval(round, removal); });
-  team.Wait();
-  round.AddToGrid(chord, team.GetShare());
+  tile.Wait();
+  tile.Once([&] { ApplyRemoval(round, removal); });
+  tile.Wait();
+  round.AddToGrid(chord, tile.GetShare());
 }
 /** Calls function(node) for the nodes that become active again together with their neighbours. */
 template <typename TFunction>
@@ -401,43 +401,43 @@ ForChanged(const Removal & removal, const TFunction & function)
 }
 
 /** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
-template <typename TRound, typename TBid>
-struct CheckBids : NodeLoop<TRound, TBid>
+template <typename TRound, typename TProposal>
+struct CheckProposals : NodeLoop<TRound, TProposal>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+  static constexpr uint32_t TileSize = LanesOfChange;
 
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE explicit CheckBids(const NodeLoop<TRound, TBid> & loop)
-    : NodeLoop<TRound, TBid>(loop)
+  ITK_CUDA_NO_EXEC_CHECK
+  ITK_CUDA_HOST_DEVICE explicit CheckProposals(const NodeLoop<TRound, TProposal> & loop)
+    : NodeLoop<TRound, TProposal>(loop)
   {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->Round.Counts->Bids;
+    return this->Round.Counts->Proposals;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
-    const TRound & round = this->Round;
-    const TBid &   bid = this->Arrays.Bids[i];
-    const uint64_t key = bid.GetKey();
-    const auto     holds = [&round, key](size_t cell) { return round.Holds(cell, key); };
-    const bool     wins = team.All(ForCellsOf(round, bid, holds, team.GetShare()));
-    const auto     free = [&round, key](size_t cell) { return round.FreeIfHeld(cell, key); };
-    ForCellsOf(round, bid, free, team.GetShare()); // all threads have checked; two may visit one cell
-    team.Once([&] {
+    const TRound &    round = this->Round;
+    const TProposal & bid = this->Arrays.Proposals[i];
+    const uint64_t    key = bid.GetKey();
+    const auto        owns = [&round, key](size_t cell) { return round.Owns(cell, key); };
+    const bool        wins = tile.All(ForCellsOf(round, bid, owns, tile.GetShare()));
+    const auto        free = [&round, key](size_t cell) { return round.FreeIfHeld(cell, key); };
+    ForCellsOf(round, bid, free, tile.GetShare()); // all threads have checked; two may visit one cell
+    tile.Once([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)
       {
-        round.AddLosses(bid);
+        round.AddPixelLoss(bid);
       }
     });
   }
@@ -445,38 +445,38 @@ struct CheckBids : NodeLoop<TRound, TBid>
 
 /** Applies the accepted winners, excluding those that together take too many pixels. Winners have no common point, so
  * that none changes a node or an edge of another one. */
-template <typename TRound, typename TBid, typename TAtomics>
-struct ApplyBids : NodeLoop<TRound, TBid>
+template <typename TRound, typename TProposal, typename TAtomics>
+struct ApplyProposals : NodeLoop<TRound, TProposal>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+  static constexpr uint32_t TileSize = LanesOfChange;
 
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE explicit ApplyBids(const NodeLoop<TRound, TBid> & loop)
-    : NodeLoop<TRound, TBid>(loop)
+  ITK_CUDA_NO_EXEC_CHECK
+  ITK_CUDA_HOST_DEVICE explicit ApplyProposals(const NodeLoop<TRound, TProposal> & loop)
+    : NodeLoop<TRound, TProposal>(loop)
   {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->Round.Counts->Bids;
+    return this->Round.Counts->Proposals;
   }
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    (*this)(i, OneLane{});
+    (*this)(i, SerialTile{});
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t i, const TTile & tile) const
   {
-    const TBid & bid = this->Arrays.Bids[i]; // by reference, because a copy would read uninitialized words
-    if (this->Arrays.Wins[i] != 0 && this->Round.Admits(bid))
+    const TProposal & bid = this->Arrays.Proposals[i]; // by reference, because a copy would read uninitialized words
+    if (this->Arrays.Wins[i] != 0 && this->Round.Accepts(bid))
     {
-      Apply(this->Round, bid, team);
-      team.Once([&] {
+      Apply(this->Round, bid, tile);
+      tile.Once([&] {
         ForChanged(bid, [this](uint32_t node) { this->Wake(node); });
-        TAtomics::Next(this->Round.Counts->Winners);
+        TAtomics::FetchIncrement(this->Round.Counts->Winners);
       });
     }
   }
@@ -520,64 +520,65 @@ struct BeginNodeRounds
   }
 };
 
-/** Runs rounds as a sequence of parallel loops without the host. All candidates are in memory at the same time. */
-template <typename TRound, typename TBid, typename TAtomics>
+/** Runs rounds as a sequence of parallel executor without the host. All candidates are in memory at the same time. */
+template <typename TRound, typename TProposal, typename TAtomics>
 struct RunNodeRounds
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  TRound           Round;
-  NodeArrays<TBid> Arrays;
-  MoveArrays       Moves; // for moves only
-  size_t           NumberOfRegions;
-  size_t           NumberOfNodes;
-  bool             IsFirst; // first launch of the phase
-  uint32_t         NumberOfRounds;
+  TRound                Round;
+  NodeArrays<TProposal> Arrays;
+  MoveArrays            Moves; // for moves only
+  size_t                NumberOfRegions;
+  size_t                NumberOfNodes;
+  bool                  IsFirst; // first launch of the phase
+  uint32_t              NumberOfRounds;
 
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
+  operator()(const TLoopExecutor & executor) const
   {
     const BeginNodeRounds begin{ Round.Counters, IsFirst ? Arrays.IsActive : nullptr, NumberOfNodes };
-    loops.ForAtMost(begin.GetNumber(), begin);
+    executor.ParallelForUpTo(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeLoop<TRound, TBid>   loop(round, Arrays);
-      const BeginNodeRound<TAtomics> begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
-      loops.ForAtMost(begin.GetNumber(), begin);
-      this->Bid(loops, loop);
-      const CheckBids<TRound, TBid> check(loop);
-      isOver = loops.IsOver(check);
+      const NodeLoop<TRound, TProposal> loop(round, Arrays);
+      const BeginNodeRound<TAtomics>    begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
+      executor.ParallelForUpTo(begin.GetNumber(), begin);
+      this->RankedProposal(executor, loop);
+      const CheckProposals<TRound, TProposal> check(loop);
+      isOver = executor.IsOver(check);
       if (!isOver)
       {
-        loops.ForLongAtMost(NumberOfNodes, check);
-        loops.ForLongAtMost(NumberOfNodes, ApplyBids<TRound, TBid, TAtomics>(loop));
-        isOver = loops.IsOver(WinnersOfRound{ round.Counts });
+        executor.ParallelForLongUpTo(NumberOfNodes, check);
+        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<TRound, TProposal, TAtomics>(loop));
+        isOver = executor.IsOver(WinnersOfRound{ round.Counts });
       }
     }
   }
 
 private:
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Bid(const TLoops & loops, const NodeLoop<TRound, Move> & loop) const
+  RankedProposal(const TLoopExecutor & executor, const NodeLoop<TRound, Move> & loop) const
   {
-    loops.ForLongAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
-    loops.ForAtMost(NumberOfNodes * NumberOfCandidates, WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
-    loops.ForLongAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, TestCandidates<TRound>{ loop.Round, Moves });
-    loops.ForLongAtMost(NumberOfNodes, BidMoves<TRound, TAtomics>(loop, Moves));
+    executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
+    executor.ParallelForUpTo(NumberOfNodes * NumberOfCandidates,
+                             WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
+    executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode, TestCandidates<TRound>{ loop.Round, Moves });
+    executor.ParallelForLongUpTo(NumberOfNodes, ProposeMoves<TRound, TAtomics>(loop, Moves));
   }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Bid(const TLoops & loops, const NodeLoop<TRound, Removal> & loop) const
+  RankedProposal(const TLoopExecutor & executor, const NodeLoop<TRound, Removal> & loop) const
   {
-    loops.ForLongAtMost(NumberOfNodes, BidRemovals<TRound, TAtomics>(loop));
+    executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>(loop));
   }
 };
 } // namespace steps
@@ -586,24 +587,24 @@ private:
 constexpr size_t LargestPartOfMoves = size_t{ 1 } << 16;
 
 /** \class NodeLoops
- * \brief The rounds of moves (TBid = Move) or removals (TBid = Removal) on an executor.
+ * \brief The rounds of moves (TProposal = Move) or removals (TProposal = Removal) on an executor.
  */
-template <typename TProcessor, typename TBid>
+template <typename TExecutor, typename TProposal>
 class NodeLoops
 {
 public:
   using GoOnFunction = std::function<bool()>;
 
-  explicit NodeLoops(ProcessorMap<TProcessor> & map)
+  explicit NodeLoops(ExecutorMap<TExecutor> & map)
     : m_Map(map)
-    , m_Processor(map.GetProcessor())
+    , m_Executor(map.GetExecutor())
   {}
 
   /** Runs the rounds as NodeRounds::Run() does. */
   bool
   Run(size_t maximumNumberOfRounds, const GoOnFunction & goOn)
   {
-    m_Map.Tidy();
+    m_Map.CompactIfSparse();
     this->Allocate();
     size_t left = maximumNumberOfRounds;
     size_t work = m_Map.GetNumberOfNodes();
@@ -612,10 +613,10 @@ public:
     while (left > 0 && !isOver)
     {
       const bool isSmall =
-        m_Map.GetNumberOfNodes() <= LargestPartOfMoves && m_Processor.MayRunInOneGrid(work, MostWorkOfGrid);
+        m_Map.GetNumberOfNodes() <= LargestPartOfMoves && m_Executor.MayRunInOneGrid(work, MostWorkOfGrid);
       if (isFirst && !isSmall)
       {
-        m_Processor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
+        m_Executor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
       }
       if (goOn && !goOn())
       {
@@ -636,39 +637,39 @@ public:
 
 private:
   template <typename T>
-  using Array = typename TProcessor::template Array<T>;
-  using Atomics = typename TProcessor::Atomics;
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
-  static constexpr bool IsMove = std::is_same_v<TBid, Move>;
+  static constexpr bool IsMove = std::is_same_v<TProposal, Move>;
   /** Maximum number of active nodes for a cooperative launch. With more candidates, a launch per loop is faster,
    * because more threads overlap their memory latency. On an H200, a picture of 16 megapixels takes 65 ms with a limit
    * of 1024 nodes, 62 with 2048, 58 with 4096 and 57 with 16384. */
   static constexpr size_t MostWorkOfGrid = IsMove ? 4096 : LargestPartOfMoves;
 
-  ProcessorMap<TProcessor> & m_Map;
-  const TProcessor &         m_Processor;
-  Array<uint8_t>             m_IsActive;
-  Array<uint32_t>            m_Work;
-  Array<TBid>                m_Bids;
-  Array<uint8_t>             m_Wins;
-  Array<Moments>             m_Sums;
-  Array<double>              m_Gains;
-  Array<uint32_t>            m_Gaining;
+  ExecutorMap<TExecutor> & m_Map;
+  const TExecutor &        m_Executor;
+  Array<uint8_t>           m_IsActive;
+  Array<uint32_t>          m_Work;
+  Array<TProposal>         m_RankedProposals;
+  Array<uint8_t>           m_Wins;
+  Array<Moments>           m_Sums;
+  Array<double>            m_Gains;
+  Array<uint32_t>          m_Gaining;
 
   void
   Allocate()
   {
     const size_t nodes = m_Map.GetNumberOfNodes();
-    m_IsActive = m_Processor.template Allocate<uint8_t>(nodes);
-    m_Work = m_Processor.template Allocate<uint32_t>(nodes);
-    m_Bids = m_Processor.template Allocate<TBid>(nodes);
-    m_Wins = m_Processor.template Allocate<uint8_t>(nodes);
+    m_IsActive = m_Executor.template Allocate<uint8_t>(nodes);
+    m_Work = m_Executor.template Allocate<uint32_t>(nodes);
+    m_RankedProposals = m_Executor.template Allocate<TProposal>(nodes);
+    m_Wins = m_Executor.template Allocate<uint8_t>(nodes);
     if constexpr (IsMove)
     {
       const size_t part = std::min(nodes, LargestPartOfMoves);
-      m_Sums = m_Processor.template Allocate<Moments>(part * steps::MoveArrays::EdgesOfNode);
-      m_Gains = m_Processor.template Allocate<double>(part * NumberOfCandidates);
-      m_Gaining = m_Processor.template Allocate<uint32_t>(part * NumberOfCandidates);
+      m_Sums = m_Executor.template Allocate<Moments>(part * steps::MoveArrays::EdgesOfNode);
+      m_Gains = m_Executor.template Allocate<double>(part * NumberOfCandidates);
+      m_Gaining = m_Executor.template Allocate<uint32_t>(part * NumberOfCandidates);
     }
   }
 
@@ -691,12 +692,12 @@ private:
     // One thread per work item, or per thread of the tiles that propose removals.
     const size_t passes =
       std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : LanesOfChange));
-    m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
+    m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Map.RunInOneGrid(
-        steps::RunNodeRounds<RoundType, TBid, Atomics>{
+        steps::RunNodeRounds<RoundType, TProposal, Atomics>{
           RoundType(m_Map.GetRound(0), pixels),
-          { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },
+          { m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() },
           { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() },
           m_Map.GetNumberOfRegions(),
           m_Map.GetNumberOfNodes(),
@@ -709,23 +710,23 @@ private:
   void
   QueueRound(uint32_t number) const
   {
-    const MapRound                          view = m_Map.GetRound(number);
-    const size_t                            nodes = m_Map.GetNumberOfNodes();
-    const size_t                            regions = m_Map.GetNumberOfRegions();
-    const steps::NodeArrays<TBid>           arrays{ m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() };
-    const steps::NodeLoop<PlainRound, TBid> loop(PlainRound(view, {}), arrays);
-    m_Processor.For(std::max(nodes, regions),
-                    steps::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
-    m_Processor.VisitPixels([&](const auto & pixels) {
-      this->QueueBids(Round<std::decay_t<decltype(pixels)>, Atomics>(view, pixels), loop);
+    const MapRound                     view = m_Map.GetRound(number);
+    const size_t                       nodes = m_Map.GetNumberOfNodes();
+    const size_t                       regions = m_Map.GetNumberOfRegions();
+    const steps::NodeArrays<TProposal> arrays{ m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() };
+    const steps::NodeLoop<PlainRound, TProposal> loop(PlainRound(view, {}), arrays);
+    m_Executor.ParallelFor(std::max(nodes, regions),
+                           steps::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
+    m_Executor.VisitPixels([&](const auto & pixels) {
+      this->QueueProposals(Round<std::decay_t<decltype(pixels)>, Atomics>(view, pixels), loop);
     });
-    m_Processor.ForAtMost(nodes, steps::CheckBids<PlainRound, TBid>(loop));
-    m_Processor.ForAtMost(nodes, steps::ApplyBids<PlainRound, TBid, Atomics>(loop));
+    m_Executor.ParallelForUpTo(nodes, steps::CheckProposals<PlainRound, TProposal>(loop));
+    m_Executor.ParallelForUpTo(nodes, steps::ApplyProposals<PlainRound, TProposal, Atomics>(loop));
   }
 
   template <typename TRound>
   void
-  QueueBids(const TRound & round, const steps::NodeLoop<PlainRound, TBid> & loop) const
+  QueueProposals(const TRound & round, const steps::NodeLoop<PlainRound, TProposal> & loop) const
   {
     const size_t nodes = m_Map.GetNumberOfNodes();
     if constexpr (IsMove)
@@ -734,22 +735,22 @@ private:
       {
         const size_t            part = std::min(nodes - first, LargestPartOfMoves);
         const steps::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() };
-        m_Processor.ForAtMost(part * steps::MoveArrays::EdgesOfNode, steps::SumCandidates<TRound>{ round, moves });
+        m_Executor.ParallelForUpTo(part * steps::MoveArrays::EdgesOfNode, steps::SumCandidates<TRound>{ round, moves });
         if (first > 0)
         {
-          m_Processor.Fill(&loop.Round.Counts->Candidates, 1, 0); // count of the previous part
+          m_Executor.Fill(&loop.Round.Counts->Candidates, 1, 0); // count of the previous part
         }
-        m_Processor.ForAtMost(part * NumberOfCandidates,
-                              steps::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
-        m_Processor.ForAtMost(part * steps::MoveArrays::EdgesOfNode,
-                              steps::TestCandidates<PlainRound>{ loop.Round, moves });
-        m_Processor.ForAtMost(part, steps::BidMoves<PlainRound, Atomics>(loop, moves));
+        m_Executor.ParallelForUpTo(part * NumberOfCandidates,
+                                   steps::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
+        m_Executor.ParallelForUpTo(part * steps::MoveArrays::EdgesOfNode,
+                                   steps::TestCandidates<PlainRound>{ loop.Round, moves });
+        m_Executor.ParallelForUpTo(part, steps::ProposeMoves<PlainRound, Atomics>(loop, moves));
       }
     }
     else
     {
-      m_Processor.ForAtMost(nodes,
-                            steps::BidRemovals<TRound, Atomics>(steps::NodeLoop<TRound, Removal>(round, loop.Arrays)));
+      m_Executor.ParallelForUpTo(
+        nodes, steps::ProposeRemovals<TRound, Atomics>(steps::NodeLoop<TRound, Removal>(round, loop.Arrays)));
     }
   }
 };

@@ -10,7 +10,7 @@
 namespace itk::cuda::partition
 {
 /** The rounds of a phase that changes single nodes. A node without a proposal becomes active again when it or a
- * neighbour has changed. `TPhase` has a type Proposal, derived from Bid, and
+ * neighbour has changed. `TPhase` has a type Proposal, derived from RankedProposal, and
  *   NodesPerPiece                                  minimum number of nodes per thread
  *   bool Propose(uint32_t node, Proposal &) const  called concurrently by all threads
  *   bool ForCells(const Proposal &, function) const  visits the cells that it sweeps, until function returns false
@@ -43,13 +43,13 @@ public:
 private:
   using Proposal = typename TPhase::Proposal;
 
-  Refinement &          m_Refinement;
-  TPhase &              m_Phase;
-  std::vector<uint8_t>  m_IsActive;
-  std::vector<uint32_t> m_Work;
-  std::vector<Proposal> m_Proposals;
-  std::vector<Bid>      m_Bids;
-  bool                  m_HasWon{ true };
+  Refinement &                m_Refinement;
+  TPhase &                    m_Phase;
+  std::vector<uint8_t>        m_IsActive;
+  std::vector<uint32_t>       m_Work;
+  std::vector<Proposal>       m_Proposals;
+  std::vector<RankedProposal> m_RankedProposals;
+  bool                        m_HasWon{ true };
 
   bool
   RunRound()
@@ -60,8 +60,9 @@ private:
     }
     this->ListWork();
     this->Propose();
-    const auto winners = m_Refinement.ChooseWinners(
-      m_Bids, [this](size_t i, const auto & function) { return m_Phase.ForCells(m_Proposals[i], function); });
+    const auto winners = m_Refinement.ChooseWinners(m_RankedProposals, [this](size_t i, const auto & function) {
+      return m_Phase.ForCells(m_Proposals[i], function);
+    });
     for (const size_t i : winners)
     {
       m_Phase.Apply(m_Proposals[i]);
@@ -88,7 +89,7 @@ private:
     m_Refinement.Shuffle(m_Work);
   }
 
-  /** Collects the proposals of all active nodes, and their bids. */
+  /** Collects the proposals of all active nodes, and their proposals. */
   void
   Propose()
   {
@@ -110,7 +111,7 @@ private:
     }
     m_Proposals.resize(number);
     m_Refinement.Shuffle(m_Proposals);
-    m_Bids.assign(m_Proposals.begin(), m_Proposals.end());
+    m_RankedProposals.assign(m_Proposals.begin(), m_Proposals.end());
   }
 
   void

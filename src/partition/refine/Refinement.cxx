@@ -24,7 +24,7 @@ Refinement::Refinement(MapData &               map,
 {}
 
 void
-Refinement::Tidy()
+Refinement::CompactIfSparse()
 {
   const auto removed =
     std::count_if(Map.Edges.begin(), Map.Edges.end(), [](const MapEdge & edge) { return !edge.IsAlive(); });
@@ -55,10 +55,10 @@ Refinement::BeginRound()
 /** Selects the winners. If they together would take too many pixels from a region, only the best one that takes any is
  * kept. */
 std::vector<size_t>
-Refinement::RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_t> & wins)
+Refinement::RefuseLosses(const std::vector<RankedProposal> & proposals, const std::vector<uint8_t> & wins)
 {
   std::vector<size_t> winners;
-  for (size_t i = 0; i < bids.size(); ++i)
+  for (size_t i = 0; i < proposals.size(); ++i)
   {
     if (wins[i] != 0)
     {
@@ -68,32 +68,32 @@ Refinement::RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_
   const auto forLosses = [&](const auto & function) {
     for (const size_t i : winners)
     {
-      for (const CountChanges::Entry & entry : bids[i].Counts)
+      for (const CountChanges::Entry & entry : proposals[i].Counts)
       {
         if (entry.Region != Outside && entry.Change < 0)
         {
-          function(bids[i], entry);
+          function(proposals[i], entry);
         }
       }
     }
   };
-  forLosses([this](const Bid & bid, const CountChanges::Entry & entry) {
+  forLosses([this](const RankedProposal & bid, const CountChanges::Entry & entry) {
     m_Losses[entry.Region] -= entry.Change;
     m_BestKeys[entry.Region] = std::min(m_BestKeys[entry.Region], bid.GetKey());
   });
   std::vector<size_t> admitted;
   std::copy_if(winners.begin(), winners.end(), std::back_inserter(admitted), [&](size_t i) {
-    return std::all_of(bids[i].Counts.begin(), bids[i].Counts.end(), [&](const CountChanges::Entry & entry) {
+    return std::all_of(proposals[i].Counts.begin(), proposals[i].Counts.end(), [&](const CountChanges::Entry & entry) {
       return entry.Region == Outside || entry.Change >= 0 ||
              !LosesTooMuch(Map.Regions[entry.Region], m_Losses[entry.Region], Plan.MinimumNumberOfPixels) ||
-             m_BestKeys[entry.Region] == bids[i].GetKey();
+             m_BestKeys[entry.Region] == proposals[i].GetKey();
     });
   });
-  forLosses([this](const Bid &, const CountChanges::Entry & entry) {
+  forLosses([this](const RankedProposal &, const CountChanges::Entry & entry) {
     m_Losses[entry.Region] = 0;
     m_BestKeys[entry.Region] = ~uint64_t{ 0 };
   });
-  std::sort(admitted.begin(), admitted.end(), [&](size_t i, size_t j) { return bids[i].Id < bids[j].Id; });
+  std::sort(admitted.begin(), admitted.end(), [&](size_t i, size_t j) { return proposals[i].Id < proposals[j].Id; });
   return admitted;
 }
 

@@ -49,7 +49,7 @@ public:
   /** Compacts the map if many of its nodes and edges were removed. Data kept per edge is lost, because edges are
    * renumbered. */
   void
-  Tidy();
+  CompactIfSparse();
 
   /** Freezes the regions' tangents and updates the edge grid. Returns false if the run is to end. */
   bool
@@ -128,9 +128,9 @@ public:
    * and together they leave each region its minimum number of pixels. */
   template <typename TFunction>
   std::vector<size_t>
-  ChooseWinners(const std::vector<Bid> & bids, const TFunction & forCells)
+  ChooseWinners(const std::vector<RankedProposal> & proposals, const TFunction & forCells)
   {
-    return this->RefuseLosses(bids, Cells.Decide(bids, forCells, Threads));
+    return this->RefuseLosses(proposals, Cells.Decide(proposals, forCells, Threads));
   }
 
   /** Puts work in a random order if a test requests it. */
@@ -150,11 +150,11 @@ public:
 private:
   std::vector<LinearForm> m_Tangents;
   std::vector<int64_t>    m_Losses;   // of regions in the current round; 0 between rounds
-  std::vector<uint64_t>   m_BestKeys; // smallest key of the bids that take pixels from a region
+  std::vector<uint64_t>   m_BestKeys; // smallest key of the proposals that take pixels from a region
   uint64_t                m_Random;
 
   std::vector<size_t>
-  RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_t> & wins);
+  RefuseLosses(const std::vector<RankedProposal> & proposals, const std::vector<uint8_t> & wins);
   size_t
   DrawIndex(size_t number);
 };

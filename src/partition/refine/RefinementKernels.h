@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-// Gains of changes of a map's polygons, shared by the host loops and the device kernels. `TPixels` is the image as
+// Gains of changes of a map's polygons, shared by the host executor and the device kernels. `TPixels` is the image as
 // polygons see it, with SumEdge().
 namespace itk::cuda::partition
 {
@@ -25,12 +25,12 @@ constexpr size_t ChainWindow = 32;
 constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
 
 /** A tile of one thread. With a tile of several threads, each of them calls the same functions. */
-struct OneLane
+struct SerialTile
 {
   static constexpr uint32_t NumberOfLanes = 1;
 
   /** Returns the thread's share of the rows or cells that the tile divides. */
-  ITK_CUDA_HOST_DEVICE LaneShare
+  ITK_CUDA_HOST_DEVICE StridedRange
   GetShare() const
   {
     return {};
@@ -42,7 +42,7 @@ struct OneLane
     return ofLane;
   }
   /** Calls the function in one thread of the tile. */
-  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE void
   Once(const TFunction & function) const
@@ -56,18 +56,18 @@ struct OneLane
 };
 
 /** Returns the contribution of an edge, summed by all threads of the tile. */
-ITK_CUDA_AS_ARGUMENTS
-template <typename TPixels, typename TTeam>
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TPixels, typename TTile>
 ITK_CUDA_HOST_DEVICE Moments
-SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTeam & team)
+SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTile & tile)
 {
-  if constexpr (TTeam::NumberOfLanes == 1)
+  if constexpr (TTile::NumberOfLanes == 1)
   {
     return pixels.SumEdge(p, q);
   }
   else
   {
-    return pixels.SumEdgeOfTeam(p, q, team);
+    return pixels.SumEdgeOfTeam(p, q, tile);
   }
 }
 
@@ -89,8 +89,8 @@ struct BoundaryTangents
  * \param replaced sums of these edges
  * \param isEdge whether the chord is identical to the only replaced edge
  */
-ITK_CUDA_AS_ARGUMENTS
-template <typename TPixels, typename TTeam>
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TPixels, typename TTile>
 ITK_CUDA_HOST_DEVICE double
 CostOfChord(const TPixels &          pixels,
             const BoundaryTangents & tangents,
@@ -99,14 +99,14 @@ CostOfChord(const TPixels &          pixels,
             const LatticePoint &     q,
             const Moments &          replaced,
             bool                     isEdge,
-            const TTeam &            team)
+            const TTile &            tile)
 {
   using region::operator==;
   if (p == q)
   {
     return InfiniteCost;
   }
-  return segmentCost + tangents.GainOf(isEdge ? Moments{} : SumEdge(pixels, p, q, team) - replaced);
+  return segmentCost + tangents.GainOf(isEdge ? Moments{} : SumEdge(pixels, p, q, tile) - replaced);
 }
 
 /** Finds the best polylines from a chain's first node over a subset of its nodes, by dynamic programming. Among equal
@@ -115,7 +115,7 @@ CostOfChord(const TPixels &          pixels,
  * \param costs of the polylines to node 0, 1, ... `edges`
  * \param spans number of chain edges that the last chord of each polyline replaces; not set for node 0
  */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TCost>
 ITK_CUDA_HOST_DEVICE void
 FindBestPolylines(size_t edges, const TCost & costOfChord, double * costs, uint8_t * spans)
@@ -175,7 +175,7 @@ struct MovingNode
 
 /** Returns the first-order gain of a move, or 0 if it is too small. changeOf(j) returns the sums that the region to the
  * left of edge j gains. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE double
 GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction & changeOf)
@@ -197,7 +197,7 @@ GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction
 
 /** Replaces a polyline of edges by a chord from its first node to its last with given sums. The chord gets the smallest
  * number of the replaced edges, which is returned. The caller must add it to the grid. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
 ReplaceByChord(TRound &         round,
@@ -237,7 +237,7 @@ ReplaceByChord(TRound &         round,
 constexpr double GainOnBorder = -1.0;
 
 /** The removal of a node where two edges meet. */
-struct Removal : Bid // Id: ScatterPlace() of the node
+struct Removal : RankedProposal // Id: ScatterPlace() of the node
 {
   uint32_t Nodes[3]; // the node between its neighbours
   Moments  Sums;     // of the chord
@@ -255,10 +255,10 @@ ScatterPlace(const MapView & map, const LatticePoint & place)
 }
 
 /** Computes the removal of a node. Returns whether it has a gain and is possible. */
-ITK_CUDA_AS_ARGUMENTS
-template <typename TRound, typename TTeam>
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE bool
-ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam & team)
+ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile & tile)
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
@@ -274,7 +274,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam 
   }
   const MapEdge first = map.Edges[node.Edges[0]].From(a);
   const MapEdge second = map.Edges[node.Edges[1]].From(i);
-  removal.Sums = SumEdge(round, map.At(a), map.At(b), team);
+  removal.Sums = SumEdge(round, map.At(a), map.At(b), tile);
   const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.Gain =
     (first.IsBorder() ? GainOnBorder : -round.GetSegmentCost()) + round.GainOf(first.Left, first.Right, change);
@@ -288,11 +288,11 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam 
   const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
   const auto         isOwn = [i](const GridEdge & edge) { return edge.Start == i || edge.End == i; };
   return removal.Gain < -MinimumGain && round.Allows(removal.Counts) &&
-         team.All(ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, isOwn, team.GetShare()));
+         tile.All(ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, isOwn, tile.GetShare()));
 }
 
 /** Removes a node. Returns the chord, which the caller must add to the grid. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
 ApplyRemoval(TRound & round, const Removal & removal)
@@ -303,14 +303,14 @@ ApplyRemoval(TRound & round, const Removal & removal)
 }
 
 /** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOfRemoval(const CellLayout & layout,
-                  const MapView &    map,
-                  const Removal &    removal,
-                  const TFunction &  function,
-                  const LaneShare &  share = {})
+ForCellsOfRemoval(const CellLayout &   layout,
+                  const MapView &      map,
+                  const Removal &      removal,
+                  const TFunction &    function,
+                  const StridedRange & share = {})
 {
   return ForCellsOfTriangle(
     layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function, share);
@@ -335,7 +335,7 @@ DescribeNode(const MapView & map, uint32_t i)
 }
 
 /** Returns the changes of the regions' pixel counts by a move; `changeOf` is as for GainOfMove(). */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE CountChanges
 CountMove(const MovingNode & node, const TFunction & changeOf)
@@ -355,14 +355,14 @@ CountMove(const MovingNode & node, const TFunction & changeOf)
 }
 
 /** The move of a node. */
-struct Move : Bid // Id: the node
+struct Move : RankedProposal // Id: the node
 {
   LatticePoint To;
   Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new position
 };
 
 /** Moves a node. The caller must add its edges to the grid. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE void
 ApplyMove(TRound & round, const Move & move)
@@ -379,18 +379,18 @@ ApplyMove(TRound & round, const Move & move)
 }
 
 /** Calls function(cell) for the cells that a move sweeps, until it returns false. */
-ITK_CUDA_AS_ARGUMENTS
+ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOfMove(const CellLayout & layout,
-               const MapView &    map,
-               const Move &       move,
-               const TFunction &  function,
-               const LaneShare &  share = {})
+ForCellsOfMove(const CellLayout &   layout,
+               const MapView &      map,
+               const Move &         move,
+               const TFunction &    function,
+               const StridedRange & share = {})
 {
-  const MapNode &   node = map.Nodes[move.Id];
-  const auto        degree = static_cast<int32_t>(node.Degree);
-  const NestedShare nested(share, degree);
+  const MapNode &          node = map.Nodes[move.Id];
+  const auto               degree = static_cast<int32_t>(node.Degree);
+  const NestedStridedRange nested(share, degree);
   for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
   {
     const LatticePoint far = map.At(map.Edges[node.Edges[j]].GetOther(move.Id));

@@ -59,7 +59,7 @@ private:
 };
 
 /** A proposed change with its gain (a negative number) and an identifier. */
-struct Bid
+struct RankedProposal
 {
   double       Gain{ 0.0 };
   uint32_t     Id{ 0 };
@@ -129,32 +129,33 @@ public:
     return m_Layout;
   }
 
-  /** Returns whether each of the bids wins. forCells(i, function) calls function(cell) for the cells of bid i until it
-   * returns false, and returns whether all calls returned true. */
+  /** Returns whether each of the proposals wins. forCells(i, function) calls function(cell) for the cells of bid i
+   * until it returns false, and returns whether all calls returned true. */
   template <typename TFunction>
   std::vector<uint8_t>
-  Decide(const std::vector<Bid> & bids, const TFunction & forCells, const region::Threads & threads)
+  Decide(const std::vector<RankedProposal> & proposals, const TFunction & forCells, const region::Threads & threads)
   {
-    const auto forBids = [&bids, &threads](const auto & function) {
-      threads.ForRanges(bids.size(), 64, [&](size_t begin, size_t end) {
+    const auto forProposals = [&proposals, &threads](const auto & function) {
+      threads.ForRanges(proposals.size(), 64, [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i)
         {
           function(i);
         }
       });
     };
-    std::vector<uint8_t> wins(bids.size());
-    forBids(
-      [&](size_t i) { forCells(i, [this, key = bids[i].GetKey()](size_t cell) { return this->Claim(cell, key); }); });
-    forBids([&](size_t i) {
+    std::vector<uint8_t> wins(proposals.size());
+    forProposals([&](size_t i) {
+      forCells(i, [this, key = proposals[i].GetKey()](size_t cell) { return this->Reserve(cell, key); });
+    });
+    forProposals([&](size_t i) {
       wins[i] = forCells(i,
-                         [this, key = bids[i].GetKey()](size_t cell) {
+                         [this, key = proposals[i].GetKey()](size_t cell) {
                            return m_Keys[cell].load(std::memory_order_relaxed) == key;
                          })
                   ? 1
                   : 0;
     });
-    forBids([&](size_t i) {
+    forProposals([&](size_t i) {
       forCells(i, [this](size_t cell) {
         m_Keys[cell].store(Free, std::memory_order_relaxed);
         return true;
@@ -171,7 +172,7 @@ private:
 
   /** Reserves a cell: stores the key if it is smaller than the present one. */
   bool
-  Claim(size_t cell, uint64_t key)
+  Reserve(size_t cell, uint64_t key)
   {
     uint64_t present = m_Keys[cell].load(std::memory_order_relaxed);
     while (key < present && !m_Keys[cell].compare_exchange_weak(present, key, std::memory_order_relaxed))

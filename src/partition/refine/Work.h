@@ -16,8 +16,8 @@
 
 namespace itk::cuda::partition
 {
-/** Parallel loops over independent work items on ITK's threads. Results depend neither on the number of threads nor on
- * the order. Tests shuffle the order to verify this. */
+/** Parallel executor over independent work items on ITK's threads. Results depend neither on the number of threads nor
+ * on the order. Tests shuffle the order to verify this. */
 class Work
 {
 public:
@@ -36,7 +36,7 @@ public:
   /** Calls function(i) for i = 0 to count - 1. Each thread takes at least `grain` work items at a time. */
   template <typename TFunction>
   void
-  For(size_t count, size_t grain, const TFunction & function) const
+  ParallelFor(size_t count, size_t grain, const TFunction & function) const
   {
     const std::vector<size_t> order = this->MakeOrder(count);
     m_Threads.ForRanges(count, grain, [&](size_t begin, size_t end) {

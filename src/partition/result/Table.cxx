@@ -58,7 +58,7 @@ MeasureShapes(const LabelMap & map, const Work & work)
 {
   std::vector<LabelShape> shapes(map.Regions.size());
   std::mutex              mutex;
-  work.For(static_cast<size_t>((map.Height - 1) / RowsPerStrip + 1), 1, [&](size_t strip) {
+  work.ParallelFor(static_cast<size_t>((map.Height - 1) / RowsPerStrip + 1), 1, [&](size_t strip) {
     ShapesByLabel ofStrip;
     const int32_t first = static_cast<int32_t>(strip) * RowsPerStrip;
     for (int32_t y = first; y < std::min(first + RowsPerStrip, map.Height); ++y)

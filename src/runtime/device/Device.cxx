@@ -165,7 +165,7 @@ SearchDevices(DeviceList & list)
 const DeviceList *
 CompleteDeviceList(std::string & reason)
 {
-  ClaimProcess();
+  RegisterCudaProcess();
   const std::lock_guard<std::mutex> lock(deviceSearchMutex);
   if (!deviceList)
   {

@@ -21,7 +21,7 @@ GetNumberOfBlocks(size_t blocks)
 }
 
 void
-SharedMemoryGrant::RaiseOn(const void * kernel, int device)
+SharedMemoryOptIn::RaiseOn(const void * kernel, int device)
 {
   cudaFuncAttributes attributes{};
   ITK_CUDA_CALL(cudaFuncGetAttributes(&attributes, kernel));

@@ -27,21 +27,21 @@ MakeGrid(size_t blocks)
   return dim3(GetNumberOfBlocks(blocks));
 }
 
-/** \class SharedMemoryGrant
+/** \class SharedMemoryOptIn
  * \brief Raises the dynamic shared memory limit of one kernel to the maximum of the device.
  *
  * The attribute belongs to the kernel on a device, not to a thread or a stream, so a thread that lowered it would make
  * the launches of other threads fail. It is therefore set once per device, to the maximum. Each launch still requests
  * only the shared memory that it needs. A kernel's launcher keeps the object as a static variable.
  */
-class CudaFilters_EXPORT SharedMemoryGrant
+class CudaFilters_EXPORT SharedMemoryOptIn
 {
 public:
-  constexpr SharedMemoryGrant() = default;
+  constexpr SharedMemoryOptIn() = default;
 
-  SharedMemoryGrant(const SharedMemoryGrant &) = delete;
-  SharedMemoryGrant &
-  operator=(const SharedMemoryGrant &) = delete;
+  SharedMemoryOptIn(const SharedMemoryOptIn &) = delete;
+  SharedMemoryOptIn &
+  operator=(const SharedMemoryOptIn &) = delete;
 
   /** Sets the attribute on the device, which must be the current one. Returns immediately if the attribute has already
    * been set there.

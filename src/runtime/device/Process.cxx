@@ -28,14 +28,14 @@ GetProcessId()
 } // namespace
 
 void
-ClaimProcess()
+RegisterCudaProcess()
 {
   long nobody = 0;
   claimedProcess.compare_exchange_strong(nobody, GetProcessId());
 }
 
 bool
-IsClaimedProcess()
+IsCudaProcess()
 {
   return claimedProcess == GetProcessId();
 }

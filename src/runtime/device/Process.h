@@ -12,11 +12,11 @@ namespace itk::cuda
  * first CUDA call and before any lock of the device components is taken. A forked child may inherit such a lock in the
  * locked state forever, and this record tells it that it must not take the lock. */
 void
-ClaimProcess();
+RegisterCudaProcess();
 
 /** Returns whether this process is the one that uses CUDA. */
 bool
-IsClaimedProcess();
+IsCudaProcess();
 
 /** Returns whether this process was forked from the one that uses CUDA. Every CUDA call fails in such a process,
  * including the calls that release resources. */

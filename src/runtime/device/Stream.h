@@ -120,16 +120,16 @@ private:
 CudaFilters_EXPORT Context
 GetThreadContext(int device);
 
-/** \class OwnersStream
+/** \class ExternalStream
  * \brief A scope in which work is queued on the external stream that comes with an array. The array's device is the
  * current device in this scope.
  */
-class OwnersStream
+class ExternalStream
 {
 public:
   /** \exception CudaError of kind NotUsable if the device cannot be used or the stream is being captured into a CUDA
    * graph */
-  explicit OwnersStream(const CudaDetail::CudaArrayMemory & array)
+  explicit ExternalStream(const CudaDetail::CudaArrayMemory & array)
     : m_Context(Open(array))
     , m_Guard(array.Device)
   {

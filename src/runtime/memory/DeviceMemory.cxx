@@ -439,7 +439,7 @@ GetAvailableDeviceMemory(int device)
 void
 ReleaseUnusedMemory()
 {
-  const std::optional<int> device = IsClaimedProcess() ? FindUsedDevice() : std::nullopt;
+  const std::optional<int> device = IsCudaProcess() ? FindUsedDevice() : std::nullopt;
   if (!device)
   {
     return;

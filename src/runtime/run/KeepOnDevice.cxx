@@ -13,7 +13,7 @@ namespace
 {
 using BackendEnum = CudaFilterBackend::BackendEnum;
 
-thread_local CudaUpdateCall * innermost = nullptr;
+thread_local CudaUpdateScope * innermost = nullptr;
 
 /** Counts the inputs or outputs that are set. */
 ProcessObject::DataObjectPointerArraySizeType
@@ -49,7 +49,7 @@ IsObserved(const ProcessObject & filter, const DataObject & output)
 }
 } // namespace
 
-CudaUpdateCall::CudaUpdateCall(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend)
+CudaUpdateScope::CudaUpdateScope(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend)
   : m_Filter(filter)
   , m_Outer(innermost)
 {
@@ -61,7 +61,7 @@ CudaUpdateCall::CudaUpdateCall(ProcessObject * filter, DataObject * input, const
   innermost = this;
 }
 
-CudaUpdateCall::~CudaUpdateCall()
+CudaUpdateScope::~CudaUpdateScope()
 {
   innermost = m_Outer;
   if (this->HasPixels())
@@ -70,14 +70,14 @@ CudaUpdateCall::~CudaUpdateCall()
   }
 }
 
-CudaUpdateCall *
-CudaUpdateCall::Find(const ProcessObject * filter) noexcept
+CudaUpdateScope *
+CudaUpdateScope::Find(const ProcessObject * filter) noexcept
 {
   return innermost && innermost->m_Filter == filter ? innermost : nullptr;
 }
 
-CudaUpdateCall *
-CudaUpdateCall::FindTaker(const DataObject * output, int device) const
+CudaUpdateScope *
+CudaUpdateScope::FindConsumer(const DataObject * output, int device) const
 {
   // ITK clears the ReleaseDataFlag while the consumer's GenerateData() runs, when observers may ask for the image. The
   // global flag stays set.

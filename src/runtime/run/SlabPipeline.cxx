@@ -20,7 +20,7 @@ namespace
 /** Size of a piece, which is host memory between a callback and the link. A piece is larger only if a single plane is.
  */
 constexpr size_t PieceBytes = size_t{ 16 } << 20;
-constexpr size_t PiecesOfLane = 2; // for each direction, so that one is filled while the other is emptied
+constexpr size_t PiecesOfQueue = 2; // for each direction, so that one is filled while the other is emptied
 
 /** Exception that ends a thread when the run stops. */
 struct Stopped
@@ -43,9 +43,9 @@ GetComponentsAsPixels(CudaImageView view)
   return view;
 }
 
-/** Returns source and destination in the form that the transfers of a lane use. */
-SlabHostEnds
-GetTransferEnds(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
+/** Returns source and destination in the form that the transfers of a queue use. */
+SlabEndpoints
+GetTransferEnds(const SlabEndpoints & ends, const SlabQueueSizes & sizes)
 {
   if (!sizes.HoldsHostPixels)
   {
@@ -54,9 +54,9 @@ GetTransferEnds(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
   return { GetComponentsAsPixels(ends.Input), GetComponentsAsPixels(ends.Output), ends.Source, ends.Sink, ends.Axis };
 }
 
-/** Returns a view of planes of an image of GetTransferEnds() on a lane. */
+/** Returns a view of planes of an image of GetTransferEnds() on a queue. */
 DeviceView
-MakeLaneView(const CudaImageView & shape, unsigned int axis, const SlabLaneSizes & sizes, size_t planes, void * data)
+MakeQueueView(const CudaImageView & shape, unsigned int axis, const SlabQueueSizes & sizes, size_t planes, void * data)
 {
   if (!sizes.HoldsHostPixels)
   {
@@ -75,14 +75,14 @@ MakeLaneView(const CudaImageView & shape, unsigned int axis, const SlabLaneSizes
 }
 
 size_t
-GetLaneViewBytes(const CudaImageView & shape, unsigned int axis, const SlabLaneSizes & sizes, size_t planes)
+GetQueueViewBytes(const CudaImageView & shape, unsigned int axis, const SlabQueueSizes & sizes, size_t planes)
 {
-  return Workspace::GetPieceSize(GetNumberOfBytes(MakeLaneView(shape, axis, sizes, planes, nullptr)));
+  return Workspace::GetPieceSize(GetNumberOfBytes(MakeQueueView(shape, axis, sizes, planes, nullptr)));
 }
 } // namespace
 
 bool
-HaveDenseRows(const SlabHostEnds & ends)
+HaveDenseRows(const SlabEndpoints & ends)
 {
   const auto isDense = [](const CudaImageView & view) {
     return view.Size[0] == 1 || view.Stride[0] == view.NumberOfComponents;
@@ -117,20 +117,20 @@ GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t p
 }
 
 size_t
-GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
+GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes)
 {
   const auto transfer = [&](const CudaImageView & shape, size_t planes) {
     return sizes.HoldsHostPixels ? 0
                                  : Workspace::GetPieceSize(GetTransferWorkspace(
                                      MakePlanesView(shape, ends.Axis, planes, nullptr), sizes.Type));
   };
-  const SlabHostEnds transferred = GetTransferEnds(ends, sizes);
-  return sizes.Slots * GetLaneViewBytes(transferred.Input, ends.Axis, sizes, sizes.Planes) +
-         sizes.Results * GetLaneViewBytes(transferred.Output, ends.Axis, sizes, sizes.ResultPlanes) +
+  const SlabEndpoints transferred = GetTransferEnds(ends, sizes);
+  return sizes.Slots * GetQueueViewBytes(transferred.Input, ends.Axis, sizes, sizes.Planes) +
+         sizes.Results * GetQueueViewBytes(transferred.Output, ends.Axis, sizes, sizes.ResultPlanes) +
          transfer(ends.Input, sizes.Planes) + transfer(ends.Output, sizes.ResultPlanes);
 }
 
-SlabStream::SlabStream(const std::vector<int> & devices, const SlabHostEnds & ends, const SlabLaneSizes & sizes)
+SlabPipeline::SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & ends, const SlabQueueSizes & sizes)
   : m_Sizes(sizes)
   , m_Ends(GetTransferEnds(ends, sizes))
   , m_UpPiece(GetPlanesOfPiece(ends.Input, ends.Axis))
@@ -139,19 +139,19 @@ SlabStream::SlabStream(const std::vector<int> & devices, const SlabHostEnds & en
 {
   for (const int device : devices)
   {
-    this->MakeLane(device);
+    this->MakeQueue(device);
   }
 }
 
-SlabStream::~SlabStream()
+SlabPipeline::~SlabPipeline()
 {
   this->Drain();
 }
 
-/** Returns two if a lane holds at least two results and each of them is a single transfer to page-locked memory that
+/** Returns two if a queue holds at least two results and each of them is a single transfer to page-locked memory that
  * needs no device memory. Otherwise returns one. */
 size_t
-SlabStream::GetDownloadThreads() const
+SlabPipeline::GetDownloadThreads() const
 {
   const bool converts =
     !m_Sizes.HoldsHostPixels && m_Sizes.Results > 0 &&
@@ -160,19 +160,19 @@ SlabStream::GetDownloadThreads() const
 }
 
 const Context &
-SlabStream::GetContext(size_t lane) const
+SlabPipeline::GetContext(size_t queue) const
 {
-  return m_Lanes[lane]->Work;
+  return m_Queues[queue]->Work;
 }
 
 void
-SlabStream::Drain() noexcept
+SlabPipeline::Drain() noexcept
 {
-  for (const auto & lane : m_Lanes)
+  for (const auto & queue : m_Queues)
   {
-    DrainStream(lane->Up);
-    DrainStream(lane->Work);
-    for (const auto & downloads : lane->Down)
+    DrainStream(queue->Up);
+    DrainStream(queue->Work);
+    for (const auto & downloads : queue->Down)
     {
       DrainStream(downloads->Stream);
     }
@@ -180,62 +180,62 @@ SlabStream::Drain() noexcept
 }
 
 void
-SlabStream::MakeLane(int device)
+SlabPipeline::MakeQueue(int device)
 {
   const DeviceGuard guard(device);
-  m_Lanes.push_back(std::make_unique<Lane>(device));
-  Lane &     lane = *m_Lanes.back();
-  const bool sharesHost = m_Sizes.Results > 0;
+  m_Queues.push_back(std::make_unique<Queue>(device));
+  Queue &    queue = *m_Queues.back();
+  const bool isBidirectional = m_Sizes.Results > 0;
   // Source and sink may need the threads of ITK's pool, so helper threads are not kept in this case.
   const bool keepsHelpers = !m_Ends.HasCallbacks();
   for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
   {
-    lane.Down.push_back(std::make_unique<Downloads>(device));
-    Downloads & downloads = *lane.Down.back();
-    downloads.Staging.SetSharesHost(sharesHost);
-    downloads.Staging.SetHelpers(keepsHelpers ? &lane.DownHelpers : nullptr);
+    queue.Down.push_back(std::make_unique<Downloads>(device));
+    Downloads & downloads = *queue.Down.back();
+    downloads.Staging.SetIsBidirectional(isBidirectional);
+    downloads.Staging.SetHelpers(keepsHelpers ? &queue.DownHelpers : nullptr);
     if (!m_HasResultSequences)
     {
-      downloads.Staging.SetTurn([this, &lane, &downloads] { this->AwaitTurn(lane, downloads.Number); });
+      downloads.Staging.SetTurn([this, &queue, &downloads] { this->AwaitTurn(queue, downloads.Number); });
     }
   }
-  for (UploadStaging & staging : lane.UpStaging)
+  for (UploadStaging & staging : queue.UpStaging)
   {
-    staging.GetChunks().SetSharesHost(sharesHost);
+    staging.GetChunks().SetIsBidirectional(isBidirectional);
     staging.GetChunks().SetKeepsSlots(true);
-    staging.GetChunks().SetHelpers(keepsHelpers ? &lane.UpHelpers : nullptr);
+    staging.GetChunks().SetHelpers(keepsHelpers ? &queue.UpHelpers : nullptr);
   }
-  const size_t slotBytes = GetLaneViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
-  const size_t resultBytes = GetLaneViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);
+  const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
+  const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);
   const size_t bytes = m_Sizes.Slots * slotBytes + m_Sizes.Results * resultBytes;
-  lane.Memory = DeviceBuffer(bytes, lane.Work);
-  Workspace memory(lane.Memory.GetPointer(), bytes);
+  queue.Memory = DeviceBuffer(bytes, queue.Work);
+  Workspace memory(queue.Memory.GetPointer(), bytes);
   for (size_t i = 0; i < m_Sizes.Slots; ++i)
   {
-    lane.Slots.push_back(std::make_unique<Slot>());
-    Slot & slot = *lane.Slots.back();
+    queue.Slots.push_back(std::make_unique<Slot>());
+    Slot & slot = *queue.Slots.back();
     slot.Memory = memory.Take(slotBytes);
-    ClearPadding(MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, slot.Memory), lane.Work);
+    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, slot.Memory), queue.Work);
     // The memory is allocated and cleared in the order of the work stream.
-    slot.Released.Record(lane.Work);
+    slot.Released.Record(queue.Work);
   }
   for (size_t i = 0; i < m_Sizes.Results; ++i)
   {
-    lane.Results.push_back(std::make_unique<Result>());
-    lane.Results.back()->View =
-      MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes, memory.Take(resultBytes));
-    ClearPadding(lane.Results.back()->View,
-                 lane.Work); // kernels load these bytes together with the last pixels of a row
+    queue.Results.push_back(std::make_unique<Result>());
+    queue.Results.back()->View =
+      MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes, memory.Take(resultBytes));
+    ClearPadding(queue.Results.back()->View,
+                 queue.Work); // kernels load these bytes together with the last pixels of a row
   }
   if (m_Ends.HasCallbacks())
   {
-    lane.UpMemory.resize(PiecesOfLane);
-    lane.DownMemory.resize(m_Sizes.Results == 0 ? 0 : PiecesOfLane);
-    for (auto & piece : lane.UpMemory)
+    queue.UpMemory.resize(PiecesOfQueue);
+    queue.DownMemory.resize(m_Sizes.Results == 0 ? 0 : PiecesOfQueue);
+    for (auto & piece : queue.UpMemory)
     {
       piece.resize(m_UpPiece * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis));
     }
-    for (auto & piece : lane.DownMemory)
+    for (auto & piece : queue.DownMemory)
     {
       piece.resize(m_DownPiece * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis));
     }
@@ -243,7 +243,7 @@ SlabStream::MakeLane(int device)
 }
 
 void
-SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
+SlabPipeline::Reset(const std::vector<InputSlab> & loads, SlabKernel & work)
 {
   m_Loads = loads;
   m_Work = &work;
@@ -252,36 +252,36 @@ SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
   m_Stop = false;
   m_Error = nullptr;
-  for (const SlabLoad & load : loads)
+  for (const InputSlab & load : loads)
   {
     m_ResultPlanesLeft += load.HasResult ? load.Planes : 0;
     m_PlanesToMove += load.Planes * (load.HasResult ? 2 : 1);
   }
-  for (size_t load = 0; load < m_Lanes.size() * m_Sizes.Slots; ++load)
+  for (size_t load = 0; load < m_Queues.size() * m_Sizes.Slots; ++load)
   {
     this->GetSlot(load).NextLoad = load;
   }
-  for (const auto & lane : m_Lanes)
+  for (const auto & queue : m_Queues)
   {
-    lane->ResultsQueued = lane->DownloadsQueued = lane->DownloadsDone = 0;
-    lane->DownSequence.reset();
-    lane->Filled.clear();
-    lane->Ready.clear();
-    lane->FreeUp.clear();
-    lane->FreeDown.clear();
-    for (auto & memory : lane->UpMemory)
+    queue->ResultsQueued = queue->DownloadsQueued = queue->DownloadsDone = 0;
+    queue->DownSequence.reset();
+    queue->Filled.clear();
+    queue->Ready.clear();
+    queue->FreeUp.clear();
+    queue->FreeDown.clear();
+    for (auto & memory : queue->UpMemory)
     {
-      lane->FreeUp.push_back(&memory);
+      queue->FreeUp.push_back(&memory);
     }
-    for (auto & memory : lane->DownMemory)
+    for (auto & memory : queue->DownMemory)
     {
-      lane->FreeDown.push_back(&memory);
+      queue->FreeDown.push_back(&memory);
     }
   }
 }
 
 void
-SlabStream::Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std::function<void(float)> & progress)
+SlabPipeline::Run(const std::vector<InputSlab> & loads, SlabKernel & work, const std::function<void(float)> & progress)
 {
   this->Reset(loads, work);
   this->MakeResultSequences();
@@ -289,12 +289,12 @@ SlabStream::Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std:
   try
   {
     threads.emplace_back([this] { this->Guard([&] { this->QueueWork(); }); });
-    for (size_t lane = 0; lane < m_Lanes.size(); ++lane)
+    for (size_t queue = 0; queue < m_Queues.size(); ++queue)
     {
-      threads.emplace_back([this, lane] { this->Guard([&] { this->UploadLoads(lane); }); });
-      for (size_t i = 0; i < m_Lanes[lane]->Down.size(); ++i)
+      threads.emplace_back([this, queue] { this->Guard([&] { this->UploadLoads(queue); }); });
+      for (size_t i = 0; i < m_Queues[queue]->Down.size(); ++i)
       {
-        threads.emplace_back([this, lane, i] { this->Guard([&] { this->DownloadResults(lane, i); }); });
+        threads.emplace_back([this, queue, i] { this->Guard([&] { this->DownloadResults(queue, i); }); });
       }
     }
     m_Ends.HasCallbacks() ? this->ServeCallbacks(progress) : this->WaitForThreads(progress);
@@ -316,7 +316,7 @@ SlabStream::Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std:
 
 template <typename TFunction>
 void
-SlabStream::Guard(const TFunction & function) noexcept
+SlabPipeline::Guard(const TFunction & function) noexcept
 {
   try
   {
@@ -333,13 +333,13 @@ SlabStream::Guard(const TFunction & function) noexcept
 }
 
 void
-SlabStream::Stop(std::exception_ptr error)
+SlabPipeline::Stop(std::exception_ptr error)
 {
-  for (const auto & lane : m_Lanes)
+  for (const auto & queue : m_Queues)
   {
-    if (lane->DownSequence)
+    if (queue->DownSequence)
     {
-      lane->DownSequence->Cancel();
+      queue->DownSequence->Cancel();
     }
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
@@ -353,7 +353,7 @@ SlabStream::Stop(std::exception_ptr error)
 
 template <typename TCondition>
 void
-SlabStream::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition)
+SlabPipeline::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition)
 {
   m_Changed.wait(lock, [&] { return m_Stop || condition(); });
   if (m_Stop)
@@ -363,7 +363,7 @@ SlabStream::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & co
 }
 
 bool
-SlabStream::IsDone() const
+SlabPipeline::IsDone() const
 {
   return m_Arrived == m_Loads.size() && m_ResultPlanesLeft == 0;
 }
@@ -371,14 +371,14 @@ SlabStream::IsDone() const
 // The upload thread
 
 /** \class LoadSequence
- * \brief The loads of a lane as uploads that follow each other without a gap.
+ * \brief The loads of a queue as uploads that follow each other without a gap.
  */
-class SlabStream::LoadSequence : public UploadSequence
+class SlabPipeline::LoadSequence : public UploadSequence
 {
 public:
-  LoadSequence(SlabStream & stream, size_t lane)
+  LoadSequence(SlabPipeline & stream, size_t queue)
     : m_Stream(stream)
-    , m_Lane(lane)
+    , m_Queue(queue)
   {}
 
   /** Returns whether the loads can be a sequence. All loads have the same layout, so it suffices to check the first
@@ -393,27 +393,27 @@ public:
   void
   Upload()
   {
-    this->Run(this->GetNumberOfLoads(), m_Stream.m_Lanes[m_Lane]->UpStaging.front().GetChunks());
+    this->Run(this->GetNumberOfLoads(), m_Stream.m_Queues[m_Queue]->UpStaging.front().GetChunks());
   }
 
 private:
   size_t
   GetNumberOfLoads() const
   {
-    const size_t lanes = m_Stream.m_Lanes.size();
-    return (m_Stream.m_Loads.size() + lanes - 1 - m_Lane) / lanes;
+    const size_t queues = m_Stream.m_Queues.size();
+    return (m_Stream.m_Loads.size() + queues - 1 - m_Queue) / queues;
   }
 
   size_t
   GetLoad(size_t index) const
   {
-    return m_Lane + index * m_Stream.m_Lanes.size();
+    return m_Queue + index * m_Stream.m_Queues.size();
   }
 
   CudaImageView
   GetHost(size_t index) const override
   {
-    const SlabLoad & planes = m_Stream.m_Loads[this->GetLoad(index)];
+    const InputSlab & planes = m_Stream.m_Loads[this->GetLoad(index)];
     return GetPlanes(m_Stream.m_Ends.Input, m_Stream.m_Ends.Axis, planes.FirstPlane, planes.Planes);
   }
 
@@ -435,7 +435,7 @@ private:
   {
     const size_t load = this->GetLoad(index);
     m_Stream.CountUploaded(m_Stream.m_Loads[load].Planes);
-    m_Stream.MarkUploaded(*m_Stream.m_Lanes[m_Lane], load);
+    m_Stream.MarkUploaded(*m_Stream.m_Queues[m_Queue], load);
   }
 
   void
@@ -444,58 +444,58 @@ private:
     m_Stream.Guard([&error] { std::rethrow_exception(error); });
   }
 
-  SlabStream & m_Stream;
-  const size_t m_Lane;
+  SlabPipeline & m_Stream;
+  const size_t   m_Queue;
 };
 
 void
-SlabStream::UploadLoads(size_t laneIndex)
+SlabPipeline::UploadLoads(size_t queueIndex)
 {
-  Lane &            lane = *m_Lanes[laneIndex];
-  const DeviceGuard guard(lane.Up.GetDevice());
-  LoadSequence      sequence(*this, laneIndex);
+  Queue &           queue = *m_Queues[queueIndex];
+  const DeviceGuard guard(queue.Up.GetDevice());
+  LoadSequence      sequence(*this, queueIndex);
   if (sequence.IsPossible())
   {
     sequence.Upload();
-    lane.UpStaging.front().MarkSent();
+    queue.UpStaging.front().MarkSent();
     return;
   }
-  for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
+  for (size_t load = queueIndex; load < m_Loads.size(); load += m_Queues.size())
   {
-    this->UploadPlanes(lane, this->TakeSlot(load), load);
-    this->MarkUploaded(lane, load);
+    this->UploadPlanes(queue, this->TakeSlot(load), load);
+    this->MarkUploaded(queue, load);
   }
 }
 
 DeviceView
-SlabStream::MakeLoadView(size_t load, void * memory) const
+SlabPipeline::MakeLoadView(size_t load, void * memory) const
 {
-  return MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Loads[load].Planes, memory);
+  return MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Loads[load].Planes, memory);
 }
 
-SlabStream::Slot &
-SlabStream::GetSlot(size_t load)
+SlabPipeline::Slot &
+SlabPipeline::GetSlot(size_t load)
 {
-  Lane & lane = *m_Lanes[load % m_Lanes.size()];
-  return *lane.Slots[load / m_Lanes.size() % lane.Slots.size()];
+  Queue & queue = *m_Queues[load % m_Queues.size()];
+  return *queue.Slots[load / m_Queues.size() % queue.Slots.size()];
 }
 
 /** Blocks until the load has its slot. The first thread that asks takes the slot after the previous load has left it.
  * The slot knows its next load, because a thread that runs ahead must not take the slot of a load that another thread
  * is about to upload. The upload stream waits for the work that used the slot before. */
-SlabStream::Slot &
-SlabStream::TakeSlot(size_t load)
+SlabPipeline::Slot &
+SlabPipeline::TakeSlot(size_t load)
 {
   Slot &                       slot = this->GetSlot(load);
   std::unique_lock<std::mutex> lock(m_Mutex);
   this->WaitUntil(lock, [&] { return (slot.IsTaken ? slot.Load : slot.NextLoad) == load; });
   if (!slot.IsTaken)
   {
-    const Lane & lane = *m_Lanes[load % m_Lanes.size()];
-    slot.Released.MakeWait(lane.Up);
+    const Queue & queue = *m_Queues[load % m_Queues.size()];
+    slot.Released.MakeWait(queue.Up);
     slot.View = this->MakeLoadView(load, slot.Memory);
     slot.Load = load;
-    slot.NextLoad = load + m_Lanes.size() * lane.Slots.size();
+    slot.NextLoad = load + m_Queues.size() * queue.Slots.size();
     slot.IsUploaded = false;
     slot.IsTaken = true;
   }
@@ -503,17 +503,17 @@ SlabStream::TakeSlot(size_t load)
 }
 
 void
-SlabStream::MarkUploaded(Lane & lane, size_t load)
+SlabPipeline::MarkUploaded(Queue & queue, size_t load)
 {
   Slot & slot = this->GetSlot(load);
-  slot.Uploaded.Record(lane.Up);
+  slot.Uploaded.Record(queue.Up);
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsUploaded = true;
   m_Changed.notify_all();
 }
 
 void
-SlabStream::CountUploaded(size_t planes)
+SlabPipeline::CountUploaded(size_t planes)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   m_BytesUp += planes * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis);
@@ -525,10 +525,10 @@ SlabStream::CountUploaded(size_t planes)
  * Small uploads alternate between two stagings, and the memory is returned before the next upload but one, so that a
  * run holds the memory of two uploads however many slots it has. */
 void
-SlabStream::UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes)
+SlabPipeline::UploadTo(Queue & queue, const CudaImageView & host, const DeviceView & planes)
 {
   const bool      isLarge = host.GetNumberOfBytes() > TransferLayout::LargestSmallSize;
-  UploadStaging & staging = lane.UpStaging[isLarge ? 0 : lane.NumberOfUploads++ % lane.UpStaging.size()];
+  UploadStaging & staging = queue.UpStaging[isLarge ? 0 : queue.NumberOfUploads++ % queue.UpStaging.size()];
   if (!isLarge)
   {
     staging.Release();
@@ -538,12 +538,12 @@ SlabStream::UploadTo(Lane & lane, const CudaImageView & host, const DeviceView &
 }
 
 void
-SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
+SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t load)
 {
-  const SlabLoad & planes = m_Loads[load];
+  const InputSlab & planes = m_Loads[load];
   if (!m_Ends.HasCallbacks())
   {
-    this->UploadTo(lane, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View);
+    this->UploadTo(queue, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View);
     this->CountUploaded(planes.Planes);
     return;
   }
@@ -552,17 +552,17 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
     Piece piece;
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
-      this->WaitUntil(lock, [&] { return !lane.Filled.empty(); });
-      piece = lane.Filled.front();
-      lane.Filled.pop_front();
+      this->WaitUntil(lock, [&] { return !queue.Filled.empty(); });
+      piece = queue.Filled.front();
+      queue.Filled.pop_front();
     }
-    this->UploadTo(lane,
+    this->UploadTo(queue,
                    MakePlanesView(m_Ends.Input, m_Ends.Axis, piece.Planes, piece.Memory->data()),
                    GetSlabPlanes(slot.View, m_Ends.Axis, first, piece.Planes));
     first += piece.Planes;
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);
-      lane.FreeUp.push_back(piece.Memory);
+      queue.FreeUp.push_back(piece.Memory);
     }
     this->CountUploaded(piece.Planes);
   }
@@ -573,20 +573,20 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
 /** Queues the work. Loads arrive in their order, and results are queued as soon as all loads that they need have
  * arrived. */
 void
-SlabStream::QueueWork()
+SlabPipeline::QueueWork()
 {
   Slot *   slot = nullptr;
   Result * result = nullptr;
   while (this->WaitForWork(slot, result))
   {
-    const DeviceGuard guard(m_Lanes[slot->Load % m_Lanes.size()]->Work.GetDevice());
+    const DeviceGuard guard(m_Queues[slot->Load % m_Queues.size()]->Work.GetDevice());
     result ? this->Compute(*slot, *result) : this->Arrive(*slot);
   }
 }
 
 /** Blocks until a result can be queued or a load has been uploaded. Returns false if everything is queued. */
 bool
-SlabStream::WaitForWork(Slot *& slot, Result *& result)
+SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
   this->WaitUntil(lock, [&] {
@@ -597,8 +597,8 @@ SlabStream::WaitForWork(Slot *& slot, Result *& result)
   return slot;
 }
 
-SlabStream::Slot *
-SlabStream::FindUploaded()
+SlabPipeline::Slot *
+SlabPipeline::FindUploaded()
 {
   if (m_Arrived == m_Loads.size())
   {
@@ -609,8 +609,8 @@ SlabStream::FindUploaded()
 }
 
 /** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
-SlabStream::Result *
-SlabStream::TakeReady()
+SlabPipeline::Result *
+SlabPipeline::TakeReady()
 {
   while (m_NextCompute < m_Loads.size() && !m_Loads[m_NextCompute].HasResult)
   {
@@ -621,8 +621,8 @@ SlabStream::TakeReady()
     return nullptr;
   }
   const size_t load = m_NextCompute;
-  Lane &       lane = *m_Lanes[load % m_Lanes.size()];
-  Result &     result = *lane.Results[lane.ResultsQueued % lane.Results.size()];
+  Queue &      queue = *m_Queues[load % m_Queues.size()];
+  Result &     result = *queue.Results[queue.ResultsQueued % queue.Results.size()];
   if (result.IsTaken)
   {
     return nullptr;
@@ -632,8 +632,8 @@ SlabStream::TakeReady()
   result.Load = load;
   result.FirstPlane = m_NextComputePlane;
   const size_t planes = std::min(m_Sizes.ResultPlanes, m_Loads[load].Planes - m_NextComputePlane);
-  result.View = MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result.View.Data);
-  ++lane.ResultsQueued;
+  result.View = MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result.View.Data);
+  ++queue.ResultsQueued;
   m_NextComputePlane += planes;
   if (m_NextComputePlane == m_Loads[load].Planes)
   {
@@ -644,16 +644,16 @@ SlabStream::TakeReady()
 }
 
 void
-SlabStream::Arrive(Slot & slot)
+SlabPipeline::Arrive(Slot & slot)
 {
-  const size_t laneIndex = slot.Load % m_Lanes.size();
-  Lane &       lane = *m_Lanes[laneIndex];
-  slot.Uploaded.MakeWait(lane.Work);
-  m_Work->Arrive(slot.Load, laneIndex, slot.View);
+  const size_t queueIndex = slot.Load % m_Queues.size();
+  Queue &      queue = *m_Queues[queueIndex];
+  slot.Uploaded.MakeWait(queue.Work);
+  m_Work->Arrive(slot.Load, queueIndex, slot.View);
   const bool isReleased = !m_Loads[slot.Load].HasResult;
   if (isReleased)
   {
-    slot.Released.Record(lane.Work);
+    slot.Released.Record(queue.Work);
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsTaken = !isReleased;
@@ -662,42 +662,42 @@ SlabStream::Arrive(Slot & slot)
 }
 
 void
-SlabStream::Compute(Slot & slot, Result & result)
+SlabPipeline::Compute(Slot & slot, Result & result)
 {
-  const size_t laneIndex = result.Load % m_Lanes.size();
-  Lane &       lane = *m_Lanes[laneIndex];
+  const size_t queueIndex = result.Load % m_Queues.size();
+  Queue &      queue = *m_Queues[queueIndex];
   const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Loads[result.Load].Planes;
-  m_Work->Compute(result.Load, laneIndex, slot.View, result.FirstPlane, result.View);
+  m_Work->Compute(result.Load, queueIndex, slot.View, result.FirstPlane, result.View);
   if (isLast)
   {
-    slot.Released.Record(lane.Work);
+    slot.Released.Record(queue.Work);
   }
-  result.Computed.Record(lane.Work);
+  result.Computed.Record(queue.Work);
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     slot.IsTaken = !isLast;
     result.IsComputed = true;
     m_Changed.notify_all();
   }
-  if (lane.DownSequence)
+  if (queue.DownSequence)
   {
-    lane.DownSequence->MarkReady();
+    queue.DownSequence->MarkReady();
   }
 }
 
 // The download threads
 
 /** \class ResultSequence
- * \brief The results of a lane as downloads that follow each other without a gap.
+ * \brief The results of a queue as downloads that follow each other without a gap.
  */
-class SlabStream::ResultSequence : public DownloadSequence
+class SlabPipeline::ResultSequence : public DownloadSequence
 {
 public:
-  ResultSequence(SlabStream & stream, size_t lane)
+  ResultSequence(SlabPipeline & stream, size_t queue)
     : m_Stream(stream)
-    , m_Lane(*stream.m_Lanes[lane])
+    , m_Queue(*stream.m_Queues[queue])
   {
-    for (size_t load = lane; load < stream.m_Loads.size(); load += stream.m_Lanes.size())
+    for (size_t load = queue; load < stream.m_Loads.size(); load += stream.m_Queues.size())
     {
       const size_t planes = stream.m_Loads[load].HasResult ? stream.m_Loads[load].Planes : 0;
       for (size_t first = 0; first < planes; first += stream.m_Sizes.ResultPlanes)
@@ -718,7 +718,7 @@ private:
   Result &
   GetResult(size_t index) const
   {
-    return *m_Lane.Results[index % m_Lane.Results.size()];
+    return *m_Queue.Results[index % m_Queue.Results.size()];
   }
 
   size_t
@@ -746,13 +746,13 @@ private:
   void
   Open(size_t index) override
   {
-    this->GetResult(index).Computed.MakeWait(m_Lane.Down.front()->Stream);
+    this->GetResult(index).Computed.MakeWait(m_Queue.Down.front()->Stream);
   }
 
   void
   MarkDone(size_t index) override
   {
-    m_Stream.MarkDownloaded(m_Lane, this->GetResult(index));
+    m_Stream.MarkDownloaded(m_Queue, this->GetResult(index));
   }
 
   void
@@ -761,48 +761,48 @@ private:
     m_Stream.Guard([&error] { std::rethrow_exception(error); });
   }
 
-  SlabStream &      m_Stream;
-  Lane &            m_Lane;
+  SlabPipeline &    m_Stream;
+  Queue &           m_Queue;
   std::vector<Part> m_Parts;
 };
 
 void
-SlabStream::MakeResultSequences()
+SlabPipeline::MakeResultSequences()
 {
-  for (size_t lane = 0; m_HasResultSequences && lane < m_Lanes.size(); ++lane)
+  for (size_t queue = 0; m_HasResultSequences && queue < m_Queues.size(); ++queue)
   {
-    m_Lanes[lane]->DownSequence = std::make_unique<ResultSequence>(*this, lane);
+    m_Queues[queue]->DownSequence = std::make_unique<ResultSequence>(*this, queue);
   }
 }
 
 void
-SlabStream::DownloadResults(size_t laneIndex, size_t thread)
+SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
 {
-  Lane &            lane = *m_Lanes[laneIndex];
-  Downloads &       downloads = *lane.Down[thread];
+  Queue &           queue = *m_Queues[queueIndex];
+  Downloads &       downloads = *queue.Down[thread];
   const DeviceGuard guard(downloads.Stream.GetDevice());
-  if (lane.DownSequence)
+  if (queue.DownSequence)
   {
-    lane.DownSequence->Run(downloads.Staging);
+    queue.DownSequence->Run(downloads.Staging);
     return;
   }
-  size_t number = 0; // number of the result on the lane
-  for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
+  size_t number = 0; // number of the result on the queue
+  for (size_t load = queueIndex; load < m_Loads.size(); load += m_Queues.size())
   {
     for (size_t first = 0; m_Loads[load].HasResult && first < m_Loads[load].Planes; first += m_Sizes.ResultPlanes)
     {
-      Result & result = *lane.Results[number % lane.Results.size()];
-      if (number % lane.Down.size() == thread)
+      Result & result = *queue.Results[number % queue.Results.size()];
+      if (number % queue.Down.size() == thread)
       {
         {
           std::unique_lock<std::mutex> lock(m_Mutex);
           this->WaitUntil(lock, [&] {
-            return lane.DownloadsQueued == number && result.IsTaken && result.IsComputed && result.Load == load &&
+            return queue.DownloadsQueued == number && result.IsTaken && result.IsComputed && result.Load == load &&
                    result.FirstPlane == first;
           });
           downloads.Number = number;
         }
-        this->DownloadResult(lane, downloads, result);
+        this->DownloadResult(queue, downloads, result);
       }
       ++number;
     }
@@ -810,16 +810,16 @@ SlabStream::DownloadResults(size_t laneIndex, size_t thread)
 }
 
 void
-SlabStream::DownloadResult(Lane & lane, Downloads & downloads, Result & result)
+SlabPipeline::DownloadResult(Queue & queue, Downloads & downloads, Result & result)
 {
   result.Computed.MakeWait(downloads.Stream);
-  this->DownloadPlanes(lane, downloads, result);
-  this->MarkDownloaded(lane, result);
+  this->DownloadPlanes(queue, downloads, result);
+  this->MarkDownloaded(queue, result);
 }
 
 /** Counts downloaded planes. The caller holds the mutex. */
 void
-SlabStream::CountDownloaded(size_t planes)
+SlabPipeline::CountDownloaded(size_t planes)
 {
   m_BytesDown += planes * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis);
   m_PlanesMoved += planes;
@@ -827,7 +827,7 @@ SlabStream::CountDownloaded(size_t planes)
 }
 
 void
-SlabStream::MarkDownloaded(Lane & lane, Result & result)
+SlabPipeline::MarkDownloaded(Queue & queue, Result & result)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   if (!m_Ends.HasCallbacks())
@@ -837,23 +837,23 @@ SlabStream::MarkDownloaded(Lane & lane, Result & result)
     m_ResultPlanesLeft -= planes;
   }
   result.IsTaken = false;
-  ++lane.DownloadsDone;
+  ++queue.DownloadsDone;
   m_Changed.notify_all();
 }
 
 /** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it repeatedly.
  */
 void
-SlabStream::AwaitTurn(Lane & lane, size_t number)
+SlabPipeline::AwaitTurn(Queue & queue, size_t number)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
-  lane.DownloadsQueued = std::max(lane.DownloadsQueued, number + 1);
+  queue.DownloadsQueued = std::max(queue.DownloadsQueued, number + 1);
   m_Changed.notify_all();
-  this->WaitUntil(lock, [&] { return lane.DownloadsDone == number; });
+  this->WaitUntil(lock, [&] { return queue.DownloadsDone == number; });
 }
 
 void
-SlabStream::DownloadPlanes(Lane & lane, Downloads & downloads, const Result & result)
+SlabPipeline::DownloadPlanes(Queue & queue, Downloads & downloads, const Result & result)
 {
   const size_t planes = result.View.Size[m_Ends.Axis];
   if (!m_Ends.HasCallbacks())
@@ -867,16 +867,16 @@ SlabStream::DownloadPlanes(Lane & lane, Downloads & downloads, const Result & re
     Piece piece{ result.Load, result.FirstPlane + first, std::min(m_DownPiece, planes - first), nullptr };
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
-      this->WaitUntil(lock, [&] { return !lane.FreeDown.empty(); });
-      piece.Memory = lane.FreeDown.back();
-      lane.FreeDown.pop_back();
+      this->WaitUntil(lock, [&] { return !queue.FreeDown.empty(); });
+      piece.Memory = queue.FreeDown.back();
+      queue.FreeDown.pop_back();
     }
     Download(GetSlabPlanes(result.View, m_Ends.Axis, first, piece.Planes),
              MakePlanesView(m_Ends.Output, m_Ends.Axis, piece.Planes, piece.Memory->data()),
              downloads.Staging,
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    lane.Ready.push_back(piece);
+    queue.Ready.push_back(piece);
     this->CountDownloaded(piece.Planes);
   }
 }
@@ -884,7 +884,7 @@ SlabStream::DownloadPlanes(Lane & lane, Downloads & downloads, const Result & re
 // The calling thread
 
 void
-SlabStream::Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress)
+SlabPipeline::Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress)
 {
   m_PlanesReported = m_PlanesMoved;
   const float done = static_cast<float>(m_PlanesMoved) / static_cast<float>(m_PlanesToMove);
@@ -897,7 +897,7 @@ SlabStream::Report(std::unique_lock<std::mutex> & lock, const std::function<void
 }
 
 void
-SlabStream::WaitForThreads(const std::function<void(float)> & progress)
+SlabPipeline::WaitForThreads(const std::function<void(float)> & progress)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
   while (!m_Stop && (!this->IsDone() || m_PlanesReported < m_PlanesMoved))
@@ -912,24 +912,24 @@ SlabStream::WaitForThreads(const std::function<void(float)> & progress)
 
 /** Lets the source fill the next piece if there is a free buffer. Returns whether it did. */
 bool
-SlabStream::FillPiece()
+SlabPipeline::FillPiece()
 {
-  Piece  piece;
-  Lane * lane = nullptr;
+  Piece   piece;
+  Queue * queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     if (m_NextFillLoad >= m_Loads.size())
     {
       return false;
     }
-    lane = m_Lanes[m_NextFillLoad % m_Lanes.size()].get();
-    if (m_Stop || lane->FreeUp.empty())
+    queue = m_Queues[m_NextFillLoad % m_Queues.size()].get();
+    if (m_Stop || queue->FreeUp.empty())
     {
       return false;
     }
     const size_t planes = m_Loads[m_NextFillLoad].Planes;
-    piece = { m_NextFillLoad, m_NextFillPlane, std::min(m_UpPiece, planes - m_NextFillPlane), lane->FreeUp.back() };
-    lane->FreeUp.pop_back();
+    piece = { m_NextFillLoad, m_NextFillPlane, std::min(m_UpPiece, planes - m_NextFillPlane), queue->FreeUp.back() };
+    queue->FreeUp.pop_back();
     m_NextFillPlane += piece.Planes;
     if (m_NextFillPlane == planes)
     {
@@ -939,17 +939,17 @@ SlabStream::FillPiece()
   }
   m_Ends.Source(m_Loads[piece.Load].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  lane->Filled.push_back(piece);
+  queue->Filled.push_back(piece);
   m_Changed.notify_all();
   return true;
 }
 
 /** Passes the next piece to the sink if it is ready. Returns whether it did. */
 bool
-SlabStream::EmptyPiece()
+SlabPipeline::EmptyPiece()
 {
-  Piece  piece;
-  Lane * lane = nullptr;
+  Piece   piece;
+  Queue * queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     while (m_NextSinkLoad < m_Loads.size() && !m_Loads[m_NextSinkLoad].HasResult)
@@ -960,18 +960,18 @@ SlabStream::EmptyPiece()
     {
       return false;
     }
-    lane = m_Lanes[m_NextSinkLoad % m_Lanes.size()].get();
-    if (lane->Ready.empty())
+    queue = m_Queues[m_NextSinkLoad % m_Queues.size()].get();
+    if (queue->Ready.empty())
     {
       return false;
     }
-    piece = lane->Ready.front();
-    lane->Ready.pop_front();
+    piece = queue->Ready.front();
+    queue->Ready.pop_front();
     m_NextSinkPlane += piece.Planes;
   }
   m_Ends.Sink(m_Loads[piece.Load].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  lane->FreeDown.push_back(piece.Memory);
+  queue->FreeDown.push_back(piece.Memory);
   if (m_NextSinkPlane == m_Loads[piece.Load].Planes)
   {
     ++m_NextSinkLoad;
@@ -983,10 +983,10 @@ SlabStream::EmptyPiece()
 }
 
 void
-SlabStream::ServeCallbacks(const std::function<void(float)> & progress)
+SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
 {
   const auto canFill = [&] {
-    return m_NextFillLoad < m_Loads.size() && !m_Lanes[m_NextFillLoad % m_Lanes.size()]->FreeUp.empty();
+    return m_NextFillLoad < m_Loads.size() && !m_Queues[m_NextFillLoad % m_Queues.size()]->FreeUp.empty();
   };
   const auto canEmpty = [&] {
     size_t load = m_NextSinkLoad;
@@ -994,7 +994,7 @@ SlabStream::ServeCallbacks(const std::function<void(float)> & progress)
     {
       ++load;
     }
-    return load < m_Loads.size() && !m_Lanes[load % m_Lanes.size()]->Ready.empty();
+    return load < m_Loads.size() && !m_Queues[load % m_Queues.size()]->Ready.empty();
   };
   for (;;)
   {

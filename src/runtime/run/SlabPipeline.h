@@ -30,7 +30,7 @@
 namespace itk::cuda
 {
 /** A group of planes that are uploaded together, and whether a result is computed from them. */
-struct SlabLoad
+struct InputSlab
 {
   size_t FirstPlane{ 0 };
   size_t Planes{ 0 };
@@ -38,29 +38,29 @@ struct SlabLoad
   bool   HasResult{ true }; // if false, the load only serves the results of other loads
 };
 
-/** \class SlabWork
- * \brief The algorithm's work on the planes. Its functions queue work on the stream of a lane. They are called from
- * several threads, but only one call is made at a time. The lane's device is the current one.
+/** \class SlabKernel
+ * \brief The algorithm's work on the planes. Its functions queue work on the stream of a queue. They are called from
+ * several threads, but only one call is made at a time. The queue's device is the current one.
  */
-class SlabWork
+class SlabKernel
 {
 public:
-  virtual ~SlabWork() = default;
+  virtual ~SlabKernel() = default;
 
   /** Called after the upload of a load, in the order of the loads. */
   virtual void
-  Arrive(size_t load, size_t lane, const DeviceView & planes) = 0;
+  Arrive(size_t load, size_t queue, const DeviceView & planes) = 0;
 
   /** Called after all loads that the result needs have arrived, in the order of the loads, once for each part of the
    * load's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
    * single part. */
   virtual void
-  Compute(size_t load, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
+  Compute(size_t load, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
 };
 
 /** The source and destination of the planes, which are either host images with data or callbacks for source and sink.
  */
-struct SlabHostEnds
+struct SlabEndpoints
 {
   CudaImageView  Input;
   CudaImageView  Output;
@@ -75,8 +75,8 @@ struct SlabHostEnds
   }
 };
 
-/** The memory that a run keeps on each lane. */
-struct SlabLaneSizes
+/** The memory that a run keeps on each queue. */
+struct SlabQueueSizes
 {
   size_t            Planes{ 0 };       // maximum number of planes of a slab
   size_t            Slots{ 0 };        // slots for loads
@@ -92,55 +92,55 @@ struct SlabLaneSizes
 DeviceView
 MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type, void * data);
 
-/** Returns whether the rows of source and destination are dense, as SlabLaneSizes::HoldsHostPixels requires. */
+/** Returns whether the rows of source and destination are dense, as SlabQueueSizes::HoldsHostPixels requires. */
 bool
-HaveDenseRows(const SlabHostEnds & ends);
+HaveDenseRows(const SlabEndpoints & ends);
 
 /** Returns a view of planes [first, first + planes). */
 DeviceView
 GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t planes);
 
-/** Returns the bytes of device memory that a lane uses, including the memory that its transfers allocate. */
+/** Returns the bytes of device memory that a queue uses, including the memory that its transfers allocate. */
 size_t
-GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes);
+GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes);
 
-/** \class SlabStream
- * \brief Lanes with their memory, through which loads are pipelined.
+/** \class SlabPipeline
+ * \brief Queues with their memory, through which loads are pipelined.
  *
- * A lane is a logical device, which consists of a device and its streams for each direction of the link and for the
- * work. Load i goes through lane i modulo the number of lanes. Each lane has threads that move planes, one thread
- * queues the work of all lanes, and only the calling thread calls source, sink and progress. Loads from ordinary memory
- * form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is page-locked,
- * two threads download them alternately, so that the copies of one result are running while the other thread waits for
- * its own.
+ * A queue is a logical device, which consists of a device and its streams for each direction of the link and for the
+ * work. Load i goes through queue i modulo the number of queues. Each queue has threads that move planes, one thread
+ * queues the work of all queues, and only the calling thread calls source, sink and progress. Loads from ordinary
+ * memory form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is
+ * page-locked, two threads download them alternately, so that the copies of one result are running while the other
+ * thread waits for its own.
  */
-class CudaFilters_EXPORT SlabStream
+class CudaFilters_EXPORT SlabPipeline
 {
 public:
   /** \exception CudaError */
-  SlabStream(const std::vector<int> & devices, const SlabHostEnds & ends, const SlabLaneSizes & sizes);
+  SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & ends, const SlabQueueSizes & sizes);
 
   /** Waits for all work. */
-  ~SlabStream();
+  ~SlabPipeline();
 
-  SlabStream(const SlabStream &) = delete;
-  SlabStream &
-  operator=(const SlabStream &) = delete;
+  SlabPipeline(const SlabPipeline &) = delete;
+  SlabPipeline &
+  operator=(const SlabPipeline &) = delete;
 
-  /** Returns the context of the lane's work stream. */
+  /** Returns the context of the queue's work stream. */
   const Context &
-  GetContext(size_t lane) const;
+  GetContext(size_t queue) const;
 
-  /** Waits until all work on the lanes is done or has failed. */
+  /** Waits until all work on the queues is done or has failed. */
   void
   Drain() noexcept;
 
-  /** Sends the loads through the lanes. All results are on the host on return.
+  /** Sends the loads through the queues. All results are on the host on return.
    *
    * If anything throws, no further call is made, all work is drained, and the exception is rethrown.
    * \exception CudaError, or any exception that source, sink or progress throw */
   void
-  Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std::function<void(float)> & progress);
+  Run(const std::vector<InputSlab> & loads, SlabKernel & work, const std::function<void(float)> & progress);
 
   uint64_t
   GetBytesUp() const
@@ -197,15 +197,15 @@ private:
 
     StreamLease   Stream;
     StagingChunks Staging;
-    size_t        Number{ 0 }; // number of the result on its lane
+    size_t        Number{ 0 }; // number of the result on its queue
   };
 
   class LoadSequence;
   class ResultSequence;
 
-  struct Lane
+  struct Queue
   {
-    explicit Lane(int device)
+    explicit Queue(int device)
       : Work(device)
       , Up(device)
       , UpStaging{ UploadStaging(Up), UploadStaging(Up) }
@@ -229,7 +229,7 @@ private:
   };
 
   void
-  MakeLane(int device);
+  MakeQueue(int device);
   DeviceView
   MakeLoadView(size_t load, void * memory) const;
   size_t
@@ -237,31 +237,31 @@ private:
 
   // Threads
   void
-  UploadLoads(size_t lane);
+  UploadLoads(size_t queue);
   void
   MakeResultSequences();
   void
-  DownloadResults(size_t lane, size_t thread);
+  DownloadResults(size_t queue, size_t thread);
   void
   QueueWork();
   void
-  MarkUploaded(Lane & lane, size_t load);
+  MarkUploaded(Queue & queue, size_t load);
   void
   CountUploaded(size_t planes);
   void
-  UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes);
+  UploadTo(Queue & queue, const CudaImageView & host, const DeviceView & planes);
   void
-  UploadPlanes(Lane & lane, Slot & slot, size_t load);
+  UploadPlanes(Queue & queue, Slot & slot, size_t load);
   void
-  DownloadResult(Lane & lane, Downloads & downloads, Result & result);
+  DownloadResult(Queue & queue, Downloads & downloads, Result & result);
   void
   CountDownloaded(size_t planes);
   void
-  MarkDownloaded(Lane & lane, Result & result);
+  MarkDownloaded(Queue & queue, Result & result);
   void
-  DownloadPlanes(Lane & lane, Downloads & downloads, const Result & result);
+  DownloadPlanes(Queue & queue, Downloads & downloads, const Result & result);
   void
-  AwaitTurn(Lane & lane, size_t number);
+  AwaitTurn(Queue & queue, size_t number);
   template <typename TFunction>
   void
   Guard(const TFunction & function) noexcept;
@@ -295,7 +295,7 @@ private:
   Compute(Slot & slot, Result & result);
 
   void
-  Reset(const std::vector<SlabLoad> & loads, SlabWork & work);
+  Reset(const std::vector<InputSlab> & loads, SlabKernel & work);
   void
   Stop(std::exception_ptr error);
   bool
@@ -305,16 +305,16 @@ private:
   void
   WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
 
-  const SlabLaneSizes                m_Sizes;
-  const SlabHostEnds                 m_Ends;                 // source and destination in the form that transfers use
-  const size_t                       m_UpPiece, m_DownPiece; // number of planes
-  const bool                         m_HasResultSequences;
-  std::vector<std::unique_ptr<Lane>> m_Lanes;
+  const SlabQueueSizes                m_Sizes;
+  const SlabEndpoints                 m_Ends;                 // source and destination in the form that transfers use
+  const size_t                        m_UpPiece, m_DownPiece; // number of planes
+  const bool                          m_HasResultSequences;
+  std::vector<std::unique_ptr<Queue>> m_Queues;
 
   std::mutex              m_Mutex; // protects all members below
   std::condition_variable m_Changed;
-  std::vector<SlabLoad>   m_Loads;
-  SlabWork *              m_Work{ nullptr };
+  std::vector<InputSlab>  m_Loads;
+  SlabKernel *            m_Work{ nullptr };
   size_t                  m_Arrived{ 0 };                         // number of loads that have arrived
   size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next load, and the first plane of its next part
   size_t             m_ResultPlanesLeft{ 0 };

@@ -191,7 +191,7 @@ private:
   OpenNext()
   {
     m_Sequence.Open(m_Next);
-    DeviceBuffer raw = m_Next > 0 ? m_Downloads[m_Next - 1]->Job.GiveRaw() : DeviceBuffer();
+    DeviceBuffer raw = m_Next > 0 ? m_Downloads[m_Next - 1]->Job.TakeConversionBuffer() : DeviceBuffer();
     m_Downloads[m_Next] = std::make_unique<Download>(m_Sequence, m_Next, m_Staging, std::move(raw));
   }
 
@@ -212,7 +212,7 @@ private:
     Download & download = *m_Downloads[copy.Index];
     copy.Slot->Copied->Synchronize();
     download.Job.GetByteStream().Scatter(
-      static_cast<const char *>(copy.Slot->Memory.GetPointer()), copy.Begin, copy.End, m_Staging.SharesHost());
+      static_cast<const char *>(copy.Slot->Memory.GetPointer()), copy.Begin, copy.End, m_Staging.IsBidirectional());
     if ((download.BytesLeft -= copy.End - copy.Begin) == 0)
     {
       m_Sequence.MarkDone(copy.Index);
@@ -238,7 +238,7 @@ private:
 bool
 DownloadSequence::Suits(const CudaImageView & host)
 {
-  return host.GetNumberOfBytes() > 0 && !IsPageLocked(StridedByteStream(host, 0));
+  return host.GetNumberOfBytes() > 0 && !IsPageLocked(StridedReader(host, 0));
 }
 
 void
@@ -250,7 +250,7 @@ DownloadSequence::Run(StagingChunks & staging)
   }
   HelperThreads &    helpers = *staging.GetHelpers();
   const unsigned int useful = GetUsefulThreads(
-    TransferDirection::Download, this->GetHost(0).GetNumberOfBytes(), staging.SharesHost(), this->FillsNewPages());
+    TransferDirection::Download, this->GetHost(0).GetNumberOfBytes(), staging.IsBidirectional(), this->FillsNewPages());
   const unsigned int helping = helpers.Reserve(useful - 1);
   Downloads          downloads(*this, staging, helping + size_t{ 1 });
   helpers.Start(helping, [&downloads](unsigned int) { downloads.TakePart(); });

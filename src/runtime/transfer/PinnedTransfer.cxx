@@ -25,7 +25,7 @@ IsPinned(const void * address)
 } // namespace
 
 bool
-IsPageLocked(const StridedByteStream & image)
+IsPageLocked(const StridedReader & image)
 {
   return image.GetRunSize() >= minimumRun && IsPinned(image.GetFirstByte()) && IsPinned(image.GetLastByte());
 }
@@ -68,9 +68,9 @@ PinnedTransfer::Run()
 void
 PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
 {
-  const StridedByteStream & runs = m_Job.GetByteStream();
-  const size_t              step = runs.GetStep();
-  const size_t              run = runs.GetRunSize();
+  const StridedReader & runs = m_Job.GetByteStream();
+  const size_t          step = runs.GetStep();
+  const size_t          run = runs.GetRunSize();
   for (size_t position = begin; position < end;)
   {
     const size_t index = position / step;
@@ -100,11 +100,11 @@ PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
 void
 PinnedTransfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
 {
-  const StridedByteStream & runs = m_Job.GetByteStream();
-  const bool                upload = m_Job.IsUpload();
-  const size_t              hostPitch = runs.GetFirstStride();
-  const size_t              devicePitch = runs.GetStep();
-  const size_t              run = runs.GetRunSize();
+  const StridedReader & runs = m_Job.GetByteStream();
+  const bool            upload = m_Job.IsUpload();
+  const size_t          hostPitch = runs.GetFirstStride();
+  const size_t          devicePitch = runs.GetStep();
+  const size_t          run = runs.GetRunSize();
   if (numberOfRuns > 1 && hostPitch <= maximumPitch && devicePitch <= maximumPitch)
   {
     ITK_CUDA_CALL(cudaMemcpy2DAsync(upload ? device : host,

@@ -91,7 +91,7 @@ StagedInSlices::Download(unsigned int worker)
     m_Job.GetByteStream().Scatter(memory + (slice.Begin - this->GetChunks()[slice.ChunkIndex].Begin),
                                   slice.Begin,
                                   slice.End,
-                                  m_Job.GetStaging().SharesHost());
+                                  m_Job.GetStaging().IsBidirectional());
     this->CountDone(worker, slice.End - slice.Begin);
   }
 }

@@ -71,7 +71,7 @@ StagedPerThread::Upload(unsigned int worker)
       return;
     }
     m_Job.AwaitDevice();
-    const bool slotsAreUsedAgain = KeepsSlots(m_Job) || m_NextChunk < this->GetChunks().size();
+    const bool slotsAreUsedAgain = ReusesSlots(m_Job) || m_NextChunk < this->GetChunks().size();
     this->Send(slot, chunk, slotsAreUsedAgain);
     this->CountDone(worker, chunk.End - chunk.Begin);
   }
@@ -158,7 +158,7 @@ StagedPerThread::Empty(StagingSlot & slot)
     m_Job.GetByteStream().Scatter(static_cast<const char *>(slot.Memory.GetPointer()),
                                   slot.Pending->Begin,
                                   slot.Pending->End,
-                                  m_Job.GetStaging().SharesHost());
+                                  m_Job.GetStaging().IsBidirectional());
   }
   slot.Pending.reset();
 }

@@ -105,8 +105,8 @@ void
 StagedTransfer::Gather(const StagingSlot & slot, const Chunk & chunk, size_t begin, size_t end) const
 {
   const TransferLayout & layout = m_Job.GetLayout();
-  const bool             bypassCache = !KeepsSlots(m_Job) && !layout.IsLarge() &&
-                           (m_Job.GetStaging().SharesHost() || layout.NumberOfBytes >= minimumBypassingCache);
+  const bool             bypassCache = !ReusesSlots(m_Job) && !layout.IsLarge() &&
+                           (m_Job.GetStaging().IsBidirectional() || layout.NumberOfBytes >= minimumBypassingCache);
   m_Job.GetByteStream().Gather(
     static_cast<char *>(slot.Memory.GetPointer()) + (begin - chunk.Begin), begin, end, bypassCache);
 }

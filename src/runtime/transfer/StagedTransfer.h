@@ -57,15 +57,15 @@ protected:
 
   explicit StagedTransfer(TransferJob & job)
     : m_Job(job)
-    , m_Slots(KeepsSlots(job) ? job.GetStaging().GetSlots() : m_OwnSlots)
+    , m_Slots(ReusesSlots(job) ? job.GetStaging().GetSlots() : m_OwnSlots)
   {}
 
   /** Returns whether the transfer uses the slots of the previous transfer, whose copies may still be running, and
    * leaves them to the next one. */
   static bool
-  KeepsSlots(const TransferJob & job)
+  ReusesSlots(const TransferJob & job)
   {
-    return job.IsUpload() && job.GetStaging().KeepsSlots() && (job.GetLayout().IsLarge() || job.IsInSequence());
+    return job.IsUpload() && job.GetStaging().ReusesSlots() && (job.GetLayout().IsLarge() || job.IsInSequence());
   }
 
   /** Called by Begin(). Does nothing by default. */

@@ -68,14 +68,14 @@ public:
   /** Says that a transfer in the other direction runs at the same time. The bandwidth of host memory is then the limit,
    * so each transfer takes a share of the threads and writes past the caches, except into slots that are kept. */
   void
-  SetSharesHost(bool shares)
+  SetIsBidirectional(bool shares)
   {
-    m_SharesHost = shares;
+    m_IsBidirectional = shares;
   }
   bool
-  SharesHost() const
+  IsBidirectional() const
   {
-    return m_SharesHost;
+    return m_IsBidirectional;
   }
 
   /** Sets a function that a download calls before it requests helper threads. A download to page-locked memory calls it
@@ -115,7 +115,7 @@ public:
     m_KeepsSlots = keeps;
   }
   bool
-  KeepsSlots() const
+  ReusesSlots() const
   {
     return m_KeepsSlots;
   }
@@ -157,7 +157,7 @@ private:
   std::vector<PinnedBuffer> m_Chunks;
   bool                      m_KeepsSlots{ false };
   std::deque<StagingSlot>   m_Slots;
-  bool                      m_SharesHost{ false };
+  bool                      m_IsBidirectional{ false };
   std::function<void()>     m_AwaitTurn;
   HelperThreads *           m_Helpers{ nullptr };
 };

@@ -151,7 +151,7 @@ public:
 #endif
 } // namespace
 
-StridedByteStream::StridedByteStream(const CudaImageView & view, size_t pitch)
+StridedReader::StridedReader(const CudaImageView & view, size_t pitch)
   : m_Data(static_cast<char *>(view.Data))
 {
   const size_t componentSize = CudaComponentSize(view.ComponentType);
@@ -186,8 +186,8 @@ StridedByteStream::StridedByteStream(const CudaImageView & view, size_t pitch)
   m_NumberOfRuns = m_RunSize == 0 ? 0 : m_Count[0] * m_Count[1] * m_Count[2] * m_Count[3];
 }
 
-StridedByteStream::Cursor
-StridedByteStream::MakeCursor(size_t index) const
+StridedReader::Cursor
+StridedReader::MakeCursor(size_t index) const
 {
   Cursor cursor{ {}, m_Data };
   for (unsigned int axis = 0; axis < NumberOfAxes; ++axis)
@@ -200,7 +200,7 @@ StridedByteStream::MakeCursor(size_t index) const
 }
 
 void
-StridedByteStream::Advance(Cursor & cursor) const
+StridedReader::Advance(Cursor & cursor) const
 {
   for (unsigned int axis = 0; axis < NumberOfAxes; ++axis)
   {
@@ -216,7 +216,7 @@ StridedByteStream::Advance(Cursor & cursor) const
 
 template <typename TCopy>
 void
-StridedByteStream::VisitRuns(size_t begin, size_t end, TCopy && copy) const
+StridedReader::VisitRuns(size_t begin, size_t end, TCopy && copy) const
 {
   if (begin >= end)
   {
@@ -236,7 +236,7 @@ StridedByteStream::VisitRuns(size_t begin, size_t end, TCopy && copy) const
 
 template <typename TWriter>
 void
-StridedByteStream::GatherBy(TWriter && writer, size_t begin, size_t end) const
+StridedReader::GatherBy(TWriter && writer, size_t begin, size_t end) const
 {
   this->VisitRuns(
     begin, end, [&writer](const char * host, size_t bytes, size_t padding) { writer.Write(host, bytes, padding); });
@@ -244,7 +244,7 @@ StridedByteStream::GatherBy(TWriter && writer, size_t begin, size_t end) const
 }
 
 void
-StridedByteStream::Gather(char * to, size_t begin, size_t end, bool bypassCache) const
+StridedReader::Gather(char * to, size_t begin, size_t end, bool bypassCache) const
 {
   if (bypassCache && m_RunSize >= ShortRun)
   {
@@ -257,7 +257,7 @@ StridedByteStream::Gather(char * to, size_t begin, size_t end, bool bypassCache)
 }
 
 void
-StridedByteStream::Scatter(const char * from, size_t begin, size_t end, bool bypassCache) const
+StridedReader::Scatter(const char * from, size_t begin, size_t end, bool bypassCache) const
 {
   const bool bypass = bypassCache && m_RunSize >= ShortRun;
   this->VisitRuns(begin, end, [&from, bypass](char * host, size_t bytes, size_t padding) {

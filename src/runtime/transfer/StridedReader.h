@@ -11,19 +11,19 @@
 
 namespace itk::cuda
 {
-/** \class StridedByteStream
+/** \class StridedReader
  * \brief Reads or writes the pixels of a host view as one stream of bytes.
  *
  * The stream consists of runs, which are adjacent bytes in host memory. A run is as long as the view allows, such as a
  * row or the whole image. Run r starts at byte r * GetStep() of the stream. With a pitch every run is a row, and the
  * bytes between rows are padding. No GPU is needed.
  */
-class CudaFilters_EXPORT StridedByteStream
+class CudaFilters_EXPORT StridedReader
 {
 public:
   /** \param view rows must be dense if `pitch` is not 0
    * \param pitch distance between rows in the stream in bytes, or 0 for a stream without padding */
-  StridedByteStream(const CudaImageView & view, size_t pitch);
+  StridedReader(const CudaImageView & view, size_t pitch);
 
   /** Returns the bytes of the stream, without padding after the last run. */
   size_t

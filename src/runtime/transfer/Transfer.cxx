@@ -55,7 +55,7 @@ RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
   HelperThreads      own;
   HelperThreads &    helpers = staging.GetHelpers() ? *staging.GetHelpers() : own;
   const unsigned int number =
-    helpers.Reserve(GetUsefulThreads(job.GetDirection(), job.GetLayout().NumberOfBytes, staging.SharesHost()) - 1);
+    helpers.Reserve(GetUsefulThreads(job.GetDirection(), job.GetLayout().NumberOfBytes, staging.IsBidirectional()) - 1);
   staged = MakeStagedTransfer(job, number + size_t{ 1 });
   staged->Begin();
   staged->Run(helpers, number);

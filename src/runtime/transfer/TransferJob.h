@@ -28,7 +28,7 @@ class TransferJob
 {
 public:
   /** Counts the transfer. The arguments must outlive the job, except `raw`, which is memory for the conversion from
-   * GiveRaw() of an earlier job. If `groups` has no functions, no notifications about rows are sent.
+   * TakeConversionBuffer() of an earlier job. If `groups` has no functions, no notifications about rows are sent.
    * \exception CudaError */
   TransferJob(TransferDirection        direction,
               const CudaImageView &    host,
@@ -61,7 +61,7 @@ public:
   }
 
   /** Returns the stream of the host image's bytes. */
-  const StridedByteStream &
+  const StridedReader &
   GetByteStream() const
   {
     return m_ByteStream;
@@ -101,7 +101,7 @@ public:
   /** Moves the memory of the conversion to another job on the same stream. All work of this job must have been queued.
    */
   DeviceBuffer
-  GiveRaw()
+  TakeConversionBuffer()
   {
     return std::move(m_Raw);
   }
@@ -162,7 +162,7 @@ private:
   const TransferProgress & m_Progress;
   const RowGroups &        m_Groups;
   const TransferLayout     m_Layout;
-  const StridedByteStream  m_ByteStream;
+  const StridedReader      m_ByteStream;
   DeviceBuffer             m_Raw; // the dense pixels of a batch
 
   std::vector<std::atomic<size_t>> m_BytesToSend; // for each group of rows

@@ -38,12 +38,12 @@ GetShareOfThreads(TransferDirection direction, unsigned int all, bool fillsNewPa
 } // namespace
 
 unsigned int
-GetUsefulThreads(TransferDirection direction, size_t bytes, bool sharesHost, bool fillsNewPages)
+GetUsefulThreads(TransferDirection direction, size_t bytes, bool isBidirectional, bool fillsNewPages)
 {
   const bool         isUpload = direction == TransferDirection::Upload;
   const unsigned int all = GetNumberOfTransferThreads();
   const unsigned int ofAll = isUpload ? std::min(all, maximumUploadThreads) : all;
-  const unsigned int limit = std::max(1u, sharesHost ? GetShareOfThreads(direction, all, fillsNewPages) : ofAll);
+  const unsigned int limit = std::max(1u, isBidirectional ? GetShareOfThreads(direction, all, fillsNewPages) : ofAll);
   return static_cast<unsigned int>(
     std::clamp<size_t>(bytes / (isUpload ? bytesPerUploadThread : bytesPerDownloadThread), 1, limit));
 }

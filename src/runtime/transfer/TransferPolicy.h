@@ -33,10 +33,10 @@ struct RowGroups
 };
 
 /** Returns the number of threads that a transfer of ordinary memory can use efficiently, including the calling one.
- * `sharesHost` says that a transfer in the other direction runs at the same time. `fillsNewPages` says that a download
- * is the first to write to its pages. */
+ * `isBidirectional` says that a transfer in the other direction runs at the same time. `fillsNewPages` says that a
+ * download is the first to write to its pages. */
 unsigned int
-GetUsefulThreads(TransferDirection direction, size_t bytes, bool sharesHost, bool fillsNewPages = false);
+GetUsefulThreads(TransferDirection direction, size_t bytes, bool isBidirectional, bool fillsNewPages = false);
 
 /** Numbers of transfers in this process and of the bytes of their host images, for tests. */
 struct TransferCounts

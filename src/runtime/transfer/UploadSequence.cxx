@@ -90,7 +90,7 @@ bool
 UploadSequence::Suits(const CudaImageView & host, const DeviceView & device)
 {
   const TransferLayout layout = MakeTransferLayout(host, device);
-  return layout.Direct && layout.NumberOfBytes > 0 && !IsPageLocked(StridedByteStream(host, layout.Pitch));
+  return layout.Direct && layout.NumberOfBytes > 0 && !IsPageLocked(StridedReader(host, layout.Pitch));
 }
 
 void
@@ -102,7 +102,7 @@ UploadSequence::Run(size_t number, StagingChunks & staging)
   }
   HelperThreads &    helpers = *staging.GetHelpers();
   const unsigned int useful =
-    GetUsefulThreads(TransferDirection::Upload, this->GetHost(0).GetNumberOfBytes(), staging.SharesHost());
+    GetUsefulThreads(TransferDirection::Upload, this->GetHost(0).GetNumberOfBytes(), staging.IsBidirectional());
   const unsigned int helping = helpers.Reserve(useful - 1);
   Uploads            uploads(*this, number, staging, helping + size_t{ 1 });
   helpers.Start(helping, [&uploads](unsigned int worker) { uploads.TakePart(worker); });

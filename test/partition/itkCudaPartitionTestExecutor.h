@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaPartitionTestProcessor_h
-#define itkCudaPartitionTestProcessor_h
+#ifndef itkCudaPartitionTestExecutor_h
+#define itkCudaPartitionTestExecutor_h
 
 #include "partition/map/Geometry.h"
 #include "partition/labels/GraphSteps.h"
@@ -22,11 +22,11 @@
 
 namespace itk::cuda::test
 {
-/** \class TestProcessor
+/** \class TestExecutor
  * \brief The device as EdgeGraph, LabelSearch and MapSearch see it, on one thread of the host: passes of a loop run in
  * a random order, and memory begins with garbage.
  */
-class TestProcessor
+class TestExecutor
 {
 public:
   /** Passes run one after the other. */
@@ -93,17 +93,17 @@ public:
       return earlier;
     }
     static void
-    Increment(uint32_t & counter)
+    WarpAggregatedIncrement(uint32_t & counter)
     {
       ++counter;
     }
     static uint32_t
-    Next(uint32_t & counter)
+    FetchIncrement(uint32_t & counter)
     {
       return counter++;
     }
     static uint32_t
-    Previous(uint32_t & counter)
+    DecrementAndFetch(uint32_t & counter)
     {
       return --counter;
     }
@@ -178,11 +178,11 @@ public:
     Lease                      m_Lease;
   };
 
-  /** What a run asked of the processor. */
+  /** What a run asked of the executor. */
   struct Counts
   {
     size_t Loops{ 0 };
-    size_t Passes{ 0 }; // of all loops
+    size_t Passes{ 0 }; // of all executor
     size_t Fills{ 0 };
     size_t Sums{ 0 };
     size_t LoopsInBlocks{ 0 }; // of one block, for which there is one launch
@@ -191,7 +191,7 @@ public:
     size_t Allocations{ 0 };
   };
 
-  /** Whether loops that may run in one grid do. */
+  /** Whether executor that may run in one grid do. */
   enum class Grids : uint8_t
   {
     Always,
@@ -201,7 +201,7 @@ public:
   static constexpr Grids AllGrids[] = { Grids::Always, Grids::Never, Grids::AtTimes };
 
   /** \param seed of the order of passes; 0: one after the other */
-  TestProcessor(const partition::Scene & scene, uint64_t seed, Grids grids = Grids::Always)
+  TestExecutor(const partition::Scene & scene, uint64_t seed, Grids grids = Grids::Always)
     : m_Scene(scene)
     , m_Grids(grids)
     , m_IsShuffled(seed != 0)
@@ -275,9 +275,9 @@ public:
     {
       return Pixels.SumEdge(p, q);
     }
-    template <typename TTeam>
+    template <typename TTile>
     partition::Moments
-    SumEdgeOfTeam(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTeam &) const
+    SumEdgeOfTeam(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTile &) const
     {
       return this->SumEdge(p, q);
     }
@@ -297,7 +297,7 @@ public:
 
   template <typename TStep>
   void
-  For(size_t number, const TStep & step) const
+  ParallelFor(size_t number, const TStep & step) const
   {
     ++m_Counts.Loops;
     m_Counts.Passes += number;
@@ -310,31 +310,31 @@ public:
   /** Calls step(i) for i < step.GetNumber(), which is at most `most`. */
   template <typename TStep>
   void
-  ForAtMost(size_t most, const TStep & step) const
+  ParallelForUpTo(size_t most, const TStep & step) const
   {
     CheckNumber(step.GetNumber(), most);
-    this->For(step.GetNumber(), step);
+    this->ParallelFor(step.GetNumber(), step);
   }
 
   /** Lanes that work on one pass together, here one after the other. */
-  struct Team
+  struct Tile
   {
     static constexpr uint32_t NumberOfLanes = 32;
 
     template <typename T>
-    using OfLanes = std::array<T, NumberOfLanes>;
+    using PerThread = std::array<T, NumberOfLanes>;
 
     template <typename T, typename TFunction>
     void
-    ForLanes(OfLanes<T> & ofLanes, const TFunction & function) const
+    ForEachThread(PerThread<T> & perThread, const TFunction & function) const
     {
       for (uint32_t lane = 0; lane < NumberOfLanes; ++lane)
       {
-        function(lane, ofLanes[lane]);
+        function(lane, perThread[lane]);
       }
     }
     void
-    ReplaceBySumsBefore(partition::Moments * values, uint32_t number) const
+    ExclusiveScan(partition::Moments * values, uint32_t number) const
     {
       partition::Moments before;
       for (uint32_t i = 0; i < number; ++i)
@@ -344,19 +344,19 @@ public:
     }
     template <typename T, typename TFunction>
     auto
-    FindBest(OfLanes<T> & ofLanes, const TFunction & function) const
+    FindBest(PerThread<T> & perThread, const TFunction & function) const
     {
-      auto best = function(NumberOfLanes - 1, ofLanes[NumberOfLanes - 1]);
+      auto best = function(NumberOfLanes - 1, perThread[NumberOfLanes - 1]);
       for (uint32_t lane = NumberOfLanes - 1; lane-- > 0;)
       {
-        const auto other = function(lane, ofLanes[lane]);
+        const auto other = function(lane, perThread[lane]);
         best = other.IsBetterThan(best) ? other : best;
       }
       return best;
     }
     template <typename TFunction>
     void
-    For(uint32_t number, const TFunction & function) const
+    ParallelFor(uint32_t number, const TFunction & function) const
     {
       for (uint32_t i = number; i-- > 0;)
       {
@@ -364,15 +364,15 @@ public:
       }
     }
     /** All of them. */
-    partition::LaneShare
+    partition::StridedRange
     GetShare() const
     {
       return {};
     }
     bool
-    All(bool ofLanes) const
+    All(bool perThread) const
     {
-      return ofLanes;
+      return perThread;
     }
     template <typename TFunction>
     void
@@ -384,21 +384,21 @@ public:
     Wait() const
     {}
   };
-  /** Long passes, which a launch gives to single threads, a grid to teams. */
+  /** Long passes, which a launch gives to single threads, a grid to tiles. */
   template <typename TStep>
   void
-  ForLongAtMost(size_t most, const TStep & step) const
+  ParallelForLongUpTo(size_t most, const TStep & step) const
   {
-    this->ForAtMost(most, step);
+    this->ParallelForUpTo(most, step);
   }
   template <typename TStep>
   void
-  ForTeamsAtMost(size_t most, const TStep & step) const
+  ParallelForTilesUpTo(size_t most, const TStep & step) const
   {
     CheckNumber(step.GetNumber(), most);
-    this->For(step.GetNumber(), [&step](size_t i) { step(i, Team{}); });
+    this->ParallelFor(step.GetNumber(), [&step](size_t i) { step(i, Tile{}); });
   }
-  /** Runs loops one after the other. A device launches those after the last round too. */
+  /** Runs executor one after the other. A device launches those after the last round too. */
   template <typename TProgram>
   void
   Run(const TProgram & program) const
@@ -437,7 +437,7 @@ public:
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
   template <typename TFunction, typename T>
   void
-  Sum(const TFunction & function, size_t number, T * sums) const
+  ExclusiveScan(const TFunction & function, size_t number, T * sums) const
   {
     ++m_Counts.Sums;
     T sum{ 0 };
@@ -451,14 +451,14 @@ public:
   }
   template <typename TFunction, typename T>
   T
-  SumAndRead(const TFunction & function, size_t number, T * sums) const
+  ExclusiveScanAndRead(const TFunction & function, size_t number, T * sums) const
   {
-    this->Sum(function, number, sums);
+    this->ExclusiveScan(function, number, sums);
     return this->Read(sums + number);
   }
   template <typename TFunction>
   void
-  MaximumSoFar(const TFunction & function, size_t number, uint32_t * maxima) const
+  InclusiveMaxScan(const TFunction & function, size_t number, uint32_t * maxima) const
   {
     ++m_Counts.Sums;
     uint32_t maximum = 0;
@@ -471,7 +471,7 @@ public:
 
   /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. */
   void
-  SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
     ++m_Counts.Sums;
     const auto lower = [keys, bits](uint32_t place) { return keys[place] & ((uint64_t{ 1 } << bits) - 1); };
@@ -493,10 +493,10 @@ private:
 
   struct Loops
   {
-    const TestProcessor & Processor;
+    const TestExecutor & Executor;
 
     static constexpr bool
-    SeesWhenOver()
+    KnowsWhenDone()
     {
       return true;
     }
@@ -508,21 +508,21 @@ private:
     }
     template <typename TStep>
     void
-    ForAtMost(size_t most, const TStep & step) const
+    ParallelForUpTo(size_t most, const TStep & step) const
     {
-      Processor.ForAtMost(most, step);
+      Executor.ParallelForUpTo(most, step);
     }
     template <typename TStep>
     void
-    ForTeamsAtMost(size_t most, const TStep & step) const
+    ParallelForTilesUpTo(size_t most, const TStep & step) const
     {
-      Processor.ForTeamsAtMost(most, step);
+      Executor.ParallelForTilesUpTo(most, step);
     }
     template <typename TStep>
     void
-    ForLongAtMost(size_t most, const TStep & step) const
+    ParallelForLongUpTo(size_t most, const TStep & step) const
     {
-      Processor.ForTeamsAtMost(most, step);
+      Executor.ParallelForTilesUpTo(most, step);
     }
   };
 
@@ -533,16 +533,16 @@ private:
   mutable Counts           m_Counts;
   mutable Memory           m_Memory;
 
-  /** Returns how many loops there were. */
+  /** Returns how many executor there were. */
   template <typename TProgram>
   size_t
   RunInOneLaunch(const TProgram & program) const
   {
     const size_t before = m_Counts.Loops;
     program(Loops{ *this });
-    const size_t loops = m_Counts.Loops - before;
+    const size_t executor = m_Counts.Loops - before;
     m_Counts.Loops = before + 1;
-    return loops;
+    return executor;
   }
 
   std::vector<size_t>
