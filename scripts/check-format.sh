@@ -6,7 +6,8 @@
 #   --fix   format the files instead
 # Environment:
 #   PYTHON   interpreter that installs clang-format (default: python3)
-# Exit status 1: a file is not formatted. Exit status 3: clang-format could not be installed.
+# It also looks for phrases in comments that readers stumble over.
+# Exit status 1: a file is not formatted, or a comment has such a phrase. Exit status 3: clang-format could not be installed.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -46,3 +47,9 @@ mapfile -d '' -t files < <(git ls-files -z '*.h' '*.hxx' '*.cxx' '*.cu' '*.cuh')
 note "$("$program" --version): ${#files[@]} files"
 printf '%s\0' "${files[@]}" | xargs -0 -n 20 -P "$jobs" "$program" "${options[@]}" ||
   die "the files above are not formatted: scripts/check-format.sh --fix"
+
+# Comments are sentences that a reader who does not know the project reads once. These phrases are signs of others.
+phrases='\b(The same of|[Ss]o many|[Bb]y way of|in one go|to be had|[Ss]ince then|as it comes|whatever (it|there))\b'
+if git grep -nE "(//|/\*\*|^ *\*|^ *#).*$phrases" -- src include wrapping apps scripts cmake; then
+  die "the comments above have phrases that readers stumble over: $phrases"
+fi

@@ -164,7 +164,7 @@ run_stage()
   if [ ${#stop[@]} -gt 0 ] && { [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; }; then
     skip "$stage" "it was stopped at the time limit of $time_limit s (--long has none)"
   elif [ "$status" -eq 3 ]; then
-    skip "$stage" "what it needs is not to be had here"
+    skip "$stage" "what it needs is not available here"
   elif read -r p _ f _ s _ < <(tail -n 1 "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'); then
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     [ "$f" -eq 0 ] && [ "$status" -eq 0 ] || failures+=("${titles[$stage]}")

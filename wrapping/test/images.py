@@ -49,7 +49,7 @@ def kernel_norm(order, sigma):
 
 
 def in_float64(image):
-    # By way of an array: CastImageFilter of the itk wheel knows no images of four dimensions.
+    # The cast goes through an array, because CastImageFilter of the itk wheel has no images of four dimensions.
     precise = itk.image_from_array(itk.array_from_image(image).astype(np.float64))
     precise.CopyInformation(image)
     return precise
