@@ -17,7 +17,7 @@
 #include "pointwise/TensorDevice.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkCudaVesselnessImageFilter.h"
-#include "multiscale/itkCudaMultiScaleDevice.h"
+#include "multiscale/MultiScaleDevice.h"
 #include "resident_benchmark.h"
 
 #include <chrono>

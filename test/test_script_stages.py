@@ -112,7 +112,7 @@ class StagesTest(unittest.TestCase):
         self.answers["cuda"] = "0 3 no nvcc"
         status, output, _ = self.run_script("--no-itk-module", "--no-wheel")
         self.assertEqual(status, 0, output)
-        self.assertIn("NOT RUN: CUDA build: what it needs is not to be had here; 1 tests count as skipped", output)
+        self.assertIn("NOT RUN: CUDA build: what it needs is not available here; 1 tests count as skipped", output)
         self.assertTrue(output.endswith("20 passed, 0 failed, 5 skipped\n"), output)
 
     def test_long_starts_all(self):
