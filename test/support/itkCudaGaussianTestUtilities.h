@@ -129,7 +129,7 @@ DataKindToString(DataKind kind)
 /** Returns the value at a position, relative to the region's first pixel, in a region of the given size. */
 template <unsigned int VDimension>
 double
-GetDataValue(DataKind kind, const ReferenceValue<VDimension> & position, const Size<VDimension> & size, uint64_t number)
+GetDataValue(DataKind kind, const Offset<VDimension> & position, const Size<VDimension> & size, uint64_t number)
 {
   OffsetValueType sum = 0;
   for (unsigned int d = 0; d < VDimension; ++d)
