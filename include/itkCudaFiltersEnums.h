@@ -32,8 +32,8 @@ public:
   };
 
   /** Whether a filter cuts its image into slabs along the last axis. `Automatic` does so if the image does not fit into
-   * the device's memory. `On` always does so, and in a pipeline the filter requests only the planes that a slab needs.
-   * `Off` never does. */
+   * the device's memory, and for an image of 64 MiB or more that fits, if the run is expected to take less time. `On`
+   * always does so, and in a pipeline the filter requests only the planes that a slab needs. `Off` never does. */
   enum class Streaming : uint8_t
   {
     Automatic,

@@ -41,7 +41,8 @@ class CudaGaussianOverrideAccess;
  *
  * Streaming (default Automatic, which stands for the configuration's value) says whether the filter cuts the image into
  * slabs along its last axis. Automatic does so on the device if the image does not fit into its memory, or into
- * DeviceMemoryLimit (default 0, which stands for the configuration's limit). On always does so, and the host then
+ * DeviceMemoryLimit (default 0, which stands for the configuration's limit), and for images of 64 MiB or more that fit,
+ * if transfers and kernels that overlap take less time. On always does so, and the host then
  * computes the same as the device, but in double. In a pipeline with Streaming On, the filter requests only the input
  * planes that it needs, 128 at a time, and keeps the planes that the next request still needs. If requests follow each
  * other along the last axis, the source generates each plane once, or twice if Sigma is so large that each pixel of a

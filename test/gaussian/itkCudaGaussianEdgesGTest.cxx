@@ -92,7 +92,7 @@ FilterFilledLine(const CudaGaussianImpulseResponse & kernel,
   return SweepFilledLine<T, VPairs>(kernel, line, filledLength, getEdge(false), getEdge(true));
 }
 
-/** The same with edge states that follow from endStates in T of the line, or of a window next to its ends. */
+/** The same with edge states that follow from end states in T of the line, or of a window next to its ends. */
 template <typename T, unsigned int VPairs>
 std::vector<double>
 FilterClosedLine(const CudaGaussianImpulseResponse & kernel,
@@ -252,7 +252,7 @@ TEST(CudaGaussianEdges, SweepsFromEndStatesGiveSumsOverTheContinuedLine)
             << std::endl;
 }
 
-// The inverse of a narrow kernel's step would multiply the rounding of endStates, or be more than a float can hold.
+// The inverse of a narrow kernel's step would multiply the rounding of end states, or be more than a float can hold.
 TEST(CudaGaussianEdges, EndStatesOfNarrowKernelsAreNotUsedInTheModeMirror)
 {
   for (const Approximation approximation : { Approximation::Deriche, Approximation::Accurate })

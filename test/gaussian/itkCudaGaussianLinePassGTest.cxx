@@ -330,7 +330,7 @@ protected:
       {
         continue;
       }
-      // Edge states that follow from endStates are rounded otherwise than those that are summed before the pass.
+      // Edge states that follow from end states are rounded otherwise than those that are summed before the pass.
       const bool hasOwnEdges = HasEdgeStates(*schedule) && HasLineEndStates(*schedule, problem);
       if (axis > 0 && strided && !hasOwnEdges)
       {
@@ -455,7 +455,7 @@ TEST_F(GaussianLinePass, BitsOfOtherModesDoNotDependOnTheOtherLines)
   }
 }
 
-// Lines that end with their last chunk take their edge states from the chunks' endStates: those of the whole line, or
+// Lines that end with their last chunk take their edge states from the chunks' end states: those of the whole line, or
 // of windows of one to three chunks. In the mode Wrap those at the other end are loaded first. Narrow images have their
 // lines in pieces.
 TEST_F(GaussianLinePass, EdgesFromEndStatesGiveTheSameBitsInPieces)

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-// What the executor of a device does beside executor, for tests that compare it with the standard library.
+// Declares what the executor of a device does besides loops (sorts, scans and sums), for tests that compare it with the
+// standard library.
 namespace itk::cuda::partition
 {
 struct SortedKeys

@@ -183,7 +183,7 @@ TEST(PartitionRefinement, WithoutMergingEveryRegionStays)
   });
 }
 
-/** The proposals that may win, as a Round in the executor of a device decides. */
+/** The proposals that may win, as a round in the loops of a device decides. */
 std::vector<size_t>
 AcceptOnExecutor(const MapData &                     map,
                  const Model &                       model,
@@ -539,7 +539,7 @@ TEST(PartitionRefinement, LongChainsAreCut)
 
 using Grids = itk::cuda::test::TestExecutor::Grids;
 
-/** The search of a map as executor, whose passes run in a random order. */
+/** The search of a map as loops, whose passes run in a random order. */
 class LoopSearch
 {
 public:

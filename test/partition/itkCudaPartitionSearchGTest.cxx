@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-// The search for labels as the device runs it, with the passes of its executor in a random order, gives the labels and
+// The search for labels as the device runs it, with the passes of its loops in a random order, gives the labels and
 // the sums of the host's search to the byte.
 namespace
 {
@@ -199,7 +199,7 @@ TEST(CudaPartitionSearch, OneRegionOfManyBlocksTakesFewRounds)
     Search             search(executor, prepared.Model, image.Width, image.Height);
     ASSERT_TRUE(search.Search(2, {}));
     const TestExecutor::Counts & counts = executor.GetCounts();
-    // Two executor a round, and those of three sizes of cells, which are 49 at most each.
+    // Two loops a round, and those of three sizes of cells, which are 49 at most each.
     std::cout << NameOf(law) << ": " << counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids << " executor\n";
     EXPECT_LE(counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids, 250u) << NameOf(law);
   }
@@ -330,7 +330,7 @@ TEST(CudaPartitionShareOfDevice, CountsThoseThatLive)
 
 TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
 {
-  // Some hundred rounds of three executor, most of them over few edges. A loop is a launch on a device, and a read
+  // Some hundred rounds of three loops, most of them over few edges. A loop is a launch on a device, and a read
   // makes the host wait: one comes after a series of rounds, whose number depends on the image.
   std::mt19937_64     engine(itk::cuda::test::PrintSeed(816));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 700, 600, 30, engine);

@@ -182,7 +182,7 @@ public:
   struct Counts
   {
     size_t Loops{ 0 };
-    size_t Passes{ 0 }; // of all executor
+    size_t Passes{ 0 }; // of all loops
     size_t Fills{ 0 };
     size_t Sums{ 0 };
     size_t LoopsInBlocks{ 0 }; // of one block, for which there is one launch
@@ -191,7 +191,7 @@ public:
     size_t Allocations{ 0 };
   };
 
-  /** Whether executor that may run in one grid do. */
+  /** Whether loops that may run in one grid do. */
   enum class Grids : uint8_t
   {
     Always,
@@ -398,7 +398,7 @@ public:
     CheckNumber(step.GetNumber(), most);
     this->ParallelFor(step.GetNumber(), [&step](size_t i) { step(i, Tile{}); });
   }
-  /** Runs executor one after the other. A device launches those after the last round too. */
+  /** Runs loops one after the other. A device launches those after the last round too. */
   template <typename TProgram>
   void
   Run(const TProgram & program) const
@@ -533,7 +533,7 @@ private:
   mutable Counts           m_Counts;
   mutable Memory           m_Memory;
 
-  /** Returns how many executor there were. */
+  /** Returns how many loops there were. */
   template <typename TProgram>
   size_t
   RunInOneLaunch(const TProgram & program) const

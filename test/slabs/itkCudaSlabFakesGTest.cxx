@@ -219,8 +219,8 @@ TEST_F(SlabFakes, HoldPixelsOfTheirTypeWhereMemoryIsScarce)
   const size_t least = ExpectSameBitsWithAnyMemory(test, 1, 1).second;
   const size_t chunk = size_t{ 128 } * 32 * 32;
   const size_t states = chunk / 128 * 64; // two sweeps of two pole pairs, 16 bytes each
-  // two slots; the endStates of three chunks, and the edges; an eighth of a chunk of double for a group's rows, and for
-  // a part across slabs, between two passes, as it is computed and as it is sent; a little
+  // two slots; the end states of three chunks, and the edges; an eighth of a chunk of double for a group's rows, and
+  // for a part across slabs, between two passes, as it is computed and as it is sent; a little
   EXPECT_LE(least, 2 * chunk + 4 * states + 5 * chunk * sizeof(double) / 8 + (size_t{ 32 } << 10));
 }
 

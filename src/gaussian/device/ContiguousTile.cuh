@@ -749,7 +749,7 @@ private:
     return start;
   }
 
-  /** Returns the state with which a sweep enters a whole line, computed from the endStates of this sweep and of the
+  /** Returns the state with which a sweep enters a whole line, computed from the end states of this sweep and of the
    * opposite one. */
   __device__ PolePairState<T>
              GetClosedStart(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const

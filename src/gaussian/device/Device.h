@@ -62,7 +62,7 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
                 int                             device,
                 const LineCut &                 cut = {});
 
-/** Returns whether the edge states of a pass's lines are computed from endStates within the pass (EdgeStateSolver). */
+/** Returns whether the edge states of a pass's lines are computed from end states within the pass (EdgeStateSolver). */
 bool
 FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 

@@ -17,7 +17,8 @@
 //   state = (1 - A^period)^-1 times the end state of a sweep over the period next to the edge
 //
 // EdgeRule sums them pixel by pixel before the pass. If a line ends with its last tile or chunk, no pixels are filled
-// in, and the states are computed from the endStates of the tiles or chunks that the pass has anyway (EdgeStateSolver).
+// in, and the states are computed from the end states of the tiles or chunks that the pass has anyway
+// (EdgeStateSolver).
 
 namespace itk::cuda::gaussian
 {
@@ -203,21 +204,21 @@ SumBeyondEdge(const EdgeRule<T, VPairs> & rule, T first, TGetPixels && getPixels
   return state;
 }
 
-/** Computes edge states from endStates: from the end states, from zero state, of both sweeps over a line behind which
- * no pixels are filled in, or over a window next to its ends. `near` is the total of the sweep that ends at the edge
- * coming from within the line, and `far` is the total of the opposite sweep. In the mode Wrap the sweep's own total,
- * which ends at the other edge, is `near`.
+/** Computes edge states from the end states of both sweeps. The sweeps begin with state zero and run over a line behind
+ * which no pixels are filled in, or over a window next to its ends. `near` is the end state of the sweep that ends at
+ * the edge coming from within the line, and `far` is the end state of the opposite sweep. In the mode Wrap the sweep's
+ * own end state, which it has at the other edge, is `near`.
  *
  *   state = Sum (near + Across far), without `far` for a window and in the mode Wrap
  *
- * with the matrices of gaussian/plan/Boundary.h. In the mode Mirror the endStates must leave out the pixel in which
- * they end. A total less this pixel is A times the total without it, so Sum has the additional factor A^-1. */
+ * with the matrices of gaussian/plan/Boundary.h. In the mode Mirror the end states must leave out the pixel in which
+ * they end. An end state less this pixel is A times the end state without it, so Sum has the additional factor A^-1. */
 template <typename T, unsigned int VPairs>
 struct EdgeStateSolver
 {
   CudaFiltersEnums::BoundaryMode Mode;
   T                              Value;       // in the mode Constant
-  bool                           OfWholeLine; // whether the endStates are those of the whole line, not of a window
+  bool                           OfWholeLine; // whether the end states are those of the whole line, not of a window
   StateMatrix<T>                 Sum[VPairs];
   StateMatrix<T>                 Across[VPairs];
 };

@@ -192,7 +192,7 @@ struct ScanArguments
   size_t                   NumberOfChunks;
   unsigned int             LookAhead; // as in LineSchedule
   bool                     EndIsCut;
-  PolePairState<T> *       States; // [chunk][sweep and pole pair][line], endStates and then start states
+  PolePairState<T> *       States; // [chunk][sweep and pole pair][line], end states and then start states
   const PolePairState<T> * Before; // causal states at the begin of lines, [pole pair][line], or nullptr
   const PolePairState<T> * Behind; // anticausal states at the end, likewise
   LineDynamics<T, VPairs>  Dynamics;
@@ -224,7 +224,7 @@ GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsign
   return SteadyState(arguments.Dynamics.Section[pair], last - first);
 }
 
-/** The endStates of the chunks that a sweep has passed last. The latest is the last element. */
+/** The end states of the chunks that a sweep has passed last. The latest is the last element. */
 template <typename T>
 struct EndStatesWindow
 {
@@ -242,8 +242,8 @@ struct EndStatesWindow
   }
 };
 
-/** Returns the start state of the i-th chunk of the sweep, computed from the endStates of the `lookAhead` chunks before
- * it, as in StridedTile::GetChunkStart(). */
+/** Returns the start state of the i-th chunk of the sweep, computed from the end states of the `lookAhead` chunks
+ * before it, as in StridedTile::GetChunkStart(). */
 template <typename T, typename TGetPower>
 __device__ inline PolePairState<T>
 GetWindowedStart(size_t                     i,
@@ -268,7 +268,7 @@ GetWindowedStart(size_t                     i,
   return start;
 }
 
-/** Turns the endStates of the chunks into their start states: the second step of a Partition. There is one thread for
+/** Turns the end states of the chunks into their start states: the second step of a Partition. There is one thread for
  * each line and state. VHasWindow says whether LookAhead is not 0. */
 template <typename T, unsigned int VPairs, bool VHasWindow>
 __global__ void

@@ -114,7 +114,7 @@ MakeEdges(const CudaGaussianLinePass & pass,
   return states;
 }
 
-/** Turns the endStates at `states` into start states, in place. */
+/** Turns the end states at `states` into start states, in place. */
 template <typename T, unsigned int VPairs>
 void
 LaunchScan(const CudaGaussianLinePass & pass,

@@ -949,7 +949,7 @@ RunPlan(const CudaGaussianPlan &        plan,
 
 namespace
 {
-/** Runs one step of a Partition over chunks of strided lines in tiles: writes the endStates, or filters from start
+/** Runs one step of a Partition over chunks of strided lines in tiles: writes the end states, or filters from start
  * states.
  */
 template <typename T, unsigned int VPairs>

@@ -13,19 +13,19 @@
 // compute, in each step s with a look-ahead of H chunks:
 //
 //   arrival  of chunk s: every thread reduces its segment of 16 pixels to end states
-//   scan     of chunk a = s - H: its start states are computed from the endStates of the H chunks before it and of the
-//   H
-//            chunks behind it, which have arrived
+//   scan     of chunk a = s - H: its start states are computed from the end
+//            states of the H chunks before it and of the H chunks behind it,
+//            which have arrived
 //   filter   of chunk a, in place; the copy engine writes it
 //
 // States decay over H chunks to less than the rounding of a float, as for the overlapping tiles (GetWindowSigmas()). If
 // a line has at most H + 1 chunks, all pixels contribute. The chunks on which a result depends do not depend on how a
 // line is divided among blocks of threads, and therefore neither do its bits.
 //
-// Larger sigmas need two streams. The first only writes the chunks' endStates; after a scan over the endStates
+// Larger sigmas need two streams. The first only writes the chunks' end states; after a scan over the end states
 // (ScanChunksKernel) the second filters each chunk from its true start states. If lines have few chunks and there are
 // strips for all multiprocessors, one stream does this with the same bits: all chunks of a strip arrive, and the
-// endStates stay on chip. The first chunks, whose ring buffers the last ones need, are then read from memory a second
+// end states stay on chip. The first chunks, whose ring buffers the last ones need, are then read from memory a second
 // time.
 
 // Streams of a mask's weights or of valid pixels have a second ring for the mask's bytes. A pixel is computed from both
@@ -55,8 +55,8 @@ struct StripArguments
   unsigned int             StripsPerRow;
   unsigned int             NumberOfChunks; // of a line
   unsigned int             LastChunk; // the line continues behind it with its last value; invalid if the line is cut
-  bool EndStatesHoldEdges; // for TileTask::WriteEndStates: whether endStates include the continuation beyond the edges,
-                           // as for TileTask::Filter
+  bool EndStatesHoldEdges; // for TileTask::WriteEndStates: whether end states include the continuation beyond the
+                           // edges, as for TileTask::Filter
   unsigned int                                      PiecesPerLine;
   unsigned int                                      NumberOfPieces; // of all lines
   LineDynamics<T, StripPolePairs>                   Dynamics;
@@ -76,7 +76,7 @@ struct StripArguments
 template <typename T, TileTask VTask>
 struct StripTaskStates
 {};
-/** The endStates of the chunks of whole lines, which are later replaced by their start states. */
+/** The end states of the chunks of whole lines, which are later replaced by their start states. */
 template <typename T>
 struct StripTaskStates<T, TileTask::FilterWholeLines>
 {
@@ -147,7 +147,7 @@ GetStreamPiece(const StripArguments<T> & arguments, unsigned int index, unsigned
   if constexpr (VTask == TileTask::FilterFromEndStates)
   {
     // A piece with the first chunks preloads the last ones. It need not preload the first ones, even if it also has the
-    // last chunk, because it has kept their endStates.
+    // last chunk, because it has kept their end states.
     const bool takesOtherEnd = TakesOtherEnd(arguments.Closure);
     if (takesOtherEnd && piece.LoadBegin == 0)
     {
@@ -171,7 +171,7 @@ public:
     : m_Piece(piece)
   {}
 
-  /** Returns the number of chunks that are loaded before the piece, for their endStates. */
+  /** Returns the number of chunks that are loaded before the piece, for their end states. */
   __device__ unsigned int
   GetNumberOfPreloads() const
   {
@@ -516,7 +516,7 @@ private:
     }
   }
 
-  /** Computes the endStates of the chunks at the line's other end. */
+  /** Computes the end states of the chunks at the line's other end. */
   __device__ void
   TakeOtherEnd(const StripPiece & piece)
   {
@@ -691,7 +691,7 @@ private:
     return oldSlot;
   }
 
-  /** Reads all chunks once for their endStates, and then filters each chunk from its true start states. */
+  /** Reads all chunks once for their end states, and then filters each chunk from its true start states. */
   __device__ void
   RunWholeLines(const StripPiece & piece)
   {
@@ -762,7 +762,7 @@ private:
     return m_Memory.ChunkStates[m_Group][m_Segment][chunk][m_Lane];
   }
 
-  /** Turns the endStates of the line's chunks into their start states, in place, as ScanChunksKernel does. */
+  /** Turns the end states of the line's chunks into their start states, in place, as ScanChunksKernel does. */
   __device__ void
   ScanChunks() const
   {
@@ -992,7 +992,7 @@ private:
     {
       return this->GetEdge();
     }
-    // m_Totals[VLookAhead] is the total of the chunk itself. EndStates before the line are zero.
+    // m_Totals[VLookAhead] is the end state of the chunk itself. End states before the line are zero.
     PolePairState<T> start;
     if constexpr (VLookAhead > 0)
     {

@@ -114,7 +114,7 @@ enum class TileTask : unsigned char
   Filter,              // computes the border states from the tile's own end pixels
   WriteEndStates,      // first step of Partition
   FilterFromStates,    // last step of Partition
-  FilterFromEndStates, // computes the border states from the line's endStates, as its boundary mode says
+  FilterFromEndStates, // computes the border states from the line's end states, as its boundary mode says
                        // (EdgeStateSolver)
   FilterWholeLines,    // all steps of StripPartition, for lines of few chunks
   FilterMask,          // Filter for strided lines whose pixels are the weights of a mask

@@ -70,7 +70,7 @@ SubtractFrom(double value, const LinePack & pixel)
 }
 
 /** The states of a chunk. They are either its start states (at its begin for the causal sweep, and at its end for the
- * anticausal one) or its endStates, the end states of sweeps that enter it in zero state. */
+ * anticausal one) or its end states, in which sweeps leave it that entered it in zero state. */
 template <typename TPixel, unsigned int VPairs>
 struct ChunkStates
 {
@@ -144,7 +144,7 @@ public:
     }
   }
 
-  /** Returns the endStates of a chunk. Here and below, the line's first value has been subtracted from the pixels. */
+  /** Returns the end states of a chunk. Here and below, the line's first value has been subtracted from the pixels. */
   template <typename TPixel>
   ChunkStates<TPixel, VPairs>
   GetEndStates(const TPixel * chunk, size_t length) const
@@ -161,7 +161,7 @@ public:
     return endStates;
   }
 
-  /** Returns the start states of chunk `c`, computed from the endStates getEndStates(i) of the chunks i within the
+  /** Returns the start states of chunk `c`, computed from the end states getEndStates(i) of the chunks i within the
    * look-ahead. `borders` are the states with which sweeps enter the line. */
   template <typename TPixel, typename TGetEndStates>
   ChunkStates<TPixel, VPairs>
@@ -183,7 +183,7 @@ public:
     return start;
   }
 
-  /** Replaces the endStates get(i) of all chunks by their start states, in place. */
+  /** Replaces the end states get(i) of all chunks by their start states, in place. */
   template <typename TPixel, typename TGet>
   void
   TurnIntoStarts(const ChunkStates<TPixel, VPairs> & borders, const TGet & get) const

@@ -41,10 +41,10 @@ constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
 /** How a pass is launched. Positions are along the line, in pixels.
  *
  * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk is computed
- * from the endStates (the end states from zero state) of the LookAhead chunks before it, or of all chunks before it if
- * LookAhead is 0. A result therefore depends on the pixels of LookAhead chunks on either side and on the line's ends.
- * All methods except the two streams give the same bits. The streams have the same chunks but shorter segments, and
- * therefore other bits. */
+ * from the end states of the LookAhead chunks before it, or of all chunks before it if LookAhead is 0. The end state of
+ * a chunk is the state in which a sweep leaves it if it entered with state zero. A result therefore depends on the
+ * pixels of LookAhead chunks on either side and on the line's ends. All methods except the two streams give the same
+ * bits. The streams have the same chunks but shorter segments, and therefore other bits. */
 struct LineSchedule
 {
   LineMethod   Method{ LineMethod::WholeLine };
@@ -85,7 +85,7 @@ CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
 /** Returns whether lines continue otherwise than with their edge values. Their start states at the edges are then
- * summed before the pass, or computed within it from its endStates. */
+ * summed before the pass, or computed within it from its end states. */
 inline bool
 HasEdgeStates(const LineSchedule & schedule)
 {
@@ -96,7 +96,7 @@ HasEdgeStates(const LineSchedule & schedule)
 CudaFilters_EXPORT size_t
 GetFilledLength(const LineSchedule & schedule, const LineProblem & problem);
 
-/** Returns whether a pass itself has the endStates from which edge states are computed (EdgeStateSolver). It has them
+/** Returns whether a pass itself has the end states from which edge states are computed (EdgeStateSolver). It has them
  * if its blocks of threads hold the whole line, or the chunks of a window, and if the line ends with its last tile or
  * chunk.
  */
@@ -140,7 +140,7 @@ GetWarpShares(unsigned int segments, unsigned int numberOfPolePairs = 2);
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);
 
-/** Returns the bytes that such a block needs in addition for edge states that are computed from endStates. */
+/** Returns the bytes that such a block needs in addition for edge states that are computed from end states. */
 CudaFilters_EXPORT size_t
 GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs);
 

@@ -68,7 +68,7 @@ constexpr unsigned int OverlappingTileSegments = 32;
  * other computes. */
 constexpr unsigned int PartitionTileSegments = 16;
 
-/** Largest shared memory of a warp of contiguous lines: pixels, endStates, barrier, and its part of a table. */
+/** Largest shared memory of a warp of contiguous lines: pixels, end states, barrier, and its part of a table. */
 constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
 
 /** Streams of strided lines: number of lines of a strip. Each group of warps has 32 of them, and a thread owns a
@@ -102,7 +102,7 @@ constexpr unsigned int StripRingLength = VLookAhead == 0   ? 6
  * a tenth of a second. */
 constexpr size_t LaunchPixels = size_t{ 1 } << 24;
 
-/** EndStates of tiles that a thread of the scan loads at once, to hide the latency of memory. */
+/** End states of tiles that a thread of the scan loads at once, to hide the latency of memory. */
 constexpr unsigned int ScanBatch = 16;
 
 /** Streams with a mask: their second ring has a quarter of the bytes. With windows of three chunks no chunk of the ring

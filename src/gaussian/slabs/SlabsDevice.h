@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-// The steps of a pass across slabs on the device: endStates of chunks, start states of chunks, and results of chunks
+// The steps of a pass across slabs on the device: end states of chunks, start states of chunks, and results of chunks
 // from their start states. Together they compute what a pass over whole lines with the same schedule computes, with the
 // same bits. States are stored as [chunk][sweep and pole pair][line]. `images` are those of one component, as for
 // RunLinePass(). They have whole chunks unless the line ends with them. The functions need a cut's First and EndIsCut.
@@ -29,7 +29,7 @@ GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 size_t
 GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
 
-/** Queues the computation of the endStates of the source's chunks. */
+/** Queues the computation of the end states of the source's chunks. */
 CudaFilters_EXPORT void
 RunChunkEndStates(const CudaGaussianLinePass &    pass,
                   const LineSchedule &            schedule,
@@ -54,13 +54,13 @@ struct ChunkNeighbours
   size_t       LineLength;
   const void * Edges; // of RunEdgeStates(); needed if the line's end is within the look-ahead
 
-  // EndStates of the neighbouring chunks on either side, the nearest first. EndStates beyond the line or the look-ahead
-  // are not read.
+  // End states of the neighbouring chunks on either side, the nearest first. End states beyond the line or the
+  // look-ahead are not read.
   std::array<const void *, MaximumLookAhead> Before{};
   std::array<const void *, MaximumLookAhead> Behind{};
 };
 
-/** Queues the computation of the start states of one chunk from the endStates within the look-ahead. */
+/** Queues the computation of the start states of one chunk from the end states within the look-ahead. */
 CudaFilters_EXPORT void
 RunChunkStarts(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
@@ -69,7 +69,7 @@ RunChunkStarts(const CudaGaussianLinePass & pass,
                void *                       starts,
                const Context &              context);
 
-/** Queues the scan that turns the endStates of all chunks into start states. */
+/** Queues the scan that turns the end states of all chunks into start states. */
 CudaFilters_EXPORT void
 RunAllStarts(const CudaGaussianLinePass & pass,
              const LineSchedule &         schedule,

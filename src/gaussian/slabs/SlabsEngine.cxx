@@ -41,7 +41,7 @@ struct SlabMemory
   SlabQueueSizes Queue;
   size_t         GroupRows{ 1 };   // rows of a plane whose lines across slabs are filtered together
   size_t         PiecePlanes{ 1 }; // planes that the passes within planes process at a time
-  size_t         StateSets{ 1 };   // number of loads whose endStates are kept
+  size_t         StateSets{ 1 };   // number of loads whose end states are kept
   size_t         BytesOfQueue{ 0 };
   size_t         BytesOfRun{ 0 };       // shared by all queues
   size_t         BytesOfTransfers{ 0 }; // temporary memory of transfers that is not part of the queues' memory
@@ -443,7 +443,7 @@ private:
     memory.PiecePlanes = m_Axis == 0
                            ? memory.Queue.Planes
                            : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Queue.ResultPlanes);
-    // A load takes over the slot of a load whose work has been queued, so a later result needs no more endStates than
+    // A load takes over the slot of a load whose work has been queued, so a later result needs no more end states than
     // these.
     const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
     memory.StateSets = m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, queues * memory.Queue.Slots + m_LoadsAhead);
@@ -903,7 +903,7 @@ private:
     return nullptr;
   }
 
-  /** Makes the queue wait for the work that reads the older endStates that this load's endStates will overwrite. */
+  /** Makes the queue wait for the work that reads the older end states that this load's end states will overwrite. */
   void
   WaitForReaders(size_t load, const Context & context)
   {
@@ -1166,7 +1166,7 @@ private:
 
   // Two sweeps.
 
-  /** Turns the endStates of all chunks into their start states, for the passes that need all chunks. */
+  /** Turns the end states of all chunks into their start states, for the passes that need all chunks. */
   void
   ScanAll()
   {
@@ -1200,7 +1200,7 @@ private:
     }
   }
 
-  /** Calls copy(buffers of the groups, bytes of all groups) for endStates and edge states, in the order of
+  /** Calls copy(buffers of the groups, bytes of all groups) for end states and edge states, in the order of
    * CudaSlabStates::Starts. */
   template <typename TCopy>
   void
@@ -1317,7 +1317,7 @@ private:
   size_t                    m_PeakBytes{ 0 };
 
   SlabPipeline *           m_Stream{ nullptr };
-  bool                     m_Sweeps{ false }; // whether the run is in its first sweep, for the endStates of all chunks
+  bool                     m_Sweeps{ false }; // whether the run is in its first sweep, for the end states of all chunks
   bool                     m_WritesInput{ false };
   DeviceBuffer             m_RunMemory;
   RunPieces                m_Pieces; // pieces of m_RunMemory

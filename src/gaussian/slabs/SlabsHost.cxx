@@ -20,15 +20,15 @@ class HostSlabPass
 public:
   virtual ~HostSlabPass() = default;
 
-  /** Computes and keeps the endStates of a chunk's lines. */
+  /** Computes and keeps the end states of a chunk's lines. */
   virtual void
   TakeEndStates(size_t                chunk,
                 const CudaImageView & pixels,
                 const CudaImageView & first,
                 MultiThreaderBase *   threader) = 0;
 
-  /** Turns the endStates of all chunks into start states, if the pass needs all chunks. Must be called after the
-   * endStates of all chunks have been taken. */
+  /** Turns the end states of all chunks into start states, if the pass needs all chunks. Must be called after the
+   * end states of all chunks have been taken. */
   virtual void
   MakeStarts() = 0;
 
@@ -39,7 +39,7 @@ public:
          const std::vector<PassTarget> & targets,
          MultiThreaderBase *             threader) const = 0;
 
-  /** Releases the endStates of the chunks before this one. */
+  /** Releases the end states of the chunks before this one. */
   virtual void
   Forget(size_t chunk) = 0;
 
@@ -217,7 +217,7 @@ private:
   const size_t                              m_NumberOfResults;
   const bool                                m_NeedsAllChunks;
   const LineFilter<double, VPairs>          m_Filter;
-  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: endStates, or start states after MakeStarts()
+  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: end states, or start states after MakeStarts()
   std::vector<StatesType> m_Behind; // states with which sweeps enter the lines; known after the last chunk
 };
 

@@ -672,7 +672,7 @@ TilesUpToKernel(const __grid_constant__ TStep step)
   RunTiles(step);
 }
 
-/** An execution policy that runs parallel executor one after the other within one launch. */
+/** An execution policy that runs parallel loops one after the other within one launch. */
 struct ThreadExecutor
 {
   static __device__ constexpr bool
@@ -701,7 +701,7 @@ protected:
   }
 };
 
-/** Parallel executor within one block of threads. A barrier after each loop makes its writes visible to the next one.
+/** Parallel loops within one block of threads. A barrier after each loop makes its writes visible to the next one.
  */
 struct BlockExecutor : ThreadExecutor
 {
@@ -725,7 +725,7 @@ __launch_bounds__(ThreadsOfLoopsInOneBlock)
   signal.Send();
 }
 
-/** Parallel executor within a cooperative grid, whose blocks are all resident. A grid-wide barrier after each loop
+/** Parallel loops within a cooperative grid, whose blocks are all resident. A grid-wide barrier after each loop
  * makes its writes visible to the next one. */
 struct GridExecutor : ThreadExecutor
 {
@@ -756,7 +756,7 @@ struct GridExecutor : ThreadExecutor
 constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
 /** Blocks per multiprocessor. More blocks make the grid-wide barriers slower. */
 constexpr unsigned int BlocksOfLoopsInOneGrid = 2;
-/** Blocks per multiprocessor when several runs share the device and the executor need few registers. */
+/** Blocks per multiprocessor when several runs share the device and the loops need few registers. */
 constexpr unsigned int BlocksOfConcurrentRuns = 4;
 
 template <typename TProgram>
@@ -811,7 +811,7 @@ struct Larger
 };
 
 /** \class DeviceExecutor
- * \brief Executor that runs the parallel executor of EdgeGraph, LabelSearch and MapSearch on a device.
+ * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapSearch on a device.
  *
  * All work is queued on one stream; Read() waits for it. Arrays are suballocated from a heap, and those that do not
  * fit are allocated separately.
@@ -1021,14 +1021,14 @@ public:
       kernels::TilesUpToKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + tiles - 1) / tiles)), threads, step);
   }
 
-  /** Runs a program, a sequence of parallel executor, with one launch per loop. */
+  /** Runs a program, a sequence of parallel loops, with one launch per loop. */
   template <typename TProgram>
   void
   Run(const TProgram & program) const
   {
     program(LaunchExecutor{ *this });
   }
-  /** Runs a program in one launch of one block, for executor with few work items. Waits, and returns the final
+  /** Runs a program in one launch of one block, for loops with few work items. Waits, and returns the final
    * `*value`.
    */
   template <typename TProgram, typename T>
@@ -1042,7 +1042,7 @@ public:
                  this->MakeSignal(value, sizeof(T)));
     return this->Receive<T>();
   }
-  /** Returns whether executor over `number` items may run in one grid, given that this is faster for up to `most`
+  /** Returns whether loops over `number` items may run in one grid, given that this is faster for up to `most`
    * items.
    */
   bool
@@ -1050,7 +1050,7 @@ public:
   {
     return number <= most;
   }
-  /** Runs a program in one cooperative launch with at most `passes` threads (rounded up to a block). The executor may
+  /** Runs a program in one cooperative launch with at most `passes` threads (rounded up to a block). The loops may
    * have more work items than that. Waits, and returns the final `*value`. */
   template <typename TProgram, typename T>
   T
@@ -1139,7 +1139,7 @@ public:
   }
 
 private:
-  /** Execution policy with one launch per loop. The host knows neither how many work items the executor have nor
+  /** Execution policy with one launch per loop. The host knows neither how many work items the loops have nor
    * whether any are left. */
   struct LaunchExecutor
   {

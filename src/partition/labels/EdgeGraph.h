@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-// Region merging as parallel executor over a list of edges, for executors that run work items concurrently. RegionGraph
+// Region merging as parallel loops over a list of edges, for executors that run work items concurrently. RegionGraph
 // does the same on the host with adjacency lists. The results are bit-identical, because the change of a merge is the
 // same function of the same sums, and everything else is integer arithmetic.
 namespace itk::cuda::partition
@@ -293,7 +293,7 @@ struct CollectSums
 /** \class EdgeGraph
  * \brief The region adjacency graph as arrays on an executor. Regions merge in rounds, as in RegionGraph.
  *
- * An executor has arrays in its memory, and parallel executor whose work items run concurrently or in any order. The
+ * An executor has arrays in its memory, and parallel loops whose work items run concurrently or in any order. The
  * device is one (partition/executor/DeviceExecutor.cuh). Tests have another one, which runs work items on the host in
  * a random order.
  *

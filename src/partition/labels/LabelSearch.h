@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-// The search for labels as parallel executor over cells and pixels, for executors that run work items concurrently.
+// The search for labels as parallel loops over cells and pixels, for executors that run work items concurrently.
 // MakeLabelMap() and MakeLabelMapOf() do the same on the host, with bit-identical results.
 namespace itk::cuda::partition
 {
@@ -752,7 +752,7 @@ private:
   // Completed fractions after each stage.
   static constexpr float ShareOfBlocks = 0.4f;
   static constexpr float ShareOfCells = 0.8f;
-  // Up to this number of cells, the launches of a sweep's executor would take longer than the sweep.
+  // Up to this number of cells, the launches of a sweep's loops would take longer than the sweep.
   static constexpr size_t CellsOfOneGrid = size_t{ 1 } << 21;
 
   const TExecutor & m_Executor;

@@ -12,7 +12,7 @@
 #include <cstring>
 
 // Rounds of merging over a list of edges that run without the host: only the executor knows whether a round has work. A
-// round consists of two parallel executor. What a work item writes is read only by the next loop, except for atomic
+// round consists of two parallel loops. What a work item writes is read only by the next loop, except for atomic
 // operations, whose order does not matter.
 namespace itk::cuda::partition
 {
@@ -54,7 +54,7 @@ struct GraphView
   EdgeCode      Code;
   EdgeView      Edges;
   EdgeView      Others; // receives the remaining edges of a series
-  EdgeTableView Table;  // empty between series; between the executor of a round it holds new edges only
+  EdgeTableView Table;  // empty between series; between the loops of a round it holds new edges only
   GraphRegion * Regions;
   uint32_t *    Parents;    // the region itself, or the smaller region that it was merged into
   uint64_t *    BestOfEven; // best offer of each region in even rounds, encoded by GetOffer()
@@ -98,7 +98,7 @@ struct GraphView
   }
 };
 
-/** A round of a series. Each of its executor visits all edges of the series. Some also initialize the regions for the
+/** A round of a series. Each of its loops visits all edges of the series. Some also initialize the regions for the
  * next loop, because the regions are contiguous in memory and the ends of edges are not. */
 struct RoundView
 {
@@ -367,7 +367,7 @@ struct CollectEdges
 };
 } // namespace steps
 
-/** A series of rounds as a sequence of parallel executor for an executor. Each loop begins after the end of the
+/** A series of rounds as a sequence of parallel loops for an executor. Each loop begins after the end of the
  * previous one and determines on the executor whether it has work. */
 template <typename TAtomics>
 struct RunMergeRounds

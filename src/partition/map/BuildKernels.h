@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-// Builds the map of a label map as parallel executor over pixel corners, as BuildMap() does on the host.
+// Builds the map of a label map as parallel loops over pixel corners, as BuildMap() does on the host.
 namespace itk::cuda::partition
 {
 namespace steps

@@ -120,7 +120,7 @@ struct StridedRange
   int32_t Stride{ 1 };
 };
 
-/** The shares of one thread of a tile in two nested executor, over groups and over the items of each group. Threads are
+/** The shares of one thread of a tile in two nested loops, over groups and over the items of each group. Threads are
  * distributed over the groups, and if there are fewer groups than threads, also over the items of each group. */
 struct NestedStridedRange
 {

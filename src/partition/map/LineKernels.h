@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Lists the lines of a map by parallel executor, as ListChains() does on the host. A thread that followed a line would
+// Lists the lines of a map by parallel loops, as ListChains() does on the host. A thread that followed a line would
 // wait for memory at each edge. Instead, each edge finds its distances to the ends of its line by pointer jumping
 // (Wyllie, The complexity of parallel computations, 1979): it stores a link to an edge ahead, and in each loop replaces
 // it by that edge's link. The distance that the links span doubles with each loop.
@@ -178,7 +178,7 @@ struct LineList : LineArrays
   {
     return Round.IsGridFull() ? 0 : number;
   }
-  /** Number of work items of the executor over nodes; other executor define their own. */
+  /** Number of work items of the loops over nodes; other loops define their own. */
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {

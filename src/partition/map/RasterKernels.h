@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-// Rasterizes a planar map by parallel executor over edges and pixels: the labels of RasterizeMap() on the host, and the
+// Rasterizes a planar map by parallel loops over edges and pixels: the labels of RasterizeMap() on the host, and the
 // output labels that SummarizeMap() and the engine derive from them.
 namespace itk::cuda::partition
 {

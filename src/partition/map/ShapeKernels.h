@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-// Summarizes a label map as SummarizeLabels() does on the host, by parallel executor over pixels.
+// Summarizes a label map as SummarizeLabels() does on the host, by parallel loops over pixels.
 namespace itk::cuda::partition
 {
 namespace steps

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-// The best polylines of chains as parallel executor, as SimplifyChains() finds them on the host. The chains have no
+// The best polylines of chains as parallel loops, as SimplifyChains() finds them on the host. The chains have no
 // fixed order, because the order of the host's list does not affect the result.
 namespace itk::cuda::partition
 {
@@ -894,7 +894,7 @@ struct AttachChords : PieceLoop<TRound>
   }
 };
 
-/** The parallel executor of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the
+/** The parallel loops of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the
  * image type. */
 template <typename TRound, typename TAtomics>
 struct ChainRound
@@ -992,7 +992,7 @@ struct BeginChainRounds
   }
 };
 
-/** Runs rounds as a sequence of parallel executor without the host. All chains are in one part. */
+/** Runs rounds as a sequence of parallel loops without the host. All chains are in one part. */
 template <typename TRound, typename TAtomics>
 struct RunChainRounds
 {
@@ -1031,7 +1031,7 @@ struct RunChainRounds
 /** Maximum number of edges of a map whose rounds run in one cooperative launch. */
 constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
 /** Maximum number of edges for listing the lines in one cooperative launch. It is larger, because most of these
- * executor are pointer jumps of a few microseconds. */
+ * loops are pointer jumps of a few microseconds. */
 constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
 
 /** \class ChainLoops

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-// Merges of neighbouring regions of a planar map as parallel executor, as MergeRegions() does them on the host.
+// Merges of neighbouring regions of a planar map as parallel loops, as MergeRegions() does them on the host.
 namespace itk::cuda::partition
 {
 /** The gain terms of region merges: contributions of single boundary elements to the gain of a pair of regions. The
@@ -316,7 +316,7 @@ struct DropEdgesOfNodes
   }
 };
 
-/** The parallel executor of a round before its gain terms are sorted. */
+/** The parallel loops of a round before its gain terms are sorted. */
 template <typename TRound>
 struct ListGainTerms
 {
@@ -351,7 +351,7 @@ struct ListGainTerms
   }
 };
 
-/** The parallel executor of a round after the sort. */
+/** The parallel loops of a round after the sort. */
 template <typename TAtomics>
 struct JoinBestPairs
 {
@@ -422,7 +422,7 @@ private:
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
 
-  // Up to this number, the launches of a round's executor would take longer than the executor.
+  // Up to this number, the launches of a round's loops would take longer than the loops.
   static constexpr size_t MostPlacesOfGrid = size_t{ 1 } << 18;
 
   ExecutorMap<TExecutor> & m_Map;

@@ -10,7 +10,7 @@
 #include <functional>
 #include <type_traits>
 
-// Moves and removals of single nodes as parallel executor, as NodeRounds does them on the host.
+// Moves and removals of single nodes as parallel loops, as NodeRounds does them on the host.
 namespace itk::cuda::partition
 {
 namespace steps
@@ -520,7 +520,7 @@ struct BeginNodeRounds
   }
 };
 
-/** Runs rounds as a sequence of parallel executor without the host. All candidates are in memory at the same time. */
+/** Runs rounds as a sequence of parallel loops without the host. All candidates are in memory at the same time. */
 template <typename TRound, typename TProposal, typename TAtomics>
 struct RunNodeRounds
 {

@@ -16,7 +16,7 @@
 
 namespace itk::cuda::partition
 {
-/** Parallel executor over independent work items on ITK's threads. Results depend neither on the number of threads nor
+/** Parallel loops over independent work items on ITK's threads. Results depend neither on the number of threads nor
  * on the order. Tests shuffle the order to verify this. */
 class Work
 {
