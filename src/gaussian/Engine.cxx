@@ -19,6 +19,10 @@
 #include <algorithm>
 #include <vector>
 
+// Connects the plans of the recursive Gaussian filters with the ways to run them on a device: from host to host, in
+// slabs that overlap, on device images, and on an array's stream. GaussianCore and MaskedGaussianCore are the cores
+// that these ways run.
+
 namespace itk::cuda::gaussian
 {
 namespace

@@ -22,6 +22,9 @@
 #include <optional>
 #include <vector>
 
+// Runs the largest measure of several scales from host to host: uploads the image, whole or slab after slab, computes
+// each scale's Hessians and measures, and downloads the largest ones.
+
 namespace itk::cuda::multiscale
 {
 namespace

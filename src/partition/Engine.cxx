@@ -20,6 +20,9 @@
 #include <optional>
 #include <utility>
 
+// Runs a partition from the image to its result: labels, planar map, refinement, then rings, table and merge tree. The
+// class Run has this order. The stages are those of the host here, and those of a device in partition/DeviceStages.cu.
+
 namespace itk
 {
 namespace cuda::partition

@@ -9,6 +9,8 @@
 
 #include <type_traits>
 
+// Defines a tile of the pass along the first axis, whose pixels are adjacent in memory.
+
 namespace itk::cuda::gaussian
 {
 /** One or more whole lines, or a tile of one line, in shared memory. A line has one or several parts (GetWarpShares()),

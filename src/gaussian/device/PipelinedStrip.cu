@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <limits>
 
+// Chooses and launches the stream kernels (gaussian/device/PipelinedStrip.cuh) for passes along strided lines.
+
 namespace itk::cuda::gaussian
 {
 namespace

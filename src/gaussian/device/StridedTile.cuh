@@ -4,6 +4,9 @@
 
 #include "gaussian/device/Tile.cuh"
 
+// Defines a tile of a pass along any other axis than the first. Neighbours along the line are a stride apart, and 32
+// adjacent lines make a tile.
+
 namespace itk::cuda::gaussian
 {
 /** A tile of 32 adjacent lines in shared memory. Warp s holds segment s of each line, and lane i the line i. Tiles

@@ -10,6 +10,9 @@
 #include <cmath>
 #include <iterator>
 
+// Turns a filter's parameters into a plan: computes the poles and weights of the impulse responses, and lists the
+// passes along the axes.
+
 namespace itk::CudaDetail
 {
 namespace

@@ -24,6 +24,11 @@
 #include <utility>
 #include <vector>
 
+// Runs a plan in slabs on a device, for images that do not fit into its memory and for large images that do
+// (TryOverlapped()). DeviceSlabs decides how large slabs are and what memory they need, and filters the planes that
+// SlabPipeline uploads: first the pass along the last axis, across slabs (FilterAcross()), then the passes within
+// planes (FilterWithin()). A load is a group of planes that are uploaded together.
+
 namespace itk::cuda::gaussian
 {
 namespace

@@ -10,6 +10,9 @@
 #include <memory>
 #include <vector>
 
+// Runs a plan in slabs on the host, chunk by chunk: first the passes along the last axis, across slabs (HostSlabPass),
+// then the passes within planes.
+
 namespace itk::cuda::gaussian
 {
 namespace

@@ -36,6 +36,9 @@
 #include <type_traits>
 #include <utility>
 
+// Runs parallel loops, scans and sorts on a device, in one of three ways: with one launch for each loop, within one
+// block of threads, or within one cooperative grid.
+
 namespace itk::cuda::partition
 {
 /** The image as device code for cells sees it. */

@@ -6,6 +6,9 @@
 #include <limits>
 #include <utility>
 
+// Computes the statistics, polygons and merge tree of a finished partition after further steps of its merge tree.
+// Regions merge while the partition is made in partition/labels/RegionGraph.cxx and partition/refine/Merges.cxx.
+
 namespace itk::cuda::partition
 {
 namespace

@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-// The partition that results from steps of its merge tree.
+// Declares functions that give the partition after steps of its merge tree. They change a finished partition and take
+// no part in finding it.
 namespace itk::cuda::partition
 {
 /** Returns the region that each region belongs to after the first `merges` steps; entry i is for region i, and entry 0

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+// Merges regions of a label map on the host, in rounds. EdgeGraph does the same on the device.
+
 namespace itk::cuda::partition
 {
 namespace

@@ -11,6 +11,9 @@
 #include <tuple>
 #include <vector>
 
+// Merges regions of the planar map on the host, in rounds. JoinLoops (partition/refine/JoinKernels.h) does the same on
+// the device.
+
 namespace itk::cuda::partition
 {
 namespace

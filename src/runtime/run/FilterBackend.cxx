@@ -14,6 +14,9 @@
 #include <optional>
 #include <utility>
 
+// Decides whether a filter runs on the GPU or on the host, and whether it runs in slabs (SelectDevice()), and whether
+// the host continues when device memory runs out (FallBackToHost()).
+
 namespace itk::CudaDetail
 {
 namespace

@@ -13,6 +13,9 @@
 #include <cstdlib>
 #include <string>
 
+// Uploads an image, runs a core on it and downloads the result. TryOnDevice() decides whether the host continues when
+// device memory runs out.
+
 namespace itk::cuda
 {
 namespace

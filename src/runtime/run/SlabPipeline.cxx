@@ -13,6 +13,10 @@
 #include <algorithm>
 #include <utility>
 
+// Implements the threads of a SlabPipeline. Each queue has one thread that uploads loads (UploadLoads()) and one or two
+// that download results (DownloadResults()). One thread queues the work of all queues (QueueWork()), and the calling
+// thread serves source, sink and progress.
+
 namespace itk::cuda
 {
 namespace

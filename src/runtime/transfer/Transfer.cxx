@@ -13,6 +13,9 @@
 #include <algorithm>
 #include <memory>
 
+// Chooses the path of a transfer between host and device: directly for page-locked memory (PinnedTransfer), or through
+// page-locked chunks that several threads fill or empty (StagedTransfer).
+
 namespace itk::cuda
 {
 namespace

@@ -18,6 +18,9 @@
 #include <limits>
 #include <type_traits>
 
+// Prepares and launches the kernels of the region snake on a device. A run is one cooperative kernel
+// (snake/device/Loop.cuh), or several launches of it where the driver ends long kernels.
+
 namespace itk::cuda::snake
 {
 namespace
