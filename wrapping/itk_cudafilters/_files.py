@@ -66,10 +66,11 @@ def write_geojson(
     OSError
         The file cannot be written.
 
-    Notes ----- RFC 7946 permits only longitude and latitude in degrees (WGS 84). Map programs therefore place the
-    polygons correctly only if the image's physical coordinates are longitude and latitude, as those of a DataArray can
-    be. For other reference systems use write_geopackage(), or transform `segmentation.contour` first, for example with
-    pyproj.
+    Notes
+    -----
+    RFC 7946 permits only longitude and latitude in degrees (WGS 84). Map programs therefore place the polygons correctly
+    only if the image's physical coordinates are longitude and latitude, as those of a DataArray can be. For other
+    reference systems use write_geopackage(), or transform `segmentation.contour` first, for example with pyproj.
     """
     segmentation = _result(segmentation, "segmentation", (Segmentation, Partition))
     coordinates = _coordinates(coordinates)
@@ -141,7 +142,7 @@ def write_geopackage(
 ) -> None:
     """Writes the polygons and the table of a partition as a layer of a GeoPackage file, which map programs read.
 
-    Needs the packages pyogrio and shapely: pip install itk-cudafilters[geo].
+    Needs the packages pyogrio and shapely: pip install itk-cudafilters[geo], which adds them to the installed package.
 
     Parameters
     ----------
@@ -152,8 +153,8 @@ def write_geopackage(
     layer
         Name of the layer.
     crs
-        Reference system of the physical coordinates, for example "EPSG:32632". Without it the file declares the
-        reference system as unknown.
+        Reference system of the physical coordinates, for example "EPSG:32632"; of a DataArray of rioxarray
+        `image.rio.crs.to_string()`. Without it the file declares the reference system as unknown.
     coordinates
         "physical" (default) or "pixel", as in write_geojson(). The layer's metadata repeat and explain the word.
 

@@ -117,9 +117,10 @@ def gaussian_filter(
     backend
         automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
-    Returns ------- The result as the kind of the input, or `output` if that is an array. For arrays in GPU memory of
-    packages other than CuPy, torch and JAX that do not give their
-    stream (`__dlpack_c_exchange_api__`), an itk.CudaDeviceImage.
+    Returns
+    -------
+    The result as the kind of the input, or `output` if that is an array. For arrays in GPU memory of packages other than
+    CuPy, torch and JAX that do not give their stream (`__dlpack_c_exchange_api__`), an itk.CudaDeviceImage.
 
     Raises
     ------
@@ -449,6 +450,7 @@ def difference_of_gaussians(
     """Applies a band-pass filter: (G_low - G_high) * x, the array smoothed with `low_sigma` minus that with
     `high_sigma`.
 
+    Noise finer than `low_sigma` and grounds coarser than `high_sigma` fade; the result is negative beside bright objects.
     `high_sigma` is 1.6 times `low_sigma` by default. It must not be below `low_sigma` along any axis, or ValueError is
     raised. The other parameters are those of gaussian_filter(). Integers are not scaled to the range from 0 to 1.
 

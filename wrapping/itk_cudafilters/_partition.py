@@ -375,7 +375,8 @@ def partition_image(
     image
         Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
         float32; bool and float64 are converted. The coordinates of a DataArray must be evenly spaced, and may ascend or
-        descend; an axis without coordinates counts from 0.
+        descend; an axis without coordinates counts from 0. Polygons have the image's physical coordinates: those of the
+        map for one band that rioxarray.open_rasterio() reads of a GeoTIFF, pixels for a NumPy array.
     law
         Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
         gaussian for photographs and magnetic resonance images.

@@ -56,8 +56,10 @@ def structure_tensor(
     backend
         automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
-    Returns ------- The upper triangle of each pixel's tensor, row by row, as the last axis. Components are in the order
-    of the array's axes, as in gaussian_hessian(): for the axes z, y, x they are zz, zy, zx, yy, yx, xx.
+    Returns
+    -------
+    The upper triangle of each pixel's tensor, row by row, as the last axis. Components are in the order of the array's
+    axes, as in gaussian_hessian(): for the axes z, y, x they are zz, zy, zx, yy, yx, xx.
 
     Raises
     ------

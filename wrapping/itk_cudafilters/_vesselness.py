@@ -90,7 +90,8 @@ def vesselness(
     mode, cval
         Continuation of lines beyond their ends, as in gaussian_filter().
     spacing
-        Distance between pixels along each axis, as in gaussian_filter(). Sigmas then have its unit.
+        Distance between pixels along each axis, as in gaussian_filter(). Sigmas then have its unit. An itk.Image needs
+        "image" for sigmas in millimetres.
     valid_mask
         Array of the shape of the image. Pixels where it is 0 do not count, regardless of their values: they are
         replaced by an average of the valid pixels around them, weighted with a Gaussian of the largest sigma, and their
@@ -111,8 +112,10 @@ def vesselness(
     backend
         automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
-    Returns ------- The response as the kind of the image; 0 where nothing is found. With `return_scale` or
-    `return_directions`, a tuple of the response and these, in this order.
+    Returns
+    -------
+    The response as the kind of the image; 0 where nothing is found. With `return_scale` or `return_directions`, a tuple
+    of the response and these, in this order.
 
     Raises
     ------
