@@ -92,7 +92,8 @@ RunGaussianPlanOnDevice(const CudaGaussianPlan &     plan,
                         int                          deviceIndex,
                         const CudaProgressFunction & progress);
 
-/** Calls RunGaussianPlanOnDevice() on the device that `backend` selected.
+/** Does what RunGaussianPlanOnDevice() does, on the device that `backend` selected. Large images that fit into its
+ * memory run in slabs instead, with the same bits, if this is expected to take less time and Streaming is not Off.
  *
  * \return false if the device ran out of memory and the backend allows the host, which it then names as used
  *
