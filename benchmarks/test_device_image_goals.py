@@ -152,7 +152,7 @@ class GoalsTest(unittest.TestCase):
         for row in (goals.SNAKE_RECTANGLE, goals.SNAKE_AUTOMATIC, goals.SNAKE_TODAY):
             self.assertIn('"' + row.split("/side:")[0] + '"', sources)
         suite, unit = goals.NO_QUESTION.split(".")
-        tests = "".join(file.read_text() for file in (folder.parent / "test").glob("*.cxx"))
+        tests = "".join(file.read_text() for file in (folder.parent / "test").rglob("*.cxx"))
         self.assertTrue(re.search(rf"TEST_F\({suite}, {unit}\)", tests))
 
 

@@ -1,4 +1,4 @@
 # Tests of the partitioned filter.
-list(APPEND CudaFilters_GTESTS runtime/itkCudaDevicePartitionedGTest.cxx partitioned/itkCudaPartitionedGaussianGTest.cxx partitioned/itkCudaPartitionedLargeSigmaGTest.cxx
+list(APPEND CudaFilters_GTESTS partitioned/itkCudaDevicePartitionedGTest.cxx partitioned/itkCudaPartitionedGaussianGTest.cxx partitioned/itkCudaPartitionedLargeSigmaGTest.cxx
      partitioned/itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx)
 list(APPEND CudaFilters_CUDA_GTESTS partitioned/itkCudaPartitionedFaultGTest.cxx partitioned/itkCudaPartitionedGaussianDeviceGTest.cxx)

@@ -18,7 +18,7 @@ import tempfile
 import unittest
 
 LAST_BASE = "ImageToImageFilter"
-TABLE = pathlib.Path(__file__).with_name("itkCudaParametersGTest.cxx")
+TABLE = pathlib.Path(__file__).with_name("gaussian") / "itkCudaParametersGTest.cxx"
 # Kinds of filters whose host run is GenerateData() of their superclass, and those that run an object of ITK's class.
 PLAIN = ("Recursive", "Discrete")
 TENSORS = ("SymmetricEigenAnalysis", "HessianToObjectnessMeasure", "MultiScaleHessianBasedMeasure")

@@ -33,7 +33,7 @@ except ImportError:
 
 HERE = pathlib.Path(__file__).resolve().parent
 TABLE = HERE / "gaussian_exponentials.json"
-HEADER = HERE.parent / "src" / "gaussian" / "src/gaussian/plan/AccurateConstants.h"
+HEADER = HERE.parent / "src" / "gaussian" / "plan" / "AccurateConstants.h"
 
 PAIRS = 3
 ROOT = math.sqrt(math.pi / 2.0)
@@ -226,8 +226,8 @@ def failures(errors, smoothing_errors, rows):
 
 
 HEADER_TEXT = """// SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaGaussianAccurateConstants_h
-#define itkCudaGaussianAccurateConstants_h
+#ifndef CudaFilters_gaussian_plan_AccurateConstants_h
+#define CudaFilters_gaussian_plan_AccurateConstants_h
 
 // Written by tools/fit_gaussian_exponentials.py, which says what these are: half of the kernel of order k is
 // Re sum_j AccurateAmplitude[k][j] exp(AccurateExponent[j] n / sigma), n >= 0, before normalisation.

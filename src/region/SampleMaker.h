@@ -331,10 +331,14 @@ private:
       return; // no value is below `needed`
     }
     const ValueSurvey below = m_Source.Survey(BoundedValues{ needed });
-    const auto        countBelow = [&](int i) {
+    if (below.NumberOfNonZeros == m_Survey.NumberOfNonZeros)
+    {
+      return; // no value is above it either, as in an image of one value
+    }
+    const auto countBelow = [&](int i) {
       return i > classOfNeeded ? below.NumberOfNonZeros
-                    : i < 1           ? uint64_t{ 0 }
-                                      : m_Source.Survey(BoundedValues{ SmallestOfClass(i) }).NumberOfNonZeros;
+             : i < 1           ? uint64_t{ 0 }
+                               : m_Source.Survey(BoundedValues{ SmallestOfClass(i) }).NumberOfNonZeros;
     };
     uint64_t upper = below.NumberOfNonZeros;
     for (int i = classOfNeeded; i >= 0 && isNearlyAll(upper); --i)

@@ -12,7 +12,7 @@
 #include "gaussian/device/Device.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkCudaImageStatistics.h"
-#include "multiscale/itkCudaMultiScaleDevice.h"
+#include "multiscale/MultiScaleDevice.h"
 #include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
 #include "pointwise/TensorDevice.h"
 #include "itkCudaStructureTensorImageFilter.h"

@@ -808,6 +808,13 @@ TEST(CudaRegionSnakeEngine, WideRangesAreAcceptedWhereTheyLeaveDigitsOrHaveNoGap
     pixels[i] = static_cast<float>(std::exp(-(x * x + y * y) / 18.0));
   }
   EXPECT_NO_THROW(run(NoiseLaw::Gaussian));
+  // Images of one value, for which the grid has a step of 1.
+  for (const float value : { 1e-20f, 0.25f, 3.0f })
+  {
+    std::fill(pixels.begin(), pixels.end(), value);
+    EXPECT_NO_THROW(run(NoiseLaw::Gaussian)) << value;
+    EXPECT_NO_THROW(run(NoiseLaw::Gamma)) << value;
+  }
   // Zeros are no values whose digits could get lost; a few tiny values are not most of the image.
   std::fill(pixels.begin(), pixels.end(), 0.0f);
   std::fill_n(pixels.begin() + 1000, 400, 5.0f);

@@ -762,12 +762,12 @@ GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 }
 
 void
-RunChunkTotals(const CudaGaussianLinePass &    pass,
-               const LineSchedule &            schedule,
-               const std::vector<DeviceView> & images,
-               const LineCut &                 cut,
-               void *                          totals,
-               const Context &                 context)
+RunChunkEndStates(const CudaGaussianLinePass &    pass,
+                  const LineSchedule &            schedule,
+                  const std::vector<DeviceView> & images,
+                  const LineCut &                 cut,
+                  void *                          endStates,
+                  const Context &                 context)
 {
   const DeviceView source = images[0];
   EnqueuePass(pass, cut.WholeLength, schedule.LookAhead, context, [=](const auto & filter, auto) {
@@ -778,7 +778,7 @@ RunChunkTotals(const CudaGaussianLinePass &    pass,
       {
         double     first = 0;
         const auto pixels = LoadChunk(pass, source, cut, line, chunk, first);
-        StateArray(pass, lines, totals).Store(chunk, line, filter.GetTotals(pixels.data(), pixels.size()));
+        StateArray(pass, lines, endStates).Store(chunk, line, filter.GetEndStates(pixels.data(), pixels.size()));
       }
     }
   });
@@ -821,11 +821,12 @@ RunChunkStarts(const CudaGaussianLinePass & pass,
     {
       const bool seesEnd = near.Chunk + schedule.LookAhead + 1 >= near.NumberOfChunks;
       const auto borders = LoadEdges<count>(pass, lines, seesEnd ? near.Edges : nullptr, line);
-      const auto getTotals = [&](size_t i) {
-        const void * const totals = i < near.Chunk ? near.Before[near.Chunk - 1 - i] : near.Behind[i - near.Chunk - 1];
-        return StateArray(pass, lines, totals).template Load<count>(0, line);
+      const auto getEndStates = [&](size_t i) {
+        const void * const endStates =
+          i < near.Chunk ? near.Before[near.Chunk - 1 - i] : near.Behind[i - near.Chunk - 1];
+        return StateArray(pass, lines, endStates).template Load<count>(0, line);
       };
-      StateArray(pass, lines, starts).Store(0, line, filter.GetWindowedStart(near.Chunk, borders, getTotals));
+      StateArray(pass, lines, starts).Store(0, line, filter.GetWindowedStart(near.Chunk, borders, getEndStates));
     }
   });
 }
