@@ -5,7 +5,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "partitioned/Device.h"
+#include "young_van_vliet/Device.h"
 
 #include <algorithm>
 #include <random>

@@ -9,7 +9,7 @@ cudafilters_add_gtests(
   runtime/itkCudaMemoryGateGTest.cxx
   slabs/itkCudaSlabPipelineGTest.cxx
   slabs/itkCudaSlabSessionGTest.cxx
-  partitioned/itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
+  young_van_vliet/itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
   runtime/itkCudaPixelContainerGTest.cxx
   gaussian/itkCudaRecursiveGaussianImageFilterGTest.cxx
   gaussian/itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)

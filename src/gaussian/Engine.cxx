@@ -455,7 +455,7 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
   const auto run = [&](int device) {
     if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
     {
-      if (const auto report = TryOverlapped(plan, input, output, device, progress))
+      if (const auto report = TryOverlappedSlabs(plan, input, output, device, progress))
       {
         backend.SlabReport = *report;
         return;

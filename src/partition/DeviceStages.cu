@@ -4,12 +4,12 @@
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
 #include "partition/labels/DeviceLabels.h"
-#include "partition/labels/EstimateSteps.h"
+#include "partition/labels/EstimateFunctors.h"
 #include "partition/labels/Estimates.h"
 #include "partition/map/MapSearch.h"
 #include "partition/executor/DeviceExecutor.cuh"
 #include "partition/executor/ArrayMemory.h"
-#include "partition/map/ShapeKernels.h"
+#include "partition/map/ShapeFunctors.h"
 #include "partition/executor/ConcurrentRuns.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
@@ -124,7 +124,7 @@ public:
       using LabelType = std::remove_pointer_t<decltype(labels)>;
       m_Executor->VisitScene([&](const auto & scene) {
         m_Executor->ParallelFor(this->GetNumberOfPixels(),
-                                steps::WriteLabels<std::decay_t<decltype(scene)>, LabelOfPixel, LabelType>{
+                                functors::WriteLabels<std::decay_t<decltype(scene)>, LabelOfPixel, LabelType>{
                                   scene, { this->GetPixels() }, this->GetSamples().Width, nullptr, labels, stride });
       });
     });
@@ -215,7 +215,7 @@ private:
       m_Executor->VisitScene([&](const auto & scene) {
         m_Executor->ParallelFor(
           estimates.size(),
-          steps::EstimatePlaces<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, onDevice.Get() });
+          functors::EstimatePlaces<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, onDevice.Get() });
       });
       m_Executor->Download(onDevice.Get(), estimates.size(), estimates.data());
       estimates.erase(std::remove(estimates.begin(), estimates.end(), NoEstimate), estimates.end());

@@ -12,7 +12,7 @@
 #include "gaussian/fir/FirDevice.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "partitioned/Device.h"
+#include "young_van_vliet/Device.h"
 #include "runtime/run/PassChain.h"
 
 #include <gtest/gtest.h>

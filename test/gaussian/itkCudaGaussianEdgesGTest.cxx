@@ -107,7 +107,7 @@ FilterClosedLine(const CudaGaussianImpulseResponse & kernel,
   const auto             dynamics = MakeLineDynamics<T, VPairs>(kernel);
   const ContinuedLine<T> line{ pixels.data(), 1, length, boundary.Mode, closure.Value };
   const T                first = pixels.front();
-  const auto             getTotal = [&](bool anticausal, size_t begin, size_t end) {
+  const auto             getEndState = [&](bool anticausal, size_t begin, size_t end) {
     LineState<T, VPairs> total;
     for (size_t n = begin; n < end; ++n)
     {
@@ -116,13 +116,14 @@ FilterClosedLine(const CudaGaussianImpulseResponse & kernel,
     return total;
   };
   // Of the pixels next to the ends.
-  const auto causal = getTotal(false, length - count, length);
-  const auto anticausal = getTotal(true, 0, count);
+  const auto causal = getEndState(false, length - count, length);
+  const auto anticausal = getEndState(true, 0, count);
   const auto getEdge = [&](bool atEnd) {
     LineState<T, VPairs> edge;
     for (unsigned int j = 0; j < VPairs; ++j)
     {
-      const auto closed = CloseCausalTotal(boundary.Mode, dynamics.Section[j], causal.Pair[j], pixels.back() - first);
+      const auto closed =
+        CloseCausalEndState(boundary.Mode, dynamics.Section[j], causal.Pair[j], pixels.back() - first);
       const bool takesAnticausal = (boundary.Mode == Mode::Wrap) == atEnd;
       edge.Pair[j] =
         boundary.Mode == Mode::Constant
@@ -290,8 +291,8 @@ TEST(CudaGaussianEdges, EndStatesAreUsedWhereNothingIsFilled)
           << "length " << length + off;
       }
       EXPECT_FALSE(hasEndStates(AxisKind::Contiguous, length, 1.0, LineMethod::OverlappingTiles, bytes));
-      EXPECT_FALSE(hasEndStates(AxisKind::Contiguous, length, 4.0, LineMethod::Partition, bytes));
-      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length, 4.0, LineMethod::Partition, bytes));
+      EXPECT_FALSE(hasEndStates(AxisKind::Contiguous, length, 4.0, LineMethod::TileScan, bytes));
+      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length, 4.0, LineMethod::TileScan, bytes));
     }
   }
   // The parts of a warp that these lines share leave lanes without a segment.
@@ -301,12 +302,12 @@ TEST(CudaGaussianEdges, EndStatesAreUsedWhereNothingIsFilled)
   {
     for (const size_t length : { 256, 512, 1024 })
     {
-      EXPECT_TRUE(hasEndStates(AxisKind::Strided, length, sigma, LineMethod::Stream, 4));
-      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length - 1, sigma, LineMethod::Stream, 4));
-      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length + 1, sigma, LineMethod::Stream, 4));
+      EXPECT_TRUE(hasEndStates(AxisKind::Strided, length, sigma, LineMethod::Strip, 4));
+      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length - 1, sigma, LineMethod::Strip, 4));
+      EXPECT_FALSE(hasEndStates(AxisKind::Strided, length + 1, sigma, LineMethod::Strip, 4));
     }
-    EXPECT_FALSE(hasEndStates(AxisKind::Strided, 128, sigma, LineMethod::Stream, 4));
-    EXPECT_FALSE(hasEndStates(AxisKind::Strided, 1024, sigma, LineMethod::StripPartition, 4));
+    EXPECT_FALSE(hasEndStates(AxisKind::Strided, 128, sigma, LineMethod::Strip, 4));
+    EXPECT_FALSE(hasEndStates(AxisKind::Strided, 1024, sigma, LineMethod::StripScan, 4));
   }
 }
 
@@ -368,14 +369,14 @@ TEST(CudaGaussianEdges, FilledLinesEndWithTheirLastTile)
           continue;
         }
         const size_t filled = GetFilledLength(*schedule, problem);
-        const bool   isStream = method == LineMethod::Stream || method == LineMethod::StripPartition;
+        const bool   isStream = method == LineMethod::Strip || method == LineMethod::StripScan;
         EXPECT_GE(filled, length) << static_cast<int>(method) << ", length " << length;
         EXPECT_EQ(filled % (isStream ? ChunkLength : SegmentLength<float>), 0u);
         if (kind == AxisKind::Strided)
         {
           EXPECT_LT(filled, length + (isStream ? ChunkLength : SegmentLength<float>));
         }
-        else if (method == LineMethod::Partition)
+        else if (method == LineMethod::TileScan)
         {
           EXPECT_EQ(filled, schedule->NumberOfTiles * schedule->Step);
         }

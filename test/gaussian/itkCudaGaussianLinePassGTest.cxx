@@ -47,7 +47,7 @@ constexpr ModeEnum OtherModes[] = { ModeEnum::Reflect, ModeEnum::Mirror, ModeEnu
 bool
 IsStream(LineMethod method)
 {
-  return method == LineMethod::Stream || method == LineMethod::StripPartition;
+  return method == LineMethod::Strip || method == LineMethod::StripScan;
 }
 
 template <typename T>
@@ -353,7 +353,7 @@ protected:
   void
   CheckPartitionWithinABlock(unsigned int axis, size_t length, const CudaGaussianBoundary & boundary = {})
   {
-    this->CheckWideAndNarrow(axis, length, LineMethod::StripPartition, 60.0, boundary);
+    this->CheckWideAndNarrow(axis, length, LineMethod::StripScan, 60.0, boundary);
   }
 
   /** The same, of streams. */
@@ -481,7 +481,7 @@ TEST_F(GaussianLinePass, EdgesFromEndStatesGiveTheSameBitsInPieces)
     {
       for (const unsigned int axis : { 1u, 2u })
       {
-        this->CheckWideAndNarrow(axis, each.Length, LineMethod::Stream, each.Sigma, { mode, 0.75 });
+        this->CheckWideAndNarrow(axis, each.Length, LineMethod::Strip, each.Sigma, { mode, 0.75 });
       }
     }
   }
@@ -633,7 +633,7 @@ CheckReach(double sigma, ApproximationEnum approximation, size_t sharedMemory)
   const CudaGaussianLinePass pass = MakePass(0, MakeGaussianImpulseResponse(approximation, 0, sigma, 1.0, false));
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
   const Volume<double>                reference = RunOnHost(input, pass);
-  for (const LineMethod method : { LineMethod::WholeLine, LineMethod::Partition })
+  for (const LineMethod method : { LineMethod::WholeLine, LineMethod::TileScan })
   {
     const LineSchedule schedule = *MakeLineSchedule(
       { AxisKind::Contiguous, length, sigma, sizeof(T), kernel.NumberOfPolePairs, sharedMemory }, method);
@@ -845,7 +845,7 @@ private:
     {
       schedule = *MakeLineSchedule(
         { AxisKind::Strided, m_Size[m_Axis], kernel.SigmaInPixels, bytes, kernel.NumberOfPolePairs, shared },
-        LineMethod::Partition);
+        LineMethod::TileScan);
     }
     DeviceBuffer states(GetLinePassWorkspace(m_Pass, schedule, images[0]), m_Stream);
     // As a part of itself it is not filtered within blocks of threads, which would keep the states.

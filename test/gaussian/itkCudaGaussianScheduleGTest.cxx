@@ -36,8 +36,8 @@ GetWindowInPixels(const LineProblem & problem)
 bool
 DividesLines(LineMethod method)
 {
-  return method == LineMethod::OverlappingTiles || method == LineMethod::Partition || method == LineMethod::Stream ||
-         method == LineMethod::StripPartition;
+  return method == LineMethod::OverlappingTiles || method == LineMethod::TileScan || method == LineMethod::Strip ||
+         method == LineMethod::StripScan;
 }
 
 void
@@ -45,7 +45,7 @@ CheckStream(const LineSchedule & schedule, const LineProblem & problem)
 {
   EXPECT_EQ(problem.NumberOfPolePairs, StripPolePairs);
   EXPECT_EQ(schedule.Step, ChunkLength);
-  EXPECT_TRUE(schedule.Method == LineMethod::StripPartition ||
+  EXPECT_TRUE(schedule.Method == LineMethod::StripScan ||
               static_cast<double>(schedule.LookAhead * ChunkLength) >= GetWindowInPixels(problem) ||
               schedule.LookAhead + 1 >= schedule.NumberOfTiles);
   EXPECT_LE(schedule.LookAhead, MaximumLookAhead);
@@ -75,7 +75,7 @@ CheckSchedule(const LineSchedule & schedule, const LineProblem & problem)
   ASSERT_GT(schedule.Segments, 0u);
   EXPECT_GE(schedule.NumberOfTiles * schedule.Step, problem.Length);
   EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, problem.Length);
-  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StripPartition)
+  if (schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan)
   {
     CheckStream(schedule, problem);
     return;
@@ -130,7 +130,7 @@ TEST(GaussianLineSchedule, EveryMethodCoversEveryPixelOnceOrSaysThatItCannot)
     for (const LineMethod method : LineMethods)
     {
       const auto schedule = MakeLineSchedule(problem, method);
-      EXPECT_TRUE(schedule || method != LineMethod::Partition);
+      EXPECT_TRUE(schedule || method != LineMethod::TileScan);
       if (schedule && (!DividesLines(schedule->Method) || schedule->NumberOfTiles > 1))
       {
         EXPECT_EQ(schedule->Method, method);
@@ -157,9 +157,9 @@ TEST(GaussianLineSchedule, PartsOfALineLookAsFarAheadAsTheLine)
       const LineSchedule schedule = MakeLineSchedule(part);
       EXPECT_EQ(schedule.LookAhead, whole.LookAhead);
       // States come from outside by scans alone.
-      EXPECT_TRUE(whole.LookAhead > 0 || schedule.Method == LineMethod::Partition ||
-                  schedule.Method == LineMethod::StripPartition);
-      EXPECT_EQ(whole.Method == LineMethod::Stream, schedule.Method == LineMethod::Stream);
+      EXPECT_TRUE(whole.LookAhead > 0 || schedule.Method == LineMethod::TileScan ||
+                  schedule.Method == LineMethod::StripScan);
+      EXPECT_EQ(whole.Method == LineMethod::Strip, schedule.Method == LineMethod::Strip);
     }
   });
 }

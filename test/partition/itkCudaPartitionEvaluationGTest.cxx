@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/refine/RefinementKernels.h"
+#include "partition/refine/RefinementGains.h"
 
 #include <gtest/gtest.h>
 

@@ -215,7 +215,7 @@ AcceptOnExecutor(const MapData &                     map,
                        nullptr };
   for (size_t region = 0; region < regions.size(); ++region)
   {
-    steps::BeginMapRound{ view }(region);
+    functors::BeginMapRound{ view }(region);
   }
   const Round<NoPixels, Atomics> round(view, {});
   for (const RankedProposal & bid : proposals)

@@ -3,7 +3,7 @@
 #include "partition/executor/EdgeTable.h"
 #include "partition/labels/LabelMaker.h"
 #include "partition/labels/LabelSearch.h"
-#include "partition/map/ShapeKernels.h"
+#include "partition/map/ShapeFunctors.h"
 #include "partition/executor/ConcurrentRuns.h"
 #include "partition/result/Result.h"
 #include "partition/executor/ArrayMemory.h"

@@ -3,7 +3,7 @@
 #define itkCudaPartitionTestExecutor_h
 
 #include "partition/map/Geometry.h"
-#include "partition/labels/GraphSteps.h"
+#include "partition/labels/GraphFunctors.h"
 #include "partition/map/MapData.h"
 #include "partition/Model.h"
 #include "partition/Scene.h"
@@ -295,25 +295,25 @@ public:
     this->VisitPixels(function);
   }
 
-  template <typename TStep>
+  template <typename TFunctor>
   void
-  ParallelFor(size_t number, const TStep & step) const
+  ParallelFor(size_t number, const TFunctor & functor) const
   {
     ++m_Counts.Loops;
     m_Counts.Passes += number;
     for (const size_t i : this->Shuffle(number))
     {
-      step(i);
+      functor(i);
     }
   }
 
-  /** Calls step(i) for i < step.GetNumber(), which is at most `most`. */
-  template <typename TStep>
+  /** Calls functor(i) for i < functor.GetNumber(), which is at most `most`. */
+  template <typename TFunctor>
   void
-  ParallelForUpTo(size_t most, const TStep & step) const
+  ParallelForUpTo(size_t most, const TFunctor & functor) const
   {
-    CheckNumber(step.GetNumber(), most);
-    this->ParallelFor(step.GetNumber(), step);
+    CheckNumber(functor.GetNumber(), most);
+    this->ParallelFor(functor.GetNumber(), functor);
   }
 
   /** Lanes that work on one pass together, here one after the other. */
@@ -385,18 +385,18 @@ public:
     {}
   };
   /** Long passes, which a launch gives to single threads, a grid to tiles. */
-  template <typename TStep>
+  template <typename TFunctor>
   void
-  ParallelForLongUpTo(size_t most, const TStep & step) const
+  ParallelForLongUpTo(size_t most, const TFunctor & functor) const
   {
-    this->ParallelForUpTo(most, step);
+    this->ParallelForUpTo(most, functor);
   }
-  template <typename TStep>
+  template <typename TFunctor>
   void
-  ParallelForTilesUpTo(size_t most, const TStep & step) const
+  ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
   {
-    CheckNumber(step.GetNumber(), most);
-    this->ParallelFor(step.GetNumber(), [&step](size_t i) { step(i, Tile{}); });
+    CheckNumber(functor.GetNumber(), most);
+    this->ParallelFor(functor.GetNumber(), [&functor](size_t i) { functor(i, Tile{}); });
   }
   /** Runs loops one after the other. A device launches those after the last round too. */
   template <typename TProgram>
@@ -506,23 +506,23 @@ private:
     {
       return round.GetNumber() == 0;
     }
-    template <typename TStep>
+    template <typename TFunctor>
     void
-    ParallelForUpTo(size_t most, const TStep & step) const
+    ParallelForUpTo(size_t most, const TFunctor & functor) const
     {
-      Executor.ParallelForUpTo(most, step);
+      Executor.ParallelForUpTo(most, functor);
     }
-    template <typename TStep>
+    template <typename TFunctor>
     void
-    ParallelForTilesUpTo(size_t most, const TStep & step) const
+    ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
     {
-      Executor.ParallelForTilesUpTo(most, step);
+      Executor.ParallelForTilesUpTo(most, functor);
     }
-    template <typename TStep>
+    template <typename TFunctor>
     void
-    ParallelForLongUpTo(size_t most, const TStep & step) const
+    ParallelForLongUpTo(size_t most, const TFunctor & functor) const
     {
-      Executor.ParallelForTilesUpTo(most, step);
+      Executor.ParallelForTilesUpTo(most, functor);
     }
   };
 

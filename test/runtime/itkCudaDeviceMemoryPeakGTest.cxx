@@ -15,7 +15,7 @@
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
-#include "partitioned/Device.h"
+#include "young_van_vliet/Device.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaRegionSnakeImageFilter.h"

@@ -717,7 +717,7 @@ private:
 
   /** Returns the total of a part of the warp's line. */
   __device__ PolePairState<T> &
-             GetPartTotal(unsigned int part, unsigned int state) const
+             GetEndStateOfPart(unsigned int part, unsigned int state) const
   {
     const unsigned int warp = m_Warp - m_Part + part;
     return m_WarpEndStates[(warp * m_LinesPerWarp + m_LineInWarp) * NumberOfStates<VPairs> + state];
@@ -732,7 +732,7 @@ private:
       const unsigned int lastLane = state >= VPairs ? 0 : m_Width - 1;
       if (m_LaneOfLine == lastLane)
       {
-        this->GetPartTotal(m_Part, state) = inclusive.Sweep[state / VPairs].Pair[state % VPairs];
+        this->GetEndStateOfPart(m_Part, state) = inclusive.Sweep[state / VPairs].Pair[state % VPairs];
       }
     }
     __syncthreads();
@@ -746,7 +746,7 @@ private:
     const StateMatrix<T> power = m_Arguments.Powers.Get(state % VPairs, m_Width);
     for (unsigned int i = 0; i < count; ++i)
     {
-      start = Combine(this->GetPartTotal(anticausal ? blockDim.y - 1 - i : i, state), power, start);
+      start = Combine(this->GetEndStateOfPart(anticausal ? blockDim.y - 1 - i : i, state), power, start);
     }
     return start;
   }
@@ -777,12 +777,12 @@ private:
   __device__ PolePairState<T>
              GetClosedStartInWarp(unsigned int state, const SweepStates<T, VPairs> & inclusive) const
   {
-    const auto getTotal = [&](unsigned int s) -> PolePairState<T> {
+    const auto getEndState = [&](unsigned int s) -> PolePairState<T> {
       const PolePairState<T> & end = inclusive.Sweep[s / VPairs].Pair[s % VPairs];
       const unsigned int       lastLane = s >= VPairs ? 0 : m_Width - 1;
       return { __shfl_sync(0xffffffffu, end.U, lastLane, m_Width), __shfl_sync(0xffffffffu, end.V, lastLane, m_Width) };
     };
-    return GetClosedStart(state, getTotal(state), getTotal(GetOppositeState(state)));
+    return GetClosedStart(state, getEndState(state), getEndState(GetOppositeState(state)));
   }
 
   __device__ PolePairState<T>

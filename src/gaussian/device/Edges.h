@@ -291,10 +291,10 @@ GetClosedEdge(const EdgeStateSolver<T, VPairs> & closure,
  * pixel, which is zero after the subtraction. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-CloseCausalTotal(CudaFiltersEnums::BoundaryMode mode,
-                 const SectionDynamics<T> &     section,
-                 const PolePairState<T> &       total,
-                 T                              last)
+CloseCausalEndState(CudaFiltersEnums::BoundaryMode mode,
+                    const SectionDynamics<T> &     section,
+                    const PolePairState<T> &       total,
+                    T                              last)
 {
   const T left = mode == CudaFiltersEnums::BoundaryMode::Mirror ? last : T(0);
   return { total.U - left, total.V - section.Coupling * left };
@@ -319,7 +319,7 @@ GetEdgeFromEnds(const EdgeStateSolver<T, VPairs> & closure,
   {
     return SteadyState(dynamics.Section[pair], closure.Value - first);
   }
-  const PolePairState<T> atEnd = CloseCausalTotal(closure.Mode, dynamics.Section[pair], causalEnd, last);
+  const PolePairState<T> atEnd = CloseCausalEndState(closure.Mode, dynamics.Section[pair], causalEnd, last);
   const bool             isFromEnd = anticausal != (closure.Mode == ModeEnum::Wrap);
   return isFromEnd ? GetClosedEdge(closure, pair, atEnd, anticausalEnd)
                    : GetClosedEdge(closure, pair, anticausalEnd, atEnd);

@@ -315,7 +315,7 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
     LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromEndStates, 1>(arguments, context);
     return;
   }
-  if (schedule.Method != LineMethod::Partition)
+  if (schedule.Method != LineMethod::TileScan)
   {
     LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), context);
     return;
@@ -339,7 +339,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
 {
   auto       arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source], {});
   const auto shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, schedule);
-  if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+  if (schedule.Method != LineMethod::TileScan && shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
       shape.SharedBytes <= GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin)
   {
     for (unsigned int i = 0; i < count; ++i)
@@ -628,7 +628,7 @@ GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, c
 size_t
 GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
-  if (schedule.Method != LineMethod::Partition && schedule.Method != LineMethod::StripPartition)
+  if (schedule.Method != LineMethod::TileScan && schedule.Method != LineMethod::StripScan)
   {
     return 0;
   }
@@ -654,7 +654,7 @@ RunLinePass(const CudaGaussianLinePass &    pass,
             const LineCut &                 cut)
 {
   VerifyCut(pass, schedule, images[pass.Source], cut);
-  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StripPartition)
+  if (schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan)
   {
     RunStripPass(pass, schedule, images, cut, workspace, context);
     return;
@@ -969,7 +969,7 @@ RunChunkTilesOf(const CudaGaussianLinePass &    pass,
   const DeviceView & source = images[pass.Source];
   const size_t       segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
   LineSchedule       tiles = schedule;
-  tiles.Method = LineMethod::Partition;
+  tiles.Method = LineMethod::TileScan;
   tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, PartitionTileSegments));
   tiles.WarmUp = 0;
   tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
@@ -1014,7 +1014,7 @@ RunChunkEndStates(const CudaGaussianLinePass &    pass,
                   void *                          endStates,
                   const Context &                 context)
 {
-  if (IsStreamed(schedule))
+  if (RunsInStrips(schedule))
   {
     RunStripEndStates(pass, schedule, images, cut, endStates, context);
     return;
@@ -1030,7 +1030,7 @@ RunChunksFromStates(const CudaGaussianLinePass &    pass,
                     const void *                    starts,
                     const Context &                 context)
 {
-  if (IsStreamed(schedule))
+  if (RunsInStrips(schedule))
   {
     RunStripFromStates(pass, images, cut, starts, context);
     return;

@@ -91,7 +91,7 @@ bool
 HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
 {
   const DeviceProperties & properties = GetDeviceProperties(device);
-  return schedule.Method == LineMethod::StripPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
+  return schedule.Method == LineMethod::StripScan && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
          strips >= static_cast<size_t>(properties.MultiprocessorCount) &&
          sizeof(StripMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
 }
@@ -101,7 +101,7 @@ bool
 FitsMaskedStream(const LineSchedule & schedule, int device)
 {
   constexpr size_t shared = sizeof(StripMemory<float, TileTask::FilterValid, MaximumMaskedLookAhead>);
-  return schedule.Method == LineMethod::Stream && schedule.LookAhead <= MaximumMaskedLookAhead &&
+  return schedule.Method == LineMethod::Strip && schedule.LookAhead <= MaximumMaskedLookAhead &&
          shared <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
 }
 
@@ -189,7 +189,7 @@ RunStripPass(const CudaGaussianLinePass &    pass,
   arguments.Edges = MakeEdges<T, StripPolePairs>(pass, schedule, source, workspace, context);
   arguments.Boundary = schedule.Boundary;
   DivideLines(arguments, schedule.LookAhead, !wholeLines, context);
-  if (schedule.Method == LineMethod::Stream)
+  if (schedule.Method == LineMethod::Strip)
   {
     const bool         followsFromEndStates = FollowFromEndStates(pass, schedule, source);
     const unsigned int lookAhead = followsFromEndStates ? GetStripLookAhead(schedule) : schedule.LookAhead;
@@ -280,7 +280,7 @@ RunStripEndStates(const CudaGaussianLinePass &    pass,
                   const Context &                 context)
 {
   auto arguments = MakeChunkArguments(pass, images, cut, static_cast<PolePairState<float> *>(endStates), context);
-  arguments.EndStatesHoldEdges = schedule.Method == LineMethod::Stream;
+  arguments.EndStatesHoldEdges = schedule.Method == LineMethod::Strip;
   LaunchStream<float, TileTask::WriteEndStates, 0>(arguments, context);
 }
 

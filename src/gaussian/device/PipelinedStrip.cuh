@@ -530,21 +530,21 @@ private:
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StripPolePairs>)
       {
-        this->PushTotal(this->GetTotal(chunk, slot));
+        this->PushEndState(this->GetEndState(chunk, slot));
         this->GetWindowEnd(m_Segment) = this->CombineLatest(VLookAhead);
       }
     }
   }
 
   __device__ void
-  PushTotal(const PolePairState<T> & total)
+  PushEndState(const PolePairState<T> & total)
   {
 #pragma unroll
     for (unsigned int i = 0; i + 1 < NumberOfEndStates; ++i)
     {
-      m_Totals[i] = m_Totals[i + 1];
+      m_EndStates[i] = m_EndStates[i + 1];
     }
-    m_Totals[NumberOfEndStates - 1] = total;
+    m_EndStates[NumberOfEndStates - 1] = total;
   }
 
   /** Returns the end state of the warp's sweep over the latest `count` chunks. */
@@ -556,8 +556,8 @@ private:
     for (unsigned int i = 0; i < NumberOfEndStates; ++i)
     {
       // These are copies, as in GetStart().
-      const PolePairState<T> fromBegin = m_Totals[i];
-      const PolePairState<T> fromEnd = m_Totals[NumberOfEndStates - 1 - i];
+      const PolePairState<T> fromBegin = m_EndStates[i];
+      const PolePairState<T> fromEnd = m_EndStates[NumberOfEndStates - 1 - i];
       PolePairState<T>       total;
       total.U = this->IsAnticausal() ? fromEnd.U : fromBegin.U;
       total.V = this->IsAnticausal() ? fromEnd.V : fromBegin.V;
@@ -609,7 +609,7 @@ private:
 #pragma unroll
     for (unsigned int i = 0; i <= VLookAhead; ++i)
     {
-      PolePairState<T> & total = m_Totals[NumberOfEndStates - 1 - i];
+      PolePairState<T> & total = m_EndStates[NumberOfEndStates - 1 - i];
       if (i == back)
       {
         total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], m_Edge);
@@ -639,7 +639,7 @@ private:
       this->TakeOtherEnd(piece);
     }
 #pragma unroll
-    for (PolePairState<T> & total : m_Totals)
+    for (PolePairState<T> & total : m_EndStates)
     {
       total = PolePairState<T>{};
     }
@@ -707,7 +707,7 @@ private:
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StripPolePairs>)
       {
-        this->GetChunkState(chunk) = this->GetTotal(chunk, 0);
+        this->GetChunkState(chunk) = this->GetEndState(chunk, 0);
       }
       this->WaitForGroup();
       if (chunk < reloads)
@@ -864,7 +864,7 @@ private:
     }
     if (VTask != TileTask::FilterFromStates)
     {
-      const PolePairState<T> total = step < piece.LoadEnd ? this->GetTotal(step, slot) : PolePairState<T>{};
+      const PolePairState<T> total = step < piece.LoadEnd ? this->GetEndState(step, slot) : PolePairState<T>{};
       if (VTask == TileTask::WriteEndStates)
       {
         if (m_HasLine)
@@ -873,7 +873,7 @@ private:
         }
         return;
       }
-      this->PushTotal(total);
+      this->PushEndState(total);
     }
     if constexpr (FollowsFromEndStates)
     {
@@ -961,7 +961,7 @@ private:
   /** Returns the total of a chunk. For some tasks, those of the first and the last chunk include the line's
    * continuation. */
   __device__ PolePairState<T>
-             GetTotal(unsigned int chunk, unsigned int slot) const
+             GetEndState(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
     const bool       holdsEdge = VTask == TileTask::Filter || ReadsMask<VTask> ||
@@ -992,7 +992,7 @@ private:
     {
       return this->GetEdge();
     }
-    // m_Totals[VLookAhead] is the end state of the chunk itself. End states before the line are zero.
+    // m_EndStates[VLookAhead] is the end state of the chunk itself. End states before the line are zero.
     PolePairState<T> start;
     if constexpr (VLookAhead > 0)
     {
@@ -1001,8 +1001,8 @@ private:
       {
         // These are copies, because a reference to one of two array elements would keep the array in local memory
         // instead of registers.
-        const PolePairState<T> before = m_Totals[i];
-        const PolePairState<T> behind = m_Totals[NumberOfEndStates - 1 - i];
+        const PolePairState<T> before = m_EndStates[i];
+        const PolePairState<T> behind = m_EndStates[NumberOfEndStates - 1 - i];
         PolePairState<T>       neighbour;
         neighbour.U = this->IsAnticausal() ? behind.U : before.U;
         neighbour.V = this->IsAnticausal() ? behind.V : before.V;
@@ -1059,7 +1059,7 @@ private:
   T                                m_Last{ 0 }; // less m_First; only without VHasEdges
   PolePairState<T>
     m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or FollowsFromEndStates
-  PolePairState<T> m_Totals[NumberOfEndStates];
+  PolePairState<T> m_EndStates[NumberOfEndStates];
   size_t           m_StateLine{ 0 }; // index of the thread's line among all lines
   bool             m_HasLine{ false };
   PolePairState<T> m_NextStart; // start state of the next chunk, loaded ahead

@@ -369,21 +369,21 @@ private:
 
   /** Returns the total of a chunk. AccumulateChunk() must have been called for it. */
   __device__ PolePairState<T>
-             GetChunkTotal(unsigned int state, unsigned int chunk) const
+             GetEndStateOfChunk(unsigned int state, unsigned int chunk) const
   {
     return m_States[GetStateIndex(state, GetSegment(state, chunk, GetSegmentsOfChunk(chunk) - 1))];
   }
 
   /** Returns the total of the whole line. */
   __device__ PolePairState<T>
-             GetLineTotal(unsigned int state) const
+             GetEndStateOfLine(unsigned int state) const
   {
     PolePairState<T> total;
     for (unsigned int i = 0; i < m_Chunks; ++i)
     {
       const unsigned int chunk = IsAnticausal(state) ? m_Chunks - 1 - i : i;
       total = Combine(
-        GetChunkTotal(state, chunk), m_Arguments.Powers.Power[state % VPairs][GetSegmentsOfChunk(chunk)], total);
+        GetEndStateOfChunk(state, chunk), m_Arguments.Powers.Power[state % VPairs][GetSegmentsOfChunk(chunk)], total);
     }
     return total;
   }
@@ -399,8 +399,8 @@ private:
                                                            m_Arguments.Dynamics,
                                                            pair,
                                                            IsAnticausal(state),
-                                                           GetLineTotal(pair),
-                                                           GetLineTotal(pair + VPairs),
+                                                           GetEndStateOfLine(pair),
+                                                           GetEndStateOfLine(pair + VPairs),
                                                            m_First,
                                                            m_Values[(m_Rows - 1) * WarpSize + m_Lane]);
     }
@@ -444,7 +444,7 @@ private:
     {
       const unsigned int neighbour = IsAnticausal(state) ? chunk + i : chunk - i;
       const unsigned int segments = GetSegmentsOfChunk(neighbour);
-      start = Combine(GetChunkTotal(state, neighbour), m_Arguments.Powers.Power[pair][segments], start);
+      start = Combine(GetEndStateOfChunk(state, neighbour), m_Arguments.Powers.Power[pair][segments], start);
     }
     return start;
   }

@@ -116,7 +116,7 @@ enum class TileTask : unsigned char
   FilterFromStates,    // last step of Partition
   FilterFromEndStates, // computes the border states from the line's end states, as its boundary mode says
                        // (EdgeStateSolver)
-  FilterWholeLines,    // all steps of StripPartition, for lines of few chunks
+  FilterWholeLines,    // all steps of StripScan, for lines of few chunks
   FilterMask,          // Filter for strided lines whose pixels are the weights of a mask
   FilterValid          // Filter for strided lines of valid pixels less a value, with zeros elsewhere
 };

@@ -180,9 +180,9 @@ private:
     const DeviceView             valid = ViewAdjacent(first.Size, CudaComponentType::UChar, m_Valid);
     switch (GetLineSchedule(pass, { source, result }, m_Context.GetDevice()).Method)
     {
-      case LineMethod::StripPartition:
+      case LineMethod::StripScan:
         return false;
-      case LineMethod::Stream:
+      case LineMethod::Strip:
         return !HasKernelTimeout(m_Context.GetDevice()) &&
                RunStreamedMaskPass(pass, { image, m_Reference, valid }, result, m_Context);
       default:

@@ -101,7 +101,7 @@ size_t
 GetFilledLength(const LineSchedule & schedule, const LineProblem & problem)
 {
   const size_t segmentLength = SegmentBytes / problem.BytesPerComponent;
-  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StripPartition)
+  if (schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan)
   {
     return schedule.NumberOfTiles * ChunkLength;
   }
@@ -118,7 +118,7 @@ bool
 HasLineEndStates(const LineSchedule & schedule, const LineProblem & problem)
 {
   const bool holdsEndStates =
-    schedule.Method == LineMethod::WholeLine || (schedule.Method == LineMethod::Stream && schedule.NumberOfTiles > 1);
+    schedule.Method == LineMethod::WholeLine || (schedule.Method == LineMethod::Strip && schedule.NumberOfTiles > 1);
   return holdsEndStates && GetFilledLength(schedule, problem) == problem.Length;
 }
 
@@ -128,7 +128,7 @@ GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsig
   const size_t step = kind == AxisKind::Strided ? ChunkLength : schedule.Step;
   const size_t number = DivideUp(length, step);
   // The last chunk of a stream, and the last tile of contiguous lines, are filled up with the line's last value.
-  const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StripPartition;
+  const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StripScan;
   return { number, step, isFilled ? step : RoundUp(length - (number - 1) * step, SegmentBytes / bytesPerComponent) };
 }
 
@@ -190,11 +190,11 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       }
       return MakeTiles(method, problem, segments, static_cast<size_t>(*warmUp), lookAhead);
     }
-    case LineMethod::Partition:
+    case LineMethod::TileScan:
       return MakeTiles(
         method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
-    case LineMethod::Stream: {
-      // A line of one chunk needs no partition, and StripPartition has no kernel for it.
+    case LineMethod::Strip: {
+      // A line of one chunk needs no partition, and StripScan has no kernel for it.
       const bool isShort = GetWholeLength(problem) <= ChunkLength;
       if ((lookAhead == 0 && !isShort) || !FitsStream(problem, std::max(1u, lookAhead)))
       {
@@ -202,7 +202,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       }
       return MakeStream(method, problem, std::max(1u, lookAhead));
     }
-    case LineMethod::StripPartition:
+    case LineMethod::StripScan:
       break;
   }
   return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
@@ -213,7 +213,7 @@ MakeLineSchedule(const LineProblem & problem)
 {
   if (problem.CanStream && GetWholeLength(problem) > ChunkLength)
   {
-    for (const LineMethod method : { LineMethod::Stream, LineMethod::StripPartition })
+    for (const LineMethod method : { LineMethod::Strip, LineMethod::StripScan })
     {
       if (const auto schedule = MakeLineSchedule(problem, method))
       {
@@ -224,7 +224,7 @@ MakeLineSchedule(const LineProblem & problem)
   if (problem.WholeLength != 0 && GetLookAhead(problem) == 0)
   {
     // Only the scan of a Partition takes states from the rest of the line.
-    return *MakeLineSchedule(problem, LineMethod::Partition);
+    return *MakeLineSchedule(problem, LineMethod::TileScan);
   }
   if (const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine))
   {
@@ -236,6 +236,6 @@ MakeLineSchedule(const LineProblem & problem)
   {
     return *tiles;
   }
-  return *MakeLineSchedule(problem, LineMethod::Partition);
+  return *MakeLineSchedule(problem, LineMethod::TileScan);
 }
 } // namespace itk::cuda::gaussian

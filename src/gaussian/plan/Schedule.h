@@ -26,17 +26,17 @@ enum class LineMethod : unsigned char
 {
   WholeLine,        // a block holds whole lines, and reads and writes each pixel once
   OverlappingTiles, // a tile also loads the pixels around its output on which its results depend
-  Partition,        // computes the tiles' end states, scans them, then filters the tiles from their true start states
-  Stream, // strided lines in chunks that depend on their neighbours (gaussian/device/PipelinedStrip.cuh); reads each
-          // pixel once
-  StripPartition // a Partition of the same lines, with chunks as tiles
+  TileScan,         // computes the tiles' end states, scans them, then filters the tiles from their true start states
+  Strip,    // strided lines in chunks that depend on their neighbours (gaussian/device/PipelinedStrip.cuh); reads each
+            // pixel once
+  StripScan // a TileScan of the same lines, with chunks as tiles
 };
 
 constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
                                        LineMethod::OverlappingTiles,
-                                       LineMethod::Partition,
-                                       LineMethod::Stream,
-                                       LineMethod::StripPartition };
+                                       LineMethod::TileScan,
+                                       LineMethod::Strip,
+                                       LineMethod::StripScan };
 
 /** How a pass is launched. Positions are along the line, in pixels.
  *

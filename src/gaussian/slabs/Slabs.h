@@ -125,7 +125,7 @@ RunSlabs(const CudaGaussianPlan &     plan,
 /** Rethrows the error of a run on a device. If some of the input may be lost, the error is not reported as one of too
  * little memory, because the caller would then repeat the run on the host. */
 [[noreturn]] inline void
-ThrowOn(const CudaError & error, bool isInputLost)
+RethrowAs(const CudaError & error, bool isInputLost)
 {
   const bool isMemory = error.GetKind() == CudaError::Kind::OutOfMemory;
   throw CudaError(error.GetFile(),
@@ -156,11 +156,11 @@ TryUncutLines(const CudaGaussianPlan &     plan,
 /** Runs in slabs an image that fits into the device's memory, if this is expected to be faster. Returns no value
  * otherwise. \exception CudaError */
 std::optional<CudaSlabReport>
-TryOverlapped(const CudaGaussianPlan &     plan,
-              const CudaImageView &        input,
-              const CudaImageView &        output,
-              int                          device,
-              const CudaProgressFunction & progress);
+TryOverlappedSlabs(const CudaGaussianPlan &     plan,
+                   const CudaImageView &        input,
+                   const CudaImageView &        output,
+                   int                          device,
+                   const CudaProgressFunction & progress);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -50,7 +50,7 @@ struct ChunkStartArguments
 {
   size_t                   Lines;
   unsigned int             LookAhead;
-  bool                     IsStreamed;                     // whether the arithmetic is that of streams, not of tiles
+  bool                     RunsInStrips;                   // whether the arithmetic is that of streams, not of tiles
   size_t                   ToBegin, ToEnd;                 // number of chunks of the line before this one and behind it
   const PolePairState<T> * EndStates[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
   const PolePairState<T> * Edges;
@@ -75,7 +75,7 @@ ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> argumen
   const bool         anticausal = state >= VPairs;
   const unsigned int pair = state % VPairs;
   const size_t       before = anticausal ? arguments.ToEnd : arguments.ToBegin; // chunks that the sweep has passed
-  const bool         takesEdge = anticausal && (arguments.IsStreamed ? before == 0 : before <= arguments.LookAhead);
+  const bool         takesEdge = anticausal && (arguments.RunsInStrips ? before == 0 : before <= arguments.LookAhead);
   PolePairState<T>   start;
   if (takesEdge)
   {
@@ -87,7 +87,7 @@ ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> argumen
     if (back <= arguments.LookAhead && back <= before)
     {
       const PolePairState<T> * const endStates = arguments.EndStates[anticausal ? 1 : 0][back - 1];
-      const bool                     isLast = anticausal && back == before && !arguments.IsStreamed;
+      const bool                     isLast = anticausal && back == before && !arguments.RunsInStrips;
       start = Combine(endStates[index], isLast ? arguments.LastPower[pair] : arguments.Power[pair], start);
     }
   }
@@ -104,7 +104,7 @@ SetPowers(const CudaGaussianImpulseResponse & kernel,
           StateMatrix<T> (&lastPower)[VPairs])
 {
   LineSchedule kept = schedule;
-  kept.Method = IsStreamed(schedule) ? LineMethod::StripPartition : LineMethod::Partition;
+  kept.Method = RunsInStrips(schedule) ? LineMethod::StripScan : LineMethod::TileScan;
   const KeptStates states = GetKeptStates(kept, AxisKind::Strided, length, sizeof(T));
   for (unsigned int j = 0; j < VPairs; ++j)
   {
@@ -145,7 +145,7 @@ RunChunkStartsOf(const CudaGaussianLinePass & pass,
   ChunkStartArguments<T, VPairs> arguments{};
   arguments.Lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
   arguments.LookAhead = schedule.LookAhead;
-  arguments.IsStreamed = IsStreamed(schedule);
+  arguments.RunsInStrips = RunsInStrips(schedule);
   arguments.ToBegin = neighbours.Chunk;
   arguments.ToEnd = neighbours.NumberOfChunks - 1 - neighbours.Chunk;
   for (unsigned int i = 0; i < MaximumLookAhead; ++i)

@@ -16,9 +16,9 @@
 namespace itk::cuda::gaussian
 {
 inline bool
-IsStreamed(const LineSchedule & schedule)
+RunsInStrips(const LineSchedule & schedule)
 {
-  return schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StripPartition;
+  return schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan;
 }
 
 /** Returns the bytes of the states of a chunk. */

@@ -25,15 +25,15 @@
 #include <vector>
 
 // Runs a plan in slabs on a device, for images that do not fit into its memory and for large images that do
-// (TryOverlapped()). DeviceSlabs decides how large slabs are and what memory they need, and filters the planes that
-// SlabPipeline uploads: first the pass along the last axis, across slabs (FilterAcross()), then the passes within
-// planes (FilterWithin()). A load is a group of planes that are uploaded together.
+// (TryOverlappedSlabs()). DeviceSlabs decides how large slabs are and what memory they need, and filters the planes
+// that SlabPipeline uploads: first the pass along the last axis, across slabs (FilterAcross()), then the passes within
+// planes (FilterWithin()). A slab is a group of planes that are uploaded together.
 
 namespace itk::cuda::gaussian
 {
 namespace
 {
-/** The chunks of a load. A load is an input slab of a sweep. */
+/** The chunks of a slab. */
 struct ChunkRange
 {
   size_t Begin, End;
@@ -46,7 +46,7 @@ struct SlabMemory
   SlabQueueSizes Queue;
   size_t         GroupRows{ 1 };   // rows of a plane whose lines across slabs are filtered together
   size_t         PiecePlanes{ 1 }; // planes that the passes within planes process at a time
-  size_t         StateSets{ 1 };   // number of loads whose end states are kept
+  size_t         StateSets{ 1 };   // number of slabs whose end states are kept
   size_t         BytesOfQueue{ 0 };
   size_t         BytesOfRun{ 0 };       // shared by all queues
   size_t         BytesOfTransfers{ 0 }; // temporary memory of transfers that is not part of the queues' memory
@@ -63,7 +63,7 @@ struct RowGroup
   size_t Rows;
 };
 
-class DeviceSlabs : public SlabKernel
+class DeviceSlabs : public SlabAlgorithm
 {
 public:
   DeviceSlabs(const CudaGaussianPlan &     plan,
@@ -101,42 +101,42 @@ public:
   Run()
   {
     const DeviceGuard guard(m_Devices.front());
-    SlabPipeline      stream(m_Devices, m_Ends, m_Memory.Queue);
-    m_Stream = &stream;
+    SlabPipeline      pipeline(m_Devices, m_Ends, m_Memory.Queue);
+    m_Pipeline = &pipeline;
     try
     {
       this->Allocate();
       this->SendAll();
-      stream.Drain();
+      pipeline.Drain();
     }
     catch (const CudaError & error)
     {
-      stream.Drain();
-      ThrowOn(error, m_WritesInput);
+      pipeline.Drain();
+      RethrowAs(error, m_WritesInput);
     }
     catch (...)
     {
-      stream.Drain(); // so that the memory of this object is released after the work of all streams
+      pipeline.Drain(); // so that the memory of this object is released after the work of all streams
       throw;
     }
-    m_Stream = nullptr;
-    return this->MakeReport(stream);
+    m_Pipeline = nullptr;
+    return this->MakeReport(pipeline);
   }
 
   /** Returns whether the run is expected to take less time than upload, passes and download one after the other. */
   bool
   IsWorthOverlapping() const
   {
-    const auto slabs = static_cast<double>(m_FilterLoads.size());
+    const auto slabs = static_cast<double>(m_FilterSlabs.size());
     return !m_Run.Shape.NeedsAllChunks && !m_Memory.Queue.HoldsHostPixels &&
-           slabs + static_cast<double>(m_LoadsAhead) + 1 <= MostTurnsOfOverlap * slabs;
+           slabs + static_cast<double>(m_SlabsAhead) + 1 <= MostTurnsOfOverlap * slabs;
   }
 
   void
-  Arrive(size_t load, size_t queue, const DeviceView & planes) override
+  Arrive(size_t slab, size_t queue, const DeviceView & planes) override
   {
-    const Context &    context = m_Stream->GetContext(queue);
-    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[load];
+    const Context &    context = m_Pipeline->GetContext(queue);
+    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[slab];
     if (chunks.Begin == 0 && !m_HasFirstPlane)
     {
       this->KeepFirstPlane(planes, context);
@@ -149,26 +149,26 @@ public:
     {
       return; // the states are known already
     }
-    this->WaitForReaders(load, context);
+    this->WaitForReaders(slab, context);
     for (const RowGroup & group : m_Groups)
     {
       const DeviceView lines = this->LoadLines(group, queue, planes);
       for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
-        this->SumEndStates(load, group, component, GetComponentOf(lines, component), context);
+        this->SumEndStates(slab, group, component, GetComponentOf(lines, component), context);
       }
     }
-    m_Arrived[load].Record(context);
+    m_Arrived[slab].Record(context);
   }
 
   void
-  Compute(size_t load, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) override
+  Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) override
   {
-    const Context &    context = m_Stream->GetContext(queue);
-    const ChunkRange & chunks = m_FilterChunks[load];
+    const Context &    context = m_Pipeline->GetContext(queue);
+    const ChunkRange & chunks = m_FilterChunks[slab];
     if (m_Devices.size() > 1 && !m_Run.Shape.NeedsAllChunks)
     {
-      for (size_t other = load - std::min(load, m_LoadsAhead); other <= m_FilterLoads[load].Needs; ++other)
+      for (size_t other = slab - std::min(slab, m_SlabsAhead); other <= m_FilterSlabs[slab].Needs; ++other)
       {
         m_Arrived[other].MakeWait(context);
       }
@@ -186,7 +186,7 @@ public:
         this->FilterWithin(component, queue, source, result);
       }
     }
-    m_Computed[load].Record(context);
+    m_Computed[slab].Record(context);
   }
 
 private:
@@ -215,14 +215,14 @@ private:
     {
       this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()));
     }
-    else if (!sweepsFirst && m_FilterLoads.front().FirstPlane > 0)
+    else if (!sweepsFirst && m_FilterSlabs.front().FirstPlane > 0)
     {
       this->AskForFirstPlane();
     }
     if (sweepsFirst)
     {
       m_Sweeps = true;
-      m_Stream->Run(m_SweepLoads, *this, this->GetPart(0.0f, 0.4f));
+      m_Pipeline->Run(m_SweepSlabs, *this, this->GetPart(0.0f, 0.4f));
       m_Sweeps = false;
       this->ScanAll();
     }
@@ -231,7 +231,7 @@ private:
       this->UploadStates();
     }
     m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
-    m_Stream->Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
+    m_Pipeline->Run(m_FilterSlabs, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
     if (m_States && !hasStates)
     {
       this->DownloadFirstPlane();
@@ -343,26 +343,26 @@ private:
   std::vector<InputSlab>
   MakeLoadsOf(const std::vector<ChunkRange> & ranges, bool haveResults) const
   {
-    std::vector<InputSlab> loads;
+    std::vector<InputSlab> slabs;
     for (const ChunkRange & range : ranges)
     {
-      InputSlab load;
-      load.FirstPlane = m_Run.GetFirstPlane(range.Begin);
-      load.Planes = m_Run.GetNumberOfPlanes(range.Begin, range.End);
-      load.HasResult = haveResults && range.Begin >= m_Run.FirstChunk && range.Begin < m_Run.EndChunk;
+      InputSlab slab;
+      slab.FirstPlane = m_Run.GetFirstPlane(range.Begin);
+      slab.Planes = m_Run.GetNumberOfPlanes(range.Begin, range.End);
+      slab.HasResult = haveResults && range.Begin >= m_Run.FirstChunk && range.Begin < m_Run.EndChunk;
       const size_t reach = m_Run.Shape.NeedsAllChunks ? 0 : m_Run.Shape.LookAhead;
-      load.Needs = loads.size();
-      while (load.Needs + 1 < ranges.size() && ranges[load.Needs + 1].Begin < range.End + reach)
+      slab.Needs = slabs.size();
+      while (slab.Needs + 1 < ranges.size() && ranges[slab.Needs + 1].Begin < range.End + reach)
       {
-        ++load.Needs;
+        ++slab.Needs;
       }
-      loads.push_back(load);
+      slabs.push_back(slab);
     }
-    return loads;
+    return slabs;
   }
 
   void
-  MakeLoads(size_t chunksPerSlab)
+  MakeSlabs(size_t chunksPerSlab)
   {
     m_Run.ChunksPerSlab = chunksPerSlab;
     m_FilterChunks.clear();
@@ -376,16 +376,16 @@ private:
     divide(m_Run.GetLoadBegin(), m_Run.FirstChunk, m_FilterChunks);
     divide(m_Run.FirstChunk, m_Run.EndChunk, m_FilterChunks);
     divide(m_Run.EndChunk, m_Run.GetLoadEnd(), m_FilterChunks);
-    m_FilterLoads = this->MakeLoadsOf(m_FilterChunks, true);
+    m_FilterSlabs = this->MakeLoadsOf(m_FilterChunks, true);
     if (m_Run.Shape.NeedsAllChunks)
     {
       divide(0, m_Run.Shape.NumberOfChunks, m_SweepChunks);
-      m_SweepLoads = this->MakeLoadsOf(m_SweepChunks, false);
+      m_SweepSlabs = this->MakeLoadsOf(m_SweepChunks, false);
     }
-    m_LoadsAhead = 0;
-    for (size_t load = 0; load < m_FilterLoads.size(); ++load)
+    m_SlabsAhead = 0;
+    for (size_t slab = 0; slab < m_FilterSlabs.size(); ++slab)
     {
-      m_LoadsAhead = std::max(m_LoadsAhead, m_FilterLoads[load].Needs - load);
+      m_SlabsAhead = std::max(m_SlabsAhead, m_FilterSlabs[slab].Needs - slab);
     }
   }
 
@@ -442,16 +442,16 @@ private:
     memory.Queue.Type = m_Type;
     memory.Queue.Planes = this->GetPlanesOfSlab();
     memory.Queue.Slots =
-      std::min(DivideUp(m_LoadsAhead + 1, queues) + slotsToSpare,
-               std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), queues)));
+      std::min(DivideUp(m_SlabsAhead + 1, queues) + slotsToSpare,
+               std::max<size_t>(1, DivideUp(std::max(m_FilterSlabs.size(), m_SweepSlabs.size()), queues)));
     const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
     memory.PiecePlanes = m_Axis == 0
                            ? memory.Queue.Planes
                            : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Queue.ResultPlanes);
-    // A load takes over the slot of a load whose work has been queued, so a later result needs no more end states than
-    // these.
-    const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
-    memory.StateSets = m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, queues * memory.Queue.Slots + m_LoadsAhead);
+    // A slab takes over the slot of an earlier slab whose work has been queued, so a later result needs no more end
+    // states than these.
+    const size_t slabs = m_Run.Shape.NeedsAllChunks ? m_SweepSlabs.size() : m_FilterSlabs.size();
+    memory.StateSets = m_Run.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.Slots + m_SlabsAhead);
 
     const auto count = [](size_t & bytes) {
       return [&bytes](size_t piece) -> void * {
@@ -474,7 +474,7 @@ private:
   bool
   MovesFirstPlane() const
   {
-    return m_States || m_FilterLoads.front().FirstPlane > 0;
+    return m_States || m_FilterSlabs.front().FirstPlane > 0;
   }
 
   /** Divides the memory of a queue, except slots and results, by calling take(bytes) for each buffer. */
@@ -592,7 +592,7 @@ private:
     return groups;
   }
 
-  /** Returns the bytes of the states of a load's chunks, for `rows` rows of one component and pass. */
+  /** Returns the bytes of the states of a slab's chunks, for `rows` rows of one component and pass. */
   size_t
   GetStateSetBytes(size_t pass, size_t rows) const
   {
@@ -693,14 +693,14 @@ private:
     const size_t available = cuda::GetAvailableDeviceMemory(m_Devices.front());
     const size_t allowed = limit == 0 ? available : std::min(limit, available);
     size_t       least = std::numeric_limits<size_t>::max();
-    this->MakeLoads(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
+    this->MakeSlabs(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
     if (this->TrySlabs(allowed, least))
     {
       return;
     }
     if (chunksPerSlab == 0 && m_Run.ChunksPerSlab > 1)
     {
-      this->MakeLoads(1);
+      this->MakeSlabs(1);
       if (this->TrySlabs(allowed, least))
       {
         return;
@@ -722,7 +722,7 @@ private:
   void
   Allocate()
   {
-    const Context & context = m_Stream->GetContext(0);
+    const Context & context = m_Pipeline->GetContext(0);
     m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
     m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
@@ -730,12 +730,12 @@ private:
     ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context);
     for (size_t queue = 0; queue < m_Devices.size(); ++queue)
     {
-      this->AllocateQueue(m_Stream->GetContext(queue));
+      this->AllocateQueue(m_Pipeline->GetContext(queue));
     }
-    const size_t loads = std::max(m_FilterLoads.size(), m_SweepLoads.size());
+    const size_t slabs = std::max(m_FilterSlabs.size(), m_SweepSlabs.size());
     m_FirstPlaneKept.emplace();
-    m_Arrived.resize(loads);
-    m_Computed.resize(loads);
+    m_Arrived.resize(slabs);
+    m_Computed.resize(slabs);
     m_FirstPlaneKept->Record(context); // other queues wait for this event before they use the memory
   }
 
@@ -830,7 +830,7 @@ private:
   void
   UploadFirstPlane(const CudaImageView & plane)
   {
-    const Context & context = m_Stream->GetContext(0);
+    const Context & context = m_Pipeline->GetContext(0);
     Upload(plane, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context, nullptr);
     m_FirstPlaneKept->Record(context);
     m_HasFirstPlane = true;
@@ -856,7 +856,7 @@ private:
     const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane);
     m_States->FirstPlane.resize(m_Run.BytesOfInputPlane);
     Download(
-      plane, MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()), m_Stream->GetContext(0), nullptr);
+      plane, MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()), m_Pipeline->GetContext(0), nullptr);
     m_States->FoundBy = CudaSlabStates::Device;
   }
 
@@ -879,10 +879,10 @@ private:
   }
 
   unsigned char *
-  GetEndStates(size_t component, size_t pass, const RowGroup & group, size_t load) const
+  GetEndStates(size_t component, size_t pass, const RowGroup & group, size_t slab) const
   {
     return static_cast<unsigned char *>(m_Pieces.EndStates[this->GetPieceIndex(component, pass, group)]) +
-           load % m_Memory.StateSets * this->GetStateSetBytes(pass, group.Rows);
+           slab % m_Memory.StateSets * this->GetStateSetBytes(pass, group.Rows);
   }
 
   void *
@@ -896,28 +896,28 @@ private:
   GetStatesOfChunk(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
   {
     const auto & ranges = m_Run.Shape.NeedsAllChunks ? m_SweepChunks : m_FilterChunks;
-    for (size_t load = 0; load < ranges.size(); ++load)
+    for (size_t slab = 0; slab < ranges.size(); ++slab)
     {
-      if (chunk >= static_cast<std::ptrdiff_t>(ranges[load].Begin) &&
-          chunk < static_cast<std::ptrdiff_t>(ranges[load].End))
+      if (chunk >= static_cast<std::ptrdiff_t>(ranges[slab].Begin) &&
+          chunk < static_cast<std::ptrdiff_t>(ranges[slab].End))
       {
-        return this->GetEndStates(component, pass, group, load) +
-               (chunk - ranges[load].Begin) * this->GetStateBytes(pass, group.Rows);
+        return this->GetEndStates(component, pass, group, slab) +
+               (chunk - ranges[slab].Begin) * this->GetStateBytes(pass, group.Rows);
       }
     }
     return nullptr;
   }
 
-  /** Makes the queue wait for the work that reads the older end states that this load's end states will overwrite. */
+  /** Makes the queue wait for the work that reads the older end states that this slab's end states will overwrite. */
   void
-  WaitForReaders(size_t load, const Context & context)
+  WaitForReaders(size_t slab, const Context & context)
   {
-    if (m_Devices.size() == 1 || m_Sweeps || load < m_Memory.StateSets)
+    if (m_Devices.size() == 1 || m_Sweeps || slab < m_Memory.StateSets)
     {
       return;
     }
-    const size_t older = load - m_Memory.StateSets;
-    for (size_t reader = older - std::min(older, m_LoadsAhead); reader <= older + m_LoadsAhead; ++reader)
+    const size_t older = slab - m_Memory.StateSets;
+    for (size_t reader = older - std::min(older, m_SlabsAhead); reader <= older + m_SlabsAhead; ++reader)
     {
       m_Computed[reader].MakeWait(context);
     }
@@ -940,7 +940,7 @@ private:
       return planes;
     }
     const QueueMemory & memory = m_Queues[queue];
-    const Context &     context = m_Stream->GetContext(queue);
+    const Context &     context = m_Pipeline->GetContext(queue);
     const size_t        number = planes.Size[m_Axis];
     const size_t        bytes = group.Rows * this->GetBytesOfRow();
     ITK_CUDA_CALL(
@@ -958,18 +958,18 @@ private:
   }
 
   void
-  SumEndStates(size_t             load,
+  SumEndStates(size_t             slab,
                const RowGroup &   group,
                size_t             component,
                const DeviceView & source,
                const Context &    context)
   {
-    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[load];
+    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[slab];
     const LineCut      cut = this->GetCut(chunks, component, group);
     for (size_t i = 0; i < m_Parts.Across.size(); ++i)
     {
       const CudaGaussianLinePass & pass = m_Parts.Across[i];
-      void * const                 endStates = this->GetEndStates(component, i, group, load);
+      void * const                 endStates = this->GetEndStates(component, i, group, slab);
       RunChunkEndStates(pass, m_Schedules[i], { source, source, source, source }, cut, endStates, context);
       if (chunks.End == m_Run.Shape.NumberOfChunks)
       {
@@ -978,7 +978,7 @@ private:
     }
   }
 
-  /** Computes the start states of a load's chunks. */
+  /** Computes the start states of a slab's chunks. */
   const void *
   MakeStarts(const ChunkRange & chunks,
              size_t             component,
@@ -1009,7 +1009,7 @@ private:
                      source,
                      neighbours,
                      static_cast<unsigned char *>(m_Queues[queue].Starts) + (chunk - chunks.Begin) * bytes,
-                     m_Stream->GetContext(queue));
+                     m_Pipeline->GetContext(queue));
     }
     return m_Queues[queue].Starts;
   }
@@ -1037,11 +1037,11 @@ private:
                            : this->GetAcross(m_Parts.Results[i][r], component, queue, source, result));
       }
       const LineCut cut = this->GetCut(chunks, component, group);
-      RunChunksFromStates(m_Parts.Across[i], m_Schedules[i], images, cut, starts, m_Stream->GetContext(queue));
+      RunChunksFromStates(m_Parts.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
       for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_Parts.Results[i].size(); ++r)
       {
         const DeviceView to = this->GetAcross(m_Parts.Results[i][r], component, queue, source, result);
-        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Stream->GetContext(queue));
+        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Pipeline->GetContext(queue));
       }
     }
   }
@@ -1095,7 +1095,7 @@ private:
     }
   }
 
-  /** Computes the planes of a part of a result, where slots and results have the host's types. All lines of the load
+  /** Computes the planes of a part of a result, where slots and results have the host's types. All lines of the slab
    * are filtered for it, but only the planes of the part are kept. */
   void
   FilterPart(const ChunkRange & chunks,
@@ -1105,7 +1105,7 @@ private:
              const DeviceView & result)
   {
     const QueueMemory & memory = m_Queues[queue];
-    const Context &     context = m_Stream->GetContext(queue);
+    const Context &     context = m_Pipeline->GetContext(queue);
     const size_t        number = result.Size[m_Axis];
     const DeviceView    pixels = MakeSlabView(m_Ends.Input, m_Axis, number, m_Type, memory.Source);
     const DeviceView    output = MakeSlabView(m_Ends.Output, m_Axis, number, m_Type, memory.Output);
@@ -1165,7 +1165,7 @@ private:
         images[m_Parts.Within.Results[r]] =
           this->GetPieceOf(GetComponentOf(result, component * m_Plan.Results.size() + r), first, count);
       }
-      RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Stream->GetContext(queue));
+      RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Pipeline->GetContext(queue));
     }
   }
 
@@ -1175,7 +1175,7 @@ private:
   void
   ScanAll()
   {
-    const Context & context = m_Stream->GetContext(0);
+    const Context & context = m_Pipeline->GetContext(0);
     for (const Event & arrived : m_Arrived)
     {
       arrived.MakeWait(context);
@@ -1266,7 +1266,7 @@ private:
   void
   UploadStates()
   {
-    const Context & context = m_Stream->GetContext(0);
+    const Context & context = m_Pipeline->GetContext(0);
     size_t          index = 0;
     this->VisitStates([&](void * const * pieces, size_t bytes) {
       this->CopyStates(pieces, m_States->Starts[index++], false, context);
@@ -1289,7 +1289,7 @@ private:
   }
 
   CudaSlabReport
-  MakeReport(const SlabPipeline & stream) const
+  MakeReport(const SlabPipeline & pipeline) const
   {
     CudaSlabReport report;
     report.Used = m_Run.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
@@ -1297,8 +1297,8 @@ private:
     report.ChunksPerSlab = m_Run.ChunksPerSlab;
     report.LookAhead = m_Run.Shape.LookAhead;
     report.Devices = m_Devices;
-    report.BytesUp = stream.GetBytesUp() + m_ExtraBytesUp;
-    report.BytesDown = stream.GetBytesDown();
+    report.BytesUp = pipeline.GetBytesUp() + m_ExtraBytesUp;
+    report.BytesDown = pipeline.GetBytesDown();
     report.PeakDeviceBytes = m_PeakBytes;
     return report;
   }
@@ -1313,15 +1313,15 @@ private:
   std::vector<int>                      m_Devices; // one for each queue
   const CudaProgressFunction &          m_Progress;
 
-  std::vector<ChunkRange>   m_FilterChunks, m_SweepChunks; // chunks of each load
-  std::vector<InputSlab>    m_FilterLoads, m_SweepLoads;
-  size_t                    m_LoadsAhead{ 0 };
+  std::vector<ChunkRange>   m_FilterChunks, m_SweepChunks; // chunks of each slab
+  std::vector<InputSlab>    m_FilterSlabs, m_SweepSlabs;
+  size_t                    m_SlabsAhead{ 0 };
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
   SlabMemory                m_Memory;
   std::vector<RowGroup>     m_Groups;
   size_t                    m_PeakBytes{ 0 };
 
-  SlabPipeline *           m_Stream{ nullptr };
+  SlabPipeline *           m_Pipeline{ nullptr };
   bool                     m_Sweeps{ false }; // whether the run is in its first sweep, for the end states of all chunks
   bool                     m_WritesInput{ false };
   DeviceBuffer             m_RunMemory;
@@ -1329,7 +1329,7 @@ private:
   bool                     m_HasFirstPlane{ false };
   std::optional<Event>     m_FirstPlaneKept; // made on the run's device
   std::vector<QueueMemory> m_Queues;
-  std::vector<Event>       m_Arrived, m_Computed; // indexed by load
+  std::vector<Event>       m_Arrived, m_Computed; // indexed by slab
   uint64_t                 m_ExtraBytesUp{ 0 };
 };
 } // namespace
@@ -1360,11 +1360,11 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
 }
 
 std::optional<CudaSlabReport>
-TryOverlapped(const CudaGaussianPlan &     plan,
-              const CudaImageView &        input,
-              const CudaImageView &        output,
-              int                          device,
-              const CudaProgressFunction & progress)
+TryOverlappedSlabs(const CudaGaussianPlan &     plan,
+                   const CudaImageView &        input,
+                   const CudaImageView &        output,
+                   int                          device,
+                   const CudaProgressFunction & progress)
 {
   const bool   isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
   const size_t bytes = std::min(input.GetNumberOfBytes(), output.GetNumberOfBytes());

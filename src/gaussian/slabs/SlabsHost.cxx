@@ -257,8 +257,8 @@ public:
   {
     const bool   hasStates = m_States && m_States->FoundBy == CudaSlabStates::Host;
     const bool   sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
-    const size_t loads = m_Run.GetLoadEnd() - m_Run.GetLoadBegin();
-    m_Steps = (sweepsFirst ? m_Run.Shape.NumberOfChunks : 0) + loads + m_Run.EndChunk - m_Run.FirstChunk;
+    const size_t slabs = m_Run.GetLoadEnd() - m_Run.GetLoadBegin();
+    m_Steps = (sweepsFirst ? m_Run.Shape.NumberOfChunks : 0) + slabs + m_Run.EndChunk - m_Run.FirstChunk;
     if (hasStates)
     {
       m_FirstPlane = m_States->FirstPlane;

@@ -175,7 +175,7 @@ TryUncutLines(const CudaGaussianPlan &     plan,
   }
   catch (const CudaError & error)
   {
-    ThrowOn(error, ends.Input.Data == ends.Output.Data);
+    RethrowAs(error, ends.Input.Data == ends.Output.Data);
   }
   CudaSlabReport report;
   report.Used = CudaSlabReport::Columns;

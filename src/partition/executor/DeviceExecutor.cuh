@@ -467,44 +467,44 @@ __launch_bounds__(BlockScan::Threads) ExclusiveScanKernel(const __grid_constant_
 constexpr unsigned int ThreadsOfLoop = 256;
 
 /** Whether a kernel functor sums edges, with pixels of its own or of its round. */
-template <typename TStep>
+template <typename TFunctor>
 std::true_type
-SumsEdges(decltype(&decltype(TStep::Pixels)::SumEdge));
-template <typename TStep>
+SumsEdges(decltype(&decltype(TFunctor::Pixels)::SumEdge));
+template <typename TFunctor>
 std::true_type
-SumsEdges(decltype(&decltype(decltype(TStep::Round)::Pixels)::SumEdge));
-template <typename TStep>
+SumsEdges(decltype(&decltype(decltype(TFunctor::Round)::Pixels)::SumEdge));
+template <typename TFunctor>
 std::false_type
 SumsEdges(...);
 
 /** The minimum number of resident blocks per multiprocessor. The kernels are bound by memory latency, which a high
  * occupancy hides, so that registers are limited to 64 per thread. Functors that sum edges keep several look-ups in
  * registers and get 128. */
-template <typename TStep>
-constexpr unsigned int BlocksOfLoop = decltype(SumsEdges<TStep>(nullptr))::value ? 2 : 4;
+template <typename TFunctor>
+constexpr unsigned int BlocksOfLoop = decltype(SumsEdges<TFunctor>(nullptr))::value ? 2 : 4;
 
-template <typename TStep>
+template <typename TFunctor>
 __global__ void
-__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>)
-  ParallelForKernel(size_t number, const __grid_constant__ TStep step)
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TFunctor>)
+  ParallelForKernel(size_t number, const __grid_constant__ TFunctor functor)
 {
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
   {
-    step(i);
+    functor(i);
   }
 }
 
-/** Calls step(i) for i < step.GetNumber(), where the count is read on the device. */
-template <typename TStep>
+/** Calls functor(i) for i < functor.GetNumber(), where the count is read on the device. */
+template <typename TFunctor>
 __global__ void
-__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ParallelForUpToKernel(const __grid_constant__ TStep step)
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TFunctor>) ParallelForUpToKernel(const __grid_constant__ TFunctor functor)
 {
-  const size_t number = step.GetNumber();
+  const size_t number = functor.GetNumber();
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
   {
-    step(i);
+    functor(i);
   }
 }
 
@@ -651,28 +651,28 @@ private:
   }
 };
 
-/** Runs the work items of one tile of a parallel loop: calls step(i, tile) for the tile's i < step.GetNumber(), in
- * strides of the number of tiles. */
-template <typename TStep>
+/** Runs the work items of one tile of a parallel loop: calls functor(i, tile) for the tile's i < functor.GetNumber(),
+ * in strides of the number of tiles. */
+template <typename TFunctor>
 __device__ void
-RunTiles(const TStep & step)
+RunTiles(const TFunctor & functor)
 {
-  using Tile = WarpTile<TStep::TileSize>;
-  const size_t number = step.GetNumber();
+  using Tile = WarpTile<TFunctor::TileSize>;
+  const size_t number = functor.GetNumber();
   const size_t tilesOfBlock = blockDim.x / Tile::NumberOfLanes;
   const size_t first = static_cast<size_t>(blockIdx.x) * tilesOfBlock + threadIdx.x / Tile::NumberOfLanes;
   for (size_t i = first; i < number; i += tilesOfBlock * gridDim.x)
   {
-    step(i, Tile{});
+    functor(i, Tile{});
   }
 }
 
-/** Calls step(i, tile) for i < step.GetNumber(), where the count is read on the device. */
-template <typename TStep>
+/** Calls functor(i, tile) for i < functor.GetNumber(), where the count is read on the device. */
+template <typename TFunctor>
 __global__ void
-TilesUpToKernel(const __grid_constant__ TStep step)
+TilesUpToKernel(const __grid_constant__ TFunctor functor)
 {
-  RunTiles(step);
+  RunTiles(functor);
 }
 
 /** An execution policy that runs parallel loops one after the other within one launch. */
@@ -692,14 +692,14 @@ struct ThreadExecutor
 
 protected:
   /** Runs the work items of one thread: `first` and every `stride`-th one after it. */
-  template <typename TStep>
+  template <typename TFunctor>
   static __device__ void
-  RunShare(const TStep & step, size_t first, size_t stride)
+  RunShare(const TFunctor & functor, size_t first, size_t stride)
   {
-    const size_t number = step.GetNumber();
+    const size_t number = functor.GetNumber();
     for (size_t i = first; i < number; i += stride)
     {
-      step(i);
+      functor(i);
     }
   }
 };
@@ -708,11 +708,11 @@ protected:
  */
 struct BlockExecutor : ThreadExecutor
 {
-  template <typename TStep>
+  template <typename TFunctor>
   __device__ void
-  ParallelForUpTo(size_t, const TStep & step) const
+  ParallelForUpTo(size_t, const TFunctor & functor) const
   {
-    RunShare(step, threadIdx.x, blockDim.x);
+    RunShare(functor, threadIdx.x, blockDim.x);
     __syncthreads();
   }
 };
@@ -732,27 +732,27 @@ __launch_bounds__(ThreadsOfLoopsInOneBlock)
  * makes its writes visible to the next one. */
 struct GridExecutor : ThreadExecutor
 {
-  template <typename TStep>
+  template <typename TFunctor>
   __device__ void
-  ParallelForUpTo(size_t, const TStep & step) const
+  ParallelForUpTo(size_t, const TFunctor & functor) const
   {
     const size_t threads = blockDim.x;
-    RunShare(step, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
+    RunShare(functor, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
     cooperative_groups::this_grid().sync();
   }
-  template <typename TStep>
+  template <typename TFunctor>
   __device__ void
-  ParallelForTilesUpTo(size_t, const TStep & step) const
+  ParallelForTilesUpTo(size_t, const TFunctor & functor) const
   {
-    RunTiles(step);
+    RunTiles(functor);
     cooperative_groups::this_grid().sync();
   }
   /** Runs a loop over tiles, because there are few long work items for the many threads. */
-  template <typename TStep>
+  template <typename TFunctor>
   __device__ void
-  ParallelForLongUpTo(size_t most, const TStep & step) const
+  ParallelForLongUpTo(size_t most, const TFunctor & functor) const
   {
-    this->ParallelForTilesUpTo(most, step);
+    this->ParallelForTilesUpTo(most, functor);
   }
 };
 
@@ -968,24 +968,25 @@ public:
     function(DeviceEdges<together>(m_Sums, m_Squares));
   }
 
-  /** Calls step(i) for i < number, one work item per thread (parallel for). */
-  template <typename TStep>
+  /** Calls functor(i) for i < number, one work item per thread (parallel for). */
+  template <typename TFunctor>
   void
-  ParallelFor(size_t number, const TStep & step) const
+  ParallelFor(size_t number, const TFunctor & functor) const
   {
     constexpr unsigned int threads = kernels::ThreadsOfLoop;
     if (number == 0)
     {
       return;
     }
-    this->Launch(kernels::ParallelForKernel<TStep>, MakeGrid((number + threads - 1) / threads), threads, number, step);
+    this->Launch(
+      kernels::ParallelForKernel<TFunctor>, MakeGrid((number + threads - 1) / threads), threads, number, functor);
   }
 
-  /** Calls step(i) for i < step.GetNumber(), where the count is read on the device and is at most `most`. The grid is
-   * limited because the actual count is mostly far smaller. */
-  template <typename TStep>
+  /** Calls functor(i) for i < functor.GetNumber(), where the count is read on the device and is at most `most`. The
+   * grid is limited because the actual count is mostly far smaller. */
+  template <typename TFunctor>
   void
-  ParallelForUpTo(size_t most, const TStep & step) const
+  ParallelForUpTo(size_t most, const TFunctor & functor) const
   {
     constexpr size_t       mostBlocks = 4096; // of 256 threads; enough for the multiprocessors of any device
     constexpr unsigned int threads = kernels::ThreadsOfLoop;
@@ -993,35 +994,35 @@ public:
     {
       return;
     }
-    this->Launch(kernels::ParallelForUpToKernel<TStep>,
+    this->Launch(kernels::ParallelForUpToKernel<TFunctor>,
                  MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)),
                  threads,
-                 step);
+                 functor);
   }
 
   /** ParallelForUpTo() for long work items, which an execution policy may run on single threads or on tiles. */
-  template <typename TStep>
+  template <typename TFunctor>
   void
-  ParallelForLongUpTo(size_t most, const TStep & step) const
+  ParallelForLongUpTo(size_t most, const TFunctor & functor) const
   {
-    this->ParallelForUpTo(most, step);
+    this->ParallelForUpTo(most, functor);
   }
 
-  /** Calls step(i, tile) for i < step.GetNumber(), which is at most `most`. Each tile has TStep::TileSize threads of
-   * a warp. */
-  template <typename TStep>
+  /** Calls functor(i, tile) for i < functor.GetNumber(), which is at most `most`. Each tile has TFunctor::TileSize
+   * threads of a warp. */
+  template <typename TFunctor>
   void
-  ParallelForTilesUpTo(size_t most, const TStep & step) const
+  ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
   {
     constexpr size_t       mostBlocks = 4096;
     constexpr unsigned int threads = 64; // small blocks, because work items differ in length and may be few
-    constexpr size_t       tiles = threads / TStep::TileSize;
+    constexpr size_t       tiles = threads / TFunctor::TileSize;
     if (most == 0)
     {
       return;
     }
     this->Launch(
-      kernels::TilesUpToKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + tiles - 1) / tiles)), threads, step);
+      kernels::TilesUpToKernel<TFunctor>, MakeGrid(std::min(mostBlocks, (most + tiles - 1) / tiles)), threads, functor);
   }
 
   /** Runs a program, a sequence of parallel loops, with one launch per loop. */
@@ -1159,17 +1160,17 @@ private:
     {
       return false;
     }
-    template <typename TStep>
+    template <typename TFunctor>
     void
-    ParallelForUpTo(size_t most, const TStep & step) const
+    ParallelForUpTo(size_t most, const TFunctor & functor) const
     {
-      Executor.ParallelForUpTo(most, step);
+      Executor.ParallelForUpTo(most, functor);
     }
-    template <typename TStep>
+    template <typename TFunctor>
     void
-    ParallelForLongUpTo(size_t most, const TStep & step) const
+    ParallelForLongUpTo(size_t most, const TFunctor & functor) const
     {
-      Executor.ParallelForLongUpTo(most, step);
+      Executor.ParallelForLongUpTo(most, functor);
     }
   };
 

@@ -65,7 +65,7 @@ Unite(uint32_t * parents, uint32_t i, uint32_t j)
   }
 }
 
-namespace steps
+namespace functors
 {
 /** Makes each element the root of its own set. */
 struct BeginSets
@@ -116,14 +116,14 @@ struct NumberThings
     Numbers[i] = Ranks[Parents[i]] + 1;
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** Makes the root of each element its parent. */
 template <typename TExecutor>
 void
 FlattenSets(const TExecutor & executor, uint32_t * parents, size_t number)
 {
-  executor.ParallelFor(number, steps::FlattenSets{ parents });
+  executor.ParallelFor(number, functors::FlattenSets{ parents });
 }
 
 /** Numbers the sets from 1 in the order of their roots, writes the number of each element's set, and returns the number
@@ -134,8 +134,8 @@ NumberSets(const TExecutor & executor, uint32_t * parents, size_t number, uint32
 {
   const auto ranks = executor.template Allocate<uint32_t>(number + 1);
   FlattenSets(executor, parents, number);
-  const size_t sets = executor.ExclusiveScanAndRead(steps::IsRoot{ parents }, number, ranks.Get());
-  executor.ParallelFor(number, steps::NumberThings{ parents, ranks.Get(), numbers });
+  const size_t sets = executor.ExclusiveScanAndRead(functors::IsRoot{ parents }, number, ranks.Get());
+  executor.ParallelFor(number, functors::NumberThings{ parents, ranks.Get(), numbers });
   return sets;
 }
 } // namespace itk::cuda::partition

@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_labels_Cells_h
 #define CudaFilters_partition_labels_Cells_h
 
-#include "partition/labels/CellSteps.h"
+#include "partition/labels/CellFunctors.h"
 #include "partition/labels/RegionGraph.h"
 #include "partition/Scene.h"
 #include "partition/refine/Work.h"

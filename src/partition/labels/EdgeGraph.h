@@ -4,7 +4,7 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/executor/EdgeTable.h"
-#include "partition/labels/GraphSteps.h"
+#include "partition/labels/GraphFunctors.h"
 #include "partition/labels/MergeRounds.h"
 #include "partition/Model.h"
 #include "partition/executor/DisjointSets.h"
@@ -20,7 +20,7 @@ namespace itk::cuda::partition
 {
 // Kernels over the edges or regions of a graph that run before its rounds. What a work item writes is read only by a
 // later kernel, except for atomic operations, whose order does not matter.
-namespace steps
+namespace functors
 {
 /** Flags of rare findings. */
 struct Findings
@@ -288,7 +288,7 @@ struct CollectSums
     }
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** \class EdgeGraph
  * \brief The region adjacency graph as arrays on an executor. Regions merge in rounds, as in RegionGraph.
@@ -355,7 +355,7 @@ public:
     m_Others = { executor.template Allocate<uint64_t>(edges.Number),
                  executor.template Allocate<uint32_t>(edges.Number),
                  executor.template Allocate<double>(edges.Number) };
-    m_Executor.ParallelFor(m_NumberAtFirst, steps::BeginSets{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::BeginSets{ m_Parents.Get() });
     this->UniteAtFirst(isOfOneValue);
   }
 
@@ -395,10 +395,11 @@ public:
                      m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1) };
     NumberSets(m_Executor, m_Parents.Get(), m_NumberOfPlaces, outcome.Numbers.Get());
     m_Executor.ParallelFor(m_NumberOfPlaces,
-                           steps::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
+                           functors::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
     if (m_HasNumbers)
     {
-      m_Executor.ParallelFor(m_NumberAtFirst, steps::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
+      m_Executor.ParallelFor(m_NumberAtFirst,
+                             functors::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
       std::swap(outcome.Numbers, m_Numbers);
     }
     return outcome;
@@ -470,8 +471,8 @@ private:
   {
     if (!m_HasBegun)
     {
-      m_Executor.ParallelFor(m_NumberOfCachedCosts, steps::ComputeParameterCosts{ m_Model, m_CachedCosts.Get() });
-      m_Executor.ParallelFor(m_NumberOfEdges, steps::FindChanges{ this->View(), this->GetLaw() });
+      m_Executor.ParallelFor(m_NumberOfCachedCosts, functors::ComputeParameterCosts{ m_Model, m_CachedCosts.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::FindChanges{ this->View(), this->GetLaw() });
       m_HasBegun = true;
     }
   }
@@ -505,12 +506,12 @@ private:
     Array<uint32_t>    ranks = m_Executor.template Allocate<uint32_t>(m_NumberOfPlaces + 1);
     Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
     FlattenSets(m_Executor, m_Parents.Get(), m_NumberOfPlaces);
-    m_Executor.ExclusiveScan(steps::IsRoot{ m_Parents.Get() }, m_NumberOfPlaces, ranks.Get());
-    m_Executor.ParallelFor(m_NumberOfPlaces, steps::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
-    m_Executor.ParallelFor(m_NumberOfEdges, steps::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
+    m_Executor.ExclusiveScan(functors::IsRoot{ m_Parents.Get() }, m_NumberOfPlaces, ranks.Get());
+    m_Executor.ParallelFor(m_NumberOfPlaces, functors::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
     this->BeginNumbers();
-    m_Executor.ParallelFor(m_NumberAtFirst, steps::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
-    m_Executor.ParallelFor(m_NumberOfRegions, steps::BeginSets{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::BeginSets{ m_Parents.Get() });
     m_Regions = std::move(regions);
     m_NumberOfPlaces = m_NumberOfRegions;
   }
@@ -521,7 +522,7 @@ private:
     if (!m_HasNumbers)
     {
       m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Executor.ParallelFor(m_NumberAtFirst, steps::BeginSets{ m_Numbers.Get() });
+      m_Executor.ParallelFor(m_NumberAtFirst, functors::BeginSets{ m_Numbers.Get() });
       m_HasNumbers = true;
     }
   }
@@ -529,26 +530,26 @@ private:
   void
   UniteAtFirst(const uint8_t * isOfOneValue)
   {
-    const auto found = m_Executor.template Allocate<steps::Findings>(1);
+    const auto found = m_Executor.template Allocate<functors::Findings>(1);
     m_Executor.Fill(found.Get(), 1, 0);
     if (isOfOneValue != nullptr)
     {
       m_Executor.ParallelFor(m_NumberOfEdges,
-                             steps::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
+                             functors::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
     }
-    m_Executor.ParallelFor(m_NumberAtFirst, steps::FindEmpty{ this->View(), found.Get() });
-    const steps::Findings findings = m_Executor.Read(found.Get());
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::FindEmpty{ this->View(), found.Get() });
+    const functors::Findings findings = m_Executor.Read(found.Get());
     if (findings.OfOneValue != 0)
     {
       this->Contract();
     }
     if (findings.Empty != 0)
     {
-      m_Executor.ParallelFor(m_NumberOfEdges, steps::UniteEmpty<Atomics>{ this->View() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteEmpty<Atomics>{ this->View() });
       const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
       m_Executor.Fill(choices.Get(), m_NumberAtFirst, 0xff);
-      m_Executor.ParallelFor(m_NumberOfEdges, steps::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
-      m_Executor.ParallelFor(m_NumberAtFirst, steps::JoinChoice<Atomics>{ this->View(), choices.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
+      m_Executor.ParallelFor(m_NumberAtFirst, functors::JoinChoice<Atomics>{ this->View(), choices.Get() });
       this->Contract();
     }
   }
@@ -558,16 +559,17 @@ private:
   Contract()
   {
     FlattenSets(m_Executor, m_Parents.Get(), m_NumberAtFirst);
-    m_Executor.ParallelFor(m_NumberAtFirst, steps::ContractRegions<Atomics>{ this->View() });
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::ContractRegions<Atomics>{ this->View() });
     const auto number = m_Executor.template Allocate<uint32_t>(1);
     m_Executor.Fill(number.Get(), 1, 0);
     m_Executor.ParallelFor(
       m_NumberOfEdges,
-      steps::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
+      functors::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
     m_NumberOfEdges = m_Executor.Read(number.Get());
-    m_Executor.ParallelFor(m_NumberOfEdges, steps::TakeEdges{ this->View() });
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::TakeEdges{ this->View() });
     const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
-    m_NumberOfRegions = m_Executor.ExclusiveScanAndRead(steps::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
+    m_NumberOfRegions =
+      m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
   }
 };
 } // namespace itk::cuda::partition

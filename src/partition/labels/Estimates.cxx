@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/labels/Estimates.h"
 
-#include "partition/labels/EstimateSteps.h"
+#include "partition/labels/EstimateFunctors.h"
 
 #include <algorithm>
 #include <numeric>

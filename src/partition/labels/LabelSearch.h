@@ -3,7 +3,7 @@
 #define CudaFilters_partition_labels_LabelSearch_h
 
 #include "runtime/HostDevice.h"
-#include "partition/labels/CellSteps.h"
+#include "partition/labels/CellFunctors.h"
 #include "partition/labels/EdgeGraph.h"
 #include "partition/executor/EdgeTable.h"
 #include "partition/Model.h"
@@ -81,7 +81,7 @@ struct PixelLabels : Rows
   }
 };
 
-namespace steps
+namespace functors
 {
 /** Computes the sums of the cells, and whether all pixels of each have the same value. */
 template <typename TScene>
@@ -635,7 +635,7 @@ struct FindRegionWithoutPixels
     }
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** Lists the edges between the regions of a label map with their crack counts. The neighbours of connected regions form
  * a planar graph, which has fewer than three edges per region. */
@@ -652,17 +652,17 @@ ListRegionEdges(const TExecutor & executor, const PixelLabels & labels, size_t p
   executor.Fill(counter.Get(), 1, 0);
   executor.VisitScene([&](const auto & scene) {
     executor.ParallelFor(pixels,
-                         steps::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
-                                                                                     labels,
-                                                                                     EdgeCode::Of(numberOfRegions),
-                                                                                     table.View(),
-                                                                                     EdgeTableView::GetSize(most),
-                                                                                     slots.Get(),
-                                                                                     counter.Get() });
+                         functors::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
+                                                                                        labels,
+                                                                                        EdgeCode::Of(numberOfRegions),
+                                                                                        table.View(),
+                                                                                        EdgeTableView::GetSize(most),
+                                                                                        slots.Get(),
+                                                                                        counter.Get() });
   });
   const size_t number = executor.Read(counter.Get());
   EdgeList list{ executor.template Allocate<uint64_t>(number), executor.template Allocate<uint32_t>(number), number };
-  executor.ParallelFor(number, steps::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
+  executor.ParallelFor(number, functors::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
   return list;
 }
 
@@ -709,7 +709,8 @@ public:
     m_Labels = std::move(labels);
     this->FindComponents();
     m_Executor.Fill(m_Changed.Get(), 1, 0);
-    m_Executor.ParallelFor(m_NumberOfRegions, steps::FindRegionWithoutPixels{ m_Regions.Get() + 1, m_Changed.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions,
+                           functors::FindRegionWithoutPixels{ m_Regions.Get() + 1, m_Changed.Get() });
     if (m_Executor.Read(m_Changed.Get()) != 0)
     {
       this->MergeRegions(false);
@@ -799,10 +800,10 @@ private:
     const auto         isOfOneValue = m_Executor.template Allocate<uint8_t>(cells);
     m_Executor.VisitScene([&](const auto & scene) {
       using SceneType = std::decay_t<decltype(scene)>;
-      m_Executor.ParallelFor(cells, steps::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
+      m_Executor.ParallelFor(cells, functors::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
       m_Executor.ParallelFor(
         list.Number,
-        steps::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
+        functors::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
     });
     Graph graph(
       m_Executor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
@@ -833,7 +834,8 @@ private:
       }
       const CellGrid  half{ m_Grid.ImageWidth, m_Grid.ImageHeight, m_Grid.Side / 2 };
       Array<uint32_t> labels = m_Executor.template Allocate<uint32_t>(half.GetNumberOfCells());
-      m_Executor.ParallelFor(half.GetNumberOfCells(), steps::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
+      m_Executor.ParallelFor(half.GetNumberOfCells(),
+                             functors::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
       m_Labels = std::move(labels);
       m_Grid = half;
     }
@@ -852,7 +854,7 @@ private:
     const auto   isNext = m_Executor.template Allocate<uint8_t>(cells);
     const auto   changed = m_Executor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
     m_Executor.VisitScene([&](const auto & scene) {
-      using Sweeps = steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
+      using Sweeps = functors::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
       const auto   asked = m_Executor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
       const auto   counters = m_Executor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
       const Sweeps sweeps{ scene,
@@ -892,15 +894,16 @@ private:
     const size_t    pixels = this->GetNumberOfPixels();
     const auto      parents = m_Executor.template Allocate<uint32_t>(pixels);
     Array<uint32_t> numbers = m_Executor.template Allocate<uint32_t>(pixels);
-    m_Executor.InclusiveMaxScan(steps::FirstOfRun{ this->GetPixels() }, pixels, parents.Get());
-    m_Executor.ParallelFor(pixels, steps::UniteRuns<Atomics>{ this->GetPixels(), parents.Get() });
+    m_Executor.InclusiveMaxScan(functors::FirstOfRun{ this->GetPixels() }, pixels, parents.Get());
+    m_Executor.ParallelFor(pixels, functors::UniteRuns<Atomics>{ this->GetPixels(), parents.Get() });
     m_NumberOfRegions = NumberSets(m_Executor, parents.Get(), pixels, numbers.Get());
     m_Labels = std::move(numbers);
     m_Regions = m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1);
     m_Executor.Fill(m_Regions.Get(), m_NumberOfRegions + 1, 0);
     m_Executor.VisitScene([&](const auto & scene) {
       m_Executor.ParallelFor(
-        pixels, steps::SumRegions<std::decay_t<decltype(scene)>, Atomics>{ scene, this->GetPixels(), m_Regions.Get() });
+        pixels,
+        functors::SumRegions<std::decay_t<decltype(scene)>, Atomics>{ scene, this->GetPixels(), m_Regions.Get() });
     });
   }
 
@@ -909,7 +912,7 @@ private:
   MergeRegions(bool merge)
   {
     Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
-    m_Executor.ParallelFor(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), regions.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::DropFirst{ m_Regions.Get(), regions.Get() });
     Graph graph(m_Executor,
                 m_Model,
                 this->GetNumberOfPixels(),
@@ -921,7 +924,8 @@ private:
       return false;
     }
     auto outcome = graph.TakeOutcome();
-    m_Executor.ParallelFor(this->GetNumberOfPixels(), steps::RenumberPixels{ m_Labels.Get(), outcome.Numbers.Get() });
+    m_Executor.ParallelFor(this->GetNumberOfPixels(),
+                           functors::RenumberPixels{ m_Labels.Get(), outcome.Numbers.Get() });
     m_Regions = std::move(outcome.Sums);
     m_NumberOfRegions = graph.GetNumberOfRegions();
     return true;

@@ -4,7 +4,7 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/executor/EdgeTable.h"
-#include "partition/labels/GraphSteps.h"
+#include "partition/labels/GraphFunctors.h"
 #include "partition/Model.h"
 
 #include <cstddef>
@@ -132,7 +132,7 @@ struct RoundView
   }
 };
 
-namespace steps
+namespace functors
 {
 /** Clears the results of a series, and the best offers of its first round. */
 struct BeginSeries
@@ -365,7 +365,7 @@ struct CollectEdges
     }
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** A series of rounds as a sequence of parallel loops for an executor. Each loop begins after the end of the
  * previous one and determines on the executor whether it has work. */
@@ -391,17 +391,17 @@ struct RunMergeRounds
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
   {
-    const steps::BeginSeries begin{ Graph, NumberOfRegions };
+    const functors::BeginSeries begin{ Graph, NumberOfRegions };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t number = 0; number < NumberOfRounds && !isOver; ++number)
     {
       const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !executor.KnowsWhenDone() };
-      executor.ParallelForUpTo(round.GetMostOfAll(), steps::OfferChanges<TAtomics>{ round, Law });
-      executor.ParallelForUpTo(NumberOfEdges, steps::MergeGroups<TAtomics>{ round });
-      isOver = number + 1 < NumberOfRounds && executor.IsOver(steps::GoneOfRound{ Graph.Series, number });
+      executor.ParallelForUpTo(round.GetMostOfAll(), functors::OfferChanges<TAtomics>{ round, Law });
+      executor.ParallelForUpTo(NumberOfEdges, functors::MergeGroups<TAtomics>{ round });
+      isOver = number + 1 < NumberOfRounds && executor.IsOver(functors::GoneOfRound{ Graph.Series, number });
     }
-    executor.ParallelForUpTo(NumberOfEdges, steps::CollectEdges<TAtomics>{ Graph, Law, NumberOfEdges });
+    executor.ParallelForUpTo(NumberOfEdges, functors::CollectEdges<TAtomics>{ Graph, Law, NumberOfEdges });
   }
 };
 } // namespace itk::cuda::partition

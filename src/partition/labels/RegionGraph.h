@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_labels_RegionGraph_h
 #define CudaFilters_partition_labels_RegionGraph_h
 
-#include "partition/labels/GraphSteps.h"
+#include "partition/labels/GraphFunctors.h"
 #include "partition/Model.h"
 #include "partition/refine/Work.h"
 

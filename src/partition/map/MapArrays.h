@@ -5,7 +5,7 @@
 #include "runtime/HostDevice.h"
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/MapData.h"
-#include "partition/refine/RefinementKernels.h"
+#include "partition/refine/RefinementGains.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -262,14 +262,14 @@ struct Round : MapRound
   }
 };
 
-namespace steps
+namespace functors
 {
 /** Adapts a kernel to ParallelForUpTo(): its number of work items is known at the launch. */
-template <typename TStep>
+template <typename TFunctor>
 struct Counted
 {
-  TStep  Step;
-  size_t Number;
+  TFunctor Step;
+  size_t   Number;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
@@ -449,7 +449,7 @@ struct CompactEdges
     }
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** \class ExecutorMap
  * \brief A planar map in executor memory, with its edge grid and the state of its refinement rounds.
@@ -579,9 +579,9 @@ public:
     const auto   nodeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
     const auto   edgeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
     const size_t numberOfNodes =
-      m_Executor.ExclusiveScanAndRead(steps::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
     const size_t numberOfEdges =
-      m_Executor.ExclusiveScanAndRead(steps::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
     Array<MapNode> nodes = m_Executor.template Allocate<MapNode>(numberOfNodes);
     Array<MapEdge> edges = m_Executor.template Allocate<MapEdge>(numberOfEdges);
     Array<uint8_t> outFlags;
@@ -590,14 +590,14 @@ public:
       outFlags = m_Executor.template Allocate<uint8_t>(numberOfEdges);
     }
     m_Executor.ParallelFor(m_NumberOfNodes,
-                           steps::CompactNodes{ m_Nodes.Get(), nodeNumbers.Get(), edgeNumbers.Get(), nodes.Get() });
+                           functors::CompactNodes{ m_Nodes.Get(), nodeNumbers.Get(), edgeNumbers.Get(), nodes.Get() });
     m_Executor.ParallelFor(m_NumberOfEdges,
-                           steps::CompactEdges{ m_Edges.Get(),
-                                                nodeNumbers.Get(),
-                                                edgeNumbers.Get(),
-                                                edges.Get(),
-                                                flags != nullptr ? flags->Get() : nullptr,
-                                                flags != nullptr ? outFlags.Get() : nullptr });
+                           functors::CompactEdges{ m_Edges.Get(),
+                                                   nodeNumbers.Get(),
+                                                   edgeNumbers.Get(),
+                                                   edges.Get(),
+                                                   flags != nullptr ? flags->Get() : nullptr,
+                                                   flags != nullptr ? outFlags.Get() : nullptr });
     this->SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
     if (flags != nullptr)
     {
@@ -689,11 +689,11 @@ private:
     m_FirstOfCells = m_Executor.template Allocate<uint32_t>(cells + 1);
     m_LastOfCells = m_Executor.template Allocate<uint32_t>(cells);
     m_Executor.Fill(m_LastOfCells.Get(), cells, 0);
-    m_Executor.ParallelFor(m_NumberOfEdges, steps::CountEdgesOfCells<Atomics>{ this->View(), this->GetGrid() });
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::CountEdgesOfCells<Atomics>{ this->View(), this->GetGrid() });
     const size_t number =
-      m_Executor.ExclusiveScanAndRead(steps::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
+      m_Executor.ExclusiveScanAndRead(functors::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
     m_EdgesOfCells = m_Executor.template Allocate<uint32_t>(number);
-    m_Executor.ParallelFor(m_NumberOfEdges, steps::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
     m_Executor.Fill(m_LastOfCells.Get(), cells, 0xff);
     m_GridCapacity = number + SmallestGridCapacity;
     m_Added = m_Executor.template Allocate<AddedEdge>(m_GridCapacity);

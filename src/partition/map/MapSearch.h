@@ -2,12 +2,12 @@
 #ifndef CudaFilters_partition_map_MapSearch_h
 #define CudaFilters_partition_map_MapSearch_h
 
-#include "partition/map/BuildKernels.h"
-#include "partition/refine/ChainKernels.h"
-#include "partition/refine/JoinKernels.h"
+#include "partition/map/BuildFunctors.h"
+#include "partition/refine/ChainFunctors.h"
+#include "partition/refine/MergeFunctors.h"
 #include "partition/map/MapArrays.h"
-#include "partition/refine/NodeKernels.h"
-#include "partition/map/RasterKernels.h"
+#include "partition/refine/NodeFunctors.h"
+#include "partition/map/RasterFunctors.h"
 #include "partition/refine/Schedule.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace itk::cuda::partition
 {
-namespace steps
+namespace functors
 {
 /** Counts of a map's regions and segments. */
 struct MapTotals
@@ -67,7 +67,7 @@ struct DescribeMap
     }
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** \class MapSearch
  * \brief Finds the map of least description from a label map on an executor, with results that are bit-identical to
@@ -179,7 +179,7 @@ private:
     const auto & goOn = schedule.GoOn;
     return ChainLoops<TExecutor>(m_Map, m_LargestPart).Run(goOn) && this->RemoveNodes(goOn) &&
            NodeLoops<TExecutor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
-           this->RemoveNodes(goOn) && (!schedule.AllowMerging || JoinLoops<TExecutor>(m_Map).Run(goOn));
+           this->RemoveNodes(goOn) && (!schedule.AllowMerging || MergeLoops<TExecutor>(m_Map).Run(goOn));
   }
   bool
   RemoveNodes(const std::function<bool()> & goOn)
@@ -195,10 +195,12 @@ private:
     const auto          ofRegions = m_Executor.template Allocate<double>(regions + 1);
     std::vector<double> descriptions(regions + 1);
     m_Executor.Fill(ofRegions.Get() + regions, 1, 0);
-    const steps::DescribeMap<Atomics> describe{ m_Map.GetRound(0), ofRegions.Get(), regions, m_Map.GetNumberOfEdges() };
+    const functors::DescribeMap<Atomics> describe{
+      m_Map.GetRound(0), ofRegions.Get(), regions, m_Map.GetNumberOfEdges()
+    };
     m_Executor.ParallelFor(describe.GetNumber(), describe);
     m_Executor.Download(ofRegions.Get(), descriptions.size(), descriptions.data());
-    steps::MapTotals counts{};
+    functors::MapTotals counts{};
     memcpy(&counts, &descriptions.back(), sizeof(counts));
     descriptions.pop_back();
     m_NumberOfRegions = counts.Regions;
@@ -218,7 +220,7 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
   constexpr size_t perPixelOfBuild = 2 * sizeof(uint32_t);  // labels, numbers of nodes
   constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
   constexpr size_t perNodeThatMoves =
-    steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * (sizeof(double) + sizeof(uint32_t));
+    functors::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * (sizeof(double) + sizeof(uint32_t));
   const size_t placesOfGrid = 2 * std::min(nodes, MostEdgesOfChainGrid);
   const size_t ofChords = std::max(std::min(nodes, largestPart), placesOfGrid) * ChainWindow * sizeof(double);
   const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any move

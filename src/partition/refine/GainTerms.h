@@ -4,7 +4,7 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/map/MapData.h"
-#include "partition/refine/RefinementKernels.h"
+#include "partition/refine/RefinementGains.h"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/labels/GraphSteps.h"
+#include "partition/labels/GraphFunctors.h"
 #include "partition/refine/Refinement.h"
 #include "partition/refine/GainTerms.h"
 #include "partition/executor/Sort.h"
@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-// Merges regions of the planar map on the host, in rounds. JoinLoops (partition/refine/JoinKernels.h) does the same on
-// the device.
+// Merges regions of the planar map on the host, in rounds. MergeLoops (partition/refine/MergeFunctors.h) does the same
+// on the device.
 
 namespace itk::cuda::partition
 {

@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_refine_MoveSums_h
 #define CudaFilters_partition_refine_MoveSums_h
 
-#include "partition/refine/RefinementKernels.h"
+#include "partition/refine/RefinementGains.h"
 
 #include <array>
 #include <cstddef>

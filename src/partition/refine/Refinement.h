@@ -5,7 +5,7 @@
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/MapData.h"
 #include "partition/refine/MoveSums.h"
-#include "partition/refine/RefinementKernels.h"
+#include "partition/refine/RefinementGains.h"
 #include "partition/refine/Reservation.h"
 #include "region/Tables.h"
 #include "region/Threads.h"

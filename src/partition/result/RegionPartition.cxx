@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionPartition.h"
 
-#include "partition/labels/Merging.h"
+#include "partition/result/MergeTreeCut.h"
 #include "partition/result/Result.h"
 
 #include <algorithm>
@@ -193,20 +193,20 @@ CudaRegionPartition::CountMergesTo(SizeValueType number) const
 std::vector<uint32_t>
 CudaRegionPartition::GetRegionsAfterMerges(double change) const
 {
-  return cuda::partition::FollowMerges(m_Result, CountMerges(m_Result.Merges, change));
+  return cuda::partition::FollowMergeTree(m_Result, CountMerges(m_Result.Merges, change));
 }
 
 std::vector<uint32_t>
 CudaRegionPartition::GetRegionsAfterMergesTo(SizeValueType number) const
 {
-  return cuda::partition::FollowMerges(m_Result, this->CountMergesTo(number));
+  return cuda::partition::FollowMergeTree(m_Result, this->CountMergesTo(number));
 }
 
 CudaRegionPartition::Pointer
 CudaRegionPartition::MakeMerged(size_t merges) const
 {
   const Pointer merged = New();
-  merged->SetResult(cuda::partition::MergeRegions(m_Result, merges), m_Geometry);
+  merged->SetResult(cuda::partition::CutMergeTree(m_Result, merges), m_Geometry);
   return merged;
 }
 

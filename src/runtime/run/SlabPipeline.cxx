@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-// Implements the threads of a SlabPipeline. Each queue has one thread that uploads loads (UploadLoads()) and one or two
+// Implements the threads of a SlabPipeline. Each queue has one thread that uploads slabs (UploadSlabs()) and one or two
 // that download results (DownloadResults()). One thread queues the work of all queues (QueueWork()), and the calling
 // thread serves source, sink and progress.
 
@@ -247,23 +247,23 @@ SlabPipeline::MakeQueue(int device)
 }
 
 void
-SlabPipeline::Reset(const std::vector<InputSlab> & loads, SlabKernel & work)
+SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & work)
 {
-  m_Loads = loads;
+  m_Slabs = slabs;
   m_Work = &work;
   m_Arrived = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
-  m_NextFillLoad = m_NextFillPlane = m_NextSinkLoad = m_NextSinkPlane = 0;
+  m_NextFillSlab = m_NextFillPlane = m_NextSinkSlab = m_NextSinkPlane = 0;
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
   m_Stop = false;
   m_Error = nullptr;
-  for (const InputSlab & load : loads)
+  for (const InputSlab & slab : slabs)
   {
-    m_ResultPlanesLeft += load.HasResult ? load.Planes : 0;
-    m_PlanesToMove += load.Planes * (load.HasResult ? 2 : 1);
+    m_ResultPlanesLeft += slab.HasResult ? slab.Planes : 0;
+    m_PlanesToMove += slab.Planes * (slab.HasResult ? 2 : 1);
   }
-  for (size_t load = 0; load < m_Queues.size() * m_Sizes.Slots; ++load)
+  for (size_t slab = 0; slab < m_Queues.size() * m_Sizes.Slots; ++slab)
   {
-    this->GetSlot(load).NextLoad = load;
+    this->GetSlot(slab).NextSlab = slab;
   }
   for (const auto & queue : m_Queues)
   {
@@ -285,9 +285,11 @@ SlabPipeline::Reset(const std::vector<InputSlab> & loads, SlabKernel & work)
 }
 
 void
-SlabPipeline::Run(const std::vector<InputSlab> & loads, SlabKernel & work, const std::function<void(float)> & progress)
+SlabPipeline::Run(const std::vector<InputSlab> &     slabs,
+                  SlabAlgorithm &                    work,
+                  const std::function<void(float)> & progress)
 {
-  this->Reset(loads, work);
+  this->Reset(slabs, work);
   this->MakeResultSequences();
   std::vector<std::thread> threads;
   try
@@ -295,7 +297,7 @@ SlabPipeline::Run(const std::vector<InputSlab> & loads, SlabKernel & work, const
     threads.emplace_back([this] { this->Guard([&] { this->QueueWork(); }); });
     for (size_t queue = 0; queue < m_Queues.size(); ++queue)
     {
-      threads.emplace_back([this, queue] { this->Guard([&] { this->UploadLoads(queue); }); });
+      threads.emplace_back([this, queue] { this->Guard([&] { this->UploadSlabs(queue); }); });
       for (size_t i = 0; i < m_Queues[queue]->Down.size(); ++i)
       {
         threads.emplace_back([this, queue, i] { this->Guard([&] { this->DownloadResults(queue, i); }); });
@@ -369,13 +371,13 @@ SlabPipeline::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & 
 bool
 SlabPipeline::IsDone() const
 {
-  return m_Arrived == m_Loads.size() && m_ResultPlanesLeft == 0;
+  return m_Arrived == m_Slabs.size() && m_ResultPlanesLeft == 0;
 }
 
 // The upload thread
 
 /** \class LoadSequence
- * \brief The loads of a queue as uploads that follow each other without a gap.
+ * \brief The slabs of a queue as uploads that follow each other without a gap.
  */
 class SlabPipeline::LoadSequence : public UploadSequence
 {
@@ -385,31 +387,31 @@ public:
     , m_Queue(queue)
   {}
 
-  /** Returns whether the loads can be a sequence. All loads have the same layout, so it suffices to check the first
+  /** Returns whether the slabs can be a sequence. All slabs have the same layout, so it suffices to check the first
    * one. */
   bool
   IsPossible() const
   {
-    return !m_Stream.m_Ends.HasCallbacks() && this->GetNumberOfLoads() > 0 &&
+    return !m_Stream.m_Ends.HasCallbacks() && this->GetNumberOfSlabs() > 0 &&
            Suits(this->GetHost(0), this->GetDevice(0));
   }
 
   void
   Upload()
   {
-    this->Run(this->GetNumberOfLoads(), m_Stream.m_Queues[m_Queue]->UpStaging.front().GetChunks());
+    this->Run(this->GetNumberOfSlabs(), m_Stream.m_Queues[m_Queue]->UpStaging.front().GetChunks());
   }
 
 private:
   size_t
-  GetNumberOfLoads() const
+  GetNumberOfSlabs() const
   {
     const size_t queues = m_Stream.m_Queues.size();
-    return (m_Stream.m_Loads.size() + queues - 1 - m_Queue) / queues;
+    return (m_Stream.m_Slabs.size() + queues - 1 - m_Queue) / queues;
   }
 
   size_t
-  GetLoad(size_t index) const
+  GetSlab(size_t index) const
   {
     return m_Queue + index * m_Stream.m_Queues.size();
   }
@@ -417,29 +419,29 @@ private:
   CudaImageView
   GetHost(size_t index) const override
   {
-    const InputSlab & planes = m_Stream.m_Loads[this->GetLoad(index)];
+    const InputSlab & planes = m_Stream.m_Slabs[this->GetSlab(index)];
     return GetPlanes(m_Stream.m_Ends.Input, m_Stream.m_Ends.Axis, planes.FirstPlane, planes.Planes);
   }
 
   DeviceView
   GetDevice(size_t index) const override
   {
-    const size_t load = this->GetLoad(index);
-    return m_Stream.MakeLoadView(load, m_Stream.GetSlot(load).Memory);
+    const size_t slab = this->GetSlab(index);
+    return m_Stream.MakeLoadView(slab, m_Stream.GetSlot(slab).Memory);
   }
 
   void
   Open(size_t index) override
   {
-    m_Stream.TakeSlot(this->GetLoad(index));
+    m_Stream.TakeSlot(this->GetSlab(index));
   }
 
   void
   MarkSent(size_t index) override
   {
-    const size_t load = this->GetLoad(index);
-    m_Stream.CountUploaded(m_Stream.m_Loads[load].Planes);
-    m_Stream.MarkUploaded(*m_Stream.m_Queues[m_Queue], load);
+    const size_t slab = this->GetSlab(index);
+    m_Stream.CountUploaded(m_Stream.m_Slabs[slab].Planes);
+    m_Stream.MarkUploaded(*m_Stream.m_Queues[m_Queue], slab);
   }
 
   void
@@ -453,7 +455,7 @@ private:
 };
 
 void
-SlabPipeline::UploadLoads(size_t queueIndex)
+SlabPipeline::UploadSlabs(size_t queueIndex)
 {
   Queue &           queue = *m_Queues[queueIndex];
   const DeviceGuard guard(queue.Up.GetDevice());
@@ -464,42 +466,42 @@ SlabPipeline::UploadLoads(size_t queueIndex)
     queue.UpStaging.front().MarkSent();
     return;
   }
-  for (size_t load = queueIndex; load < m_Loads.size(); load += m_Queues.size())
+  for (size_t slab = queueIndex; slab < m_Slabs.size(); slab += m_Queues.size())
   {
-    this->UploadPlanes(queue, this->TakeSlot(load), load);
-    this->MarkUploaded(queue, load);
+    this->UploadPlanes(queue, this->TakeSlot(slab), slab);
+    this->MarkUploaded(queue, slab);
   }
 }
 
 DeviceView
-SlabPipeline::MakeLoadView(size_t load, void * memory) const
+SlabPipeline::MakeLoadView(size_t slab, void * memory) const
 {
-  return MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Loads[load].Planes, memory);
+  return MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Slabs[slab].Planes, memory);
 }
 
 SlabPipeline::Slot &
-SlabPipeline::GetSlot(size_t load)
+SlabPipeline::GetSlot(size_t slab)
 {
-  Queue & queue = *m_Queues[load % m_Queues.size()];
-  return *queue.Slots[load / m_Queues.size() % queue.Slots.size()];
+  Queue & queue = *m_Queues[slab % m_Queues.size()];
+  return *queue.Slots[slab / m_Queues.size() % queue.Slots.size()];
 }
 
-/** Blocks until the load has its slot. The first thread that asks takes the slot after the previous load has left it.
- * The slot knows its next load, because a thread that runs ahead must not take the slot of a load that another thread
+/** Blocks until the slab has its slot. The first thread that asks takes the slot after the previous slab has left it.
+ * The slot knows its next slab, because a thread that runs ahead must not take the slot of a slab that another thread
  * is about to upload. The upload stream waits for the work that used the slot before. */
 SlabPipeline::Slot &
-SlabPipeline::TakeSlot(size_t load)
+SlabPipeline::TakeSlot(size_t slab)
 {
-  Slot &                       slot = this->GetSlot(load);
+  Slot &                       slot = this->GetSlot(slab);
   std::unique_lock<std::mutex> lock(m_Mutex);
-  this->WaitUntil(lock, [&] { return (slot.IsTaken ? slot.Load : slot.NextLoad) == load; });
+  this->WaitUntil(lock, [&] { return (slot.IsTaken ? slot.Slab : slot.NextSlab) == slab; });
   if (!slot.IsTaken)
   {
-    const Queue & queue = *m_Queues[load % m_Queues.size()];
+    const Queue & queue = *m_Queues[slab % m_Queues.size()];
     slot.Released.MakeWait(queue.Up);
-    slot.View = this->MakeLoadView(load, slot.Memory);
-    slot.Load = load;
-    slot.NextLoad = load + m_Queues.size() * queue.Slots.size();
+    slot.View = this->MakeLoadView(slab, slot.Memory);
+    slot.Slab = slab;
+    slot.NextSlab = slab + m_Queues.size() * queue.Slots.size();
     slot.IsUploaded = false;
     slot.IsTaken = true;
   }
@@ -507,9 +509,9 @@ SlabPipeline::TakeSlot(size_t load)
 }
 
 void
-SlabPipeline::MarkUploaded(Queue & queue, size_t load)
+SlabPipeline::MarkUploaded(Queue & queue, size_t slab)
 {
-  Slot & slot = this->GetSlot(load);
+  Slot & slot = this->GetSlot(slab);
   slot.Uploaded.Record(queue.Up);
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsUploaded = true;
@@ -542,9 +544,9 @@ SlabPipeline::UploadTo(Queue & queue, const CudaImageView & host, const DeviceVi
 }
 
 void
-SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t load)
+SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t slab)
 {
-  const InputSlab & planes = m_Loads[load];
+  const InputSlab & planes = m_Slabs[slab];
   if (!m_Ends.HasCallbacks())
   {
     this->UploadTo(queue, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View);
@@ -574,7 +576,7 @@ SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t load)
 
 // The thread that queues the work
 
-/** Queues the work. Loads arrive in their order, and results are queued as soon as all loads that they need have
+/** Queues the work. Slabs arrive in their order, and results are queued as soon as all slabs that they need have
  * arrived. */
 void
 SlabPipeline::QueueWork()
@@ -583,20 +585,20 @@ SlabPipeline::QueueWork()
   Result * result = nullptr;
   while (this->WaitForWork(slot, result))
   {
-    const DeviceGuard guard(m_Queues[slot->Load % m_Queues.size()]->Work.GetDevice());
+    const DeviceGuard guard(m_Queues[slot->Slab % m_Queues.size()]->Work.GetDevice());
     result ? this->Compute(*slot, *result) : this->Arrive(*slot);
   }
 }
 
-/** Blocks until a result can be queued or a load has been uploaded. Returns false if everything is queued. */
+/** Blocks until a result can be queued or a slab has been uploaded. Returns false if everything is queued. */
 bool
 SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
   this->WaitUntil(lock, [&] {
     result = this->TakeReady();
-    slot = result ? &this->GetSlot(result->Load) : this->FindUploaded();
-    return slot || (m_Arrived == m_Loads.size() && m_NextCompute == m_Loads.size());
+    slot = result ? &this->GetSlot(result->Slab) : this->FindUploaded();
+    return slot || (m_Arrived == m_Slabs.size() && m_NextCompute == m_Slabs.size());
   });
   return slot;
 }
@@ -604,28 +606,28 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 SlabPipeline::Slot *
 SlabPipeline::FindUploaded()
 {
-  if (m_Arrived == m_Loads.size())
+  if (m_Arrived == m_Slabs.size())
   {
     return nullptr;
   }
   Slot & slot = this->GetSlot(m_Arrived);
-  return slot.IsTaken && slot.Load == m_Arrived && slot.IsUploaded ? &slot : nullptr;
+  return slot.IsTaken && slot.Slab == m_Arrived && slot.IsUploaded ? &slot : nullptr;
 }
 
 /** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
 SlabPipeline::Result *
 SlabPipeline::TakeReady()
 {
-  while (m_NextCompute < m_Loads.size() && !m_Loads[m_NextCompute].HasResult)
+  while (m_NextCompute < m_Slabs.size() && !m_Slabs[m_NextCompute].HasResult)
   {
     ++m_NextCompute;
   }
-  if (m_NextCompute == m_Loads.size() || m_Loads[m_NextCompute].Needs >= m_Arrived)
+  if (m_NextCompute == m_Slabs.size() || m_Slabs[m_NextCompute].Needs >= m_Arrived)
   {
     return nullptr;
   }
-  const size_t load = m_NextCompute;
-  Queue &      queue = *m_Queues[load % m_Queues.size()];
+  const size_t slab = m_NextCompute;
+  Queue &      queue = *m_Queues[slab % m_Queues.size()];
   Result &     result = *queue.Results[queue.ResultsQueued % queue.Results.size()];
   if (result.IsTaken)
   {
@@ -633,13 +635,13 @@ SlabPipeline::TakeReady()
   }
   result.IsTaken = true;
   result.IsComputed = false;
-  result.Load = load;
+  result.Slab = slab;
   result.FirstPlane = m_NextComputePlane;
-  const size_t planes = std::min(m_Sizes.ResultPlanes, m_Loads[load].Planes - m_NextComputePlane);
+  const size_t planes = std::min(m_Sizes.ResultPlanes, m_Slabs[slab].Planes - m_NextComputePlane);
   result.View = MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result.View.Data);
   ++queue.ResultsQueued;
   m_NextComputePlane += planes;
-  if (m_NextComputePlane == m_Loads[load].Planes)
+  if (m_NextComputePlane == m_Slabs[slab].Planes)
   {
     ++m_NextCompute;
     m_NextComputePlane = 0;
@@ -650,11 +652,11 @@ SlabPipeline::TakeReady()
 void
 SlabPipeline::Arrive(Slot & slot)
 {
-  const size_t queueIndex = slot.Load % m_Queues.size();
+  const size_t queueIndex = slot.Slab % m_Queues.size();
   Queue &      queue = *m_Queues[queueIndex];
   slot.Uploaded.MakeWait(queue.Work);
-  m_Work->Arrive(slot.Load, queueIndex, slot.View);
-  const bool isReleased = !m_Loads[slot.Load].HasResult;
+  m_Work->Arrive(slot.Slab, queueIndex, slot.View);
+  const bool isReleased = !m_Slabs[slot.Slab].HasResult;
   if (isReleased)
   {
     slot.Released.Record(queue.Work);
@@ -668,10 +670,10 @@ SlabPipeline::Arrive(Slot & slot)
 void
 SlabPipeline::Compute(Slot & slot, Result & result)
 {
-  const size_t queueIndex = result.Load % m_Queues.size();
+  const size_t queueIndex = result.Slab % m_Queues.size();
   Queue &      queue = *m_Queues[queueIndex];
-  const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Loads[result.Load].Planes;
-  m_Work->Compute(result.Load, queueIndex, slot.View, result.FirstPlane, result.View);
+  const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Slabs[result.Slab].Planes;
+  m_Work->Compute(result.Slab, queueIndex, slot.View, result.FirstPlane, result.View);
   if (isLast)
   {
     slot.Released.Record(queue.Work);
@@ -701,12 +703,12 @@ public:
     : m_Stream(stream)
     , m_Queue(*stream.m_Queues[queue])
   {
-    for (size_t load = queue; load < stream.m_Loads.size(); load += stream.m_Queues.size())
+    for (size_t slab = queue; slab < stream.m_Slabs.size(); slab += stream.m_Queues.size())
     {
-      const size_t planes = stream.m_Loads[load].HasResult ? stream.m_Loads[load].Planes : 0;
+      const size_t planes = stream.m_Slabs[slab].HasResult ? stream.m_Slabs[slab].Planes : 0;
       for (size_t first = 0; first < planes; first += stream.m_Sizes.ResultPlanes)
       {
-        m_Parts.push_back({ load, first, std::min(stream.m_Sizes.ResultPlanes, planes - first) });
+        m_Parts.push_back({ slab, first, std::min(stream.m_Sizes.ResultPlanes, planes - first) });
       }
     }
   }
@@ -714,8 +716,8 @@ public:
 private:
   struct Part
   {
-    size_t Load;
-    size_t FirstPlane; // of the load
+    size_t Slab;
+    size_t FirstPlane; // of the slab
     size_t Planes;
   };
 
@@ -737,7 +739,7 @@ private:
     const Part & part = m_Parts[index];
     return GetPlanes(m_Stream.m_Ends.Output,
                      m_Stream.m_Ends.Axis,
-                     m_Stream.m_Loads[part.Load].FirstPlane + part.FirstPlane,
+                     m_Stream.m_Slabs[part.Slab].FirstPlane + part.FirstPlane,
                      part.Planes);
   }
 
@@ -791,9 +793,9 @@ SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
     return;
   }
   size_t number = 0; // number of the result on the queue
-  for (size_t load = queueIndex; load < m_Loads.size(); load += m_Queues.size())
+  for (size_t slab = queueIndex; slab < m_Slabs.size(); slab += m_Queues.size())
   {
-    for (size_t first = 0; m_Loads[load].HasResult && first < m_Loads[load].Planes; first += m_Sizes.ResultPlanes)
+    for (size_t first = 0; m_Slabs[slab].HasResult && first < m_Slabs[slab].Planes; first += m_Sizes.ResultPlanes)
     {
       Result & result = *queue.Results[number % queue.Results.size()];
       if (number % queue.Down.size() == thread)
@@ -801,7 +803,7 @@ SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
         {
           std::unique_lock<std::mutex> lock(m_Mutex);
           this->WaitUntil(lock, [&] {
-            return queue.DownloadsQueued == number && result.IsTaken && result.IsComputed && result.Load == load &&
+            return queue.DownloadsQueued == number && result.IsTaken && result.IsComputed && result.Slab == slab &&
                    result.FirstPlane == first;
           });
           downloads.Number = number;
@@ -862,13 +864,13 @@ SlabPipeline::DownloadPlanes(Queue & queue, Downloads & downloads, const Result 
   const size_t planes = result.View.Size[m_Ends.Axis];
   if (!m_Ends.HasCallbacks())
   {
-    const size_t firstPlane = m_Loads[result.Load].FirstPlane + result.FirstPlane;
+    const size_t firstPlane = m_Slabs[result.Slab].FirstPlane + result.FirstPlane;
     Download(result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, firstPlane, planes), downloads.Staging, nullptr);
     return;
   }
   for (size_t first = 0; first < planes; first += m_DownPiece)
   {
-    Piece piece{ result.Load, result.FirstPlane + first, std::min(m_DownPiece, planes - first), nullptr };
+    Piece piece{ result.Slab, result.FirstPlane + first, std::min(m_DownPiece, planes - first), nullptr };
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
       this->WaitUntil(lock, [&] { return !queue.FreeDown.empty(); });
@@ -922,26 +924,26 @@ SlabPipeline::FillPiece()
   Queue * queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (m_NextFillLoad >= m_Loads.size())
+    if (m_NextFillSlab >= m_Slabs.size())
     {
       return false;
     }
-    queue = m_Queues[m_NextFillLoad % m_Queues.size()].get();
+    queue = m_Queues[m_NextFillSlab % m_Queues.size()].get();
     if (m_Stop || queue->FreeUp.empty())
     {
       return false;
     }
-    const size_t planes = m_Loads[m_NextFillLoad].Planes;
-    piece = { m_NextFillLoad, m_NextFillPlane, std::min(m_UpPiece, planes - m_NextFillPlane), queue->FreeUp.back() };
+    const size_t planes = m_Slabs[m_NextFillSlab].Planes;
+    piece = { m_NextFillSlab, m_NextFillPlane, std::min(m_UpPiece, planes - m_NextFillPlane), queue->FreeUp.back() };
     queue->FreeUp.pop_back();
     m_NextFillPlane += piece.Planes;
     if (m_NextFillPlane == planes)
     {
-      ++m_NextFillLoad;
+      ++m_NextFillSlab;
       m_NextFillPlane = 0;
     }
   }
-  m_Ends.Source(m_Loads[piece.Load].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
+  m_Ends.Source(m_Slabs[piece.Slab].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
   queue->Filled.push_back(piece);
   m_Changed.notify_all();
@@ -956,15 +958,15 @@ SlabPipeline::EmptyPiece()
   Queue * queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    while (m_NextSinkLoad < m_Loads.size() && !m_Loads[m_NextSinkLoad].HasResult)
+    while (m_NextSinkSlab < m_Slabs.size() && !m_Slabs[m_NextSinkSlab].HasResult)
     {
-      ++m_NextSinkLoad;
+      ++m_NextSinkSlab;
     }
-    if (m_Stop || m_NextSinkLoad >= m_Loads.size())
+    if (m_Stop || m_NextSinkSlab >= m_Slabs.size())
     {
       return false;
     }
-    queue = m_Queues[m_NextSinkLoad % m_Queues.size()].get();
+    queue = m_Queues[m_NextSinkSlab % m_Queues.size()].get();
     if (queue->Ready.empty())
     {
       return false;
@@ -973,12 +975,12 @@ SlabPipeline::EmptyPiece()
     queue->Ready.pop_front();
     m_NextSinkPlane += piece.Planes;
   }
-  m_Ends.Sink(m_Loads[piece.Load].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
+  m_Ends.Sink(m_Slabs[piece.Slab].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
   queue->FreeDown.push_back(piece.Memory);
-  if (m_NextSinkPlane == m_Loads[piece.Load].Planes)
+  if (m_NextSinkPlane == m_Slabs[piece.Slab].Planes)
   {
-    ++m_NextSinkLoad;
+    ++m_NextSinkSlab;
     m_NextSinkPlane = 0;
   }
   m_ResultPlanesLeft -= piece.Planes;
@@ -990,15 +992,15 @@ void
 SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
 {
   const auto canFill = [&] {
-    return m_NextFillLoad < m_Loads.size() && !m_Queues[m_NextFillLoad % m_Queues.size()]->FreeUp.empty();
+    return m_NextFillSlab < m_Slabs.size() && !m_Queues[m_NextFillSlab % m_Queues.size()]->FreeUp.empty();
   };
   const auto canEmpty = [&] {
-    size_t load = m_NextSinkLoad;
-    while (load < m_Loads.size() && !m_Loads[load].HasResult)
+    size_t slab = m_NextSinkSlab;
+    while (slab < m_Slabs.size() && !m_Slabs[slab].HasResult)
     {
-      ++load;
+      ++slab;
     }
-    return load < m_Loads.size() && !m_Queues[load % m_Queues.size()]->Ready.empty();
+    return slab < m_Slabs.size() && !m_Queues[slab % m_Queues.size()]->Ready.empty();
   };
   for (;;)
   {

@@ -34,28 +34,28 @@ struct InputSlab
 {
   size_t FirstPlane{ 0 };
   size_t Planes{ 0 };
-  size_t Needs{ 0 };        // index of the last load that must have arrived before this load's result is computed
-  bool   HasResult{ true }; // if false, the load only serves the results of other loads
+  size_t Needs{ 0 };        // index of the last slab that must have arrived before this slab's result is computed
+  bool   HasResult{ true }; // if false, the slab only serves the results of other slabs
 };
 
-/** \class SlabKernel
+/** \class SlabAlgorithm
  * \brief The algorithm's work on the planes. Its functions queue work on the stream of a queue. They are called from
  * several threads, but only one call is made at a time. The queue's device is the current one.
  */
-class SlabKernel
+class SlabAlgorithm
 {
 public:
-  virtual ~SlabKernel() = default;
+  virtual ~SlabAlgorithm() = default;
 
-  /** Called after the upload of a load, in the order of the loads. */
+  /** Called after the upload of a slab, in the order of the slabs. */
   virtual void
-  Arrive(size_t load, size_t queue, const DeviceView & planes) = 0;
+  Arrive(size_t slab, size_t queue, const DeviceView & planes) = 0;
 
-  /** Called after all loads that the result needs have arrived, in the order of the loads, once for each part of the
-   * load's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
+  /** Called after all slabs that the result needs have arrived, in the order of the slabs, once for each part of the
+   * slab's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
    * single part. */
   virtual void
-  Compute(size_t load, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
+  Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
 };
 
 /** The source and destination of the planes, which are either host images with data or callbacks for source and sink.
@@ -79,11 +79,11 @@ struct SlabEndpoints
 struct SlabQueueSizes
 {
   size_t            Planes{ 0 };       // maximum number of planes of a slab
-  size_t            Slots{ 0 };        // slots for loads
-  size_t            Results{ 0 };      // buffers for results or parts of them; 0 if no load has a result
+  size_t            Slots{ 0 };        // slots for slabs
+  size_t            Results{ 0 };      // buffers for results or parts of them; 0 if no slab has a result
   size_t            ResultPlanes{ 0 }; // maximum number of planes of a part of a result
   CudaComponentType Type{ CudaComponentType::Float };
-  /** Whether loads and results have the same layout on the device as on the host, which is dense pixels of the host's
+  /** Whether slabs and results have the same layout on the device as on the host, which is dense pixels of the host's
    * types with interleaved components. Otherwise they are planar and of type `Type`. */
   bool HoldsHostPixels{ false };
 };
@@ -105,11 +105,11 @@ size_t
 GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes);
 
 /** \class SlabPipeline
- * \brief Queues with their memory, through which loads are pipelined.
+ * \brief Queues with their memory, through which slabs are pipelined.
  *
  * A queue is a logical device, which consists of a device and its streams for each direction of the link and for the
  * work. Load i goes through queue i modulo the number of queues. Each queue has threads that move planes, one thread
- * queues the work of all queues, and only the calling thread calls source, sink and progress. Loads from ordinary
+ * queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from ordinary
  * memory form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is
  * page-locked, two threads download them alternately, so that the copies of one result are running while the other
  * thread waits for its own.
@@ -135,12 +135,12 @@ public:
   void
   Drain() noexcept;
 
-  /** Sends the loads through the queues. All results are on the host on return.
+  /** Sends the slabs through the queues. All results are on the host on return.
    *
    * If anything throws, no further call is made, all work is drained, and the exception is rethrown.
    * \exception CudaError, or any exception that source, sink or progress throw */
   void
-  Run(const std::vector<InputSlab> & loads, SlabKernel & work, const std::function<void(float)> & progress);
+  Run(const std::vector<InputSlab> & slabs, SlabAlgorithm & work, const std::function<void(float)> & progress);
 
   uint64_t
   GetBytesUp() const
@@ -157,21 +157,21 @@ private:
   /** A buffer in host memory between a callback and the link. */
   struct Piece
   {
-    size_t                       Load{ 0 };
-    size_t                       FirstPlane{ 0 }; // first plane, relative to the load
+    size_t                       Slab{ 0 };
+    size_t                       FirstPlane{ 0 }; // first plane, relative to the slab
     size_t                       Planes{ 0 };
     std::vector<unsigned char> * Memory{ nullptr };
   };
 
-  /** The device memory of one load. */
+  /** The device memory of one slab. */
   struct Slot
   {
     void *     Memory{ nullptr };
-    DeviceView View; // view of the load's planes
+    DeviceView View; // view of the slab's planes
     Event      Uploaded;
     Event      Released; // recorded when the work has stopped using the slot
-    size_t     Load{ 0 };
-    size_t     NextLoad{ 0 };    // the load that takes the slot next
+    size_t     Slab{ 0 };
+    size_t     NextSlab{ 0 };    // the slab that takes the slot next
     bool       IsTaken{ false }; // from the upload until the work that releases the slot was queued
     bool       IsUploaded{ false };
   };
@@ -181,8 +181,8 @@ private:
   {
     DeviceView View;
     Event      Computed;
-    size_t     Load{ 0 };
-    size_t     FirstPlane{ 0 };  // first plane, relative to the load
+    size_t     Slab{ 0 };
+    size_t     FirstPlane{ 0 };  // first plane, relative to the slab
     bool       IsTaken{ false }; // from the queueing of the work until the download is done
     bool       IsComputed{ false };
   };
@@ -231,13 +231,13 @@ private:
   void
   MakeQueue(int device);
   DeviceView
-  MakeLoadView(size_t load, void * memory) const;
+  MakeLoadView(size_t slab, void * memory) const;
   size_t
   GetDownloadThreads() const;
 
   // Threads
   void
-  UploadLoads(size_t queue);
+  UploadSlabs(size_t queue);
   void
   MakeResultSequences();
   void
@@ -245,13 +245,13 @@ private:
   void
   QueueWork();
   void
-  MarkUploaded(Queue & queue, size_t load);
+  MarkUploaded(Queue & queue, size_t slab);
   void
   CountUploaded(size_t planes);
   void
   UploadTo(Queue & queue, const CudaImageView & host, const DeviceView & planes);
   void
-  UploadPlanes(Queue & queue, Slot & slot, size_t load);
+  UploadPlanes(Queue & queue, Slot & slot, size_t slab);
   void
   DownloadResult(Queue & queue, Downloads & downloads, Result & result);
   void
@@ -280,7 +280,7 @@ private:
 
   // Work
   Slot &
-  TakeSlot(size_t load);
+  TakeSlot(size_t slab);
   bool
   WaitForWork(Slot *& slot, Result *& result);
   Slot *
@@ -288,14 +288,14 @@ private:
   Result *
   TakeReady();
   Slot &
-  GetSlot(size_t load);
+  GetSlot(size_t slab);
   void
   Arrive(Slot & slot);
   void
   Compute(Slot & slot, Result & result);
 
   void
-  Reset(const std::vector<InputSlab> & loads, SlabKernel & work);
+  Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & work);
   void
   Stop(std::exception_ptr error);
   bool
@@ -313,13 +313,13 @@ private:
 
   std::mutex              m_Mutex; // protects all members below
   std::condition_variable m_Changed;
-  std::vector<InputSlab>  m_Loads;
-  SlabKernel *            m_Work{ nullptr };
-  size_t                  m_Arrived{ 0 };                         // number of loads that have arrived
-  size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next load, and the first plane of its next part
+  std::vector<InputSlab>  m_Slabs;
+  SlabAlgorithm *         m_Work{ nullptr };
+  size_t                  m_Arrived{ 0 };                         // number of slabs that have arrived
+  size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next slab, and the first plane of its next part
   size_t             m_ResultPlanesLeft{ 0 };
-  size_t             m_NextFillLoad{ 0 }, m_NextFillPlane{ 0 };
-  size_t             m_NextSinkLoad{ 0 }, m_NextSinkPlane{ 0 };
+  size_t             m_NextFillSlab{ 0 }, m_NextFillPlane{ 0 };
+  size_t             m_NextSinkSlab{ 0 }, m_NextSinkPlane{ 0 };
   size_t             m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };
   bool               m_Stop{ false };
   std::exception_ptr m_Error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_labels_CellSteps_h
-#define CudaFilters_partition_labels_CellSteps_h
+#ifndef CudaFilters_partition_labels_CellFunctors_h
+#define CudaFilters_partition_labels_CellFunctors_h
 
 #include "runtime/HostDevice.h"
 #include "partition/Model.h"

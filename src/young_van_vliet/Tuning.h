@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partitioned_Tuning_h
-#define CudaFilters_partitioned_Tuning_h
+#ifndef CudaFilters_young_van_vliet_Tuning_h
+#define CudaFilters_young_van_vliet_Tuning_h
 
 #include <cstddef>
 

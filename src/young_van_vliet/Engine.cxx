@@ -4,7 +4,7 @@
 #include "runtime/device/Call.h"
 #include "runtime/run/DeviceToDevice.h"
 #include "runtime/run/HostToHost.h"
-#include "partitioned/Device.h"
+#include "young_van_vliet/Device.h"
 #include "runtime/run/PassChain.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_labels_Merging_h
-#define CudaFilters_partition_labels_Merging_h
+#ifndef CudaFilters_partition_result_MergeTreeCut_h
+#define CudaFilters_partition_result_MergeTreeCut_h
 
 #include "itkCudaRegionPartitionTypes.h"
 
@@ -15,12 +15,12 @@ namespace itk::cuda::partition
 /** Returns the region that each region belongs to after the first `merges` steps; entry i is for region i, and entry 0
  * is 0. */
 std::vector<uint32_t>
-FollowMerges(const CudaRegionPartitionResult & partition, size_t merges);
+FollowMergeTree(const CudaRegionPartitionResult & partition, size_t merges);
 
 /** Returns the partition after these steps, with the rest of the tree. Regions keep the order of their smallest
  * numbers. */
 CudaRegionPartitionResult
-MergeRegions(const CudaRegionPartitionResult & partition, size_t merges);
+CutMergeTree(const CudaRegionPartitionResult & partition, size_t merges);
 } // namespace itk::cuda::partition
 
 #endif

@@ -2,8 +2,8 @@
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 
-#include "partitioned/Coefficients.h"
-#include "partitioned/Tuning.h"
+#include "young_van_vliet/Coefficients.h"
+#include "young_van_vliet/Tuning.h"
 #include "itkMacro.h"
 
 #include <algorithm>

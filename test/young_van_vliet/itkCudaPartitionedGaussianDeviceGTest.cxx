@@ -9,8 +9,8 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "partitioned/Device.h"
-#include "partitioned/Core.h"
+#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Core.h"
 #include "itkProcessObject.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_LineKernels_h
-#define CudaFilters_partition_map_LineKernels_h
+#ifndef CudaFilters_partition_map_LineFunctors_h
+#define CudaFilters_partition_map_LineFunctors_h
 
 #include "partition/refine/ChainList.h"
 #include "partition/map/MapArrays.h"
@@ -206,7 +206,7 @@ struct LineList : LineArrays
   }
 };
 
-namespace steps
+namespace functors
 {
 /** Begins a round, and links each edge to the next one of its line. */
 template <typename TAtomics>
@@ -422,7 +422,7 @@ private:
     return jumps;
   }
 };
-} // namespace steps
+} // namespace functors
 } // namespace itk::cuda::partition
 
 #endif

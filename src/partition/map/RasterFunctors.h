@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_RasterKernels_h
-#define CudaFilters_partition_map_RasterKernels_h
+#ifndef CudaFilters_partition_map_RasterFunctors_h
+#define CudaFilters_partition_map_RasterFunctors_h
 
 #include "partition/map/MapArrays.h"
 
@@ -38,7 +38,7 @@ struct RowCrossing
   }
 };
 
-namespace steps
+namespace functors
 {
 /** Stores at each pixel the rightmost edge that crosses its row there, or None. The threads of a tile share the rows of
  * an edge, because edges of the border have as many rows as the image. */
@@ -186,7 +186,7 @@ struct WriteLabels
     Labels[y * Stride + x] = label;
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** \class MapRaster
  * \brief The label image of a map in executor memory.
@@ -207,9 +207,9 @@ public:
     , m_MarkedPixels(m_Executor.template Allocate<uint32_t>(m_NumberOfPixels))
   {
     m_Executor.Fill(m_Marks.Get(), m_NumberOfPixels, 0xff);
-    const steps::MarkCrossings<Atomics> mark{ map.View(), m_Marks.Get(), map.GetNumberOfEdges() };
+    const functors::MarkCrossings<Atomics> mark{ map.View(), m_Marks.Get(), map.GetNumberOfEdges() };
     m_Executor.ParallelForTilesUpTo(map.GetNumberOfEdges(), mark);
-    m_Executor.InclusiveMaxScan(steps::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
+    m_Executor.InclusiveMaxScan(functors::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
   }
 
   /** Returns the first pixel of each region of the map; None for regions without pixels. */
@@ -218,7 +218,7 @@ public:
   {
     Array<uint32_t> first = m_Executor.template Allocate<uint32_t>(m_Map.GetNumberOfRegions());
     m_Executor.Fill(first.Get(), m_Map.GetNumberOfRegions(), 0xff);
-    m_Executor.ParallelFor(m_NumberOfPixels, steps::FindFirstPixels<Atomics>{ this->GetRegions(), first.Get() });
+    m_Executor.ParallelFor(m_NumberOfPixels, functors::FindFirstPixels<Atomics>{ this->GetRegions(), first.Get() });
     return first;
   }
 
@@ -230,7 +230,7 @@ public:
   {
     m_Executor.VisitScene([&](const auto & scene) {
       m_Executor.ParallelFor(m_NumberOfPixels,
-                             steps::WriteLabels<std::decay_t<decltype(scene)>, steps::RegionRightOf, TLabel>{
+                             functors::WriteLabels<std::decay_t<decltype(scene)>, functors::RegionRightOf, TLabel>{
                                scene, this->GetRegions(), m_Map.View().Width, numbers, labels, stride });
     });
   }
@@ -242,7 +242,7 @@ private:
   Array<uint32_t>                m_Marks;
   Array<uint32_t>                m_MarkedPixels;
 
-  steps::RegionRightOf
+  functors::RegionRightOf
   GetRegions() const
   {
     return { m_Map.View(), m_Marks.Get(), m_MarkedPixels.Get() };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_BuildKernels_h
-#define CudaFilters_partition_map_BuildKernels_h
+#ifndef CudaFilters_partition_map_BuildFunctors_h
+#define CudaFilters_partition_map_BuildFunctors_h
 
 #include "partition/map/Geometry.h"
 #include "partition/map/Map.h"
@@ -13,7 +13,7 @@
 // Builds the map of a label map as parallel loops over pixel corners, as BuildMap() does on the host.
 namespace itk::cuda::partition
 {
-namespace steps
+namespace functors
 {
 /** The corners of an image's pixels, row by row, and the labels around them. */
 struct CornerGrid
@@ -163,7 +163,7 @@ struct SumEdges
     Edges[edge].Sums = Pixels.SumEdge(Map.At(Edges[edge].Start), Map.At(Edges[edge].End));
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** Builds the map of labels in executor memory as BuildMap() does.
  * \exception ExceptionObject as BuildMap(), if there are too many nodes
@@ -172,25 +172,25 @@ template <typename TExecutor>
 void
 BuildMap(ExecutorMap<TExecutor> & map, const uint32_t * labels)
 {
-  const TExecutor &       executor = map.GetExecutor();
-  const MapExtent         extent = map.View().GetExtent();
-  const steps::CornerGrid grid{ extent.Width, extent.Height, labels };
-  const auto              numbers = executor.template Allocate<uint32_t>(grid.GetNumber() + 1);
-  const size_t            numberOfNodes =
-    executor.ExclusiveScanAndRead(steps::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
+  const TExecutor &          executor = map.GetExecutor();
+  const MapExtent            extent = map.View().GetExtent();
+  const functors::CornerGrid grid{ extent.Width, extent.Height, labels };
+  const auto                 numbers = executor.template Allocate<uint32_t>(grid.GetNumber() + 1);
+  const size_t               numberOfNodes =
+    executor.ExclusiveScanAndRead(functors::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
   CheckNumberOfNodes(numberOfNodes);
   auto nodes = executor.template Allocate<MapNode>(numberOfNodes);
-  executor.ParallelFor(grid.GetNumber(), steps::PlaceNodes{ grid, numbers.Get(), nodes.Get() });
+  executor.ParallelFor(grid.GetNumber(), functors::PlaceNodes{ grid, numbers.Get(), nodes.Get() });
   const auto   first = executor.template Allocate<uint32_t>(numberOfNodes + 1);
   const size_t numberOfEdges =
-    executor.ExclusiveScanAndRead(steps::CountEdgesOfNode{ grid, nodes.Get() }, numberOfNodes, first.Get());
+    executor.ExclusiveScanAndRead(functors::CountEdgesOfNode{ grid, nodes.Get() }, numberOfNodes, first.Get());
   auto edges = executor.template Allocate<MapEdge>(numberOfEdges);
-  executor.ParallelFor(numberOfNodes, steps::AddEdges{ grid, numbers.Get(), first.Get(), nodes.Get(), edges.Get() });
+  executor.ParallelFor(numberOfNodes, functors::AddEdges{ grid, numbers.Get(), first.Get(), nodes.Get(), edges.Get() });
   map.SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
   executor.VisitPixels([&](const auto & pixels) {
     const MapRound round = map.GetRound(0);
     executor.ParallelFor(numberOfEdges,
-                         steps::SumEdges<std::decay_t<decltype(pixels)>>{ pixels, round.GetMap(), round.Edges });
+                         functors::SumEdges<std::decay_t<decltype(pixels)>>{ pixels, round.GetMap(), round.Edges });
   });
 }
 } // namespace itk::cuda::partition

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partitioned_Kernels_cuh
-#define CudaFilters_partitioned_Kernels_cuh
+#ifndef CudaFilters_young_van_vliet_Kernels_cuh
+#define CudaFilters_young_van_vliet_Kernels_cuh
 
 #include "runtime/image/LineGroups.h"
-#include "partitioned/Partitions.h"
-#include "partitioned/Tuning.h"
+#include "young_van_vliet/Partitions.h"
+#include "young_van_vliet/Tuning.h"
 
 #include <cuda_runtime.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_labels_EstimateSteps_h
-#define CudaFilters_partition_labels_EstimateSteps_h
+#ifndef CudaFilters_partition_labels_EstimateFunctors_h
+#define CudaFilters_partition_labels_EstimateFunctors_h
 
 #include "runtime/HostDevice.h"
-#include "partition/labels/CellSteps.h"
+#include "partition/labels/CellFunctors.h"
 #include "partition/Model.h"
 
 #include <cstdint>
@@ -77,7 +77,7 @@ EstimateVariance(const TScene & scene, const EstimateGrid & grid, int32_t x, int
   return sums.Count == pixels ? region::ScaledVariance(sums) / static_cast<double>(pixels * (pixels - 1)) : NoEstimate;
 }
 
-namespace steps
+namespace functors
 {
 /** Computes the estimates of all windows or blocks of a grid. */
 template <typename TScene>
@@ -99,7 +99,7 @@ struct EstimatePlaces
     Estimates[i] = Looks ? EstimateLooks(Scene, Grid, x, y, Squares) : EstimateVariance(Scene, Grid, x, y);
   }
 };
-} // namespace steps
+} // namespace functors
 } // namespace itk::cuda::partition
 
 #endif

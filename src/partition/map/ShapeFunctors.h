@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_ShapeKernels_h
-#define CudaFilters_partition_map_ShapeKernels_h
+#ifndef CudaFilters_partition_map_ShapeFunctors_h
+#define CudaFilters_partition_map_ShapeFunctors_h
 
 #include "runtime/HostDevice.h"
 #include "partition/labels/RegionGraph.h"
@@ -14,7 +14,7 @@
 // Summarizes a label map as SummarizeLabels() does on the host, by parallel loops over pixels.
 namespace itk::cuda::partition
 {
-namespace steps
+namespace functors
 {
 /** The shape of a region, accumulated with atomic sums and minima, whose order does not matter. */
 struct ShapeSums
@@ -80,7 +80,7 @@ struct AddShapes
     }
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** Summarizes a label map on an executor. \param labels in executor memory \param sums by label; [0] has no samples */
 template <typename TExecutor>
@@ -91,12 +91,12 @@ SummarizeLabels(const TExecutor & executor, const PixelLabels & labels, size_t p
   LabelSummary summary;
   summary.Sums = std::move(sums);
 
-  const auto                    shapes = executor.template Allocate<steps::ShapeSums>(regions + 1);
-  std::vector<steps::ShapeSums> found(regions + 1);
-  executor.ParallelFor(regions + 1, steps::BeginShapes{ shapes.Get() });
-  executor.ParallelFor(pixels, steps::AddShapes<typename TExecutor::Atomics>{ labels, pixels, shapes.Get() });
+  const auto                       shapes = executor.template Allocate<functors::ShapeSums>(regions + 1);
+  std::vector<functors::ShapeSums> found(regions + 1);
+  executor.ParallelFor(regions + 1, functors::BeginShapes{ shapes.Get() });
+  executor.ParallelFor(pixels, functors::AddShapes<typename TExecutor::Atomics>{ labels, pixels, shapes.Get() });
   executor.Download(shapes.Get(), found.size(), found.data());
-  for (const steps::ShapeSums & shape : found)
+  for (const functors::ShapeSums & shape : found)
   {
     summary.Shapes.push_back({ shape.Area,
                                shape.Perimeter,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_RefinementKernels_h
-#define CudaFilters_partition_refine_RefinementKernels_h
+#ifndef CudaFilters_partition_refine_RefinementGains_h
+#define CudaFilters_partition_refine_RefinementGains_h
 
 #include "runtime/HostDevice.h"
 #include "partition/refine/Reservation.h"

@@ -2,7 +2,7 @@
 // Sigma far beyond the lines, as of an image in metres with the default sigma of 1: time and memory go with the image.
 #include "runtime/DetailNames.h"
 #include "support/itkCudaGaussianTestUtilities.h"
-#include "partitioned/Coefficients.h"
+#include "young_van_vliet/Coefficients.h"
 #include "support/itkCudaPartitionedGaussianReference.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 

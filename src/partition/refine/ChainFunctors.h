@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_ChainKernels_h
-#define CudaFilters_partition_refine_ChainKernels_h
+#ifndef CudaFilters_partition_refine_ChainFunctors_h
+#define CudaFilters_partition_refine_ChainFunctors_h
 
-#include "partition/map/LineKernels.h"
+#include "partition/map/LineFunctors.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -97,7 +97,7 @@ struct ChainArrays
   }
 };
 
-namespace steps
+namespace functors
 {
 /** Cuts lines into chains. Each work item handles one edge, which knows its position in its line. `Sums` receives the
  * sums of the single edges. */
@@ -1026,7 +1026,7 @@ struct RunChainRounds
     }
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** Maximum number of edges of a map whose rounds run in one cooperative launch. */
 constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
@@ -1081,7 +1081,7 @@ private:
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
   template <typename TPixels>
-  using ChainRound = steps::ChainRound<Round<TPixels, Atomics>, Atomics>;
+  using ChainRound = functors::ChainRound<Round<TPixels, Atomics>, Atomics>;
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
@@ -1146,7 +1146,7 @@ private:
     m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Map.RunInOneGrid(
-        steps::RunChainRounds<RoundType, Atomics>{
+        functors::RunChainRounds<RoundType, Atomics>{
           this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
         edges * ChainWindow);
     });
@@ -1176,7 +1176,7 @@ private:
     }
     const ChainRound<TPixels> round = this->GetRound(number, pixels);
     round.Fill(m_Executor);
-    for (const steps::PartOfChains & part : this->DivideChains())
+    for (const functors::PartOfChains & part : this->DivideChains())
     {
       const auto costs = m_Executor.template Allocate<double>(part.GetPlaces(m_Most) * ChainWindow);
       round.Search(m_Executor, part, costs.Get());
@@ -1185,7 +1185,7 @@ private:
   }
 
   void
-  List(const steps::ListLines<Atomics> & lines) const
+  List(const functors::ListLines<Atomics> & lines) const
   {
     const size_t edges = m_Map.GetNumberOfEdges();
     m_Executor.MayRunInOneGrid(edges, MostEdgesOfLineGrid) ? m_Executor.RunInOneGrid(lines, 2 * edges)
@@ -1236,17 +1236,17 @@ private:
              m_Pieces.Get(),    m_Spans.Get(),  m_ChainOfEdge.Get(), m_Flags.Get() };
   }
 
-  std::vector<steps::PartOfChains>
+  std::vector<functors::PartOfChains>
   DivideChains() const
   {
-    std::vector<steps::PartOfChains> parts(1);
+    std::vector<functors::PartOfChains> parts(1);
     if (m_Most.GetPlaces() > m_LargestPart)
     {
       std::vector<ChainState> chains(m_Most.GetChains());
       m_Executor.Download(m_Chains.Get(), chains.size(), chains.data());
       for (uint32_t i = 0; i < chains.size(); ++i)
       {
-        steps::PartOfChains & last = parts.back();
+        functors::PartOfChains & last = parts.back();
         if (chains[i].First + chains[i].NumberOfEdges + 1 - last.FirstPlace > m_LargestPart && i > last.FirstChain)
         {
           last.EndChain = i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partitioned_Core_h
-#define CudaFilters_partitioned_Core_h
+#ifndef CudaFilters_young_van_vliet_Core_h
+#define CudaFilters_young_van_vliet_Core_h
 
 #include "runtime/HostDevice.h"
 #include "CudaFiltersExport.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partitioned_Coefficients_h
-#define CudaFilters_partitioned_Coefficients_h
+#ifndef CudaFilters_young_van_vliet_Coefficients_h
+#define CudaFilters_young_van_vliet_Coefficients_h
 
 #include "CudaFiltersExport.h"
-#include "partitioned/Partitions.h"
+#include "young_van_vliet/Partitions.h"
 
 #include <complex>
 #include <cstddef>

@@ -4,9 +4,9 @@
 #include "runtime/device/Stream.h"
 #include "runtime/device/Launch.h"
 #include "runtime/image/LineGroups.h"
-#include "partitioned/Coefficients.h"
-#include "partitioned/Device.h"
-#include "partitioned/Kernels.cuh"
+#include "young_van_vliet/Coefficients.h"
+#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Kernels.cuh"
 #include "runtime/image/Math.h"
 
 #include <algorithm>

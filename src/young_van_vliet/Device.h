@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partitioned_Device_h
-#define CudaFilters_partitioned_Device_h
+#ifndef CudaFilters_young_van_vliet_Device_h
+#define CudaFilters_young_van_vliet_Device_h
 
 #include "CudaFiltersExport.h"
 #include "runtime/DetailNames.h"

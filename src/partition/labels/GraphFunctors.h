@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_labels_GraphSteps_h
-#define CudaFilters_partition_labels_GraphSteps_h
+#ifndef CudaFilters_partition_labels_GraphFunctors_h
+#define CudaFilters_partition_labels_GraphFunctors_h
 
 #include "runtime/HostDevice.h"
 #include "partition/Model.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partitioned_Partitions_h
-#define CudaFilters_partitioned_Partitions_h
+#ifndef CudaFilters_young_van_vliet_Partitions_h
+#define CudaFilters_young_van_vliet_Partitions_h
 
-#include "partitioned/Sweeps.h"
+#include "young_van_vliet/Sweeps.h"
 
 // The steps of each partition of a line. The host executes them one after the other, and the threads of the device
 // concurrently.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_JoinKernels_h
-#define CudaFilters_partition_refine_JoinKernels_h
+#ifndef CudaFilters_partition_refine_MergeFunctors_h
+#define CudaFilters_partition_refine_MergeFunctors_h
 
 #include "partition/executor/EdgeTable.h"
-#include "partition/labels/GraphSteps.h"
+#include "partition/labels/GraphFunctors.h"
 #include "partition/map/MapArrays.h"
 #include "partition/refine/GainTerms.h"
 
@@ -70,7 +70,7 @@ struct PairArrays
   }
 };
 
-namespace steps
+namespace functors
 {
 /** Describes the regions and clears their best pairs. */
 struct BeginJoins
@@ -382,18 +382,18 @@ struct JoinBestPairs
     executor.ParallelForUpTo(NumberOfNodes, Counted<DropEdgesOfNodes>{ { Round.Nodes, Round.Edges }, NumberOfNodes });
   }
 };
-} // namespace steps
+} // namespace functors
 
-/** \class JoinLoops
+/** \class MergeLoops
  * \brief The rounds of MergeRegions() on an executor.
  */
 template <typename TExecutor>
-class JoinLoops
+class MergeLoops
 {
 public:
   using GoOnFunction = std::function<bool()>;
 
-  explicit JoinLoops(ExecutorMap<TExecutor> & map)
+  explicit MergeLoops(ExecutorMap<TExecutor> & map)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
   {}
@@ -480,14 +480,14 @@ private:
     const size_t         nodes = m_Map.GetNumberOfNodes();
     const auto           list = [&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      return steps::ListGainTerms<RoundType>{ RoundType(round, pixels),   gainTerms, pairs, m_Descriptions.Get(),
-                                              m_Map.GetNumberOfRegions(), nodes };
+      return functors::ListGainTerms<RoundType>{ RoundType(round, pixels),   gainTerms, pairs, m_Descriptions.Get(),
+                                                 m_Map.GetNumberOfRegions(), nodes };
     };
-    const steps::JoinBestPairs<Atomics> join{ round, pairs, places, m_Map.GetNumberOfRegions(), nodes };
-    const bool                          isSmall = m_Executor.MayRunInOneGrid(places, MostPlacesOfGrid);
+    const functors::JoinBestPairs<Atomics> join{ round, pairs, places, m_Map.GetNumberOfRegions(), nodes };
+    const bool                             isSmall = m_Executor.MayRunInOneGrid(places, MostPlacesOfGrid);
     isSmall ? m_Executor.VisitPixelsInOneGrid(
                 [&](const auto & pixels) { m_Executor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
-                                     : m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
+                                        : m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
     m_Executor.ArgSort(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
     if (isSmall)
     {

@@ -4,9 +4,9 @@
 // double and direct form, and the partitions against each other.
 
 #include "itkCudaDetailPartitionedGaussianEngine.h"
-#include "partitioned/Coefficients.h"
-#include "partitioned/Core.h"
-#include "partitioned/Partitions.h"
+#include "young_van_vliet/Coefficients.h"
+#include "young_van_vliet/Core.h"
+#include "young_van_vliet/Partitions.h"
 #include "support/itkCudaPartitionedGaussianReference.h"
 
 #include "itkMacro.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partitioned/Core.h"
+#include "young_van_vliet/Core.h"
 
 #include "runtime/image/Components.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "runtime/image/HostLines.h"
-#include "partitioned/Coefficients.h"
-#include "partitioned/Tuning.h"
+#include "young_van_vliet/Coefficients.h"
+#include "young_van_vliet/Tuning.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>

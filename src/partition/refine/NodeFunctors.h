@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_NodeKernels_h
-#define CudaFilters_partition_refine_NodeKernels_h
+#ifndef CudaFilters_partition_refine_NodeFunctors_h
+#define CudaFilters_partition_refine_NodeFunctors_h
 
 #include "partition/map/MapArrays.h"
 
@@ -13,7 +13,7 @@
 // Moves and removals of single nodes as parallel loops, as NodeRounds does them on the host.
 namespace itk::cuda::partition
 {
-namespace steps
+namespace functors
 {
 /** Begins a round and lists the active nodes. The list stays empty if the grid does not contain all edges. */
 template <typename TAtomics>
@@ -581,7 +581,7 @@ private:
     executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>(loop));
   }
 };
-} // namespace steps
+} // namespace functors
 
 /** The maximum number of nodes whose candidates are in memory at a time. */
 constexpr size_t LargestPartOfMoves = size_t{ 1 } << 16;
@@ -667,7 +667,7 @@ private:
     if constexpr (IsMove)
     {
       const size_t part = std::min(nodes, LargestPartOfMoves);
-      m_Sums = m_Executor.template Allocate<Moments>(part * steps::MoveArrays::EdgesOfNode);
+      m_Sums = m_Executor.template Allocate<Moments>(part * functors::MoveArrays::EdgesOfNode);
       m_Gains = m_Executor.template Allocate<double>(part * NumberOfCandidates);
       m_Gaining = m_Executor.template Allocate<uint32_t>(part * NumberOfCandidates);
     }
@@ -691,11 +691,11 @@ private:
   {
     // One thread per work item, or per thread of the tiles that propose removals.
     const size_t passes =
-      std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : LanesOfChange));
+      std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
     m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Map.RunInOneGrid(
-        steps::RunNodeRounds<RoundType, TProposal, Atomics>{
+        functors::RunNodeRounds<RoundType, TProposal, Atomics>{
           RoundType(m_Map.GetRound(0), pixels),
           { m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() },
           { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() },
@@ -710,47 +710,50 @@ private:
   void
   QueueRound(uint32_t number) const
   {
-    const MapRound                     view = m_Map.GetRound(number);
-    const size_t                       nodes = m_Map.GetNumberOfNodes();
-    const size_t                       regions = m_Map.GetNumberOfRegions();
-    const steps::NodeArrays<TProposal> arrays{ m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() };
-    const steps::NodeLoop<PlainRound, TProposal> loop(PlainRound(view, {}), arrays);
+    const MapRound                        view = m_Map.GetRound(number);
+    const size_t                          nodes = m_Map.GetNumberOfNodes();
+    const size_t                          regions = m_Map.GetNumberOfRegions();
+    const functors::NodeArrays<TProposal> arrays{
+      m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get()
+    };
+    const functors::NodeLoop<PlainRound, TProposal> loop(PlainRound(view, {}), arrays);
     m_Executor.ParallelFor(std::max(nodes, regions),
-                           steps::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
+                           functors::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
     m_Executor.VisitPixels([&](const auto & pixels) {
       this->QueueProposals(Round<std::decay_t<decltype(pixels)>, Atomics>(view, pixels), loop);
     });
-    m_Executor.ParallelForUpTo(nodes, steps::CheckProposals<PlainRound, TProposal>(loop));
-    m_Executor.ParallelForUpTo(nodes, steps::ApplyProposals<PlainRound, TProposal, Atomics>(loop));
+    m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>(loop));
+    m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>(loop));
   }
 
   template <typename TRound>
   void
-  QueueProposals(const TRound & round, const steps::NodeLoop<PlainRound, TProposal> & loop) const
+  QueueProposals(const TRound & round, const functors::NodeLoop<PlainRound, TProposal> & loop) const
   {
     const size_t nodes = m_Map.GetNumberOfNodes();
     if constexpr (IsMove)
     {
       for (size_t first = 0; first < nodes; first += LargestPartOfMoves)
       {
-        const size_t            part = std::min(nodes - first, LargestPartOfMoves);
-        const steps::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() };
-        m_Executor.ParallelForUpTo(part * steps::MoveArrays::EdgesOfNode, steps::SumCandidates<TRound>{ round, moves });
+        const size_t               part = std::min(nodes - first, LargestPartOfMoves);
+        const functors::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() };
+        m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
+                                   functors::SumCandidates<TRound>{ round, moves });
         if (first > 0)
         {
           m_Executor.Fill(&loop.Round.Counts->Candidates, 1, 0); // count of the previous part
         }
         m_Executor.ParallelForUpTo(part * NumberOfCandidates,
-                                   steps::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
-        m_Executor.ParallelForUpTo(part * steps::MoveArrays::EdgesOfNode,
-                                   steps::TestCandidates<PlainRound>{ loop.Round, moves });
-        m_Executor.ParallelForUpTo(part, steps::ProposeMoves<PlainRound, Atomics>(loop, moves));
+                                   functors::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
+        m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
+                                   functors::TestCandidates<PlainRound>{ loop.Round, moves });
+        m_Executor.ParallelForUpTo(part, functors::ProposeMoves<PlainRound, Atomics>(loop, moves));
       }
     }
     else
     {
       m_Executor.ParallelForUpTo(
-        nodes, steps::ProposeRemovals<TRound, Atomics>(steps::NodeLoop<TRound, Removal>(round, loop.Arrays)));
+        nodes, functors::ProposeRemovals<TRound, Atomics>(functors::NodeLoop<TRound, Removal>(round, loop.Arrays)));
     }
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/labels/Merging.h"
+#include "partition/result/MergeTreeCut.h"
 
 #include <algorithm>
 #include <cmath>
@@ -158,7 +158,7 @@ MeasurePerimeters(CudaRegionPartitionResult & partition)
 } // namespace
 
 std::vector<uint32_t>
-FollowMerges(const CudaRegionPartitionResult & partition, size_t merges)
+FollowMergeTree(const CudaRegionPartitionResult & partition, size_t merges)
 {
   std::vector<uint32_t> regions(partition.Regions.size() + 1);
   for (uint32_t i = 0; i < regions.size(); ++i)
@@ -178,9 +178,9 @@ FollowMerges(const CudaRegionPartitionResult & partition, size_t merges)
 }
 
 CudaRegionPartitionResult
-MergeRegions(const CudaRegionPartitionResult & partition, size_t merges)
+CutMergeTree(const CudaRegionPartitionResult & partition, size_t merges)
 {
-  const std::vector<uint32_t> numbers = NumberAnew(FollowMerges(partition, merges));
+  const std::vector<uint32_t> numbers = NumberAnew(FollowMergeTree(partition, merges));
   CudaRegionPartitionResult   merged;
   merged.Description = partition.Description;
   merged.DescriptionOfOneRegion = partition.DescriptionOfOneRegion;

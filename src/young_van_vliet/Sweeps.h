@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partitioned_Sweeps_h
-#define CudaFilters_partitioned_Sweeps_h
+#ifndef CudaFilters_young_van_vliet_Sweeps_h
+#define CudaFilters_young_van_vliet_Sweeps_h
 
-#include "partitioned/Core.h"
+#include "young_van_vliet/Core.h"
 
 #include <cstddef>
 
