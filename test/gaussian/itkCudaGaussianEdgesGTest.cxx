@@ -247,9 +247,9 @@ GetLargestClosedError(double bound)
 
 TEST(CudaGaussianEdges, SweepsFromEndStatesGiveSumsOverTheContinuedLine)
 {
-  std::cout << "[  edges   ] largest error from endStates in float: " << GetLargestClosedError<float>(1e-6)
+  std::cout << "[  edges   ] largest error from end states in float: " << GetLargestClosedError<float>(1e-6)
             << std::endl;
-  std::cout << "[  edges   ] largest error from endStates in double: " << GetLargestClosedError<double>(1e-12)
+  std::cout << "[  edges   ] largest error from end states in double: " << GetLargestClosedError<double>(1e-12)
             << std::endl;
 }
 

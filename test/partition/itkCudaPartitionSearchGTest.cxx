@@ -200,7 +200,7 @@ TEST(CudaPartitionSearch, OneRegionOfManyBlocksTakesFewRounds)
     ASSERT_TRUE(search.Search(2, {}));
     const TestExecutor::Counts & counts = executor.GetCounts();
     // Two loops a round, and those of three sizes of cells, which are 49 at most each.
-    std::cout << NameOf(law) << ": " << counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids << " executor\n";
+    std::cout << NameOf(law) << ": " << counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids << " loops\n";
     EXPECT_LE(counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids, 250u) << NameOf(law);
   }
 }
