@@ -204,6 +204,17 @@ HasDigitsOfSquares(T squares)
          squares <= static_cast<T>(isFloat ? 0x1p+126 : 0x1p+1022);
 }
 
+/** Returns the square root of `old` + value^2, where `old` is a sum of squares in the representation of AddSquare().
+ * The function is for sums that lose digits. It is not inlined: few pixels need it, and its division and root would
+ * take registers from the loops that store pixels. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE ITK_CUDA_NOINLINE T
+GetLengthOfSum(T old, T value)
+{
+  using std::sqrt;
+  return GetLengthByRatio(old < T(0) ? -old : sqrt(old), value);
+}
+
 /** Adds value^2 to the sum of squares `old`, and returns the sum in the representation that images of TStored hold: the
  * sum itself or, where it would lose digits (HasDigitsOfSquares()), minus its square root. The length of a vector is
  * therefore precise in any unit of the pixels. */
@@ -211,23 +222,13 @@ template <typename TStored, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 AddSquare(T old, T value)
 {
-  using std::sqrt;
-  T root;
-  if (old >= T(0))
+  const T squares = old + value * value;
+  if (old >= T(0) && (HasDigitsOfSquares<TStored>(squares) || (old == T(0) && value == T(0))))
   {
-    const T squares = old + value * value;
-    if (HasDigitsOfSquares<TStored>(squares) || (old == T(0) && value == T(0)))
-    {
-      return squares;
-    }
-    root = GetLengthByRatio(sqrt(old), value);
+    return squares;
   }
-  else
-  {
-    root = GetLengthByRatio(-old, value);
-  }
-  const T squares = root * root;
-  return HasDigitsOfSquares<TStored>(squares) ? squares : -root;
+  const T root = GetLengthOfSum(old, value);
+  return HasDigitsOfSquares<TStored>(root * root) ? root * root : -root;
 }
 
 /** Returns the square root of `old` + value^2, where `old` is a sum of squares in the representation of AddSquare(). */
@@ -236,12 +237,9 @@ ITK_CUDA_HOST_DEVICE inline T
 AddSquareAndRoot(T old, T value)
 {
   using std::sqrt;
-  if (old < T(0))
-  {
-    return GetLengthByRatio(-old, value);
-  }
   const T squares = old + value * value;
-  return HasDigitsOfSquares<T>(squares) ? sqrt(squares) : GetLengthByRatio(sqrt(old), value);
+  return old >= T(0) && (HasDigitsOfSquares<T>(squares) || (old == T(0) && value == T(0))) ? sqrt(squares)
+                                                                                           : GetLengthOfSum(old, value);
 }
 
 /** Returns the value that replaces `old` at a pixel where a pass computes `value`. Intermediate values are stored as

@@ -251,13 +251,15 @@ public:
     for (unsigned int v = 0; v < Length / PerVector; ++v)
     {
       Vector * const combined = GetVector(m_WarpCombined, m_Lane, v);
-      Vector         vector = ReadsDestination(VCombine) ? *combined : Vector{};
+      const Vector   old = ReadsDestination(VCombine) ? *combined : Vector{};
+      Vector         vector;
       T *            elements = reinterpret_cast<T *>(&vector);
 #pragma unroll
       for (unsigned int k = 0; k < PerVector; ++k)
       {
-        elements[k] = CombineValues(VCombine, elements[k], y[v * PerVector + k] + offset);
+        elements[k] = y[v * PerVector + k] + offset;
       }
+      CombineVector(VCombine, reinterpret_cast<const T *>(&old), elements);
       *combined = vector;
     }
   }
@@ -623,6 +625,49 @@ private:
     }
   }
 
+  /** Replaces the values of a vector by CombineValues() of them and `old`. Sums of squares are checked by the smallest
+   * and the largest sum of the vector, because a branch for each value makes the magnitude of a resident image take
+   * 20 to 54 % longer (H200). */
+  __device__ static void
+  CombineVector(CudaGaussianCombine combine, const T * old, T * values)
+  {
+    const bool addsSquares =
+      combine == CudaGaussianCombine::AddSquare || combine == CudaGaussianCombine::AddSquareAndRoot;
+    if (addsSquares || combine == CudaGaussianCombine::StoreSquare)
+    {
+      T squares[PerVector];
+#pragma unroll
+      for (unsigned int k = 0; k < PerVector; ++k)
+      {
+        squares[k] = (addsSquares ? old[k] : T(0)) + values[k] * values[k];
+      }
+      T smallest = squares[0];
+      T largest = squares[0];
+      T smallestOld = addsSquares ? old[0] : T(0);
+#pragma unroll
+      for (unsigned int k = 1; k < PerVector; ++k)
+      {
+        smallest = fmin(smallest, squares[k]);
+        largest = fmax(largest, squares[k]);
+        smallestOld = addsSquares ? fmin(smallestOld, old[k]) : smallestOld;
+      }
+      if (smallestOld >= T(0) && HasDigitsOfSquares<T>(smallest) && HasDigitsOfSquares<T>(largest))
+      {
+#pragma unroll
+        for (unsigned int k = 0; k < PerVector; ++k)
+        {
+          values[k] = combine == CudaGaussianCombine::AddSquareAndRoot ? sqrt(squares[k]) : squares[k];
+        }
+        return;
+      }
+    }
+#pragma unroll
+    for (unsigned int k = 0; k < PerVector; ++k)
+    {
+      values[k] = CombineValues(combine, old[k], values[k]);
+    }
+  }
+
   __device__ void
   StoreElement(T * destination, T value, unsigned int position, CudaGaussianCombine combine) const
   {
@@ -639,12 +684,7 @@ private:
     if (combine != CudaGaussianCombine::Store)
     {
       const Vector old = ReadsDestination(combine) ? *reinterpret_cast<const Vector *>(destination) : Vector{};
-#pragma unroll
-      for (unsigned int k = 0; k < PerVector; ++k)
-      {
-        T & value = reinterpret_cast<T *>(&vector)[k];
-        value = CombineValues(combine, reinterpret_cast<const T *>(&old)[k], value);
-      }
+      CombineVector(combine, reinterpret_cast<const T *>(&old), reinterpret_cast<T *>(&vector));
     }
     *reinterpret_cast<Vector *>(destination) = vector;
   }
