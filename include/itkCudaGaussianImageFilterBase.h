@@ -311,19 +311,31 @@ private:
   bool
   OverwritesInputOfSlabs() const;
 
+  /** Copies the planes of the last request's output that the next request repeats. It must run before ITK frees the
+   * output's memory. */
   void
   KeepOverlap();
+  /** Copies planes of the input to `pixels`. The planes that the input does not hold yet are first requested from its
+   * source, as StreamingImageFilter does. */
   void
   PullPlanes(unsigned int                                 axis,
              const CudaDetail::CudaSlabRequests::Planes & planes,
              void *                                       pixels,
              CudaDetail::CudaWorkScope &                  work);
+  /** Releases the input's memory if `planes`, which the engine has taken, end with the last plane that it holds. If the
+   * source delivered the whole image instead, it stays, and the filter warns once. */
   void
   ReleaseTakenPlanes(unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes);
+  /** Warns that the input's source has made the whole image although only `planes` planes were requested. */
   void
   WarnOfWholeInput(SizeValueType planes) const;
+  /** Computes the requested planes of a filter with Streaming On. If the whole output is requested and all input
+   * pixels are in memory, one run cuts the image (GenerateWholeInSlabs()), unless it would overwrite pixels that it
+   * reads again. Otherwise a session takes the input's planes when it needs them (PullPlanes()). */
   void
   GenerateSlabs(CudaDetail::CudaWorkScope & work);
+  /** Allocates the output and computes it in slabs, from an input whose pixels are in memory. Returns false if the
+   * device ran out of memory and the host has to do the work. */
   bool
   GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan);
 

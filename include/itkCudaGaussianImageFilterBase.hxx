@@ -267,8 +267,6 @@ CudaGaussianImageFilterBase<TSuperclass>::ReleaseInputs()
   }
 }
 
-/** Copies the planes of the last request's output that the next request repeats. It must run before ITK frees the
- * output's memory. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::KeepOverlap()
@@ -302,8 +300,6 @@ CudaGaussianImageFilterBase<TSuperclass>::WarnOfWholeInput(SizeValueType planes)
                   << " bytes, where " << planes << " planes are asked for");
 }
 
-/** Copies planes of the input to `pixels`. The planes that the input does not hold yet are first requested from its
- * source, as StreamingImageFilter does. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int                                 axis,
@@ -340,8 +336,6 @@ CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int               
   }
 }
 
-/** Releases the input's memory if `planes`, which the engine has taken, end with the last plane that it holds. If the
- * source delivered the whole image instead, it stays, and the filter warns once. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int                                 axis,
@@ -368,7 +362,6 @@ CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int       
   }
 }
 
-/** Returns false if the device ran out of memory and the host has to do the work. */
 template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan)

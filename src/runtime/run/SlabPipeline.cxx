@@ -152,8 +152,6 @@ SlabPipeline::~SlabPipeline()
   this->Drain();
 }
 
-/** Returns two if a queue holds at least two results and each of them is a single transfer to page-locked memory that
- * needs no device memory. Otherwise returns one. */
 size_t
 SlabPipeline::GetDownloadThreads() const
 {
@@ -486,9 +484,6 @@ SlabPipeline::GetSlot(size_t slab)
   return *queue.Slots[slab / m_Queues.size() % queue.Slots.size()];
 }
 
-/** Blocks until the slab has its slot. The first thread that asks takes the slot after the previous slab has left it.
- * The slot knows its next slab, because a thread that runs ahead must not take the slot of a slab that another thread
- * is about to upload. The upload stream waits for the work that used the slot before. */
 SlabPipeline::Slot &
 SlabPipeline::TakeSlot(size_t slab)
 {
@@ -527,9 +522,6 @@ SlabPipeline::CountUploaded(size_t planes)
   m_Changed.notify_all();
 }
 
-/** Runs an upload that is not part of a sequence. A large upload reuses the page-locked memory of the previous one.
- * Small uploads alternate between two stagings, and the memory is returned before the next upload but one, so that a
- * run holds the memory of two uploads however many slots it has. */
 void
 SlabPipeline::UploadTo(Queue & queue, const CudaImageView & host, const DeviceView & planes)
 {
@@ -576,8 +568,6 @@ SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t slab)
 
 // The thread that queues the work
 
-/** Queues the work. Slabs arrive in their order, and results are queued as soon as all slabs that they need have
- * arrived. */
 void
 SlabPipeline::QueueWork()
 {
@@ -590,7 +580,6 @@ SlabPipeline::QueueWork()
   }
 }
 
-/** Blocks until a result can be queued or a slab has been uploaded. Returns false if everything is queued. */
 bool
 SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 {
@@ -614,7 +603,6 @@ SlabPipeline::FindUploaded()
   return slot.IsTaken && slot.Slab == m_Arrived && slot.IsUploaded ? &slot : nullptr;
 }
 
-/** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
 SlabPipeline::Result *
 SlabPipeline::TakeReady()
 {
@@ -823,7 +811,6 @@ SlabPipeline::DownloadResult(Queue & queue, Downloads & downloads, Result & resu
   this->MarkDownloaded(queue, result);
 }
 
-/** Counts downloaded planes. The caller holds the mutex. */
 void
 SlabPipeline::CountDownloaded(size_t planes)
 {
@@ -847,8 +834,6 @@ SlabPipeline::MarkDownloaded(Queue & queue, Result & result)
   m_Changed.notify_all();
 }
 
-/** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it repeatedly.
- */
 void
 SlabPipeline::AwaitTurn(Queue & queue, size_t number)
 {
@@ -916,7 +901,6 @@ SlabPipeline::WaitForThreads(const std::function<void(float)> & progress)
   }
 }
 
-/** Lets the source fill the next piece if there is a free buffer. Returns whether it did. */
 bool
 SlabPipeline::FillPiece()
 {
@@ -950,7 +934,6 @@ SlabPipeline::FillPiece()
   return true;
 }
 
-/** Passes the next piece to the sink if it is ready. Returns whether it did. */
 bool
 SlabPipeline::EmptyPiece()
 {

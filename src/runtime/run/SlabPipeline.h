@@ -108,7 +108,7 @@ GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes);
  * \brief Queues with their memory, through which slabs are pipelined.
  *
  * A queue is a logical device, which consists of a device and its streams for each direction of the link and for the
- * work. Load i goes through queue i modulo the number of queues. Each queue has threads that move planes, one thread
+ * work. Slab i goes through queue i modulo the number of queues. Each queue has threads that move planes, one thread
  * queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from ordinary
  * memory form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is
  * page-locked, two threads download them alternately, so that the copies of one result are running while the other
@@ -228,76 +228,117 @@ private:
     std::deque<Piece>                         Ready;  // pieces that wait for the sink
   };
 
+  /** Creates a queue on the device, with its streams, the memory of its slots and results, and the host memory of its
+   * pieces. */
   void
   MakeQueue(int device);
+  /** Returns a view of a slab's planes in the memory of a slot. */
   DeviceView
   MakeLoadView(size_t slab, void * memory) const;
+  /** Returns two if a queue holds at least two results and each of them is a single transfer to page-locked memory that
+   * needs no device memory. Otherwise returns one. */
   size_t
   GetDownloadThreads() const;
 
   // Threads
+  /** Uploads the slabs of a queue in their order, as a LoadSequence if possible, otherwise one by one. */
   void
   UploadSlabs(size_t queue);
+  /** Gives each queue a ResultSequence if the run's results form sequences. */
   void
   MakeResultSequences();
+  /** Downloads the results of a queue in their order. If they form no sequence, the queue's threads take turns. */
   void
   DownloadResults(size_t queue, size_t thread);
+  /** Queues the work. Slabs arrive in their order, and results are queued as soon as all slabs that they need have
+   * arrived. */
   void
   QueueWork();
+  /** Marks a slab whose copies are queued, and records the event for which the work on it waits. */
   void
   MarkUploaded(Queue & queue, size_t slab);
+  /** Adds uploaded planes to the bytes and to the progress. */
   void
   CountUploaded(size_t planes);
+  /** Runs an upload that is not part of a sequence. A large upload reuses the page-locked memory of the previous one.
+   * Small uploads alternate between two stagings, and the memory is returned before the next upload but one, so that a
+   * run holds the memory of two uploads however many slots it has. */
   void
   UploadTo(Queue & queue, const CudaImageView & host, const DeviceView & planes);
+  /** Uploads the planes of a slab to its slot, from the input or from pieces that the source has filled. */
   void
   UploadPlanes(Queue & queue, Slot & slot, size_t slab);
+  /** Downloads a result, in stream order after the work that computes it, and then frees its buffer. */
   void
   DownloadResult(Queue & queue, Downloads & downloads, Result & result);
+  /** Counts downloaded planes. The caller holds the mutex. */
   void
   CountDownloaded(size_t planes);
+  /** Frees the buffer of a downloaded result. Counts its planes if there is no sink; planes for a sink are counted
+   * piece by piece. */
   void
   MarkDownloaded(Queue & queue, Result & result);
+  /** Downloads the planes of a result, to the output or to pieces for the sink. */
   void
   DownloadPlanes(Queue & queue, Downloads & downloads, const Result & result);
+  /** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it
+   * repeatedly. */
   void
   AwaitTurn(Queue & queue, size_t number);
+  /** Calls the function of a thread. If it throws, the run stops, because an exception must not leave the thread. */
   template <typename TFunction>
   void
   Guard(const TFunction & function) noexcept;
 
   // Calling thread
+  /** Calls source, sink and progress until the run is done or stops. */
   void
   ServeCallbacks(const std::function<void(float)> & progress);
+  /** Reports progress until the run is done or stops. It is for runs without callbacks. */
   void
   WaitForThreads(const std::function<void(float)> & progress);
+  /** Lets the source fill the next piece if there is a free buffer. Returns whether it did. */
   bool
   FillPiece();
+  /** Passes the next piece to the sink if it is ready. Returns whether it did. */
   bool
   EmptyPiece();
+  /** Calls `progress` with the share of planes that have been moved. The lock is released during the call. */
   void
   Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress);
 
   // Work
+  /** Blocks until the slab has its slot. The first thread that asks takes the slot after the previous slab has left it.
+   * The slot knows its next slab, because a thread that runs ahead must not take the slot of a slab that another thread
+   * is about to upload. The upload stream waits for the work that used the slot before. */
   Slot &
   TakeSlot(size_t slab);
+  /** Blocks until a result can be queued or a slab has been uploaded. Returns false if everything is queued. */
   bool
   WaitForWork(Slot *& slot, Result *& result);
+  /** Returns the slot of the slab that arrives next, or nullptr if this slab is not uploaded yet. */
   Slot *
   FindUploaded();
+  /** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
   Result *
   TakeReady();
+  /** Returns the slot that is assigned to the slab. Another slab may still be in it. */
   Slot &
   GetSlot(size_t slab);
+  /** Passes an uploaded slab to the algorithm, and frees the slot if the slab has no result. */
   void
   Arrive(Slot & slot);
+  /** Queues the work on a result or a part of one, and frees the slot after the slab's last part. */
   void
   Compute(Slot & slot, Result & result);
 
+  /** Sets the state of the run to its beginning. */
   void
   Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & work);
+  /** Stops all threads. Run() rethrows the first error. */
   void
   Stop(std::exception_ptr error);
+  /** Returns whether all slabs have arrived and all results are delivered. The caller holds the mutex. */
   bool
   IsDone() const;
   /** Waits until `condition` holds. Throws Stopped if the run stops. */
