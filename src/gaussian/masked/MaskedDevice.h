@@ -46,11 +46,11 @@ struct Quotient
 
 namespace itk::cuda::gaussian
 {
-/** Bytes that are reserved on the device for an Offset. */
+/** Bytes that are reserved on the device for a ReferenceValue. Parameters `offset` point to one. */
 constexpr size_t ReferenceValueBytes = 32;
 
 /** Queues the search for a pixel that is not valid. If there is no such pixel, AllValid is set, and the quotient is
- * simply the smoothed image. This must be queued before the functions below that find the value of the offset. */
+ * simply the smoothed image. This must be queued before the functions below that find the reference value. */
 void
 QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context);
 
@@ -58,12 +58,12 @@ QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * offse
 void
 QueueClearAllValid(CudaComponentType type, void * offset, const Context & context);
 
-/** Queues the search for the first valid pixel that is finite. Its value becomes the offset. The offset is 0 if there
- * is no such pixel or if all pixels are valid. */
+/** Queues the search for the first valid pixel that is finite. Its value becomes the reference value, which is 0 if
+ * there is no such pixel or if all pixels are valid. */
 void
 QueueReferenceValueOfValid(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context);
 
-/** Queues a write of `value` to the offset of images of this type. */
+/** Queues a write of `value` as the reference value of images of this type. */
 void
 QueueReferenceValue(double value, CudaComponentType type, void * offset, const Context & context);
 
@@ -93,7 +93,7 @@ QueueFindNonFinite(const void *      pixels,
 void
 QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context & context);
 
-/** Queues the computation of the values: valid pixels less the offset, and 0 elsewhere. */
+/** Queues the computation of the values: valid pixels less the reference value, and 0 elsewhere. */
 void
 QueueValues(const DeviceView & image,
             const DeviceView & valid,
@@ -101,8 +101,8 @@ QueueValues(const DeviceView & image,
             const DeviceView & values,
             const Context &    context);
 
-/** Queues the computation of values / weights + offset, or fillValue where the weight is below smallestWeight. Values
- * and output may be the same image. */
+/** Queues the computation of values / weights + reference value, or fillValue where the weight is below smallestWeight.
+ * Values and output may be the same image. */
 void
 QueueQuotient(const DeviceView & values,
               const DeviceView & weights,
