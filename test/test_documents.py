@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the Markdown files: every link leads to a file and a heading that are there, every file that a page names exists, every page is
-listed, decimals begin with a digit, and measured times are those that benchmarks/report.py writes from the records. Every record is used, and
-says when and where it was measured."""
+"""Tests of the Markdown files: every link leads to a file and a heading that are there, every file that a page names exists, the names of
+the architecture page occur in the sources, every page is listed, decimals begin with a digit, and measured times are those that
+benchmarks/report.py writes from the records. Every record is used, and says when and where it was measured."""
 import pathlib
 import re
 import shutil
@@ -26,6 +26,21 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 # A path of the repository in a span of code. Names with these words are examples.
 PATH = re.compile(r"`((?:apps|benchmarks|cmake|docs|examples|include|scripts|src|test|tools|wrapping)/[\w./*-]*)`")
 MADE_UP = ("Trial",)
+# A name of the code in CamelCase. The words of a path and of a pattern such as *Fir* are none.
+NAME = re.compile(r"(?<![\w./*-])[A-Z]\w*[a-z]\w*(?![\w./*-])")
+
+
+def words_of_sources():
+    """The words of the sources without those of C++ comments, because a comment may keep a name that the code has lost."""
+    words = set()
+    for folder in ("src", "include", "wrapping", "test"):
+        for path in (REPOSITORY / folder).rglob("*"):
+            if path.suffix in SOURCES | {".i", ".in", ".py", ".wrap"}:
+                text = path.read_text(encoding="utf-8")
+                if path.suffix in SOURCES:
+                    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
+                words.update(re.findall(r"\w+", text))
+    return words
 
 
 def without_code(text):
@@ -76,6 +91,17 @@ class DocumentsTest(unittest.TestCase):
                 with self.subTest(file=str(path.relative_to(REPOSITORY)), name=name):
                     self.assertTrue(list(REPOSITORY.glob(name.rstrip("/"))), "there is no such file")
         self.assertGreater(names, 50)
+
+    def test_names_on_the_architecture_page_occur_in_the_sources(self):
+        text = (REPOSITORY / "docs/developer/architecture.md").read_text(encoding="utf-8")
+        names = {name for span in re.findall(r"`([^`\n]+)`", text) for name in NAME.findall(span)}
+        for diagram in re.findall(r"^    .*$", text, flags=re.MULTILINE):
+            names.update(re.findall(r"\b[A-Z]\w+(?=::|\()", diagram))
+        self.assertGreater(len(names), 40)
+        words = words_of_sources()
+        for name in sorted(names):
+            with self.subTest(name):
+                self.assertIn(name, words, "no source has this name")
 
     def test_every_page_is_listed(self):
         index = REPOSITORY / "docs" / "README.md"
