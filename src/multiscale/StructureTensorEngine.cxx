@@ -14,6 +14,10 @@
 #include <limits>
 #include <vector>
 
+// Runs structure tensors on the device: a gradient, the products of its components, the smoothing of each product, and
+// then the quantity of the tensor that the plan asks for. StructureImages lets all of these steps share a few images.
+// The functions that filters call are at the end.
+
 namespace itk::cuda::multiscale
 {
 namespace

@@ -8,6 +8,10 @@
 
 #include <algorithm>
 
+// Implements the kernels of TensorDevice.h: eigenvalues, measures of Hessians, their maximum over scales, and
+// directions of lines. The mathematics is in headers that the host uses, too (SymmetricEigen.h, HessianMeasures.h,
+// LineDirection.h). The kernels of structure tensors are in StructureTensorDevice.cu.
+
 namespace itk::cuda::pointwise
 {
 namespace

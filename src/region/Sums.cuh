@@ -9,6 +9,10 @@
 #include <nv/target>
 #include <type_traits>
 
+// The device's part of Sums.h: look-ups of samples and prefix sums, sums over the threads of a warp and over the edges
+// of polygons, and the kernels that make the prefix sums. DeviceSums launches these kernels; the snake and the
+// partition use the functions in kernels of their own.
+
 namespace itk::cuda::region
 {
 namespace kernels

@@ -11,6 +11,10 @@
 #include <unordered_map>
 #include <utility>
 
+// Makes the polygons that a snake starts from: rectangles, the user's polygon after its checks, and the outline of a
+// mask. TraceMask() walks around the mask's largest component and then removes nodes from the polygon that it finds.
+// The search for the best rectangle is in Rectangles.cxx for the host, and in device/Snake.cu for the device.
+
 namespace itk::cuda::snake
 {
 namespace

@@ -12,6 +12,10 @@
 #include <algorithm>
 #include <vector>
 
+// Launches the kernels of one pass of Young and van Vliet's filter, along any axis. Lines along x are filtered in tiles
+// of shared memory if the plan allows it (UsesTiles()); otherwise they are transposed to columns, filtered like the
+// lines along other axes, and transposed back. Where the driver ends long kernels, a pass takes several launches.
+
 namespace itk::cuda::partitioned
 {
 namespace

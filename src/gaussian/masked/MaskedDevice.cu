@@ -14,6 +14,10 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
+// Implements the pixelwise steps of smoothing with a mask on the device. PixelsKernel searches an image, and MapKernel
+// computes an image from others; the steps are operations that these two kernels call for each pixel. The search for
+// NaN and infinity in an array has a kernel of its own, because it can load 16 bytes at a time.
+
 namespace itk::cuda::gaussian
 {
 namespace

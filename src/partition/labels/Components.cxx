@@ -8,6 +8,10 @@
 #include <numeric>
 #include <utility>
 
+// Finds the connected components of a label map, links neighbouring regions, and renumbers regions, on the host.
+// Threads work on strips of rows, whose height does not depend on the number of threads. Components are numbered by
+// their first pixels.
+
 namespace itk::cuda::partition
 {
 namespace

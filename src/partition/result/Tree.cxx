@@ -8,6 +8,9 @@
 #include <tuple>
 #include <utility>
 
+// Makes the merge tree of a finished partition: the merges of neighbours in the order in which each changes the
+// description least. MergeTreeCut.cxx applies the first of them to get fewer regions.
+
 namespace itk::cuda::partition
 {
 namespace

@@ -12,6 +12,10 @@
 #include <mutex>
 #include <vector>
 
+// Finds the devices of the process and says of each whether this build can use it, or why not. The search creates no
+// context; a device's context is created when somebody first asks whether the device is usable (TryDevice()). The list
+// of devices never changes, so that it is read without a lock, which a forked process must not take.
+
 namespace itk::cuda
 {
 namespace

@@ -9,6 +9,9 @@
 #include <limits>
 #include <type_traits>
 
+// Converts pixels in device memory between the layout of host images, with interleaved components of any type, and
+// planar images of float or double. Transfers use it, so that raw pixels cross the link and the device converts them.
+
 namespace itk::cuda
 {
 namespace

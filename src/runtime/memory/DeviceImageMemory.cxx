@@ -19,6 +19,10 @@
 #include <thread>
 #include <utility>
 
+// Implements the memory of device images (CudaDeviceImageMemory). OrderedMemory records the streams that wrote and read
+// the memory, so that a stream can wait for others while the host does not. Also allocates device images, and finds the
+// device of memory that the caller owns.
+
 namespace itk
 {
 namespace cuda

@@ -22,6 +22,10 @@
 #include <utility>
 #include <vector>
 
+// Implements DeviceBuffer on top of one DevicePool for each device. The pool keeps to the configured limit
+// (CountBytes()) and allocates from the program's own functions or from a CUDA memory pool that belongs to the module.
+// If memory runs out, it gives the pool's unused memory back to the device and tries once more (AllocateFromPool()).
+
 namespace itk::cuda
 {
 /** The module's own memory pool on one device. The device's default pool is left to all other users of CUDA in the

@@ -16,6 +16,10 @@
 #include <optional>
 #include <sstream>
 
+// Implements CudaFiltersConfiguration: the settings of the process, and the status that it prints. Backend, device,
+// streaming, and whether results stay on the device are read from environment variables as long as the program has not
+// set them.
+
 namespace itk
 {
 namespace

@@ -8,6 +8,10 @@
 #include <cstdint>
 #include <cuda/atomic>
 
+// What the threads of the snake's persistent kernel share: the barrier between its blocks (GridBarrier), and the group
+// of threads that concludes a phase (BlockGroup). A limited launch also looks at the clock, and ends when its time is
+// up.
+
 namespace itk::cuda::snake
 {
 namespace kernels

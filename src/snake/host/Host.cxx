@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <chrono>
 
+// Runs the snake on the host. All threads propose the changes of a phase together, and the calling thread concludes the
+// phase with the functions of snake/Phases.h, which the device uses, too. Between pieces of work the run reports
+// progress, and the receiver may end it (Aborted).
+
 namespace itk::cuda::snake
 {
 namespace
