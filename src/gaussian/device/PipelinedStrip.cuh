@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-// The stream method for strided lines. A block of threads takes strips of 64 adjacent lines and moves along them in
+// The method Strip for strided lines. A block of threads takes strips of 64 adjacent lines and moves along them in
 // chunks of 128 rows. One warp keeps the copy engine busy with a ring of chunks in shared memory. The other warps
 // compute, in each step s with a look-ahead of H chunks:
 //
