@@ -16,7 +16,7 @@
 #include <limits>
 
 // Chooses and launches the kernels of a plan's passes. RunPlan() runs the passes one after the other, and RunLinePass()
-// chooses the kernel of a single pass by its schedule: the stream kernels (gaussian/device/PipelinedStrip.cu), or the
+// chooses the kernel of a single pass by its schedule: the strip kernels (gaussian/device/PipelinedStrip.cu), or the
 // tile kernels (gaussian/device/Kernels.cuh), which this file launches.
 
 namespace itk::cuda::gaussian

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-// Chooses and launches the stream kernels (gaussian/device/PipelinedStrip.cuh) for passes along strided lines.
+// Chooses and launches the strip kernels (gaussian/device/PipelinedStrip.cuh) for passes along strided lines.
 
 namespace itk::cuda::gaussian
 {
