@@ -107,7 +107,7 @@ BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnum
   size_t                      bytes = 0;
   for (const CudaPartitionedGaussianPass & pass : plan.Passes)
   {
-    bytes = std::max(bytes, partitioned::GetPassWorkspace(plan, pass, size, CudaComponentType::Float));
+    bytes = std::max(bytes, young_van_vliet::GetPassWorkspace(plan, pass, size, CudaComponentType::Float));
   }
   Measure(
     state, size, bytes, [&](const auto & first, const auto & second, const auto & workspace, const auto & stream) {
@@ -115,7 +115,7 @@ BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnum
       const DeviceView * to = &second;
       for (const auto & pass : plan.Passes)
       {
-        partitioned::RunPass(plan, pass, *from, *to, workspace, stream);
+        young_van_vliet::RunPass(plan, pass, *from, *to, workspace, stream);
         std::swap(from, to);
       }
     });

@@ -103,13 +103,13 @@ public:
     for (const itk::CudaDetail::CudaPartitionedGaussianPass & pass : plan.Passes)
     {
       const DeviceView & view = m_First.GetView();
-      bytes = std::max(bytes, partitioned::GetPassWorkspace(plan, pass, view.Size, view.ComponentType));
+      bytes = std::max(bytes, young_van_vliet::GetPassWorkspace(plan, pass, view.Size, view.ComponentType));
     }
     const itk::cuda::DeviceBuffer memory(bytes, m_Stream);
     const itk::cuda::Workspace    workspace(memory.GetPointer(), memory.GetSize());
     return m_Events.GetMedian(m_Stream, [&] {
-      partitioned::RunPass(plan, plan.Passes[0], m_First.GetView(), m_Second.GetView(), workspace, m_Stream);
-      partitioned::RunPass(plan, plan.Passes[1], m_Second.GetView(), m_First.GetView(), workspace, m_Stream);
+      young_van_vliet::RunPass(plan, plan.Passes[0], m_First.GetView(), m_Second.GetView(), workspace, m_Stream);
+      young_van_vliet::RunPass(plan, plan.Passes[1], m_Second.GetView(), m_First.GetView(), workspace, m_Stream);
     });
   }
 

@@ -11,7 +11,7 @@
 
 // Coefficients are always computed in double, and rounded once to the type of the pixels.
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 /** Returns Young and van Vliet's q: the sigma of the rational approximation, adjusted so that the discrete filter has
  * the given sigma. */
@@ -92,6 +92,6 @@ Round(const std::vector<double> & values)
 {
   return std::vector<T>(values.begin(), values.end());
 }
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 #endif

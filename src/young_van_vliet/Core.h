@@ -34,7 +34,7 @@
 // be cut anywhere, because the forward states and r are carried over a section of M pixels by p_j^M independently of
 // each other.
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 /** The state of the three smoothers of one pass. The conjugate state is not stored. */
 template <typename T>
@@ -216,6 +216,6 @@ FilterLine(const CudaPartitionedGaussianPlan & plan,
            const T *                           input,
            T *                                 output,
            size_t                              length);
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 #endif

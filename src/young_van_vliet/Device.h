@@ -16,7 +16,7 @@ namespace itk::cuda
 class Context;
 }
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 /** Returns the maximum number of bytes of device memory that a pass needs in addition to its two images of `size`. */
 CudaFilters_EXPORT size_t
@@ -58,6 +58,6 @@ RunPartitioned(const CudaPartitionedGaussianPlan & plan,
                Workspace                           workspace,
                const Context &                     context,
                const PassProgress &                progress = {});
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 namespace
 {
@@ -122,7 +122,7 @@ RunPartitioned(const CudaPartitionedGaussianPlan & plan,
     RunPass(plan, plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
   }
 }
-} // end namespace itk::cuda::partitioned
+} // end namespace itk::cuda::young_van_vliet
 
 namespace itk::CudaDetail
 {
@@ -131,7 +131,7 @@ CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
                                   const CudaImageView &               output)
 {
-  return GetHostToHostWorkingSet(cuda::partitioned::PartitionedCore(plan), input, output);
+  return GetHostToHostWorkingSet(cuda::young_van_vliet::PartitionedCore(plan), input, output);
 }
 
 void
@@ -141,7 +141,7 @@ RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
                                    int                                 deviceIndex,
                                    const std::function<void(float)> &  progress)
 {
-  RunHostToHost(cuda::partitioned::PartitionedCore(plan), input, output, deviceIndex, progress);
+  RunHostToHost(cuda::young_van_vliet::PartitionedCore(plan), input, output, deviceIndex, progress);
 }
 
 bool
@@ -151,7 +151,7 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 CudaFilterBackend &                 backend,
                 const std::function<void(float)> &  progress)
 {
-  return TryHostToHost(cuda::partitioned::PartitionedCore(plan), input, output, backend, progress);
+  return TryHostToHost(cuda::young_van_vliet::PartitionedCore(plan), input, output, backend, progress);
 }
 
 void
@@ -159,6 +159,6 @@ CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
                   const CudaDeviceImageView &         input,
                   const CudaDeviceImageView &         output)
 {
-  RunDeviceToDevice(cuda::partitioned::PartitionedCore(plan), input, output, !plan.KeepInput);
+  RunDeviceToDevice(cuda::young_van_vliet::PartitionedCore(plan), input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 namespace
 {
@@ -219,7 +219,7 @@ template CudaFilters_EXPORT void
 FilterLine(const CudaPartitionedGaussianPlan &, const CudaPartitionedGaussianPass &, const float *, float *, size_t);
 template CudaFilters_EXPORT void
 FilterLine(const CudaPartitionedGaussianPlan &, const CudaPartitionedGaussianPass &, const double *, double *, size_t);
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 namespace itk::CudaDetail
 {
@@ -231,7 +231,7 @@ RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
                                  const std::function<void(float)> &  progress)
 {
   using namespace cuda;
-  using namespace cuda::partitioned;
+  using namespace cuda::young_van_vliet;
   CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
   const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
   const auto run = inDouble ? RunPlan<double> : RunPlan<float>;

@@ -12,7 +12,7 @@
 // addresses, and threadIdx.y is the part of a line. Contiguous lines are transposed before and after the pass, unless
 // SectionInTile is used.
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 template <typename T>
 struct PassArguments
@@ -260,7 +260,7 @@ public:
   {
     if (m_Valid)
     {
-      m_Span = partitioned::GetSection(partitioned::GetLine(pass, m_Line), sections.Layout, m_Section);
+      m_Span = young_van_vliet::GetSection(young_van_vliet::GetLine(pass, m_Line), sections.Layout, m_Section);
     }
   }
   __device__ bool
@@ -516,6 +516,6 @@ __launch_bounds__(TransposeTile * TransposeRows)
     }
   }
 }
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 #endif

@@ -7,7 +7,7 @@
 // The steps of each partition of a line. The host executes them one after the other, and the threads of the device
 // concurrently.
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 // ------------------------------------------------------------------------------------------------------------- one-way
 
@@ -320,6 +320,6 @@ FilterSection(const StridedSpan<T> &          section,
   const SmootherState<T> backward = Add(states.Backward, BackwardFromForward(c, forward.GetState()));
   intermediate.SweepBackward(section, c, Sweep<T>::From(backward));
 }
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 #endif

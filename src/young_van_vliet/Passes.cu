@@ -16,7 +16,7 @@
 // of shared memory if the plan allows it (UsesTiles()); otherwise they are transposed to columns, filtered like the
 // lines along other axes, and transposed back. Where the driver ends long kernels, a pass takes several launches.
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 namespace
 {
@@ -412,4 +412,4 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
   constexpr size_t columns = 64;
   ForEachLineGroup({ source, destination }, pass.Axis, LaunchPixels, columns, runGroup);
 }
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet

@@ -15,13 +15,13 @@ namespace itk::CudaDetail
 size_t
 CudaMaximumNumberOfSections(size_t lineLength)
 {
-  return std::max<size_t>(1, lineLength / cuda::partitioned::MinimumSectionLength);
+  return std::max<size_t>(1, lineLength / cuda::young_van_vliet::MinimumSectionLength);
 }
 
 size_t
 CudaAutomaticNumberOfSections(size_t lineLength)
 {
-  using namespace cuda::partitioned;
+  using namespace cuda::young_van_vliet;
   const size_t sections = std::min(lineLength / AutomaticSectionLength, AutomaticSectionsInOneLaunch);
   return std::max({ size_t{ 1 }, sections, lineLength / AutomaticLongSectionLength });
 }
@@ -134,7 +134,7 @@ MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters
 }
 } // end namespace itk::CudaDetail
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 namespace
 {
@@ -325,4 +325,4 @@ MakeCentralWeights(double sigmaInPixels, size_t radius, size_t lineLength)
   }
   return weights;
 }
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet

@@ -9,7 +9,7 @@
 // The two passes over a span of a line in memory, and the storage of the first pass's result for the second. The
 // code is shared by the host and the device.
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 /** A strided part of a line in memory, in the order in which its first pass runs. `Stride` is negative if it runs from
  * right to left. */
@@ -189,6 +189,6 @@ private:
 
   T m_W[VCapacity];
 };
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 #endif

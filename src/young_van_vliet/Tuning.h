@@ -6,7 +6,7 @@
 
 // Tuning constants. A constant that affects rounding may depend only on parameters, line length and component type.
 
-namespace itk::cuda::partitioned
+namespace itk::cuda::young_van_vliet
 {
 /** Minimum number of pixels of a section of an exactly partitioned line. */
 constexpr size_t MinimumSectionLength = 16;
@@ -70,6 +70,6 @@ constexpr size_t LaunchLineLength = size_t{ 1 } << 15;
 /** Side of the tiles, and rows of threads per block, of the transposition of contiguous lines through shared memory. */
 constexpr unsigned int TransposeTile = 32;
 constexpr unsigned int TransposeRows = 8;
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda::young_van_vliet
 
 #endif

@@ -46,7 +46,7 @@ GetWorkspaceOf(const CudaGaussianFirPlan & plan, const DeviceView & input, const
 size_t
 GetWorkspaceOf(const CudaPartitionedGaussianPlan & plan, const DeviceView & input, const DeviceView &)
 {
-  return partitioned::GetPartitionedWorkspace(plan, input);
+  return young_van_vliet::GetPartitionedWorkspace(plan, input);
 }
 
 void
@@ -68,7 +68,7 @@ RunCore(const CudaPartitionedGaussianPlan & plan,
         Workspace                           w,
         Context &                           c)
 {
-  partitioned::RunPartitioned(plan, input, output, w, c);
+  young_van_vliet::RunPartitioned(plan, input, output, w, c);
 }
 
 bool

@@ -31,7 +31,7 @@ namespace
 using namespace itk;
 using namespace itk::CudaDetail;
 using namespace itk::cuda;
-using namespace itk::cuda::partitioned;
+using namespace itk::cuda::young_van_vliet;
 
 using Partition = CudaFiltersEnums::Partition;
 using LineBorders = CudaFiltersEnums::LineBorders;

@@ -24,7 +24,7 @@ namespace
 {
 using namespace itk;
 using namespace itk::CudaDetail;
-using namespace itk::cuda::partitioned;
+using namespace itk::cuda::young_van_vliet;
 using namespace itk::cuda::test;
 
 using Partition = CudaFiltersEnums::Partition;

@@ -103,7 +103,7 @@ TEST(CudaPartitionedLargeSigma, WindowBeyondTheLineIsAddedToItsEnds)
                                               { 1e6, 3000 }, { 3e6, 3000000 }, { 3e4, 4 * 1000000 } };
   for (const auto & [sigma, radius] : cases)
   {
-    const auto weights = partitioned::MakeCentralWeights(sigma, radius, line.size());
+    const auto weights = young_van_vliet::MakeCentralWeights(sigma, radius, line.size());
     EXPECT_EQ(weights.size(), std::min(radius, line.size()) + 1);
     EXPECT_NEAR(FilterCentralPixel(line, weights), GaussianSum(line, line.size() / 2, sigma, radius), 1e-10)
       << "sigma " << sigma << ", radius " << radius;
@@ -115,7 +115,7 @@ TEST(CudaPartitionedLargeSigma, RadiusIsDefinedForEveryWindow)
   EXPECT_EQ(CudaCentralPixelRadius(0.1), 1u);
   EXPECT_EQ(CudaCentralPixelRadius(40.0), 20u);
   EXPECT_EQ(CudaCentralPixelRadius(1e300), size_t{ 1 } << 53);
-  EXPECT_EQ(partitioned::MakeCentralWeights(1e300, CudaCentralPixelRadius(1e300), 16).size(), 17u);
+  EXPECT_EQ(young_van_vliet::MakeCentralWeights(1e300, CudaCentralPixelRadius(1e300), 16).size(), 17u);
 }
 } // namespace
 } // namespace itk::cuda::test

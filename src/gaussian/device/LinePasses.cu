@@ -506,7 +506,7 @@ TryMaskPass(const CudaGaussianLinePass & pass,
   {
     return false;
   }
-  if (RunStreamedMaskPass(pass, source, destination, context))
+  if (RunStripMaskPass(pass, source, destination, context))
   {
     return true;
   }

@@ -217,10 +217,10 @@ RunStripPass(const CudaGaussianLinePass &    pass,
 }
 
 bool
-RunStreamedMaskPass(const CudaGaussianLinePass & pass,
-                    const MaskedSource &         source,
-                    const DeviceView &           destination,
-                    const Context &              context)
+RunStripMaskPass(const CudaGaussianLinePass & pass,
+                 const MaskedSource &         source,
+                 const DeviceView &           destination,
+                 const Context &              context)
 {
   using T = float;
   if (destination.ComponentType != CudaComponentType::Float || pass.Axis == 0)

@@ -1067,7 +1067,7 @@ private:
 
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __device__ inline void
-RunStream(const StripArguments<T> & arguments)
+RunStrip(const StripArguments<T> & arguments)
 {
   using Memory = StripMemory<T, VTask, VLookAhead>;
   Memory & memory = *reinterpret_cast<Memory *>(GetSharedMemory());
@@ -1096,7 +1096,7 @@ template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __global__ void
 __launch_bounds__(StripConsumers + WarpSize, 1) StripKernel(const __grid_constant__ StripArguments<T> arguments)
 {
-  NV_IF_TARGET(NV_PROVIDES_SM_90, ((RunStream<T, VTask, VLookAhead, VHasEdges>(arguments));))
+  NV_IF_TARGET(NV_PROVIDES_SM_90, ((RunStrip<T, VTask, VLookAhead, VHasEdges>(arguments));))
 }
 } // namespace itk::cuda::gaussian
 

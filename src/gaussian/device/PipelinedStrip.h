@@ -36,10 +36,10 @@ struct MaskedSource
 /** Implements RunMaskPass() and RunValidPass() with streams, for lines that continue with their edge values. \return
  * whether streams can run the pass */
 bool
-RunStreamedMaskPass(const CudaGaussianLinePass & pass,
-                    const MaskedSource &         source,
-                    const DeviceView &           destination,
-                    const Context &              context);
+RunStripMaskPass(const CudaGaussianLinePass & pass,
+                 const MaskedSource &         source,
+                 const DeviceView &           destination,
+                 const Context &              context);
 
 /** Implement RunChunkEndStates() and RunChunksFromStates() with streams. */
 void

@@ -142,9 +142,9 @@ public:
       VisitComponentType(m_Input.ComponentType, [&](auto zero) {
         using ComponentType = decltype(zero);
         const CudaImageView input = GetComponent(m_Input, component);
-        const auto          offset = this->TakeValues(static_cast<const ComponentType *>(input.Data), input);
-        this->Smooth(m_Values.View, this->GetBoundaryValue() - offset, 1 + component);
-        this->StoreQuotient(GetComponent(m_Output, component), offset);
+        const auto          referenceValue = this->TakeValues(static_cast<const ComponentType *>(input.Data), input);
+        this->Smooth(m_Values.View, this->GetBoundaryValue() - referenceValue, 1 + component);
+        this->StoreQuotient(GetComponent(m_Output, component), referenceValue);
       });
     }
   }
@@ -172,12 +172,13 @@ private:
   double
   TakeValues(const TComponent * pixels, const CudaImageView & input)
   {
-    const double                offset = FindValidValue(pixels, input, m_Mask);
+    const double                referenceValue = FindValidValue(pixels, input, m_Mask);
     const unsigned char * const valid = GetMaskPixels(m_Mask);
     ForEachPixel(m_Mask.Valid, input, m_Values.View, m_Threader, [&](size_t mask, size_t from, size_t to) {
-      m_Values.Pixels[to] = valid[mask] != 0 ? static_cast<T>(static_cast<double>(pixels[from]) - offset) : T(0);
+      m_Values.Pixels[to] =
+        valid[mask] != 0 ? static_cast<T>(static_cast<double>(pixels[from]) - referenceValue) : T(0);
     });
-    return offset;
+    return referenceValue;
   }
 
   void
@@ -197,7 +198,7 @@ private:
   }
 
   void
-  StoreQuotient(const CudaImageView & output, double offset) const
+  StoreQuotient(const CudaImageView & output, double referenceValue) const
   {
     VisitComponentType(output.ComponentType, [&](auto zero) {
       using ComponentType = decltype(zero);
@@ -205,7 +206,7 @@ private:
       ForEachPixel(m_Values.View, m_Weights.View, output, m_Threader, [&](size_t value, size_t weight, size_t to) {
         const double divisor = m_Weights.Pixels[weight];
         const double quotient =
-          divisor >= m_Mask.SmallestWeight ? m_Values.Pixels[value] / divisor + offset : m_Mask.FillValue;
+          divisor >= m_Mask.SmallestWeight ? m_Values.Pixels[value] / divisor + referenceValue : m_Mask.FillValue;
         pixels[to] = ConvertComponent<ComponentType>(quotient);
       });
     });

@@ -184,7 +184,7 @@ private:
         return false;
       case LineMethod::Strip:
         return !HasKernelTimeout(m_Context.GetDevice()) &&
-               RunStreamedMaskPass(pass, { image, m_Reference, valid }, result, m_Context);
+               RunStripMaskPass(pass, { image, m_Reference, valid }, result, m_Context);
       default:
         return image ? RunValidPass(pass, first.Plan.Boundary, source, valid, m_Reference, result, m_Context)
                      : RunMaskPass(pass, first.Plan.Boundary, valid, result, m_Context);

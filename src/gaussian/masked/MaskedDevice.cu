@@ -409,32 +409,35 @@ VisitReal(CudaComponentType type, const TFunction & function)
 } // namespace
 
 void
-QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context)
+QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * referenceValue, const Context & context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<ReferenceValue<T> *>(offset);
+    auto * const found = static_cast<ReferenceValue<T> *>(referenceValue);
     ITK_CUDA_CALL(cudaMemsetAsync(&found->AllValid, 0xff, sizeof(found->AllValid), context.GetStream()));
     ForEachPixel(valid, FindInvalid<T>{ MakePlane<const unsigned char>(valid), found }, context);
   });
 }
 
 void
-QueueClearAllValid(CudaComponentType type, void * offset, const Context & context)
+QueueClearAllValid(CudaComponentType type, void * referenceValue, const Context & context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<ReferenceValue<T> *>(offset);
+    auto * const found = static_cast<ReferenceValue<T> *>(referenceValue);
     ITK_CUDA_CALL(cudaMemsetAsync(&found->AllValid, 0, sizeof(found->AllValid), context.GetStream()));
   });
 }
 
 void
-QueueReferenceValueOfValid(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context)
+QueueReferenceValueOfValid(const DeviceView & image,
+                           const DeviceView & valid,
+                           void *             referenceValue,
+                           const Context &    context)
 {
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<ReferenceValue<T> *>(offset);
+    auto * const found = static_cast<ReferenceValue<T> *>(referenceValue);
     const auto   pixels = MakePlane<const T>(image);
     const Extent extent{ { image.Size[0], image.Size[1], image.Size[2], image.Size[3] } };
     ITK_CUDA_CALL(cudaMemsetAsync(&found->IndexOfPixel, 0xff, sizeof(found->IndexOfPixel), context.GetStream()));
@@ -445,11 +448,11 @@ QueueReferenceValueOfValid(const DeviceView & image, const DeviceView & valid, v
 }
 
 void
-QueueReferenceValue(double value, CudaComponentType type, void * offset, const Context & context)
+QueueReferenceValue(double value, CudaComponentType type, void * referenceValue, const Context & context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
-    auto * const found = static_cast<ReferenceValue<T> *>(offset);
+    auto * const found = static_cast<ReferenceValue<T> *>(referenceValue);
     ITK_CUDA_CALL(
       LaunchKernel(SetReferenceValueKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), static_cast<T>(value), found));
   });
@@ -507,7 +510,7 @@ QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context
 void
 QueueValues(const DeviceView & image,
             const DeviceView & valid,
-            const void *       offset,
+            const void *       referenceValue,
             const DeviceView & values,
             const Context &    context)
 {
@@ -516,7 +519,7 @@ QueueValues(const DeviceView & image,
     Map<T>(values,
            GetValue<T>{ MakePlane<const T>(image),
                         MakePlane<const unsigned char>(valid),
-                        static_cast<const ReferenceValue<T> *>(offset) },
+                        static_cast<const ReferenceValue<T> *>(referenceValue) },
            context);
   });
 }
@@ -524,7 +527,7 @@ QueueValues(const DeviceView & image,
 void
 QueueQuotient(const DeviceView & values,
               const DeviceView & weights,
-              const void *       offset,
+              const void *       referenceValue,
               const DeviceView & output,
               double             fillValue,
               double             smallestWeight,
@@ -532,7 +535,7 @@ QueueQuotient(const DeviceView & values,
 {
   VisitReal(values.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    const Quotient<T> rule{ static_cast<const ReferenceValue<T> *>(offset),
+    const Quotient<T> rule{ static_cast<const ReferenceValue<T> *>(referenceValue),
                             static_cast<T>(fillValue),
                             static_cast<T>(smallestWeight) };
     Map<T>(output, GetQuotient<T>{ MakePlane<const T>(values), MakePlane<const T>(weights), rule }, context);

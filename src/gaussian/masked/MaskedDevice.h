@@ -46,26 +46,29 @@ struct Quotient
 
 namespace itk::cuda::gaussian
 {
-/** Bytes that are reserved on the device for a ReferenceValue. Parameters `offset` point to one. */
+/** Bytes that are reserved on the device for a ReferenceValue. */
 constexpr size_t ReferenceValueBytes = 32;
 
 /** Queues the search for a pixel that is not valid. If there is no such pixel, AllValid is set, and the quotient is
  * simply the smoothed image. This must be queued before the functions below that find the reference value. */
 void
-QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context);
+QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * referenceValue, const Context & context);
 
 /** Clears the "all pixels valid" flag, so that the quotient is always computed. */
 void
-QueueClearAllValid(CudaComponentType type, void * offset, const Context & context);
+QueueClearAllValid(CudaComponentType type, void * referenceValue, const Context & context);
 
 /** Queues the search for the first valid pixel that is finite. Its value becomes the reference value, which is 0 if
  * there is no such pixel or if all pixels are valid. */
 void
-QueueReferenceValueOfValid(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context);
+QueueReferenceValueOfValid(const DeviceView & image,
+                           const DeviceView & valid,
+                           void *             referenceValue,
+                           const Context &    context);
 
 /** Queues a write of `value` as the reference value of images of this type. */
 void
-QueueReferenceValue(double value, CudaComponentType type, void * offset, const Context & context);
+QueueReferenceValue(double value, CudaComponentType type, void * referenceValue, const Context & context);
 
 /** Queues the computation of a mask that is 1 at pixels that are valid and finite. `valid` without data stands for a
  * mask of ones. */
@@ -97,7 +100,7 @@ QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context
 void
 QueueValues(const DeviceView & image,
             const DeviceView & valid,
-            const void *       offset,
+            const void *       referenceValue,
             const DeviceView & values,
             const Context &    context);
 
@@ -106,7 +109,7 @@ QueueValues(const DeviceView & image,
 void
 QueueQuotient(const DeviceView & values,
               const DeviceView & weights,
-              const void *       offset,
+              const void *       referenceValue,
               const DeviceView & output,
               double             fillValue,
               double             smallestWeight,

@@ -164,7 +164,7 @@ SlabPipeline::GetDownloadThreads() const
 const Context &
 SlabPipeline::GetContext(size_t queue) const
 {
-  return m_Queues[queue]->Work;
+  return m_Queues[queue]->Compute;
 }
 
 void
@@ -173,7 +173,7 @@ SlabPipeline::Drain() noexcept
   for (const auto & queue : m_Queues)
   {
     DrainStream(queue->Up);
-    DrainStream(queue->Work);
+    DrainStream(queue->Compute);
     for (const auto & downloads : queue->Down)
     {
       DrainStream(downloads->Stream);
@@ -210,16 +210,16 @@ SlabPipeline::MakeQueue(int device)
   const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
   const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);
   const size_t bytes = m_Sizes.Slots * slotBytes + m_Sizes.Results * resultBytes;
-  queue.Memory = DeviceBuffer(bytes, queue.Work);
+  queue.Memory = DeviceBuffer(bytes, queue.Compute);
   Workspace memory(queue.Memory.GetPointer(), bytes);
   for (size_t i = 0; i < m_Sizes.Slots; ++i)
   {
     queue.Slots.push_back(std::make_unique<Slot>());
     Slot & slot = *queue.Slots.back();
     slot.Memory = memory.Take(slotBytes);
-    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, slot.Memory), queue.Work);
+    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, slot.Memory), queue.Compute);
     // The memory is allocated and cleared in the order of the work stream.
-    slot.Released.Record(queue.Work);
+    slot.Released.Record(queue.Compute);
   }
   for (size_t i = 0; i < m_Sizes.Results; ++i)
   {
@@ -227,7 +227,7 @@ SlabPipeline::MakeQueue(int device)
     queue.Results.back()->View =
       MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes, memory.Take(resultBytes));
     ClearPadding(queue.Results.back()->View,
-                 queue.Work); // kernels load these bytes together with the last pixels of a row
+                 queue.Compute); // kernels load these bytes together with the last pixels of a row
   }
   if (m_Ends.HasCallbacks())
   {
@@ -245,10 +245,10 @@ SlabPipeline::MakeQueue(int device)
 }
 
 void
-SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & work)
+SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm)
 {
   m_Slabs = slabs;
-  m_Work = &work;
+  m_Algorithm = &algorithm;
   m_Arrived = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
   m_NextFillSlab = m_NextFillPlane = m_NextSinkSlab = m_NextSinkPlane = 0;
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
@@ -284,10 +284,10 @@ SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & work)
 
 void
 SlabPipeline::Run(const std::vector<InputSlab> &     slabs,
-                  SlabAlgorithm &                    work,
+                  SlabAlgorithm &                    algorithm,
                   const std::function<void(float)> & progress)
 {
-  this->Reset(slabs, work);
+  this->Reset(slabs, algorithm);
   this->MakeResultSequences();
   std::vector<std::thread> threads;
   try
@@ -374,14 +374,14 @@ SlabPipeline::IsDone() const
 
 // The upload thread
 
-/** \class LoadSequence
+/** \class SlabUploads
  * \brief The slabs of a queue as uploads that follow each other without a gap.
  */
-class SlabPipeline::LoadSequence : public UploadSequence
+class SlabPipeline::SlabUploads : public UploadSequence
 {
 public:
-  LoadSequence(SlabPipeline & stream, size_t queue)
-    : m_Stream(stream)
+  SlabUploads(SlabPipeline & pipeline, size_t queue)
+    : m_Pipeline(pipeline)
     , m_Queue(queue)
   {}
 
@@ -390,65 +390,65 @@ public:
   bool
   IsPossible() const
   {
-    return !m_Stream.m_Ends.HasCallbacks() && this->GetNumberOfSlabs() > 0 &&
+    return !m_Pipeline.m_Ends.HasCallbacks() && this->GetNumberOfSlabs() > 0 &&
            Suits(this->GetHost(0), this->GetDevice(0));
   }
 
   void
   Upload()
   {
-    this->Run(this->GetNumberOfSlabs(), m_Stream.m_Queues[m_Queue]->UpStaging.front().GetChunks());
+    this->Run(this->GetNumberOfSlabs(), m_Pipeline.m_Queues[m_Queue]->UpStaging.front().GetChunks());
   }
 
 private:
   size_t
   GetNumberOfSlabs() const
   {
-    const size_t queues = m_Stream.m_Queues.size();
-    return (m_Stream.m_Slabs.size() + queues - 1 - m_Queue) / queues;
+    const size_t queues = m_Pipeline.m_Queues.size();
+    return (m_Pipeline.m_Slabs.size() + queues - 1 - m_Queue) / queues;
   }
 
   size_t
   GetSlab(size_t index) const
   {
-    return m_Queue + index * m_Stream.m_Queues.size();
+    return m_Queue + index * m_Pipeline.m_Queues.size();
   }
 
   CudaImageView
   GetHost(size_t index) const override
   {
-    const InputSlab & planes = m_Stream.m_Slabs[this->GetSlab(index)];
-    return GetPlanes(m_Stream.m_Ends.Input, m_Stream.m_Ends.Axis, planes.FirstPlane, planes.Planes);
+    const InputSlab & planes = m_Pipeline.m_Slabs[this->GetSlab(index)];
+    return GetPlanes(m_Pipeline.m_Ends.Input, m_Pipeline.m_Ends.Axis, planes.FirstPlane, planes.Planes);
   }
 
   DeviceView
   GetDevice(size_t index) const override
   {
     const size_t slab = this->GetSlab(index);
-    return m_Stream.MakeLoadView(slab, m_Stream.GetSlot(slab).Memory);
+    return m_Pipeline.MakeSlabView(slab, m_Pipeline.GetSlot(slab).Memory);
   }
 
   void
   Open(size_t index) override
   {
-    m_Stream.TakeSlot(this->GetSlab(index));
+    m_Pipeline.TakeSlot(this->GetSlab(index));
   }
 
   void
   MarkSent(size_t index) override
   {
     const size_t slab = this->GetSlab(index);
-    m_Stream.CountUploaded(m_Stream.m_Slabs[slab].Planes);
-    m_Stream.MarkUploaded(*m_Stream.m_Queues[m_Queue], slab);
+    m_Pipeline.CountUploaded(m_Pipeline.m_Slabs[slab].Planes);
+    m_Pipeline.MarkUploaded(*m_Pipeline.m_Queues[m_Queue], slab);
   }
 
   void
   Stop(std::exception_ptr error) noexcept override
   {
-    m_Stream.Guard([&error] { std::rethrow_exception(error); });
+    m_Pipeline.Guard([&error] { std::rethrow_exception(error); });
   }
 
-  SlabPipeline & m_Stream;
+  SlabPipeline & m_Pipeline;
   const size_t   m_Queue;
 };
 
@@ -457,7 +457,7 @@ SlabPipeline::UploadSlabs(size_t queueIndex)
 {
   Queue &           queue = *m_Queues[queueIndex];
   const DeviceGuard guard(queue.Up.GetDevice());
-  LoadSequence      sequence(*this, queueIndex);
+  SlabUploads       sequence(*this, queueIndex);
   if (sequence.IsPossible())
   {
     sequence.Upload();
@@ -472,7 +472,7 @@ SlabPipeline::UploadSlabs(size_t queueIndex)
 }
 
 DeviceView
-SlabPipeline::MakeLoadView(size_t slab, void * memory) const
+SlabPipeline::MakeSlabView(size_t slab, void * memory) const
 {
   return MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Slabs[slab].Planes, memory);
 }
@@ -494,7 +494,7 @@ SlabPipeline::TakeSlot(size_t slab)
   {
     const Queue & queue = *m_Queues[slab % m_Queues.size()];
     slot.Released.MakeWait(queue.Up);
-    slot.View = this->MakeLoadView(slab, slot.Memory);
+    slot.View = this->MakeSlabView(slab, slot.Memory);
     slot.Slab = slab;
     slot.NextSlab = slab + m_Queues.size() * queue.Slots.size();
     slot.IsUploaded = false;
@@ -575,7 +575,7 @@ SlabPipeline::QueueWork()
   Result * result = nullptr;
   while (this->WaitForWork(slot, result))
   {
-    const DeviceGuard guard(m_Queues[slot->Slab % m_Queues.size()]->Work.GetDevice());
+    const DeviceGuard guard(m_Queues[slot->Slab % m_Queues.size()]->Compute.GetDevice());
     result ? this->Compute(*slot, *result) : this->Arrive(*slot);
   }
 }
@@ -642,12 +642,12 @@ SlabPipeline::Arrive(Slot & slot)
 {
   const size_t queueIndex = slot.Slab % m_Queues.size();
   Queue &      queue = *m_Queues[queueIndex];
-  slot.Uploaded.MakeWait(queue.Work);
-  m_Work->Arrive(slot.Slab, queueIndex, slot.View);
+  slot.Uploaded.MakeWait(queue.Compute);
+  m_Algorithm->Arrive(slot.Slab, queueIndex, slot.View);
   const bool isReleased = !m_Slabs[slot.Slab].HasResult;
   if (isReleased)
   {
-    slot.Released.Record(queue.Work);
+    slot.Released.Record(queue.Compute);
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsTaken = !isReleased;
@@ -661,12 +661,12 @@ SlabPipeline::Compute(Slot & slot, Result & result)
   const size_t queueIndex = result.Slab % m_Queues.size();
   Queue &      queue = *m_Queues[queueIndex];
   const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Slabs[result.Slab].Planes;
-  m_Work->Compute(result.Slab, queueIndex, slot.View, result.FirstPlane, result.View);
+  m_Algorithm->Compute(result.Slab, queueIndex, slot.View, result.FirstPlane, result.View);
   if (isLast)
   {
-    slot.Released.Record(queue.Work);
+    slot.Released.Record(queue.Compute);
   }
-  result.Computed.Record(queue.Work);
+  result.Computed.Record(queue.Compute);
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     slot.IsTaken = !isLast;
@@ -687,16 +687,16 @@ SlabPipeline::Compute(Slot & slot, Result & result)
 class SlabPipeline::ResultSequence : public DownloadSequence
 {
 public:
-  ResultSequence(SlabPipeline & stream, size_t queue)
-    : m_Stream(stream)
-    , m_Queue(*stream.m_Queues[queue])
+  ResultSequence(SlabPipeline & pipeline, size_t queue)
+    : m_Pipeline(pipeline)
+    , m_Queue(*pipeline.m_Queues[queue])
   {
-    for (size_t slab = queue; slab < stream.m_Slabs.size(); slab += stream.m_Queues.size())
+    for (size_t slab = queue; slab < pipeline.m_Slabs.size(); slab += pipeline.m_Queues.size())
     {
-      const size_t planes = stream.m_Slabs[slab].HasResult ? stream.m_Slabs[slab].Planes : 0;
-      for (size_t first = 0; first < planes; first += stream.m_Sizes.ResultPlanes)
+      const size_t planes = pipeline.m_Slabs[slab].HasResult ? pipeline.m_Slabs[slab].Planes : 0;
+      for (size_t first = 0; first < planes; first += pipeline.m_Sizes.ResultPlanes)
       {
-        m_Parts.push_back({ slab, first, std::min(stream.m_Sizes.ResultPlanes, planes - first) });
+        m_Parts.push_back({ slab, first, std::min(pipeline.m_Sizes.ResultPlanes, planes - first) });
       }
     }
   }
@@ -725,9 +725,9 @@ private:
   GetHost(size_t index) const override
   {
     const Part & part = m_Parts[index];
-    return GetPlanes(m_Stream.m_Ends.Output,
-                     m_Stream.m_Ends.Axis,
-                     m_Stream.m_Slabs[part.Slab].FirstPlane + part.FirstPlane,
+    return GetPlanes(m_Pipeline.m_Ends.Output,
+                     m_Pipeline.m_Ends.Axis,
+                     m_Pipeline.m_Slabs[part.Slab].FirstPlane + part.FirstPlane,
                      part.Planes);
   }
 
@@ -746,16 +746,16 @@ private:
   void
   MarkDone(size_t index) override
   {
-    m_Stream.MarkDownloaded(m_Queue, this->GetResult(index));
+    m_Pipeline.MarkDownloaded(m_Queue, this->GetResult(index));
   }
 
   void
   Stop(std::exception_ptr error) noexcept override
   {
-    m_Stream.Guard([&error] { std::rethrow_exception(error); });
+    m_Pipeline.Guard([&error] { std::rethrow_exception(error); });
   }
 
-  SlabPipeline &    m_Stream;
+  SlabPipeline &    m_Pipeline;
   Queue &           m_Queue;
   std::vector<Part> m_Parts;
 };

@@ -140,7 +140,7 @@ public:
    * If anything throws, no further call is made, all work is drained, and the exception is rethrown.
    * \exception CudaError, or any exception that source, sink or progress throw */
   void
-  Run(const std::vector<InputSlab> & slabs, SlabAlgorithm & work, const std::function<void(float)> & progress);
+  Run(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm, const std::function<void(float)> & progress);
 
   uint64_t
   GetBytesUp() const
@@ -200,18 +200,18 @@ private:
     size_t        Number{ 0 }; // number of the result on its queue
   };
 
-  class LoadSequence;
+  class SlabUploads;
   class ResultSequence;
 
   struct Queue
   {
     explicit Queue(int device)
-      : Work(device)
+      : Compute(device)
       , Up(device)
       , UpStaging{ UploadStaging(Up), UploadStaging(Up) }
     {}
 
-    StreamLease                  Work, Up;
+    StreamLease                  Compute, Up;
     HelperThreads                UpHelpers{ true }, DownHelpers{ true };
     std::array<UploadStaging, 2> UpStaging; // small uploads alternate between the two; all others use the first
     size_t                       NumberOfUploads{ 0 };
@@ -234,14 +234,14 @@ private:
   MakeQueue(int device);
   /** Returns a view of a slab's planes in the memory of a slot. */
   DeviceView
-  MakeLoadView(size_t slab, void * memory) const;
+  MakeSlabView(size_t slab, void * memory) const;
   /** Returns two if a queue holds at least two results and each of them is a single transfer to page-locked memory that
    * needs no device memory. Otherwise returns one. */
   size_t
   GetDownloadThreads() const;
 
   // Threads
-  /** Uploads the slabs of a queue in their order, as a LoadSequence if possible, otherwise one by one. */
+  /** Uploads the slabs of a queue in their order, as a SlabUploads if possible, otherwise one by one. */
   void
   UploadSlabs(size_t queue);
   /** Gives each queue a ResultSequence if the run's results form sequences. */
@@ -334,7 +334,7 @@ private:
 
   /** Sets the state of the run to its beginning. */
   void
-  Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & work);
+  Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm);
   /** Stops all threads. Run() rethrows the first error. */
   void
   Stop(std::exception_ptr error);
@@ -355,7 +355,7 @@ private:
   std::mutex              m_Mutex; // protects all members below
   std::condition_variable m_Changed;
   std::vector<InputSlab>  m_Slabs;
-  SlabAlgorithm *         m_Work{ nullptr };
+  SlabAlgorithm *         m_Algorithm{ nullptr };
   size_t                  m_Arrived{ 0 };                         // number of slabs that have arrived
   size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next slab, and the first plane of its next part
   size_t             m_ResultPlanesLeft{ 0 };
