@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "partition/executor/HostExecutor.h"
 #include "partition/map/Geometry.h"
 #include "partition/map/Map.h"
 #include "partition/map/MapSearch.h"
@@ -537,16 +538,20 @@ TEST(PartitionRefinement, LongChainsAreCut)
   EXPECT_EQ(counts.Segments, 1u);
 }
 
-using Grids = itk::cuda::test::TestExecutor::Grids;
+using itk::cuda::test::TestExecutor;
+using Grids = TestExecutor::Grids;
 
-/** The search of a map as loops, whose passes run in a random order. */
+/** The search of a map as loops of an executor: TestExecutor runs their work items in a random order. */
+template <typename TExecutor>
 class LoopSearch
 {
 public:
-  LoopSearch(const MapCase & image, size_t largestPart, uint64_t seed, Grids grids = Grids::Always)
+  /** \param arguments of the executor after the scene */
+  template <typename... TArguments>
+  LoopSearch(const MapCase & image, size_t largestPart, const TArguments &... arguments)
     : m_Image(image)
     , m_Scene(image.GetLevel(), image.GetSamples())
-    , m_Executor(m_Scene, seed, grids)
+    , m_Executor(m_Scene, arguments...)
     , Map(m_Executor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
   {
     const LabelMap & labels = image.Labels;
@@ -561,22 +566,23 @@ public:
   {
     std::vector<uint32_t> numbers(m_Image.Labels.Regions.size());
     std::iota(numbers.begin(), numbers.end(), 0u);
-    std::vector<uint32_t>                          labels(m_Image.Labels.Labels.size(), 0xcdcdcdcdu);
-    const MapRaster<itk::cuda::test::TestExecutor> raster(Map.GetMap());
+    std::vector<uint32_t>      labels(m_Image.Labels.Labels.size(), 0xcdcdcdcdu);
+    const MapRaster<TExecutor> raster(Map.GetMap());
     raster.Write(numbers.data(), labels.data(), static_cast<size_t>(m_Image.Width));
     return labels;
   }
 
 private:
-  const MapCase &                     m_Image;
-  const Scene                         m_Scene;
-  const itk::cuda::test::TestExecutor m_Executor;
+  const MapCase & m_Image;
+  const Scene     m_Scene;
+  const TExecutor m_Executor;
 
 public:
-  MapSearch<itk::cuda::test::TestExecutor> Map;
+  MapSearch<TExecutor> Map;
 };
 
-/** The same map in each iteration as on the host, and the same labels in the end. */
+/** The same map in each iteration as on the host, and the same labels in the end: with the device's loops in a random
+ * order, and with executors of the host. */
 void
 CompareLoops(const MapCase &    image,
              RefinementSchedule schedule,
@@ -595,32 +601,44 @@ CompareLoops(const MapCase &    image,
     regions.push_back(expected.GetCounts().Regions);
   };
   const CudaRegionPartitionStop stop = expected.Refine(schedule);
-  LoopSearch                    actual(image, largestPart, seed, grids);
-  schedule.AfterIteration = [&](unsigned int iteration) {
-    ASSERT_LE(iteration, descriptions.size()) << name;
-    EXPECT_EQ(actual.Map.GetDescription(), descriptions[iteration - 1]) << name << ", iteration " << iteration;
-    EXPECT_EQ(actual.Map.GetNumberOfRegions(), regions[iteration - 1]) << name << ", iteration " << iteration;
-    EXPECT_EQ(VerifyMap(actual.Map.Download(), image.GetLevel()), "") << name << ", iteration " << iteration;
-  };
-  EXPECT_EQ(actual.Map.Refine(schedule), stop) << name;
-  EXPECT_EQ(actual.Map.GetNumberOfIterations(), expected.GetNumberOfIterations()) << name;
-  ExpectSameMapData(expected.GetData(), actual.Map.Download(), name);
-  std::vector<uint32_t> labels = RasterizeMap(expected.GetData(), OneThread);
+  std::vector<uint32_t>         labels = RasterizeMap(expected.GetData(), OneThread);
   for (size_t i = 0; i < labels.size(); ++i)
   {
     const auto x = static_cast<int32_t>(i % static_cast<size_t>(image.Width));
     const auto y = static_cast<int32_t>(i / static_cast<size_t>(image.Width));
     labels[i] = Scene(image.GetLevel(), image.GetSamples()).IsValid(x, y) ? labels[i] : 0;
   }
-  EXPECT_EQ(labels, actual.Rasterize()) << name;
+  const auto compare = [&](auto && actual, const std::string & kind) {
+    schedule.AfterIteration = [&](unsigned int iteration) {
+      ASSERT_LE(iteration, descriptions.size()) << kind;
+      EXPECT_EQ(actual.Map.GetDescription(), descriptions[iteration - 1]) << kind << ", iteration " << iteration;
+      EXPECT_EQ(actual.Map.GetNumberOfRegions(), regions[iteration - 1]) << kind << ", iteration " << iteration;
+      EXPECT_EQ(VerifyMap(actual.Map.Download(), image.GetLevel()), "") << kind << ", iteration " << iteration;
+    };
+    EXPECT_EQ(actual.Map.Refine(schedule), stop) << kind;
+    EXPECT_EQ(actual.Map.GetNumberOfIterations(), expected.GetNumberOfIterations()) << kind;
+    ExpectSameMapData(expected.GetData(), actual.Map.Download(), kind);
+    EXPECT_EQ(labels, actual.Rasterize()) << kind;
+  };
+  compare(LoopSearch<TestExecutor>(image, largestPart, seed, grids), name);
+  compare(LoopSearch<SerialHostExecutor>(image, largestPart, OneThread), name + ", host");
+  for (const unsigned int number : { 1u, 2u, 7u })
+  {
+    const Threads threads(number);
+    compare(LoopSearch<ThreadedHostExecutor>(image, largestPart, threads),
+            name + ", host with " + std::to_string(number) + " threads");
+  }
 }
 
 TEST(PartitionRefinement, LoopsBeginWithTheSameMap)
 {
   ForCases(6500, 4, 110, [](const MapCase & image, const std::string & name) {
-    const PlanarMap  expected = MakeMap(image);
-    const LoopSearch actual(image, 1000000, 1);
+    const PlanarMap                expected = MakeMap(image);
+    const LoopSearch<TestExecutor> actual(image, 1000000, 1);
     ExpectSameMapData(expected.GetData(), actual.Map.Download(), name);
+    const Threads                          threads(7);
+    const LoopSearch<ThreadedHostExecutor> onHost(image, 1000000, threads);
+    ExpectSameMapData(expected.GetData(), onHost.Map.Download(), name + ", host");
   });
 }
 
@@ -672,8 +690,8 @@ TEST(PartitionRefinement, LoopsOfAnAbortedRunLeaveAWholeMap)
     calls = 0;
     RefinementSchedule schedule;
     schedule.GoOn = [&] { return calls++ != last; };
-    LoopSearch search(image, 1000000, last);
-    const bool isAborted = search.Map.Refine(schedule) == CudaRegionPartitionStop::Aborted;
+    LoopSearch<TestExecutor> search(image, 1000000, last);
+    const bool               isAborted = search.Map.Refine(schedule) == CudaRegionPartitionStop::Aborted;
     EXPECT_EQ(isAborted, calls == last + 1) << last;
     EXPECT_EQ(VerifyMap(search.Map.Download(), image.GetLevel()), "") << last;
     all = isAborted ? last + 2 : all;

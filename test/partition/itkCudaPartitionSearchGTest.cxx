@@ -2,6 +2,7 @@
 #include "partition/labels/Components.h"
 #include "partition/executor/EdgeTable.h"
 #include "partition/labels/LabelMaker.h"
+#include "partition/executor/HostExecutor.h"
 #include "partition/labels/LabelSearch.h"
 #include "partition/map/ShapeFunctors.h"
 #include "partition/executor/ConcurrentRuns.h"
@@ -39,6 +40,7 @@ using itk::cuda::region::Checkpoint;
 using itk::cuda::region::CheckpointSpacing;
 using itk::cuda::region::MaskCheckpoint;
 using itk::cuda::region::NoiseLaw;
+using itk::cuda::region::Threads;
 using itk::cuda::test::MakeRandomCase;
 using itk::cuda::test::MakeView;
 using itk::cuda::test::NameOf;
@@ -47,8 +49,9 @@ using itk::cuda::test::PreparedCase;
 using itk::cuda::test::TestExecutor;
 using Search = LabelSearch<TestExecutor>;
 
+template <typename TExecutor>
 void
-ExpectMap(const Search & search, const LabelMap & expected, const std::string & name)
+ExpectMap(const LabelSearch<TExecutor> & search, const LabelMap & expected, const std::string & name)
 {
   ASSERT_EQ(search.GetNumberOfRegions() + 1, expected.Regions.size()) << name;
   const uint32_t * const labels = search.GetLabels().Get();
@@ -57,8 +60,9 @@ ExpectMap(const Search & search, const LabelMap & expected, const std::string & 
 }
 
 /** Shapes and neighbours of the regions, as the host finds them. */
+template <typename TExecutor>
 void
-CompareSummaries(const TestExecutor & executor,
+CompareSummaries(const TExecutor &    executor,
                  const PreparedCase & prepared,
                  const LabelMap &     map,
                  const std::string &  name)
@@ -84,32 +88,48 @@ CompareSummaries(const TestExecutor & executor,
   }
 }
 
+/** Calls function(executor, kind) with the device's loops in a random order, and with executors of the host. */
+template <typename TFunction>
+void
+ForExecutors(const itk::cuda::partition::Scene & scene, uint64_t seed, const TFunction & function)
+{
+  using namespace itk::cuda::partition;
+  function(TestExecutor(scene, seed, TestExecutor::AllGrids[seed % 3]), "");
+  const Threads one(1);
+  function(SerialHostExecutor(scene, one), ", host");
+  for (const unsigned int number : { 1u, 2u, 7u })
+  {
+    const Threads threads(number);
+    function(ThreadedHostExecutor(scene, threads), ", host with " + std::to_string(number) + " threads");
+  }
+}
+
 void
 CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, const std::string & name)
 {
   const PreparedCase prepared(image);
-  const TestExecutor executor(prepared.Scene, seed, TestExecutor::AllGrids[seed % 3]);
-  Search             search(executor, prepared.Model, image.Width, image.Height);
-  ASSERT_TRUE(search.Search(blockSize, {})) << name;
-  const LabelMap expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
-  ExpectMap(search, expected, name);
-  CompareSummaries(executor, prepared, expected, name);
+  const LabelMap     expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
+  ForExecutors(prepared.Scene, seed, [&](const auto & executor, const std::string & kind) {
+    LabelSearch<std::decay_t<decltype(executor)>> search(executor, prepared.Model, image.Width, image.Height);
+    ASSERT_TRUE(search.Search(blockSize, {})) << name << kind;
+    ExpectMap(search, expected, name + kind);
+    CompareSummaries(executor, prepared, expected, name + kind);
+  });
 }
 
 void
 CompareGivenLabels(const PartitionCase & image, std::vector<uint32_t> labels, uint64_t seed, const std::string & name)
 {
-  const PreparedCase            prepared(image);
-  const TestExecutor            executor(prepared.Scene, seed);
-  Search                        search(executor, prepared.Model, image.Width, image.Height);
-  TestExecutor::Array<uint32_t> given(labels.size());
-  std::copy(labels.begin(), labels.end(), given.Get());
-  search.StartFrom(std::move(given));
-  const auto view = MakeView(
+  const PreparedCase prepared(image);
+  const auto         view = MakeView(
     labels.data(), CudaComponentType::UInt, static_cast<size_t>(image.Width), static_cast<size_t>(image.Height));
   const LabelMap expected = MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work);
-  ExpectMap(search, expected, name);
-  CompareSummaries(executor, prepared, expected, name);
+  ForExecutors(prepared.Scene, seed, [&](const auto & executor, const std::string & kind) {
+    LabelSearch<std::decay_t<decltype(executor)>> search(executor, prepared.Model, image.Width, image.Height);
+    search.StartFrom(executor.Upload(labels.data(), labels.size()));
+    ExpectMap(search, expected, name + kind);
+    CompareSummaries(executor, prepared, expected, name + kind);
+  });
 }
 
 PartitionCase

@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionTestExecutor_h
 #define itkCudaPartitionTestExecutor_h
 
+#include "partition/executor/HostAtomics.h"
 #include "partition/map/Geometry.h"
 #include "partition/labels/GraphFunctors.h"
 #include "partition/map/MapData.h"
@@ -29,85 +30,10 @@ namespace itk::cuda::test
 class TestExecutor
 {
 public:
-  /** Passes run one after the other. */
-  struct Atomics
-  {
-    static void
-    Add(uint32_t & sum, uint32_t x)
-    {
-      sum += x;
-    }
-    static void
-    Add(int64_t & sum, int64_t x)
-    {
-      sum += x;
-    }
-    static void
-    Add(partition::Moments & sum, const partition::Moments & x)
-    {
-      sum += x;
-    }
-    /** Returns the earlier value. */
-    static uint64_t
-    FetchAdd(uint64_t & sum, uint64_t x)
-    {
-      const uint64_t earlier = sum;
-      sum += x;
-      return earlier;
-    }
-    static uint32_t
-    Exchange(uint32_t & x, uint32_t value)
-    {
-      return std::exchange(x, value);
-    }
-    static void
-    Maximum(uint64_t & largest, uint64_t x)
-    {
-      largest = std::max(largest, x);
-    }
-    /** Returns the earlier value. */
-    static uint32_t
-    Minimum(uint32_t & smallest, uint32_t x)
-    {
-      const uint32_t earlier = smallest;
-      smallest = std::min(smallest, x);
-      return earlier;
-    }
-    static void
-    Minimum(uint64_t & smallest, uint64_t x)
-    {
-      smallest = std::min(smallest, x);
-    }
-    static uint64_t
-    Load(const uint64_t & x)
-    {
-      return x;
-    }
-    /** Returns the earlier value. */
-    template <typename T>
-    static T
-    CompareAndSwap(T & x, T expected, T desired)
-    {
-      const T earlier = x;
-      x = earlier == expected ? desired : earlier;
-      return earlier;
-    }
-    static void
-    WarpAggregatedIncrement(uint32_t & counter)
-    {
-      ++counter;
-    }
-    static uint32_t
-    FetchIncrement(uint32_t & counter)
-    {
-      return counter++;
-    }
-    static uint32_t
-    DecrementAndFetch(uint32_t & counter)
-    {
-      return --counter;
-    }
-  };
+  using Atomics = partition::SerialAtomics;
+
+  /** The loops of the device. */
+  static constexpr bool IsCoarseGrained = false;
 
   /** Bytes of all arrays. */
   struct Memory
@@ -493,6 +419,8 @@ private:
 
   struct Loops
   {
+    static constexpr bool IsCoarseGrained = false;
+
     const TestExecutor & Executor;
 
     static constexpr bool

@@ -251,6 +251,20 @@ struct DeviceAtomics
   {
     return *static_cast<const volatile uint64_t *>(&x);
   }
+  /** Load and store words that other threads store concurrently, if the order does not matter. Plain accesses do this
+   * on the device. */
+  template <typename T>
+  static __device__ T
+  LoadRelaxed(const T & x)
+  {
+    return x;
+  }
+  template <typename T>
+  static __device__ void
+  StoreRelaxed(T & x, T value)
+  {
+    x = value;
+  }
   /** Returns the earlier value. */
   static __device__ uint64_t
   CompareAndSwap(uint64_t & x, uint64_t expected, uint64_t desired)
@@ -678,6 +692,8 @@ TilesUpToKernel(const __grid_constant__ TFunctor functor)
 /** An execution policy that runs parallel loops one after the other within one launch. */
 struct ThreadExecutor
 {
+  static constexpr bool IsCoarseGrained = false;
+
   static __device__ constexpr bool
   KnowsWhenDone()
   {
@@ -826,6 +842,10 @@ class DeviceExecutor
 {
 public:
   using Atomics = DeviceAtomics;
+
+  /** Whether loops give a whole row, node or piece of a polyline to one work item, which suits few threads. On the
+   * device, each of many small work items runs in a thread or a tile of its own. */
+  static constexpr bool IsCoarseGrained = false;
 
   template <typename T>
   class Array
@@ -1147,6 +1167,8 @@ private:
    * whether any are left. */
   struct LaunchExecutor
   {
+    static constexpr bool IsCoarseGrained = false;
+
     const DeviceExecutor & Executor;
 
     static constexpr bool

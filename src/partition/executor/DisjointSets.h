@@ -14,10 +14,12 @@ namespace itk::cuda::partition
 {
 /** Returns the root of element i. Concurrent work items may change parents, but only to smaller members of the same
  * set, so that the search terminates. */
-ITK_CUDA_HOST_DEVICE inline uint32_t
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TAtomics>
+ITK_CUDA_HOST_DEVICE uint32_t
 FindRoot(const uint32_t * parents, uint32_t i)
 {
-  for (uint32_t parent = parents[i]; parent != i; parent = parents[i])
+  for (uint32_t parent = TAtomics::LoadRelaxed(parents[i]); parent != i; parent = TAtomics::LoadRelaxed(parents[i]))
   {
     i = parent;
   }
@@ -27,16 +29,18 @@ FindRoot(const uint32_t * parents, uint32_t i)
 /** Returns the root of element i and halves the path to it. Without path halving, many neighbours with one root would
  * form long paths (Jaiganesh and Burtscher, A high-performance connected components implementation for GPUs, HPDC
  * 2018). */
-ITK_CUDA_HOST_DEVICE inline uint32_t
+ITK_CUDA_NO_EXEC_CHECK
+template <typename TAtomics>
+ITK_CUDA_HOST_DEVICE uint32_t
 FindRootAndHalve(uint32_t * parents, uint32_t i)
 {
-  uint32_t parent = parents[i];
+  uint32_t parent = TAtomics::LoadRelaxed(parents[i]);
   while (parent != i)
   {
-    const uint32_t next = parents[parent];
+    const uint32_t next = TAtomics::LoadRelaxed(parents[parent]);
     if (next != parent)
     {
-      parents[i] = next;
+      TAtomics::StoreRelaxed(parents[i], next);
     }
     i = parent;
     parent = next;
@@ -50,8 +54,8 @@ template <typename TAtomics>
 ITK_CUDA_HOST_DEVICE void
 Unite(uint32_t * parents, uint32_t i, uint32_t j)
 {
-  uint32_t u = FindRootAndHalve(parents, i);
-  uint32_t v = FindRootAndHalve(parents, j);
+  uint32_t u = FindRootAndHalve<TAtomics>(parents, i);
+  uint32_t v = FindRootAndHalve<TAtomics>(parents, j);
   while (u != v)
   {
     const uint32_t upper = u < v ? u : v;
@@ -60,8 +64,8 @@ Unite(uint32_t * parents, uint32_t i, uint32_t j)
     // If another work item gave `lower` a parent in the meantime, the set of that parent must still be united. The
     // parent is smaller than `lower`, so that the larger of the two roots decreases in each iteration. A concurrent
     // path halving that writes to `lower` loses no set either, because it writes a member of the parent's set.
-    u = FindRootAndHalve(parents, upper);
-    v = parent == lower ? u : FindRootAndHalve(parents, parent);
+    u = FindRootAndHalve<TAtomics>(parents, upper);
+    v = parent == lower ? u : FindRootAndHalve<TAtomics>(parents, parent);
   }
 }
 
@@ -80,14 +84,17 @@ struct BeginSets
 };
 
 /** Makes the root of each element its parent. */
+template <typename TAtomics>
 struct FlattenSets
 {
   uint32_t * Parents;
 
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    Parents[i] = FindRoot(Parents, static_cast<uint32_t>(i));
+    const uint32_t root = FindRoot<TAtomics>(Parents, static_cast<uint32_t>(i));
+    TAtomics::StoreRelaxed(Parents[i], root);
   }
 };
 
@@ -123,7 +130,7 @@ template <typename TExecutor>
 void
 FlattenSets(const TExecutor & executor, uint32_t * parents, size_t number)
 {
-  executor.ParallelFor(number, functors::FlattenSets{ parents });
+  executor.ParallelFor(number, functors::FlattenSets<typename TExecutor::Atomics>{ parents });
 }
 
 /** Numbers the sets from 1 in the order of their roots, writes the number of each element's set, and returns the number

@@ -65,7 +65,7 @@ struct UniteOfOneValue
     if (IsOfOneValue[u] != 0 && IsOfOneValue[v] != 0 && GetValue(u) == GetValue(v))
     {
       Unite<TAtomics>(Graph.Parents, u, v);
-      Found->OfOneValue = 1;
+      TAtomics::StoreRelaxed(Found->OfOneValue, uint32_t{ 1 });
     }
   }
 
@@ -79,17 +79,19 @@ private:
 };
 
 /** Finds whether there are regions without valid pixels. */
+template <typename TAtomics>
 struct FindEmpty
 {
   GraphView  Graph;
   Findings * Found;
 
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
     if (Graph.Regions[region].Sums.Count == 0)
     {
-      Found->Empty = 1;
+      TAtomics::StoreRelaxed(Found->Empty, uint32_t{ 1 });
     }
   }
 };
@@ -130,7 +132,7 @@ struct ChooseForEmpty
     if (uIsEmpty != (Graph.Regions[v].Sums.Count == 0))
     {
       const uint32_t empty = uIsEmpty ? u : v;
-      TAtomics::Minimum(Choices[FindRoot(Graph.Parents, empty)], uIsEmpty ? v : u);
+      TAtomics::Minimum(Choices[FindRoot<TAtomics>(Graph.Parents, empty)], uIsEmpty ? v : u);
     }
   }
 };
@@ -294,8 +296,8 @@ struct CollectSums
  * \brief The region adjacency graph as arrays on an executor. Regions merge in rounds, as in RegionGraph.
  *
  * An executor has arrays in its memory, and parallel loops whose work items run concurrently or in any order. The
- * device is one (partition/executor/DeviceExecutor.cuh). Tests have another one, which runs work items on the host in
- * a random order.
+ * device is one (partition/executor/DeviceExecutor.cuh), and the threads of the host are another one
+ * (partition/executor/HostExecutor.h). Tests have a third one, which runs work items on the host in a random order.
  *
  * The host checks the rounds once per series. A series runs within one block of threads if there are few edges, and
  * otherwise within one cooperative grid or as one launch per loop. Whenever three quarters of the regions are gone,
@@ -537,7 +539,7 @@ private:
       m_Executor.ParallelFor(m_NumberOfEdges,
                              functors::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
     }
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::FindEmpty{ this->View(), found.Get() });
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::FindEmpty<Atomics>{ this->View(), found.Get() });
     const functors::Findings findings = m_Executor.Read(found.Get());
     if (findings.OfOneValue != 0)
     {

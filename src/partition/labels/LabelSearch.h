@@ -2,11 +2,9 @@
 #ifndef CudaFilters_partition_labels_LabelSearch_h
 #define CudaFilters_partition_labels_LabelSearch_h
 
-#include "runtime/HostDevice.h"
-#include "partition/labels/CellFunctors.h"
 #include "partition/labels/EdgeGraph.h"
 #include "partition/executor/EdgeTable.h"
-#include "partition/Model.h"
+#include "partition/labels/RowFunctors.h"
 #include "partition/executor/DisjointSets.h"
 
 #include <algorithm>
@@ -20,348 +18,8 @@
 // MakeLabelMap() and MakeLabelMapOf() do the same on the host, with bit-identical results.
 namespace itk::cuda::partition
 {
-/** The edges between the cells of a grid: first the edges to the right neighbours, row by row, then those to the
- * neighbours below. */
-struct CellEdges
-{
-  CellGrid Grid;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumberToTheRight() const
-  {
-    return static_cast<size_t>(Grid.GetWidth() - 1) * static_cast<size_t>(Grid.GetHeight());
-  }
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->GetNumberToTheRight() +
-           static_cast<size_t>(Grid.GetWidth()) * static_cast<size_t>(Grid.GetHeight() - 1);
-  }
-};
-
-/** Converts row-major indices to columns and rows. Indices are below 2^32, because 32-bit divisions are faster. */
-struct Rows
-{
-  int32_t Width;
-
-  ITK_CUDA_HOST_DEVICE int32_t
-  GetColumn(size_t i) const
-  {
-    return static_cast<int32_t>(static_cast<uint32_t>(i) % static_cast<uint32_t>(Width));
-  }
-  ITK_CUDA_HOST_DEVICE int32_t
-  GetRow(size_t i) const
-  {
-    return static_cast<int32_t>(static_cast<uint32_t>(i) / static_cast<uint32_t>(Width));
-  }
-};
-
-/** Labels of the pixels of an image, row by row. */
-struct PixelLabels : Rows
-{
-  const uint32_t * Labels;
-
-  /** Returns whether a pixel begins a run of equal labels in its row. */
-  ITK_CUDA_HOST_DEVICE bool
-  BeginsRun(size_t pixel) const
-  {
-    return this->GetColumn(pixel) == 0 || Labels[pixel] != Labels[pixel - 1];
-  }
-  /** Returns whether the left neighbour exists and has another label; DiffersFromAbove() does the same for the upper
-   * one. */
-  ITK_CUDA_HOST_DEVICE bool
-  DiffersFromLeft(size_t pixel) const
-  {
-    return this->GetColumn(pixel) > 0 && Labels[pixel] != Labels[pixel - 1];
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  DiffersFromAbove(size_t pixel) const
-  {
-    return this->GetRow(pixel) > 0 && Labels[pixel] != Labels[pixel - static_cast<size_t>(Width)];
-  }
-};
-
 namespace functors
 {
-/** Computes the sums of the cells, and whether all pixels of each have the same value. */
-template <typename TScene>
-struct SumCells
-{
-  TScene        Scene;
-  CellGrid      Grid;
-  GraphRegion * Regions;
-  uint8_t *     IsOfOne;
-
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t cell) const
-  {
-    const Rows    cells{ Grid.GetWidth() };
-    const int32_t x = cells.GetColumn(cell);
-    const int32_t y = cells.GetRow(cell);
-    const Moments sums = SumCell(Scene, Grid, x, y);
-    Regions[cell].Sums = sums;
-    IsOfOne[cell] = IsOfOneValue(Scene, Grid, x, y, sums) ? 1 : 0;
-  }
-};
-
-/** Creates the edges between the cells with their crack counts. Each work item creates one edge. */
-template <typename TScene>
-struct LinkCells
-{
-  TScene     Scene;
-  CellEdges  Edges;
-  EdgeCode   Code;
-  uint64_t * Keys;
-  uint32_t * Cracks;
-
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t edge) const
-  {
-    const bool    right = edge < Edges.GetNumberToTheRight();
-    const size_t  number = right ? edge : edge - Edges.GetNumberToTheRight();
-    const Rows    rows{ Edges.Grid.GetWidth() - (right ? 1 : 0) };
-    const int32_t x = rows.GetColumn(number);
-    const int32_t y = rows.GetRow(number);
-    Keys[edge] =
-      Code.Encode(static_cast<uint32_t>(Edges.Grid.IndexOf(x, y)),
-                  static_cast<uint32_t>(right ? Edges.Grid.IndexOf(x + 1, y) : Edges.Grid.IndexOf(x, y + 1)));
-    Cracks[edge] = CountCracks(Scene, Edges.Grid, x, y, right);
-  }
-};
-
-/** A loop of a sweep over the cells. It has no work items after a sweep in which no cell changed. */
-struct SweepLoop
-{
-  size_t           Number;
-  const uint32_t * AnyChanged; // in the previous sweep
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return *AnyChanged != 0 ? Number : 0;
-  }
-};
-
-/** The cells of one colour. They do not touch each other. */
-struct ColorCells
-{
-  CellGrid Grid;
-  int32_t  FirstColumn;
-  int32_t  FirstRow;
-
-  ITK_CUDA_HOST_DEVICE int32_t
-  GetColumns() const
-  {
-    return (Grid.GetWidth() - FirstColumn + 1) / 2;
-  }
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return static_cast<size_t>(this->GetColumns()) * static_cast<size_t>((Grid.GetHeight() - FirstRow + 1) / 2);
-  }
-};
-
-/** A list of candidate cells (a non-owning view). It is divided into parts with separate counters, so that concurrent
- * work items rarely contend for the same counter. */
-struct AskedCells
-{
-  static constexpr uint32_t NumberOfParts = 16;
-  static constexpr size_t   PassesOfPart = 32;    // consecutive work items of one part
-  static constexpr size_t   SpaceOfCounters = 64; // so that different memory partitions serve the counters
-  static constexpr size_t   NumberOfCounters = NumberOfParts * SpaceOfCounters;
-
-  size_t     CapacityOfPart;
-  uint32_t * Cells;
-  uint32_t * Counters;
-
-  /** Returns the capacity of each part if each of `passes` work items adds at most one cell. */
-  static ITK_CUDA_HOST_DEVICE size_t
-  GetCapacityOfPart(size_t passes)
-  {
-    constexpr size_t passesOfTurn = NumberOfParts * PassesOfPart;
-    return (passes + passesOfTurn - 1) / passesOfTurn * PassesOfPart;
-  }
-  /** Returns the number of work items that visit all cells; some of them have no cell. */
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    uint32_t most = 0;
-    for (uint32_t part = 0; part < NumberOfParts; ++part)
-    {
-      const uint32_t number = Counters[part * SpaceOfCounters];
-      most = number > most ? number : most;
-    }
-    return (most + PassesOfPart - 1) / PassesOfPart * (NumberOfParts * PassesOfPart);
-  }
-  /** Adds a cell in work item i. */
-  ITK_CUDA_NO_EXEC_CHECK
-  template <typename TAtomics>
-  ITK_CUDA_HOST_DEVICE void
-  Add(size_t i, size_t cell) const
-  {
-    const size_t part = i / PassesOfPart % NumberOfParts;
-    Cells[part * CapacityOfPart + TAtomics::FetchIncrement(Counters[part * SpaceOfCounters])] =
-      static_cast<uint32_t>(cell);
-  }
-  /** Finds the cell that work item i visits. Returns false if it has no cell. */
-  ITK_CUDA_HOST_DEVICE bool
-  Get(size_t i, size_t & cell) const
-  {
-    const size_t part = i / PassesOfPart % NumberOfParts;
-    const size_t place = i / (NumberOfParts * PassesOfPart) * PassesOfPart + i % PassesOfPart;
-    const bool   isThere = place < Counters[part * SpaceOfCounters];
-    cell = isThere ? Cells[part * CapacityOfPart + place] : 0;
-    return isThere;
-  }
-};
-
-/** Begins the changes of the cells of one colour: freezes the tangents and lists the candidate cells. Few cells are at
- * a boundary, and the list avoids warp divergence between work items with and without a boundary cell. */
-template <typename TAtomics>
-struct BeginColor : SweepLoop
-{
-  Model           Law;
-  size_t          NumberOfLabels;
-  const Moments * Regions;
-  LinearForm *    Tangents;
-  ColorCells      Cells;
-  CellLabels      Labels;
-  uint8_t *       IsActive; // cleared in passing, because the next sweep marks cells here
-  AskedCells      Asked;
-
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < NumberOfLabels)
-    {
-      Tangents[i] = Law.Linearize(Regions[i]);
-    }
-    if (i < Cells.GetNumber())
-    {
-      this->Ask(i);
-    }
-  }
-
-private:
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  Ask(size_t i) const
-  {
-    const Rows    cellsOfColor{ Cells.GetColumns() };
-    const int32_t x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
-    const int32_t y = Cells.FirstRow + 2 * cellsOfColor.GetRow(i);
-    const size_t  cell = Cells.Grid.IndexOf(x, y);
-    if (IsActive[cell] != 0)
-    {
-      IsActive[cell] = 0;
-      if (Labels.IsAtBoundary(x, y))
-      {
-        Asked.Add<TAtomics>(i, cell);
-      }
-    }
-  }
-};
-
-/** Moves the cells of one colour to the regions that are best for them. No work item reads a label that another one
- * writes. */
-template <typename TScene, typename TAtomics>
-struct Compete
-{
-  TScene             Scene;
-  CellGrid           Grid;
-  BoundaryCosts      Costs;
-  const LinearForm * Tangents;
-  uint32_t *         Labels;
-  Moments *          Regions;
-  uint8_t *          IsNext;
-  AskedCells         Asked;
-  uint32_t *         HasChanged; // in this sweep
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Asked.GetNumber();
-  }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    size_t cell = 0;
-    if (!Asked.Get(i, cell))
-    {
-      return;
-    }
-    const Rows       rows{ Grid.GetWidth() };
-    const int32_t    x = rows.GetColumn(cell);
-    const int32_t    y = rows.GetRow(cell);
-    const CellLabels cells{ Grid, Labels };
-    const Moments    sums = SumCell(Scene, Grid, x, y);
-    const uint32_t   own = cells.Get(x, y);
-    const uint32_t   to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
-    if (to != own)
-    {
-      Labels[cell] = to;
-      TAtomics::Add(Regions[own], Moments{} - sums);
-      TAtomics::Add(Regions[to], sums);
-      this->ActivateNeighbors(x, y);
-      *HasChanged = 1;
-    }
-  }
-
-private:
-  ITK_CUDA_HOST_DEVICE void
-  ActivateNeighbors(int32_t x, int32_t y) const
-  {
-    for (int32_t y2 = y - 1; y2 <= y + 1; ++y2)
-    {
-      for (int32_t x2 = x - 1; x2 <= x + 1; ++x2)
-      {
-        if (x2 >= 0 && x2 < Grid.GetWidth() && y2 >= 0 && y2 < Grid.GetHeight())
-        {
-          IsNext[Grid.IndexOf(x2, y2)] = 1;
-        }
-      }
-    }
-  }
-};
-
-/** Initializes the sweeps: all cells are active in the first one. */
-struct BeginSweeps
-{
-  size_t     NumberOfCells;
-  size_t     NumberOfCounters;
-  uint8_t *  IsActive;
-  uint8_t *  IsNext;
-  uint32_t * Changed;
-  uint32_t * CellCounters;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfCells > NumberOfCounters ? NumberOfCells : NumberOfCounters;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < NumberOfCells)
-    {
-      IsActive[i] = 1;
-      IsNext[i] = 0;
-    }
-    if (i < NumberOfCounters)
-    {
-      CellCounters[i] = 0;
-    }
-    if (i <= static_cast<size_t>(MaximumNumberOfSweeps))
-    {
-      Changed[i] = i == 0 ? 1 : 0;
-    }
-  }
-};
-
 /** Runs all sweeps over the cells of one size without the host. */
 template <typename TScene, typename TAtomics>
 struct RunSweeps
@@ -432,6 +90,18 @@ private:
                             Cells,
                             CellCounters +
                               static_cast<size_t>(sweep * NumberOfColors + color) * AskedCells::NumberOfCounters };
+    if constexpr (TLoopExecutor::IsCoarseGrained)
+    {
+      const Compete<TScene, TAtomics> compete{
+        Scene, Grid, Costs, Tangents, Labels, Regions, sweep % 2 == 0 ? IsNext : IsActive, asked, Changed + sweep + 1
+      };
+      const CompeteInRow<TScene, TAtomics> competeInRow(
+        compete, cells, sweep % 2 == 0 ? IsActive : IsNext, Changed + sweep);
+      executor.ParallelForUpTo(NumberOfLabels,
+                               FreezeTangents{ { NumberOfLabels, Changed + sweep }, Law, Regions, Tangents });
+      executor.ParallelForUpTo(competeInRow.GetNumber(), competeInRow);
+      return;
+    }
     executor.ParallelForUpTo(number,
                              BeginColor<TAtomics>{ { number, Changed + sweep },
                                                    Law,
@@ -621,17 +291,19 @@ struct DropFirst
 };
 
 /** Finds whether a region has no valid pixels. */
+template <typename TAtomics>
 struct FindRegionWithoutPixels
 {
   const Moments * Sums;
   uint32_t *      Found;
 
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
     if (Sums[region].Count == 0)
     {
-      *Found = 1;
+      TAtomics::StoreRelaxed(*Found, uint32_t{ 1 });
     }
   }
 };
@@ -710,7 +382,7 @@ public:
     this->FindComponents();
     m_Executor.Fill(m_Changed.Get(), 1, 0);
     m_Executor.ParallelFor(m_NumberOfRegions,
-                           functors::FindRegionWithoutPixels{ m_Regions.Get() + 1, m_Changed.Get() });
+                           functors::FindRegionWithoutPixels<Atomics>{ m_Regions.Get() + 1, m_Changed.Get() });
     if (m_Executor.Read(m_Changed.Get()) != 0)
     {
       this->MergeRegions(false);
@@ -791,8 +463,9 @@ private:
   bool
   MergeBlocks()
   {
+    using Edges = std::conditional_t<TExecutor::IsCoarseGrained, CellEdgesByRows, CellEdges>;
     const size_t       cells = m_Grid.GetNumberOfCells();
-    const CellEdges    edges{ m_Grid };
+    const Edges        edges{ m_Grid };
     EdgeList           list{ m_Executor.template Allocate<uint64_t>(edges.GetNumber()),
                    m_Executor.template Allocate<uint32_t>(edges.GetNumber()),
                    edges.GetNumber() };
@@ -803,7 +476,7 @@ private:
       m_Executor.ParallelFor(cells, functors::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
       m_Executor.ParallelFor(
         list.Number,
-        functors::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
+        functors::LinkCells<SceneType, Edges>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
     });
     Graph graph(
       m_Executor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
@@ -834,8 +507,16 @@ private:
       }
       const CellGrid  half{ m_Grid.ImageWidth, m_Grid.ImageHeight, m_Grid.Side / 2 };
       Array<uint32_t> labels = m_Executor.template Allocate<uint32_t>(half.GetNumberOfCells());
-      m_Executor.ParallelFor(half.GetNumberOfCells(),
-                             functors::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
+      if constexpr (TExecutor::IsCoarseGrained)
+      {
+        m_Executor.ParallelFor(static_cast<size_t>(half.GetHeight()),
+                               functors::SplitRowOfCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
+      }
+      else
+      {
+        m_Executor.ParallelFor(half.GetNumberOfCells(),
+                               functors::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
+      }
       m_Labels = std::move(labels);
       m_Grid = half;
     }
@@ -891,8 +572,13 @@ private:
   void
   FindComponents()
   {
-    const size_t    pixels = this->GetNumberOfPixels();
-    const auto      parents = m_Executor.template Allocate<uint32_t>(pixels);
+    const size_t pixels = this->GetNumberOfPixels();
+    const auto   parents = m_Executor.template Allocate<uint32_t>(pixels);
+    if constexpr (TExecutor::IsCoarseGrained)
+    {
+      this->FindComponentsByRows(parents.Get());
+      return;
+    }
     Array<uint32_t> numbers = m_Executor.template Allocate<uint32_t>(pixels);
     m_Executor.InclusiveMaxScan(functors::FirstOfRun{ this->GetPixels() }, pixels, parents.Get());
     m_Executor.ParallelFor(pixels, functors::UniteRuns<Atomics>{ this->GetPixels(), parents.Get() });
@@ -904,6 +590,26 @@ private:
       m_Executor.ParallelFor(
         pixels,
         functors::SumRegions<std::decay_t<decltype(scene)>, Atomics>{ scene, this->GetPixels(), m_Regions.Get() });
+    });
+  }
+
+  /** Does the same by runs, and numbers the components in place. */
+  void
+  FindComponentsByRows(uint32_t * parents)
+  {
+    const auto                 rows = static_cast<size_t>(m_Grid.ImageHeight);
+    const functors::RowsOfRuns runs{ static_cast<uint32_t>(m_Grid.ImageWidth), m_Labels.Get(), parents };
+    const auto                 before = m_Executor.template Allocate<uint32_t>(rows + 1);
+    m_Executor.ParallelFor(rows, functors::BeginRunsOfRow{ runs });
+    m_Executor.ParallelFor(rows, functors::UniteRunsOfRow<Atomics>{ runs });
+    m_NumberOfRegions = m_Executor.ExclusiveScanAndRead(functors::CountRootsOfRow{ runs }, rows, before.Get());
+    m_Executor.ParallelFor(rows, functors::NumberRootsOfRow{ runs, before.Get() });
+    m_Regions = m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1);
+    m_Executor.Fill(m_Regions.Get(), m_NumberOfRegions + 1, 0);
+    m_Executor.VisitScene([&](const auto & scene) {
+      using SceneType = std::decay_t<decltype(scene)>;
+      m_Executor.ParallelFor(
+        rows, functors::NumberRunsOfRow<SceneType, Atomics>(runs, scene, m_Labels.Get(), m_Regions.Get()));
     });
   }
 

@@ -283,10 +283,11 @@ struct JumpAhead : LineList<TAtomics>
     if (!link.IsLast())
     {
       const LineLink next(TAtomics::Load(this->Links[link.GetAhead().Number]));
-      this->Links[i] = LineLink::To(next.GetAhead(), link.GetDistance() + next.GetDistance(), next.IsLast()).GetWord();
+      const uint32_t distance = link.GetDistance() + next.GetDistance();
+      TAtomics::StoreRelaxed(this->Links[i], LineLink::To(next.GetAhead(), distance, next.IsLast()).GetWord());
       if (next.IsLast())
       {
-        this->Counters->HasArrived[Jump] = 1;
+        TAtomics::StoreRelaxed(this->Counters->HasArrived[Jump], uint32_t{ 1 });
       }
     }
   }
@@ -337,7 +338,9 @@ struct ListClosedLines : LineList<TAtomics>
       return;
     }
     const DirectedEdge first = DirectedEdge::From(map, number, node.Edges[0]);
-    if (!this->GetLink(first).IsLast() && this->HasNoSmallerNode(map, first))
+    // Another work item may number the edges of this line concurrently. Then its node is smaller.
+    const LineLink link(TAtomics::LoadRelaxed(this->Links[first.Number]));
+    if (!link.IsLast() && this->HasNoSmallerNode(map, first))
     {
       this->Append(number, first.GetEdge(), this->NumberEdges(map, first));
     }
@@ -365,6 +368,7 @@ private:
     return head == begin;
   }
   /** Stores in each edge the distance back to the beginning of the line. Returns the number of edges. */
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE uint32_t
   NumberEdges(const MapView & map, const DirectedEdge & first) const
   {
@@ -372,7 +376,8 @@ private:
     DirectedEdge present = first;
     do
     {
-      this->Links[present.Reverse().Number] = LineLink::To(first.Reverse(), number++, true).GetWord();
+      const uint64_t back = LineLink::To(first.Reverse(), number++, true).GetWord();
+      TAtomics::StoreRelaxed(this->Links[present.Reverse().Number], back);
       present = GetNext(map, present);
     } while (present.Number != first.Number);
     return number;

@@ -4,6 +4,7 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/map/EdgeGrid.h"
+#include "partition/map/KeptSums.h"
 #include "partition/map/MapData.h"
 #include "partition/refine/RefinementGains.h"
 
@@ -213,19 +214,22 @@ struct Round : MapRound
     TAtomics::Minimum(Keys[cell], key);
     return true;
   }
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
   Owns(size_t cell, uint64_t key) const
   {
-    return Keys[cell] == key;
+    return TAtomics::LoadRelaxed(Keys[cell]) == key;
   }
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
   Free(size_t cell) const
   {
-    Keys[cell] = ~uint64_t{ 0 };
+    TAtomics::StoreRelaxed(Keys[cell], ~uint64_t{ 0 });
     return true;
   }
   /** Frees a cell if this key owns it. Only the owner frees a cell, so that other proposals may check the cell
    * concurrently. */
+  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
   FreeIfHeld(size_t cell, uint64_t key) const
   {
@@ -605,6 +609,19 @@ public:
     }
   }
 
+  /** Returns the sums that executors with IsCoarseGrained keep for moves. */
+  KeptSumsView
+  GetKeptSums() const
+  {
+    return m_KeptSums.View();
+  }
+  /** Makes room for the sums of the present edges. */
+  void
+  ReserveKeptSums()
+  {
+    m_KeptSums.Reserve(m_Executor, m_NumberOfEdges, static_cast<size_t>(m_Width) * static_cast<size_t>(m_Height));
+  }
+
   /** Sorts the edges into the grid's cells if they are not sorted or if many were added since. */
   void
   UpdateGrid()
@@ -674,6 +691,8 @@ private:
   Array<AddedEdge>   m_Added;
   size_t             m_GridCapacity{ 0 };
   bool               m_GridIsSorted{ false };
+
+  KeptSums<TExecutor> m_KeptSums; // only for executors with IsCoarseGrained
 
   GridPointers
   GetGrid() const

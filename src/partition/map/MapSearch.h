@@ -3,10 +3,10 @@
 #define CudaFilters_partition_map_MapSearch_h
 
 #include "partition/map/BuildFunctors.h"
-#include "partition/refine/ChainFunctors.h"
+#include "partition/refine/ChainLoops.h"
 #include "partition/refine/MergeFunctors.h"
 #include "partition/map/MapArrays.h"
-#include "partition/refine/NodeFunctors.h"
+#include "partition/refine/NodeLoops.h"
 #include "partition/map/RasterFunctors.h"
 #include "partition/refine/Schedule.h"
 

@@ -7,33 +7,9 @@
 
 namespace itk::cuda::partition
 {
-namespace
-{
-/** Number of nodes whose chords share a window. */
-constexpr size_t NodesOfWindow = 16;
-
-/** A window saves time if it has at most this many positions per chord. */
-constexpr size_t PlacesOfChord = 4;
-} // namespace
-
-void
-ChordWindow::Cover(const LatticeBox & box, size_t limit)
-{
-  const auto rows = static_cast<size_t>(box.MaximumY - box.MinimumY);
-  m_Box = box;
-  m_Width = static_cast<size_t>(box.MaximumX - box.MinimumX) + 1;
-  m_Prefixes.resize(rows * m_Width <= limit ? rows * m_Width : 0);
-  for (size_t row = 0; row * m_Width < m_Prefixes.size(); ++row)
-  {
-    const int32_t y = box.MinimumY + static_cast<int32_t>(row);
-    m_Pixels.RowPrefixes(y, box.MinimumX, box.MaximumX, m_Prefixes.data() + row * m_Width);
-  }
-}
-
 ChainSearch::ChainSearch(const Refinement & refinement, const ChainList & chains)
   : m_Refinement(refinement)
   , m_Chains(chains)
-  , m_Window(refinement.Pixels)
 {}
 
 bool
@@ -109,33 +85,16 @@ ChainSearch::GetChange(size_t from, size_t to) const
                         : m_Refinement.Pixels.SumEdge(m_Positions[from], m_Positions[to]) - (m_Sums[to] - m_Sums[from]);
 }
 
-/** Moves the window to the chords that end at nodes first to last. */
-void
-ChainSearch::MoveWindow(size_t first, size_t last)
-{
-  const size_t begin = first > ChainWindow ? first - ChainWindow : 0;
-  LatticeBox   box = region::BoxOf(m_Positions[begin], m_Positions[last]);
-  for (size_t i = begin + 1; i < last; ++i)
-  {
-    box = region::BoxOf({ box.MinimumX, box.MinimumY }, { box.MaximumX, box.MaximumY }, m_Positions[i]);
-  }
-  m_Window.Cover(box, PlacesOfChord * (last - first + 1) * (last - begin));
-}
-
 void
 ChainSearch::FindBest(size_t edges)
 {
   const BoundaryTangents tangents = m_Refinement.GetTangents(m_Left, m_Right);
   const double           segmentCost = m_Refinement.Description.SegmentCost;
-  size_t                 endOfWindow = 0;
+  ChordWindow            window(m_Refinement.Pixels, m_Prefixes);
   const auto             costOfChord = [&](size_t i, size_t j) {
-    if (j > endOfWindow) // FindBestPolylines() visits the nodes j in ascending order
-    {
-      endOfWindow = std::min(j + NodesOfWindow - 1, edges);
-      this->MoveWindow(j, endOfWindow);
-    }
+    window.MoveTo(j, m_Positions.data(), edges);
     return CostOfChord(
-      m_Window, tangents, segmentCost, m_Positions[i], m_Positions[j], m_Sums[j] - m_Sums[i], j == i + 1, SerialTile{});
+      window, tangents, segmentCost, m_Positions[i], m_Positions[j], m_Sums[j] - m_Sums[i], j == i + 1, SerialTile{});
   };
   FindBestPolylines(edges, costOfChord, m_Costs.data(), m_Spans.data());
 }

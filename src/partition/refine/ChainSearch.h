@@ -3,8 +3,8 @@
 #define CudaFilters_partition_refine_ChainSearch_h
 
 #include "partition/refine/ChainList.h"
+#include "partition/refine/ChordWindow.h"
 #include "partition/refine/Refinement.h"
-#include "region/Sums.h"
 
 #include <array>
 #include <cstddef>
@@ -13,41 +13,6 @@
 
 namespace itk::cuda::partition
 {
-/** A cache of row prefix sums around some nodes of a chain, whose chords cross the same rows repeatedly. Has the
- * interface of a level for region::SumEdge(). */
-class ChordWindow
-{
-public:
-  static constexpr int32_t Left = 0;
-
-  explicit ChordWindow(const region::Level & pixels)
-    : m_Pixels(pixels)
-  {}
-
-  /** Computes the prefix sums of a box if it has at most `limit` positions. A larger box would take longer than it
-   * saves. */
-  void
-  Cover(const LatticeBox & box, size_t limit);
-
-  /** Returns the contribution of an edge within the box. */
-  Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
-  {
-    return m_Prefixes.empty() ? m_Pixels.SumEdge(p, q) : region::SumEdge(*this, p, q);
-  }
-  const Moments &
-  RowPrefix(int32_t y, int32_t column) const
-  {
-    return m_Prefixes[static_cast<size_t>(y - m_Box.MinimumY) * m_Width + static_cast<size_t>(column - m_Box.MinimumX)];
-  }
-
-private:
-  const region::Level & m_Pixels;
-  LatticeBox            m_Box{ 0, 0, 0, 0 };
-  size_t                m_Width{ 0 };
-  std::vector<Moments>  m_Prefixes; // empty if the box is too large
-};
-
 /** Finds the best polyline from the first node of a chain to its last over a subset of its nodes. */
 class ChainSearch
 {
@@ -70,8 +35,8 @@ private:
   std::array<Moments, Capacity>      m_Sums;      // sums of the edges before each node
   std::array<double, Capacity>       m_Costs;
   std::array<uint8_t, Capacity>      m_Spans;
-  std::array<uint16_t, Capacity>     m_Kept; // nodes of the best polyline
-  ChordWindow                        m_Window;
+  std::array<uint16_t, Capacity>     m_Kept;     // nodes of the best polyline
+  std::vector<Moments>               m_Prefixes; // of the window
   size_t                             m_NumberKept{ 0 };
   uint32_t                           m_Left{ Outside };
   uint32_t                           m_Right{ Outside };
@@ -80,8 +45,6 @@ private:
   Load(const Chain & chain);
   Moments
   GetChange(size_t from, size_t to) const;
-  void
-  MoveWindow(size_t first, size_t last);
   void
   FindBest(size_t edges);
   bool

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_executor_HostExecutor_h
+#define CudaFilters_partition_executor_HostExecutor_h
+
+#include "partition/executor/HostAtomics.h"
+#include "partition/executor/HostMemory.h"
+#include "partition/executor/HostScan.h"
+#include "partition/map/Geometry.h"
+#include "partition/Model.h"
+#include "partition/refine/ChordWindow.h"
+#include "partition/refine/RefinementGains.h"
+#include "partition/Scene.h"
+#include "region/Threads.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+/** A tile of one thread that runs the loops of a tile. */
+struct HostTile : SerialTile
+{
+  void
+  ExclusiveScan(Moments * values, uint32_t number) const
+  {
+    Moments before;
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      const Moments value = values[i];
+      values[i] = before;
+      before += value;
+    }
+  }
+  template <typename TFunction>
+  void
+  ParallelFor(uint32_t number, const TFunction & function) const
+  {
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      function(i);
+    }
+  }
+};
+
+/** The image as host code for polygon edges sees it. */
+struct HostEdges
+{
+  /** The chords of a chain share sums of rows. */
+  static constexpr bool HasChordWindow = true;
+
+  const region::Level & Pixels;
+
+  Moments
+  SumEdge(const LatticePoint & p, const LatticePoint & q) const
+  {
+    return Pixels.SumEdge(p, q);
+  }
+  template <typename TTile>
+  Moments
+  SumEdgeOfTeam(const LatticePoint & p, const LatticePoint & q, const TTile &) const
+  {
+    return this->SumEdge(p, q);
+  }
+  /** Returns a window of the calling thread. A thread uses one window at a time. */
+  ChordWindow
+  GetChordWindow() const
+  {
+    static thread_local std::vector<Moments> prefixes;
+    return { Pixels, prefixes };
+  }
+};
+
+/** \class HostExecutor
+ * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapSearch on threads of the host.
+ *
+ * The results depend neither on the number of threads nor on the order of the work items.
+ *
+ * A loop with few work items runs on the calling thread, because waking another thread takes longer. A functor may
+ * define Grain, the number of its work items that are worth waking a thread. With SerialAtomics, all loops run on the
+ * calling thread.
+ */
+template <typename TAtomics>
+class HostExecutor
+{
+public:
+  using Atomics = TAtomics;
+
+  /** Whether loops give a whole row, node or piece of a polyline to one work item. */
+  static constexpr bool IsCoarseGrained = true;
+
+  /** An array with undefined contents. It may outlive its executor. */
+  template <typename T>
+  class Array
+  {
+  public:
+    Array() = default;
+    Array(size_t number, std::shared_ptr<HostHeap> heap)
+      : m_Bytes(number * sizeof(T))
+      , m_Memory(heap->Take(m_Bytes))
+      , m_Heap(std::move(heap))
+    {
+      static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
+                    "Arrays do not construct their elements");
+    }
+    Array(Array && other) noexcept { this->Swap(other); }
+    Array &
+    operator=(Array && other) noexcept
+    {
+      Array(std::move(other)).Swap(*this);
+      return *this;
+    }
+    ~Array()
+    {
+      if (m_Heap)
+      {
+        m_Heap->Give(std::move(m_Memory), m_Bytes);
+      }
+    }
+    T *
+    Get() const
+    {
+      return static_cast<T *>(m_Memory.Get());
+    }
+
+  private:
+    size_t                    m_Bytes{ 0 };
+    HostMemory                m_Memory;
+    std::shared_ptr<HostHeap> m_Heap;
+
+    void
+    Swap(Array & other) noexcept
+    {
+      std::swap(m_Bytes, other.m_Bytes);
+      std::swap(m_Memory, other.m_Memory);
+      std::swap(m_Heap, other.m_Heap);
+    }
+  };
+
+  /** The scene and the threads must exist as long as the executor. */
+  HostExecutor(const Scene & scene, const region::Threads & threads)
+    : m_Scene(scene)
+    , m_Threads(threads)
+  {}
+
+  template <typename T>
+  Array<T>
+  Allocate(size_t number) const
+  {
+    return Array<T>(number, m_Heap);
+  }
+  template <typename T>
+  Array<T>
+  Upload(const T * data, size_t number) const
+  {
+    Array<T> array = this->Allocate<T>(number);
+    this->Download(data, number, array.Get());
+    return array;
+  }
+  template <typename T>
+  void
+  Download(const T * data, size_t number, T * out) const
+  {
+    this->ForRanges(number, BytesOfPiece / sizeof(T) + 1, [=](size_t begin, size_t end) {
+      memcpy(static_cast<void *>(out + begin), data + begin, (end - begin) * sizeof(T));
+    });
+  }
+  template <typename T>
+  T
+  Read(const T * value) const
+  {
+    return *value;
+  }
+  template <typename T>
+  void
+  Fill(T * data, size_t number, int byte) const
+  {
+    this->ForRanges(number, BytesOfPiece / sizeof(T) + 1, [=](size_t begin, size_t end) {
+      memset(static_cast<void *>(data + begin), byte, (end - begin) * sizeof(T));
+    });
+  }
+
+  template <typename TFunction>
+  void
+  VisitScene(const TFunction & function) const
+  {
+    function(m_Scene);
+  }
+  template <typename TFunction>
+  void
+  VisitPixels(const TFunction & function) const
+  {
+    function(HostEdges{ m_Scene.Pixels });
+  }
+  template <typename TFunction>
+  void
+  VisitPixelsInOneGrid(const TFunction & function) const
+  {
+    this->VisitPixels(function);
+  }
+
+  /** Calls functor(i) for i < number. */
+  template <typename TFunctor>
+  void
+  ParallelFor(size_t number, const TFunctor & functor) const
+  {
+    this->RunWorkItems<TFunctor>(number, ShortGrain, [&functor](size_t i) { functor(i); });
+  }
+  /** Calls functor(i) for i < functor.GetNumber(). */
+  template <typename TFunctor>
+  void
+  ParallelForUpTo(size_t, const TFunctor & functor) const
+  {
+    this->ParallelFor(functor.GetNumber(), functor);
+  }
+  /** Does the same for work items that take long. */
+  template <typename TFunctor>
+  void
+  ParallelForLongUpTo(size_t, const TFunctor & functor) const
+  {
+    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i); });
+  }
+  /** Calls functor(i, tile) for i < functor.GetNumber(). */
+  template <typename TFunctor>
+  void
+  ParallelForTilesUpTo(size_t, const TFunctor & functor) const
+  {
+    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i, HostTile{}); });
+  }
+
+  /** Runs the loops of a program one after the other. */
+  template <typename TProgram>
+  void
+  Run(const TProgram & program) const
+  {
+    program(LoopExecutor{ *this });
+  }
+  template <typename TProgram, typename T>
+  T
+  RunInOneBlock(const TProgram & program, const T * value) const
+  {
+    this->Run(program);
+    return *value;
+  }
+  /** Returns whether a loop has at most `most` work items. A program for one grid ends with the last round; the other
+   * form of the rounds takes less memory. */
+  bool
+  MayRunInOneGrid(size_t number, size_t most) const
+  {
+    return number <= most;
+  }
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t) const
+  {
+    this->Run(program);
+  }
+  template <typename TProgram, typename T>
+  T
+  RunInOneGrid(const TProgram & program, size_t, const T * value) const
+  {
+    this->Run(program);
+    return *value;
+  }
+
+  /** Sets sums[i] to the sum of function(0) to function(i - 1), for 0 <= i <= number. */
+  template <typename TFunction, typename T>
+  void
+  ExclusiveScan(const TFunction & function, size_t number, T * sums) const
+  {
+    sums[number] = ScanInPieces<T>(
+      m_Threads,
+      number,
+      [&function, sums](size_t begin, size_t end) {
+        T sum{ 0 };
+        for (size_t i = begin; i < end; ++i)
+        {
+          const T value = function(i);
+          sums[i] = sum;
+          sum += value;
+        }
+        return sum;
+      },
+      [](T x, T y) { return static_cast<T>(x + y); },
+      [sums](size_t begin, size_t end, T before) {
+        for (size_t i = begin; i < end; ++i)
+        {
+          sums[i] += before;
+        }
+      });
+  }
+  /** Does the same, and returns sums[number]. */
+  template <typename TFunction, typename T>
+  T
+  ExclusiveScanAndRead(const TFunction & function, size_t number, T * sums) const
+  {
+    this->ExclusiveScan(function, number, sums);
+    return sums[number];
+  }
+  /** Sets maxima[i] to the maximum of function(0) to function(i). */
+  template <typename TFunction>
+  void
+  InclusiveMaxScan(const TFunction & function, size_t number, uint32_t * maxima) const
+  {
+    ScanInPieces<uint32_t>(
+      m_Threads,
+      number,
+      [&function, maxima](size_t begin, size_t end) {
+        uint32_t maximum = 0;
+        for (size_t i = begin; i < end; ++i)
+        {
+          maximum = std::max(maximum, function(i));
+          maxima[i] = maximum;
+        }
+        return maximum;
+      },
+      [](uint32_t x, uint32_t y) { return std::max(x, y); },
+      [maxima](size_t begin, size_t end, uint32_t before) {
+        for (size_t i = begin; i < end && maxima[i] < before; ++i)
+        {
+          maxima[i] = before;
+        }
+      });
+  }
+  /** Sorts keys by their lower bits (stable), and returns the index of each sorted key. */
+  void
+  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  {
+    ArgSortByLowerBits(keys, number, bits, sorted, places);
+  }
+
+private:
+  // Numbers of work items that are worth waking a thread.
+  static constexpr size_t ShortGrain = 4096;
+  static constexpr size_t LongGrain = 64;
+  static constexpr size_t BytesOfPiece = size_t{ 1 } << 18;
+
+  /** Execution policy of programs, which ends their rounds as soon as a loop has no work items. */
+  struct LoopExecutor
+  {
+    static constexpr bool IsCoarseGrained = true;
+
+    const HostExecutor & Executor;
+
+    static constexpr bool
+    KnowsWhenDone()
+    {
+      return true;
+    }
+    template <typename TRound>
+    bool
+    IsOver(const TRound & round) const
+    {
+      return round.GetNumber() == 0;
+    }
+    template <typename TFunctor>
+    void
+    ParallelForUpTo(size_t most, const TFunctor & functor) const
+    {
+      Executor.ParallelForUpTo(most, functor);
+    }
+    template <typename TFunctor>
+    void
+    ParallelForLongUpTo(size_t most, const TFunctor & functor) const
+    {
+      Executor.ParallelForLongUpTo(most, functor);
+    }
+    template <typename TFunctor>
+    void
+    ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
+    {
+      Executor.ParallelForTilesUpTo(most, functor);
+    }
+  };
+
+  const Scene &                   m_Scene;
+  const region::Threads &         m_Threads;
+  const std::shared_ptr<HostHeap> m_Heap{ std::make_shared<HostHeap>() };
+
+  /** The grain of a functor that defines it, and a default otherwise. */
+  template <typename TFunctor, typename = void>
+  struct GrainOf
+  {
+    static constexpr size_t
+    Get(size_t byDefault)
+    {
+      return byDefault;
+    }
+  };
+  template <typename TFunctor>
+  struct GrainOf<TFunctor, std::void_t<decltype(TFunctor::Grain)>>
+  {
+    static constexpr size_t
+    Get(size_t)
+    {
+      return TFunctor::Grain;
+    }
+  };
+
+  template <typename TFunction>
+  void
+  ForRanges(size_t number, size_t grain, const TFunction & function) const
+  {
+    if (number == 0)
+    {
+      return;
+    }
+    if constexpr (std::is_same_v<TAtomics, SerialAtomics>)
+    {
+      function(size_t{ 0 }, number);
+    }
+    else
+    {
+      m_Threads.ForRanges(number, grain, function);
+    }
+  }
+
+  template <typename TFunctor, typename TWorkItem>
+  void
+  RunWorkItems(size_t number, size_t grain, const TWorkItem & workItem) const
+  {
+    this->ForRanges(number, GrainOf<TFunctor>::Get(grain), [&workItem](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+      {
+        workItem(i);
+      }
+    });
+  }
+};
+
+using SerialHostExecutor = HostExecutor<SerialAtomics>;
+using ThreadedHostExecutor = HostExecutor<ThreadedAtomics>;
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_ChainLoops_h
+#define CudaFilters_partition_refine_ChainLoops_h
+
+#include "partition/refine/PieceFunctors.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+// The rounds of SimplifyChains() as sequences of parallel loops.
+namespace itk::cuda::partition
+{
+namespace functors
+{
+/** The parallel loops of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the
+ * image type. */
+template <typename TRound, typename TAtomics>
+struct ChainRound
+{
+  using PlainRound = partition::Round<NoPixels, TAtomics>;
+
+  TRound              Round;
+  ChainArrays         Arrays;
+  ListLines<TAtomics> Lines;
+  ChainCounters       Most; // upper limits for the round
+
+  /** Finds the best polylines of a part of the chains. */
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
+  ITK_CUDA_HOST_DEVICE void
+  Search(const TLoopExecutor & executor, const PartOfChains & part, double * costsOfChords) const
+  {
+    const ChainLoop<TRound> loop{ Round, Arrays };
+    if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
+    {
+      executor.ParallelForTilesUpTo(part.GetChains(Most), SearchChains<TRound, TAtomics>(loop, part, nullptr));
+    }
+    else
+    {
+      const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most));
+      executor.ParallelForUpTo(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Threads));
+      executor.ParallelForLongUpTo(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Teams));
+      executor.ParallelForTilesUpTo(part.GetChains(Most),
+                                    SearchChains<PlainRound, TAtomics>(this->GetLoop(), part, costsOfChords));
+    }
+  }
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
+  ITK_CUDA_HOST_DEVICE void
+  Fill(const TLoopExecutor & executor) const
+  {
+    const ChainLoop<PlainRound> loop = this->GetLoop();
+    const LineArrays            lines = Lines;
+    executor.ParallelForUpTo(Lines.NumberOfEdges,
+                             FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
+    executor.ParallelForTilesUpTo(Most.GetChains(), SumChains<PlainRound>(loop));
+  }
+  /** Tests the polylines, and applies the winners. */
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
+  ITK_CUDA_HOST_DEVICE void
+  Decide(const TLoopExecutor & executor) const
+  {
+    const size_t                places = Most.GetPlaces();
+    const size_t                chains = Most.GetChains();
+    const ChainLoop<PlainRound> loop = this->GetLoop();
+    executor.ParallelForTilesUpTo(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
+    executor.ParallelForUpTo(chains, ProposeChains<PlainRound>(loop));
+    if constexpr (TLoopExecutor::IsCoarseGrained)
+    {
+      executor.ParallelForUpTo(chains, ForgetIdleChains<PlainRound>(loop));
+      executor.ParallelForLongUpTo(places, ReserveForPieces<PlainRound>(loop));
+      executor.ParallelForLongUpTo(places, CheckPieces<PlainRound, TAtomics>(loop));
+      executor.ParallelForLongUpTo(places, FreeCellsOfPieces<PlainRound>(loop));
+    }
+    else
+    {
+      executor.ParallelForLongUpTo(places, ClaimForChains<PlainRound>(loop));
+      executor.ParallelForLongUpTo(places, CheckChains<PlainRound>(loop));
+      executor.ParallelForLongUpTo(places, FreeCellsOfChains<PlainRound>(loop));
+    }
+    executor.ParallelForUpTo(chains, AdmitChains<PlainRound, TAtomics>(loop));
+    executor.ParallelForLongUpTo(places, ReplaceByChords<PlainRound>(loop));
+    executor.ParallelForUpTo(places, AttachChords<PlainRound>(loop));
+  }
+
+private:
+  ITK_CUDA_NO_EXEC_CHECK
+  ITK_CUDA_HOST_DEVICE PlainRound
+  GetPlainRound() const
+  {
+    return { Round, {} };
+  }
+  ITK_CUDA_NO_EXEC_CHECK
+  ITK_CUDA_HOST_DEVICE ChainLoop<PlainRound>
+                       GetLoop() const
+  {
+    return { this->GetPlainRound(), Arrays };
+  }
+};
+
+/** Clears the counters of the rounds of a cooperative launch, and the chains of the edges. */
+struct BeginChainRounds
+{
+  MapCounters *   MapCounts;
+  ChainCounters * Counters; // of each round
+  uint32_t *      ChainOfEdge;
+  uint32_t        NumberOfEdges;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEdges > RoundsOfGrid ? NumberOfEdges : RoundsOfGrid;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < RoundsOfGrid)
+    {
+      ClearRound{ MapCounts }(i);
+      Counters[i] = {};
+    }
+    if (i < NumberOfEdges)
+    {
+      ChainOfEdge[i] = None;
+    }
+  }
+};
+
+/** Runs rounds as a sequence of parallel loops without the host. All chains are in one part. */
+template <typename TRound, typename TAtomics>
+struct RunChainRounds
+{
+  static constexpr bool NeedsManyRegisters = true;
+
+  ChainRound<TRound, TAtomics> First;
+  ChainCounters *              Counters; // of each round
+  double *                     CostsOfChords;
+  uint32_t                     NumberOfEdges;
+  uint32_t                     NumberOfRounds;
+
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoopExecutor & executor) const
+  {
+    const BeginChainRounds begin{ First.Round.Counters, Counters, First.Arrays.ChainOfEdge, NumberOfEdges };
+    executor.ParallelForUpTo(begin.GetNumber(), begin);
+    bool isOver = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    {
+      ChainRound<TRound, TAtomics> round = First;
+      round.Round.Counts = First.Round.Counters->Rounds + i;
+      round.Arrays.Counters = Counters + i;
+      round.Lines.Counters = Counters + i;
+      round.Lines(executor);
+      round.Fill(executor);
+      round.Search(executor, PartOfChains{}, CostsOfChords);
+      round.Decide(executor);
+      isOver = executor.IsOver(WinnersOfRound{ round.Round.Counts });
+    }
+  }
+};
+} // namespace functors
+
+/** Maximum number of edges of a map whose rounds run in one cooperative launch. */
+constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
+/** Maximum number of edges for listing the lines in one cooperative launch. It is larger, because most of these
+ * loops are pointer jumps of a few microseconds. */
+constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
+
+/** \class ChainLoops
+ * \brief The rounds of SimplifyChains() on an executor.
+ */
+template <typename TExecutor>
+class ChainLoops
+{
+public:
+  using GoOnFunction = std::function<bool()>;
+
+  /** \param largestPart maximum number of chain vertices whose chord costs are in memory at a time; a longer chain is a
+   * part of its own */
+  ChainLoops(ExecutorMap<TExecutor> & map, size_t largestPart)
+    : m_Map(map)
+    , m_Executor(map.GetExecutor())
+    , m_LargestPart(largestPart)
+    , m_Counters(m_Executor.template Allocate<ChainCounters>(RoundsOfGrid))
+  {}
+
+  bool
+  Run(const GoOnFunction & goOn)
+  {
+    m_Flags = m_Executor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
+    m_Executor.Fill(m_Flags.Get(), m_Map.GetNumberOfEdges(), 0);
+    int  left = MaximumNumberOfChainRounds;
+    bool isOver = false;
+    while (left > 0 && !isOver)
+    {
+      m_Map.CompactIfSparse(&m_Flags);
+      m_Map.UpdateGrid();
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      const uint32_t      number = this->RunRounds(static_cast<uint32_t>(left));
+      const MapCounters & counters = m_Map.GetLastCounters();
+      const uint32_t      rounds = counters.CountRounds(number);
+      left -= static_cast<int>(rounds);
+      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
+    }
+    return true;
+  }
+
+private:
+  template <typename T>
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
+  template <typename TPixels>
+  using ChainRound = functors::ChainRound<Round<TPixels, Atomics>, Atomics>;
+
+  ExecutorMap<TExecutor> & m_Map;
+  const TExecutor &        m_Executor;
+  const size_t             m_LargestPart;
+  Array<ChainCounters>     m_Counters; // of the rounds of a batch
+  ChainCounters            m_Most{};   // upper limits for all rounds but the first
+  bool                     m_HasMost{ false };
+  Array<uint8_t>           m_Flags; // of edges
+  Array<MapLine>           m_Lines;
+  Array<uint64_t>          m_Links;
+  Array<uint32_t>          m_LineOf;
+  Array<ChainState>        m_Chains;
+  Array<uint32_t>          m_ChainOf;
+  Array<uint32_t>          m_Nodes;
+  Array<uint32_t>          m_Edges;
+  Array<LatticePoint>      m_Positions;
+  Array<Moments>           m_Sums;
+  Array<Moments>           m_Chords;
+  Array<uint8_t>           m_IsKept;
+  Array<uint32_t>          m_Kept;
+  Array<ListedPiece>       m_Pieces;
+  Array<uint8_t>           m_Spans;
+  Array<uint32_t>          m_ChainOfEdge;
+
+  /** Runs at most `most` rounds. Returns how many. */
+  uint32_t
+  RunRounds(uint32_t most)
+  {
+    const size_t edges = m_Map.GetNumberOfEdges();
+    m_ChainOfEdge = m_Executor.template Allocate<uint32_t>(edges);
+    m_Links = m_Executor.template Allocate<uint64_t>(2 * edges);
+    m_LineOf = m_Executor.template Allocate<uint32_t>(edges);
+    if (m_Executor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
+    {
+      const uint32_t number = std::min(most, RoundsOfGrid);
+      this->RunRoundsInOneGrid(number);
+      return number;
+    }
+    m_Map.ClearRounds();
+    m_Executor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
+    m_Executor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
+    // The first round removes most nodes, and its counts are upper limits for the later rounds.
+    const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      m_Executor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
+    }
+    m_Map.ReadCounters();
+    return number;
+  }
+
+  /** Runs rounds in one cooperative launch. The number of edges is an upper limit for the lines and the chains. */
+  void
+  RunRoundsInOneGrid(uint32_t number)
+  {
+    const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
+    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
+    m_HasMost = true;
+    m_Lines = m_Executor.template Allocate<MapLine>(edges);
+    this->AllocateChains();
+    m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
+      using PixelsType = std::decay_t<decltype(pixels)>;
+      using RoundType = Round<PixelsType, Atomics>;
+      const auto costs = m_Executor.template Allocate<double>(
+        functors::HasChordWindow<PixelsType> ? 0 : m_Most.GetPlaces() * ChainWindow);
+      m_Map.RunInOneGrid(
+        functors::RunChainRounds<RoundType, Atomics>{
+          this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
+        edges * ChainWindow);
+    });
+  }
+
+  /** Returns whether the number of chains and vertices is unknown, or too large for one part. */
+  bool
+  IsFirstRound() const
+  {
+    return !m_HasMost || m_Most.GetPlaces() > m_LargestPart;
+  }
+
+  template <typename TPixels>
+  void
+  QueueRound(uint32_t number, const TPixels & pixels)
+  {
+    if (!m_HasMost)
+    {
+      m_Lines = m_Executor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
+    }
+    this->List(this->GetRound(number, pixels).Lines);
+    if (this->IsFirstRound())
+    {
+      m_Most = m_Executor.Read(m_Counters.Get() + number);
+      m_HasMost = true;
+      this->AllocateChains();
+    }
+    const ChainRound<TPixels> round = this->GetRound(number, pixels);
+    round.Fill(m_Executor);
+    if constexpr (functors::HasChordWindow<TPixels>)
+    {
+      round.Search(m_Executor, functors::PartOfChains{}, nullptr);
+    }
+    else
+    {
+      for (const functors::PartOfChains & part : this->DivideChains())
+      {
+        const auto costs = m_Executor.template Allocate<double>(part.GetPlaces(m_Most) * ChainWindow);
+        round.Search(m_Executor, part, costs.Get());
+      }
+    }
+    round.Decide(m_Executor);
+  }
+
+  void
+  List(const functors::ListLines<Atomics> & lines) const
+  {
+    const size_t edges = m_Map.GetNumberOfEdges();
+    m_Executor.MayRunInOneGrid(edges, MostEdgesOfLineGrid) ? m_Executor.RunInOneGrid(lines, 2 * edges)
+                                                           : m_Executor.Run(lines);
+  }
+
+  template <typename TPixels>
+  ChainRound<TPixels>
+  GetRound(uint32_t number, const TPixels & pixels) const
+  {
+    const MapRound        view = m_Map.GetRound(number);
+    ChainCounters * const counters = m_Counters.Get() + number;
+    const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
+    return { { view, pixels },
+             this->GetArrays(counters),
+             { { lines,
+                 view,
+                 m_Map.GetNumberOfRegions(),
+                 m_Map.GetNumberOfNodes(),
+                 m_Map.GetNumberOfEdges(),
+                 m_Flags.Get(),
+                 counters } },
+             m_Most };
+  }
+
+  void
+  AllocateChains()
+  {
+    const size_t places = m_Most.GetPlaces();
+    m_Chains = m_Executor.template Allocate<ChainState>(m_Most.GetChains());
+    m_ChainOf = m_Executor.template Allocate<uint32_t>(places);
+    m_Nodes = m_Executor.template Allocate<uint32_t>(places);
+    m_Edges = m_Executor.template Allocate<uint32_t>(places);
+    m_Positions = m_Executor.template Allocate<LatticePoint>(places);
+    m_Sums = m_Executor.template Allocate<Moments>(places);
+    m_Chords = m_Executor.template Allocate<Moments>(places);
+    m_IsKept = m_Executor.template Allocate<uint8_t>(places);
+    m_Kept = m_Executor.template Allocate<uint32_t>(places);
+    m_Pieces = m_Executor.template Allocate<ListedPiece>(places);
+    m_Spans = m_Executor.template Allocate<uint8_t>(places);
+  }
+
+  ChainArrays
+  GetArrays(ChainCounters * counters) const
+  {
+    return { counters,          m_Chains.Get(), m_ChainOf.Get(),     m_Nodes.Get(),  m_Edges.Get(),
+             m_Positions.Get(), m_Sums.Get(),   m_Chords.Get(),      m_IsKept.Get(), m_Kept.Get(),
+             m_Pieces.Get(),    m_Spans.Get(),  m_ChainOfEdge.Get(), m_Flags.Get() };
+  }
+
+  std::vector<functors::PartOfChains>
+  DivideChains() const
+  {
+    std::vector<functors::PartOfChains> parts(1);
+    if (m_Most.GetPlaces() > m_LargestPart)
+    {
+      std::vector<ChainState> chains(m_Most.GetChains());
+      m_Executor.Download(m_Chains.Get(), chains.size(), chains.data());
+      for (uint32_t i = 0; i < chains.size(); ++i)
+      {
+        functors::PartOfChains & last = parts.back();
+        if (chains[i].First + chains[i].NumberOfEdges + 1 - last.FirstPlace > m_LargestPart && i > last.FirstChain)
+        {
+          last.EndChain = i;
+          last.EndPlace = chains[i].First;
+          parts.push_back({ i, chains[i].First, None, None });
+        }
+      }
+    }
+    return parts;
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

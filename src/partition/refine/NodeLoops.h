@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_NodeLoops_h
+#define CudaFilters_partition_refine_NodeLoops_h
+
+#include "partition/refine/NodeMoves.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+
+// The rounds of moves and removals as sequences of parallel loops.
+namespace itk::cuda::partition
+{
+namespace functors
+{
+/** Clears the counters of the rounds of a cooperative launch. */
+struct BeginNodeRounds
+{
+  MapCounters * Counters;
+  uint8_t *     IsActive; // set for all nodes; may be null
+  size_t        NumberOfNodes;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfNodes > RoundsOfGrid ? NumberOfNodes : RoundsOfGrid;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < RoundsOfGrid)
+    {
+      ClearRound{ Counters }(i);
+    }
+    if (i < NumberOfNodes && IsActive != nullptr)
+    {
+      IsActive[i] = 1;
+    }
+  }
+};
+
+/** Runs rounds as a sequence of parallel loops without the host. \tparam TMoves NodeMoves, or MoveArrays, whose
+ * candidates are all in memory at the same time */
+template <typename TRound, typename TProposal, typename TAtomics, typename TMoves>
+struct RunNodeRounds
+{
+  static constexpr bool NeedsManyRegisters = true;
+
+  TRound                Round;
+  NodeArrays<TProposal> Arrays;
+  TMoves                Moves; // for moves only
+  size_t                NumberOfRegions;
+  size_t                NumberOfNodes;
+  bool                  IsFirst; // first launch of the phase
+  uint32_t              NumberOfRounds;
+
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoopExecutor & executor) const
+  {
+    const BeginNodeRounds begin{ Round.Counters, IsFirst ? Arrays.IsActive : nullptr, NumberOfNodes };
+    executor.ParallelForUpTo(begin.GetNumber(), begin);
+    bool isOver = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    {
+      TRound round = Round;
+      round.Counts = Round.Counters->Rounds + i;
+      const NodeLoop<TRound, TProposal> loop(round, Arrays);
+      const BeginNodeRound<TAtomics>    begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
+      executor.ParallelForUpTo(begin.GetNumber(), begin);
+      this->Propose(executor, loop);
+      const CheckProposals<TRound, TProposal> check(loop);
+      isOver = executor.IsOver(check);
+      if (!isOver)
+      {
+        executor.ParallelForLongUpTo(NumberOfNodes, check);
+        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<TRound, TProposal, TAtomics>(loop));
+        isOver = executor.IsOver(WinnersOfRound{ round.Counts });
+      }
+    }
+  }
+
+private:
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
+  ITK_CUDA_HOST_DEVICE void
+  Propose(const TLoopExecutor & executor, const NodeLoop<TRound, Move> & loop) const
+  {
+    if constexpr (TLoopExecutor::IsCoarseGrained)
+    {
+      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMovesByNode<TRound, TAtomics>(loop, Moves));
+    }
+    else
+    {
+      executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
+      executor.ParallelForUpTo(NumberOfNodes * NumberOfCandidates,
+                               WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
+      executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode,
+                                   TestCandidates<TRound>{ loop.Round, Moves });
+      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMoves<TRound, TAtomics>(loop, Moves));
+    }
+  }
+  ITK_CUDA_NO_EXEC_CHECK
+  template <typename TLoopExecutor>
+  ITK_CUDA_HOST_DEVICE void
+  Propose(const TLoopExecutor & executor, const NodeLoop<TRound, Removal> & loop) const
+  {
+    executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>(loop));
+  }
+};
+} // namespace functors
+
+/** The maximum number of nodes whose candidates are in memory at a time. */
+constexpr size_t LargestPartOfMoves = size_t{ 1 } << 16;
+
+/** \class NodeLoops
+ * \brief The rounds of moves (TProposal = Move) or removals (TProposal = Removal) on an executor.
+ */
+template <typename TExecutor, typename TProposal>
+class NodeLoops
+{
+public:
+  using GoOnFunction = std::function<bool()>;
+
+  explicit NodeLoops(ExecutorMap<TExecutor> & map)
+    : m_Map(map)
+    , m_Executor(map.GetExecutor())
+  {}
+
+  /** Runs the rounds as NodeRounds::Run() does. */
+  bool
+  Run(size_t maximumNumberOfRounds, const GoOnFunction & goOn)
+  {
+    m_Map.CompactIfSparse();
+    this->Allocate();
+    size_t left = maximumNumberOfRounds;
+    size_t work = m_Map.GetNumberOfNodes();
+    bool   isFirst = true;
+    bool   isOver = false;
+    while (left > 0 && !isOver)
+    {
+      const bool isSmall =
+        m_Map.GetNumberOfNodes() <= LargestPartOfMoves && m_Executor.MayRunInOneGrid(work, MostWorkOfGrid);
+      if (isFirst && !isSmall)
+      {
+        m_Executor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
+      }
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      m_Map.UpdateGrid();
+      const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
+      isSmall ? this->RunRoundsInOneGrid(number, isFirst, work) : this->RunRounds(number);
+      isFirst = false;
+      const MapCounters & counters = m_Map.GetLastCounters();
+      const uint32_t      rounds = counters.CountRounds(number);
+      work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
+      left -= rounds;
+      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
+    }
+    return true;
+  }
+
+private:
+  template <typename T>
+  using Array = typename TExecutor::template Array<T>;
+  using Atomics = typename TExecutor::Atomics;
+  using PlainRound = Round<NoPixels, Atomics>;
+  static constexpr bool IsMove = std::is_same_v<TProposal, Move>;
+  /** Maximum number of active nodes for a cooperative launch. With more candidates, a launch per loop is faster,
+   * because more threads overlap their memory latency. On an H200, a picture of 16 megapixels takes 65 ms with a limit
+   * of 1024 nodes, 62 with 2048, 58 with 4096 and 57 with 16384. */
+  static constexpr size_t MostWorkOfGrid = IsMove ? 4096 : LargestPartOfMoves;
+
+  ExecutorMap<TExecutor> & m_Map;
+  const TExecutor &        m_Executor;
+  Array<uint8_t>           m_IsActive;
+  Array<uint32_t>          m_Work;
+  Array<TProposal>         m_RankedProposals;
+  Array<uint8_t>           m_Wins;
+  Array<Moments>           m_Sums;
+  Array<double>            m_Gains;
+  Array<uint32_t>          m_Gaining;
+
+  void
+  Allocate()
+  {
+    const size_t nodes = m_Map.GetNumberOfNodes();
+    m_IsActive = m_Executor.template Allocate<uint8_t>(nodes);
+    m_Work = m_Executor.template Allocate<uint32_t>(nodes);
+    m_RankedProposals = m_Executor.template Allocate<TProposal>(nodes);
+    m_Wins = m_Executor.template Allocate<uint8_t>(nodes);
+    if constexpr (IsMove && TExecutor::IsCoarseGrained)
+    {
+      m_Map.ReserveKeptSums();
+    }
+    else if constexpr (IsMove)
+    {
+      const size_t part = std::min(nodes, LargestPartOfMoves);
+      m_Sums = m_Executor.template Allocate<Moments>(part * functors::MoveArrays::EdgesOfNode);
+      m_Gains = m_Executor.template Allocate<double>(part * NumberOfCandidates);
+      m_Gaining = m_Executor.template Allocate<uint32_t>(part * NumberOfCandidates);
+    }
+  }
+
+  /** Returns the arrays with which all nodes propose moves. */
+  auto
+  GetMoves() const
+  {
+    if constexpr (TExecutor::IsCoarseGrained)
+    {
+      return functors::NodeMoves{ m_Work.Get(), m_Map.GetKeptSums() };
+    }
+    else
+    {
+      return functors::MoveArrays{
+        { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get()
+      };
+    }
+  }
+
+  void
+  RunRounds(uint32_t number) const
+  {
+    m_Map.ClearRounds();
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      this->QueueRound(i);
+    }
+    m_Map.ReadCounters();
+  }
+
+  /** \param isFirst whether these are the first rounds of the phase \param work maximum number of nodes of the first
+   * round */
+  void
+  RunRoundsInOneGrid(uint32_t number, bool isFirst, size_t work) const
+  {
+    // One thread per work item, or per thread of the tiles that propose removals.
+    const size_t passes =
+      std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
+    m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
+      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      m_Map.RunInOneGrid(
+        functors::RunNodeRounds<RoundType, TProposal, Atomics, decltype(this->GetMoves())>{
+          RoundType(m_Map.GetRound(0), pixels),
+          { m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() },
+          this->GetMoves(),
+          m_Map.GetNumberOfRegions(),
+          m_Map.GetNumberOfNodes(),
+          isFirst,
+          number },
+        passes);
+    });
+  }
+
+  void
+  QueueRound(uint32_t number) const
+  {
+    const MapRound                        view = m_Map.GetRound(number);
+    const size_t                          nodes = m_Map.GetNumberOfNodes();
+    const size_t                          regions = m_Map.GetNumberOfRegions();
+    const functors::NodeArrays<TProposal> arrays{
+      m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get()
+    };
+    const functors::NodeLoop<PlainRound, TProposal> loop(PlainRound(view, {}), arrays);
+    m_Executor.ParallelFor(std::max(nodes, regions),
+                           functors::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
+    m_Executor.VisitPixels([&](const auto & pixels) {
+      this->QueueProposals(Round<std::decay_t<decltype(pixels)>, Atomics>(view, pixels), loop);
+    });
+    m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>(loop));
+    m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>(loop));
+  }
+
+  template <typename TRound>
+  void
+  QueueProposals(const TRound & round, const functors::NodeLoop<PlainRound, TProposal> & loop) const
+  {
+    const size_t nodes = m_Map.GetNumberOfNodes();
+    if constexpr (IsMove && TExecutor::IsCoarseGrained)
+    {
+      const functors::NodeLoop<TRound, Move> loopOfPixels(round, loop.Arrays);
+      m_Executor.ParallelForLongUpTo(nodes,
+                                     functors::ProposeMovesByNode<TRound, Atomics>(loopOfPixels, this->GetMoves()));
+    }
+    else if constexpr (IsMove)
+    {
+      for (size_t first = 0; first < nodes; first += LargestPartOfMoves)
+      {
+        const size_t               part = std::min(nodes - first, LargestPartOfMoves);
+        const functors::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() };
+        m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
+                                   functors::SumCandidates<TRound>{ round, moves });
+        if (first > 0)
+        {
+          m_Executor.Fill(&loop.Round.Counts->Candidates, 1, 0); // count of the previous part
+        }
+        m_Executor.ParallelForUpTo(part * NumberOfCandidates,
+                                   functors::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
+        m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
+                                   functors::TestCandidates<PlainRound>{ loop.Round, moves });
+        m_Executor.ParallelForUpTo(part, functors::ProposeMoves<PlainRound, Atomics>(loop, moves));
+      }
+    }
+    else
+    {
+      m_Executor.ParallelForUpTo(
+        nodes, functors::ProposeRemovals<TRound, Atomics>(functors::NodeLoop<TRound, Removal>(round, loop.Arrays)));
+    }
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif
