@@ -2,15 +2,15 @@
 
 // Benchmarks the region snake on the images and with the parameters of snake_paper_table.
 //
-// As users call it, from an image in ordinary memory to the label image, with removal of nodes: rows host_to_host/snake
-// on the GPU and host/snake on all cores reuse one filter and its label image; rows host_to_host/snake_of_new_filter
-// have a new filter and label image for each image.
+// The rows host_to_host/snake (on the GPU) and host/snake (on all cores) time Update() from an image in ordinary memory
+// to the label image, with removal of nodes. They reuse one filter and its label image, whereas the rows
+// host_to_host/snake_of_new_filter make both anew for each image.
 //
-// On an image on the device with its sums: rows resident/snake, only moves and removal of nodes;
-// resident/snake/hundred_starts (region_snake_resident_benchmark.cxx), a hundred complete runs on one image.
+// The rows resident/snake time moves and removal of nodes alone, on an image whose sums are on the device. The row
+// resident/snake/hundred_starts (region_snake_resident_benchmark.cxx) times a hundred complete runs on one image.
 //
-// As users call it on a device image, until the label image on the device is written: rows resident/snake/device_image,
-// with margin_rectangle and automatic as the start.
+// The rows resident/snake/device_image time Update() on a device image until the label image is written on the device,
+// with the starts margin_rectangle and automatic.
 
 #include "benchmark_device.h"
 #include "itkCudaRegionSnakeImageFilter.h"

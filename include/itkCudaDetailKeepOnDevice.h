@@ -342,7 +342,7 @@ private:
       m_Source = this->AllocateLike(pixels);
       finishUpload = CudaQueueUpload(pixels, m_Source, progress);
     }
-    // Some plans compute the pixels of the whole input region, of which the output holds only a part.
+    // Some plans compute the whole input region, although the output holds only a part of it.
     const CudaDeviceImageView whole =
       this->AllocateLike(MakeCudaImageShape<OutputImageType>(m_InputRegion, output->GetNumberOfComponentsPerPixel()));
     CudaQueueOnDevice(plan, m_Source, whole);

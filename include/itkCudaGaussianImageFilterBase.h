@@ -27,8 +27,8 @@ class CudaGaussianOverrideAccess;
  * A subclass provides the plan (MakePlan()), and this class runs it. On the device, the plan itself runs. On the host,
  * TSuperclass runs if it can. The plan runs on ITK's threads instead if TSuperclass does not have the approximation or
  * the boundary mode, or if its code loses all significant digits at this sigma (above 1,000 pixels along an axis, or
- * below 0.212 pixels for a derivative). A filter that the object factory created in place of ITK's class runs
- * TSuperclass at every sigma.
+ * below 0.212 pixels for a derivative). If the object factory created the filter in place of ITK's class, TSuperclass
+ * runs at every sigma, so that the program gets ITK's results.
  *
  * With BoundaryMode Nearest, lines continue beyond their ends with their edge values, as in ITK. The other modes are
  * the modes of scipy.ndimage (CudaFiltersEnums::BoundaryMode), and BoundaryValue is the value of the mode Constant.

@@ -94,7 +94,8 @@ protected:
   CudaMultiScaleHessianBasedMeasureImageFilter() = default;
   ~CudaMultiScaleHessianBasedMeasureImageFilter() override = default;
 
-  /** Throws if a scale is not finite or not above 0, unless the object factory created the filter in place of ITK's. */
+  /** Throws if a scale is not finite or not above 0. A filter that the object factory created in place of ITK's class
+   * accepts what ITK's class accepts. */
   void
   VerifyPreconditions() ITKv5_CONST override;
   void

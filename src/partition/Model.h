@@ -80,9 +80,9 @@ struct Model
     return 0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(count));
   }
 
-  /** Returns the tangent of Describe(): the first-order change when pixels join the region, without the terms that are
-   * the same for all regions (a constant per pixel and, for the Poisson law, one times the sum), which cancel when a
-   * pixel moves from one region to another. Describe() is concave, so that the tangent is nowhere below it. Hence a
+  /** Returns the tangent of Describe(): the first-order change when pixels join the region, without the terms that
+   * cancel when a pixel moves from one region to another, because all regions have them: a constant for each pixel and,
+   * for the Poisson law, the sum of the pixels. Describe() is concave, so that the tangent is nowhere below it. Hence a
    * set of changes that lowers the sum of tangents lowers the description, even if the changes share regions. A region
    * without pixels gets the tangent of one pixel of value 0. */
   ITK_CUDA_HOST_DEVICE LinearForm

@@ -70,7 +70,7 @@ FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & sche
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Returns the bytes of the states that a Partition stores for a pass. */
+/** Returns the bytes of the states that a TileScan stores for a pass. */
 size_t
 GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 

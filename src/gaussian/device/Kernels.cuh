@@ -53,7 +53,7 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
       T y[SegmentLength<T>];
       FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[r].Response, starts, y);
       tile.Store(y, arguments.Results[r]);
-      // As in FilterSegment(), this keeps the compiler from holding pixels in registers for the next result.
+      // The barrier keeps the compiler from holding pixels in registers for the next result, as in FilterSegment().
       __syncwarp();
     }
   }

@@ -223,7 +223,7 @@ MakeLineSchedule(const LineProblem & problem)
   }
   if (problem.WholeLength != 0 && GetLookAhead(problem) == 0)
   {
-    // Only the scan of a Partition takes states from the rest of the line.
+    // Only the scan of a TileScan takes states from the rest of the line.
     return *MakeLineSchedule(problem, LineMethod::TileScan);
   }
   if (const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine))

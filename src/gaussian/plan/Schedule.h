@@ -107,7 +107,7 @@ HasLineEndStates(const LineSchedule & schedule, const LineProblem & problem);
 CudaFilters_EXPORT size_t
 GetWindow(const LineProblem & problem);
 
-/** The positions along a line at which a Partition stores states. */
+/** The positions along a line at which a TileScan stores states. */
 struct KeptStates
 {
   size_t Number; // of stored states

@@ -64,7 +64,7 @@ constexpr unsigned int MaximumLookAhead = 3;
 /** Segments (warps) of a tile of strided lines that includes the pixels around its output. */
 constexpr unsigned int OverlappingTileSegments = 32;
 
-/** Segments of a tile of a Partition. A multiprocessor of 227 KB holds two such blocks, so that one loads while the
+/** Segments of a tile of a TileScan. A multiprocessor of 227 KB holds two such blocks, so that one loads while the
  * other computes. */
 constexpr unsigned int PartitionTileSegments = 16;
 

@@ -13,8 +13,8 @@ namespace itk::cuda::gaussian
 enum class AcrossPlace
 {
   Buffer,
-  Output, // where it belongs, because no other pass changes it
-  Source  // in place of the planes that the pass reads
+  Output, // written to the output at once, because no other pass changes it
+  Source  // overwrites the planes that the pass reads
 };
 
 struct AcrossResult

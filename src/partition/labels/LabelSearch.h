@@ -44,7 +44,7 @@ struct RunSweeps
 
   /** Counters of all lists of cells. */
   static constexpr size_t NumberOfCounters =
-    size_t{ MaximumNumberOfSweeps } * NumberOfColors * AskedCells::NumberOfCounters;
+    size_t{ MaximumNumberOfSweeps } * NumberOfColors * CandidateCells::NumberOfCounters;
 
   size_t
   GetNumberOfLoops() const
@@ -55,7 +55,7 @@ struct RunSweeps
   static size_t
   GetNumberOfPlaces(const CellGrid & grid)
   {
-    return AskedCells::NumberOfParts * AskedCells::GetCapacityOfPart(ColorCells{ grid, 0, 0 }.GetNumber());
+    return CandidateCells::NumberOfParts * CandidateCells::GetCapacityOfPart(ColorCells{ grid, 0, 0 }.GetNumber());
   }
 
   ITK_CUDA_NO_EXEC_CHECK
@@ -84,12 +84,12 @@ private:
   ITK_CUDA_HOST_DEVICE void
   RunColor(const TLoopExecutor & executor, int sweep, int32_t color) const
   {
-    const ColorCells cells{ Grid, color % 2, color / 2 };
-    const size_t     number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
-    const AskedCells asked{ AskedCells::GetCapacityOfPart(cells.GetNumber()),
-                            Cells,
-                            CellCounters +
-                              static_cast<size_t>(sweep * NumberOfColors + color) * AskedCells::NumberOfCounters };
+    const ColorCells     cells{ Grid, color % 2, color / 2 };
+    const size_t         number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
+    const CandidateCells asked{ CandidateCells::GetCapacityOfPart(cells.GetNumber()),
+                                Cells,
+                                CellCounters + static_cast<size_t>(sweep * NumberOfColors + color) *
+                                                 CandidateCells::NumberOfCounters };
     if constexpr (TLoopExecutor::IsCoarseGrained)
     {
       const Compete<TScene, TAtomics> compete{
@@ -112,7 +112,7 @@ private:
                                                    { Grid, Labels },
                                                    sweep % 2 == 0 ? IsActive : IsNext,
                                                    asked });
-    executor.ParallelForUpTo(AskedCells::NumberOfParts * asked.CapacityOfPart,
+    executor.ParallelForUpTo(CandidateCells::NumberOfParts * asked.CapacityOfPart,
                              Compete<TScene, TAtomics>{ Scene,
                                                         Grid,
                                                         Costs,

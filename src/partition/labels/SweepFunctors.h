@@ -194,7 +194,7 @@ struct ColorCells
 
 /** A list of candidate cells (a non-owning view). It is divided into parts with separate counters, so that concurrent
  * work items rarely contend for the same counter. */
-struct AskedCells
+struct CandidateCells
 {
   static constexpr uint32_t NumberOfParts = 16;
   static constexpr size_t   PassesOfPart = 32;    // consecutive work items of one part
@@ -258,7 +258,7 @@ struct BeginColor : SweepLoop
   ColorCells      Cells;
   CellLabels      Labels;
   uint8_t *       IsActive; // cleared in passing, because the next sweep marks cells here
-  AskedCells      Asked;
+  CandidateCells  Asked;
 
   ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
@@ -306,7 +306,7 @@ struct Compete
   uint32_t *         Labels;
   Moments *          Regions;
   uint8_t *          IsNext;
-  AskedCells         Asked;
+  CandidateCells     Asked;
   uint32_t *         HasChanged; // in this sweep
 
   ITK_CUDA_HOST_DEVICE size_t
