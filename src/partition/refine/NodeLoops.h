@@ -242,13 +242,15 @@ private:
     // One thread per work item, or per thread of the tiles that propose removals.
     const size_t passes =
       std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
+    const auto moves = this->GetMoves();
+    using Moves = std::remove_const_t<decltype(moves)>;
     m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Map.RunInOneGrid(
-        functors::RunNodeRounds<RoundType, TProposal, Atomics, decltype(this->GetMoves())>{
+        functors::RunNodeRounds<RoundType, TProposal, Atomics, Moves>{
           RoundType(m_Map.GetRound(0), pixels),
           { m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() },
-          this->GetMoves(),
+          moves,
           m_Map.GetNumberOfRegions(),
           m_Map.GetNumberOfNodes(),
           isFirst,
