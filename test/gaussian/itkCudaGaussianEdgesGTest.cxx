@@ -369,12 +369,12 @@ TEST(CudaGaussianEdges, FilledLinesEndWithTheirLastTile)
           continue;
         }
         const size_t filled = GetFilledLength(*schedule, problem);
-        const bool   isStream = method == LineMethod::Strip || method == LineMethod::StripScan;
+        const bool   isStrip = method == LineMethod::Strip || method == LineMethod::StripScan;
         EXPECT_GE(filled, length) << static_cast<int>(method) << ", length " << length;
-        EXPECT_EQ(filled % (isStream ? ChunkLength : SegmentLength<float>), 0u);
+        EXPECT_EQ(filled % (isStrip ? ChunkLength : SegmentLength<float>), 0u);
         if (kind == AxisKind::Strided)
         {
-          EXPECT_LT(filled, length + (isStream ? ChunkLength : SegmentLength<float>));
+          EXPECT_LT(filled, length + (isStrip ? ChunkLength : SegmentLength<float>));
         }
         else if (method == LineMethod::TileScan)
         {

@@ -45,7 +45,7 @@ constexpr ModeEnum Modes[] = { ModeEnum::Nearest,
 constexpr ModeEnum OtherModes[] = { ModeEnum::Reflect, ModeEnum::Mirror, ModeEnum::Wrap, ModeEnum::Constant };
 
 bool
-IsStream(LineMethod method)
+IsStrip(LineMethod method)
 {
   return method == LineMethod::Strip || method == LineMethod::StripScan;
 }
@@ -315,7 +315,7 @@ protected:
     {
       const LineProblem problem{ GetAxisKind(axis), length, sigma, sizeof(T), pairs, m_SharedMemory, m_HasBulkCopies };
       auto              schedule = MakeLineSchedule(problem, method);
-      if (!schedule || (IsStream(method) && !m_HasBulkCopies))
+      if (!schedule || (IsStrip(method) && !m_HasBulkCopies))
       {
         continue;
       }
@@ -326,7 +326,7 @@ protected:
         << "method " << static_cast<int>(method) << ", axis " << axis << ", length " << length << ", sigma " << sigma
         << ", order " << order << ", seed " << seed << ", " << sizeof(T) << " bytes, " << approximation << ", "
         << boundary.Mode;
-      if (IsStream(method))
+      if (IsStrip(method))
       {
         continue;
       }
@@ -349,14 +349,14 @@ protected:
     }
   }
 
-  /** One image of as many lines as it takes, and parts of it that are images of few lines. */
+  /** Verifies that lines which a block partitions by itself have the bits of lines that are divided among blocks. */
   void
   CheckPartitionWithinABlock(unsigned int axis, size_t length, const CudaGaussianBoundary & boundary = {})
   {
     this->CheckWideAndNarrow(axis, length, LineMethod::StripScan, 60.0, boundary);
   }
 
-  /** The same, of streams. */
+  /** Verifies that parts of a wide image, which has a strip for each multiprocessor, have the bits of narrow images. */
   void
   CheckWideAndNarrow(unsigned int                 axis,
                      size_t                       length,
@@ -841,7 +841,7 @@ private:
     const CudaGaussianImpulseResponse & kernel = m_Pass.Results.front().Kernel;
     const auto                          bytes = static_cast<unsigned int>(sizeof(T));
     const size_t                        shared = GetDeviceProperties(0).SharedMemoryPerBlockOptin;
-    if (!IsStream(schedule.Method))
+    if (!IsStrip(schedule.Method))
     {
       schedule = *MakeLineSchedule(
         { AxisKind::Strided, m_Size[m_Axis], kernel.SigmaInPixels, bytes, kernel.NumberOfPolePairs, shared },
@@ -1059,7 +1059,7 @@ TEST_F(GaussianLinePass, ConstantsComeOutExactly)
         {
           auto schedule = MakeLineSchedule(
             { GetAxisKind(axis), 20001, sigma, sizeof(float), 2, m_SharedMemory, m_HasBulkCopies }, method);
-          if (!schedule || (IsStream(method) && !m_HasBulkCopies))
+          if (!schedule || (IsStrip(method) && !m_HasBulkCopies))
           {
             continue;
           }

@@ -495,7 +495,7 @@ TEST_P(CudaGaussianMaskGpu, GivesTheHostsPixels)
   }
 }
 
-// Passes that read the mask's bytes take columns of up to 1,024 pixels, or as streams longer ones whose window has at
+// Passes that read the mask's bytes take columns of up to 1,024 pixels, or in strips longer ones whose window has at
 // most two chunks, and rows on the device that are as long as the mask's. Passes that divide take rows of up to 8,192
 // pixels, and tiles of longer ones.
 TEST_P(CudaGaussianMaskGpu, GivesTheHostsPixelsAtTheLimitsOfItsKernels)

@@ -41,7 +41,7 @@ DividesLines(LineMethod method)
 }
 
 void
-CheckStream(const LineSchedule & schedule, const LineProblem & problem)
+CheckStrip(const LineSchedule & schedule, const LineProblem & problem)
 {
   EXPECT_EQ(problem.NumberOfPolePairs, StripPolePairs);
   EXPECT_EQ(schedule.Step, ChunkLength);
@@ -49,7 +49,7 @@ CheckStream(const LineSchedule & schedule, const LineProblem & problem)
               static_cast<double>(schedule.LookAhead * ChunkLength) >= GetWindowInPixels(problem) ||
               schedule.LookAhead + 1 >= schedule.NumberOfTiles);
   EXPECT_LE(schedule.LookAhead, MaximumLookAhead);
-  EXPECT_LE(GetStreamSharedBytes(schedule.LookAhead), problem.SharedMemoryPerBlock);
+  EXPECT_LE(GetStripSharedBytes(schedule.LookAhead), problem.SharedMemoryPerBlock);
 }
 
 /** The chunks that a chunk needs are in its tile, and no tile begins or ends within one. */
@@ -77,7 +77,7 @@ CheckSchedule(const LineSchedule & schedule, const LineProblem & problem)
   EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, problem.Length);
   if (schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan)
   {
-    CheckStream(schedule, problem);
+    CheckStrip(schedule, problem);
     return;
   }
   EXPECT_LE(std::min(schedule.Step + 2 * schedule.WarmUp, problem.Length),

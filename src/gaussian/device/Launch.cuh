@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-// Code that the launches of line passes and of streams share: tables for an impulse response's poles, the edge states
+// Code that the launches of line passes and of strips share: tables for an impulse response's poles, the edge states
 // of lines, and the scan over chunks.
 
 namespace itk::cuda::gaussian

@@ -595,7 +595,7 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
                             static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
                             pass.Results.front().Kernel.NumberOfPolePairs,
                             GetDeviceProperties(device).SharedMemoryPerBlockOptin,
-                            kind == AxisKind::Strided && CanStream(pass, images, device),
+                            kind == AxisKind::Strided && CanUseStrips(pass, images, device),
                             cut.WholeLength });
 }
 
@@ -758,7 +758,7 @@ ForEachPassGroup(const CudaGaussianLinePass &    pass,
     function(images, pass.Axis, 1.0f);
     return;
   }
-  // Groups consist of whole strips of the streams, and therefore of whole cache lines.
+  // Groups consist of whole strips, and therefore of whole cache lines.
   ForEachLineGroup(images, pass.Axis, pixels, StripColumns, function);
 }
 

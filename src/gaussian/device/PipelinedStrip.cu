@@ -51,12 +51,12 @@ GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, siz
 
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 void
-LaunchStreamOf(const StripArguments<T> & arguments, const Context & context)
+LaunchStripKernel(const StripArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StripMemory<T, VTask, VLookAhead>);
-  // The choice of schedules, which is host code, uses GetStreamSharedBytes(). HoldsWholeLines() and FitsMaskedStream()
+  // The choice of schedules, which is host code, uses GetStripSharedBytes(). HoldsWholeLines() and FitsMaskedStrip()
   // check the larger sizes of the other tasks.
-  static_assert(VTask == TileTask::FilterWholeLines || ReadsMask<VTask> || shared <= GetStreamSharedBytes(VLookAhead));
+  static_assert(VTask == TileTask::FilterWholeLines || ReadsMask<VTask> || shared <= GetStripSharedBytes(VLookAhead));
   const auto   kernel = StripKernel<T, VTask, VLookAhead, VHasEdges>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
@@ -68,20 +68,20 @@ LaunchStreamOf(const StripArguments<T> & arguments, const Context & context)
 
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 void
-LaunchStream(const StripArguments<T> & arguments, const Context & context)
+LaunchStrips(const StripArguments<T> & arguments, const Context & context)
 {
   const auto launch =
-    arguments.Edges ? LaunchStreamOf<T, VTask, VLookAhead, true> : LaunchStreamOf<T, VTask, VLookAhead, false>;
+    arguments.Edges ? LaunchStripKernel<T, VTask, VLookAhead, true> : LaunchStripKernel<T, VTask, VLookAhead, false>;
   launch(arguments, context);
 }
 
-/** Launches a stream that needs VLookAhead chunks on either side of a chunk. */
+/** Launches strips that need VLookAhead chunks on either side of a chunk. */
 template <typename T, unsigned int VLookAhead>
 void
-LaunchWindowedStream(const StripArguments<T> & arguments, bool followsFromEndStates, const Context & context)
+LaunchWindowedStrips(const StripArguments<T> & arguments, bool followsFromEndStates, const Context & context)
 {
-  const auto launch = followsFromEndStates ? LaunchStreamOf<T, TileTask::FilterFromEndStates, VLookAhead, false>
-                                           : LaunchStream<T, TileTask::Filter, VLookAhead>;
+  const auto launch = followsFromEndStates ? LaunchStripKernel<T, TileTask::FilterFromEndStates, VLookAhead, false>
+                                           : LaunchStrips<T, TileTask::Filter, VLookAhead>;
   launch(arguments, context);
 }
 
@@ -98,7 +98,7 @@ HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
 
 /** Returns whether a block has room for the chunks of lines and of their mask. */
 bool
-FitsMaskedStream(const LineSchedule & schedule, int device)
+FitsMaskedStrip(const LineSchedule & schedule, int device)
 {
   constexpr size_t shared = sizeof(StripMemory<float, TileTask::FilterValid, MaximumMaskedLookAhead>);
   return schedule.Method == LineMethod::Strip && schedule.LookAhead <= MaximumMaskedLookAhead &&
@@ -116,8 +116,8 @@ DivideLines(StripArguments<float> & arguments, unsigned int lookAhead, bool into
   arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
 }
 
-/** Returns the number of chunks on either side for which a stream waits. In the mode Wrap the chunks at the other end
- * of a line are loaded twice. If they would be half of the line, the stream waits for the whole line instead. */
+/** Returns the number of chunks on either side for which a strip waits. In the mode Wrap the chunks at the other end
+ * of a line are loaded twice. If they would be half of the line, the strip waits for the whole line instead. */
 unsigned int
 GetStripLookAhead(const LineSchedule & schedule)
 {
@@ -129,10 +129,10 @@ GetStripLookAhead(const LineSchedule & schedule)
 }
 
 StripArguments<float>
-MakeStreamArguments(const CudaGaussianLinePass &    pass,
-                    const std::vector<DeviceView> & images,
-                    const LineCut &                 cut,
-                    unsigned int                    chunks)
+MakeStripArguments(const CudaGaussianLinePass &    pass,
+                   const std::vector<DeviceView> & images,
+                   const LineCut &                 cut,
+                   unsigned int                    chunks)
 {
   using T = float;
   const DeviceView &                  source = images[pass.Source];
@@ -162,7 +162,7 @@ MakeStreamArguments(const CudaGaussianLinePass &    pass,
 } // namespace
 
 bool
-CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
+CanUseStrips(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
 {
   const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
   const auto         fits = [&](unsigned int image) {
@@ -182,7 +182,7 @@ RunStripPass(const CudaGaussianLinePass &    pass,
 {
   using T = float;
   const auto         chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
-  StripArguments<T>  arguments = MakeStreamArguments(pass, images, cut, chunks);
+  StripArguments<T>  arguments = MakeStripArguments(pass, images, cut, chunks);
   const size_t       strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
   const bool         wholeLines = !cut.IsCut() && HoldsWholeLines(schedule, strips, context.GetDevice());
   const DeviceView & source = images[pass.Source];
@@ -199,21 +199,21 @@ RunStripPass(const CudaGaussianLinePass &    pass,
       arguments.Closure = MakeEdgeStateSolver<T, StripPolePairs>(
         pass.Results.front().Kernel, schedule.Boundary, chunks * size_t{ ChunkLength }, lookAhead + 1 == chunks);
     }
-    const auto launch = lookAhead == 1   ? LaunchWindowedStream<T, 1>
-                        : lookAhead == 2 ? LaunchWindowedStream<T, 2>
-                                         : LaunchWindowedStream<T, MaximumLookAhead>;
+    const auto launch = lookAhead == 1   ? LaunchWindowedStrips<T, 1>
+                        : lookAhead == 2 ? LaunchWindowedStrips<T, 2>
+                                         : LaunchWindowedStrips<T, MaximumLookAhead>;
     launch(arguments, followsFromEndStates, context);
     return;
   }
   if (wholeLines)
   {
-    LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, context);
+    LaunchStrips<T, TileTask::FilterWholeLines, 0>(arguments, context);
     return;
   }
   arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetStateBytes(pass, schedule, source)));
-  LaunchStream<T, TileTask::WriteEndStates, 0>(arguments, context);
+  LaunchStrips<T, TileTask::WriteEndStates, 0>(arguments, context);
   LaunchScan<T, StripPolePairs>(pass, schedule, source, cut, arguments.Edges, arguments.States, context);
-  LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
+  LaunchStrips<T, TileTask::FilterFromStates, 0>(arguments, context);
 }
 
 bool
@@ -230,26 +230,26 @@ RunStripMaskPass(const CudaGaussianLinePass & pass,
   DeviceView image = destination;
   image.Data = source.Image ? const_cast<void *>(source.Image) : destination.Data;
   const std::vector<DeviceView> images{ image, destination };
-  const CudaGaussianLinePass    streamed{ pass.Axis,
-                                       0,
-                                       { { pass.Results.front().Kernel, 1, CudaGaussianCombine::Store } } };
-  const LineSchedule            schedule = GetLineSchedule(streamed, images, context.GetDevice());
+  const CudaGaussianLinePass    stripPass{ pass.Axis,
+                                        0,
+                                        { { pass.Results.front().Kernel, 1, CudaGaussianCombine::Store } } };
+  const LineSchedule            schedule = GetLineSchedule(stripPass, images, context.GetDevice());
   const auto                    valid = static_cast<const unsigned char *>(source.Valid.Data);
   const TensorBox               validBox = MakeChunkBox(MakeLineGeometry(destination, pass.Axis), valid);
-  if (!FitsMaskedStream(schedule, context.GetDevice()) || !FitsTensorMap(validBox))
+  if (!FitsMaskedStrip(schedule, context.GetDevice()) || !FitsTensorMap(validBox))
   {
     return false;
   }
   StripArguments<T> arguments =
-    MakeStreamArguments(streamed, images, {}, static_cast<unsigned int>(schedule.NumberOfTiles));
+    MakeStripArguments(stripPass, images, {}, static_cast<unsigned int>(schedule.NumberOfTiles));
   arguments.Valid = valid;
   arguments.ValidMap = MakeTensorMap(validBox);
   arguments.Reference = static_cast<const T *>(source.Reference);
   DivideLines(arguments, schedule.LookAhead, true, context);
-  const auto launch = source.Image ? (schedule.LookAhead == 1 ? LaunchStreamOf<T, TileTask::FilterValid, 1, false>
-                                                              : LaunchStreamOf<T, TileTask::FilterValid, 2, false>)
-                                   : (schedule.LookAhead == 1 ? LaunchStreamOf<T, TileTask::FilterMask, 1, false>
-                                                              : LaunchStreamOf<T, TileTask::FilterMask, 2, false>);
+  const auto launch = source.Image ? (schedule.LookAhead == 1 ? LaunchStripKernel<T, TileTask::FilterValid, 1, false>
+                                                              : LaunchStripKernel<T, TileTask::FilterValid, 2, false>)
+                                   : (schedule.LookAhead == 1 ? LaunchStripKernel<T, TileTask::FilterMask, 1, false>
+                                                              : LaunchStripKernel<T, TileTask::FilterMask, 2, false>);
   launch(arguments, context);
   return true;
 }
@@ -264,7 +264,7 @@ MakeChunkArguments(const CudaGaussianLinePass &    pass,
                    const Context &                 context)
 {
   const auto chunks = static_cast<unsigned int>(DivideUp(images[pass.Source].Size[pass.Axis], ChunkLength));
-  auto       arguments = MakeStreamArguments(pass, images, cut, chunks);
+  auto       arguments = MakeStripArguments(pass, images, cut, chunks);
   DivideLines(arguments, 0, true, context);
   arguments.States = states;
   return arguments;
@@ -281,7 +281,7 @@ RunStripEndStates(const CudaGaussianLinePass &    pass,
 {
   auto arguments = MakeChunkArguments(pass, images, cut, static_cast<PolePairState<float> *>(endStates), context);
   arguments.EndStatesHoldEdges = schedule.Method == LineMethod::Strip;
-  LaunchStream<float, TileTask::WriteEndStates, 0>(arguments, context);
+  LaunchStrips<float, TileTask::WriteEndStates, 0>(arguments, context);
 }
 
 void
@@ -292,6 +292,6 @@ RunStripFromStates(const CudaGaussianLinePass &    pass,
                    const Context &                 context)
 {
   auto * const states = static_cast<PolePairState<float> *>(const_cast<void *>(starts));
-  LaunchStream<float, TileTask::FilterFromStates, 0>(MakeChunkArguments(pass, images, cut, states, context), context);
+  LaunchStrips<float, TileTask::FilterFromStates, 0>(MakeChunkArguments(pass, images, cut, states, context), context);
 }
 } // namespace itk::cuda::gaussian

@@ -22,13 +22,13 @@
 // a line has at most H + 1 chunks, all pixels contribute. The chunks on which a result depends do not depend on how a
 // line is divided among blocks of threads, and therefore neither do its bits.
 //
-// Larger sigmas need two streams. The first only writes the chunks' end states; after a scan over the end states
+// Larger sigmas need two launches. The first only writes the chunks' end states; after a scan over the end states
 // (ScanChunksKernel) the second filters each chunk from its true start states. If lines have few chunks and there are
-// strips for all multiprocessors, one stream does this with the same bits: all chunks of a strip arrive, and the
+// strips for all multiprocessors, one launch does this with the same bits: all chunks of a strip arrive, and the
 // end states stay on chip. The first chunks, whose ring buffers the last ones need, are then read from memory a second
 // time.
 
-// Streams of a mask's weights or of valid pixels have a second ring for the mask's bytes. A pixel is computed from both
+// Strips of a mask's weights or of valid pixels have a second ring for the mask's bytes. A pixel is computed from both
 // whenever it is read.
 
 namespace itk::cuda::gaussian
@@ -101,7 +101,7 @@ struct StripMask<VTask, VRingLength, std::enable_if_t<ReadsMask<VTask>>>
 };
 
 template <TileTask VTask, unsigned int VLookAhead>
-constexpr unsigned int StripRingLengthOf = ReadsMask<VTask> ? MaskedStreamRingLength : StripRingLength<VLookAhead>;
+constexpr unsigned int StripRingLengthOf = ReadsMask<VTask> ? MaskedStripRingLength : StripRingLength<VLookAhead>;
 
 /** Layout of a block's shared memory: the ring and the states. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
@@ -1091,7 +1091,7 @@ RunStrip(const StripArguments<T> & arguments)
   }
 }
 
-/** Runs one stream of a pass with one result. The last warp moves the chunks. */
+/** Filters the strips of a pass with one result. The last warp moves the chunks. */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __global__ void
 __launch_bounds__(StripConsumers + WarpSize, 1) StripKernel(const __grid_constant__ StripArguments<T> arguments)

@@ -14,9 +14,9 @@ namespace itk::cuda::gaussian
 {
 /** Returns whether the copy engine can move the chunks of a pass with one result. */
 bool
-CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device);
+CanUseStrips(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device);
 
-/** Implements RunLinePass() with streams. */
+/** Implements RunLinePass() for the methods Strip and StripScan. */
 void
 RunStripPass(const CudaGaussianLinePass &    pass,
              const LineSchedule &            schedule,
@@ -33,15 +33,15 @@ struct MaskedSource
   const DeviceView & Valid;     // of UChar, with the size and strides of image and destination
 };
 
-/** Implements RunMaskPass() and RunValidPass() with streams, for lines that continue with their edge values. \return
- * whether streams can run the pass */
+/** Implements RunMaskPass() and RunValidPass() in strips, for lines that continue with their edge values. \return
+ * whether strips can run the pass */
 bool
 RunStripMaskPass(const CudaGaussianLinePass & pass,
                  const MaskedSource &         source,
                  const DeviceView &           destination,
                  const Context &              context);
 
-/** Implement RunChunkEndStates() and RunChunksFromStates() with streams. */
+/** Implement RunChunkEndStates() and RunChunksFromStates() in strips. */
 void
 RunStripEndStates(const CudaGaussianLinePass &    pass,
                   const LineSchedule &            schedule,

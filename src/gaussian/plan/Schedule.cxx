@@ -60,16 +60,16 @@ GetLookAhead(const LineProblem & problem)
 
 namespace
 {
-/** Returns whether a block has room for the chunks of a stream with this look-ahead. */
+/** Returns whether the shared memory of a block holds the chunks of a strip with this look-ahead. */
 bool
-FitsStream(const LineProblem & problem, unsigned int lookAhead)
+FitsStrip(const LineProblem & problem, unsigned int lookAhead)
 {
   return problem.Kind == AxisKind::Strided && problem.BytesPerComponent == sizeof(float) &&
-         problem.NumberOfPolePairs == StripPolePairs && GetStreamSharedBytes(lookAhead) <= problem.SharedMemoryPerBlock;
+         problem.NumberOfPolePairs == StripPolePairs && GetStripSharedBytes(lookAhead) <= problem.SharedMemoryPerBlock;
 }
 
 LineSchedule
-MakeStream(LineMethod method, const LineProblem & problem, unsigned int lookAhead)
+MakeStrips(LineMethod method, const LineProblem & problem, unsigned int lookAhead)
 {
   return { method, StripSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead, {} };
 }
@@ -127,7 +127,7 @@ GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsig
 {
   const size_t step = kind == AxisKind::Strided ? ChunkLength : schedule.Step;
   const size_t number = DivideUp(length, step);
-  // The last chunk of a stream, and the last tile of contiguous lines, are filled up with the line's last value.
+  // The last chunk of a strip, and the last tile of contiguous lines, are filled up with the line's last value.
   const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StripScan;
   return { number, step, isFilled ? step : RoundUp(length - (number - 1) * step, SegmentBytes / bytesPerComponent) };
 }
@@ -196,22 +196,22 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
     case LineMethod::Strip: {
       // A line of one chunk needs no partition, and StripScan has no kernel for it.
       const bool isShort = GetWholeLength(problem) <= ChunkLength;
-      if ((lookAhead == 0 && !isShort) || !FitsStream(problem, std::max(1u, lookAhead)))
+      if ((lookAhead == 0 && !isShort) || !FitsStrip(problem, std::max(1u, lookAhead)))
       {
         return std::nullopt;
       }
-      return MakeStream(method, problem, std::max(1u, lookAhead));
+      return MakeStrips(method, problem, std::max(1u, lookAhead));
     }
     case LineMethod::StripScan:
       break;
   }
-  return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
+  return FitsStrip(problem, 0) ? std::optional(MakeStrips(method, problem, 0)) : std::nullopt;
 }
 
 LineSchedule
 MakeLineSchedule(const LineProblem & problem)
 {
-  if (problem.CanStream && GetWholeLength(problem) > ChunkLength)
+  if (problem.CanUseStrips && GetWholeLength(problem) > ChunkLength)
   {
     for (const LineMethod method : { LineMethod::Strip, LineMethod::StripScan })
     {

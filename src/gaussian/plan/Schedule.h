@@ -43,8 +43,8 @@ constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
  * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk is computed
  * from the end states of the LookAhead chunks before it, or of all chunks before it if LookAhead is 0. The end state of
  * a chunk is the state in which a sweep leaves it if it entered with state zero. A result therefore depends on the
- * pixels of LookAhead chunks on either side and on the line's ends. All methods except the two streams give the same
- * bits. The streams have the same chunks but shorter segments, and therefore other bits. */
+ * pixels of LookAhead chunks on either side and on the line's ends. All methods except Strip and StripScan give
+ * the same bits. These two have the same chunks but shorter segments, and therefore other bits. */
 struct LineSchedule
 {
   LineMethod   Method{ LineMethod::WholeLine };
@@ -66,8 +66,8 @@ struct LineProblem
   unsigned int BytesPerComponent{ 4 };    // or 8: double
   unsigned int NumberOfPolePairs{ 2 };    // 2 or 3
   size_t       SharedMemoryPerBlock{ 0 }; // bytes that the device allows a block
-  bool         CanStream{ false }; // whether the device's copy engine can move the chunks of a pass with one result
-  size_t       WholeLength{ 0 };   // pixels of the whole line if this one is a part of a strided line, otherwise 0
+  bool         CanUseStrips{ false };     // whether the pass has one result and the copy engine can move its chunks
+  size_t       WholeLength{ 0 }; // pixels of the whole line if this one is a part of a strided line, otherwise 0
 };
 
 /** Returns the number of chunks on either side on which the results of a chunk of a strided line depend, at most the
@@ -80,7 +80,8 @@ GetLookAhead(const LineProblem & problem);
 CudaFilters_EXPORT LineSchedule
 MakeLineSchedule(const LineProblem & problem);
 
-/** Makes the schedule with this method. Returns no value if the method cannot handle such lines. Ignores CanStream. */
+/** Makes the schedule with this method. Returns no value if the method cannot handle such lines. Ignores CanUseStrips.
+ */
 CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
@@ -144,9 +145,10 @@ GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, uns
 CudaFilters_EXPORT size_t
 GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs);
 
-/** Returns the bytes of shared memory of a block of a stream of float lines (StripMemory), for all boundary modes. */
+/** Returns the bytes of shared memory with which a block filters strips of float lines (StripMemory), for all boundary
+ * modes. */
 constexpr size_t
-GetStreamSharedBytes(unsigned int lookAhead)
+GetStripSharedBytes(unsigned int lookAhead)
 {
   const size_t ringLength = lookAhead == 0   ? StripRingLength<0>
                             : lookAhead == 1 ? StripRingLength<1>

@@ -71,8 +71,8 @@ constexpr unsigned int PartitionTileSegments = 16;
 /** Largest shared memory of a warp of contiguous lines: pixels, end states, barrier, and its part of a table. */
 constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
 
-/** Streams of strided lines: number of lines of a strip. Each group of warps has 32 of them, and a thread owns a
- * segment of a chunk. Rows of 256 bytes reach the rate of a copy; rows of 128 bytes do not. */
+/** Number of strided lines in a strip. Each group of warps has 32 of them, and a thread owns a segment of a chunk. Rows
+ * of 256 bytes reach the rate of a copy; rows of 128 bytes do not. */
 constexpr unsigned int StripColumns = 64;
 constexpr unsigned int StripSegmentLength = 16;
 constexpr unsigned int StripSegments = ChunkLength / StripSegmentLength;
@@ -88,7 +88,7 @@ constexpr unsigned int StripAlignment = 128;
  * thirds of the chunks that are read twice, which added 0.01. */
 constexpr unsigned int MaximumWholeLineChunks = 8;
 
-/** Number of pole pairs that streams support. The states of more pairs would need the shared memory of the ring. */
+/** Number of pole pairs that strips support. The states of more pairs would need the shared memory of the ring. */
 constexpr unsigned int StripPolePairs = 2;
 
 /** Number of chunks of the ring, chosen so that the states of the chunks on either side also fit into 227 KB. */
@@ -105,9 +105,9 @@ constexpr size_t LaunchPixels = size_t{ 1 } << 24;
 /** End states of tiles that a thread of the scan loads at once, to hide the latency of memory. */
 constexpr unsigned int ScanBatch = 16;
 
-/** Streams with a mask: their second ring has a quarter of the bytes. With windows of three chunks no chunk of the ring
- * would be free. */
-constexpr unsigned int MaskedStreamRingLength = 4;
+/** Number of chunks of both rings of a strip with a mask. The mask's ring has a quarter of the bytes of the other. With
+ * windows of three chunks no chunk of the ring would be free. */
+constexpr unsigned int MaskedStripRingLength = 4;
 constexpr unsigned int MaximumMaskedLookAhead = 2;
 
 /** Returns the distance in sigma beyond which pixels have no effect after rounding. Impulse responses of all orders
