@@ -34,9 +34,8 @@ public:
   size_t         DeviceMemoryLimit{ 0 };                // bytes; 0: the configuration's limit
   CudaSlabReport SlabReport;                            // of the last run
 
-  /** Whether the last run read its input from the device, and whether it left its output there
-   * (itkCudaDetailKeepOnDevice.h). */
-  bool TookInput{ false };
+  /** Whether the input and the output of the last run were kept on the device (itkCudaDetailKeepOnDevice.h). */
+  bool KeptInput{ false };
   bool KeptOutput{ false };
 
   /** Whether the object factory created the filter for a program that asked for ITK's class. */

@@ -16,16 +16,19 @@
 #include <type_traits>
 #include <typeinfo>
 
-// Host images between two filters of the module whose pixels stay on the device (docs/user/device_images.md).
+// Keeps the result of a filter on the device if the next filter of the pipeline also belongs to the module and runs on
+// the same device (docs/user/device_images.md). The first filter keeps its output, the second has a kept input, and the
+// pixels of the host image between them are downloaded only if they are needed on the host. The consumer is the second
+// filter's CudaUpdateScope.
 
 namespace itk::CudaDetail
 {
-/** The scope of one call of a filter's UpdateOutputData().
+/** The scope of one call of a filter's UpdateOutputData(), which keeps the pixels of the filter's input on the device.
  *
- * The source of the filter's input runs inside this call, in the same thread. The object says whether the filter would
- * consume that image's pixels on the device. The source then finds this object around its own, and may leave its result
- * here instead of in the image. Meanwhile the image looks like a released one, without a buffered region and memory, so
- * that ITK runs the source again for any other consumer. The image is released at the end of the call.
+ * The source of the filter's input runs inside this call, in the same thread. The object says whether the input's
+ * pixels may be kept. The source then finds this object around its own, and may keep its result here instead of writing
+ * it to the image. Meanwhile the image looks like a released one, without a buffered region and memory, so that ITK
+ * runs the source again for any other consumer. The image is released at the end of the call.
  *
  * The decisions depend only on the pipeline. They make no CUDA call. */
 class CudaFilters_EXPORT CudaUpdateScope
@@ -33,9 +36,9 @@ class CudaFilters_EXPORT CudaUpdateScope
 public:
   static constexpr unsigned int MaximumDimension = 4;
 
-  /** Opens the scope. `input` is the filter's first input, or nullptr if the filter cannot consume it on the device.
-   * The input is wanted on the device if the configuration says that results are kept, if the image's data are released
-   * after use, if the filter has no other input, and if its backend is not the host. */
+  /** Opens the scope. `input` is the filter's first input, or nullptr if the filter cannot read it on the device. It
+   * may be kept if the configuration says that results are kept, if the filter has no other input, and if its backend
+   * is not the host. */
   CudaUpdateScope(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend);
   ~CudaUpdateScope();
 
@@ -49,11 +52,11 @@ public:
 
   /** Returns the enclosing scope if its filter consumes `output` of this filter on `device`, otherwise nullptr. Nobody
    * else may be able to see the output meanwhile: its ReleaseDataFlag must be on, the filter must have one output, and
-   * no observer of the filter or of the output may be called during a run. A scope takes one result. */
+   * no observer of the filter or of the output may be called during a run. A scope keeps one result. */
   CudaUpdateScope *
   FindConsumer(const DataObject * output, int device) const;
 
-  /** Stores the pixels of `region` of the wanted image here. */
+  /** Keeps the pixels of `region` of the input. */
   template <unsigned int VDimension>
   void
   Keep(const CudaDeviceImageView & pixels, const ImageRegion<VDimension> & region)
@@ -61,59 +64,59 @@ public:
     static_assert(VDimension <= MaximumDimension, "Device images have at most four dimensions");
     for (unsigned int d = 0; d < VDimension; ++d)
     {
-      m_Index[d] = region.GetIndex(d);
+      m_KeptIndex[d] = region.GetIndex(d);
     }
-    m_Pixels = pixels;
-    m_Taken = true;
+    m_KeptPixels = pixels;
+    m_HasKept = true;
   }
 
-  /** Returns whether the wanted image's pixels are here. */
+  /** Returns whether the input's pixels are kept here. */
   bool
-  HasPixels() const
+  HasKeptPixels() const
   {
-    return m_Pixels.Memory != nullptr;
+    return m_KeptPixels.Memory != nullptr;
   }
 
-  /** Returns the pixels; a view without memory if they are not here. */
+  /** Returns the kept pixels, or a view without memory if there are none. */
   const CudaDeviceImageView &
-  GetPixels() const
+  GetKeptPixels() const
   {
-    return m_Pixels;
+    return m_KeptPixels;
   }
 
-  /** Returns the region of these pixels. */
+  /** Returns the region of the kept pixels. */
   template <unsigned int VDimension>
   ImageRegion<VDimension>
-  GetRegion() const
+  GetKeptRegion() const
   {
     ImageRegion<VDimension> region;
     for (unsigned int d = 0; d < VDimension; ++d)
     {
-      region.SetIndex(d, m_Index[d]);
-      region.SetSize(d, m_Pixels.Size[d]);
+      region.SetIndex(d, m_KeptIndex[d]);
+      region.SetSize(d, m_KeptPixels.Size[d]);
     }
     return region;
   }
 
-  /** Drops the pixels, because the image holds them as well. */
+  /** Stops keeping the pixels, because the image has them as well. */
   void
-  Drop()
+  DropKeptPixels()
   {
-    m_Pixels = CudaDeviceImageView();
+    m_KeptPixels = CudaDeviceImageView();
   }
 
 private:
   ProcessObject * const   m_Filter;
-  DataObject::Pointer     m_Wanted; // nullptr: no image is wanted
+  DataObject::Pointer     m_KeepableInput; // nullptr: the input is not kept
   int                     m_Device{ -1 };
-  bool                    m_Taken{ false };
+  bool                    m_HasKept{ false };
   CudaUpdateScope * const m_Outer; // the enclosing scope of this thread
 
-  CudaDeviceImageView                          m_Pixels;
-  std::array<IndexValueType, MaximumDimension> m_Index{ {} };
+  CudaDeviceImageView                          m_KeptPixels;
+  std::array<IndexValueType, MaximumDimension> m_KeptIndex{ {} };
 };
 
-/** Returns whether the filter would take its input's memory for its output if the input had memory. */
+/** Returns whether the filter would reuse its input's memory for its output if the input had memory. */
 template <typename TFilter>
 bool
 CudaMayRunInPlace([[maybe_unused]] const TFilter & filter)
@@ -148,15 +151,16 @@ CudaHasNoPixels(const TImage & image)
   return image.GetBufferedRegion().GetNumberOfPixels() == 0 && (!container || container->Capacity() == 0);
 }
 
-/** Whether the engines support the types of both images. */
+/** Whether the engines support the types of both images, so that their pixels can be kept. */
 template <typename TFilter>
 constexpr bool CudaCanKeep = CudaImageTraits<typename TFilter::InputImageType>::IsSupported &&
                CudaImageTraits<typename TFilter::OutputImageType>::IsSupported;
 
-/** Returns the input that a call of UpdateOutputData() may want on the device; nullptr if its type rules that out. */
+/** Returns the input that a call of UpdateOutputData() may keep on the device, or nullptr if its type rules that out.
+ */
 template <typename TFilter>
 DataObject *
-CudaGetTakeableInput(const TFilter & filter)
+CudaGetKeepableInput(const TFilter & filter)
 {
   if constexpr (CudaCanKeep<TFilter>)
   {
@@ -175,7 +179,7 @@ CudaFindConsumer(TFilter & filter, int device)
   const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
   const auto * const            output = filter.GetOutput();
   CudaUpdateScope * const       consumer = call ? call->FindConsumer(output, device) : nullptr;
-  if (!consumer || (CudaMayRunInPlace(filter) && !call->HasPixels()))
+  if (!consumer || (CudaMayRunInPlace(filter) && !call->HasKeptPixels()))
   {
     return nullptr;
   }
@@ -183,37 +187,36 @@ CudaFindConsumer(TFilter & filter, int device)
   return isUnseen && output->GetRequestedRegion().GetNumberOfPixels() > 0 ? consumer : nullptr;
 }
 
-/** Throws unless the pixels of `region` are in the filter's input or on the device. */
+/** Throws unless the pixels of `region` are in the filter's input or kept on the device. */
 template <typename TFilter>
 void
 CudaVerifyInputPixels(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region)
 {
   const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
-  if (!call || !call->HasPixels())
+  if (!call || !call->HasKeptPixels())
   {
     CudaVerifyBufferedRegion(filter.GetInput(), region);
   }
 }
 
-/** Downloads the input's pixels to the image if they are on the device. It is called when the filter runs on the
- * host. */
+/** Downloads the pixels of a kept input to the image. It is called when the filter runs on the host or in slabs. */
 template <typename TFilter>
 void
-CudaBringInputToHost(const TFilter & filter)
+CudaDownloadKeptInput(const TFilter & filter)
 {
   using ImageType = typename TFilter::InputImageType;
   if constexpr (CudaImageTraits<ImageType>::IsSupported)
   {
     CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
-    if (call && call->HasPixels())
+    if (call && call->HasKeptPixels())
     {
       auto * const input = const_cast<ImageType *>(filter.GetInput());
-      const auto   region = call->template GetRegion<ImageType::ImageDimension>();
+      const auto   region = call->template GetKeptRegion<ImageType::ImageDimension>();
       CudaUsePooledPixelContainer(input, region);
       input->SetBufferedRegion(region);
       input->Allocate();
-      CudaDownloadFromDevice(call->GetPixels(), MakeCudaImageView(input, region), {}, {});
-      call->Drop();
+      CudaDownloadFromDevice(call->GetKeptPixels(), MakeCudaImageView(input, region), {}, {});
+      call->DropKeptPixels();
     }
   }
 }
@@ -231,30 +234,30 @@ CudaCrop(CudaDeviceImageView view, const ImageRegion<VDimension> & whole, const 
   return view;
 }
 
-/** Returns the view of `region` of the filter's input if its pixels are on `device`, otherwise a view without memory.
- * If they are on the device but do not fit, they are downloaded to the host. */
+/** Returns the view of `region` of the filter's input if its pixels are kept on `device`, otherwise a view without
+ * memory. Kept pixels that lie on another device or do not contain `region` are downloaded to the image. */
 template <typename TFilter>
 CudaDeviceImageView
 CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region, int device)
 {
   const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
-  if (call && call->HasPixels())
+  if (call && call->HasKeptPixels())
   {
-    const auto present = call->template GetRegion<TFilter::InputImageType::ImageDimension>();
-    if (call->GetPixels().Memory->GetDevice() == device && CudaRegionHolds(present, region))
+    const auto present = call->template GetKeptRegion<TFilter::InputImageType::ImageDimension>();
+    if (call->GetKeptPixels().Memory->GetDevice() == device && CudaRegionHolds(present, region))
     {
-      return CudaCrop(call->GetPixels(), present, region);
+      return CudaCrop(call->GetKeptPixels(), present, region);
     }
-    CudaBringInputToHost(filter);
+    CudaDownloadKeptInput(filter);
   }
   return {};
 }
 
-/** A filter's run on the device that its backend selected, where the input or the output may stay on the device.
+/** A filter's run on the device that its backend selected, whose input or output may be kept there.
  *
  * \code
- * CudaResidentRun<Self> kept(*this, inputRegion, m_CudaBackend);
- * if (kept.IsNeeded())
+ * CudaKeptPixelsRun<Self> kept(*this, inputRegion, m_CudaBackend);
+ * if (kept.KeepsPixels())
  * {
  *   if (!kept.KeepsOutput())
  *   {
@@ -264,7 +267,7 @@ CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType:
  * }
  * \endcode */
 template <typename TFilter>
-class CudaResidentRun
+class CudaKeptPixelsRun
 {
 public:
   using InputImageType = typename TFilter::InputImageType;
@@ -272,19 +275,19 @@ public:
   using RegionType = typename InputImageType::RegionType;
 
   /** Prepares the run. `inputRegion` contains the pixels that the run reads. */
-  CudaResidentRun(TFilter & filter, const RegionType & inputRegion, CudaFilterBackend & backend)
+  CudaKeptPixelsRun(TFilter & filter, const RegionType & inputRegion, CudaFilterBackend & backend)
     : m_Filter(filter)
     , m_InputRegion(inputRegion)
     , m_Backend(backend)
     , m_Consumer(CudaFindConsumer(filter, backend.GetSelectedDeviceIndex()))
     , m_Source(CudaGetKeptInput(filter, inputRegion, backend.GetSelectedDeviceIndex()))
   {
-    m_Backend.TookInput = this->TakesInput();
+    m_Backend.KeptInput = this->HasKeptInput();
     m_Backend.KeptOutput = this->KeepsOutput();
   }
 
   bool
-  TakesInput() const
+  HasKeptInput() const
   {
     return m_Source.Memory != nullptr;
   }
@@ -295,11 +298,11 @@ public:
     return m_Consumer != nullptr;
   }
 
-  /** Returns whether the input is, or the output stays, on the device. */
+  /** Returns whether the input is kept on the device, or the output will be. */
   bool
-  IsNeeded() const
+  KeepsPixels() const
   {
-    return this->TakesInput() || this->KeepsOutput();
+    return this->HasKeptInput() || this->KeepsOutput();
   }
 
   /** Runs the plan with the same bits as CudaRunOnDevice(). The plan must keep its input, because the host needs it if
@@ -319,7 +322,7 @@ public:
       {
         throw;
       }
-      m_Backend.TookInput = false;
+      m_Backend.KeptInput = false;
       m_Backend.KeptOutput = false;
       return false;
     }
@@ -336,7 +339,7 @@ private:
     const CudaProgressFunction progress = MakeCudaProgressFunction(&m_Filter);
     std::function<void()>      finishUpload = [] {};
     progress(0.0f);
-    if (!this->TakesInput())
+    if (!this->HasKeptInput())
     {
       const CudaImageView pixels = MakeCudaImageView(m_Filter.GetInput(), m_InputRegion);
       m_Source = this->AllocateLike(pixels);

@@ -158,7 +158,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::UpdateOutputData(Dat
   }
   else
   {
-    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetKeepableInput(*this), m_CudaBackend);
     Superclass::UpdateOutputData(output);
   }
 }
@@ -256,7 +256,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
   if (onHost)
   {
     m_CudaBackend.ReportWholeRun(0, 0);
-    CudaDetail::CudaBringInputToHost(*this);
+    CudaDetail::CudaDownloadKeptInput(*this);
     Superclass::GenerateData();
   }
 }
@@ -270,7 +270,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
 {
   if (m_CudaBackend.RunsInSlabs())
   {
-    CudaDetail::CudaBringInputToHost(*this);
+    CudaDetail::CudaDownloadKeptInput(*this);
     this->AllocateOutputs();
     const RegionType outputRegion = this->GetOutput()->GetRequestedRegion();
     return outputRegion.GetNumberOfPixels() == 0 ||
@@ -281,13 +281,13 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
              m_CudaBackend,
              CudaDetail::MakeCudaProgressFunction(this));
   }
-  CudaDetail::CudaResidentRun<Self> kept(*this, inputRegion, m_CudaBackend);
+  CudaDetail::CudaKeptPixelsRun<Self> kept(*this, inputRegion, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();
   }
   m_CudaBackend.ReportWholeRun(0, 0);
-  if (kept.IsNeeded())
+  if (kept.KeepsPixels())
   {
     CudaDetail::CudaGaussianFirPlan keepingPlan = plan;
     keepingPlan.KeepInput = true;

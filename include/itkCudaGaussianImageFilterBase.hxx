@@ -77,7 +77,7 @@ CudaGaussianImageFilterBase<TSuperclass>::UpdateOutputData(DataObject * output)
   {
     const bool                        streams = m_SlabRequests.Streams();
     const CudaDetail::CudaUpdateScope call(
-      this, streams ? nullptr : CudaDetail::CudaGetTakeableInput<Self>(*this), m_CudaBackend);
+      this, streams ? nullptr : CudaDetail::CudaGetKeepableInput<Self>(*this), m_CudaBackend);
     if (!streams)
     {
       Superclass::UpdateOutputData(output);
@@ -469,7 +469,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
       return;
     }
     m_CudaBackend.ReportWholeRun(0, 0);
-    CudaDetail::CudaBringInputToHost<Self>(*this);
+    CudaDetail::CudaDownloadKeptInput<Self>(*this);
     const bool isBeyond = isSuperclassHost && this->IsSigmaBeyondSuperclass(plan);
     if (isBeyond)
     {
@@ -614,16 +614,16 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail:
   const auto                    region = output->GetRequestedRegion();
   if (m_CudaBackend.RunsInSlabs())
   {
-    CudaDetail::CudaBringInputToHost<Self>(*this);
+    CudaDetail::CudaDownloadKeptInput<Self>(*this);
     return this->GenerateWholeInSlabs(plan);
   }
-  CudaDetail::CudaResidentRun<Self> kept(*this, region, m_CudaBackend);
+  CudaDetail::CudaKeptPixelsRun<Self> kept(*this, region, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();
   }
   m_CudaBackend.ReportWholeRun(0, 0); // pixels that stay on the device do not cross the link
-  if (kept.IsNeeded())
+  if (kept.KeepsPixels())
   {
     m_KeepInput = true;
     const CudaDetail::CudaGaussianPlan keepingPlan = this->MakePlan();

@@ -121,7 +121,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::UpdateOu
   }
   else
   {
-    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetKeepableInput(*this), m_CudaBackend);
     Superclass::UpdateOutputData(output);
   }
 }
@@ -184,7 +184,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
     {
       return;
     }
-    CudaDetail::CudaBringInputToHost(*this);
+    CudaDetail::CudaDownloadKeptInput(*this);
     this->AllocateOutputs();
     this->RunOnHost(plan,
                     CudaDetail::MakeCudaImageView(this->GetInput(), region),
@@ -205,13 +205,13 @@ bool
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(
   const CudaDetail::CudaPartitionedGaussianPlan & plan)
 {
-  const auto                        region = this->GetOutput()->GetRequestedRegion();
-  CudaDetail::CudaResidentRun<Self> kept(*this, region, m_CudaBackend);
+  const auto                          region = this->GetOutput()->GetRequestedRegion();
+  CudaDetail::CudaKeptPixelsRun<Self> kept(*this, region, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();
   }
-  if (kept.IsNeeded())
+  if (kept.KeepsPixels())
   {
     CudaDetail::CudaPartitionedGaussianPlan keepingPlan = plan;
     keepingPlan.KeepInput = true;

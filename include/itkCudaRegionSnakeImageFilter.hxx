@@ -192,7 +192,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObje
   }
   else
   {
-    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetKeepableInput(*this), m_CudaBackend);
     Superclass::UpdateOutputData(output);
   }
 }
@@ -299,7 +299,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
     const RegionType region = this->GetInput()->GetLargestPossibleRegion();
     const auto       device = [&](int deviceIndex) {
       const CudaDeviceImageView kept = CudaDetail::CudaGetKeptInput(*this, region, deviceIndex);
-      m_CudaBackend.TookInput = kept.Memory != nullptr;
+      m_CudaBackend.KeptInput = kept.Memory != nullptr;
       m_Result = kept.Memory
                          ? CudaDetail::CudaRegionSnakeOfDeviceImage(kept, input, m_Parameters, observer)
                          : CudaDetail::CudaRegionSnakeOnDevice(
@@ -314,8 +314,8 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
     else
     {
       const auto host = [&] {
-        m_CudaBackend.TookInput = false;
-        CudaDetail::CudaBringInputToHost(*this);
+        m_CudaBackend.KeptInput = false;
+        CudaDetail::CudaDownloadKeptInput(*this);
         m_Result = CudaDetail::CudaRegionSnakeOnHost(
           this->AddPixels(input), m_Parameters, this->GetNumberOfWorkUnits(), observer);
       };

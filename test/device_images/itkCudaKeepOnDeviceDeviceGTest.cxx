@@ -50,13 +50,13 @@ Prints(const itk::Object & object, const std::string & line)
 }
 
 bool
-Took(const itk::Object & filter)
+HadKeptInput(const itk::Object & filter)
 {
   return Prints(filter, "TookInputOnDevice: Yes");
 }
 
 bool
-Kept(const itk::Object & filter)
+KeptOutput(const itk::Object & filter)
 {
   return Prints(filter, "KeptOutputOnDevice: Yes");
 }
@@ -194,8 +194,8 @@ protected:
         stream->Update();
         for (size_t i = 0; i < chain.Filters.size(); ++i)
         {
-          EXPECT_EQ(Took(*chain.Filters[i]), keep && i > 0) << chain.Describe() << ", filter " << i;
-          EXPECT_EQ(Kept(*chain.Filters[i]), keep && i + 1 < chain.Filters.size())
+          EXPECT_EQ(HadKeptInput(*chain.Filters[i]), keep && i > 0) << chain.Describe() << ", filter " << i;
+          EXPECT_EQ(KeptOutput(*chain.Filters[i]), keep && i + 1 < chain.Filters.size())
             << chain.Describe() << ", filter " << i;
         }
         std::ostringstream text;
@@ -299,7 +299,7 @@ TEST_F(CudaKeepOnDeviceGpu, Vectors_and_other_types_between_have_the_same_bits)
     second->SetInput(first->GetOutput());
     second->SetBackend("cuda");
     second->Update();
-    EXPECT_EQ(Took(*second), keep);
+    EXPECT_EQ(HadKeptInput(*second), keep);
     smoothed[keep] = second->GetOutput();
     const auto smoother = Smoothing::New();
     smoother->SetInput(image);
@@ -313,8 +313,8 @@ TEST_F(CudaKeepOnDeviceGpu, Vectors_and_other_types_between_have_the_same_bits)
     last->SetInput(gradient->GetOutput());
     last->SetBackend("cuda");
     last->Update();
-    EXPECT_EQ(Took(*gradient), keep);
-    EXPECT_EQ(Took(*last), keep);
+    EXPECT_EQ(HadKeptInput(*gradient), keep);
+    EXPECT_EQ(HadKeptInput(*last), keep);
     gradients[keep] = last->GetOutput();
   }
   EXPECT_TRUE(AreSame<Vectors>(smoothed[1], smoothed[0]));
@@ -373,7 +373,7 @@ TEST_F(CudaKeepOnDeviceGpu, Snake_takes_a_smoothed_image)
     snake->Update();
     const unsigned long uploaded = GetBytesSince(before).first;
     EXPECT_TRUE(keep ? uploaded == bytes : uploaded > bytes) << uploaded; // the snake's samples may be shorter
-    EXPECT_EQ(Took(*snake), keep);
+    EXPECT_EQ(HadKeptInput(*snake), keep);
     labels[keep] = snake->GetOutput();
     points[keep] = snake->GetNumberOfContourPoints();
   }
@@ -393,8 +393,8 @@ TEST_F(CudaKeepOnDeviceGpu, Consumer_that_turns_out_to_run_on_the_host_gets_the_
     chain[2].SetDeviceIndex(device);
     FloatImage::Pointer output = chain.Update();
     EXPECT_EQ(chain[2].GetBackendUsed(), Backend::Host);
-    EXPECT_EQ(Kept(chain[1]), keep);
-    EXPECT_FALSE(Took(chain[2]));
+    EXPECT_EQ(KeptOutput(chain[1]), keep);
+    EXPECT_FALSE(HadKeptInput(chain[2]));
     Configuration::SetDeviceMemoryLimit(0);
     return output;
   };
@@ -407,7 +407,7 @@ TEST_F(CudaKeepOnDeviceGpu, Memory_that_runs_out_leads_to_the_host_with_the_righ
   const auto   image = MakeRandomImage<FloatImage>({ { 64, 48, 40 } });
   const auto   bytes = GetNumberOfBytes(image.GetPointer());
   unsigned int onHost = 0;
-  unsigned int taken = 0;
+  unsigned int keptInputs = 0;
   const auto   gpu = GetExpected(image, 3);
   for (size_t limit = bytes / 2; limit < 8 * bytes; limit += bytes / 2)
   {
@@ -418,7 +418,7 @@ TEST_F(CudaKeepOnDeviceGpu, Memory_that_runs_out_leads_to_the_host_with_the_righ
     for (const auto & filter : chain.Filters)
     {
       onHost += filter->GetBackendUsed() == Backend::Host ? 1 : 0;
-      taken += Took(*filter) ? 1 : 0;
+      keptInputs += HadKeptInput(*filter) ? 1 : 0;
     }
     const auto number = image->GetBufferedRegion().GetNumberOfPixels();
     float      worst = 0.0f;
@@ -429,7 +429,7 @@ TEST_F(CudaKeepOnDeviceGpu, Memory_that_runs_out_leads_to_the_host_with_the_righ
     EXPECT_LE(worst, 200.0f * 1e-5f) << "limit " << limit; // host and device differ by rounding
   }
   EXPECT_GT(onHost, 0u);
-  EXPECT_GT(taken, 0u);
+  EXPECT_GT(keptInputs, 0u);
 }
 
 TEST_F(CudaKeepOnDeviceGpu, Two_consumers_get_the_same_bits)
@@ -448,8 +448,8 @@ TEST_F(CudaKeepOnDeviceGpu, Two_consumers_get_the_same_bits)
     EXPECT_TRUE(AreSame<FloatImage>(chain.Update(), expected));
     second->Update();
     EXPECT_TRUE(AreSame<FloatImage>(second->GetOutput(), expected));
-    EXPECT_TRUE(Took(chain[1]));
-    EXPECT_TRUE(Took(*second));
+    EXPECT_TRUE(HadKeptInput(chain[1]));
+    EXPECT_TRUE(HadKeptInput(*second));
   }
 }
 
@@ -465,7 +465,7 @@ TEST_F(CudaKeepOnDeviceGpu, Others_who_ask_for_the_image_get_pixels)
   {
     chain[1].Modified();
     EXPECT_TRUE(AreSame<FloatImage>(chain.Update(), expected));
-    EXPECT_TRUE(Took(chain[1]));
+    EXPECT_TRUE(HadKeptInput(chain[1]));
     chain[0].GetOutput()->Update();
     EXPECT_TRUE(AreSame<FloatImage>(chain[0].GetOutput(), between));
     chain[0].GetOutput()->ReleaseData();
@@ -484,8 +484,8 @@ TEST_F(CudaKeepOnDeviceGpu, Observers_and_other_places_keep_nothing)
     Smoothings chain(image, 2, Backend::Automatic);
     set(chain);
     const FloatImage * const output = chain.Update();
-    EXPECT_FALSE(Kept(chain[0])) << what;
-    EXPECT_FALSE(Took(chain[1])) << what;
+    EXPECT_FALSE(KeptOutput(chain[0])) << what;
+    EXPECT_FALSE(HadKeptInput(chain[1])) << what;
     if (chain[0].GetBackendUsed() == Backend::Cuda && chain[1].GetBackendUsed() == Backend::Cuda)
     {
       EXPECT_TRUE(AreSame<FloatImage>(output, expected)) << what;
@@ -512,7 +512,7 @@ TEST_F(CudaKeepOnDeviceGpu, Source_in_place_destroys_its_input_as_without)
     Smoothings chain(image, 2);
     chain[0].InPlaceOn();
     chain.Update();
-    EXPECT_FALSE(Kept(chain[0]));
+    EXPECT_FALSE(KeptOutput(chain[0]));
     released[keep] = image->GetDataReleased();
   }
   EXPECT_EQ(released[0], released[1]);
@@ -531,7 +531,7 @@ TEST_F(CudaKeepOnDeviceGpu, Abort_frees_the_memory_and_the_next_run_is_right)
   aborts = false;
   chain[2].Modified();
   EXPECT_TRUE(AreSame<FloatImage>(chain.Update(), expected));
-  EXPECT_TRUE(Took(chain[2]));
+  EXPECT_TRUE(HadKeptInput(chain[2]));
 }
 
 TEST_F(CudaKeepOnDeviceGpu, Progress_of_each_filter_goes_from_0_to_1)
@@ -541,7 +541,7 @@ TEST_F(CudaKeepOnDeviceGpu, Progress_of_each_filter_goes_from_0_to_1)
   std::vector<float> progress;
   AddObserver(chain[1], itk::ProgressEvent(), [&] { progress.push_back(chain[1].GetProgress()); });
   chain.Update();
-  EXPECT_TRUE(Took(chain[1]));
+  EXPECT_TRUE(HadKeptInput(chain[1]));
   EXPECT_EQ(chain[0].GetProgress(), 1.0f);
   ASSERT_FALSE(progress.empty());
   EXPECT_EQ(progress.front(), 0.0f);

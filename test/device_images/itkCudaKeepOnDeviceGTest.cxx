@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which results stay on the device between two filters of images of the host: the decisions, without a GPU. A filter of
-// the test's own takes the calls of the module's filters, and keeps pixels in memory that stands for the device's. The
-// reference is the same pipeline with nothing kept.
+// Tests without a GPU which results stay on the device between two filters of host images. A filter of the test makes
+// the calls of the module's filters, and keeps pixels in memory that stands for the device's. The reference is the same
+// pipeline without kept results.
 
 #include "itkCastImageFilter.h"
 #include "itkCommand.h"
@@ -54,15 +54,15 @@ public:
   itk::CudaDetail::CudaFilterBackend Backend;
   float                              Number{ 1.0f };
   unsigned int                       Runs{ 0 };
-  unsigned int                       Kept{ 0 };
-  unsigned int                       Took{ 0 };
+  unsigned int                       KeptOutputs{ 0 };
+  unsigned int                       KeptInputs{ 0 };
   bool                               Throws{ false };
   std::weak_ptr<void>                Memory; // of the result that was kept last
 
   void
   UpdateOutputData(itk::DataObject * output) override
   {
-    const CudaUpdateScope call(this, itk::CudaDetail::CudaGetTakeableInput(*this), Backend);
+    const CudaUpdateScope call(this, itk::CudaDetail::CudaGetKeepableInput(*this), Backend);
     Superclass::UpdateOutputData(output);
   }
 
@@ -109,7 +109,7 @@ protected:
     CudaUpdateScope * const consumer = itk::CudaDetail::CudaFindConsumer(*this, Backend.DeviceIndex);
     if (consumer)
     {
-      ++Kept;
+      ++KeptOutputs;
       consumer->Keep(this->MakeView(region, pixels), region);
       return;
     }
@@ -127,10 +127,10 @@ private:
   {
     std::vector<float>            pixels;
     const CudaUpdateScope * const call = CudaUpdateScope::Find(this);
-    if (call && call->HasPixels())
+    if (call && call->HasKeptPixels())
     {
-      ++Took;
-      const auto   view = itk::CudaDetail::CudaCrop(call->GetPixels(), call->GetRegion<2>(), region);
+      ++KeptInputs;
+      const auto   view = itk::CudaDetail::CudaCrop(call->GetKeptPixels(), call->GetKeptRegion<2>(), region);
       const auto * first = static_cast<const float *>(view.GetPointer());
       for (size_t y = 0; y < view.Size[1]; ++y)
       {
@@ -242,38 +242,38 @@ struct Chain
   }
 
   unsigned int
-  CountKept() const
+  CountKeptOutputs() const
   {
     unsigned int count = 0;
     for (const auto & filter : Filters)
     {
-      count += filter->Kept;
+      count += filter->KeptOutputs;
     }
     return count;
   }
 
   unsigned int
-  CountTaken() const
+  CountKeptInputs() const
   {
     unsigned int count = 0;
     for (const auto & filter : Filters)
     {
-      count += filter->Took;
+      count += filter->KeptInputs;
     }
     return count;
   }
 
-  /** Updates the last filter: its pixels are right, and so many results were kept and taken. */
+  /** Updates the last filter. Expects right pixels, and that `kept` outputs and as many inputs were kept. */
   void
   ExpectRightWith(unsigned int kept, const std::string & what = "")
   {
-    const unsigned int       before = this->CountKept();
-    const unsigned int       takenBefore = this->CountTaken();
+    const unsigned int       before = this->CountKeptOutputs();
+    const unsigned int       inputsBefore = this->CountKeptInputs();
     const std::vector<float> expected = GetExpected(Source, static_cast<unsigned int>(Filters.size()));
     this->GetLast().Update();
     EXPECT_EQ(GetPixels(this->GetLast().GetOutput()), expected) << what;
-    EXPECT_EQ(this->CountKept() - before, kept) << what;
-    EXPECT_EQ(this->CountTaken() - takenBefore, kept) << what;
+    EXPECT_EQ(this->CountKeptOutputs() - before, kept) << what;
+    EXPECT_EQ(this->CountKeptInputs() - inputsBefore, kept) << what;
   }
 
   ImageType *                      Source;
@@ -369,7 +369,7 @@ TEST_F(CudaKeepOnDevice, Filter_of_the_host_between_takes_nothing)
   last->SetInput(cast->GetOutput());
   last->Number = 2.0f;
   last->Update();
-  EXPECT_EQ(first->Kept, 0u);
+  EXPECT_EQ(first->KeptOutputs, 0u);
   EXPECT_EQ(GetPixels(last->GetOutput()), GetExpected(m_Image, 2));
 }
 
@@ -394,11 +394,11 @@ TEST_F(CudaKeepOnDevice, A_call_takes_one_result_and_only_while_the_flag_is_on)
   itk::CudaDeviceImageView view;
   view.Memory = std::make_shared<FakeDeviceMemory>(1);
   consumer.Keep(view, RegionType({ { -7, 9 } }, { { 1, 1 } }));
-  EXPECT_TRUE(consumer.HasPixels());
-  EXPECT_EQ(consumer.GetRegion<2>(), RegionType({ { -7, 9 } }, { { 1, 1 } }));
+  EXPECT_TRUE(consumer.HasKeptPixels());
+  EXPECT_EQ(consumer.GetKeptRegion<2>(), RegionType({ { -7, 9 } }, { { 1, 1 } }));
   EXPECT_EQ(source.FindConsumer(image, fakeDevice), nullptr);
-  consumer.Drop();
-  EXPECT_FALSE(consumer.HasPixels());
+  consumer.DropKeptPixels();
+  EXPECT_FALSE(consumer.HasKeptPixels());
   EXPECT_EQ(source.FindConsumer(image, fakeDevice), nullptr);
 }
 
@@ -450,7 +450,7 @@ TEST_F(CudaKeepOnDevice, Second_consumer_makes_the_source_run_again)
       pixel = 0.5f * pixel + 7.0f;
     }
     EXPECT_EQ(GetPixels(second->GetOutput()), expected);
-    EXPECT_EQ(second->Took, keep ? 1u : 0u);
+    EXPECT_EQ(second->KeptInputs, keep ? 1u : 0u);
     runs[keep] = chain[0].Runs;
   }
   EXPECT_EQ(runs[0], 2u);
@@ -468,7 +468,7 @@ TEST_F(CudaKeepOnDevice, Consumer_on_the_host_gets_pixels_before_and_after)
     cast->Modified();
     cast->Update();
     EXPECT_EQ(GetPixels(cast->GetOutput()), GetExpected(m_Image, 1));
-    EXPECT_EQ(chain[0].Kept, turn);
+    EXPECT_EQ(chain[0].KeptOutputs, turn);
     chain[1].Modified();
     chain.ExpectRightWith(1);
   }
@@ -484,7 +484,7 @@ TEST_F(CudaKeepOnDevice, Update_of_the_image_itself_gives_it_pixels)
   chain.ExpectRightWith(1);
   chain[0].GetOutput()->Update();
   EXPECT_EQ(GetPixels(chain[0].GetOutput()), GetExpected(m_Image, 1));
-  EXPECT_EQ(chain[0].Kept, 1u);
+  EXPECT_EQ(chain[0].KeptOutputs, 1u);
 }
 
 TEST_F(CudaKeepOnDevice, Observers_of_the_source_see_pixels)
@@ -642,7 +642,7 @@ TEST_F(CudaKeepOnDevice, Source_in_place_destroys_its_input_and_keeps_nothing)
     chain[0].InPlaceOn();
     chain.GetLast().Update();
     EXPECT_EQ(GetPixels(chain.GetLast().GetOutput()), expected);
-    EXPECT_EQ(chain.CountKept(), 0u);
+    EXPECT_EQ(chain.CountKeptOutputs(), 0u);
     ExpectReleased(image);
   }
 }
@@ -694,8 +694,8 @@ TEST_F(CudaKeepOnDevice, Regions_of_a_stream_are_kept_one_by_one)
     stream->SetNumberOfStreamDivisions(divisions);
     stream->Update();
     EXPECT_EQ(GetPixels(stream->GetOutput()), GetExpected(m_Image, 3));
-    EXPECT_EQ(chain.CountKept(), 2 * divisions);
-    EXPECT_EQ(chain.CountTaken(), 2 * divisions);
+    EXPECT_EQ(chain.CountKeptOutputs(), 2 * divisions);
+    EXPECT_EQ(chain.CountKeptInputs(), 2 * divisions);
   }
 }
 

@@ -95,7 +95,7 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
   m_WorkingSet = workingSetBytes;
   m_RunsInSlabs = canCut && this->GetStreaming() == StreamingEnum::On;
   m_IdleMemory.reset();
-  TookInput = false;
+  KeptInput = false;
   KeptOutput = false;
   const bool        own = Requested != BackendEnum::Automatic;
   const BackendEnum backend = own ? Requested : CudaFiltersConfiguration::GetBackend();
@@ -235,7 +235,7 @@ CudaFilterBackend::Print(std::ostream & os, Indent indent) const
   os << indent << "DeviceMemoryLimit: " << DeviceMemoryLimit << std::endl;
   os << indent << "BackendUsed: " << Used << std::endl;
   os << indent << "BackendReason: " << Reason << std::endl;
-  os << indent << "TookInputOnDevice: " << (TookInput ? "Yes" : "No") << std::endl;
+  os << indent << "TookInputOnDevice: " << (KeptInput ? "Yes" : "No") << std::endl;
   os << indent << "KeptOutputOnDevice: " << (KeptOutput ? "Yes" : "No") << std::endl;
 }
 

@@ -22,6 +22,7 @@ CountSet(const ProcessObject::DataObjectPointerArray & objects)
   return std::count_if(objects.begin(), objects.end(), [](const auto & object) { return object.IsNotNull(); });
 }
 
+/** Returns whether the requested backend is the host, or Automatic within a CudaHostScope. */
 bool
 RunsOnHost(const CudaFilterBackend & backend)
 {
@@ -30,8 +31,9 @@ RunsOnHost(const CudaFilterBackend & backend)
   return requested == BackendEnum::Host || (requested == BackendEnum::Automatic && CudaHostScope::IsActive());
 }
 
+/** Returns whether the filter may keep its input on the device, as the constructor of CudaUpdateScope describes. */
 bool
-IsWanted(ProcessObject & filter, const DataObject * input, const CudaFilterBackend & backend)
+IsKeepable(ProcessObject & filter, const DataObject * input, const CudaFilterBackend & backend)
 {
   return input && CudaFiltersConfiguration::GetKeepOnDevice() && CountSet(filter.GetInputs()) == 1 &&
          !RunsOnHost(backend);
@@ -53,9 +55,9 @@ CudaUpdateScope::CudaUpdateScope(ProcessObject * filter, DataObject * input, con
   : m_Filter(filter)
   , m_Outer(innermost)
 {
-  if (IsWanted(*filter, input, backend))
+  if (IsKeepable(*filter, input, backend))
   {
-    m_Wanted = input;
+    m_KeepableInput = input;
     m_Device = backend.DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : backend.DeviceIndex;
   }
   innermost = this;
@@ -64,9 +66,9 @@ CudaUpdateScope::CudaUpdateScope(ProcessObject * filter, DataObject * input, con
 CudaUpdateScope::~CudaUpdateScope()
 {
   innermost = m_Outer;
-  if (this->HasPixels())
+  if (this->HasKeptPixels())
   {
-    m_Wanted->ReleaseData(); // ITK has not released the data if the filter threw
+    m_KeepableInput->ReleaseData(); // ITK has not released the data if the filter threw
   }
 }
 
@@ -81,8 +83,8 @@ CudaUpdateScope::FindConsumer(const DataObject * output, int device) const
 {
   // ITK clears the ReleaseDataFlag while the consumer's GenerateData() runs, when observers may ask for the image. The
   // global flag stays set.
-  const bool takes = m_Outer && output && m_Outer->m_Wanted == output && m_Outer->m_Device == device &&
-                     !m_Outer->m_Taken && output->GetReleaseDataFlag();
-  return takes && CountSet(m_Filter->GetOutputs()) == 1 && !IsObserved(*m_Filter, *output) ? m_Outer : nullptr;
+  const bool keeps = m_Outer && output && m_Outer->m_KeepableInput == output && m_Outer->m_Device == device &&
+                     !m_Outer->m_HasKept && output->GetReleaseDataFlag();
+  return keeps && CountSet(m_Filter->GetOutputs()) == 1 && !IsObserved(*m_Filter, *output) ? m_Outer : nullptr;
 }
 } // end namespace itk::CudaDetail
