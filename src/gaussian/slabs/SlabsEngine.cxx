@@ -133,7 +133,7 @@ public:
   }
 
   void
-  Arrive(size_t slab, size_t queue, const DeviceView & planes) override
+  OnUploaded(size_t slab, size_t queue, const DeviceView & planes) override
   {
     const Context &    context = m_Pipeline->GetContext(queue);
     const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[slab];
@@ -158,7 +158,7 @@ public:
         this->SumEndStates(slab, group, component, GetComponentOf(lines, component), context);
       }
     }
-    m_Arrived[slab].Record(context);
+    m_EndStatesReady[slab].Record(context);
   }
 
   void
@@ -168,9 +168,9 @@ public:
     const ChunkRange & chunks = m_FilterChunks[slab];
     if (m_Devices.size() > 1 && !m_Run.Shape.NeedsAllChunks)
     {
-      for (size_t other = slab - std::min(slab, m_SlabsAhead); other <= m_FilterSlabs[slab].Needs; ++other)
+      for (size_t other = slab - std::min(slab, m_SlabsAhead); other <= m_FilterSlabs[slab].LastRequiredSlab; ++other)
       {
-        m_Arrived[other].MakeWait(context);
+        m_EndStatesReady[other].MakeWait(context);
       }
     }
     if (m_Memory.Queue.HoldsHostPixels)
@@ -338,23 +338,23 @@ private:
     return std::clamp<size_t>(DivideUp(BytesOfResults, bytes), 2, MostResults);
   }
 
-  // Loads.
+  // Input slabs.
 
   std::vector<InputSlab>
-  MakeLoadsOf(const std::vector<ChunkRange> & ranges, bool haveResults) const
+  MakeInputSlabs(const std::vector<ChunkRange> & ranges, bool haveResults) const
   {
     std::vector<InputSlab> slabs;
     for (const ChunkRange & range : ranges)
     {
       InputSlab slab;
       slab.FirstPlane = m_Run.GetFirstPlane(range.Begin);
-      slab.Planes = m_Run.GetNumberOfPlanes(range.Begin, range.End);
+      slab.NumberOfPlanes = m_Run.GetNumberOfPlanes(range.Begin, range.End);
       slab.HasResult = haveResults && range.Begin >= m_Run.FirstChunk && range.Begin < m_Run.EndChunk;
       const size_t reach = m_Run.Shape.NeedsAllChunks ? 0 : m_Run.Shape.LookAhead;
-      slab.Needs = slabs.size();
-      while (slab.Needs + 1 < ranges.size() && ranges[slab.Needs + 1].Begin < range.End + reach)
+      slab.LastRequiredSlab = slabs.size();
+      while (slab.LastRequiredSlab + 1 < ranges.size() && ranges[slab.LastRequiredSlab + 1].Begin < range.End + reach)
       {
-        ++slab.Needs;
+        ++slab.LastRequiredSlab;
       }
       slabs.push_back(slab);
     }
@@ -376,16 +376,16 @@ private:
     divide(m_Run.GetLoadBegin(), m_Run.FirstChunk, m_FilterChunks);
     divide(m_Run.FirstChunk, m_Run.EndChunk, m_FilterChunks);
     divide(m_Run.EndChunk, m_Run.GetLoadEnd(), m_FilterChunks);
-    m_FilterSlabs = this->MakeLoadsOf(m_FilterChunks, true);
+    m_FilterSlabs = this->MakeInputSlabs(m_FilterChunks, true);
     if (m_Run.Shape.NeedsAllChunks)
     {
       divide(0, m_Run.Shape.NumberOfChunks, m_SweepChunks);
-      m_SweepSlabs = this->MakeLoadsOf(m_SweepChunks, false);
+      m_SweepSlabs = this->MakeInputSlabs(m_SweepChunks, false);
     }
     m_SlabsAhead = 0;
     for (size_t slab = 0; slab < m_FilterSlabs.size(); ++slab)
     {
-      m_SlabsAhead = std::max(m_SlabsAhead, m_FilterSlabs[slab].Needs - slab);
+      m_SlabsAhead = std::max(m_SlabsAhead, m_FilterSlabs[slab].LastRequiredSlab - slab);
     }
   }
 
@@ -410,8 +410,8 @@ private:
   GetMemory(size_t slotsToSpare, size_t results, size_t pieceBytes) const
   {
     SlabMemory memory;
-    memory.Queue.Results = results;
-    memory.Queue.ResultPlanes = this->GetPlanesOfSlab();
+    memory.Queue.NumberOfResults = results;
+    memory.Queue.NumberOfResultPlanes = this->GetPlanesOfSlab();
     memory.GroupRows = this->GetRowsOfPlane();
     this->Complete(memory, slotsToSpare, pieceBytes);
     return memory;
@@ -424,8 +424,8 @@ private:
   {
     SlabMemory memory;
     memory.Queue.HoldsHostPixels = true;
-    memory.Queue.Results = results;
-    memory.Queue.ResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
+    memory.Queue.NumberOfResults = results;
+    memory.Queue.NumberOfResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
     const size_t row =
       GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
     memory.GroupRows = std::clamp<size_t>(std::min(pieceBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
@@ -440,18 +440,19 @@ private:
   {
     const size_t queues = m_Devices.size();
     memory.Queue.Type = m_Type;
-    memory.Queue.Planes = this->GetPlanesOfSlab();
-    memory.Queue.Slots =
+    memory.Queue.NumberOfPlanes = this->GetPlanesOfSlab();
+    memory.Queue.NumberOfSlots =
       std::min(DivideUp(m_SlabsAhead + 1, queues) + slotsToSpare,
                std::max<size_t>(1, DivideUp(std::max(m_FilterSlabs.size(), m_SweepSlabs.size()), queues)));
     const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
-    memory.PiecePlanes = m_Axis == 0
-                           ? memory.Queue.Planes
-                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Queue.ResultPlanes);
+    memory.PiecePlanes =
+      m_Axis == 0 ? memory.Queue.NumberOfPlanes
+                  : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
     // A slab takes over the slot of an earlier slab whose work has been queued, so a later result needs no more end
     // states than these.
     const size_t slabs = m_Run.Shape.NeedsAllChunks ? m_SweepSlabs.size() : m_FilterSlabs.size();
-    memory.StateSets = m_Run.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.Slots + m_SlabsAhead);
+    memory.StateSets =
+      m_Run.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_SlabsAhead);
 
     const auto count = [](size_t & bytes) {
       return [&bytes](size_t piece) -> void * {
@@ -483,7 +484,7 @@ private:
   TakeQueueMemory(const SlabMemory & memory, const TTake & take) const
   {
     QueueMemory  queue;
-    const size_t part = GetNumberOfBytes(this->MakePieceView(memory.Queue.ResultPlanes, nullptr));
+    const size_t part = GetNumberOfBytes(this->MakePieceView(memory.Queue.NumberOfResultPlanes, nullptr));
     const size_t piece = GetNumberOfBytes(this->MakePieceView(memory.PiecePlanes, nullptr));
     for (size_t i = 0; i < m_Parts.Buffers; ++i)
     {
@@ -502,13 +503,14 @@ private:
     queue.Workspace = take(this->GetWithinWorkspace(memory.PiecePlanes));
     if (memory.Queue.HoldsHostPixels)
     {
-      const size_t planes = memory.Queue.ResultPlanes;
+      const size_t planes = memory.Queue.NumberOfResultPlanes;
       const size_t source = GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, nullptr));
       queue.Source = take(this->NeedsSourceOfPart() ? source : 0);
       queue.Output = take(GetNumberOfBytes(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, nullptr)));
-      queue.HostPixels = take(memory.GroupRows * this->GetBytesOfRow() * memory.Queue.Planes);
+      queue.HostPixels = take(memory.GroupRows * this->GetBytesOfRow() * memory.Queue.NumberOfPlanes);
       const auto getBytesOfLines = [&](size_t components) {
-        return GetNumberOfBytes(this->MakeLinesView(memory.GroupRows, memory.Queue.Planes, components, nullptr));
+        return GetNumberOfBytes(
+          this->MakeLinesView(memory.GroupRows, memory.Queue.NumberOfPlanes, components, nullptr));
       };
       queue.Lines = take(getBytesOfLines(this->GetNumberOfComponents()));
       for (size_t r = 0; r < this->GetNumberOfLineResults(); ++r)
@@ -734,7 +736,7 @@ private:
     }
     const size_t slabs = std::max(m_FilterSlabs.size(), m_SweepSlabs.size());
     m_FirstPlaneKept.emplace();
-    m_Arrived.resize(slabs);
+    m_EndStatesReady.resize(slabs);
     m_Computed.resize(slabs);
     m_FirstPlaneKept->Record(context); // other queues wait for this event before they use the memory
   }
@@ -755,7 +757,7 @@ private:
   void
   ClearPaddingOfQueue(const QueueMemory & queue, const Context & context) const
   {
-    const size_t planes = m_Memory.Queue.ResultPlanes;
+    const size_t planes = m_Memory.Queue.NumberOfResultPlanes;
     for (void * const data : queue.Buffers)
     {
       ClearPadding(this->MakePieceView(planes, data), context);
@@ -768,9 +770,9 @@ private:
     {
       return;
     }
-    ClearPadding(
-      this->MakeLinesView(m_Memory.GroupRows, m_Memory.Queue.Planes, this->GetNumberOfComponents(), queue.Lines),
-      context);
+    ClearPadding(this->MakeLinesView(
+                   m_Memory.GroupRows, m_Memory.Queue.NumberOfPlanes, this->GetNumberOfComponents(), queue.Lines),
+                 context);
     ClearPadding(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, queue.Output), context);
     if (this->NeedsSourceOfPart())
     {
@@ -1176,9 +1178,9 @@ private:
   ScanAll()
   {
     const Context & context = m_Pipeline->GetContext(0);
-    for (const Event & arrived : m_Arrived)
+    for (const Event & ready : m_EndStatesReady)
     {
-      arrived.MakeWait(context);
+      ready.MakeWait(context);
     }
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
@@ -1329,7 +1331,7 @@ private:
   bool                     m_HasFirstPlane{ false };
   std::optional<Event>     m_FirstPlaneKept; // made on the run's device
   std::vector<QueueMemory> m_Queues;
-  std::vector<Event>       m_Arrived, m_Computed; // indexed by slab
+  std::vector<Event>       m_EndStatesReady, m_Computed; // indexed by slab
   uint64_t                 m_ExtraBytesUp{ 0 };
 };
 } // namespace

@@ -21,20 +21,19 @@ namespace itk::cuda
 {
 namespace
 {
-/** Size of a piece, which is host memory between a callback and the link. A piece is larger only if a single plane is.
- */
-constexpr size_t PieceBytes = size_t{ 16 } << 20;
-constexpr size_t PiecesOfQueue = 2; // for each direction, so that one is filled while the other is emptied
+/** Size of a host buffer between a callback and the link. A buffer is larger only if a single plane is. */
+constexpr size_t HostBufferBytes = size_t{ 16 } << 20;
+constexpr size_t HostBuffersPerDirection = 2; // of a queue, so that one is filled while the other is emptied
 
 /** Exception that ends a thread when the run stops. */
 struct Stopped
 {};
 
-/** Returns the number of planes per piece between a callback and the link. */
+/** Returns the number of planes of a host buffer between a callback and the link. */
 size_t
-GetPlanesOfPiece(const CudaImageView & shape, unsigned int axis)
+GetPlanesOfHostBuffer(const CudaImageView & shape, unsigned int axis)
 {
-  return std::clamp<size_t>(PieceBytes / std::max<size_t>(1, GetBytesOfPlane(shape, axis)), 1, shape.Size[axis]);
+  return std::clamp<size_t>(HostBufferBytes / std::max<size_t>(1, GetBytesOfPlane(shape, axis)), 1, shape.Size[axis]);
 }
 
 /** Returns a view in which the components of an image with dense rows are pixels. */
@@ -129,17 +128,17 @@ GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes)
                                      MakePlanesView(shape, ends.Axis, planes, nullptr), sizes.Type));
   };
   const SlabEndpoints transferred = GetTransferEnds(ends, sizes);
-  return sizes.Slots * GetQueueViewBytes(transferred.Input, ends.Axis, sizes, sizes.Planes) +
-         sizes.Results * GetQueueViewBytes(transferred.Output, ends.Axis, sizes, sizes.ResultPlanes) +
-         transfer(ends.Input, sizes.Planes) + transfer(ends.Output, sizes.ResultPlanes);
+  return sizes.NumberOfSlots * GetQueueViewBytes(transferred.Input, ends.Axis, sizes, sizes.NumberOfPlanes) +
+         sizes.NumberOfResults * GetQueueViewBytes(transferred.Output, ends.Axis, sizes, sizes.NumberOfResultPlanes) +
+         transfer(ends.Input, sizes.NumberOfPlanes) + transfer(ends.Output, sizes.NumberOfResultPlanes);
 }
 
 SlabPipeline::SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & ends, const SlabQueueSizes & sizes)
   : m_Sizes(sizes)
   , m_Ends(GetTransferEnds(ends, sizes))
-  , m_UpPiece(GetPlanesOfPiece(ends.Input, ends.Axis))
-  , m_DownPiece(GetPlanesOfPiece(ends.Output, ends.Axis))
-  , m_HasResultSequences(sizes.Results > 0 && !ends.HasCallbacks() && DownloadSequence::Suits(m_Ends.Output))
+  , m_UpBufferPlanes(GetPlanesOfHostBuffer(ends.Input, ends.Axis))
+  , m_DownBufferPlanes(GetPlanesOfHostBuffer(ends.Output, ends.Axis))
+  , m_HasResultSequences(sizes.NumberOfResults > 0 && !ends.HasCallbacks() && DownloadSequence::Suits(m_Ends.Output))
 {
   for (const int device : devices)
   {
@@ -156,9 +155,10 @@ size_t
 SlabPipeline::GetDownloadThreads() const
 {
   const bool converts =
-    !m_Sizes.HoldsHostPixels && m_Sizes.Results > 0 &&
-    GetTransferWorkspace(MakePlanesView(m_Ends.Output, m_Ends.Axis, m_Sizes.ResultPlanes, nullptr), m_Sizes.Type) > 0;
-  return m_Sizes.Results > 1 && !m_Ends.HasCallbacks() && !m_HasResultSequences && !converts ? 2 : 1;
+    !m_Sizes.HoldsHostPixels && m_Sizes.NumberOfResults > 0 &&
+    GetTransferWorkspace(MakePlanesView(m_Ends.Output, m_Ends.Axis, m_Sizes.NumberOfResultPlanes, nullptr),
+                         m_Sizes.Type) > 0;
+  return m_Sizes.NumberOfResults > 1 && !m_Ends.HasCallbacks() && !m_HasResultSequences && !converts ? 2 : 1;
 }
 
 const Context &
@@ -187,7 +187,7 @@ SlabPipeline::MakeQueue(int device)
   const DeviceGuard guard(device);
   m_Queues.push_back(std::make_unique<Queue>(device));
   Queue &    queue = *m_Queues.back();
-  const bool isBidirectional = m_Sizes.Results > 0;
+  const bool isBidirectional = m_Sizes.NumberOfResults > 0;
   // Source and sink may need the threads of ITK's pool, so helper threads are not kept in this case.
   const bool keepsHelpers = !m_Ends.HasCallbacks();
   for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
@@ -207,39 +207,39 @@ SlabPipeline::MakeQueue(int device)
     staging.GetChunks().SetKeepsSlots(true);
     staging.GetChunks().SetHelpers(keepsHelpers ? &queue.UpHelpers : nullptr);
   }
-  const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
-  const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);
-  const size_t bytes = m_Sizes.Slots * slotBytes + m_Sizes.Results * resultBytes;
+  const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes);
+  const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes);
+  const size_t bytes = m_Sizes.NumberOfSlots * slotBytes + m_Sizes.NumberOfResults * resultBytes;
   queue.Memory = DeviceBuffer(bytes, queue.Compute);
   Workspace memory(queue.Memory.GetPointer(), bytes);
-  for (size_t i = 0; i < m_Sizes.Slots; ++i)
+  for (size_t i = 0; i < m_Sizes.NumberOfSlots; ++i)
   {
     queue.Slots.push_back(std::make_unique<Slot>());
     Slot & slot = *queue.Slots.back();
     slot.Memory = memory.Take(slotBytes);
-    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, slot.Memory), queue.Compute);
+    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes, slot.Memory), queue.Compute);
     // The memory is allocated and cleared in the order of the work stream.
     slot.Released.Record(queue.Compute);
   }
-  for (size_t i = 0; i < m_Sizes.Results; ++i)
+  for (size_t i = 0; i < m_Sizes.NumberOfResults; ++i)
   {
     queue.Results.push_back(std::make_unique<Result>());
     queue.Results.back()->View =
-      MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes, memory.Take(resultBytes));
+      MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes, memory.Take(resultBytes));
     ClearPadding(queue.Results.back()->View,
                  queue.Compute); // kernels load these bytes together with the last pixels of a row
   }
   if (m_Ends.HasCallbacks())
   {
-    queue.UpMemory.resize(PiecesOfQueue);
-    queue.DownMemory.resize(m_Sizes.Results == 0 ? 0 : PiecesOfQueue);
-    for (auto & piece : queue.UpMemory)
+    queue.UpMemory.resize(HostBuffersPerDirection);
+    queue.DownMemory.resize(m_Sizes.NumberOfResults == 0 ? 0 : HostBuffersPerDirection);
+    for (auto & buffer : queue.UpMemory)
     {
-      piece.resize(m_UpPiece * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis));
+      buffer.resize(m_UpBufferPlanes * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis));
     }
-    for (auto & piece : queue.DownMemory)
+    for (auto & buffer : queue.DownMemory)
     {
-      piece.resize(m_DownPiece * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis));
+      buffer.resize(m_DownBufferPlanes * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis));
     }
   }
 }
@@ -249,17 +249,17 @@ SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algori
 {
   m_Slabs = slabs;
   m_Algorithm = &algorithm;
-  m_Arrived = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
-  m_NextFillSlab = m_NextFillPlane = m_NextSinkSlab = m_NextSinkPlane = 0;
+  m_NumberOfUploadedSlabs = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
+  m_NextSourceSlab = m_NextSourcePlane = m_NextSinkSlab = m_NextSinkPlane = 0;
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
   m_Stop = false;
   m_Error = nullptr;
   for (const InputSlab & slab : slabs)
   {
-    m_ResultPlanesLeft += slab.HasResult ? slab.Planes : 0;
-    m_PlanesToMove += slab.Planes * (slab.HasResult ? 2 : 1);
+    m_ResultPlanesLeft += slab.HasResult ? slab.NumberOfPlanes : 0;
+    m_PlanesToMove += slab.NumberOfPlanes * (slab.HasResult ? 2 : 1);
   }
-  for (size_t slab = 0; slab < m_Queues.size() * m_Sizes.Slots; ++slab)
+  for (size_t slab = 0; slab < m_Queues.size() * m_Sizes.NumberOfSlots; ++slab)
   {
     this->GetSlot(slab).NextSlab = slab;
   }
@@ -369,7 +369,7 @@ SlabPipeline::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & 
 bool
 SlabPipeline::IsDone() const
 {
-  return m_Arrived == m_Slabs.size() && m_ResultPlanesLeft == 0;
+  return m_NumberOfUploadedSlabs == m_Slabs.size() && m_ResultPlanesLeft == 0;
 }
 
 // The upload thread
@@ -418,7 +418,7 @@ private:
   GetHost(size_t index) const override
   {
     const InputSlab & planes = m_Pipeline.m_Slabs[this->GetSlab(index)];
-    return GetPlanes(m_Pipeline.m_Ends.Input, m_Pipeline.m_Ends.Axis, planes.FirstPlane, planes.Planes);
+    return GetPlanes(m_Pipeline.m_Ends.Input, m_Pipeline.m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes);
   }
 
   DeviceView
@@ -438,7 +438,7 @@ private:
   MarkSent(size_t index) override
   {
     const size_t slab = this->GetSlab(index);
-    m_Pipeline.CountUploaded(m_Pipeline.m_Slabs[slab].Planes);
+    m_Pipeline.CountUploaded(m_Pipeline.m_Slabs[slab].NumberOfPlanes);
     m_Pipeline.MarkUploaded(*m_Pipeline.m_Queues[m_Queue], slab);
   }
 
@@ -474,7 +474,7 @@ SlabPipeline::UploadSlabs(size_t queueIndex)
 DeviceView
 SlabPipeline::MakeSlabView(size_t slab, void * memory) const
 {
-  return MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Slabs[slab].Planes, memory);
+  return MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Slabs[slab].NumberOfPlanes, memory);
 }
 
 SlabPipeline::Slot &
@@ -541,28 +541,28 @@ SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t slab)
   const InputSlab & planes = m_Slabs[slab];
   if (!m_Ends.HasCallbacks())
   {
-    this->UploadTo(queue, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View);
-    this->CountUploaded(planes.Planes);
+    this->UploadTo(queue, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View);
+    this->CountUploaded(planes.NumberOfPlanes);
     return;
   }
-  for (size_t first = 0; first < planes.Planes;)
+  for (size_t first = 0; first < planes.NumberOfPlanes;)
   {
-    Piece piece;
+    HostBuffer buffer;
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
       this->WaitUntil(lock, [&] { return !queue.Filled.empty(); });
-      piece = queue.Filled.front();
+      buffer = queue.Filled.front();
       queue.Filled.pop_front();
     }
     this->UploadTo(queue,
-                   MakePlanesView(m_Ends.Input, m_Ends.Axis, piece.Planes, piece.Memory->data()),
-                   GetSlabPlanes(slot.View, m_Ends.Axis, first, piece.Planes));
-    first += piece.Planes;
+                   MakePlanesView(m_Ends.Input, m_Ends.Axis, buffer.NumberOfPlanes, buffer.Memory->data()),
+                   GetSlabPlanes(slot.View, m_Ends.Axis, first, buffer.NumberOfPlanes));
+    first += buffer.NumberOfPlanes;
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);
-      queue.FreeUp.push_back(piece.Memory);
+      queue.FreeUp.push_back(buffer.Memory);
     }
-    this->CountUploaded(piece.Planes);
+    this->CountUploaded(buffer.NumberOfPlanes);
   }
 }
 
@@ -576,7 +576,7 @@ SlabPipeline::QueueWork()
   while (this->WaitForWork(slot, result))
   {
     const DeviceGuard guard(m_Queues[slot->Slab % m_Queues.size()]->Compute.GetDevice());
-    result ? this->Compute(*slot, *result) : this->Arrive(*slot);
+    result ? this->Compute(*slot, *result) : this->OnUploaded(*slot);
   }
 }
 
@@ -587,7 +587,7 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
   this->WaitUntil(lock, [&] {
     result = this->TakeReady();
     slot = result ? &this->GetSlot(result->Slab) : this->FindUploaded();
-    return slot || (m_Arrived == m_Slabs.size() && m_NextCompute == m_Slabs.size());
+    return slot || (m_NumberOfUploadedSlabs == m_Slabs.size() && m_NextCompute == m_Slabs.size());
   });
   return slot;
 }
@@ -595,12 +595,12 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 SlabPipeline::Slot *
 SlabPipeline::FindUploaded()
 {
-  if (m_Arrived == m_Slabs.size())
+  if (m_NumberOfUploadedSlabs == m_Slabs.size())
   {
     return nullptr;
   }
-  Slot & slot = this->GetSlot(m_Arrived);
-  return slot.IsTaken && slot.Slab == m_Arrived && slot.IsUploaded ? &slot : nullptr;
+  Slot & slot = this->GetSlot(m_NumberOfUploadedSlabs);
+  return slot.IsTaken && slot.Slab == m_NumberOfUploadedSlabs && slot.IsUploaded ? &slot : nullptr;
 }
 
 SlabPipeline::Result *
@@ -610,7 +610,7 @@ SlabPipeline::TakeReady()
   {
     ++m_NextCompute;
   }
-  if (m_NextCompute == m_Slabs.size() || m_Slabs[m_NextCompute].Needs >= m_Arrived)
+  if (m_NextCompute == m_Slabs.size() || m_Slabs[m_NextCompute].LastRequiredSlab >= m_NumberOfUploadedSlabs)
   {
     return nullptr;
   }
@@ -625,11 +625,11 @@ SlabPipeline::TakeReady()
   result.IsComputed = false;
   result.Slab = slab;
   result.FirstPlane = m_NextComputePlane;
-  const size_t planes = std::min(m_Sizes.ResultPlanes, m_Slabs[slab].Planes - m_NextComputePlane);
+  const size_t planes = std::min(m_Sizes.NumberOfResultPlanes, m_Slabs[slab].NumberOfPlanes - m_NextComputePlane);
   result.View = MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result.View.Data);
   ++queue.ResultsQueued;
   m_NextComputePlane += planes;
-  if (m_NextComputePlane == m_Slabs[slab].Planes)
+  if (m_NextComputePlane == m_Slabs[slab].NumberOfPlanes)
   {
     ++m_NextCompute;
     m_NextComputePlane = 0;
@@ -638,12 +638,12 @@ SlabPipeline::TakeReady()
 }
 
 void
-SlabPipeline::Arrive(Slot & slot)
+SlabPipeline::OnUploaded(Slot & slot)
 {
   const size_t queueIndex = slot.Slab % m_Queues.size();
   Queue &      queue = *m_Queues[queueIndex];
   slot.Uploaded.MakeWait(queue.Compute);
-  m_Algorithm->Arrive(slot.Slab, queueIndex, slot.View);
+  m_Algorithm->OnUploaded(slot.Slab, queueIndex, slot.View);
   const bool isReleased = !m_Slabs[slot.Slab].HasResult;
   if (isReleased)
   {
@@ -651,7 +651,7 @@ SlabPipeline::Arrive(Slot & slot)
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsTaken = !isReleased;
-  ++m_Arrived;
+  ++m_NumberOfUploadedSlabs;
   m_Changed.notify_all();
 }
 
@@ -660,7 +660,7 @@ SlabPipeline::Compute(Slot & slot, Result & result)
 {
   const size_t queueIndex = result.Slab % m_Queues.size();
   Queue &      queue = *m_Queues[queueIndex];
-  const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Slabs[result.Slab].Planes;
+  const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Slabs[result.Slab].NumberOfPlanes;
   m_Algorithm->Compute(result.Slab, queueIndex, slot.View, result.FirstPlane, result.View);
   if (isLast)
   {
@@ -693,10 +693,10 @@ public:
   {
     for (size_t slab = queue; slab < pipeline.m_Slabs.size(); slab += pipeline.m_Queues.size())
     {
-      const size_t planes = pipeline.m_Slabs[slab].HasResult ? pipeline.m_Slabs[slab].Planes : 0;
-      for (size_t first = 0; first < planes; first += pipeline.m_Sizes.ResultPlanes)
+      const size_t planes = pipeline.m_Slabs[slab].HasResult ? pipeline.m_Slabs[slab].NumberOfPlanes : 0;
+      for (size_t first = 0; first < planes; first += pipeline.m_Sizes.NumberOfResultPlanes)
       {
-        m_Parts.push_back({ slab, first, std::min(pipeline.m_Sizes.ResultPlanes, planes - first) });
+        m_Parts.push_back({ slab, first, std::min(pipeline.m_Sizes.NumberOfResultPlanes, planes - first) });
       }
     }
   }
@@ -706,7 +706,7 @@ private:
   {
     size_t Slab;
     size_t FirstPlane; // of the slab
-    size_t Planes;
+    size_t NumberOfPlanes;
   };
 
   Result &
@@ -728,7 +728,7 @@ private:
     return GetPlanes(m_Pipeline.m_Ends.Output,
                      m_Pipeline.m_Ends.Axis,
                      m_Pipeline.m_Slabs[part.Slab].FirstPlane + part.FirstPlane,
-                     part.Planes);
+                     part.NumberOfPlanes);
   }
 
   DeviceView
@@ -783,7 +783,8 @@ SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
   size_t number = 0; // number of the result on the queue
   for (size_t slab = queueIndex; slab < m_Slabs.size(); slab += m_Queues.size())
   {
-    for (size_t first = 0; m_Slabs[slab].HasResult && first < m_Slabs[slab].Planes; first += m_Sizes.ResultPlanes)
+    for (size_t first = 0; m_Slabs[slab].HasResult && first < m_Slabs[slab].NumberOfPlanes;
+         first += m_Sizes.NumberOfResultPlanes)
     {
       Result & result = *queue.Results[number % queue.Results.size()];
       if (number % queue.Down.size() == thread)
@@ -853,22 +854,22 @@ SlabPipeline::DownloadPlanes(Queue & queue, Downloads & downloads, const Result 
     Download(result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, firstPlane, planes), downloads.Staging, nullptr);
     return;
   }
-  for (size_t first = 0; first < planes; first += m_DownPiece)
+  for (size_t first = 0; first < planes; first += m_DownBufferPlanes)
   {
-    Piece piece{ result.Slab, result.FirstPlane + first, std::min(m_DownPiece, planes - first), nullptr };
+    HostBuffer buffer{ result.Slab, result.FirstPlane + first, std::min(m_DownBufferPlanes, planes - first), nullptr };
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
       this->WaitUntil(lock, [&] { return !queue.FreeDown.empty(); });
-      piece.Memory = queue.FreeDown.back();
+      buffer.Memory = queue.FreeDown.back();
       queue.FreeDown.pop_back();
     }
-    Download(GetSlabPlanes(result.View, m_Ends.Axis, first, piece.Planes),
-             MakePlanesView(m_Ends.Output, m_Ends.Axis, piece.Planes, piece.Memory->data()),
+    Download(GetSlabPlanes(result.View, m_Ends.Axis, first, buffer.NumberOfPlanes),
+             MakePlanesView(m_Ends.Output, m_Ends.Axis, buffer.NumberOfPlanes, buffer.Memory->data()),
              downloads.Staging,
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    queue.Ready.push_back(piece);
-    this->CountDownloaded(piece.Planes);
+    queue.Ready.push_back(buffer);
+    this->CountDownloaded(buffer.NumberOfPlanes);
   }
 }
 
@@ -902,43 +903,45 @@ SlabPipeline::WaitForThreads(const std::function<void(float)> & progress)
 }
 
 bool
-SlabPipeline::FillPiece()
+SlabPipeline::CallSource()
 {
-  Piece   piece;
-  Queue * queue = nullptr;
+  HostBuffer buffer;
+  Queue *    queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (m_NextFillSlab >= m_Slabs.size())
+    if (m_NextSourceSlab >= m_Slabs.size())
     {
       return false;
     }
-    queue = m_Queues[m_NextFillSlab % m_Queues.size()].get();
+    queue = m_Queues[m_NextSourceSlab % m_Queues.size()].get();
     if (m_Stop || queue->FreeUp.empty())
     {
       return false;
     }
-    const size_t planes = m_Slabs[m_NextFillSlab].Planes;
-    piece = { m_NextFillSlab, m_NextFillPlane, std::min(m_UpPiece, planes - m_NextFillPlane), queue->FreeUp.back() };
+    const size_t planes = m_Slabs[m_NextSourceSlab].NumberOfPlanes;
+    buffer = {
+      m_NextSourceSlab, m_NextSourcePlane, std::min(m_UpBufferPlanes, planes - m_NextSourcePlane), queue->FreeUp.back()
+    };
     queue->FreeUp.pop_back();
-    m_NextFillPlane += piece.Planes;
-    if (m_NextFillPlane == planes)
+    m_NextSourcePlane += buffer.NumberOfPlanes;
+    if (m_NextSourcePlane == planes)
     {
-      ++m_NextFillSlab;
-      m_NextFillPlane = 0;
+      ++m_NextSourceSlab;
+      m_NextSourcePlane = 0;
     }
   }
-  m_Ends.Source(m_Slabs[piece.Slab].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
+  m_Ends.Source(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  queue->Filled.push_back(piece);
+  queue->Filled.push_back(buffer);
   m_Changed.notify_all();
   return true;
 }
 
 bool
-SlabPipeline::EmptyPiece()
+SlabPipeline::CallSink()
 {
-  Piece   piece;
-  Queue * queue = nullptr;
+  HostBuffer buffer;
+  Queue *    queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     while (m_NextSinkSlab < m_Slabs.size() && !m_Slabs[m_NextSinkSlab].HasResult)
@@ -954,19 +957,19 @@ SlabPipeline::EmptyPiece()
     {
       return false;
     }
-    piece = queue->Ready.front();
+    buffer = queue->Ready.front();
     queue->Ready.pop_front();
-    m_NextSinkPlane += piece.Planes;
+    m_NextSinkPlane += buffer.NumberOfPlanes;
   }
-  m_Ends.Sink(m_Slabs[piece.Slab].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
+  m_Ends.Sink(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  queue->FreeDown.push_back(piece.Memory);
-  if (m_NextSinkPlane == m_Slabs[piece.Slab].Planes)
+  queue->FreeDown.push_back(buffer.Memory);
+  if (m_NextSinkPlane == m_Slabs[buffer.Slab].NumberOfPlanes)
   {
     ++m_NextSinkSlab;
     m_NextSinkPlane = 0;
   }
-  m_ResultPlanesLeft -= piece.Planes;
+  m_ResultPlanesLeft -= buffer.NumberOfPlanes;
   m_Changed.notify_all();
   return true;
 }
@@ -974,10 +977,10 @@ SlabPipeline::EmptyPiece()
 void
 SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
 {
-  const auto canFill = [&] {
-    return m_NextFillSlab < m_Slabs.size() && !m_Queues[m_NextFillSlab % m_Queues.size()]->FreeUp.empty();
+  const auto canCallSource = [&] {
+    return m_NextSourceSlab < m_Slabs.size() && !m_Queues[m_NextSourceSlab % m_Queues.size()]->FreeUp.empty();
   };
-  const auto canEmpty = [&] {
+  const auto canCallSink = [&] {
     size_t slab = m_NextSinkSlab;
     while (slab < m_Slabs.size() && !m_Slabs[slab].HasResult)
     {
@@ -987,7 +990,7 @@ SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
   };
   for (;;)
   {
-    const bool                   moved = this->EmptyPiece() || this->FillPiece();
+    const bool                   moved = this->CallSink() || this->CallSource();
     std::unique_lock<std::mutex> lock(m_Mutex);
     if (!m_Stop && m_PlanesReported < m_PlanesMoved)
     {
@@ -999,8 +1002,9 @@ SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
     }
     if (!moved)
     {
-      m_Changed.wait(
-        lock, [&] { return m_Stop || this->IsDone() || canFill() || canEmpty() || m_PlanesReported < m_PlanesMoved; });
+      m_Changed.wait(lock, [&] {
+        return m_Stop || this->IsDone() || canCallSource() || canCallSink() || m_PlanesReported < m_PlanesMoved;
+      });
     }
   }
 }

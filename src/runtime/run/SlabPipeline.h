@@ -29,13 +29,13 @@
 
 namespace itk::cuda
 {
-/** A group of planes that are uploaded together, and whether a result is computed from them. */
+/** A group of planes that are uploaded together, and the slabs from which its result is computed. */
 struct InputSlab
 {
   size_t FirstPlane{ 0 };
-  size_t Planes{ 0 };
-  size_t Needs{ 0 };        // index of the last slab that must have arrived before this slab's result is computed
-  bool   HasResult{ true }; // if false, the slab only serves the results of other slabs
+  size_t NumberOfPlanes{ 0 };
+  size_t LastRequiredSlab{ 0 }; // the last slab that must be uploaded before this slab's result is computed
+  bool   HasResult{ true };     // if false, the slab only serves the results of other slabs
 };
 
 /** \class SlabAlgorithm
@@ -49,9 +49,9 @@ public:
 
   /** Called after the upload of a slab, in the order of the slabs. */
   virtual void
-  Arrive(size_t slab, size_t queue, const DeviceView & planes) = 0;
+  OnUploaded(size_t slab, size_t queue, const DeviceView & planes) = 0;
 
-  /** Called after all slabs that the result needs have arrived, in the order of the slabs, once for each part of the
+  /** Called after OnUploaded() of the result's last required slab, in the order of the slabs, once for each part of the
    * slab's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
    * single part. */
   virtual void
@@ -78,10 +78,10 @@ struct SlabEndpoints
 /** The memory that a run keeps on each queue. */
 struct SlabQueueSizes
 {
-  size_t            Planes{ 0 };       // maximum number of planes of a slab
-  size_t            Slots{ 0 };        // slots for slabs
-  size_t            Results{ 0 };      // buffers for results or parts of them; 0 if no slab has a result
-  size_t            ResultPlanes{ 0 }; // maximum number of planes of a part of a result
+  size_t            NumberOfPlanes{ 0 };       // maximum number of planes of a slab
+  size_t            NumberOfSlots{ 0 };        // slots for slabs
+  size_t            NumberOfResults{ 0 };      // buffers for results or parts of them; 0 if no slab has a result
+  size_t            NumberOfResultPlanes{ 0 }; // maximum number of planes of a part of a result
   CudaComponentType Type{ CudaComponentType::Float };
   /** Whether slabs and results have the same layout on the device as on the host, which is dense pixels of the host's
    * types with interleaved components. Otherwise they are planar and of type `Type`. */
@@ -154,12 +154,12 @@ public:
   }
 
 private:
-  /** A buffer in host memory between a callback and the link. */
-  struct Piece
+  /** Planes in host memory between the link and a callback, which is the source or the sink. */
+  struct HostBuffer
   {
     size_t                       Slab{ 0 };
     size_t                       FirstPlane{ 0 }; // first plane, relative to the slab
-    size_t                       Planes{ 0 };
+    size_t                       NumberOfPlanes{ 0 };
     std::vector<unsigned char> * Memory{ nullptr };
   };
 
@@ -224,12 +224,11 @@ private:
     size_t                                    ResultsQueued{ 0 };
     std::vector<std::vector<unsigned char>>   UpMemory, DownMemory;
     std::vector<std::vector<unsigned char> *> FreeUp, FreeDown;
-    std::deque<Piece>                         Filled; // pieces that the source has filled
-    std::deque<Piece>                         Ready;  // pieces that wait for the sink
+    std::deque<HostBuffer>                    Filled; // buffers that the source has filled
+    std::deque<HostBuffer>                    Ready;  // buffers that wait for the sink
   };
 
-  /** Creates a queue on the device, with its streams, the memory of its slots and results, and the host memory of its
-   * pieces. */
+  /** Creates a queue on the device, with its streams, the memory of its slots and results, and its host buffers. */
   void
   MakeQueue(int device);
   /** Returns a view of a slab's planes in the memory of a slot. */
@@ -250,8 +249,8 @@ private:
   /** Downloads the results of a queue in their order. If they form no sequence, the queue's threads take turns. */
   void
   DownloadResults(size_t queue, size_t thread);
-  /** Queues the work. Slabs arrive in their order, and results are queued as soon as all slabs that they need have
-   * arrived. */
+  /** Queues the work. Uploaded slabs are passed to the algorithm in their order, and results are queued as soon as
+   * their last required slab has been passed to it. */
   void
   QueueWork();
   /** Marks a slab whose copies are queued, and records the event for which the work on it waits. */
@@ -265,7 +264,7 @@ private:
    * run holds the memory of two uploads however many slots it has. */
   void
   UploadTo(Queue & queue, const CudaImageView & host, const DeviceView & planes);
-  /** Uploads the planes of a slab to its slot, from the input or from pieces that the source has filled. */
+  /** Uploads the planes of a slab to its slot, from the input or from host buffers that the source has filled. */
   void
   UploadPlanes(Queue & queue, Slot & slot, size_t slab);
   /** Downloads a result, in stream order after the work that computes it, and then frees its buffer. */
@@ -275,10 +274,10 @@ private:
   void
   CountDownloaded(size_t planes);
   /** Frees the buffer of a downloaded result. Counts its planes if there is no sink; planes for a sink are counted
-   * piece by piece. */
+   * when a host buffer holds them. */
   void
   MarkDownloaded(Queue & queue, Result & result);
-  /** Downloads the planes of a result, to the output or to pieces for the sink. */
+  /** Downloads the planes of a result, to the output or to host buffers for the sink. */
   void
   DownloadPlanes(Queue & queue, Downloads & downloads, const Result & result);
   /** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it
@@ -297,12 +296,12 @@ private:
   /** Reports progress until the run is done or stops. It is for runs without callbacks. */
   void
   WaitForThreads(const std::function<void(float)> & progress);
-  /** Lets the source fill the next piece if there is a free buffer. Returns whether it did. */
+  /** Lets the source fill a host buffer with its next planes if a buffer is free. Returns whether it did. */
   bool
-  FillPiece();
-  /** Passes the next piece to the sink if it is ready. Returns whether it did. */
+  CallSource();
+  /** Passes the sink its next planes if a host buffer holds them. Returns whether it did. */
   bool
-  EmptyPiece();
+  CallSink();
   /** Calls `progress` with the share of planes that have been moved. The lock is released during the call. */
   void
   Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress);
@@ -316,7 +315,7 @@ private:
   /** Blocks until a result can be queued or a slab has been uploaded. Returns false if everything is queued. */
   bool
   WaitForWork(Slot *& slot, Result *& result);
-  /** Returns the slot of the slab that arrives next, or nullptr if this slab is not uploaded yet. */
+  /** Returns the slot of the slab that OnUploaded() gets next, or nullptr if this slab is not uploaded yet. */
   Slot *
   FindUploaded();
   /** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
@@ -327,7 +326,7 @@ private:
   GetSlot(size_t slab);
   /** Passes an uploaded slab to the algorithm, and frees the slot if the slab has no result. */
   void
-  Arrive(Slot & slot);
+  OnUploaded(Slot & slot);
   /** Queues the work on a result or a part of one, and frees the slot after the slab's last part. */
   void
   Compute(Slot & slot, Result & result);
@@ -338,7 +337,7 @@ private:
   /** Stops all threads. Run() rethrows the first error. */
   void
   Stop(std::exception_ptr error);
-  /** Returns whether all slabs have arrived and all results are delivered. The caller holds the mutex. */
+  /** Returns whether the algorithm has all slabs and all results are delivered. The caller holds the mutex. */
   bool
   IsDone() const;
   /** Waits until `condition` holds. Throws Stopped if the run stops. */
@@ -347,8 +346,8 @@ private:
   WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
 
   const SlabQueueSizes                m_Sizes;
-  const SlabEndpoints                 m_Ends;                 // source and destination in the form that transfers use
-  const size_t                        m_UpPiece, m_DownPiece; // number of planes
+  const SlabEndpoints                 m_Ends; // source and destination in the form that transfers use
+  const size_t                        m_UpBufferPlanes, m_DownBufferPlanes; // number of planes
   const bool                          m_HasResultSequences;
   std::vector<std::unique_ptr<Queue>> m_Queues;
 
@@ -356,10 +355,10 @@ private:
   std::condition_variable m_Changed;
   std::vector<InputSlab>  m_Slabs;
   SlabAlgorithm *         m_Algorithm{ nullptr };
-  size_t                  m_Arrived{ 0 };                         // number of slabs that have arrived
+  size_t                  m_NumberOfUploadedSlabs{ 0 };           // number of slabs that OnUploaded() has got
   size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next slab, and the first plane of its next part
   size_t             m_ResultPlanesLeft{ 0 };
-  size_t             m_NextFillSlab{ 0 }, m_NextFillPlane{ 0 };
+  size_t             m_NextSourceSlab{ 0 }, m_NextSourcePlane{ 0 };
   size_t             m_NextSinkSlab{ 0 }, m_NextSinkPlane{ 0 };
   size_t             m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };
   bool               m_Stop{ false };
