@@ -98,7 +98,7 @@ BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnum
   const auto                  side = static_cast<size_t>(state.range(0));
   const double                sigma = 0.01 * static_cast<double>(state.range(1));
   CudaPartitionedGaussianPlan plan;
-  plan.Partition = partition;
+  plan.LinePartition = partition;
   for (unsigned int axis = 0; axis < dimension; ++axis)
   {
     plan.Passes.push_back({ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), CudaAutomaticNumberOfSections(side) });

@@ -362,10 +362,10 @@ PrintSpeedUps(const std::vector<Time> & times)
   for (const Time & time : times)
   {
     auto & entries = best[time.Side];
-    auto   found = entries.find(time.Plan.Partition);
+    auto   found = entries.find(time.Plan.LinePartition);
     if (found == entries.end() || time.Milliseconds < found->second.Milliseconds)
     {
-      entries.insert_or_assign(time.Plan.Partition, time);
+      entries.insert_or_assign(time.Plan.LinePartition, time);
     }
   }
   std::printf("\nFastest of each partition, and the speed-up over OneWay (published: 2 for TwoWay at 512)\n\n"
@@ -417,19 +417,19 @@ PrintTimeTable(size_t largestSide, nlohmann::json & record)
     const bool isLocal = time.Plan.IntermediateStorage == Storage::Local;
     std::printf("%-8zu%-10s%8u%10s%8zu%12.4f",
                 time.Side,
-                GetName(time.Plan.Partition),
+                GetName(time.Plan.LinePartition),
                 time.Plan.LinesPerBlock,
                 GetName(time.Plan.IntermediateStorage),
                 time.Plan.Passes[0].NumberOfSections,
                 time.Milliseconds);
-    if (time.Side == 512 && time.Plan.Partition == Partition::TwoWay && published != PublishedTimes.end())
+    if (time.Side == 512 && time.Plan.LinePartition == Partition::TwoWay && published != PublishedTimes.end())
     {
       std::printf("%12.1f", isLocal ? published->second.first : published->second.second);
     }
     std::printf("\n");
     std::fflush(stdout);
     record["rows"].push_back({ { "side", time.Side },
-                               { "partition", GetName(time.Plan.Partition) },
+                               { "partition", GetName(time.Plan.LinePartition) },
                                { "lines_per_block", time.Plan.LinesPerBlock },
                                { "storage", GetName(time.Plan.IntermediateStorage) },
                                { "blocks", time.Plan.Passes[0].NumberOfSections },

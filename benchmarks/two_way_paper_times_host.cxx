@@ -20,7 +20,7 @@ MakePlan(size_t                                     side,
 {
   constexpr double                             sigma = 15.0; // the paper's window of 30
   itk::CudaDetail::CudaPartitionedGaussianPlan plan;
-  plan.Partition = partition;
+  plan.LinePartition = partition;
   plan.IntermediateStorage = storage;
   plan.LinesPerBlock = linesPerBlock;
   const size_t number = blocks == 0 ? itk::CudaDetail::CudaAutomaticNumberOfSections(side) : blocks;

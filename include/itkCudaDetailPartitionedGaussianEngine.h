@@ -27,11 +27,11 @@ struct CudaPartitionedGaussianPass
 /** Passes that run one after the other, and how each pass processes its lines. */
 struct CudaPartitionedGaussianPlan
 {
-  using PartitionEnum = CudaFiltersEnums::Partition;
+  using LinePartitionEnum = CudaFiltersEnums::Partition;
   using LineBordersEnum = CudaFiltersEnums::LineBorders;
   using IntermediateStorageEnum = CudaFiltersEnums::IntermediateStorage;
 
-  PartitionEnum                            Partition{ PartitionEnum::Exact };
+  LinePartitionEnum                        LinePartition{ LinePartitionEnum::Exact };
   LineBordersEnum                          LineBorders{ LineBordersEnum::Exact };
   IntermediateStorageEnum                  IntermediateStorage{ IntermediateStorageEnum::Local };
   unsigned int                             LinesPerBlock{ 16 };
@@ -45,7 +45,7 @@ struct CudaPartitionedGaussianParameters
   double                                               Sigma{ 1.0 }; // in physical units
   std::optional<double>                                FilterWindow; // in pixels, for every axis; replaces Sigma
   double                                               WindowToSigmaRatio{ 2.0 };
-  CudaPartitionedGaussianPlan::PartitionEnum           Partition{ CudaFiltersEnums::Partition::Exact };
+  CudaPartitionedGaussianPlan::LinePartitionEnum       LinePartition{ CudaFiltersEnums::Partition::Exact };
   CudaPartitionedGaussianPlan::LineBordersEnum         LineBorders{ CudaFiltersEnums::LineBorders::Exact };
   CudaPartitionedGaussianPlan::IntermediateStorageEnum IntermediateStorage{
     CudaFiltersEnums::IntermediateStorage::Local

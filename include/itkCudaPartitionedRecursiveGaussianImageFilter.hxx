@@ -92,7 +92,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetParam
   parameters.Sigma = m_Sigma;
   parameters.FilterWindow = m_UseFilterWindow ? std::optional(m_FilterWindow) : std::nullopt;
   parameters.WindowToSigmaRatio = m_WindowToSigmaRatio;
-  parameters.Partition = m_Partition;
+  parameters.LinePartition = m_Partition;
   parameters.LineBorders = m_LineBorders;
   parameters.IntermediateStorage = m_IntermediateStorage;
   parameters.LinesPerBlock = m_LinesPerBlock;

@@ -35,10 +35,10 @@ GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
   return plan.KeepInput ? imageBytes : PassChain::GetWorkspace(plan.Passes.size(), false, imageBytes);
 }
 
-class PartitionedCore : public ResidentCore
+class YoungVanVlietCore : public ResidentCore
 {
 public:
-  explicit PartitionedCore(const CudaPartitionedGaussianPlan & plan)
+  explicit YoungVanVlietCore(const CudaPartitionedGaussianPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -131,7 +131,7 @@ CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
                                   const CudaImageView &               output)
 {
-  return GetHostToHostWorkingSet(cuda::young_van_vliet::PartitionedCore(plan), input, output);
+  return GetHostToHostWorkingSet(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output);
 }
 
 void
@@ -141,7 +141,7 @@ RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
                                    int                                 deviceIndex,
                                    const std::function<void(float)> &  progress)
 {
-  RunHostToHost(cuda::young_van_vliet::PartitionedCore(plan), input, output, deviceIndex, progress);
+  RunHostToHost(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, deviceIndex, progress);
 }
 
 bool
@@ -151,7 +151,7 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 CudaFilterBackend &                 backend,
                 const std::function<void(float)> &  progress)
 {
-  return TryHostToHost(cuda::young_van_vliet::PartitionedCore(plan), input, output, backend, progress);
+  return TryHostToHost(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, backend, progress);
 }
 
 void
@@ -159,6 +159,6 @@ CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
                   const CudaDeviceImageView &         input,
                   const CudaDeviceImageView &         output)
 {
-  RunDeviceToDevice(cuda::young_van_vliet::PartitionedCore(plan), input, output, !plan.KeepInput);
+  RunDeviceToDevice(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail

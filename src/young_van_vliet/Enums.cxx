@@ -5,14 +5,14 @@
 
 namespace itk
 {
-using Partition = CudaFiltersEnums::Partition;
+using LinePartition = CudaFiltersEnums::Partition;
 using LineBorders = CudaFiltersEnums::LineBorders;
 using IntermediateStorage = CudaFiltersEnums::IntermediateStorage;
 
 namespace cuda
 {
 template <>
-struct EnumNames<Partition>
+struct EnumNames<LinePartition>
 {
   static constexpr const char *                Enumeration = "Partition";
   static constexpr std::array<const char *, 3> Values{ { "OneWay", "TwoWay", "Exact" } };
@@ -54,7 +54,7 @@ operator<<(std::ostream & out, const CudaFiltersEnums::IntermediateStorage value
 CudaFiltersEnums::Partition
 CudaPartitionFromString(const std::string & name)
 {
-  return cuda::FromString<Partition>(name);
+  return cuda::FromString<LinePartition>(name);
 }
 
 CudaFiltersEnums::LineBorders

@@ -28,7 +28,7 @@ class LineFilter
 {
 public:
   LineFilter(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, size_t length)
-    : m_Partition(plan.Partition)
+    : m_LinePartition(plan.LinePartition)
     , m_ExactBorders(plan.LineBorders == CudaFiltersEnums::LineBorders::Exact)
     , m_Local(plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local)
     , m_Length(length)
@@ -36,7 +36,7 @@ public:
     , m_Layout(MakeSectionLayout(length, pass.NumberOfSections))
     , m_Powers(Round<T>(MakeSectionPowers(pass.SigmaInPixels, m_Layout)))
   {
-    if (m_Partition == CudaFiltersEnums::Partition::TwoWay)
+    if (m_LinePartition == CudaFiltersEnums::Partition::TwoWay)
     {
       m_CentralWeights = Round<T>(MakeCentralWeights(pass.SigmaInPixels, pass.CentralRadius, length));
     }
@@ -61,7 +61,7 @@ private:
   Filter(const StridedSpan<T> & line) const
   {
     TIntermediate intermediate;
-    switch (m_Partition)
+    switch (m_LinePartition)
     {
       case CudaFiltersEnums::Partition::OneWay:
         FilterOneWay(line, m_Coefficients, m_ExactBorders, intermediate);
@@ -106,7 +106,7 @@ private:
     }
   }
 
-  CudaFiltersEnums::Partition m_Partition;
+  CudaFiltersEnums::Partition m_LinePartition;
   bool                        m_ExactBorders;
   bool                        m_Local;
   size_t                      m_Length;

@@ -20,7 +20,7 @@ namespace itk::cuda::young_van_vliet
 {
 namespace
 {
-using PartitionEnum = CudaFiltersEnums::Partition;
+using LinePartition = CudaFiltersEnums::Partition;
 
 /** Returns the geometry of the lines along x, which are one behind the other in memory, with padding. */
 LineGeometry
@@ -101,7 +101,7 @@ ReportAfterLaunch(const Context & context, const PassProgress & progress, float 
 bool
 NeedsParts(const CudaPartitionedGaussianPlan & plan, size_t lines, size_t lineLength)
 {
-  return plan.Partition == PartitionEnum::OneWay &&
+  return plan.LinePartition == LinePartition::OneWay &&
          (lineLength > LaunchLineLength || lines * lineLength > LaunchPixels);
 }
 
@@ -116,7 +116,7 @@ template <typename T>
 bool
 UsesTiles(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, size_t lineLength)
 {
-  return plan.Partition == PartitionEnum::Exact &&
+  return plan.LinePartition == LinePartition::Exact &&
          plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local &&
          !FitsOneBlock(plan, pass.NumberOfSections) && DivideUp(lineLength, pass.NumberOfSections) <= TileLength<T>;
 }
@@ -152,7 +152,7 @@ public:
   Run() const
   {
     const bool local = m_Plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local;
-    if (m_Plan.Partition == PartitionEnum::Exact)
+    if (m_Plan.LinePartition == LinePartition::Exact)
     {
       local ? this->RunExact<DeviceLocalIntermediate<T, SectionBatch>>()
             : this->RunExact<GlobalIntermediate<T, SectionBatch>>();
@@ -175,7 +175,7 @@ private:
       this->RunOneWayInParts();
       return;
     }
-    if (m_Plan.Partition == PartitionEnum::OneWay)
+    if (m_Plan.LinePartition == LinePartition::OneWay)
     {
       ITK_CUDA_CALL(LaunchKernel(OneWayKernel<T, TIntermediate>,
                                  MakeGrid(m_Grid),
@@ -364,7 +364,7 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                  const DeviceImage::SizeType &       size,
                  CudaComponentType                   type)
 {
-  if (plan.Partition == PartitionEnum::TwoWay)
+  if (plan.LinePartition == LinePartition::TwoWay)
   {
     const size_t radius = std::min(pass.CentralRadius, size[pass.Axis]); // as in MakeCentralWeights()
     return radius > InlineRadius ? (radius + 1) * CudaComponentSize(type) : 0;
@@ -379,7 +379,7 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
   {
     return GetSweepBytes(lines, CudaComponentSize(type));
   }
-  if (plan.Partition != PartitionEnum::Exact || FitsOneBlock(plan, pass.NumberOfSections))
+  if (plan.LinePartition != LinePartition::Exact || FitsOneBlock(plan, pass.NumberOfSections))
   {
     return 0;
   }
@@ -396,7 +396,7 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         const PassProgress &                progress)
 {
   const auto run = source.ComponentType == CudaComponentType::Double ? RunPassAs<double> : RunPassAs<float>;
-  if (plan.Partition == PartitionEnum::OneWay || source.GetNumberOfElements() <= LaunchPixels ||
+  if (plan.LinePartition == LinePartition::OneWay || source.GetNumberOfElements() <= LaunchPixels ||
       !HasKernelTimeout(context.GetDevice()))
   {
     run(plan, pass, source, destination, workspace, context, progress);

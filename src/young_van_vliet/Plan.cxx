@@ -58,7 +58,7 @@ VerifyLines(const CudaPartitionedGaussianParameters & parameters, size_t axis, s
                                                                      << CudaPartitionedMinimumLineLength);
   }
   const size_t limit = CudaMaximumNumberOfSections(length);
-  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfSections.value_or(1) > limit)
+  if (parameters.LinePartition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfSections.value_or(1) > limit)
   {
     itkGenericExceptionMacro("NumberOfBlocks is " << *parameters.NumberOfSections << "; lines of " << length
                                                   << " pixels (dimension " << axis << ") can be cut into at most "
@@ -96,7 +96,7 @@ VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters 
   {
     itkGenericExceptionMacro("LinesPerBlock is " << parameters.LinesPerBlock << "; it must be 4, 8, 16, 32 or 64");
   }
-  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfSections.value_or(1) < 1)
+  if (parameters.LinePartition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfSections.value_or(1) < 1)
   {
     itkGenericExceptionMacro("NumberOfBlocks is 0; it must be at least 1");
   }
@@ -113,7 +113,7 @@ MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters
                                                      << lineLengths.size());
   }
   CudaPartitionedGaussianPlan plan;
-  plan.Partition = parameters.Partition;
+  plan.LinePartition = parameters.LinePartition;
   plan.LineBorders = parameters.LineBorders;
   plan.IntermediateStorage = parameters.IntermediateStorage;
   plan.LinesPerBlock = parameters.LinesPerBlock;
@@ -124,7 +124,7 @@ MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters
     pass.Axis = static_cast<unsigned int>(axis);
     pass.SigmaInPixels = GetSigmaInPixels(parameters, axis);
     pass.CentralRadius = CudaCentralPixelRadius(parameters.WindowToSigmaRatio * pass.SigmaInPixels);
-    if (parameters.Partition == CudaFiltersEnums::Partition::Exact)
+    if (parameters.LinePartition == CudaFiltersEnums::Partition::Exact)
     {
       pass.NumberOfSections = parameters.NumberOfSections.value_or(CudaAutomaticNumberOfSections(lineLengths[axis]));
     }

@@ -240,7 +240,7 @@ TEST_F(ResidentCoresGpuTest, PartitionsKeepTheirInputWhereTheyAreTold)
       std::vector<size_t> size = this->RandomSize();
       size[0] = partition == Partition::Exact ? 2048 : size[0]; // blocks in tiles, without transposition
       CudaPartitionedGaussianPlan plan;
-      plan.Partition = partition;
+      plan.LinePartition = partition;
       for (unsigned int i = 0; i < passes; ++i)
       {
         const size_t length = size[i % 3];

@@ -125,7 +125,7 @@ GetWorkingSets(const Shape & shape)
        { CudaFiltersEnums::Partition::OneWay, CudaFiltersEnums::Partition::TwoWay, CudaFiltersEnums::Partition::Exact })
   {
     CudaPartitionedGaussianPlan plan;
-    plan.Partition = partition;
+    plan.LinePartition = partition;
     for (unsigned int axis = 0; axis < shape.Dimension; ++axis)
     {
       plan.Passes.push_back(

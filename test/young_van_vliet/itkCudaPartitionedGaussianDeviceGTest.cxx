@@ -161,7 +161,7 @@ protected:
     const Volume<T> reference = RunOnHost(plan, pass, input);
     const double    difference = GetRelativeDifference(RunOnDevice(plan, pass, input), reference, input);
     m_Worst = std::max(m_Worst, difference / Bound<T>);
-    EXPECT_LE(difference, Bound<T>) << plan.Partition << ", borders " << plan.LineBorders << ", "
+    EXPECT_LE(difference, Bound<T>) << plan.LinePartition << ", borders " << plan.LineBorders << ", "
                                     << plan.IntermediateStorage << ", " << plan.LinesPerBlock << " lines a block, "
                                     << pass.NumberOfSections << " blocks, axis " << pass.Axis << ", " << input.Size[0]
                                     << " x " << input.Size[1] << " x " << input.Size[2] << ", sigma "
@@ -184,11 +184,11 @@ protected:
         plan.LineBorders = borders;
         plan.LinesPerBlock = linesPerBlock;
         CudaPartitionedGaussianPass pass{ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), 1 };
-        plan.Partition = Partition::OneWay;
+        plan.LinePartition = Partition::OneWay;
         this->Compare(plan, pass, input);
-        plan.Partition = Partition::TwoWay;
+        plan.LinePartition = Partition::TwoWay;
         this->Compare(plan, pass, input);
-        plan.Partition = Partition::Exact;
+        plan.LinePartition = Partition::Exact;
         for (const size_t blocks : { size_t{ 1 }, size_t{ 2 }, size_t{ 7 }, size_t{ 64 }, size_t{ 1000 } })
         {
           if (blocks <= CudaMaximumNumberOfSections(length))
@@ -252,7 +252,7 @@ TEST_F(GpuPartitionedGaussian, MatchesTheHostForEveryNumberOfLines)
         for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
         {
           CudaPartitionedGaussianPlan plan;
-          plan.Partition = partition;
+          plan.LinePartition = partition;
           plan.LinesPerBlock = linesPerBlock;
           this->Compare(plan, pass, input);
         }
@@ -271,13 +271,13 @@ TEST_F(GpuPartitionedGaussian, ExactEqualsOneWay)
       size[axis] = 65536;
       const Volume<float>         input = MakeRandomVolume<float>(size, offset);
       CudaPartitionedGaussianPlan plan;
-      plan.Partition = Partition::OneWay;
+      plan.LinePartition = Partition::OneWay;
       for (const double sigma : { 1.5, 15.0, 100.0 })
       {
         CudaPartitionedGaussianPass pass{ axis, sigma, 1, 1 };
-        plan.Partition = Partition::OneWay;
+        plan.LinePartition = Partition::OneWay;
         const Volume<float> whole = RunOnDevice(plan, pass, input);
-        plan.Partition = Partition::Exact;
+        plan.LinePartition = Partition::Exact;
         for (const size_t blocks : { 2, 3, 8, 64, 1000 })
         {
           pass.NumberOfSections = blocks;
@@ -301,7 +301,7 @@ TEST_F(GpuPartitionedGaussian, ConstantsComeOutExactly)
       for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
       {
         CudaPartitionedGaussianPlan plan;
-        plan.Partition = partition;
+        plan.LinePartition = partition;
         for (const size_t blocks : { 1, 5, 128 })
         {
           EXPECT_EQ(RunOnDevice(plan, { axis, 30.0, 30, blocks }, input).Values, input.Values)
@@ -323,7 +323,7 @@ TEST_F(GpuPartitionedGaussian, BitsOfALineDoNotDependOnTheOtherLines)
   for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
   {
     CudaPartitionedGaussianPlan plan;
-    plan.Partition = partition;
+    plan.LinePartition = partition;
     const CudaPartitionedGaussianPass pass{ 1, 10.0, 10, 9 };
     const Volume<float>               all = RunOnDevice(plan, pass, many);
     const Volume<float>               some = RunOnDevice(plan, pass, few);
@@ -359,7 +359,7 @@ Expect_several_launches_give_the_bits_of_one(unsigned int axis, const Extent & s
     for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
     {
       CudaPartitionedGaussianPlan plan;
-      plan.Partition = Partition::OneWay;
+      plan.LinePartition = Partition::OneWay;
       plan.IntermediateStorage = storage;
       plan.LineBorders = borders;
       const CudaPartitionedGaussianPass pass{ axis, 40.0, 1, 1 };
@@ -408,7 +408,7 @@ TEST_F(GpuPartitionedGaussian, LargeImagesInSeveralLaunchesHaveTheBitsOfOne)
            { std::pair<Partition, size_t>{ Partition::TwoWay, 1 }, { Partition::Exact, 4 }, { Partition::Exact, 12 } })
       {
         CudaPartitionedGaussianPlan plan;
-        plan.Partition = partition;
+        plan.LinePartition = partition;
         plan.LinesPerBlock = 64;
         const CudaPartitionedGaussianPass pass{ axis, 4.0, 4, blocks };
         unsigned int                      reports = 0;
@@ -436,7 +436,7 @@ TEST_F(GpuPartitionedGaussian, AbortIsSeenBetweenTheLaunchesOfLongLines)
   const KernelTimeout         timeout(true);
   const Volume<float>         input = MakeRandomVolume<float>({ { 2, 100000, 1 } }, 100);
   CudaPartitionedGaussianPlan plan;
-  plan.Partition = Partition::OneWay;
+  plan.LinePartition = Partition::OneWay;
   unsigned int reports = 0;
   const auto   abort = [&reports](float) {
     ++reports;

@@ -74,7 +74,7 @@ std::vector<double>
 Filter(const Setting & setting, const std::vector<double> & x)
 {
   CudaPartitionedGaussianPlan plan;
-  plan.Partition = setting.How;
+  plan.LinePartition = setting.How;
   plan.LineBorders = setting.Borders;
   plan.IntermediateStorage = setting.Storage;
   const CudaPartitionedGaussianPass pass{
@@ -217,7 +217,7 @@ TEST(PartitionedGaussianPlan, IsMadeOfWhatTheUserAsksFor)
   EXPECT_EQ(window.Passes[1].SigmaInPixels, 15.0);
   EXPECT_EQ(window.Passes[1].CentralRadius, 15u);
   EXPECT_EQ(window.Passes[1].NumberOfSections, 2u);
-  parameters.Partition = Partition::TwoWay; // has no blocks
+  parameters.LinePartition = Partition::TwoWay; // has no blocks
   parameters.NumberOfSections = 1000;
   EXPECT_EQ(MakePartitionedGaussianPlan(parameters, { 512, 40 }).Passes[1].NumberOfSections, 1u);
 }
@@ -453,7 +453,7 @@ TEST(PartitionedGaussian, PartsOfALineHaveTheBitsOfTheWhole)
     for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
     {
       CudaPartitionedGaussianPlan plan;
-      plan.Partition = Partition::OneWay;
+      plan.LinePartition = Partition::OneWay;
       plan.LineBorders = borders;
       std::vector<float> whole(length);
       FilterLine(plan, { 0, sigma, 1, 1 }, x.data(), whole.data(), length);

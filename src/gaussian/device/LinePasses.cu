@@ -970,7 +970,7 @@ RunChunkTilesOf(const CudaGaussianLinePass &    pass,
   const size_t       segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
   LineSchedule       tiles = schedule;
   tiles.Method = LineMethod::TileScan;
-  tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, PartitionTileSegments));
+  tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, TileScanSegments));
   tiles.WarmUp = 0;
   tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
   tiles.NumberOfTiles = DivideUp(source.Size[pass.Axis], tiles.Step);

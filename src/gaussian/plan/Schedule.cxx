@@ -192,7 +192,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
     }
     case LineMethod::TileScan:
       return MakeTiles(
-        method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
+        method, problem, strided ? std::min(TileScanSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
     case LineMethod::Strip: {
       // A line of one chunk needs no partition, and StripScan has no kernel for it.
       const bool isShort = GetWholeLength(problem) <= ChunkLength;

@@ -66,7 +66,7 @@ constexpr unsigned int OverlappingTileSegments = 32;
 
 /** Segments of a tile of a TileScan. A multiprocessor of 227 KB holds two such blocks, so that one loads while the
  * other computes. */
-constexpr unsigned int PartitionTileSegments = 16;
+constexpr unsigned int TileScanSegments = 16;
 
 /** Largest shared memory of a warp of contiguous lines: pixels, end states, barrier, and its part of a table. */
 constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
