@@ -749,7 +749,7 @@ GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView>
 }
 
 size_t
-GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 {
   const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
   return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * sizeof(PolePairState<double>);
@@ -758,7 +758,7 @@ GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 size_t
 GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 {
-  return GetChunkStateBytes(pass, source) / 2;
+  return GetLineStateBytes(pass, source) / 2;
 }
 
 void

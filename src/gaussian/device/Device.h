@@ -66,6 +66,11 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 bool
 FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
+/** Returns the bytes of one state for each sweep, pole pair and line of a pass. They hold the states of one chunk, or
+ * the states with which both sweeps enter the lines. */
+size_t
+GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
+
 /** Returns the bytes of the edge states of a pass's lines if they are summed before the pass, otherwise 0. */
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);

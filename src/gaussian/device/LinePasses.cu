@@ -607,16 +607,12 @@ FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & sche
          HasLineEndStates(schedule, MakeLineProblem(pass, source));
 }
 
-namespace
-{
-/** Returns the bytes of one state for each sweep, pole pair and line. */
 size_t
 GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 {
   const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
   return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * 2 * CudaComponentSize(source.ComponentType);
 }
-} // namespace
 
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)

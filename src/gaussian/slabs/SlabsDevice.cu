@@ -212,14 +212,7 @@ VisitPass(const CudaGaussianLinePass & pass, const DeviceView & source, const TF
 size_t
 GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 {
-  return GetChunkStateBytes(pass, source) / 2;
-}
-
-size_t
-GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
-{
-  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
-  return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * 2 * CudaComponentSize(source.ComponentType);
+  return GetLineStateBytes(pass, source) / 2;
 }
 
 void

@@ -21,10 +21,6 @@ RunsInStrips(const LineSchedule & schedule)
   return schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan;
 }
 
-/** Returns the bytes of the states of a chunk. */
-size_t
-GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
-
 /** Returns the bytes of the states with which anticausal sweeps enter the lines. */
 size_t
 GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);

@@ -605,7 +605,7 @@ private:
   size_t
   GetStateBytes(size_t pass, size_t rows) const
   {
-    return GetChunkStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+    return GetLineStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
   }
 
   size_t
