@@ -40,7 +40,7 @@ constexpr double Sigma = 4.0;
 constexpr int    NumberOfUpdates = 1000;
 
 double
-SecondsNow()
+GetSeconds()
 {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -175,13 +175,13 @@ TimeResidentRuns(size_t side, const std::array<double, 2> & sigmas)
   run(0);
   run(1); // loads kernels
   stream.Synchronize();
-  const double time = SecondsNow();
+  const double time = GetSeconds();
   for (int number = 0; number < NumberOfUpdates; ++number)
   {
     run(number);
   }
   stream.Synchronize();
-  return (SecondsNow() - time) / NumberOfUpdates;
+  return (GetSeconds() - time) / NumberOfUpdates;
 }
 
 /** Argument: side. */
@@ -207,13 +207,13 @@ RunUpdates(benchmark::State & state)
   double seconds = 0.0;
   for (auto _ : state)
   {
-    const double time = SecondsNow();
+    const double time = GetSeconds();
     for (int number = 0; number < NumberOfUpdates; ++number)
     {
       update(number);
     }
     filter->GetOutput()->Synchronize();
-    seconds = (SecondsNow() - time) / NumberOfUpdates;
+    seconds = (GetSeconds() - time) / NumberOfUpdates;
     state.SetIterationTime(seconds * NumberOfUpdates);
   }
   const double resident = TimeResidentRuns(side, sigmas);

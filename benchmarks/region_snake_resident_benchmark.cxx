@@ -18,7 +18,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 namespace
@@ -27,15 +26,10 @@ using benchmark_filters::GetScene;
 using benchmark_filters::IsDeviceMissing;
 using itk::CudaComponentType;
 using itk::cuda::snake::DeviceSnakeImage;
+using itk::cuda::snake::GetSeconds;
 using itk::cuda::snake::SnakeRun;
 
 constexpr int NumberOfStarts = 100;
-
-double
-SecondsNow()
-{
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 itk::CudaDetail::CudaRegionSnakeParameters
 GetParameters(itk::SizeValueType side)
@@ -70,9 +64,9 @@ RunHundredStarts(benchmark::State & state)
   {
     const DeviceSnakeImage image(input, parameters, threads, device); // fills pools
   }
-  const double                 timeOfSums = SecondsNow();
+  const double                 timeOfSums = GetSeconds();
   const DeviceSnakeImage       image(input, parameters, threads, device);
-  const double                 secondsOfSums = SecondsNow() - timeOfSums;
+  const double                 secondsOfSums = GetSeconds() - timeOfSums;
   const itk::cuda::StreamLease stream(device);
   SnakeRun                     run;
   run.Parameters = parameters;
@@ -87,12 +81,12 @@ RunHundredStarts(benchmark::State & state)
   runFrom(0); // loads kernels
   for (auto _ : state)
   {
-    const double time = SecondsNow();
+    const double time = GetSeconds();
     for (int number = 0; number < NumberOfStarts; ++number)
     {
       runFrom(number);
     }
-    seconds = SecondsNow() - time;
+    seconds = GetSeconds() - time;
     state.SetIterationTime(seconds);
   }
   state.counters["sums_ms"] = 1e3 * secondsOfSums;
@@ -120,9 +114,9 @@ PrepareImage(benchmark::State & state)
   itk::cuda::Upload(host, input.Image, stream, {});
   for (auto _ : state)
   {
-    const double           time = SecondsNow();
+    const double           time = GetSeconds();
     const DeviceSnakeImage image(input, parameters, stream);
-    state.SetIterationTime(SecondsNow() - time);
+    state.SetIterationTime(GetSeconds() - time);
   }
 }
 

@@ -48,17 +48,18 @@ public:
     : m_AtRow(std::move(atRow))
   {}
 
-  /** Calls the function in one thread of the group. */
+  /** Calls the function in the first thread of the group. */
   template <typename TFunction>
   void
-  OnFirst(const TFunction & function) const
+  RunOnFirstThread(const TFunction & function) const
   {
     function();
   }
-  /** Calls the function in another thread of the group, concurrently with OnFirst(). */
+  /** Calls the function in another thread of the group, which is the same in all calls, concurrently with
+   * RunOnFirstThread(). */
   template <typename TFunction>
   void
-  OnSecond(const TFunction & function) const
+  RunOnSecondThread(const TFunction & function) const
   {
     function();
   }

@@ -131,11 +131,11 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
   const Moments    sumsOfKept = snake.Sums + kept.Sums;
   group.Sync();
   LinearForm form;
-  group.OnSecond([&]() {
+  group.RunOnSecondThread([&]() {
     // Speculatively computes the linear form that the next phase most likely needs, while the first thread decides.
     form = list.Count > 0 ? snake.LinearFormOf(sumsOfKept) : LinearForm{};
   });
-  group.OnFirst([&]() {
+  group.RunOnFirstThread([&]() {
     snake.Accepted = AcceptNone;
     if (list.Count == 0)
     {
@@ -154,7 +154,7 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
     }
   });
   group.Sync();
-  group.OnSecond([&]() {
+  group.RunOnSecondThread([&]() {
     if (snake.Accepted == AcceptNonConflicting)
     {
       snake.Gain = form;
@@ -260,7 +260,7 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   group.Sync();
   if (accepted)
   {
-    group.OnFirst([&]() {
+    group.RunOnFirstThread([&]() {
       snake.NumberOfNodes = n + number;
       snake.Current = 1 - snake.Current;
       snake.TakeSums(snake.Sums + inserted.Sums);
@@ -326,7 +326,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
         snake.Rows[rank] = item.Row;
       }
     });
-  group.OnFirst([&]() {
+  group.RunOnFirstThread([&]() {
     snake.NumberOfNodes = left;
     snake.Current = 1 - snake.Current;
   });
@@ -415,7 +415,7 @@ Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
   group.Sync();
   if (phase == Phase::Measure)
   {
-    group.OnFirst([&]() { snake.TakeSums(snake.TakeItemSum(0)); });
+    group.RunOnFirstThread([&]() { snake.TakeSums(snake.TakeItemSum(0)); });
   }
   else if (phase == Phase::Move)
   {
@@ -431,7 +431,7 @@ Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
   }
   if (!group.IsInterrupted())
   {
-    group.OnFirst([&]() { EndPhase(snake, changed, cutShort); });
+    group.RunOnFirstThread([&]() { EndPhase(snake, changed, cutShort); });
   }
   group.Sync();
 }
@@ -455,7 +455,7 @@ PreparePolygon(TGroup & group, SnakeState & snake)
     }
   });
   group.Sync();
-  group.OnFirst([&]() { snake.Exponent = exponent; });
+  group.RunOnFirstThread([&]() { snake.Exponent = exponent; });
 }
 } // namespace itk::cuda::snake
 

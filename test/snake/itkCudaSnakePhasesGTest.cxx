@@ -218,7 +218,7 @@ public:
 
   template <typename TFunction>
   void
-  OnFirst(const TFunction & function) const
+  RunOnFirstThread(const TFunction & function) const
   {
     if (m_Thread == 0)
     {
@@ -227,7 +227,7 @@ public:
   }
   template <typename TFunction>
   void
-  OnSecond(const TFunction & function) const
+  RunOnSecondThread(const TFunction & function) const
   {
     if (m_Thread == m_Team.Number - 1)
     {
@@ -254,7 +254,7 @@ public:
     m_Team.Sums[m_Thread].Sums = sums;
     m_Team.Sums[m_Thread].Number = number;
     this->Sync();
-    this->OnFirst([&] {
+    this->RunOnFirstThread([&] {
       m_Team.Sum = GroupSum();
       for (const GroupSum & sum : m_Team.Sums)
       {
@@ -270,7 +270,7 @@ public:
   List(const SnakeState & snake, const TFunction & isListed) const
   {
     ProposalList list{ snake.Proposed, snake.IsSuppressed, 0, !m_Boxes.empty() };
-    this->OnFirst([&] { m_Team.Count = 0; });
+    this->RunOnFirstThread([&] { m_Team.Count = 0; });
     this->Sync();
     this->ForEach(snake.NumberOfNodes, [&](int i) {
       list.IsSuppressed[i] = 0;

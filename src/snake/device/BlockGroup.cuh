@@ -133,16 +133,17 @@ public:
 
   template <typename TFunction>
   __device__ void
-  OnFirst(const TFunction & function) const
+  RunOnFirstThread(const TFunction & function) const
   {
     if (threadIdx.x == 0)
     {
       function();
     }
   }
+  /** Uses the second warp, because the threads of one warp would run one function after the other. */
   template <typename TFunction>
   __device__ void
-  OnSecond(const TFunction & function) const
+  RunOnSecondThread(const TFunction & function) const
   {
     if (threadIdx.x == WarpSize)
     {

@@ -4,7 +4,6 @@
 #include "snake/Start.h"
 
 #include <algorithm>
-#include <chrono>
 
 // Runs the snake on the host. All threads propose the changes of a phase together, and the calling thread concludes the
 // phase with the functions of snake/Phases.h, which the device uses, too. Between pieces of work the run reports
@@ -28,12 +27,6 @@ constexpr size_t NodesBetweenReports = 64;
 /** Exception that ends a run inside a phase. */
 struct Aborted
 {};
-
-double
-SecondsNow()
-{
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /** Returns the sums inside a polygon. Calls `beforeEdge` before each edge; it may throw. */
 template <typename TFunction>
@@ -127,13 +120,13 @@ HostSnake::ReportProgress(bool levelBegins)
   {
     throw Aborted();
   }
-  m_TimeOfNextReport = SecondsNow() + SecondsBetweenReports;
+  m_TimeOfNextReport = GetSeconds() + SecondsBetweenReports;
 }
 
 void
 HostSnake::ReportProgressInTime()
 {
-  if (m_ProgressFunction && SecondsNow() >= m_TimeOfNextReport)
+  if (m_ProgressFunction && GetSeconds() >= m_TimeOfNextReport)
   {
     this->ReportProgress(false);
   }
@@ -179,7 +172,7 @@ HostSnake::RunUntilFinished()
   {
     m_Snake.Control.Stop = CudaRegionSnakeStop::Aborted;
   }
-  m_TimeOfEnd = SecondsNow();
+  m_TimeOfEnd = GetSeconds();
 }
 
 void
@@ -220,7 +213,7 @@ HostSnake::Propose()
       this->Reserve(2 * static_cast<size_t>(m_Snake.NumberOfNodes));
       break;
     default:
-      m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
+      m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? GetSeconds() : m_TimeOfRemoval;
       this->ProposeRemovals();
       break;
   }
