@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "factory/GaussianOverride.h"
 
+// Collects the overrides of all classes in a build with CudaFilters_BUILD_OVERRIDES.
+
 namespace itk::cuda
 {
 std::vector<GaussianOverrides>

@@ -2,6 +2,8 @@
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "factory/GaussianOverrideList.h"
 
+// Lists the types of images for which the factory overrides itk::DiscreteGaussianImageFilter.
+
 namespace itk::cuda
 {
 GaussianOverrides

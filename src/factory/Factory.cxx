@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <mutex>
 
+// Implements CudaGaussianImageFilterFactory. A lock keeps calls of several threads from registering it twice.
+
 namespace itk
 {
 namespace

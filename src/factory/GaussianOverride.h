@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+// Declares the functions that list the overrides of ITK's classes, and the function that collects the lists for the
+// factory.
+
 namespace itk::cuda
 {
 /** The data that itk::ObjectFactoryBase needs to override one class. */

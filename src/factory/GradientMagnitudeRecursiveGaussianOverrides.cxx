@@ -2,6 +2,8 @@
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "factory/GaussianOverrideList.h"
 
+// Lists the types of images for which the factory overrides itk::GradientMagnitudeRecursiveGaussianImageFilter.
+
 namespace itk::cuda
 {
 GaussianOverrides

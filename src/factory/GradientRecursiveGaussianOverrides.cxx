@@ -2,6 +2,8 @@
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "factory/GaussianOverrideList.h"
 
+// Lists the types of images for which the factory overrides itk::GradientRecursiveGaussianImageFilter.
+
 namespace itk::cuda
 {
 GaussianOverrides

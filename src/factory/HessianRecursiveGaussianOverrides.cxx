@@ -2,6 +2,8 @@
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "factory/GaussianOverrideList.h"
 
+// Lists the types of images for which the factory overrides itk::HessianRecursiveGaussianImageFilter.
+
 namespace itk::cuda
 {
 GaussianOverrides

@@ -2,6 +2,8 @@
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "factory/GaussianOverrideList.h"
 
+// Lists the types of images for which the factory overrides itk::LaplacianRecursiveGaussianImageFilter.
+
 namespace itk::cuda
 {
 GaussianOverrides

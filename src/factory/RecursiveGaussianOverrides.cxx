@@ -2,6 +2,8 @@
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "factory/GaussianOverrideList.h"
 
+// Lists the types of images for which the factory overrides itk::RecursiveGaussianImageFilter.
+
 namespace itk
 {
 /** Gives access to a filter's flag that it overrides an ITK filter and may therefore be part of a chain. */

@@ -2,6 +2,8 @@
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "factory/GaussianOverrideList.h"
 
+// Lists the types of images for which the factory overrides itk::SmoothingRecursiveGaussianImageFilter.
+
 namespace itk::cuda
 {
 GaussianOverrides

@@ -3,6 +3,8 @@
 
 #include "runtime/run/EnumNames.h"
 
+// Names the values of Approximation and BoundaryMode, for printing and parsing.
+
 namespace itk
 {
 namespace cuda

@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <limits>
 
+// Queues the computation of the largest measure of several scales. Groups of planes compute their Hessians one after
+// the other in the same memory.
+
 namespace itk::cuda::multiscale
 {
 namespace

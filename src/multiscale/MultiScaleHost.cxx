@@ -10,6 +10,9 @@
 
 #include <limits>
 
+// Computes the largest measure of several scales on ITK's threads: each scale's Hessians by a Gaussian plan, and
+// then the measure of each pixel.
+
 namespace itk::cuda::multiscale
 {
 namespace

@@ -7,6 +7,9 @@
 
 #include <cmath>
 
+// Makes the plans of structure tensors and of the Hessians of multi-scale measures, and names the values of
+// HessianMeasure.
+
 namespace itk::CudaDetail
 {
 CudaGaussianPlan

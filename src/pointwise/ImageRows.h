@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+// Addresses the rows of host images, for pointwise filters.
+
 namespace itk::cuda::pointwise
 {
 /** Returns the offset in elements of the first component of a row along x. Rows are numbered along y first, then along

@@ -13,6 +13,8 @@
 #include <limits>
 #include <vector>
 
+// Computes the statistics of an image on the device, with the order of additions of pointwise/StatisticsCore.h.
+
 namespace itk::cuda::pointwise
 {
 namespace

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+// Computes the statistics of an image on ITK's threads, with the order of additions of pointwise/StatisticsCore.h.
+
 namespace itk::cuda::pointwise
 {
 void

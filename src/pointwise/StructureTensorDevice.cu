@@ -4,6 +4,9 @@
 #include "pointwise/StructureMeasures.h"
 #include "pointwise/TensorDevice.h"
 
+// Implements the pointwise steps of structure tensors on the device. The mathematics is in StructureMeasures.h,
+// which the host uses, too.
+
 namespace itk::cuda::pointwise
 {
 namespace

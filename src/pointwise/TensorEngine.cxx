@@ -5,6 +5,8 @@
 #include "runtime/run/HostToHost.h"
 #include "pointwise/TensorDevice.h"
 
+// Runs eigenvalues and measures of Hessians for the filters, from host to host and on device images.
+
 namespace itk::cuda::pointwise
 {
 namespace

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+// Makes the plans of eigenvalues and measures of Hessians, and verifies their parameters.
+
 namespace itk::CudaDetail
 {
 namespace

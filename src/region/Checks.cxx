@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+// Implements the checks of images and laws that all segmentation methods share, and the statistics of a region.
+
 namespace itk::cuda::region
 {
 namespace

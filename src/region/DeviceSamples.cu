@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <vector>
 
+// Implements the steps of DeviceSamples.h on the device: surveys pixels, converts them to samples, and packs a mask
+// into bits.
+
 namespace itk::cuda::region
 {
 namespace

@@ -7,6 +7,8 @@
 #include "region/Sums.h"
 #include "runtime/image/Math.h"
 
+// Makes the samples of an image in device memory. SampleMaker decides how, and the kernels are in DeviceSamples.cu.
+
 namespace itk::cuda::region
 {
 namespace

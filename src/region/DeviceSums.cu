@@ -16,6 +16,8 @@
 #include <new>
 #include <utility>
 
+// Implements DeviceSums: uploads samples, or uses samples on the device, and computes their prefix sums.
+
 namespace itk::cuda::region
 {
 namespace

@@ -4,6 +4,8 @@
 #include "runtime/run/EnumNames.h"
 #include "itkCudaNoiseLaws.h"
 
+// Names the noise laws, and describes them to users from the table in region/Laws.h.
+
 namespace itk
 {
 namespace cuda

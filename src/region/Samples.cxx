@@ -7,6 +7,8 @@
 
 #include <mutex>
 
+// Makes the samples of an image in host memory on ITK's threads. SampleMaker decides how.
+
 namespace itk::cuda::region
 {
 namespace

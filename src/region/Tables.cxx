@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+// Computes the prefix sums of an image on ITK's threads (RowSums), and the sums of the levels of the image or of a
+// rectangle (Tables).
+
 namespace itk::cuda::region
 {
 namespace

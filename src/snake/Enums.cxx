@@ -4,6 +4,8 @@
 
 #include "runtime/run/EnumNames.h"
 
+// Names the values of the snake's enumerations, for printing and parsing.
+
 namespace itk
 {
 using Schedule = CudaFiltersEnums::Schedule;

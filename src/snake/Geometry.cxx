@@ -10,6 +10,8 @@
 #include <set>
 #include <vector>
 
+// Computes the pixels inside a polygon, row by row, and tests whether a polygon is simple.
+
 namespace itk::CudaDetail
 {
 using cuda::region::Next;

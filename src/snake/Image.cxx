@@ -6,6 +6,8 @@
 
 #include <utility>
 
+// Prepares an image in host memory for runs of the snake on the host.
+
 namespace itk::cuda::snake
 {
 Samples

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+// Checks the input, the start and the parameters of the snake, and makes its plan and the description of its law.
+
 namespace itk::cuda::snake
 {
 namespace

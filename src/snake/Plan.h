@@ -10,6 +10,8 @@
 #include "snake/Control.h"
 #include "snake/Core.h"
 
+// Checks the input and the parameters of the snake, and makes the plan of a run.
+
 namespace itk::cuda::snake
 {
 /** Checks the parameters. \exception ExceptionObject naming a parameter out of range, its value and the valid range. */

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+// Searches on the host for the rectangle with the smallest J, from which the snake starts.
+
 namespace itk::cuda::snake
 {
 namespace

@@ -8,6 +8,8 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "snake/Group.h"
 
+// Runs the snake on any backend: finds the start, runs the phases, and judges the result.
+
 namespace itk::cuda::snake
 {
 namespace

@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <vector>
 
+// Declares the polygons that a snake starts from: rectangles, the user's polygon, and the outline of a mask.
+
 namespace itk::cuda::snake
 {
 /** The rectangles whose sides lie on the lines of a grid of at most MaximumRectangleGridSize cells a side. A rectangle

@@ -11,6 +11,9 @@
 #include <cstddef>
 #include <functional>
 
+// Queues Young and van Vliet's filter on the device, one pass (RunPass()) or all passes of a plan
+// (RunPartitioned()).
+
 namespace itk::cuda
 {
 class Context;

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+// Runs Young and van Vliet's filter for the filter class, from host to host and on device images.
+
 namespace itk::cuda::young_van_vliet
 {
 namespace

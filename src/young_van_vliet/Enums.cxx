@@ -3,6 +3,8 @@
 
 #include "runtime/run/EnumNames.h"
 
+// Names the values of Partition, LineBorders and IntermediateStorage, for printing and parsing.
+
 namespace itk
 {
 using LinePartition = CudaFiltersEnums::Partition;

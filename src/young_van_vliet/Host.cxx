@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <vector>
 
+// Runs Young and van Vliet's filter on ITK's threads, with the steps of young_van_vliet/Partitions.h.
+
 namespace itk::cuda::young_van_vliet
 {
 namespace

@@ -10,6 +10,9 @@
 #include <cmath>
 #include <iterator>
 
+// Verifies the filter's parameters, makes its plan, and computes the coefficients and weights of Young and van
+// Vliet's filter.
+
 namespace itk::CudaDetail
 {
 size_t

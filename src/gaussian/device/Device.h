@@ -14,6 +14,9 @@
 #include <cstddef>
 #include <vector>
 
+// Runs line passes and plans on the device: chooses schedules, computes the workspace that the passes need, and
+// queues their kernels.
+
 namespace itk::cuda
 {
 class Context;

@@ -5,6 +5,9 @@
 #include "gaussian/device/Edges.h"
 #include "gaussian/device/Tile.cuh"
 
+// Sums the states with which sweeps enter lines in other boundary modes than Nearest, pixel by pixel
+// (gaussian/device/Edges.h).
+
 namespace itk::cuda::gaussian
 {
 template <typename T, unsigned int VPairs>

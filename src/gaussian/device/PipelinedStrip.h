@@ -10,6 +10,9 @@
 #include <cuda.h>
 #include <vector>
 
+// Runs line passes in strips (gaussian/device/PipelinedStrip.cuh), and describes arrays for the bulk copies of the
+// copy engine.
+
 namespace itk::cuda::gaussian
 {
 /** Returns whether the copy engine can move the chunks of a pass with one result. */

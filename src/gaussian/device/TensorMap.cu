@@ -14,6 +14,8 @@
 #include <cuda_runtime.h>
 #include <cudaTypedefs.h>
 
+// Makes the tensor maps that describe arrays for bulk copies, and finds out which devices have bulk copies.
+
 namespace itk::cuda::gaussian
 {
 namespace

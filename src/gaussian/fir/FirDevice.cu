@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <vector>
 
+// Launches the kernels of convolution passes (gaussian/fir/FirKernels.cuh).
+
 namespace itk::cuda::gaussian
 {
 namespace

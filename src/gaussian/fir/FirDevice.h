@@ -10,6 +10,8 @@
 
 #include <cstddef>
 
+// Convolves images in device memory along one axis (RunFirPass()), or along all axes of a plan (RunFir()).
+
 namespace itk::cuda
 {
 class Context;

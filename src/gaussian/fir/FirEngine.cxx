@@ -10,6 +10,9 @@
 
 #include <algorithm>
 
+// Runs convolutions for the filters: from host to host, in slabs of planes if the image does not fit into device
+// memory, and on device images.
+
 namespace itk::cuda::gaussian
 {
 namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gaussian/fir/FirCore.h"
 
+// Convolves lines on the host with the sums of gaussian/fir/FirCore.h, which the device uses, too.
+
 namespace itk::cuda::gaussian
 {
 namespace

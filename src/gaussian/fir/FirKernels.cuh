@@ -8,6 +8,9 @@
 
 #include <cuda_runtime.h>
 
+// Kernels that convolve the lines of an image: one for lines along x, whose pixels are adjacent, and one for strided
+// lines.
+
 namespace itk::cuda::gaussian
 {
 template <typename T>

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <vector>
 
+// Runs plans on the host. ITK's threads filter bundles of lines.
+
 namespace itk::cuda::gaussian
 {
 void

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+// Chooses the schedule of a line pass from the properties of a LineProblem.
+
 namespace itk::cuda::gaussian
 {
 namespace

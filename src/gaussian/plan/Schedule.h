@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <optional>
 
+// Schedules of line passes: how lines are divided among blocks of threads, and how much shared memory a block needs.
+
 namespace itk::cuda::gaussian
 {
 /** How the lines of a pass are laid out in memory. */

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cstring>
 
+// Implements the padding of an image for runs in slabs (gaussian/slabs/PaddedSlabs.h). The results of padding planes
+// do not reach the sink.
+
 namespace itk::cuda::gaussian
 {
 namespace

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+// Divides a plan into passes across slabs and passes within planes.
+
 namespace itk::cuda::gaussian
 {
 bool

@@ -8,6 +8,9 @@
 #include <cstring>
 #include <set>
 
+// Runs filters in slabs for the requests of a pipeline. A session can continue with the next request if the filter
+// and its inputs have not changed.
+
 namespace itk::CudaDetail
 {
 namespace

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+// Cuts images into slabs, and chooses how a plan runs in slabs: on devices or on the host, with or without padding.
+
 namespace itk::cuda::gaussian
 {
 namespace

@@ -14,6 +14,9 @@
 #include <optional>
 #include <vector>
 
+// Runs of a plan in slabs, for images that do not fit into device memory or that come from a source: their geometry
+// and the functions that run them.
+
 namespace itk
 {
 class CudaSlabStates

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+// Computes edge states, and start states from end states, for passes across slabs. The other steps of SlabsDevice.h
+// are in gaussian/device/LinePasses.cu.
+
 namespace itk::cuda::gaussian
 {
 namespace

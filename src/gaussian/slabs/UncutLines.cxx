@@ -7,6 +7,9 @@
 
 #include <algorithm>
 
+// Implements TryUncutLines(): filters groups of whole lines across slabs, stores them in the output, and then runs
+// the passes within planes.
+
 namespace itk::cuda::gaussian
 {
 namespace

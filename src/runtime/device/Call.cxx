@@ -6,6 +6,8 @@
 
 #include <sstream>
 
+// Turns errors of CUDA calls into exceptions, and looks up functions of the driver.
+
 namespace itk::cuda
 {
 namespace

@@ -3,6 +3,8 @@
 
 #include <mutex>
 
+// Implements FaultHook with one state for the whole process.
+
 namespace itk::cuda
 {
 namespace

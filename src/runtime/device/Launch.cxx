@@ -6,6 +6,8 @@
 
 #include <string>
 
+// Verifies the number of blocks of launches, and raises the limits of their dynamic shared memory.
+
 namespace itk::cuda
 {
 unsigned int

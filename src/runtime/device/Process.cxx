@@ -9,6 +9,9 @@
 #  include <unistd.h>
 #endif
 
+// Tells the process that uses CUDA from its forked children, by the process identifier that RegisterCudaProcess()
+// records.
+
 namespace itk::cuda
 {
 namespace

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+// Tells the process that uses CUDA from its forked children, and finds the limits of the process.
+
 namespace itk::cuda
 {
 /** Records that this process is the one that uses CUDA. Only the first call has an effect. It must come before the

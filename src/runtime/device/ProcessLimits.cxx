@@ -12,6 +12,8 @@
 #  include <sys/resource.h>
 #endif
 
+// Reads the limits of this process from its control groups and from the system.
+
 namespace itk::cuda
 {
 namespace

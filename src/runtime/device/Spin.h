@@ -9,6 +9,8 @@
 #  include <emmintrin.h>
 #endif
 
+// Waits on the host for conditions that usually hold soon.
+
 namespace itk::cuda
 {
 /** Busy-waits for a condition without sleeping, for half a millisecond by default. It yields the processor from time to

@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+// Implements leases of streams and events, and the stream of each thread. Streams and events return to free lists
+// and are never destroyed.
+
 namespace itk::cuda
 {
 namespace

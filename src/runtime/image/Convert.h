@@ -9,6 +9,9 @@
 
 #include <cstddef>
 
+// Converts pixels in device memory between dense pixels with interleaved components, as host images have them, and
+// planar images.
+
 namespace itk::cuda
 {
 /** Converts `numberOfPixels` dense pixels at `raw` (device memory, interleaved components) to pixels of the planar

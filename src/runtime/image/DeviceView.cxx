@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+// Implements DeviceImage, and sets the padding of images on the device to zero.
+
 namespace itk::cuda
 {
 namespace

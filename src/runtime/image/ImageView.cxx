@@ -3,6 +3,8 @@
 #include "itkMacro.h"
 #include "itkCudaDetailDeviceTransfer.h"
 
+// Verifies the views of images that filters pass to the engines.
+
 namespace itk::CudaDetail
 {
 void

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+// Divides the lines of images into groups of neighbouring lines.
+
 namespace itk::cuda
 {
 namespace

@@ -10,6 +10,8 @@
 #include <functional>
 #include <vector>
 
+// Describes the lines of an image on the device along an axis, and divides them into groups for several launches.
+
 namespace itk::cuda
 {
 /** The lines of an image along one axis, in elements. Line i (of InnerCount) in group o (of OuterCount) begins at o *

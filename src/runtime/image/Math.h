@@ -11,6 +11,9 @@
 #include <limits>
 #include <type_traits>
 
+// Functions of numbers for the host and the device: quotients rounded up, powers of two, and approximate inverse
+// square roots.
+
 namespace itk::cuda
 {
 /** Returns number / size, rounded up. */

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <type_traits>
 
+// Maps and converts the elements of one device image to those of another (ConvertElements()).
+
 namespace itk::cuda
 {
 namespace

@@ -22,6 +22,9 @@
 #  include <sys/mman.h>
 #endif
 
+// Implements CudaHostMemoryPool, which keeps released blocks so that a later output need not be the first to touch
+// its pages.
+
 namespace itk::CudaDetail
 {
 namespace

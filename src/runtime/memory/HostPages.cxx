@@ -7,6 +7,8 @@
 #  include <unistd.h>
 #endif
 
+// Asks the system whether a page of host memory has physical memory.
+
 namespace itk::cuda
 {
 bool

@@ -3,6 +3,8 @@
 
 #include <type_traits>
 
+// Holds the counts of this process, and reads them for the configuration.
+
 namespace itk::cuda
 {
 namespace

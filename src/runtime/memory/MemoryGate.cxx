@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+// Implements MemoryGate, where runs wait in the order of their arrival for memory that other runs hold.
+
 namespace itk::cuda
 {
 namespace

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+// Implements PinnedBuffer with a pool that keeps released chunks of page-locked memory.
+
 namespace itk::cuda
 {
 namespace

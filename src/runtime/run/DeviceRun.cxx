@@ -6,6 +6,9 @@
 
 #include <string>
 
+// Selects the device of filters whose input or output is a device image. An exception is thrown if the device cannot
+// be used, because such filters do not run on the host.
+
 namespace itk::CudaDetail
 {
 namespace

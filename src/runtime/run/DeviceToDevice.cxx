@@ -8,6 +8,8 @@
 
 #include <optional>
 
+// Runs cores on images in device memory, and copies images where their type or layout is not the core's.
+
 namespace itk::cuda
 {
 namespace

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstddef>
 
+// Queues the work of cores on images in device memory, without transfers.
+
 namespace itk::cuda
 {
 /** Returns a view of adjacent elements as an image of the given size. */

@@ -3,6 +3,8 @@
 #include "runtime/run/EnumNames.h"
 #include "itkCudaDetailDeviceTransfer.h"
 
+// Names the values of Backend, Streaming and CudaRounding, for printing and parsing.
+
 namespace itk
 {
 namespace cuda

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+// Implements CudaUpdateScope, which decides whether a filter's result is kept on the device for the next filter.
+
 namespace itk::CudaDetail
 {
 namespace

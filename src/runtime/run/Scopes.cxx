@@ -3,6 +3,9 @@
 
 #include <utility>
 
+// Implements CudaHostScope, which sends filters of a thread to the host, and CudaWorkScope, which calls the hooks of
+// an interpreter.
+
 namespace itk::CudaDetail
 {
 namespace

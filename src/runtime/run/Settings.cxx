@@ -11,6 +11,8 @@
 #include <optional>
 #include <type_traits>
 
+// Stores the settings of runtime/run/Settings.h in atomics, and computes their defaults.
+
 namespace itk::cuda
 {
 namespace

@@ -4,6 +4,8 @@
 
 #include <array>
 
+// Prints the report of a run in slabs.
+
 namespace itk
 {
 std::string

@@ -16,6 +16,9 @@
 #  include <unistd.h>
 #endif
 
+// Implements CudaSlabSession with a thread for the engine. Engine and caller take turns, so they never run at the
+// same time.
+
 namespace itk::CudaDetail
 {
 namespace

@@ -12,6 +12,9 @@
 #include "runtime/transfer/Transfer.h"
 #include "runtime/transfer/TransferLayout.h"
 
+// Transfers pixels between host images and device images of other types, through an intermediate image where a
+// direct transfer cannot convert them.
+
 namespace itk::CudaDetail
 {
 namespace

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+// Implements DownloadSequence. Its threads empty slots of page-locked memory while the device fills others.
+
 namespace itk::cuda
 {
 namespace

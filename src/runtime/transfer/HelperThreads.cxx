@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+// Implements HelperThreads as a team of threads of ITK's pool, which waits for its next piece of work.
+
 namespace itk::cuda
 {
 std::atomic<unsigned int> HelperThreads::s_Active{ 0 };

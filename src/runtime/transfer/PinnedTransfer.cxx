@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+// Implements PinnedTransfer. One copy moves all whole runs that are equally spaced, and parts of runs have copies of
+// their own.
+
 namespace itk::cuda
 {
 namespace

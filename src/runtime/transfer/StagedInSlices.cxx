@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+// Implements StagedInSlices, whose threads share each chunk.
+
 namespace itk::cuda
 {
 namespace

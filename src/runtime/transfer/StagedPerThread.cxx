@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+// Implements StagedPerThread, whose threads have chunks of their own.
+
 namespace itk::cuda
 {
 namespace

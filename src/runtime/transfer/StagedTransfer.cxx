@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+// Implements the steps that both staged transfers share: chunks and their slots, batches, progress and errors.
+
 namespace itk::cuda
 {
 namespace

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+// Implements StagingChunks, which keeps page-locked chunks until the work of a stream has used them.
+
 namespace itk::cuda
 {
 StagingChunks::StagingChunks(const Context & context)

@@ -9,6 +9,8 @@
 #  include <emmintrin.h>
 #endif
 
+// Implements StridedReader with copies that go through the caches or bypass them.
+
 namespace itk::cuda
 {
 namespace

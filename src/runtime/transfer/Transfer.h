@@ -12,6 +12,8 @@
 
 #include <cstddef>
 
+// Uploads host images to device memory and downloads them, in the order of a stream.
+
 namespace itk::cuda
 {
 /** Copies and converts a region of a host image to device memory of the same size and number of components, in stream

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+// Implements TransferJob: copies of bytes, conversions of batches, and notifications about groups of rows.
+
 namespace itk::cuda
 {
 TransferJob::TransferJob(TransferDirection        direction,

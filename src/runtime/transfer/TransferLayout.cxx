@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/TransferLayout.h"
 
+// Decides whether a host image is copied directly to a device image or as dense pixels that a kernel converts.
+
 namespace itk::cuda
 {
 TransferLayout

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
+// Chooses the number of threads of a transfer from measured times, and counts transfers.
+
 namespace itk::cuda
 {
 namespace

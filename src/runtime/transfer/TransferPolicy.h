@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <functional>
 
+// Callbacks of transfers, the number of threads that a transfer uses, and counts of transfers.
+
 namespace itk::cuda
 {
 enum class TransferDirection

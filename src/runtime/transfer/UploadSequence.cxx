@@ -12,6 +12,8 @@
 #include <mutex>
 #include <vector>
 
+// Implements UploadSequence. Its threads fill slots of page-locked memory for one upload after the other.
+
 namespace itk::cuda
 {
 /** The state of the uploads during Run(). The first thread that reaches an upload creates it. */

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+// Prepares an image for runs of the snake on a device (DeviceSnakeImage).
+
 namespace itk::cuda::snake
 {
 namespace

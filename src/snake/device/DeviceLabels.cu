@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+// Draws a polygon into a label image in device memory.
+
 namespace itk::cuda::snake
 {
 namespace

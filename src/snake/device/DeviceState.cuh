@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <type_traits>
 
+// Holds what the blocks of the snake's kernel work on: the state in device memory, the limits of a launch, and a
+// block's shared memory.
+
 namespace itk::cuda::snake
 {
 namespace kernels

@@ -11,6 +11,9 @@
 
 #include <cstdint>
 
+// Kernels that search for the rectangle from which the snake starts, before the kernel of its phases
+// (snake/device/Loop.cuh).
+
 namespace itk::cuda::snake
 {
 namespace kernels

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+// Runs the snake on a device for the filter, on images in host memory and on device images, and draws its labels.
+
 namespace itk::CudaDetail
 {
 namespace
