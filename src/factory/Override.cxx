@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+// Registers the factory before main() if the environment has ITK_CUDAFILTERS_OVERRIDE=1.
+//
 // This file is an object library of its own, CudaFilters::Override, because a linker would drop it from a library from
 // which the program uses nothing else.
 namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "factory/GaussianOverrideList.h"
 
-// The Python package is built with an ITK without the library of ITKImageFeature, which these classes of ITK need.
+// Lists the types of images for which the factory overrides ITK's eigenvalue analysis of tensors, its objectness
+// measure and its multi-scale measures. The list is empty without ITK's library ITKImageFeature, which these classes
+// need. The Python package is built without this library.
 #if __has_include("ITKImageFeatureExport.h")
 #  include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #  include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"

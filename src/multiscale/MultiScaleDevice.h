@@ -14,7 +14,8 @@
 #include <functional>
 #include <optional>
 
-// Tuning constants. No result depends on them.
+// Computes the largest measure of several scales on the device, for an image or a slab of it. No result depends on the
+// tuning constants.
 
 namespace itk::cuda::multiscale
 {

@@ -8,7 +8,7 @@
 #include "pointwise/StructureMeasures.h"
 #include "itkMultiThreaderBase.h"
 
-// The structure tensor on the host.
+// Computes structure tensors on ITK's threads.
 
 namespace itk::cuda::multiscale
 {

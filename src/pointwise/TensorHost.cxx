@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-// The pointwise filters of tensors on the host, with the same results as the kernels.
+// Runs the pointwise filters of tensors on ITK's threads, with the same results as the kernels.
 
 namespace itk::cuda::pointwise
 {

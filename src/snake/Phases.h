@@ -6,8 +6,8 @@
 #include "snake/Group.h"
 #include "snake/State.h"
 
-// The conclusion of a phase: which of its proposals are accepted, and how they change the snake. The code is shared by
-// the host and the device, where a group of threads works together; see SerialGroup.
+// Concludes a phase: decides which of its proposals are accepted, and changes the snake accordingly. The code is shared
+// by the host and the device, where a group of threads works together; see SerialGroup.
 namespace itk::cuda::snake
 {
 // Values of SnakeState::Accepted. Any other value is the index of the only node whose proposal is accepted.

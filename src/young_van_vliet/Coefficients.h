@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <vector>
 
-// Coefficients are always computed in double, and rounded once to the type of the pixels.
+// Computes the coefficients of Young and van Vliet's filter from sigma. They are computed in double, and rounded once
+// to the type of the pixels.
 
 namespace itk::cuda::young_van_vliet
 {

@@ -8,9 +8,9 @@
 
 #include <cuda_runtime.h>
 
-// The kernels filter strided lines. threadIdx.x is the line, so that neighbouring threads access neighbouring
-// addresses, and threadIdx.y is the part of a line. Contiguous lines are transposed before and after the pass, unless
-// SectionInTile is used.
+// Kernels of Young and van Vliet's filter, which filter strided lines. threadIdx.x is the line, so that neighbouring
+// threads access neighbouring addresses, and threadIdx.y is the part of a line. Contiguous lines are transposed before
+// and after the pass, unless SectionInTile is used.
 
 namespace itk::cuda::young_van_vliet
 {

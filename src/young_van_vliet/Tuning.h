@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-// Tuning constants. A constant that affects rounding may depend only on parameters, line length and component type.
+// Tuning constants of Young and van Vliet's filter. A constant that affects rounding may depend only on parameters,
+// line length and component type.
 
 namespace itk::cuda::young_van_vliet
 {

@@ -6,9 +6,9 @@
 #include <cuda/ptx>
 #include <cstdint>
 
-// The copy engine of compute capability 9.0 moves boxes of an array between global and shared memory. A tensor map
-// (gaussian/device/PipelinedStrip.h) describes the array. Only code for such devices may call these functions, within
-// NV_IF_TARGET.
+// Wraps the instructions of bulk copies. The copy engine of compute capability 9.0 moves boxes of an array between
+// global and shared memory. A tensor map (gaussian/device/PipelinedStrip.h) describes the array. Only code for such
+// devices may call these functions, within NV_IF_TARGET.
 
 namespace itk::cuda::gaussian
 {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-// How the device continues lines beyond their ends in other modes than Nearest.
+// Continues lines beyond their ends on the device, in other boundary modes than Nearest.
 //
 // All methods of dividing a line (LineMethod) fill its last tile or chunk with pixels behind the line, up to its filled
 // length. In these modes the pixels are those that continue the line. A line's edge states are the states that all

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-// A pass over lines on the host. The lines are given whole, or chunk by chunk.
+// Filters the lines of a pass on the host. The lines are given whole, or chunk by chunk.
 
 namespace itk::cuda::gaussian
 {

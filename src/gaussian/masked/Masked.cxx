@@ -10,7 +10,7 @@
 #include <cmath>
 #include <type_traits>
 
-// Smoothing over the valid pixels only, on the host: the quotient of two smoothed images.
+// Smooths only the valid pixels of an image on the host, as the quotient of two smoothed images, and verifies masks.
 
 namespace itk::cuda::gaussian
 {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-// Smoothing with a mask for an array in the caller's device memory, on the caller's stream.
+// Smooths an array with a mask in the caller's device memory, on the caller's stream.
 
 namespace itk::cuda::gaussian
 {

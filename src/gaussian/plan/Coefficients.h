@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
-// Coefficients are always computed in double and rounded once.
+// Computes the coefficients of line passes from impulse responses, in double. They are rounded once.
 
 namespace itk::cuda::gaussian
 {

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-// Constants that may affect rounding. Such a constant may depend only on line length, sigma, order, kind of axis and
-// component type.
+// Constants of line passes. Those in the first part of the file may affect rounding. Such a constant may depend only on
+// line length, sigma, order, kind of axis and component type. Those in the second part do not affect rounding.
 
 namespace itk::cuda::gaussian
 {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+// Divides a plan into passes across slabs and passes within planes.
+
 namespace itk::cuda::gaussian
 {
 /** Where a result of a pass across slabs is stored until the passes within planes have read it. */

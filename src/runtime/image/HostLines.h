@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <memory>
 
-// Planes of host images. A plane consists of all pixels with the same index along one axis, which is the last axis of
-// the image.
+// Views of planes and lines of host images. A plane consists of all pixels with the same index along one axis, which is
+// the last axis of the image.
 
 namespace itk::cuda
 {

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <type_traits>
 
-// Value mapping of the conversion kernel, for the device and the host. No compiler may contract it to fused
-// multiply-adds, because intensity windows must have the bits of ITK's filter, which rounds twice (src/CMakeLists.txt
-// sets the flag). Sigmoids use the module's own exponential, because those of the C library and of CUDA differ in their
-// last bits.
+// Maps the values of pixels that are converted, on the device and the host. No compiler may contract the mapping to
+// fused multiply-adds, because intensity windows must have the bits of ITK's filter, which rounds twice
+// (src/CMakeLists.txt sets the flag). Sigmoids use the module's own exponential, because those of the C library and of
+// CUDA differ in their last bits.
 
 namespace itk::cuda
 {

@@ -6,13 +6,15 @@
 #include "snake/device/Kernels.cuh"
 #include "snake/device/Proposals.cuh"
 
-// The whole schedule in one cooperative kernel. A phase consists of work that all warps share (edges, candidates, tests
-// of simplicity) and of a conclusion. The first block concludes the phase while the others wait: it determines which
-// proposals are accepted, how the polygon changes, and which phase comes next.
-// A limited launch (VLimited) divides long work into portions. After each portion the first block checks the clock. If
-// the launch's time is over, the launch ends there, and the next launch continues with the next portion. The kernel for
-// other launches has no code for portions, because the tests for them take 2 to 5 % of a phase. It checks the clock
-// every PhasesPerLook phases.
+// Runs the whole schedule in one cooperative kernel. A phase consists of work that all warps share (edges, candidates,
+// tests of simplicity) and of a conclusion. The first block concludes the phase while the others wait: it determines
+// which proposals are accepted, how the polygon changes, and which phase comes next.
+//
+// A limited launch (VLimited) divides long work into portions. After each portion the first block checks the clock.
+// If the launch's time is over, the launch ends there, and the next launch continues with the next portion. The
+// kernel for other launches has no code for portions, because the tests for them take 2 to 5 % of a phase. It checks
+// the clock every PhasesPerLook phases.
+
 namespace itk::cuda::snake
 {
 namespace kernels

@@ -6,7 +6,8 @@
 #include "snake/Phases.h"
 #include "snake/device/DeviceState.cuh"
 
-// The work of the first block after a conclusion or a portion of work: it divides the next phase or portion into units.
+// Prepares and makes the proposals of a phase. After a conclusion or a portion of work the first block divides the next
+// phase or portion into units. All warps then work on these units and propose changes.
 namespace itk::cuda::snake
 {
 namespace kernels
