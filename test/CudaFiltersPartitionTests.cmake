@@ -6,6 +6,7 @@ set(CudaFilters_PARTITION_GTESTS
     partition/itkCudaPartitionArrayHeapGTest.cxx
     partition/itkCudaPartitionLabelsGTest.cxx
     partition/itkCudaPartitionMapGTest.cxx
+    partition/itkCudaPartitionMapVerify.cxx
     partition/itkCudaPartitionModelGTest.cxx
     partition/itkCudaPartitionRefinementGTest.cxx
     partition/itkCudaPartitionScenesGTest.cxx

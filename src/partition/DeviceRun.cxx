@@ -6,9 +6,7 @@
 #include "runtime/image/DeviceView.h"
 #include "runtime/device/Call.h"
 #include "itkCudaError.h"
-#include "partition/labels/DeviceLabels.h"
-#include "partition/DeviceStages.h"
-#include "partition/Run.h"
+#include "partition/DevicePartition.h"
 #include "partition/executor/ArrayMemory.h"
 #include "region/DeviceSamples.h"
 #include "region/DeviceSums.h"
@@ -16,7 +14,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <utility>
 
 namespace itk
@@ -73,51 +71,36 @@ WriteToDevice(const CudaDeviceImageView & labels)
 
 /** Partitions a device image, after all work that writes it. */
 CudaRegionPartitionResult
-DivideDeviceImage(const CudaDeviceImageView &           image,
-                  const CudaRegionPartitionInput &      input,
-                  const CudaRegionPartitionParameters & parameters,
-                  CudaComponentType                     labelType,
-                  LabelWriter                           writeLabels,
-                  unsigned int                          numberOfThreads,
-                  const CudaRegionPartitionObserver &   observer)
+DivideDeviceImage(const CudaDeviceImageView &      image,
+                  const CudaRegionPartitionInput & input,
+                  const PartitionRequest &         request,
+                  const LabelWriter &              writeLabels)
 {
   const StreamLease         stream(GetMemory(image).GetDevice());
   const DeviceReading       reading(image, stream);
   CudaRegionPartitionResult result;
   WithEarlierFailures([&] {
-    auto sums = std::make_unique<const region::DeviceSums>(
-      MakeDeviceSamples(GetDeviceView(image), input, parameters, stream), 0, stream.GetDevice());
-    result = RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
-                       parameters,
-                       labelType,
-                       numberOfThreads,
-                       observer);
+    const region::DeviceSums sums(
+      MakeDeviceSamples(GetDeviceView(image), input, request.Parameters, stream), 0, stream.GetDevice());
+    result = RunOnDevice(sums, request, writeLabels);
   });
   return result;
 }
 
 CudaRegionPartitionResult
-DivideHostImage(const CudaRegionPartitionInput &      input,
-                const CudaRegionPartitionParameters & parameters,
-                CudaComponentType                     labelType,
-                LabelWriter                           writeLabels,
-                unsigned int                          numberOfThreads,
-                int                                   device,
-                const CudaRegionPartitionObserver &   observer)
+DivideHostImage(const CudaRegionPartitionInput & input,
+                const PartitionRequest &         request,
+                const LabelWriter &              writeLabels,
+                int                              device)
 {
   const StreamLease     stream(device);
   DeviceImage           image = UploadImage(input.Image, stream);
-  region::DeviceSamples samples = MakeDeviceSamples(image.GetView(), input, parameters, stream);
+  region::DeviceSamples samples = MakeDeviceSamples(image.GetView(), input, request.Parameters, stream);
   if (samples.DataMemory.GetSize() > 0) // the samples do not use the image in place
   {
     image = {};
   }
-  auto sums = std::make_unique<const region::DeviceSums>(std::move(samples), 0, device);
-  return RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
-                   parameters,
-                   labelType,
-                   numberOfThreads,
-                   observer);
+  return RunOnDevice(region::DeviceSums(std::move(samples), 0, device), request, writeLabels);
 }
 } // namespace
 } // namespace cuda::partition
@@ -170,21 +153,12 @@ CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
     throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
   }
   const cuda::DeviceGuard guard(deviceIndex);
-  LabelWriter writeLabels = onDevice.Labels != nullptr ? WriteToDevice(*onDevice.Labels) : WriteToHost(labels);
-  return onDevice.Image != nullptr ? DivideDeviceImage(*onDevice.Image,
-                                                       input,
-                                                       parameters,
-                                                       shapeOfLabels.ComponentType,
-                                                       std::move(writeLabels),
-                                                       numberOfThreads,
-                                                       observer)
-                                   : DivideHostImage(input,
-                                                     parameters,
-                                                     shapeOfLabels.ComponentType,
-                                                     std::move(writeLabels),
-                                                     numberOfThreads,
-                                                     deviceIndex,
-                                                     observer);
+  const LabelWriter writeLabels = onDevice.Labels != nullptr ? WriteToDevice(*onDevice.Labels) : WriteToHost(labels);
+  const PartitionRequest request{
+    parameters, input.InitialLabels, shapeOfLabels.ComponentType, numberOfThreads, observer
+  };
+  return onDevice.Image != nullptr ? DivideDeviceImage(*onDevice.Image, input, request, writeLabels)
+                                   : DivideHostImage(input, request, writeLabels, deviceIndex);
 }
 } // namespace CudaDetail
 } // end namespace itk

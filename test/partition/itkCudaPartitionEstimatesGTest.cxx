@@ -144,10 +144,10 @@ EstimatesOfWindows(const PartitionCase & image)
 }
 
 double
-Estimate(const PartitionCase & image, unsigned int threads = 1, uint64_t shuffle = 0)
+Estimate(const PartitionCase & image, unsigned int threads = 1)
 {
-  const PreparedCase prepared(image, threads, shuffle);
-  return EstimateNumberOfLooks(prepared.Scene, image.Law, prepared.Work);
+  const PreparedCase prepared(image, threads);
+  return EstimateNumberOfLooks(prepared.GetExecutor(), image.Width, image.Height, image.Law);
 }
 } // namespace
 
@@ -198,7 +198,7 @@ TEST(CudaPartitionEstimates, LooksDependNeitherOnEdgesNorOnThreads)
   constexpr double rounding = 0.01; // of pixels
   EXPECT_GE(squares, (1.0 - rounding) * chiSquared * flat[rank - crossed]);
   EXPECT_LE(squares, (1.0 + rounding) * chiSquared * flat[rank]);
-  EXPECT_EQ(Estimate(board, 5, 9), squares);
+  EXPECT_EQ(Estimate(board, 5), squares);
 }
 
 TEST(CudaPartitionEstimates, WindowsWithoutAnEstimateAreLeftOut)
@@ -256,16 +256,17 @@ TEST(CudaPartitionEstimates, VarianceIsThatOfTheNoise)
         image.Pixels.push_back(static_cast<uint16_t>(std::floor(10000.5 + level + sigma * normal(engine))));
       }
       const PreparedCase prepared(image);
-      const double       variance = EstimateKnownVariance(prepared.Scene, prepared.Work);
+      const double       variance = EstimateKnownVariance(prepared.GetExecutor(), image.Width, image.Height);
       // Rounding adds 1/12; blocks over edges, one in 12, move the median of the others.
       EXPECT_NEAR(variance, sigma * sigma + 1.0 / 12.0, (edges ? 0.08 : 0.03) * sigma * sigma) << sigma << edges;
     }
   }
   std::fill(image.Pixels.begin(), image.Pixels.end(), uint16_t{ 3 });
   const PreparedCase constant(image);
-  EXPECT_EQ(EstimateKnownVariance(constant.Scene, constant.Work), itk::cuda::region::MinimumVariance);
+  EXPECT_EQ(EstimateKnownVariance(constant.GetExecutor(), image.Width, image.Height),
+            itk::cuda::region::MinimumVariance);
   image.Width = 3;
   image.Height = 40000;
   const PreparedCase narrow(image);
-  EXPECT_EQ(EstimateKnownVariance(narrow.Scene, narrow.Work), 1.0);
+  EXPECT_EQ(EstimateKnownVariance(narrow.GetExecutor(), image.Width, image.Height), 1.0);
 }

@@ -2,7 +2,7 @@
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/Geometry.h"
 #include "partition/itkCudaPartitionMapTestCase.h"
-#include "partition/refine/Reservation.h"
+#include "partition/refine/Proposals.h"
 #include "partition/executor/Sort.h"
 #include "partition/map/Topology.h"
 
@@ -197,9 +197,9 @@ TEST(PartitionGeometry, LanesDivideTheEdgesOfACell)
         last = edge - sorted;
       }
     }
-    const EdgeGridViewOf<4> grid{ CellLayout(10, 10, 4), first, edgesOfCell.data(), &last, added.data() };
-    const MapView           map{ 10, 10, nodes, edges.data() };
-    std::vector<uint32_t>   found;
+    const EdgeGridView    grid{ CellLayout(10, 10, 4), first, edgesOfCell.data(), &last, added.data() };
+    const MapView         map{ 10, 10, nodes, edges.data() };
+    std::vector<uint32_t> found;
     for (int32_t lane = 0; lane < lanes; ++lane)
     {
       const auto add = [&found](const GridEdge & edge) {
@@ -331,9 +331,17 @@ TEST(PartitionReservation, KeysOrderByGainThenNumber)
 
 TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
 {
-  Reservation                      reservation(200, 100);
-  Random                           random(5);
-  const itk::cuda::region::Threads threads(3);
+  const CellLayout      layout(200, 100, 2);
+  std::vector<uint64_t> keys(layout.GetNumber(), ~uint64_t{ 0 });
+  // Only the layout of the cells and their keys matter here.
+  const MapRound view{
+    200,     100,    nullptr, nullptr, nullptr, nullptr, { layout, nullptr, nullptr, nullptr, nullptr, 0 },
+    Model{}, 0,      nullptr, nullptr, nullptr, layout,  keys.data(),
+    nullptr, nullptr
+  };
+  const Round<NoPixels, ThreadedAtomics> state(view, {});
+  Random                                 random(5);
+  const itk::cuda::region::Threads       threads(3);
   for (int round = 0; round < 50; ++round)
   {
     std::vector<RankedProposal>              proposals;
@@ -344,12 +352,18 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
       triangles.push_back({ a, { a.X + Draw(random, 10), a.Y + Draw(random, 10) }, { a.X + Draw(random, 10), a.Y } });
       proposals.push_back({ -1.0 - Draw(random, 20), i, {} });
     }
-    const auto wins = reservation.Decide(
-      proposals,
-      [&](size_t i, const auto & function) {
-        return ForCellsOfTriangle(reservation.GetLayout(), triangles[i][0], triangles[i][1], triangles[i][2], function);
-      },
-      threads);
+    std::vector<uint8_t> wins(proposals.size());
+    const auto           forCells = [&](const auto & function) {
+      threads.ForRanges(proposals.size(), 10, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i)
+        {
+          const auto visit = [&, key = proposals[i].GetKey()](size_t cell) { return function(cell, key); };
+          wins[i] = ForCellsOfTriangle(layout, triangles[i][0], triangles[i][1], triangles[i][2], visit) ? 1 : 0;
+        }
+      });
+    };
+    forCells([&](size_t cell, uint64_t key) { return state.Reserve(cell, key); });
+    forCells([&](size_t cell, uint64_t key) { return state.Owns(cell, key); });
     std::set<size_t> taken;
     size_t           best = 0;
     for (size_t i = 0; i < proposals.size(); ++i)
@@ -357,13 +371,19 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
       best = proposals[i].GetKey() < proposals[best].GetKey() ? i : best;
       if (wins[i] != 0)
       {
-        for (const size_t cell : CellsOf(reservation.GetLayout(), triangles[i][0], triangles[i][1], triangles[i][2]))
+        for (const size_t cell : CellsOf(layout, triangles[i][0], triangles[i][1], triangles[i][2]))
         {
           EXPECT_TRUE(taken.insert(cell).second);
         }
       }
     }
     EXPECT_EQ(wins[best], 1);
+    forCells([&](size_t cell, uint64_t key) { return state.FreeIfHeld(cell, key); });
+    for (const size_t cell : taken)
+    {
+      EXPECT_EQ(keys[cell], ~uint64_t{ 0 });
+    }
+    std::fill(keys.begin(), keys.end(), ~uint64_t{ 0 });
   }
 }
 } // namespace

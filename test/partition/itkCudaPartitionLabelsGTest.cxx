@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/itkCudaExpectException.h"
-#include "partition/labels/Components.h"
-#include "partition/labels/LabelMaker.h"
-#include "partition/itkCudaPartitionTestCase.h"
+#include "partition/itkCudaPartitionLabelMap.h"
 
 #include <gtest/gtest.h>
 
@@ -17,16 +14,14 @@
 
 namespace
 {
-using itk::cuda::partition::LabelMap;
-using itk::cuda::partition::LabelOutcome;
-using itk::cuda::partition::MakeLabelMap;
-using itk::cuda::partition::MakeLabelMapOf;
 using itk::cuda::partition::Model;
 using itk::cuda::partition::Moments;
 using itk::cuda::region::AllLaws;
 using itk::cuda::region::NoiseLaw;
+using itk::cuda::test::LabelMap;
+using itk::cuda::test::MakeLabelMap;
+using itk::cuda::test::MakeLabelMapOf;
 using itk::cuda::test::MakeRandomCase;
-using itk::cuda::test::MakeView;
 using itk::cuda::test::NameOf;
 using itk::cuda::test::PartitionCase;
 using itk::cuda::test::PreparedCase;
@@ -441,8 +436,6 @@ ExpectGoodMap(const LabelMap &      map,
               const PreparedCase &  prepared,
               const std::string &   name)
 {
-  ASSERT_EQ(map.Width, image.Width) << name;
-  ASSERT_EQ(map.Height, image.Height) << name;
   ASSERT_EQ(map.Labels.size(), image.Pixels.size()) << name;
   Reference  reference(image, prepared.Model, prepared);
   const auto again = reference.RunOn(map.Labels);
@@ -466,10 +459,9 @@ ExpectGoodMap(const LabelMap &      map,
 }
 
 LabelMap
-MakeMap(const PartitionCase & image, int32_t blockSize, unsigned int threads = 1, uint64_t shuffle = 0)
+MakeMap(const PartitionCase & image, int32_t blockSize, unsigned int threads = 1)
 {
-  const PreparedCase prepared(image, threads, shuffle);
-  return MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
+  return MakeLabelMap(image, PreparedCase(image, threads), blockSize);
 }
 } // namespace
 
@@ -493,13 +485,12 @@ TEST(CudaPartitionLabels, AreThoseOfThePlainReference)
       const std::string name = NameOf(law) + " trial " + std::to_string(trial) + ", " + std::to_string(width) + " x " +
                                std::to_string(height) + ", blocks of " + std::to_string(blockSize);
       const PreparedCase prepared(image);
-      const LabelOutcome outcome = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work);
-      EXPECT_TRUE(outcome.Finished);
-      Reference reference(image, prepared.Model, prepared);
-      ASSERT_EQ(outcome.Map.Labels, reference.Run(blockSize)) << name;
+      const LabelMap     map = MakeLabelMap(image, prepared, blockSize);
+      Reference          reference(image, prepared.Model, prepared);
+      ASSERT_EQ(map.Labels, reference.Run(blockSize)) << name;
       joins += reference.GetNumberOfJoins();
-      ExpectGoodMap(outcome.Map, image, prepared, name);
-      severalRegions += outcome.Map.Regions.size() > 2 ? 1 : 0;
+      ExpectGoodMap(map, image, prepared, name);
+      severalRegions += map.Regions.size() > 2 ? 1 : 0;
     }
   }
   std::cout << severalRegions << " of " << 12 * AllLaws.size() << " images have several regions, " << joins
@@ -508,7 +499,7 @@ TEST(CudaPartitionLabels, AreThoseOfThePlainReference)
   EXPECT_GT(joins, 100u);
 }
 
-TEST(CudaPartitionLabels, DependNeitherOnThreadsNorOnTheOrderOfWork)
+TEST(CudaPartitionLabels, DoNotDependOnThreads)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(302));
   for (const NoiseLaw law : AllLaws)
@@ -520,10 +511,10 @@ TEST(CudaPartitionLabels, DependNeitherOnThreadsNorOnTheOrderOfWork)
     }
     const LabelMap expected = MakeMap(image, 4);
     EXPECT_GT(expected.Regions.size(), 2u) << NameOf(law);
-    for (const auto & [threads, shuffle] : { std::pair(1, 77), { 2, 0 }, { 2, 1 }, { 5, 2 }, { 16, 0 } })
+    for (const unsigned int threads : { 2u, 5u, 16u })
     {
-      const LabelMap map = MakeMap(image, 4, static_cast<unsigned int>(threads), static_cast<uint64_t>(shuffle));
-      ASSERT_EQ(map.Labels, expected.Labels) << NameOf(law) << " threads " << threads << " shuffle " << shuffle;
+      const LabelMap map = MakeMap(image, 4, threads);
+      ASSERT_EQ(map.Labels, expected.Labels) << NameOf(law) << " threads " << threads;
       ASSERT_TRUE(map.Regions == expected.Regions) << NameOf(law);
     }
   }
@@ -541,7 +532,7 @@ TEST(CudaPartitionLabels, ImagesOfFewPixelsAndOfOneValue)
         PartitionCase      image = MakeRandomCase(law, width, height, 0, engine);
         const std::string  name = NameOf(law) + " " + std::to_string(width) + " x " + std::to_string(height);
         const PreparedCase prepared(image);
-        const LabelMap     map = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
+        const LabelMap     map = MakeLabelMap(image, prepared, blockSize);
         ExpectGoodMap(map, image, prepared, name);
         std::fill(image.Pixels.begin(), image.Pixels.end(), uint16_t{ 1 });
         EXPECT_EQ(MakeMap(image, blockSize).Regions.size(), 2u) << name;
@@ -572,25 +563,6 @@ TEST(CudaPartitionLabels, NoiseIsOneRegion)
   }
 }
 
-TEST(CudaPartitionLabels, OneRegionOfManyBlocksTakesFewRounds)
-{
-  // If a region took its neighbours one by one, there would be 1,460 to 1,726 calls.
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(307));
-  for (const NoiseLaw law : AllLaws)
-  {
-    const PartitionCase image = MakeRandomCase(law, 400, 300, 0, engine);
-    const PreparedCase  prepared(image);
-    int                 calls = 0; // one before each round
-    const auto          outcome = MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work, [&](float) {
-      ++calls;
-      return true;
-    });
-    EXPECT_EQ(outcome.Map.Regions.size(), 2u) << NameOf(law);
-    std::cout << NameOf(law) << ": " << calls << " calls\n";
-    EXPECT_LE(calls, 100) << NameOf(law);
-  }
-}
-
 TEST(CudaPartitionLabels, RegionsWithoutValidPixelsJoinTheNeighbourOfSmallestNumber)
 {
   // Two columns of values, and in the middle a block of which no pixel is valid; the bottom right corner is alone.
@@ -608,7 +580,7 @@ TEST(CudaPartitionLabels, RegionsWithoutValidPixelsJoinTheNeighbourOfSmallestNum
     }
   }
   const PreparedCase prepared(image);
-  const LabelMap     map = MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work).Map;
+  const LabelMap     map = MakeLabelMap(image, prepared, 4);
   ASSERT_EQ(map.Regions.size(), 3u);
   EXPECT_EQ(map.Labels[image.IndexOf(0, 0)], 1u);
   EXPECT_EQ(map.Labels[image.IndexOf(23, 0)], 2u);
@@ -625,8 +597,7 @@ TEST(CudaPartitionLabels, RegionsWithoutValidPixelsJoinTheNeighbourOfSmallestNum
       labels[image.IndexOf(x, y)] = !image.IsValid(x, y) ? 0 : (x < 12 ? 9 : 4);
     }
   }
-  const auto view = MakeView(labels.data(), itk::CudaComponentType::UInt, 24, 12);
-  const auto given = MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work);
+  const auto given = MakeLabelMapOf(image, prepared, labels);
   ASSERT_EQ(given.Regions.size(), 3u);
   EXPECT_EQ(given.Labels[image.IndexOf(13, 5)], 1u);
   EXPECT_EQ(given.Labels[image.IndexOf(23, 11)], 2u);
@@ -651,47 +622,9 @@ TEST(CudaPartitionLabels, GivenLabelsBecomeTheirConnectedParts)
     {
       label = static_cast<uint32_t>(engine() % kinds) * 0x7fffffffu;
     }
-    const auto view =
-      MakeView(labels.data(), itk::CudaComponentType::UInt, static_cast<size_t>(width), static_cast<size_t>(height));
-    const PreparedCase prepared(image, 1 + trial % 3, trial % 2 == 0 ? 0 : 5);
-    const LabelMap     map = MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work);
+    const PreparedCase prepared(image, 1 + trial % 3);
+    const LabelMap     map = MakeLabelMapOf(image, prepared, labels);
     ASSERT_EQ(map.Labels, Reference(image, prepared.Model, prepared).RunOn(labels)) << "trial " << trial;
     ExpectGoodMap(map, image, prepared, "trial " + std::to_string(trial));
   }
-}
-
-TEST(CudaPartitionLabels, RunsThatStopLeaveAMapOfTheLastStage)
-{
-  std::mt19937_64     engine(itk::cuda::test::PrintSeed(306));
-  const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 90, 70, 8, engine);
-  const PreparedCase  prepared(image);
-  int                 calls = 0;
-  float               last = 0.0f;
-  MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work, [&](float share) {
-    EXPECT_GE(share, last);
-    EXPECT_LE(share, 1.0f);
-    last = share;
-    ++calls;
-    return true;
-  });
-  std::cout << calls << " calls" << std::endl;
-  EXPECT_GT(calls, 20);
-  for (int stop = 0; stop < calls; ++stop)
-  {
-    int                call = 0;
-    const LabelOutcome outcome =
-      MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work, [&](float) { return call++ < stop; });
-    EXPECT_FALSE(outcome.Finished);
-    EXPECT_EQ(call, stop + 1);
-    ExpectGoodMap(outcome.Map, image, prepared, "stopped at call " + std::to_string(stop));
-  }
-}
-
-TEST(CudaPartitionLabels, MoreRegionsThanLabelsAreRefused)
-{
-  using itk::cuda::partition::CheckNumberOfRegions;
-  using itk::cuda::test::GetException;
-  EXPECT_EQ(GetException([] { CheckNumberOfRegions(4294967294u); }), "");
-  const std::string message = GetException([] { CheckNumberOfRegions(4294967295u); });
-  itk::cuda::test::ExpectContains(message, "4294967295 connected regions; there can be at most 4294967294");
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/map/Map.h"
 #include "partition/itkCudaPartitionMapTestCase.h"
-
-#include "itkMacro.h"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +11,36 @@ namespace
 {
 using namespace itk::cuda::partition;
 
-const itk::cuda::region::Threads OneThread(1);
+using itk::cuda::region::Threads;
+
+const Threads OneThread(1);
 
 MapData
 Build(const MapCase & image)
 {
-  return BuildMap(image.Labels, image.GetLevel(), OneThread);
+  return PlanarMap(image).GetData();
+}
+
+/** A map in the memory of an executor. */
+ExecutorMap<ThreadedHostExecutor>
+Upload(const ThreadedHostExecutor & executor, const MapCase & image, const MapData & map)
+{
+  ExecutorMap<ThreadedHostExecutor> onExecutor(
+    executor, image.Description, MinimumNumberOfPixels, image.Width, image.Height);
+  onExecutor.SetMap(executor.Upload(map.Nodes.data(), map.Nodes.size()),
+                    map.Nodes.size(),
+                    executor.Upload(map.Edges.data(), map.Edges.size()),
+                    map.Edges.size());
+  onExecutor.SetRegions(executor.Upload(map.Regions.data(), map.Regions.size()), map.Regions.size());
+  return onExecutor;
+}
+
+std::vector<uint32_t>
+RasterizeMap(const MapCase & image, const MapData & map, const Threads & threads)
+{
+  const Scene                scene = image.GetScene();
+  const ThreadedHostExecutor executor(scene, threads);
+  return Rasterize(Upload(executor, image, map));
 }
 
 std::string
@@ -33,8 +54,8 @@ void
 ExpectRightMap(const MapCase & image, const MapData & map, const std::string & name)
 {
   EXPECT_EQ(Verify(image, map), "") << name;
-  EXPECT_EQ(RasterizeMap(map, OneThread), image.Labels.Labels) << name;
-  EXPECT_EQ(RasterizeMap(map, itk::cuda::region::Threads(3)), image.Labels.Labels) << name;
+  EXPECT_EQ(RasterizeMap(image, map, OneThread), image.Labels.Labels) << name;
+  EXPECT_EQ(RasterizeMap(image, map, Threads(3)), image.Labels.Labels) << name;
 }
 
 void
@@ -180,7 +201,8 @@ TEST(PartitionMap, ThreadsMakeTheSameMap)
 {
   const MapCase image = MakeVoronoiCase(5, NoiseLaw::Gaussian, true, 150);
   const MapData one = Build(image);
-  const MapData five = BuildMap(image.Labels, image.GetLevel(), itk::cuda::region::Threads(5));
+  const Threads threads(5);
+  const MapData five = CaseMap<ThreadedHostExecutor>(image, LargestPart, threads).GetData();
   ASSERT_EQ(one.Edges.size(), five.Edges.size());
   for (size_t i = 0; i < one.Edges.size(); ++i)
   {
@@ -245,7 +267,7 @@ MakeFan(const MapCase & image, const std::vector<LatticePoint> & rim, const Latt
   for (MapEdge & edge : map.Edges)
   {
     edge.Sums = image.GetLevel().SumEdge(map.At(edge.Start), map.At(edge.End));
-    map.Transfer(edge.Left, edge.Right, edge.Sums);
+    TransferSums(map, edge);
   }
   return map;
 }
@@ -275,7 +297,7 @@ TEST(PartitionMap, RasterOfSlantedEdgesFollowsTheRuleOfTheSums)
     rim.push_back({ 0, height });
     const LatticePoint hub{ 1 + Draw(random, width - 1), 1 + Draw(random, height - 1) };
     const MapData      map = MakeFan(image, rim, hub);
-    const auto         labels = RasterizeMap(map, OneThread);
+    const auto         labels = RasterizeMap(image, map, OneThread);
     EXPECT_EQ(image.SumLabels(labels, static_cast<uint32_t>(rim.size())), map.Regions) << seed;
     for (int32_t y = 0; y < height; ++y)
     {
@@ -307,7 +329,7 @@ TEST(PartitionMap, VerificationFindsWhatIsWrong)
     for (MapEdge & edge : map.Edges)
     {
       edge.Sums = image.GetLevel().SumEdge(map.At(edge.Start), map.At(edge.End));
-      map.Transfer(edge.Left, edge.Right, edge.Sums);
+      TransferSums(map, edge);
     }
     return map;
   };
@@ -344,37 +366,17 @@ TEST(PartitionMap, CompactionKeepsTheMap)
   {
     std::for_each(node.Edges, node.Edges + node.Degree, [](uint32_t & edge) { edge += 3; });
   }
-  CompactMap(map);
-  ASSERT_EQ(map.Nodes.size(), before.Nodes.size());
-  ASSERT_EQ(map.Edges.size(), before.Edges.size());
+  const Scene                       scene = image.GetScene();
+  const Threads                     threads(3);
+  const ThreadedHostExecutor        executor(scene, threads);
+  ExecutorMap<ThreadedHostExecutor> onExecutor = Upload(executor, image, map);
+  onExecutor.Compact();
+  ASSERT_EQ(onExecutor.GetNumberOfNodes(), before.Nodes.size());
+  ASSERT_EQ(onExecutor.GetNumberOfEdges(), before.Edges.size());
+  executor.Download(onExecutor.View().Nodes, before.Nodes.size(), map.Nodes.data());
+  executor.Download(onExecutor.View().Edges, before.Edges.size(), map.Edges.data());
+  map.Nodes.resize(before.Nodes.size());
+  map.Edges.resize(before.Edges.size());
   ExpectRightMap(image, map, "compacted");
-}
-
-TEST(PartitionMap, LabelsThatDoNotFitAreRefused)
-{
-  const MapCase image = MakeDrawnCase({ "aab", "abb", "ccb" });
-  const auto    expectRefused = [&](LabelMap labels, const char * words) {
-    try
-    {
-      BuildMap(labels, image.GetLevel(), OneThread);
-      FAIL() << "no exception: " << words;
-    }
-    catch (const itk::ExceptionObject & exception)
-    {
-      EXPECT_NE(std::string(exception.GetDescription()).find(words), std::string::npos) << exception.GetDescription();
-    }
-  };
-  LabelMap labels = image.Labels;
-  labels.Height = 4;
-  expectRefused(labels, "the labels have 3 x 4 pixels, the image has 3 x 3");
-  labels = image.Labels;
-  labels.Labels[4] = 0;
-  expectRefused(labels, "labels go from 0 to 3");
-  labels = image.Labels;
-  labels.Labels[4] = 4;
-  expectRefused(labels, "labels go from 1 to 4");
-  labels = image.Labels;
-  labels.Regions[2].Count += 1;
-  expectRefused(labels, "the sums of region 2 differ from those of its boundary");
 }
 } // namespace

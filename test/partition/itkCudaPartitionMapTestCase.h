@@ -3,14 +3,17 @@
 #define itkCudaPartitionMapTestCase_h
 
 #include "runtime/DetailNames.h"
-#include "partition/labels/LabelMaker.h"
-#include "partition/map/MapData.h"
+#include "partition/executor/HostExecutor.h"
+#include "partition/map/MapSearch.h"
+#include "partition/Scene.h"
 #include "region/Samples.h"
 #include "region/Tables.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -128,6 +131,13 @@ DrawPixel(NoiseLaw law, double level, Random & random)
   }
 }
 
+/** The labels of the pixels, from 1 in the order of their first pixels, and the sums by label; [0] has no samples. */
+struct LabelMap
+{
+  std::vector<uint32_t> Labels;
+  std::vector<Moments>  Regions;
+};
+
 /** An image with its sums, its law and a label map. */
 class MapCase
 {
@@ -139,7 +149,6 @@ public:
   LabelMap              Labels;
   Model                 Description;
 
-  /** \param labels numbered as in LabelMap */
   MapCase(int32_t                       width,
           int32_t                       height,
           std::vector<uint16_t>         pixels,
@@ -153,8 +162,6 @@ public:
     , m_Threads(1)
   {
     this->MakeSums(law);
-    Labels.Width = width;
-    Labels.Height = height;
     Labels.Labels = labels;
     Labels.Regions = this->SumLabels(labels, *std::max_element(labels.begin(), labels.end()));
     Description.Law = { law, 1.0, static_cast<int64_t>(m_Samples->NumberOfValidPixels) };
@@ -168,10 +175,14 @@ public:
     return m_Tables->GetLevel(0);
   }
 
-  const region::Samples &
-  GetSamples() const
+  /** The scene without its mask, so that all pixels of a raster have a label. The sums are those of the valid pixels.
+   */
+  Scene
+  GetScene() const
   {
-    return *m_Samples;
+    Scene scene(this->GetLevel(), *m_Samples);
+    scene.ValidBits = nullptr;
+    return scene;
   }
 
   /** Sums of the pixels of each label up to `last`. */
@@ -220,6 +231,156 @@ private:
     m_RowSums = std::make_unique<region::RowSums>(*m_Samples, region::UsesSquares(law), 0, m_Threads);
     m_Tables = std::make_unique<region::Tables>(*m_RowSums, m_RowSums->GetWhole(), 0, m_Threads);
   }
+};
+
+/** Counts of the elements of a map. */
+struct MapCounts
+{
+  size_t Regions{ 0 };
+  size_t Nodes{ 0 };     // where boundaries inside the image end or turn
+  size_t Junctions{ 0 }; // where more than two edges meet
+  size_t Segments{ 0 };  // edges inside the image
+};
+
+inline MapCounts
+CountMap(const MapData & map)
+{
+  MapCounts            counts;
+  std::vector<uint8_t> isInner(map.Nodes.size(), 0);
+  for (const MapEdge & edge : map.Edges)
+  {
+    if (edge.IsAlive() && !edge.IsBorder())
+    {
+      ++counts.Segments;
+      isInner[edge.Start] = isInner[edge.End] = 1;
+    }
+  }
+  for (size_t i = 0; i < map.Nodes.size(); ++i)
+  {
+    counts.Nodes += isInner[i];
+    counts.Junctions += map.Nodes[i].Degree > 2 ? 1 : 0;
+  }
+  counts.Regions = static_cast<size_t>(std::count(map.IsRegion.begin(), map.IsRegion.end(), 1));
+  return counts;
+}
+
+/** Moves sums from the right to the left region. */
+inline void
+TransferSums(MapData & map, const MapEdge & edge)
+{
+  if (edge.Left != Outside)
+  {
+    map.Regions[edge.Left] += edge.Sums;
+  }
+  if (edge.Right != Outside)
+  {
+    map.Regions[edge.Right] -= edge.Sums;
+  }
+}
+
+/** A text that describes an inconsistency of a map, or an empty string if it is planar and its sums are right. Compares
+ * all pairs of edges whose rows overlap. */
+std::string
+VerifyMap(const MapData & map, const region::Level & pixels);
+
+/** The region of each pixel of a map: the one that contains the pixel's centre, with the tie rule of the edge sums. */
+template <typename TExecutor>
+std::vector<uint32_t>
+Rasterize(const ExecutorMap<TExecutor> & map)
+{
+  std::vector<uint32_t> numbers(map.GetNumberOfRegions());
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  const MapExtent       extent = map.View().GetExtent();
+  std::vector<uint32_t> labels(static_cast<size_t>(extent.Width) * static_cast<size_t>(extent.Height), 0xcdcdcdcdu);
+  const MapRaster<TExecutor> raster(map);
+  raster.Write(numbers.data(), labels.data(), static_cast<size_t>(extent.Width));
+  return labels;
+}
+
+/** No change makes a region smaller than this many valid pixels. */
+constexpr uint64_t MinimumNumberOfPixels = 8;
+
+/** The map of a case's labels, which MapSearch refines on an executor. */
+template <typename TExecutor>
+class CaseMap
+{
+public:
+  /** \param arguments of the executor after the scene */
+  template <typename... TArguments>
+  explicit CaseMap(const MapCase & image, size_t largestPart, const TArguments &... arguments)
+    : m_Image(image)
+    , m_Scene(image.GetScene())
+    , Executor(m_Scene, arguments...)
+    , Map(Executor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
+  {
+    const LabelMap & labels = image.Labels;
+    Map.StartFrom(Executor.Upload(labels.Labels.data(), labels.Labels.size()),
+                  Executor.Upload(labels.Regions.data(), labels.Regions.size()),
+                  labels.Regions.size() - 1);
+  }
+
+  CudaRegionPartitionStop
+  Refine(const RefinementSchedule & schedule)
+  {
+    return Map.Refine(schedule);
+  }
+  uint32_t
+  GetNumberOfIterations() const
+  {
+    return Map.GetNumberOfIterations();
+  }
+  MapData
+  GetData() const
+  {
+    return Map.Download();
+  }
+  MapCounts
+  GetCounts() const
+  {
+    return CountMap(this->GetData());
+  }
+  /** The description, computed from the map. */
+  double
+  GetDescription() const
+  {
+    const MapData map = this->GetData();
+    double        description = 0.0;
+    for (size_t i = 1; i < map.Regions.size(); ++i)
+    {
+      description += map.IsRegion[i] != 0 ? m_Image.Description.Describe(map.Regions[i]) : 0.0;
+    }
+    return description + m_Image.Description.SegmentCost * static_cast<double>(CountMap(map).Segments);
+  }
+  std::string
+  Verify() const
+  {
+    return VerifyMap(this->GetData(), m_Image.GetLevel());
+  }
+  std::vector<uint32_t>
+  Rasterize() const
+  {
+    return partition::Rasterize(Map.GetMap());
+  }
+
+private:
+  const MapCase & m_Image;
+  const Scene     m_Scene;
+
+public:
+  const TExecutor      Executor;
+  MapSearch<TExecutor> Map;
+};
+
+/** The map on one thread of the host. */
+class PlanarMap : public CaseMap<SerialHostExecutor>
+{
+public:
+  explicit PlanarMap(const MapCase & image)
+    : CaseMap<SerialHostExecutor>(image, LargestPart, OneThread)
+  {}
+
+private:
+  inline static const region::Threads OneThread{ 1 };
 };
 
 /** A Voronoi scene of random size with noise of the law, and the rough label map of its cells. */

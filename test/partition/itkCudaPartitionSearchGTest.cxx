@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/labels/Components.h"
-#include "partition/executor/EdgeTable.h"
-#include "partition/labels/LabelMaker.h"
-#include "partition/executor/HostExecutor.h"
-#include "partition/labels/LabelSearch.h"
-#include "partition/map/ShapeFunctors.h"
-#include "partition/executor/ConcurrentRuns.h"
-#include "partition/result/Result.h"
 #include "partition/executor/ArrayMemory.h"
-#include "partition/itkCudaPartitionTestCase.h"
+#include "partition/executor/ConcurrentRuns.h"
+#include "partition/executor/EdgeTable.h"
+#include "partition/itkCudaPartitionLabelMap.h"
 #include "partition/itkCudaPartitionTestExecutor.h"
+#include "partition/result/LabelSummary.h"
 
 #include <gtest/gtest.h>
 
@@ -21,19 +16,15 @@
 #include <utility>
 #include <vector>
 
-// The search for labels as the device runs it, with the passes of its loops in a random order, gives the labels and
-// the sums of the host's search to the byte.
+// The search for labels with the loops of the device, whose work items run in a random order, gives the labels and the
+// sums of the host's executors to the byte. itkCudaPartitionLabelsGTest.cxx compares those with a plain reference.
 namespace
 {
-using itk::CudaComponentType;
 using itk::cuda::partition::EdgeCode;
 using itk::cuda::partition::EdgeTable;
 using itk::cuda::partition::EdgeTableView;
 using itk::cuda::partition::GetLabelSearchBytes;
-using itk::cuda::partition::LabelMap;
 using itk::cuda::partition::LabelSearch;
-using itk::cuda::partition::MakeLabelMap;
-using itk::cuda::partition::MakeLabelMapOf;
 using itk::cuda::partition::Moments;
 using itk::cuda::region::AllLaws;
 using itk::cuda::region::Checkpoint;
@@ -41,8 +32,10 @@ using itk::cuda::region::CheckpointSpacing;
 using itk::cuda::region::MaskCheckpoint;
 using itk::cuda::region::NoiseLaw;
 using itk::cuda::region::Threads;
+using itk::cuda::test::LabelMap;
+using itk::cuda::test::MakeLabelMap;
+using itk::cuda::test::MakeLabelMapOf;
 using itk::cuda::test::MakeRandomCase;
-using itk::cuda::test::MakeView;
 using itk::cuda::test::NameOf;
 using itk::cuda::test::PartitionCase;
 using itk::cuda::test::PreparedCase;
@@ -53,38 +46,75 @@ template <typename TExecutor>
 void
 ExpectMap(const LabelSearch<TExecutor> & search, const LabelMap & expected, const std::string & name)
 {
-  ASSERT_EQ(search.GetNumberOfRegions() + 1, expected.Regions.size()) << name;
-  const uint32_t * const labels = search.GetLabels().Get();
-  EXPECT_TRUE(std::equal(expected.Labels.begin(), expected.Labels.end(), labels)) << name;
-  EXPECT_TRUE(std::equal(expected.Regions.begin(), expected.Regions.end(), search.GetRegions().Get())) << name;
+  const LabelMap found = itk::cuda::test::GetLabelMap(search);
+  EXPECT_EQ(found.Labels, expected.Labels) << name;
+  EXPECT_TRUE(found.Regions == expected.Regions) << name;
 }
 
-/** Shapes and neighbours of the regions, as the host finds them. */
+/** The shape of a region, and the sides of valid pixels by neighbour, from one pixel after the other. */
+struct PixelRegion
+{
+  itk::cuda::partition::LabelShape Shape;
+  std::map<uint32_t, uint32_t>     Links;
+};
+
+std::vector<PixelRegion>
+MeasurePixels(const PartitionCase & image, const LabelMap & map)
+{
+  std::vector<PixelRegion> regions(map.Regions.size());
+  for (int32_t y = 0; y < image.Height; ++y)
+  {
+    for (int32_t x = 0; x < image.Width; ++x)
+    {
+      const uint32_t label = map.Labels[image.IndexOf(x, y)];
+      auto &         shape = regions[label].Shape;
+      ++shape.Area;
+      shape.Box = { { std::min(shape.Box[0], x),
+                      std::min(shape.Box[1], y),
+                      std::max(shape.Box[2], x + 1),
+                      std::max(shape.Box[3], y + 1) } };
+      for (const auto & [u, v] : { std::pair(x - 1, y), { x + 1, y }, { x, y - 1 }, { x, y + 1 } })
+      {
+        const bool     isOut = u < 0 || v < 0 || u >= image.Width || v >= image.Height;
+        const uint32_t other = isOut ? 0 : map.Labels[image.IndexOf(u, v)];
+        shape.Perimeter += other != label ? 1 : 0;
+        if (!isOut && other != label)
+        {
+          regions[label].Links[other - 1] += image.IsValid(x, y) && image.IsValid(u, v) ? 1 : 0;
+        }
+      }
+    }
+  }
+  return regions;
+}
+
+/** Shapes and neighbours of the regions, as their pixels have them. */
 template <typename TExecutor>
 void
-CompareSummaries(const TExecutor &    executor,
-                 const PreparedCase & prepared,
-                 const LabelMap &     map,
-                 const std::string &  name)
+CompareSummaries(const TExecutor &     executor,
+                 const PartitionCase & image,
+                 const LabelMap &      map,
+                 const std::string &   name)
 {
   using namespace itk::cuda::partition;
-  const LabelSummary expected = SummarizeLabels(prepared.Scene, map, prepared.Work);
-  const LabelSummary actual =
-    SummarizeLabels(executor, PixelLabels{ { map.Width }, map.Labels.data() }, map.Labels.size(), map.Regions);
-  EXPECT_TRUE(expected.Sums == actual.Sums) << name;
-  ASSERT_EQ(expected.Links.size(), actual.Links.size()) << name;
-  for (size_t i = 0; i < expected.Links.size(); ++i)
+  const std::vector<PixelRegion> expected = MeasurePixels(image, map);
+  const size_t                   regions = map.Regions.size() - 1;
+  const LabelSummary             actual = SummarizeLabels(
+    executor, PixelLabels{ { image.Width }, map.Labels.data() }, map.Labels.size(), map.Regions.data(), regions);
+  EXPECT_TRUE(map.Regions == actual.Sums) << name;
+  ASSERT_EQ(regions, actual.Links.size()) << name;
+  for (size_t i = 1; i <= regions; ++i)
   {
-    const LabelShape & x = expected.Shapes[i + 1];
-    const LabelShape & y = actual.Shapes[i + 1];
-    EXPECT_TRUE(x.Area == y.Area && x.Perimeter == y.Perimeter && x.Box == y.Box) << name << ", region " << i + 1;
-    EXPECT_TRUE(std::equal(
-      expected.Links[i].begin(),
-      expected.Links[i].end(),
-      actual.Links[i].begin(),
-      actual.Links[i].end(),
-      [](const RegionLink & a, const RegionLink & b) { return a.Region == b.Region && a.Cracks == b.Cracks; }))
-      << name << ", region " << i + 1;
+    const LabelShape & x = expected[i].Shape;
+    const LabelShape & y = actual.Shapes[i];
+    EXPECT_TRUE(x.Area == y.Area && x.Perimeter == y.Perimeter && x.Box == y.Box) << name << ", region " << i;
+    EXPECT_TRUE(
+      std::equal(expected[i].Links.begin(),
+                 expected[i].Links.end(),
+                 actual.Links[i - 1].begin(),
+                 actual.Links[i - 1].end(),
+                 [](const auto & a, const RegionLink & b) { return a.first == b.Region && a.second == b.Cracks; }))
+      << name << ", region " << i;
   }
 }
 
@@ -108,27 +138,28 @@ void
 CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, const std::string & name)
 {
   const PreparedCase prepared(image);
-  const LabelMap     expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
+  const LabelMap     expected = MakeLabelMap(image, prepared, blockSize);
   ForExecutors(prepared.Scene, seed, [&](const auto & executor, const std::string & kind) {
     LabelSearch<std::decay_t<decltype(executor)>> search(executor, prepared.Model, image.Width, image.Height);
     ASSERT_TRUE(search.Search(blockSize, {})) << name << kind;
     ExpectMap(search, expected, name + kind);
-    CompareSummaries(executor, prepared, expected, name + kind);
+    CompareSummaries(executor, image, expected, name + kind);
   });
 }
 
 void
-CompareGivenLabels(const PartitionCase & image, std::vector<uint32_t> labels, uint64_t seed, const std::string & name)
+CompareGivenLabels(const PartitionCase &         image,
+                   const std::vector<uint32_t> & labels,
+                   uint64_t                      seed,
+                   const std::string &           name)
 {
   const PreparedCase prepared(image);
-  const auto         view = MakeView(
-    labels.data(), CudaComponentType::UInt, static_cast<size_t>(image.Width), static_cast<size_t>(image.Height));
-  const LabelMap expected = MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work);
+  const LabelMap     expected = MakeLabelMapOf(image, prepared, labels);
   ForExecutors(prepared.Scene, seed, [&](const auto & executor, const std::string & kind) {
     LabelSearch<std::decay_t<decltype(executor)>> search(executor, prepared.Model, image.Width, image.Height);
     search.StartFrom(executor.Upload(labels.data(), labels.size()));
     ExpectMap(search, expected, name + kind);
-    CompareSummaries(executor, prepared, expected, name + kind);
+    CompareSummaries(executor, image, expected, name + kind);
   });
 }
 
@@ -187,7 +218,7 @@ Describe(const PartitionCase & image, int32_t blockSize)
 }
 } // namespace
 
-TEST(CudaPartitionSearch, AnyOrderOfPassesGivesTheHostsLabelsAndSums)
+TEST(CudaPartitionSearch, AnyOrderOfWorkGivesTheSameLabelsAndSums)
 {
   std::mt19937_64   engine(itk::cuda::test::PrintSeed(811));
   const auto        side = [&] { return static_cast<int32_t>(1 + engine() % 90); };
@@ -225,7 +256,7 @@ TEST(CudaPartitionSearch, OneRegionOfManyBlocksTakesFewRounds)
   }
 }
 
-TEST(CudaPartitionSearch, AnyOrderOfPassesTakesGivenLabelsAsTheHostDoes)
+TEST(CudaPartitionSearch, AnyOrderOfWorkTakesGivenLabelsAlike)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(812));
   for (int i = 0; i < 30; ++i)
@@ -244,7 +275,7 @@ TEST(CudaPartitionSearch, AnyOrderOfPassesTakesGivenLabelsAsTheHostDoes)
   }
 }
 
-TEST(CudaPartitionSearch, DegenerateImagesGiveTheHostsLabelsAndSums)
+TEST(CudaPartitionSearch, DegenerateImagesGiveTheSameLabelsAndSums)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(813));
   const int32_t   sizes[][2] = { { 1, 1 }, { 1, 40 }, { 40, 1 }, { 2, 2 }, { 7, 5 }, { 64, 3 }, { 33, 65 } };
@@ -359,7 +390,7 @@ TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
   Search              search(executor, prepared.Model, image.Width, image.Height);
   ASSERT_TRUE(search.Search(4, {}));
   // The regions that are left get new numbers several times.
-  ExpectMap(search, MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work).Map, "many rounds");
+  ExpectMap(search, MakeLabelMap(image, prepared, 4), "many rounds");
   const TestExecutor::Counts & counts = executor.GetCounts();
   EXPECT_LE(20 * counts.Reads, counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids);
   EXPECT_LE(counts.Loops + counts.Fills + counts.Sums + counts.Allocations, 5000u);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/map/Map.h"
 #include "partition/itkCudaPartitionMapTestCase.h"
 #include "partition/result/Result.h"
 
@@ -19,14 +18,6 @@ using namespace itk::cuda::partition;
 using itk::CudaPartitionEdge;
 using itk::CudaSnakePoint;
 using itk::cuda::region::Threads;
-
-const Threads OneThread(1);
-
-PlanarMap
-MakeMap(const MapCase & image)
-{
-  return { image.Labels, image.GetLevel(), image.Description, 8, OneThread };
-}
 
 /** What pixels say about a region. */
 struct PixelRegion
@@ -77,12 +68,14 @@ struct LabelledSummary : MapSummary
   std::vector<uint32_t>  Labels;
 };
 
+template <typename TExecutor>
 LabelledSummary
-Summarize(const MapData & map, const Threads & threads)
+Summarize(const CaseMap<TExecutor> & caseMap)
 {
   LabelledSummary summary;
-  summary.Labels = RasterizeMap(map, threads);
-  const NumberedRegions regions = NumberRegions(map, FindFirstPixels(summary.Labels, map.Regions.size(), threads));
+  const MapData   map = caseMap.GetData();
+  summary.Labels = caseMap.Rasterize();
+  const NumberedRegions regions = NumberRegions(map, MapRaster<TExecutor>(caseMap.Map.GetMap()).FindFirstPixels());
   summary.Adjacencies = ListAdjacencies(map, regions.Numbers);
   static_cast<MapSummary &>(summary) = SummarizeMap(map, regions, summary.Adjacencies);
   for (uint32_t & label : summary.Labels)
@@ -128,7 +121,7 @@ TEST(PartitionSummary, LabelsAsTheyAreHaveTheMeasuresOfTheirPixels)
   for (uint32_t seed = firstSeed; seed < firstSeed + 20; ++seed)
   {
     const MapCase         image = MakeVoronoiCase(seed, NoiseLaw::Gaussian, seed % 2 == 1, 120);
-    const LabelledSummary summary = Summarize(MakeMap(image).GetData(), OneThread);
+    const LabelledSummary summary = Summarize(PlanarMap(image));
     const auto            pixels = MeasurePixels(image.Labels.Labels, image.Width, image.Height);
     EXPECT_EQ(summary.Labels, image.Labels.Labels) << seed;
     ExpectOrder(summary, std::to_string(seed));
@@ -149,7 +142,7 @@ TEST(PartitionSummary, LabelsAsTheyAreHaveTheMeasuresOfTheirPixels)
 TEST(PartitionSummary, EdgesKnowTheRegionsOnTheirSides)
 {
   const MapCase         image = MakeVoronoiCase(60, NoiseLaw::Gaussian, false, 100);
-  const LabelledSummary summary = Summarize(MakeMap(image).GetData(), OneThread);
+  const LabelledSummary summary = Summarize(PlanarMap(image));
   const auto            at = [&](int32_t x, int32_t y) {
     const bool isOut = x < 0 || y < 0 || x >= image.Width || y >= image.Height;
     return isOut ? 0 : summary.Labels[static_cast<size_t>(y) * image.Width + x];
@@ -179,9 +172,9 @@ TEST(PartitionSummary, RefinedMapsCoverTheImageExactly)
   {
     const NoiseLaw law = itk::cuda::region::AllLaws[seed % itk::cuda::region::NumberOfLaws];
     const MapCase  image = MakeVoronoiCase(seed, law, false, 140);
-    PlanarMap      map = MakeMap(image);
+    PlanarMap      map(image);
     map.Refine({});
-    const LabelledSummary summary = Summarize(map.GetData(), OneThread);
+    const LabelledSummary summary = Summarize(map);
     ExpectOrder(summary, std::to_string(seed));
     EXPECT_EQ(summary.Regions.size(), map.GetCounts().Regions) << seed;
     const auto pixels = MeasurePixels(summary.Labels, image.Width, image.Height);
@@ -220,10 +213,13 @@ TEST(PartitionSummary, RefinedMapsCoverTheImageExactly)
 TEST(PartitionSummary, ThreadsMakeTheSameTables)
 {
   const MapCase image = MakeVoronoiCase(90, NoiseLaw::Gamma, false, 400);
-  PlanarMap     map = MakeMap(image);
+  PlanarMap     map(image);
   map.Refine({});
-  const LabelledSummary one = Summarize(map.GetData(), OneThread);
-  const LabelledSummary five = Summarize(map.GetData(), Threads(5));
+  const LabelledSummary         one = Summarize(map);
+  const Threads                 threads(5);
+  CaseMap<ThreadedHostExecutor> sameMap(image, LargestPart, threads);
+  sameMap.Refine({});
+  const LabelledSummary five = Summarize(sameMap);
   EXPECT_EQ(one.Labels, five.Labels);
   ASSERT_EQ(one.Regions.size(), five.Regions.size());
   for (size_t i = 0; i < one.Regions.size(); ++i)
@@ -236,7 +232,7 @@ TEST(PartitionSummary, ThreadsMakeTheSameTables)
 TEST(PartitionSummary, AHoleCountsInAreaAndPerimeter)
 {
   const MapCase         image = MakeDrawnCase({ "aaaaa", "abbba", "abcba", "abbba", "aaaaa" });
-  const LabelledSummary summary = Summarize(MakeMap(image).GetData(), OneThread);
+  const LabelledSummary summary = Summarize(PlanarMap(image));
   ASSERT_EQ(summary.Regions.size(), 3u);
   EXPECT_EQ(summary.Regions[0].DoubledArea, 2 * 16);
   EXPECT_EQ(summary.Regions[0].Perimeter, 20.0 + 12.0);

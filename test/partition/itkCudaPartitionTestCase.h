@@ -4,10 +4,10 @@
 
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
+#include "partition/executor/HostExecutor.h"
 #include "partition/labels/Estimates.h"
 #include "partition/Model.h"
 #include "partition/Scene.h"
-#include "partition/refine/Work.h"
 #include "region/Laws.h"
 #include "region/Samples.h"
 #include "region/Tables.h"
@@ -81,26 +81,30 @@ struct PartitionCase
 class PreparedCase
 {
 public:
-  explicit PreparedCase(const PartitionCase & image, unsigned int threads = 1, uint64_t shuffle = 0)
+  explicit PreparedCase(const PartitionCase & image, unsigned int threads = 1)
     : Threads(threads)
-    , Work(Threads, shuffle)
     , Samples(MakeSamples(image, Threads))
     , Sums(Samples, region::UsesSquares(image.Law), 0, Threads)
     , Tables(Sums, Sums.GetWhole(), 0, Threads)
     , Scene(Tables.GetLevel(0), Samples)
   {
     Model.Law = { image.Law, image.NumberOfLooks, static_cast<int64_t>(Samples.NumberOfValidPixels) };
-    Model.KnownVariance = partition::EstimateKnownVariance(Scene, Work);
+    Model.KnownVariance = partition::EstimateKnownVariance(this->GetExecutor(), image.Width, image.Height);
     Model.LogNumberOfPixels = region::Log(static_cast<double>(image.Pixels.size()));
   }
 
   const region::Threads  Threads;
-  const partition::Work  Work;
   const region::Samples  Samples;
   const region::RowSums  Sums;
   const region::Tables   Tables;
   const partition::Scene Scene;
   partition::Model       Model;
+
+  partition::ThreadedHostExecutor
+  GetExecutor() const
+  {
+    return { Scene, Threads };
+  }
 
 private:
   static region::Samples

@@ -387,6 +387,9 @@ TEST(CudaRegionPartitionEngine, BadImagesAreRefused)
       ExpectContains(GetException([&] { CudaRegionPartitionOnHost(bad, parameters, output, 2, {}); }), message);
     };
   expect({}, good, "The image is empty");
+  CudaRegionPartitionInput tooLarge = input;
+  tooLarge.Image = MakeView(image.Pixels.data(), CudaComponentType::UShort, size_t{ 1 } << 16, size_t{ 1 } << 15);
+  expect(tooLarge, good, "The image has 2147483648 pixels; a partition takes at most 2147483647");
   expect(input,
          MakeView(labels.data(), CudaComponentType::UInt, 10, 20),
          "The label image has 10 x 20 pixels; it must have 20 x 10 of unsigned int or unsigned short, as the image");

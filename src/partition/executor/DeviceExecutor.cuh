@@ -15,6 +15,8 @@
 #include "partition/executor/ConcurrentRuns.h"
 #include "region/Sums.cuh"
 #include "runtime/device/Spin.h"
+#include "runtime/image/DeviceView.h"
+#include "runtime/transfer/Transfer.h"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -860,12 +862,6 @@ public:
     {
       return static_cast<T *>(m_Memory.GetPointer());
     }
-    /** Releases the memory, without the element type. */
-    ArrayMemory
-    TakeMemory()
-    {
-      return std::move(m_Memory);
-    }
 
   private:
     ArrayMemory m_Memory;
@@ -936,6 +932,23 @@ public:
     this->FlushFills();
     ITK_CUDA_CALL(
       cudaMemcpyAsync(array.Get(), data, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
+    return array;
+  }
+
+  /** Uploads an image of UInt, row by row. */
+  Array<uint32_t>
+  UploadImage(const CudaImageView & image) const
+  {
+    const size_t    width = image.Size[0];
+    const size_t    pixels = width * image.Size[1];
+    Array<uint32_t> array = this->Allocate<uint32_t>(pixels);
+    DeviceView      view;
+    view.Data = array.Get();
+    view.ComponentType = CudaComponentType::UInt;
+    view.Size = { { width, image.Size[1], 1, 1, 1 } };
+    view.Stride = { { 1, width, pixels, pixels, pixels } };
+    this->FlushFills();
+    UploadRows(image, view, m_Context, {});
     return array;
   }
 

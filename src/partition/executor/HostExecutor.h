@@ -10,6 +10,8 @@
 #include "partition/refine/ChordWindow.h"
 #include "partition/refine/RefinementGains.h"
 #include "partition/Scene.h"
+#include "runtime/DetailNames.h"
+#include "itkCudaDetailImageView.h"
 #include "region/Threads.h"
 
 #include <algorithm>
@@ -162,6 +164,21 @@ public:
   {
     Array<T> array = this->Allocate<T>(number);
     this->Download(data, number, array.Get());
+    return array;
+  }
+  /** Copies an image of UInt, row by row. */
+  Array<uint32_t>
+  UploadImage(const CudaImageView & image) const
+  {
+    constexpr size_t rowsOfPiece = 16;
+    const size_t     width = image.Size[0];
+    Array<uint32_t>  array = this->Allocate<uint32_t>(width * image.Size[1]);
+    this->ForRanges(image.Size[1], rowsOfPiece, [&](size_t begin, size_t end) {
+      for (size_t y = begin; y < end; ++y)
+      {
+        std::copy_n(static_cast<const uint32_t *>(image.Data) + y * image.Stride[1], width, array.Get() + y * width);
+      }
+    });
     return array;
   }
   template <typename T>

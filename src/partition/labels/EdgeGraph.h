@@ -13,9 +13,8 @@
 #include <cstdint>
 #include <utility>
 
-// Region merging as parallel loops over a list of edges, for executors that run work items concurrently. RegionGraph
-// does the same on the host with adjacency lists. The results are bit-identical, because the change of a merge is the
-// same function of the same sums, and everything else is integer arithmetic.
+// Region merging as parallel loops over a list of edges. All executors give bit-identical results, because the change
+// of a merge is the same function of the same sums, and everything else is integer arithmetic.
 namespace itk::cuda::partition
 {
 // Kernels over the edges or regions of a graph that run before its rounds. What a work item writes is read only by a
@@ -293,7 +292,17 @@ struct CollectSums
 } // namespace functors
 
 /** \class EdgeGraph
- * \brief The region adjacency graph as arrays on an executor. Regions merge in rounds, as in RegionGraph.
+ * \brief The region adjacency graph as arrays on an executor. Regions merge in rounds.
+ *
+ * In a round, every region chooses the neighbour with which a merge lowers the description most, and two regions that
+ * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. A region
+ * that chose one of the two joins them if JoinsPair() holds and its number is larger than the smaller one of the pair,
+ * which becomes the number of the group. The groups of a round are disjoint and can be merged independently of each
+ * other.
+ *
+ * Adjacent regions of one value are united at first, because merging them one by one would take a round for each of
+ * many. Adjacent regions without valid pixels are united as well, and each such group merges into its neighbour with
+ * the smallest number.
  *
  * An executor has arrays in its memory, and parallel loops whose work items run concurrently or in any order. The
  * device is one (partition/executor/DeviceExecutor.cuh), and the threads of the host are another one
@@ -328,7 +337,7 @@ public:
   };
 
   /** \param regions with their sums, numbered in the order of their first pixels
-   * \param isOfOneValue as for RegionGraph; nullptr if no region is
+   * \param isOfOneValue for each region, whether all its valid pixels have the same value; nullptr if no region has
    * \param numberOfPixels of the image
    */
   EdgeGraph(const TExecutor &  executor,

@@ -6,6 +6,7 @@
 #include "partition/executor/EdgeTable.h"
 #include "partition/labels/RowFunctors.h"
 #include "partition/executor/DisjointSets.h"
+#include "partition/result/WriteLabels.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-// The search for labels as parallel loops over cells and pixels, for executors that run work items concurrently.
-// MakeLabelMap() and MakeLabelMapOf() do the same on the host, with bit-identical results.
+// The search for labels, as parallel loops over cells and pixels.
 namespace itk::cuda::partition
 {
 namespace functors
@@ -290,6 +290,18 @@ struct DropFirst
   }
 };
 
+/** Returns the label of a pixel, for WriteLabels. */
+struct LabelOfPixel
+{
+  PixelLabels Pixels;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t pixel) const
+  {
+    return Pixels.Labels[pixel];
+  }
+};
+
 /** Finds whether a region has no valid pixels. */
 template <typename TAtomics>
 struct FindRegionWithoutPixels
@@ -339,7 +351,8 @@ ListRegionEdges(const TExecutor & executor, const PixelLabels & labels, size_t p
 }
 
 /** \class LabelSearch
- * \brief Finds the regions of an image on an executor. The result is as LabelMap, in executor memory.
+ * \brief Finds the regions of an image. Regions are numbered from 1 in the order of their first pixels and are
+ * 4-connected. Every pixel belongs to a region; invalid pixels do not contribute to its sums.
  *
  * The executor also provides the scene: VisitScene(function) calls function(scene) with the interface that the cell
  * kernels need.
@@ -360,33 +373,29 @@ public:
     , m_Changed(executor.template Allocate<uint32_t>(1))
   {}
 
-  /** Finds regions as MakeLabelMap() does. Returns false if `progress` returned false; there are no labels then. */
+  /** Finds regions: blocks of pixels merge, then cells of blockSize, blockSize / 2, ... 1 pixels compete, and finally
+   * the connected components merge again. Returns false if `progress` returned false; there are no labels then.
+   * \param blockSize a power of 2
+   * \param progress called by the calling thread with the completed fraction; returns whether to continue; may be empty
+   */
   bool
-  Search(int32_t blockSize, const ProgressFunction & progress)
-  {
-    m_Grid.Side = blockSize;
-    m_Progress = progress;
-    if (!this->MergeBlocks() || !this->LetCellsCompete(blockSize))
-    {
-      return false;
-    }
-    this->FindComponents();
-    return this->MergeRegions(true);
-  }
+  Search(int32_t blockSize, const ProgressFunction & progress);
 
-  /** Finds regions as MakeLabelMapOf() does, from labels in executor memory. */
+  /** Finds the regions of given labels of the pixels, in executor memory: their 4-connected components. Regions without
+   * valid pixels join others. */
   void
-  StartFrom(Array<uint32_t> labels)
+  StartFrom(Array<uint32_t> labels);
+
+  /** Writes the label image. \param stride of the rows of `labels` */
+  template <typename TLabel>
+  void
+  Write(TLabel * labels, size_t stride) const
   {
-    m_Labels = std::move(labels);
-    this->FindComponents();
-    m_Executor.Fill(m_Changed.Get(), 1, 0);
-    m_Executor.ParallelFor(m_NumberOfRegions,
-                           functors::FindRegionWithoutPixels<Atomics>{ m_Regions.Get() + 1, m_Changed.Get() });
-    if (m_Executor.Read(m_Changed.Get()) != 0)
-    {
-      this->MergeRegions(false);
-    }
+    m_Executor.VisitScene([&](const auto & scene) {
+      m_Executor.ParallelFor(this->GetNumberOfPixels(),
+                             functors::WriteLabels<std::decay_t<decltype(scene)>, functors::LabelOfPixel, TLabel>{
+                               scene, { this->GetPixels() }, m_Grid.ImageWidth, nullptr, labels, stride });
+    });
   }
 
   size_t
@@ -406,6 +415,17 @@ public:
   {
     return m_Regions;
   }
+  PixelLabels
+  GetPixels() const
+  {
+    return { { m_Grid.ImageWidth }, m_Labels.Get() };
+  }
+  size_t
+  GetNumberOfPixels() const
+  {
+    return static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight);
+  }
+
   /** Moves the labels out of the search, as TakeRegions() does with the sums. */
   Array<uint32_t>
   TakeLabels()
@@ -557,17 +577,6 @@ private:
     return true;
   }
 
-  PixelLabels
-  GetPixels() const
-  {
-    return { { m_Grid.ImageWidth }, m_Labels.Get() };
-  }
-  size_t
-  GetNumberOfPixels() const
-  {
-    return static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight);
-  }
-
   /** Finds the 4-connected components of equal labels. The root of a component is its first pixel. */
   void
   FindComponents()
@@ -637,6 +646,36 @@ private:
     return true;
   }
 };
+
+// The following are not inline, so that their instantiations can be compiled apart.
+template <typename TExecutor>
+bool
+LabelSearch<TExecutor>::Search(int32_t blockSize, const ProgressFunction & progress)
+{
+  m_Grid.Side = blockSize;
+  m_Progress = progress;
+  if (!this->MergeBlocks() || !this->LetCellsCompete(blockSize))
+  {
+    return false;
+  }
+  this->FindComponents();
+  return this->MergeRegions(true);
+}
+
+template <typename TExecutor>
+void
+LabelSearch<TExecutor>::StartFrom(Array<uint32_t> labels)
+{
+  m_Labels = std::move(labels);
+  this->FindComponents();
+  m_Executor.Fill(m_Changed.Get(), 1, 0);
+  m_Executor.ParallelFor(m_NumberOfRegions,
+                         functors::FindRegionWithoutPixels<Atomics>{ m_Regions.Get() + 1, m_Changed.Get() });
+  if (m_Executor.Read(m_Changed.Get()) != 0)
+  {
+    this->MergeRegions(false);
+  }
+}
 } // namespace itk::cuda::partition
 
 #endif

@@ -3,14 +3,14 @@
 #define CudaFilters_partition_map_BuildFunctors_h
 
 #include "partition/map/Geometry.h"
-#include "partition/map/Map.h"
 #include "partition/map/MapArrays.h"
+#include "itkMacro.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
-// Builds the map of a label map as parallel loops over pixel corners, as BuildMap() does on the host.
+// Builds the map of a label map, as parallel loops over pixel corners.
 namespace itk::cuda::partition
 {
 namespace functors
@@ -165,8 +165,10 @@ struct SumEdges
 };
 } // namespace functors
 
-/** Builds the map of labels in executor memory as BuildMap() does.
- * \exception ExceptionObject as BuildMap(), if there are too many nodes
+/** Builds the map whose edges are the pixel sides between different labels, with collinear ones joined. Nodes are
+ * sorted by row and column; edges are sorted by their first node, the one towards larger Y first.
+ * \param labels in executor memory
+ * \exception ExceptionObject if there are more nodes than LargestNumberOfNodes
  */
 template <typename TExecutor>
 void
@@ -178,7 +180,11 @@ BuildMap(ExecutorMap<TExecutor> & map, const uint32_t * labels)
   const auto                 numbers = executor.template Allocate<uint32_t>(grid.GetNumber() + 1);
   const size_t               numberOfNodes =
     executor.ExclusiveScanAndRead(functors::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
-  CheckNumberOfNodes(numberOfNodes);
+  if (numberOfNodes > LargestNumberOfNodes)
+  {
+    itkGenericExceptionMacro("the labels' boundaries turn " << numberOfNodes
+                                                            << " times; a partition holds at most 2^30 nodes");
+  }
   auto nodes = executor.template Allocate<MapNode>(numberOfNodes);
   executor.ParallelFor(grid.GetNumber(), functors::PlaceNodes{ grid, numbers.Get(), nodes.Get() });
   const auto   first = executor.template Allocate<uint32_t>(numberOfNodes + 1);

@@ -6,12 +6,6 @@
 #include "partition/map/MapData.h"
 
 #include <cstdint>
-#include <vector>
-
-namespace itk::cuda::region
-{
-class Threads;
-}
 
 namespace itk::cuda::partition
 {
@@ -34,10 +28,11 @@ struct GridEdge
 
 /** Read-only, non-owning view of a grid with 16 x 16 pixel cells and the edges of each cell, for the host and the
  * device. A cell contains the edges First[cell] to First[cell + 1] - 1 of Edges, and a linked list of added edges that
- * starts at Last[cell]. `VTogether` edges are loaded at a time to overlap the latency of device memory. */
-template <uint32_t VTogether>
-struct EdgeGridViewOf
+ * starts at Last[cell]. `Together` edges are loaded at a time to overlap the latency of device memory. */
+struct EdgeGridView
 {
+  static constexpr uint32_t Together = 4;
+
   CellLayout        Layout;
   const uint32_t *  First;
   const uint32_t *  Edges;
@@ -52,12 +47,12 @@ struct EdgeGridViewOf
   ForEdges(const MapView & map, size_t cell, const TFunction & function, const StridedRange & share = {}) const
   {
     const uint32_t end = First[cell + 1];
-    const auto     stride = VTogether * static_cast<uint32_t>(share.Stride);
-    for (uint32_t i = First[cell] + VTogether * static_cast<uint32_t>(share.First); i < end; i += stride)
+    const auto     stride = Together * static_cast<uint32_t>(share.Stride);
+    for (uint32_t i = First[cell] + Together * static_cast<uint32_t>(share.First); i < end; i += stride)
     {
-      uint32_t numbers[VTogether];
+      uint32_t numbers[Together];
       ITK_CUDA_UNROLL
-      for (uint32_t j = 0; j < VTogether; ++j)
+      for (uint32_t j = 0; j < Together; ++j)
       {
         numbers[j] = i + j < end ? Edges[i + j] : None;
       }
@@ -79,9 +74,9 @@ private:
   {
     for (uint32_t i = Last[cell]; i != None;)
     {
-      uint32_t numbers[VTogether];
+      uint32_t numbers[Together];
       ITK_CUDA_UNROLL
-      for (uint32_t j = 0; j < VTogether; ++j)
+      for (uint32_t j = 0; j < Together; ++j)
       {
         numbers[j] = None;
         for (int32_t lane = 0; lane < share.Stride && i != None; ++lane)
@@ -103,24 +98,24 @@ private:
   ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE bool
-  VisitEdges(const MapView & map, const uint32_t (&numbers)[VTogether], const TFunction & function)
+  VisitEdges(const MapView & map, const uint32_t (&numbers)[Together], const TFunction & function)
   {
-    GridEdge edges[VTogether];
+    GridEdge edges[Together];
     ITK_CUDA_UNROLL
-    for (uint32_t j = 0; j < VTogether; ++j)
+    for (uint32_t j = 0; j < Together; ++j)
     {
       edges[j].Number = numbers[j];
       edges[j].Start = numbers[j] != None ? map.Edges[numbers[j]].Start : None;
       edges[j].End = numbers[j] != None ? map.Edges[numbers[j]].End : None;
     }
     ITK_CUDA_UNROLL
-    for (uint32_t j = 0; j < VTogether; ++j)
+    for (uint32_t j = 0; j < Together; ++j)
     {
       edges[j].P = edges[j].Start != None ? map.At(edges[j].Start) : LatticePoint{};
       edges[j].Q = edges[j].Start != None ? map.At(edges[j].End) : LatticePoint{};
     }
     ITK_CUDA_UNROLL
-    for (uint32_t j = 0; j < VTogether; ++j)
+    for (uint32_t j = 0; j < Together; ++j)
     {
       if (edges[j].Start != None && !function(edges[j]))
       {
@@ -130,8 +125,6 @@ private:
     return true;
   }
 };
-
-using EdgeGridView = EdgeGridViewOf<1>;
 
 /** Cells of the grid are squares of 2^EdgeGridExponent pixels a side. */
 constexpr uint32_t EdgeGridExponent = 4;
@@ -154,54 +147,6 @@ ForCellsOfEdge(const CellLayout &   layout,
   };
   ForCellsOfTriangle(layout, start, end, end, forCell, share);
 }
-
-/** A spatial index of a map's edges for tests of its topology, with cells of 16 x 16 pixels.
- *
- * Sorting all edges takes long compared with a round that changes few of them. A changed edge is therefore only added
- * to the cells where it is now. It stays listed in its earlier cells, which does not change any test: an edge that
- * obstructs a change has a point, and so a cell, in common with it.
- */
-class EdgeGrid
-{
-public:
-  EdgeGrid(int32_t width, int32_t height)
-    : m_Layout(width, height, EdgeGridExponent)
-    , m_First(m_Layout.GetNumber() + 1, 0)
-    , m_Last(m_Layout.GetNumber(), None)
-  {}
-
-  /** Sorts the map's edges into the cells if they are not sorted or if many were added since. */
-  void
-  Update(const MapData & map, const region::Threads & threads)
-  {
-    if (!m_IsSorted || m_Added.size() > m_Edges.size() / 4)
-    {
-      this->Rebuild(map, threads);
-    }
-  }
-  /** Adds an edge that is new or was changed. */
-  void
-  Add(const MapData & map, uint32_t edge);
-  /** Invalidates the grid, because all edges get other numbers. */
-  void
-  Discard()
-  {
-    m_IsSorted = false;
-  }
-
-  operator EdgeGridView() const { return { m_Layout, m_First.data(), m_Edges.data(), m_Last.data(), m_Added.data() }; }
-
-private:
-  CellLayout             m_Layout;
-  std::vector<uint32_t>  m_First;
-  std::vector<uint32_t>  m_Edges;
-  std::vector<uint32_t>  m_Last; // the last edge that was added to each cell
-  std::vector<AddedEdge> m_Added;
-  bool                   m_IsSorted{ false };
-
-  void
-  Rebuild(const MapData & map, const region::Threads & threads);
-};
 } // namespace itk::cuda::partition
 
 #endif

@@ -2,18 +2,21 @@
 #ifndef CudaFilters_partition_map_LineFunctors_h
 #define CudaFilters_partition_map_LineFunctors_h
 
-#include "partition/refine/ChainList.h"
 #include "partition/map/MapArrays.h"
 
 #include <cstddef>
 #include <cstdint>
 
-// Lists the lines of a map by parallel loops, as ListChains() does on the host. A thread that followed a line would
+// Lists the lines of a map by parallel loops. A thread that followed a line would
 // wait for memory at each edge. Instead, each edge finds its distances to the ends of its line by pointer jumping
 // (Wyllie, The complexity of parallel computations, 1979): it stores a link to an edge ahead, and in each loop replaces
 // it by that edge's link. The distance that the links span doubles with each loop.
 namespace itk::cuda::partition
 {
+/** Longer lines are cut into chains at every CutLength-th node, which then stays. */
+constexpr size_t LongestChain = 512; // in edges
+constexpr size_t CutLength = 256;
+
 /** A line of edges between junctions, or a closed line. */
 struct MapLine
 {

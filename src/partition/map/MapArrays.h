@@ -48,9 +48,6 @@ struct MapCounters
   }
 };
 
-/** Edge grid view that loads four edges of a cell at a time. */
-using ExecutorGridView = EdgeGridViewOf<4>;
-
 /** The edge grid for work items that change edges. */
 struct GridPointers
 {
@@ -61,7 +58,7 @@ struct GridPointers
   AddedEdge * Added;
   uint32_t    Capacity; // of Added
 
-  ITK_CUDA_HOST_DEVICE ExecutorGridView
+  ITK_CUDA_HOST_DEVICE EdgeGridView
   View() const
   {
     return { Layout, First, Edges, Last, Added };
@@ -110,8 +107,7 @@ struct NoPixels
 {};
 
 /** \class Round
- * \brief The interface of a refinement round for concurrent work items. On the host, Refinement has the same
- * interface.
+ * \brief A refinement round, as its work items see it.
  */
 template <typename TPixels, typename TAtomics>
 struct Round : MapRound
@@ -125,7 +121,7 @@ struct Round : MapRound
     , Pixels(pixels)
   {}
 
-  ITK_CUDA_HOST_DEVICE ExecutorGridView
+  ITK_CUDA_HOST_DEVICE EdgeGridView
   GetGrid() const
   {
     return Grid.View();

@@ -193,26 +193,6 @@ struct MapData
     }
   }
 };
-
-/** Counts of the elements of a map. */
-struct MapCounts
-{
-  size_t Regions{ 0 };
-  size_t Nodes{ 0 };     // where boundaries inside the image end or turn
-  size_t Junctions{ 0 }; // where more than two edges meet
-  size_t Segments{ 0 };  // edges inside the image
-};
-
-MapCounts
-CountMap(const MapData & map);
-
-/** Returns the description length D of the map. */
-double
-DescribeMap(const MapData & map, const Model & model);
-
-/** Removes deleted nodes and edges; the others keep their order. */
-void
-CompactMap(MapData & map);
 } // namespace itk::cuda::partition
 
 #endif

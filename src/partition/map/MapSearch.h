@@ -21,6 +21,10 @@
 
 namespace itk::cuda::partition
 {
+/** Maximum number of chain vertices whose chord costs are in memory at a time; enough to occupy all threads of a
+ * device. */
+constexpr size_t LargestPart = size_t{ 1 } << 20;
+
 namespace functors
 {
 /** Counts of a map's regions and segments. */
@@ -70,8 +74,11 @@ struct DescribeMap
 } // namespace functors
 
 /** \class MapSearch
- * \brief Finds the map of least description from a label map on an executor, with results that are bit-identical to
- * those of PlanarMap on the host.
+ * \brief Refines the polygons of a label map, shared straight boundaries between regions, to the map of least
+ * description.
+ *
+ * The method is the active grid of Galland, Bertaux and Refregier (IEEE Transactions on Image Processing 12, 2003),
+ * with dynamic programming along boundaries, starting from any label map.
  *
  * The executor also provides the image: VisitPixels(function) calls function(pixels), where pixels.SumEdge(p, q)
  * returns the contribution of an edge.
@@ -90,7 +97,7 @@ public:
             uint64_t          minimumNumberOfPixels,
             int32_t           width,
             int32_t           height,
-            size_t            largestPart)
+            size_t            largestPart = LargestPart)
     : m_Executor(executor)
     , m_LargestPart(largestPart)
     , m_Map(executor, model, minimumNumberOfPixels, width, height)
@@ -187,7 +194,7 @@ private:
     return NodeLoops<TExecutor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
   }
 
-  /** Computes the values of DescribeMap() and CountMap(). The descriptions are summed in the order of the regions. */
+  /** Computes the description, and counts the regions. The descriptions are summed in the order of the regions. */
   void
   Describe()
   {

@@ -3,13 +3,14 @@
 #define CudaFilters_partition_map_RasterFunctors_h
 
 #include "partition/map/MapArrays.h"
+#include "partition/result/WriteLabels.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
-// Rasterizes a planar map by parallel loops over edges and pixels: the labels of RasterizeMap() on the host, and the
-// output labels that SummarizeMap() and the engine derive from them.
+// Rasterizes a planar map by parallel loops over edges and pixels.
 namespace itk::cuda::partition
 {
 /** The crossing of an edge with the centre line of a row: the first pixel to its right, and the distance of the
@@ -159,33 +160,6 @@ struct FindFirstPixels
     }
   }
 };
-
-/** Writes the final numbers of the regions, and 0 for invalid pixels. */
-template <typename TScene, typename TRegionOf, typename TLabel>
-struct WriteLabels
-{
-  TScene           Scene;
-  TRegionOf        RegionOf; // region of a pixel
-  int32_t          Width;
-  const uint32_t * Numbers; // final numbers; null to keep the regions' own
-  TLabel *         Labels;
-  size_t           Stride;
-
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t pixel) const
-  {
-    const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(Width); // below 2^32: 32-bit division is faster
-    const auto y = static_cast<uint32_t>(pixel) / static_cast<uint32_t>(Width);
-    TLabel     label{ 0 };
-    if (Scene.IsValid(static_cast<int32_t>(x), static_cast<int32_t>(y)))
-    {
-      const uint32_t region = RegionOf(pixel);
-      label = static_cast<TLabel>(Numbers != nullptr ? Numbers[region] : region);
-    }
-    Labels[y * Stride + x] = label;
-  }
-};
 } // namespace functors
 
 /** \class MapRaster
@@ -213,13 +187,15 @@ public:
   }
 
   /** Returns the first pixel of each region of the map; None for regions without pixels. */
-  Array<uint32_t>
+  std::vector<uint32_t>
   FindFirstPixels() const
   {
-    Array<uint32_t> first = m_Executor.template Allocate<uint32_t>(m_Map.GetNumberOfRegions());
-    m_Executor.Fill(first.Get(), m_Map.GetNumberOfRegions(), 0xff);
+    const Array<uint32_t> first = m_Executor.template Allocate<uint32_t>(m_Map.GetNumberOfRegions());
+    std::vector<uint32_t> firstPixels(m_Map.GetNumberOfRegions());
+    m_Executor.Fill(first.Get(), firstPixels.size(), 0xff);
     m_Executor.ParallelFor(m_NumberOfPixels, functors::FindFirstPixels<Atomics>{ this->GetRegions(), first.Get() });
-    return first;
+    m_Executor.Download(first.Get(), firstPixels.size(), firstPixels.data());
+    return firstPixels;
   }
 
   /** Writes the label image. \param numbers of the map's regions, in executor memory \param stride of the rows of

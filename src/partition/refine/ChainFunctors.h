@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-// The best polylines of chains as parallel loops, as SimplifyChains() finds them on the host. The chains have no
-// fixed order, because the order of the host's list does not affect the result.
+// The best polylines of chains as parallel loops. The chains have no fixed order, because it does not affect the
+// result.
 namespace itk::cuda::partition
 {
 /** A chain and its results in a round. */
@@ -602,8 +602,8 @@ struct TestPieces : PieceLoop<TRound>
   }
 
 private:
-  /** Tests a piece as ChainSearch::MeetsItself() does. The threads of a tile share the later pieces, which have smaller
-   * numbers. */
+  /** Returns whether a piece meets later pieces of its polyline, other than at the node where a closed one begins and
+   * ends. The threads of a tile share the later pieces, which have smaller numbers. */
   ITK_CUDA_HOST_DEVICE bool
   MeetsLaterPieces(const ChainState & chain, uint32_t number, const StridedRange & share) const
   {

@@ -11,9 +11,12 @@
 #include <type_traits>
 #include <vector>
 
-// The rounds of SimplifyChains() as sequences of parallel loops.
+// Finds the best polylines over the nodes of the lines between junctions, in rounds of parallel loops.
 namespace itk::cuda::partition
 {
+/** Maximum number of rounds, even if more would gain: chains at a junction change one after the other. */
+constexpr int MaximumNumberOfChainRounds = 30;
+
 namespace functors
 {
 /** The parallel loops of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the
@@ -174,7 +177,7 @@ constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
 constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
 
 /** \class ChainLoops
- * \brief The rounds of SimplifyChains() on an executor.
+ * \brief Replaces the lines between junctions by the best polylines over their nodes, in rounds.
  */
 template <typename TExecutor>
 class ChainLoops

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-// Merges of neighbouring regions of a planar map as parallel loops, as MergeRegions() does them on the host.
+// Merges of neighbouring regions of a planar map as parallel loops.
 namespace itk::cuda::partition
 {
 /** The gain terms of region merges: contributions of single boundary elements to the gain of a pair of regions. The

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// Moves and removals of single nodes as parallel loops, as NodeRounds does them on the host.
+// Moves and removals of single nodes as parallel loops.
 namespace itk::cuda::partition
 {
 namespace functors

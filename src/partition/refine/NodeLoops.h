@@ -130,7 +130,8 @@ public:
     , m_Executor(map.GetExecutor())
   {}
 
-  /** Runs the rounds as NodeRounds::Run() does. */
+  /** Runs the rounds until one has no winners. A node without a proposal becomes active again when it or a neighbour
+   * has changed. Returns false if `goOn` returned false between two rounds. */
   bool
   Run(size_t maximumNumberOfRounds, const GoOnFunction & goOn)
   {

@@ -3,7 +3,7 @@
 #define CudaFilters_partition_refine_RefinementGains_h
 
 #include "runtime/HostDevice.h"
-#include "partition/refine/Reservation.h"
+#include "partition/refine/Proposals.h"
 #include "partition/map/MapData.h"
 #include "partition/map/Topology.h"
 
@@ -193,7 +193,7 @@ GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction
   return gain < -MinimumGain ? gain : 0.0;
 }
 
-// TRound is a Refinement on the host, or a Round in device kernels.
+// TRound is a Round.
 
 /** Replaces a polyline of edges by a chord from its first node to its last with given sums. The chord gets the smallest
  * number of the replaced edges, which is returned. The caller must add it to the grid. */

@@ -5,14 +5,11 @@
 #include "itkCudaRegionPartitionTypes.h"
 #include "partition/Model.h"
 #include "partition/map/MapData.h"
-#include "region/Threads.h"
-#include "partition/labels/RegionGraph.h"
-#include "partition/labels/LabelMaker.h"
-#include "partition/Scene.h"
-#include "partition/refine/Work.h"
 #include "region/Samples.h"
+#include "runtime/DetailNames.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -88,17 +85,10 @@ struct MapSummary
   std::vector<RegionSummary>     Regions; // entry i is for region i + 1
 };
 
-/** Marks the absence of a pixel. */
-constexpr uint64_t NoPixel = ~uint64_t{ 0 };
-
-/** Returns the first pixel of each label below `number`, or NoPixel. */
-std::vector<uint64_t>
-FindFirstPixels(const std::vector<uint32_t> & labels, size_t number, const region::Threads & threads);
-
-/** Assigns the final numbers. \param firstPixels of the map's regions. Regions that contain no pixel centre come last,
- * in their order in the map. */
+/** Assigns the final numbers. \param firstPixels of the map's regions; None for a region that contains no pixel centre.
+ * Such regions come last, in their order in the map. */
 NumberedRegions
-NumberRegions(const MapData & map, const std::vector<uint64_t> & firstPixels);
+NumberRegions(const MapData & map, const std::vector<uint32_t> & firstPixels);
 
 /** Returns the pairs of neighbours of a map, sorted by First, then Second. \param numbers final numbers of the map's
  * regions */
@@ -113,10 +103,12 @@ SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::ve
 double
 DescriptionOffset(const Model & model, int64_t numberOfPixels, double step);
 
-/** Returns a table row with the statistics of a region, in the image's units, and its description, but without its
- * shape. */
-CudaPartitionRegion
-MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDescription & samples);
+/** A neighbour of a region. */
+struct RegionLink
+{
+  uint32_t Region;
+  uint32_t Cracks; // pixel sides between the two regions where both pixels are valid; saturates at 2^32 - 1
+};
 
 /** The shape of a region of a label map. Area, perimeter and box include all pixels of the label, valid or not. The
  * perimeter is the number of pixel sides at other regions and at the image's border. */
@@ -131,21 +123,32 @@ struct LabelShape
  * unused. */
 struct LabelSummary
 {
-  std::vector<Moments>     Sums;
-  std::vector<LabelShape>  Shapes;
-  std::vector<RegionLinks> Links; // as returned by LinkRegions()
+  std::vector<Moments>                 Sums;
+  std::vector<LabelShape>              Shapes;
+  std::vector<std::vector<RegionLink>> Links; // to regions numbered from 0, in ascending order
 };
 
-LabelSummary
-SummarizeLabels(const Scene & scene, const LabelMap & map, const Work & work);
-
-/** Returns the table of the regions of a label map; entry i is for region i + 1. */
+/** Returns the table of the regions of a label map or of a map of polygons, in the image's units; entry i is for region
+ * i + 1. */
 std::vector<CudaPartitionRegion>
 MakeTable(const Model & model, const LabelSummary & labels, const region::SamplesDescription & samples);
+std::vector<CudaPartitionRegion>
+MakeTable(const Model & model, std::vector<RegionSummary> regions, const region::SamplesDescription & samples);
 
 /** Returns the boundaries of a label map, with a cost of NatsPerCrack for each pixel side. */
 std::vector<Boundary>
-MakeBoundaries(const std::vector<RegionLinks> & links);
+MakeBoundaries(const std::vector<std::vector<RegionLink>> & links);
+/** Returns the boundaries of a map of polygons, with the model's cost for each segment. */
+std::vector<Boundary>
+MakeBoundaries(const Model & model, const std::vector<Adjacency> & adjacencies);
+
+/** Returns the description of a label map, whose boundaries cost as much as they do while labels merge. */
+double
+DescribeTable(const std::vector<CudaPartitionRegion> & table, const std::vector<Boundary> & boundaries);
+
+/** \exception ExceptionObject if labels of this type cannot tell the regions apart */
+void
+CheckLargestLabel(size_t numberOfRegions, CudaComponentType labelType);
 } // namespace itk::cuda::partition
 
 #endif

@@ -4,7 +4,6 @@
 #include "partition/executor/Sort.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -138,31 +137,8 @@ private:
 };
 } // namespace
 
-std::vector<uint64_t>
-FindFirstPixels(const std::vector<uint32_t> & labels, size_t number, const region::Threads & threads)
-{
-  std::vector<std::atomic<uint64_t>> first(number);
-  for (std::atomic<uint64_t> & pixel : first)
-  {
-    pixel.store(NoPixel, std::memory_order_relaxed);
-  }
-  threads.ForRanges(labels.size(), 65536, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i)
-    {
-      if (i == begin || labels[i] != labels[i - 1])
-      {
-        std::atomic<uint64_t> & pixel = first[labels[i]];
-        uint64_t                present = pixel.load(std::memory_order_relaxed);
-        while (i < present && !pixel.compare_exchange_weak(present, i, std::memory_order_relaxed))
-        {}
-      }
-    }
-  });
-  return { first.begin(), first.end() };
-}
-
 NumberedRegions
-NumberRegions(const MapData & map, const std::vector<uint64_t> & firstPixels)
+NumberRegions(const MapData & map, const std::vector<uint32_t> & firstPixels)
 {
   std::vector<uint32_t> order;
   for (uint32_t region = 1; region < map.Regions.size(); ++region)

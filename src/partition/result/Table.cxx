@@ -1,91 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/result/Result.h"
 
-#include "partition/labels/Components.h"
 #include "partition/Tuning.h"
 #include "region/Checks.h"
+#include "itkMacro.h"
 
-#include <algorithm>
-#include <array>
 #include <limits>
-#include <mutex>
-#include <unordered_map>
+#include <utility>
 
 namespace itk::cuda::partition
 {
 namespace
 {
-constexpr int32_t RowsPerStrip = 64;
-
-void
-Add(LabelShape & shape, const LabelShape & other)
-{
-  shape.Area += other.Area;
-  shape.Perimeter += other.Perimeter;
-  shape.Box = { { std::min(shape.Box[0], other.Box[0]),
-                  std::min(shape.Box[1], other.Box[1]),
-                  std::max(shape.Box[2], other.Box[2]),
-                  std::max(shape.Box[3], other.Box[3]) } };
-}
-
-using ShapesByLabel = std::unordered_map<uint32_t, LabelShape>;
-
-/** Adds the pixels of one row, run by run. */
-void
-AddRow(const LabelMap & map, int32_t y, ShapesByLabel & shapes)
-{
-  const auto       width = static_cast<size_t>(map.Width);
-  const uint32_t * row = map.Labels.data() + static_cast<size_t>(y) * width;
-  const uint32_t * above = y > 0 ? row - width : nullptr;
-  const uint32_t * below = y + 1 < map.Height ? row + width : nullptr;
-  int32_t          x = 0;
-  while (x < map.Width)
-  {
-    const int32_t  first = x;
-    const uint32_t label = row[first];
-    int64_t        sides = 2;
-    for (; x < map.Width && row[x] == label; ++x)
-    {
-      sides += above == nullptr || above[x] != label ? 1 : 0;
-      sides += below == nullptr || below[x] != label ? 1 : 0;
-    }
-    Add(shapes[label], { x - first, sides, { { first, y, x, y + 1 } } });
-  }
-}
-
-std::vector<LabelShape>
-MeasureShapes(const LabelMap & map, const Work & work)
-{
-  std::vector<LabelShape> shapes(map.Regions.size());
-  std::mutex              mutex;
-  work.ParallelFor(static_cast<size_t>((map.Height - 1) / RowsPerStrip + 1), 1, [&](size_t strip) {
-    ShapesByLabel ofStrip;
-    const int32_t first = static_cast<int32_t>(strip) * RowsPerStrip;
-    for (int32_t y = first; y < std::min(first + RowsPerStrip, map.Height); ++y)
-    {
-      AddRow(map, y, ofStrip);
-    }
-    // The order of the strips does not matter, because all sums are integers.
-    const std::lock_guard<std::mutex> lock(mutex);
-    for (const auto & [label, shape] : ofStrip)
-    {
-      Add(shapes[label], shape);
-    }
-  });
-  return shapes;
-}
-} // namespace
-
-double
-DescriptionOffset(const Model & model, int64_t numberOfPixels, double step)
-{
-  if (model.Law.Law == NoiseLaw::GaussianCommonVariance)
-  {
-    return 0.0;
-  }
-  return region::CriterionOffset({ model.Law.Law, model.Law.NumberOfLooks, numberOfPixels }, step);
-}
-
+/** Returns a table row with the statistics of a region and its description, but without its shape. */
 CudaPartitionRegion
 MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDescription & samples)
 {
@@ -101,10 +28,16 @@ MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDes
   return row;
 }
 
-LabelSummary
-SummarizeLabels(const Scene & scene, const LabelMap & map, const Work & work)
+} // namespace
+
+double
+DescriptionOffset(const Model & model, int64_t numberOfPixels, double step)
 {
-  return { map.Regions, MeasureShapes(map, work), LinkRegions(scene, map, work) };
+  if (model.Law.Law == NoiseLaw::GaussianCommonVariance)
+  {
+    return 0.0;
+  }
+  return region::CriterionOffset({ model.Law.Law, model.Law.NumberOfLooks, numberOfPixels }, step);
 }
 
 std::vector<CudaPartitionRegion>
@@ -128,7 +61,7 @@ MakeTable(const Model & model, const LabelSummary & labels, const region::Sample
 }
 
 std::vector<Boundary>
-MakeBoundaries(const std::vector<RegionLinks> & links)
+MakeBoundaries(const std::vector<std::vector<RegionLink>> & links)
 {
   std::vector<Boundary> boundaries;
   for (uint32_t region = 0; region < links.size(); ++region)
@@ -142,5 +75,63 @@ MakeBoundaries(const std::vector<RegionLinks> & links)
     }
   }
   return boundaries;
+}
+
+std::vector<CudaPartitionRegion>
+MakeTable(const Model & model, std::vector<RegionSummary> regions, const region::SamplesDescription & samples)
+{
+  std::vector<CudaPartitionRegion> table;
+  table.reserve(regions.size());
+  for (RegionSummary & region : regions)
+  {
+    CudaPartitionRegion row = MakeTableRow(model, region.Sums, samples);
+    row.Area = 0.5 * static_cast<double>(region.DoubledArea);
+    row.Perimeter = region.Perimeter;
+    row.BoundingBox = { { region.Box.MinimumX, region.Box.MinimumY, region.Box.MaximumX, region.Box.MaximumY } };
+    row.Neighbors = std::move(region.Neighbors);
+    table.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<Boundary>
+MakeBoundaries(const Model & model, const std::vector<Adjacency> & adjacencies)
+{
+  std::vector<Boundary> boundaries;
+  boundaries.reserve(adjacencies.size());
+  for (const Adjacency & adjacency : adjacencies)
+  {
+    boundaries.push_back(
+      { adjacency.First, adjacency.Second, model.SegmentCost * static_cast<double>(adjacency.NumberOfSegments) });
+  }
+  return boundaries;
+}
+
+double
+DescribeTable(const std::vector<CudaPartitionRegion> & table, const std::vector<Boundary> & boundaries)
+{
+  double description = 0.0;
+  for (const CudaPartitionRegion & row : table)
+  {
+    description += row.Description;
+  }
+  for (const Boundary & boundary : boundaries)
+  {
+    description += boundary.Cost;
+  }
+  return description;
+}
+
+void
+CheckLargestLabel(size_t numberOfRegions, CudaComponentType labelType)
+{
+  const size_t largest = labelType == CudaComponentType::UShort ? std::numeric_limits<uint16_t>::max()
+                                                                : std::numeric_limits<uint32_t>::max();
+  if (numberOfRegions > largest)
+  {
+    itkGenericExceptionMacro("The partition has " << numberOfRegions << " regions; labels of "
+                                                  << 8 * CudaComponentSize(labelType) << " bits tell " << largest
+                                                  << " apart. Labels of unsigned int would do");
+  }
 }
 } // namespace itk::cuda::partition

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/map/Map.h"
+#include "partition/itkCudaPartitionMapTestCase.h"
 
 #include <algorithm>
 #include <numeric>

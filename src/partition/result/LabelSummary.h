@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_ShapeFunctors_h
-#define CudaFilters_partition_map_ShapeFunctors_h
+#ifndef CudaFilters_partition_result_LabelSummary_h
+#define CudaFilters_partition_result_LabelSummary_h
 
 #include "runtime/HostDevice.h"
-#include "partition/labels/RegionGraph.h"
 #include "partition/labels/LabelSearch.h"
 #include "partition/result/Result.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-// Summarizes a label map as SummarizeLabels() does on the host, by parallel loops over pixels.
+// Measures the regions of a label map, and counts the pixel sides between neighbours, by parallel loops over pixels.
 namespace itk::cuda::partition
 {
 namespace functors
@@ -82,15 +82,19 @@ struct AddShapes
 };
 } // namespace functors
 
-/** Summarizes a label map on an executor. \param labels in executor memory \param sums by label; [0] has no samples */
+/** Summarizes a label map. \param labels in executor memory \param sums by label, in executor memory; [0] has no
+ * samples */
 template <typename TExecutor>
 LabelSummary
-SummarizeLabels(const TExecutor & executor, const PixelLabels & labels, size_t pixels, std::vector<Moments> sums)
+SummarizeLabels(const TExecutor &   executor,
+                const PixelLabels & labels,
+                size_t              pixels,
+                const Moments *     sums,
+                size_t              regions)
 {
-  const size_t regions = sums.size() - 1;
   LabelSummary summary;
-  summary.Sums = std::move(sums);
-
+  summary.Sums.resize(regions + 1);
+  executor.Download(sums, regions + 1, summary.Sums.data());
   const auto                       shapes = executor.template Allocate<functors::ShapeSums>(regions + 1);
   std::vector<functors::ShapeSums> found(regions + 1);
   executor.ParallelFor(regions + 1, functors::BeginShapes{ shapes.Get() });
@@ -118,9 +122,10 @@ SummarizeLabels(const TExecutor & executor, const PixelLabels & labels, size_t p
     summary.Links[code.GetFirst(keys[i])].push_back({ code.GetSecond(keys[i]), cracks[i] });
     summary.Links[code.GetSecond(keys[i])].push_back({ code.GetFirst(keys[i]), cracks[i] });
   }
-  for (RegionLinks & links : summary.Links)
+  for (std::vector<RegionLink> & links : summary.Links)
   {
-    CombineLinks(links);
+    std::sort(
+      links.begin(), links.end(), [](const RegionLink & x, const RegionLink & y) { return x.Region < y.Region; });
   }
   return summary;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/DevicePartition.h"
+
+#include "runtime/device/Device.h"
+#include "partition/executor/ArrayMemory.h"
+#include "partition/executor/ConcurrentRuns.h"
+#include "partition/executor/DeviceExecutor.cuh"
+
+#include <algorithm>
+
+namespace itk::cuda::partition
+{
+// Compiled in labels/DeviceLabels.cu, at the same time as this file.
+extern template bool
+                     LabelSearch<DeviceExecutor>::Search(int32_t, const ProgressFunction &);
+extern template void LabelSearch<DeviceExecutor>::StartFrom(Array<uint32_t>);
+
+CudaRegionPartitionResult
+RunOnDevice(const region::DeviceSums & sums, const PartitionRequest & request, const LabelWriter & writeLabels)
+{
+  const region::SamplesDescription & samples = sums.GetDescription();
+  CheckValidPixels(samples);
+  const DeviceGuard    guard(sums.GetDevice());
+  const StreamLease    stream(sums.GetDevice()); // its destructor waits for all work that reads the sums
+  const ConcurrentRuns share(sums.GetDevice());
+  const bool           squares = region::UsesSquares(request.Parameters.NoiseLaw.value());
+  const size_t         bytes = GetSearchBytes(static_cast<size_t>(samples.Width),
+                                      static_cast<size_t>(samples.Height),
+                                      request.Parameters,
+                                      request.InitialLabels != nullptr);
+  const DeviceExecutor executor(sums, squares, GetHeapBytes(bytes), stream);
+  Moments              total = sums.GetTotal();
+  total.SumOfSquares = squares ? total.SumOfSquares : 0;
+  return Partition(executor, samples, total, request).Run([&](const auto & write) {
+    writeLabels(stream, [&](const DeviceView & labels) {
+      labels.ComponentType == CudaComponentType::UShort ? write(static_cast<uint16_t *>(labels.Data), labels.Stride[1])
+                                                        : write(static_cast<uint32_t *>(labels.Data), labels.Stride[1]);
+    });
+  });
+}
+
+size_t
+GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels)
+{
+  // Few label maps have nodes at more than 1/16 of the pixel corners.
+  constexpr size_t pixelsOfANode = 16;
+  // The block size of given labels is unknown.
+  constexpr size_t largestBlock = 64;
+  const size_t     pixels = width * height;
+  return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? largestBlock : parameters.BlockSize),
+                  parameters.LabelsOnly ? 0 : GetMapSearchBytes(pixels / pixelsOfANode, pixels, LargestPart));
+}
+} // namespace itk::cuda::partition
