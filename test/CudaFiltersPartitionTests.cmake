@@ -31,7 +31,8 @@ if(COMMAND cudafilters_add_gtests)
     target_sources(CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_PARTITION_CUDA_GTESTS}
                                                           partition/itkCudaPartitionDevicePrimitives.cu)
     # Visible functions of this file would replace the library's, and launch kernels that only the program has.
-    set_source_files_properties(partition/itkCudaPartitionDevicePrimitives.cu PROPERTIES COMPILE_OPTIONS -Xcompiler=-fvisibility=hidden)
+    set_source_files_properties(partition/itkCudaPartitionDevicePrimitives.cu PROPERTIES COMPILE_OPTIONS
+                                "-Xcompiler=-fvisibility=hidden;-diag-suppress=20011,20013,20014")
     target_include_directories(CudaFiltersPartitionGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(CudaFiltersPartitionGTestDriver PRIVATE CUDA::cudart_static)
   endif()

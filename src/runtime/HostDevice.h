@@ -4,17 +4,13 @@
 
 // This is the only header that checks whether nvcc compiles the file.
 // ITK_CUDA_HOST_DEVICE compiles a function for the host and for the device.
-// ITK_CUDA_NO_EXEC_CHECK goes before such a function template. It suppresses nvcc's check of execution spaces, because
-// the template may be called with functions that are compiled for the host only or for the device only.
 // ITK_CUDA_NOINLINE keeps a function out of its callers, on the host and on the device.
 // ITK_CUDA_UNROLL unrolls a loop on the device. An array stays in registers only if no runtime variable indexes it.
 #ifdef __CUDACC__
 #  define ITK_CUDA_HOST_DEVICE __host__ __device__
-#  define ITK_CUDA_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
 #  define ITK_CUDA_NOINLINE __noinline__
 #else
 #  define ITK_CUDA_HOST_DEVICE
-#  define ITK_CUDA_NO_EXEC_CHECK
 #  define ITK_CUDA_NOINLINE __attribute__((noinline))
 #endif
 

@@ -18,7 +18,6 @@ constexpr int32_t AcceptNonConflicting = -2;
  * `beats(x, y)`. With `neighboursConflict`, proposals of neighbouring nodes always conflict. Other pairs conflict if
  * `conflict(x, y)` holds. This is only possible if the bounding boxes of their chains overlap, so the boxes are tested
  * first if the group has room for them. Returns whether there was time for all pairs. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup, typename TChain, typename TBeats, typename TConflict>
 ITK_CUDA_HOST_DEVICE bool
 SuppressConflicts(TGroup &             group,
@@ -53,7 +52,6 @@ SuppressConflicts(TGroup &             group,
 
 /** Suppresses each proposed removal that conflicts with one of higher priority. Only removals of nearby nodes can
  * conflict, unless RemoveOneAtATime() holds. In this case each conflicts with all others. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
 SuppressConflictingRemovals(TGroup & group, const SnakeState & snake, const ProposalList & list)
@@ -112,7 +110,6 @@ FindBest(const SnakeState & snake, const ProposalList & list)
 /** Decides which of the listed proposals are accepted: all that are not suppressed, or only the best one if rounding or
  * the size of a region rules out accepting all, or no proposal. Stores the decision in snake.Accepted, and updates the
  * snake's sums, criterion and linear form. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
 Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cost)
@@ -170,7 +167,6 @@ IsAccepted(const SnakeState & snake, const ProposalList & list, int i)
 
 /** Moves the nodes whose proposals are accepted, and returns whether any node moved. `before` is the polygon at the
  * beginning of the phase. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE bool
 ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
@@ -213,7 +209,6 @@ struct InsertionItem
 
 /** Inserts the proposed midpoints that are not suppressed, and returns whether any node was inserted. `cutShort` is set
  * to whether the maximum number of nodes left no room for some of them. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE bool
 ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
@@ -279,7 +274,6 @@ struct RemovalItem
 };
 
 /** Removes the nodes whose proposals are accepted, and returns whether any node was removed. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE bool
 ConcludeRemovals(TGroup & group, SnakeState & snake)
@@ -403,7 +397,6 @@ EndPhase(SnakeState & snake, bool changed, bool cutShort)
 }
 
 /** Concludes a phase, unless it is interrupted. `polygon` is the polygon at the beginning of the phase. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
 Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
@@ -438,7 +431,6 @@ Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
 
 /** Scales the polygon to the cells of the next phase's level. If all candidates are stale, also invalidates the cached
  * changes of all nodes. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
 PreparePolygon(TGroup & group, SnakeState & snake)

@@ -339,7 +339,7 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
     Model{}, 0,      nullptr, nullptr, nullptr, layout,  keys.data(),
     nullptr, nullptr
   };
-  const Round<NoPixels, ThreadedAtomics> state(view, {});
+  const Round<NoPixels, ThreadedAtomics> state{ view, {} };
   Random                                 random(5);
   const itk::cuda::region::Threads       threads(3);
   for (int round = 0; round < 50; ++round)

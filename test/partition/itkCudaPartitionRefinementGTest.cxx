@@ -173,7 +173,7 @@ AcceptOnExecutor(const MapData & map, const Model & model, const std::vector<Ran
   {
     functors::BeginMapRound{ view }(region);
   }
-  const Round<NoPixels, Atomics> round(view, {});
+  const Round<NoPixels, Atomics> round{ view, {} };
   for (const RankedProposal & bid : proposals)
   {
     round.AddPixelLoss(bid);

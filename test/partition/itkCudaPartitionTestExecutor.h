@@ -3,6 +3,7 @@
 #define itkCudaPartitionTestExecutor_h
 
 #include "partition/executor/HostAtomics.h"
+#include "partition/executor/SerialTile.h"
 #include "partition/map/Geometry.h"
 #include "partition/labels/GraphFunctors.h"
 #include "partition/map/MapData.h"
@@ -203,7 +204,7 @@ public:
     }
     template <typename TTile>
     partition::Moments
-    SumEdgeOfTeam(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTile &) const
+    SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTile &) const
     {
       return this->SumEdge(p, q);
     }
@@ -229,7 +230,7 @@ public:
     m_Counts.Passes += number;
     for (const size_t i : this->Shuffle(number))
     {
-      functor(i);
+      partition::RunOnOneThread(functor, i);
     }
   }
 
@@ -307,7 +308,7 @@ public:
       function();
     }
     void
-    Wait() const
+    Sync() const
     {}
   };
   /** Long passes, which a launch gives to single threads, a grid to tiles. */

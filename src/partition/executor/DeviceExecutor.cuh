@@ -10,7 +10,7 @@
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "partition/executor/ArrayMemory.h"
-#include "partition/map/Geometry.h"
+#include "partition/executor/SerialTile.h"
 #include "partition/Model.h"
 #include "partition/executor/ConcurrentRuns.h"
 #include "region/Sums.cuh"
@@ -114,7 +114,7 @@ struct DeviceEdges
   /** Sums an edge with a tile of threads. The rows are distributed in strides over the tile's threads. */
   template <typename TTile>
   __device__ Moments
-  SumEdgeOfTeam(const region::LatticePoint & p, const region::LatticePoint & q, const TTile & tile) const
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q, const TTile & tile) const
   {
     const region::LatticeEdge edge = region::MakeEdge(p, q);
     const StridedRange        share = tile.GetShare();
@@ -484,11 +484,12 @@ constexpr unsigned int ThreadsOfLoop = 256;
 
 /** Whether a kernel functor sums edges, with pixels of its own or of its round. */
 template <typename TFunctor>
-std::true_type
-SumsEdges(decltype(&decltype(TFunctor::Pixels)::SumEdge));
+auto SumsEdges(std::nullptr_t)
+  -> decltype(std::declval<decltype(TFunctor::Pixels)>().SumEdge(LatticePoint{}, LatticePoint{}), std::true_type{});
 template <typename TFunctor>
-std::true_type
-SumsEdges(decltype(&decltype(decltype(TFunctor::Round)::Pixels)::SumEdge));
+auto SumsEdges(std::nullptr_t)
+  -> decltype(std::declval<decltype(decltype(TFunctor::Round)::Pixels)>().SumEdge(LatticePoint{}, LatticePoint{}),
+              std::true_type{});
 template <typename TFunctor>
 std::false_type
 SumsEdges(...);
@@ -507,7 +508,7 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TFunctor>)
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
   {
-    functor(i);
+    RunOnOneThread(functor, i);
   }
 }
 
@@ -520,7 +521,7 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TFunctor>) ParallelForUpToKernel(c
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
   {
-    functor(i);
+    RunOnOneThread(functor, i);
   }
 }
 
@@ -630,7 +631,7 @@ struct WarpTile
   }
   /** Synchronizes the tile: afterwards all threads see what each of them wrote. */
   __device__ void
-  Wait() const
+  Sync() const
   {
     __syncwarp(this->GetMask());
   }
@@ -717,7 +718,7 @@ protected:
     const size_t number = functor.GetNumber();
     for (size_t i = first; i < number; i += stride)
     {
-      functor(i);
+      RunOnOneThread(functor, i);
     }
   }
 };
@@ -845,7 +846,7 @@ class DeviceExecutor
 public:
   using Atomics = DeviceAtomics;
 
-  /** Whether loops give a whole row, node or piece of a polyline to one work item, which suits few threads. On the
+  /** Whether loops give a whole row or node to one work item, which suits few threads. On the
    * device, each of many small work items runs in a thread or a tile of its own. */
   static constexpr bool IsCoarseGrained = false;
 

@@ -14,7 +14,6 @@ namespace itk::cuda::partition
 {
 /** Returns the root of element i. Concurrent work items may change parents, but only to smaller members of the same
  * set, so that the search terminates. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TAtomics>
 ITK_CUDA_HOST_DEVICE uint32_t
 FindRoot(const uint32_t * parents, uint32_t i)
@@ -29,7 +28,6 @@ FindRoot(const uint32_t * parents, uint32_t i)
 /** Returns the root of element i and halves the path to it. Without path halving, many neighbours with one root would
  * form long paths (Jaiganesh and Burtscher, A high-performance connected components implementation for GPUs, HPDC
  * 2018). */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TAtomics>
 ITK_CUDA_HOST_DEVICE uint32_t
 FindRootAndHalve(uint32_t * parents, uint32_t i)
@@ -49,7 +47,6 @@ FindRootAndHalve(uint32_t * parents, uint32_t i)
 }
 
 /** Unites the sets of i and j. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TAtomics>
 ITK_CUDA_HOST_DEVICE void
 Unite(uint32_t * parents, uint32_t i, uint32_t j)
@@ -89,7 +86,6 @@ struct FlattenSets
 {
   uint32_t * Parents;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {

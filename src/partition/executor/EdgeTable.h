@@ -67,7 +67,6 @@ struct EdgeTableView
   }
 
   /** Adds `cracks` to the edge's count. Concurrent work items must use the same number of slots. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Place
   Add(uint64_t key, uint32_t cracks, size_t size) const
@@ -82,7 +81,6 @@ struct EdgeTableView
 
   /** Adds `cracks` to the edge's count unless this call inserts the edge. This saves an atomic addition for most edges,
    * which are added only once; the caller keeps the first count. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Place
   AddToOthers(uint64_t key, uint32_t cracks, size_t size) const
@@ -111,7 +109,6 @@ struct EdgeTableView
 
 private:
   /** Finds the slot of a key. \param lookAt inserts the key if the slot is empty, and returns the slot's earlier key */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE Place
   Find(uint64_t key, size_t size, const TFunction & lookAt)

@@ -60,7 +60,6 @@ struct CellGrid
 };
 
 /** Returns the sums of one cell. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE Moments
 SumCell(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y)
@@ -76,7 +75,6 @@ SumCell(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y)
 }
 
 /** Returns whether a cell has valid pixels and all of them have the same value. \param sums of the cell */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE bool
 IsOfOneValue(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, const Moments & sums)
@@ -101,7 +99,6 @@ IsOfOneValue(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, 
 }
 
 /** Counts the pixel sides between a cell and its right or lower neighbour where both pixels are valid. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE uint32_t
 CountCracks(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)

@@ -34,7 +34,6 @@ struct ContractRegions
 {
   GraphView Graph;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -55,7 +54,6 @@ struct UniteOfOneValue
   const uint8_t * IsOfOneValue;
   Findings *      Found;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -84,7 +82,6 @@ struct FindEmpty
   GraphView  Graph;
   Findings * Found;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -101,7 +98,6 @@ struct UniteEmpty
 {
   GraphView Graph;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -121,7 +117,6 @@ struct ChooseForEmpty
   GraphView  Graph;
   uint32_t * Choices;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -143,7 +138,6 @@ struct JoinChoice
   GraphView        Graph;
   const uint32_t * Choices;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -162,7 +156,6 @@ struct RewireEdges
   size_t     TableSize;
   uint32_t * Number; // number of remaining edges
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {

@@ -43,7 +43,6 @@ struct EstimateGrid
 };
 
 /** Returns the number of looks of window (x, y). */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE double
 EstimateLooks(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_t y, bool squares)
@@ -71,7 +70,6 @@ EstimateLooks(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_
 }
 
 /** Returns the variance of block (x, y). */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE double
 EstimateVariance(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_t y)
@@ -95,7 +93,6 @@ struct EstimatePlaces
 
   static constexpr size_t Grain = 256;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {

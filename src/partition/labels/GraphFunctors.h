@@ -44,7 +44,6 @@ JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNe
 /** Returns the change of the description by the merge of two regions, minus the gain of removing their boundary. The
  * first region must be the one with the smaller number, so that all callers get the same bits. `TModel` describes
  * regions as Model does. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TModel>
 ITK_CUDA_HOST_DEVICE double
 ChangeByMerge(const TModel &  model,

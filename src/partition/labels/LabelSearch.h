@@ -58,7 +58,6 @@ struct RunSweeps
     return CandidateCells::NumberOfParts * CandidateCells::GetCapacityOfPart(ColorCells{ grid, 0, 0 }.GetNumber());
   }
 
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
@@ -79,7 +78,6 @@ struct RunSweeps
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   RunColor(const TLoopExecutor & executor, int sweep, int32_t color) const
@@ -95,8 +93,9 @@ private:
       const Compete<TScene, TAtomics> compete{
         Scene, Grid, Costs, Tangents, Labels, Regions, sweep % 2 == 0 ? IsNext : IsActive, asked, Changed + sweep + 1
       };
-      const CompeteInRow<TScene, TAtomics> competeInRow(
-        compete, cells, sweep % 2 == 0 ? IsActive : IsNext, Changed + sweep);
+      const CompeteInRow<TScene, TAtomics> competeInRow{
+        compete, cells, sweep % 2 == 0 ? IsActive : IsNext, Changed + sweep
+      };
       executor.ParallelForUpTo(NumberOfLabels,
                                FreezeTangents{ { NumberOfLabels, Changed + sweep }, Law, Regions, Tangents });
       executor.ParallelForUpTo(competeInRow.GetNumber(), competeInRow);
@@ -161,7 +160,6 @@ struct UniteRuns
   PixelLabels Pixels;
   uint32_t *  Parents;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -186,7 +184,6 @@ struct SumRegions
   PixelLabels Pixels;
   Moments *   Regions;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -217,7 +214,6 @@ struct LinkRegions
   uint32_t *    Slots; // slots of the edges in the table
   uint32_t *    Number;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {
@@ -234,7 +230,6 @@ struct LinkRegions
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Add(size_t pixel, size_t other, bool bothValid) const
   {
@@ -309,7 +304,6 @@ struct FindRegionWithoutPixels
   const Moments * Sums;
   uint32_t *      Found;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -483,9 +477,8 @@ private:
   bool
   MergeBlocks()
   {
-    using Edges = std::conditional_t<TExecutor::IsCoarseGrained, CellEdgesByRows, CellEdges>;
     const size_t       cells = m_Grid.GetNumberOfCells();
-    const Edges        edges{ m_Grid };
+    const CellEdges    edges{ m_Grid };
     EdgeList           list{ m_Executor.template Allocate<uint64_t>(edges.GetNumber()),
                    m_Executor.template Allocate<uint32_t>(edges.GetNumber()),
                    edges.GetNumber() };
@@ -496,7 +489,7 @@ private:
       m_Executor.ParallelFor(cells, functors::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
       m_Executor.ParallelFor(
         list.Number,
-        functors::LinkCells<SceneType, Edges>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
+        functors::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
     });
     Graph graph(
       m_Executor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
@@ -618,7 +611,7 @@ private:
     m_Executor.VisitScene([&](const auto & scene) {
       using SceneType = std::decay_t<decltype(scene)>;
       m_Executor.ParallelFor(
-        rows, functors::NumberRunsOfRow<SceneType, Atomics>(runs, scene, m_Labels.Get(), m_Regions.Get()));
+        rows, functors::NumberRunsOfRow<SceneType, Atomics>{ runs, scene, m_Labels.Get(), m_Regions.Get() });
     });
   }
 

@@ -192,7 +192,6 @@ struct OfferChanges : RoundView
   {
     return this->IsOverForExecutor() ? 0 : this->GetMostOfAll();
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -208,7 +207,6 @@ struct OfferChanges : RoundView
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Offer(size_t edge) const
   {
@@ -237,7 +235,6 @@ struct MergeGroups : RoundView
   {
     return this->IsOverForExecutor() ? 0 : NumberOfEdges;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -249,7 +246,6 @@ struct MergeGroups : RoundView
 
 private:
   /** Updates the ends of an edge after the merges of its regions. */
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Follow(size_t edge) const
   {
@@ -299,7 +295,6 @@ private:
   }
   /** Merges a region into `whole` if the edge leads to the region's best neighbour. Exactly one edge of a merging
    * region does, so that one work item adds the region. */
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   MergeAlong(uint32_t region, uint32_t neighbor, uint32_t whole) const
   {
@@ -310,7 +305,6 @@ private:
       TAtomics::WarpAggregatedIncrement(Graph.Series->Gone[Round]);
     }
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Rewire(size_t edge, uint32_t u, uint32_t v) const
   {
@@ -348,7 +342,6 @@ struct CollectEdges
   {
     return NumberOfEdges;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -386,7 +379,6 @@ struct RunMergeRounds
     return size_t{ 2 } * NumberOfRounds + 2;
   }
 
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const

@@ -41,15 +41,6 @@ struct CompeteInRow : Compete<TScene, TAtomics>
   uint8_t *        IsActive;
   const uint32_t * AnyChanged; // in the previous sweep
 
-  CompeteInRow(const Compete<TScene, TAtomics> & compete,
-               const ColorCells &                cells,
-               uint8_t *                         isActive,
-               const uint32_t *                  anyChanged)
-    : Compete<TScene, TAtomics>(compete)
-    , Cells(cells)
-    , IsActive(isActive)
-    , AnyChanged(anyChanged)
-  {}
   size_t
   GetNumber() const
   {
@@ -261,12 +252,6 @@ struct NumberRunsOfRow : RowsOfRuns
   uint32_t * Numbers; // the labels
   Moments *  Regions;
 
-  NumberRunsOfRow(const RowsOfRuns & rows, const TScene & scene, uint32_t * numbers, Moments * regions)
-    : RowsOfRuns(rows)
-    , Scene(scene)
-    , Numbers(numbers)
-    , Regions(regions)
-  {}
   void
   operator()(size_t row) const
   {

@@ -48,7 +48,6 @@ struct CellEdges
            static_cast<size_t>(Grid.GetWidth()) * static_cast<size_t>(Grid.GetHeight() - 1);
   }
   /** Calls function(x, y, right) with the cell of an edge, and whether its neighbour is the right or the lower one. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE void
   Visit(size_t edge, const TFunction & function) const
@@ -57,34 +56,6 @@ struct CellEdges
     const size_t number = right ? edge : edge - this->GetNumberToTheRight();
     const Rows   rows{ Grid.GetWidth() - (right ? 1 : 0) };
     function(rows.GetColumn(number), rows.GetRow(number), right);
-  }
-};
-
-/** The same edges row by row: first the edges to the right neighbours of a row of cells, then those to the neighbours
- * below. A loop over the edges then finds the regions of the previous row in the cache. */
-struct CellEdgesByRows
-{
-  CellGrid Grid;
-
-  size_t
-  GetNumberOfRow() const
-  {
-    return 2 * static_cast<size_t>(Grid.GetWidth()) - 1;
-  }
-  size_t
-  GetNumber() const
-  {
-    return this->GetNumberOfRow() * static_cast<size_t>(Grid.GetHeight()) - static_cast<size_t>(Grid.GetWidth());
-  }
-  template <typename TFunction>
-  void
-  Visit(size_t edge, const TFunction & function) const
-  {
-    const Rows    rows{ static_cast<int32_t>(this->GetNumberOfRow()) };
-    const int32_t number = rows.GetColumn(edge);
-    const int32_t edgesToTheRight = Grid.GetWidth() - 1;
-    const bool    right = number < edgesToTheRight;
-    function(right ? number : number - edgesToTheRight, rows.GetRow(edge), right);
   }
 };
 
@@ -124,7 +95,6 @@ struct SumCells
   GraphRegion * Regions;
   uint8_t *     IsOfOne;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t cell) const
   {
@@ -138,16 +108,15 @@ struct SumCells
 };
 
 /** Creates the edges between the cells with their crack counts. Each work item creates one edge. */
-template <typename TScene, typename TEdges>
+template <typename TScene>
 struct LinkCells
 {
   TScene     Scene;
-  TEdges     Edges;
+  CellEdges  Edges;
   EdgeCode   Code;
   uint64_t * Keys;
   uint32_t * Cracks;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -225,7 +194,6 @@ struct CandidateCells
     return (most + PassesOfPart - 1) / PassesOfPart * (NumberOfParts * PassesOfPart);
   }
   /** Adds a cell in work item i. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE void
   Add(size_t i, size_t cell) const
@@ -260,7 +228,6 @@ struct BeginColor : SweepLoop
   uint8_t *       IsActive; // cleared in passing, because the next sweep marks cells here
   CandidateCells  Asked;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -275,7 +242,6 @@ struct BeginColor : SweepLoop
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Ask(size_t i) const
   {
@@ -314,7 +280,6 @@ struct Compete
   {
     return Asked.GetNumber();
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -329,7 +294,6 @@ struct Compete
 
 protected:
   /** Moves a cell to the region that is best for it. */
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   ChooseFor(size_t cell, int32_t x, int32_t y) const
   {
@@ -348,7 +312,6 @@ protected:
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   ActivateNeighbors(int32_t x, int32_t y) const
   {

@@ -156,7 +156,6 @@ struct SumEdges
   MapView   Map;
   MapEdge * Edges;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {

@@ -41,7 +41,6 @@ struct EdgeGridView
 
   /** Calls function(GridEdge) for the edges of a cell until it returns false. Some edges may be visited twice, and some
    * may have left the cell. Returns whether all calls returned true. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
   ForEdges(const MapView & map, size_t cell, const TFunction & function, const StridedRange & share = {}) const
@@ -67,7 +66,6 @@ struct EdgeGridView
 private:
   /** Visits the linked list. All threads of a tile follow it together, and each one collects its own share of the
    * edges. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
   ForAddedEdges(const MapView & map, size_t cell, const TFunction & function, const StridedRange & share) const
@@ -95,7 +93,6 @@ private:
   }
 
   /** Calls the function for the edges that are alive, until it returns false. The edges are loaded together. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   static ITK_CUDA_HOST_DEVICE bool
   VisitEdges(const MapView & map, const uint32_t (&numbers)[Together], const TFunction & function)
@@ -130,7 +127,6 @@ private:
 constexpr uint32_t EdgeGridExponent = 4;
 
 /** Calls function(cell) for the cells that an edge touches. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
 ForCellsOfEdge(const CellLayout &   layout,

@@ -140,7 +140,6 @@ struct NestedStridedRange
 /** Calls function(cell) for the cells that the closed triangle touches, and possibly for some that it only borders on,
  * until the function returns false. Two triangles with a common point have a common cell: the cell of that point with
  * its coordinates rounded down. Returns whether all calls returned true. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
 ForCellsOfTriangle(const CellLayout &   layout,
@@ -194,7 +193,6 @@ CountCellsOfBox(const CellLayout & layout, const LatticeBox & box)
 
 /** Calls function(cell) for the cells that a box touches, until the function returns false. Returns whether all calls
  * returned true. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
 ForCellsOfBox(const CellLayout &   layout,

@@ -193,7 +193,6 @@ struct LineList : LineArrays
     return (Flags[edge] & EdgeFlags::IsConverged) != 0;
   }
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Append(uint32_t node, uint32_t edge, uint32_t numberOfEdges) const
   {
@@ -225,7 +224,6 @@ struct LinkLines : LineList<TAtomics>
   {
     return this->GetNumberIfPossible(this->GetNumberOfAll());
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -278,7 +276,6 @@ struct JumpAhead : LineList<TAtomics>
     const bool goesOn = Jump == 0 || this->Counters->HasArrived[Jump - 1] != 0;
     return this->GetNumberIfPossible(goesOn ? 2 * this->NumberOfEdges : 0);
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -300,7 +297,6 @@ struct JumpAhead : LineList<TAtomics>
 template <typename TAtomics>
 struct ListOpenLines : LineList<TAtomics>
 {
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -329,7 +325,6 @@ struct ListOpenLines : LineList<TAtomics>
 template <typename TAtomics>
 struct ListClosedLines : LineList<TAtomics>
 {
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -371,7 +366,6 @@ private:
     return head == begin;
   }
   /** Stores in each edge the distance back to the beginning of the line. Returns the number of edges. */
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE uint32_t
   NumberEdges(const MapView & map, const DirectedEdge & first) const
   {
@@ -399,7 +393,6 @@ struct ListLines : LineList<TAtomics>
     return this->GetMostJumps() + 3;
   }
 
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const

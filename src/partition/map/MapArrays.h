@@ -114,32 +114,11 @@ struct Round : MapRound
 {
   TPixels Pixels;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE
-  Round(const MapRound & view, const TPixels & pixels)
-    : MapRound(view)
-    , Pixels(pixels)
-  {}
 
   ITK_CUDA_HOST_DEVICE EdgeGridView
   GetGrid() const
   {
     return Grid.View();
-  }
-  ITK_CUDA_HOST_DEVICE MapNode *
-  GetNodes() const
-  {
-    return Nodes;
-  }
-  ITK_CUDA_HOST_DEVICE MapEdge *
-  GetEdges() const
-  {
-    return Edges;
-  }
-  ITK_CUDA_HOST_DEVICE double
-  GetSegmentCost() const
-  {
-    return Description.SegmentCost;
   }
   ITK_CUDA_HOST_DEVICE bool
   Allows(const CountChanges & changes) const
@@ -156,20 +135,17 @@ struct Round : MapRound
   {
     return this->GetTangents(left, right).GainOf(change);
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE Moments
   SumEdge(const LatticePoint & p, const LatticePoint & q) const
   {
     return Pixels.SumEdge(p, q);
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE Moments
-  SumEdgeOfTeam(const LatticePoint & p, const LatticePoint & q, const TTile & tile) const
+  SumEdge(const LatticePoint & p, const LatticePoint & q, const TTile & tile) const
   {
-    return Pixels.SumEdgeOfTeam(p, q, tile);
+    return Pixels.SumEdge(p, q, tile);
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   AddToGrid(uint32_t edge, const StridedRange & share) const
   {
@@ -182,7 +158,6 @@ struct Round : MapRound
     };
     ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, add, share);
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Transfer(uint32_t left, uint32_t right, const Moments & change) const
   {
@@ -195,7 +170,6 @@ struct Round : MapRound
       TAtomics::Add(Regions[right], Moments{} - change);
     }
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   CountRemovedEdges(size_t number) const
   {
@@ -203,20 +177,17 @@ struct Round : MapRound
   }
 
   /** Reserves a cell: stores the key if it is smaller than the present one (atomic minimum). */
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
   Reserve(size_t cell, uint64_t key) const
   {
     TAtomics::Minimum(Keys[cell], key);
     return true;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
   Owns(size_t cell, uint64_t key) const
   {
     return TAtomics::LoadRelaxed(Keys[cell]) == key;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
   Free(size_t cell) const
   {
@@ -225,14 +196,12 @@ struct Round : MapRound
   }
   /** Frees a cell if this key owns it. Only the owner frees a cell, so that other proposals may check the cell
    * concurrently. */
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE bool
   FreeIfHeld(size_t cell, uint64_t key) const
   {
     return !this->Owns(cell, key) || this->Free(cell);
   }
   /** Adds the pixels that a proposal takes from regions. The proposal must own all its cells. */
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   AddPixelLoss(const RankedProposal & bid) const
   {
@@ -276,7 +245,6 @@ struct Counted
   {
     return Number;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -335,7 +303,6 @@ struct CountEdgesOfCells
   MapView      Map;
   GridPointers Grid;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
@@ -354,7 +321,6 @@ struct SortEdgesIntoCells
   MapView      Map;
   GridPointers Grid;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {

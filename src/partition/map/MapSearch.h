@@ -51,7 +51,6 @@ struct DescribeMap
   {
     return NumberOfRegions > NumberOfEdges ? NumberOfRegions : NumberOfEdges;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {

@@ -57,7 +57,6 @@ struct MarkCrossings
   {
     return NumberOfEdges;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -90,7 +89,6 @@ private:
     return region::MakeEdge(Map.At(Map.Edges[number].Start), Map.At(Map.Edges[number].End));
   }
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Mark(uint32_t number, const region::LatticeEdge & edge, int32_t row, int32_t column) const
   {
@@ -150,7 +148,6 @@ struct FindFirstPixels
   RegionRightOf RegionOf;
   uint32_t *    FirstPixels;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {

@@ -212,7 +212,6 @@ private:
 /** Returns whether a chord may replace the polyline; isOwn(edge) marks the edges that are ignored.
  * \param share of the cells to visit, and of their edges
  */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TGrid, typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
 ChordKeepsTopology(const MapView &      map,

@@ -199,23 +199,12 @@ struct ChainLoop
 {
   TRound      Round;
   ChainArrays Arrays;
-
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE
-  ChainLoop(const TRound & round, const ChainArrays & arrays)
-    : Round(round)
-    , Arrays(arrays)
-  {}
 };
 
 /** A loop over the vertices of all chains. */
 template <typename TRound>
 struct PlaceLoop : ChainLoop<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit PlaceLoop(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
@@ -227,10 +216,6 @@ struct PlaceLoop : ChainLoop<TRound>
 template <typename TRound>
 struct EachChain : ChainLoop<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit EachChain(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
@@ -244,11 +229,6 @@ struct SumChains : EachChain<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit SumChains(const ChainLoop<TRound> & loop)
-    : EachChain<TRound>(loop)
-  {}
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -303,14 +283,6 @@ struct CostChords : ChainLoop<TRound>
   double *     CostsOfChords;
   CostedBy     By;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE
-  CostChords(const ChainLoop<TRound> & loop, const PartOfChains & part, double * costs, CostedBy by)
-    : ChainLoop<TRound>(loop)
-    , Part(part)
-    , CostsOfChords(costs)
-    , By(by)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
@@ -319,13 +291,6 @@ struct CostChords : ChainLoop<TRound>
     const CostedBy   by = places <= mostPlacesOfTeams ? CostedBy::Teams : CostedBy::Threads;
     return By == by ? ChordOfPass::GetNumberOfPasses(places) : 0;
   }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -343,7 +308,7 @@ struct CostChords : ChainLoop<TRound>
       const uint32_t begin = end - chord.ChordEdges;
       const double   cost = CostOfChord(this->Round,
                                       this->Round.GetTangents(chain.Left, chain.Right),
-                                      this->Round.GetSegmentCost(),
+                                      this->Round.Description.SegmentCost,
                                       arrays.Positions[begin],
                                       arrays.Positions[end],
                                       arrays.Sums[end] - arrays.Sums[begin],
@@ -384,19 +349,11 @@ struct SearchChains : ChainLoop<TRound>
   PartOfChains   Part;
   const double * CostsOfChords;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE
-  SearchChains(const ChainLoop<TRound> & loop, const PartOfChains & part, const double * costs)
-    : ChainLoop<TRound>(loop)
-    , Part(part)
-    , CostsOfChords(costs)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return Part.GetChains(*this->Arrays.Counters);
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -411,7 +368,7 @@ struct SearchChains : ChainLoop<TRound>
     }
     const auto      edges = static_cast<double>(chain.NumberOfEdges);
     uint8_t * const spans = arrays.Spans + chain.First;
-    const double    gain = this->FindBest(chain, spans, tile) - edges * this->Round.GetSegmentCost();
+    const double    gain = this->FindBest(chain, spans, tile) - edges * this->Round.Description.SegmentCost;
     tile.Once([&] { chain.Gain = gain; });
     if (gain < -MinimumGain)
     {
@@ -438,7 +395,6 @@ private:
   }
 
   /** Returns the cost of the best polyline up to the last vertex. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE double
   FindBest(const ChainState & chain, uint8_t * spans, const TTile & tile) const
@@ -456,7 +412,7 @@ private:
   FindBestInWindow(const ChainState & chain, uint8_t * spans) const
   {
     const BoundaryTangents     tangents = this->Round.GetTangents(chain.Left, chain.Right);
-    const double               segmentCost = this->Round.GetSegmentCost();
+    const double               segmentCost = this->Round.Description.SegmentCost;
     const LatticePoint * const positions = this->Arrays.Positions + chain.First;
     const Moments * const      sums = this->Arrays.Sums + chain.First;
     auto                       window = this->Round.Pixels.GetChordWindow();
@@ -469,7 +425,6 @@ private:
     FindBestPolylines(chain.NumberOfEdges, costOfChord, costs, spans);
     return costs[chain.NumberOfEdges];
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE double
   FindBestOfLanes(const ChainState & chain, uint8_t * spans, const TTile & tile) const
@@ -503,11 +458,10 @@ private:
         }
       });
     }
-    tile.Wait();
+    tile.Sync();
     return cost;
   }
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   ListPieces(uint32_t chain, uint32_t number) const
   {
@@ -518,14 +472,13 @@ private:
     }
   }
 
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   Trace(ChainState & chain, const uint8_t * spans, const TTile & tile) const
   {
     uint8_t * const isKept = this->Arrays.IsKept + chain.First;
     tile.ParallelFor(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
-    tile.Wait();
+    tile.Sync();
     tile.Once([&] {
       uint32_t * const kept = this->Arrays.Kept + chain.First;
       uint32_t         number = 0;
@@ -544,10 +497,6 @@ private:
 template <typename TRound>
 struct PieceLoop : ChainLoop<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit PieceLoop(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
@@ -562,11 +511,6 @@ struct TestPieces : PieceLoop<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
-    : PieceLoop<TRound>(loop)
-  {}
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -653,10 +597,6 @@ private:
 template <typename TRound>
 struct ProposeChains : EachChain<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit ProposeChains(const ChainLoop<TRound> & loop)
-    : EachChain<TRound>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -682,13 +622,8 @@ struct ChainCells : PlaceLoop<TRound>
 {
   static constexpr uint32_t TileSize = LanesOfEdge;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit ChainCells(const ChainLoop<TRound> & loop)
-    : PlaceLoop<TRound>(loop)
-  {}
 
 protected:
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
   ForCells(size_t place, const TFunction & function, const StridedRange & share) const
@@ -715,17 +650,6 @@ protected:
 template <typename TRound>
 struct ClaimForChains : ChainCells<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit ClaimForChains(const ChainLoop<TRound> & loop)
-    : ChainCells<TRound>(loop)
-  {}
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place) const
-  {
-    (*this)(place, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place, const TTile & tile) const
@@ -750,17 +674,6 @@ struct ClaimForChains : ChainCells<TRound>
 template <typename TRound>
 struct CheckChains : ChainCells<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit CheckChains(const ChainLoop<TRound> & loop)
-    : ChainCells<TRound>(loop)
-  {}
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place) const
-  {
-    (*this)(place, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place, const TTile & tile) const
@@ -782,17 +695,6 @@ struct CheckChains : ChainCells<TRound>
 template <typename TRound>
 struct FreeCellsOfChains : ChainCells<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit FreeCellsOfChains(const ChainLoop<TRound> & loop)
-    : ChainCells<TRound>(loop)
-  {}
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place) const
-  {
-    (*this)(place, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place, const TTile & tile) const
@@ -814,11 +716,6 @@ struct FreeCellsOfChains : ChainCells<TRound>
 template <typename TRound, typename TAtomics>
 struct AdmitChains : EachChain<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit AdmitChains(const ChainLoop<TRound> & loop)
-    : EachChain<TRound>(loop)
-  {}
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -834,7 +731,7 @@ struct AdmitChains : EachChain<TRound>
       return;
     }
     TAtomics::FetchIncrement(this->Round.Counts->Winners);
-    MapNode * const nodes = this->Round.GetNodes();
+    MapNode * const nodes = this->Round.Nodes;
     const uint32_t  last = chain.First + chain.NumberOfEdges;
     nodes[arrays.Nodes[chain.First]].Erase(arrays.Edges[chain.First]);
     nodes[arrays.Nodes[last]].Erase(arrays.Edges[last - 1]);
@@ -847,17 +744,6 @@ struct ReplaceByChords : PieceLoop<TRound>
 {
   static constexpr uint32_t TileSize = LanesOfEdge;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit ReplaceByChords(const ChainLoop<TRound> & loop)
-    : PieceLoop<TRound>(loop)
-  {}
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -871,14 +757,13 @@ struct ReplaceByChords : PieceLoop<TRound>
       if (piece.To > piece.From + 1)
       {
         tile.Once([&] { this->Replace(chain, piece); });
-        tile.Wait();
+        tile.Sync();
         this->Round.AddToGrid(arrays.Edges[piece.From], tile.GetShare());
       }
     }
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   Replace(const ChainState & chain, const PolylinePiece & piece) const
   {
@@ -888,14 +773,14 @@ private:
     {
       const uint32_t edge = arrays.Edges[place];
       chord = edge < chord ? edge : chord;
-      this->Round.GetEdges()[edge] = {};
+      this->Round.Edges[edge] = {};
       if (place > piece.From)
       {
-        this->Round.GetNodes()[arrays.Nodes[place]].Degree = 0;
+        this->Round.Nodes[arrays.Nodes[place]].Degree = 0;
       }
     }
     const Moments & sums = arrays.Chords[piece.From];
-    this->Round.GetEdges()[chord] = { arrays.Nodes[piece.From], arrays.Nodes[piece.To], chain.Left, chain.Right, sums };
+    this->Round.Edges[chord] = { arrays.Nodes[piece.From], arrays.Nodes[piece.To], chain.Left, chain.Right, sums };
     this->Round.CountRemovedEdges(piece.To - piece.From - 1);
     this->Round.Transfer(chain.Left, chain.Right, sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]));
     arrays.Edges[piece.From] = chord;
@@ -906,10 +791,6 @@ private:
 template <typename TRound>
 struct AttachChords : PieceLoop<TRound>
 {
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit AttachChords(const ChainLoop<TRound> & loop)
-    : PieceLoop<TRound>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -918,7 +799,7 @@ struct AttachChords : PieceLoop<TRound>
     const ChainState &  chain = arrays.Chains[listed.Chain];
     if (chain.Wins())
     {
-      MapNode * const     nodes = this->Round.GetNodes();
+      MapNode * const     nodes = this->Round.Nodes;
       const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
       MapNode &           node = nodes[arrays.Nodes[piece.From]];
       if (piece.From != chain.First)

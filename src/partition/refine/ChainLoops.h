@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_refine_ChainLoops_h
 #define CudaFilters_partition_refine_ChainLoops_h
 
-#include "partition/refine/PieceFunctors.h"
+#include "partition/refine/ChainFunctors.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -32,7 +32,6 @@ struct ChainRound
   ChainCounters       Most; // upper limits for the round
 
   /** Finds the best polylines of a part of the chains. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Search(const TLoopExecutor & executor, const PartOfChains & part, double * costsOfChords) const
@@ -40,18 +39,17 @@ struct ChainRound
     const ChainLoop<TRound> loop{ Round, Arrays };
     if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
     {
-      executor.ParallelForTilesUpTo(part.GetChains(Most), SearchChains<TRound, TAtomics>(loop, part, nullptr));
+      executor.ParallelForTilesUpTo(part.GetChains(Most), SearchChains<TRound, TAtomics>{ loop, part, nullptr });
     }
     else
     {
       const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most));
-      executor.ParallelForUpTo(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Threads));
-      executor.ParallelForLongUpTo(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Teams));
+      executor.ParallelForUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Threads });
+      executor.ParallelForLongUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Teams });
       executor.ParallelForTilesUpTo(part.GetChains(Most),
-                                    SearchChains<PlainRound, TAtomics>(this->GetLoop(), part, costsOfChords));
+                                    SearchChains<PlainRound, TAtomics>{ this->GetLoop(), part, costsOfChords });
     }
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Fill(const TLoopExecutor & executor) const
@@ -60,10 +58,9 @@ struct ChainRound
     const LineArrays            lines = Lines;
     executor.ParallelForUpTo(Lines.NumberOfEdges,
                              FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
-    executor.ParallelForTilesUpTo(Most.GetChains(), SumChains<PlainRound>(loop));
+    executor.ParallelForTilesUpTo(Most.GetChains(), SumChains<PlainRound>{ loop });
   }
   /** Tests the polylines, and applies the winners. */
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Decide(const TLoopExecutor & executor) const
@@ -71,34 +68,22 @@ struct ChainRound
     const size_t                places = Most.GetPlaces();
     const size_t                chains = Most.GetChains();
     const ChainLoop<PlainRound> loop = this->GetLoop();
-    executor.ParallelForTilesUpTo(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
-    executor.ParallelForUpTo(chains, ProposeChains<PlainRound>(loop));
-    if constexpr (TLoopExecutor::IsCoarseGrained)
-    {
-      executor.ParallelForUpTo(chains, ForgetIdleChains<PlainRound>(loop));
-      executor.ParallelForLongUpTo(places, ReserveForPieces<PlainRound>(loop));
-      executor.ParallelForLongUpTo(places, CheckPieces<PlainRound, TAtomics>(loop));
-      executor.ParallelForLongUpTo(places, FreeCellsOfPieces<PlainRound>(loop));
-    }
-    else
-    {
-      executor.ParallelForLongUpTo(places, ClaimForChains<PlainRound>(loop));
-      executor.ParallelForLongUpTo(places, CheckChains<PlainRound>(loop));
-      executor.ParallelForLongUpTo(places, FreeCellsOfChains<PlainRound>(loop));
-    }
-    executor.ParallelForUpTo(chains, AdmitChains<PlainRound, TAtomics>(loop));
-    executor.ParallelForLongUpTo(places, ReplaceByChords<PlainRound>(loop));
-    executor.ParallelForUpTo(places, AttachChords<PlainRound>(loop));
+    executor.ParallelForTilesUpTo(places, TestPieces<TRound, TAtomics>{ Round, Arrays });
+    executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ loop });
+    executor.ParallelForLongUpTo(places, ClaimForChains<PlainRound>{ loop });
+    executor.ParallelForLongUpTo(places, CheckChains<PlainRound>{ loop });
+    executor.ParallelForLongUpTo(places, FreeCellsOfChains<PlainRound>{ loop });
+    executor.ParallelForUpTo(chains, AdmitChains<PlainRound, TAtomics>{ loop });
+    executor.ParallelForLongUpTo(places, ReplaceByChords<PlainRound>{ loop });
+    executor.ParallelForUpTo(places, AttachChords<PlainRound>{ loop });
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE PlainRound
   GetPlainRound() const
   {
     return { Round, {} };
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE ChainLoop<PlainRound>
                        GetLoop() const
   {
@@ -146,7 +131,6 @@ struct RunChainRounds
   uint32_t                     NumberOfEdges;
   uint32_t                     NumberOfRounds;
 
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const

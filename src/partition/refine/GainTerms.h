@@ -17,7 +17,6 @@ constexpr double LargestRise = 200.0;
 
 /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
  * node stays. `round` is as for ReplaceByChord(). */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE double
 GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTile & tile)
@@ -34,7 +33,7 @@ GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTile & tile
   }
   const MapEdge first = f.From(a);
   const Moments change = SumEdge(round, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
-  return -round.GetSegmentCost() + round.GainOf(first.Left, first.Right, change);
+  return -round.Description.SegmentCost + round.GainOf(first.Left, first.Right, change);
 }
 
 /** Returns the change of the description when two regions merge.

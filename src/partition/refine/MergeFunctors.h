@@ -121,13 +121,6 @@ struct SaveNodes
   {
     return NumberOfEnds;
   }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -165,7 +158,6 @@ struct WeighPairs
   {
     return Number;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -200,7 +192,6 @@ struct ChoosePairs
 {
   PairArrays Arrays;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -226,7 +217,6 @@ struct JoinRegions
   MapRound   Round;
   PairArrays Arrays;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -258,7 +248,6 @@ struct TakeSums
   MapRound         Round;
   const uint32_t * Into;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
@@ -278,7 +267,6 @@ struct RenumberEdges
   MapRound         Round;
   const uint32_t * Into;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -334,7 +322,6 @@ struct ListGainTerms
   {
     return 5;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
@@ -368,7 +355,6 @@ struct JoinBestPairs
   {
     return 6;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
@@ -480,7 +466,7 @@ private:
     const size_t         nodes = m_Map.GetNumberOfNodes();
     const auto           list = [&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      return functors::ListGainTerms<RoundType>{ RoundType(round, pixels),   gainTerms, pairs, m_Descriptions.Get(),
+      return functors::ListGainTerms<RoundType>{ RoundType{ round, pixels }, gainTerms, pairs, m_Descriptions.Get(),
                                                  m_Map.GetNumberOfRegions(), nodes };
     };
     const functors::JoinBestPairs<Atomics> join{ round, pairs, places, m_Map.GetNumberOfRegions(), nodes };

@@ -28,7 +28,6 @@ struct BeginNodeRound
   {
     return NumberOfRegions > NumberOfNodes ? NumberOfRegions : NumberOfNodes;
   }
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -59,13 +58,6 @@ struct NodeLoop
 {
   TRound                Round;
   NodeArrays<TProposal> Arrays;
-
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE
-  NodeLoop(const TRound & round, const NodeArrays<TProposal> & arrays)
-    : Round(round)
-    , Arrays(arrays)
-  {}
 };
 
 /** A part of a round's nodes, whose gains are in memory at a time. */
@@ -144,13 +136,6 @@ struct SumCandidates
   {
     return Arrays.Part.GetNumber(Round.Counts->Work) * MoveArrays::EdgesOfNode;
   }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -220,12 +205,6 @@ struct TestCandidates
   {
     return size_t{ Round.Counts->Candidates } * MapNode::MaximumDegree;
   }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -250,24 +229,11 @@ struct ProposeMoves : NodeLoop<TRound, Move>
 
   MoveArrays Candidates;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE
-  ProposeMoves(const NodeLoop<TRound, Move> & loop, const MoveArrays & candidates)
-    : NodeLoop<TRound, Move>(loop)
-    , Candidates(candidates)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return Candidates.Part.GetNumber(this->Round.Counts->Work);
   }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -308,22 +274,11 @@ struct ProposeRemovals : NodeLoop<TRound, Removal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit ProposeRemovals(const NodeLoop<TRound, Removal> & loop)
-    : NodeLoop<TRound, Removal>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return this->Round.Counts->Work;
   }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -343,27 +298,24 @@ struct ProposeRemovals : NodeLoop<TRound, Removal>
 };
 
 // Overloads for the two kinds of changes.
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
 ForCellsOf(const MapRound & round, const Move & move, const TFunction & function, const StridedRange & share)
 {
   return ForCellsOfMove(round.Cells, round.GetMap(), move, function, share);
 }
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
 ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & function, const StridedRange & share)
 {
   return ForCellsOfRemoval(round.Cells, round.GetMap(), removal, function, share);
 }
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE void
 Apply(const TRound & round, const Move & move, const TTile & tile)
 {
   tile.Once([&] { ApplyMove(round, move); });
-  tile.Wait();
+  tile.Sync();
   const MapNode &          node = round.Nodes[move.Id];
   const auto               degree = static_cast<int32_t>(node.Degree);
   const NestedStridedRange nested(tile.GetShare(), degree);
@@ -372,15 +324,14 @@ Apply(const TRound & round, const Move & move, const TTile & tile)
     round.AddToGrid(node.Edges[j], nested.OfThings);
   }
 }
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE void
 Apply(const TRound & round, const Removal & removal, const TTile & tile)
 {
   const uint32_t chord = round.Nodes[removal.Nodes[1]].Edges[0]; // the smaller one of the two
-  tile.Wait();
+  tile.Sync();
   tile.Once([&] { ApplyRemoval(round, removal); });
-  tile.Wait();
+  tile.Sync();
   round.AddToGrid(chord, tile.GetShare());
 }
 /** Calls function(node) for the nodes that become active again together with their neighbours. */
@@ -404,22 +355,11 @@ struct CheckProposals : NodeLoop<TRound, TProposal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit CheckProposals(const NodeLoop<TRound, TProposal> & loop)
-    : NodeLoop<TRound, TProposal>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return this->Round.Counts->Proposals;
   }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -448,22 +388,11 @@ struct ApplyProposals : NodeLoop<TRound, TProposal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE explicit ApplyProposals(const NodeLoop<TRound, TProposal> & loop)
-    : NodeLoop<TRound, TProposal>(loop)
-  {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return this->Round.Counts->Proposals;
   }
-  ITK_CUDA_NO_EXEC_CHECK
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, SerialTile{});
-  }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const

@@ -56,7 +56,6 @@ struct RunNodeRounds
   bool                  IsFirst; // first launch of the phase
   uint32_t              NumberOfRounds;
 
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
@@ -68,30 +67,29 @@ struct RunNodeRounds
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeLoop<TRound, TProposal> loop(round, Arrays);
+      const NodeLoop<TRound, TProposal> loop{ round, Arrays };
       const BeginNodeRound<TAtomics>    begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
       executor.ParallelForUpTo(begin.GetNumber(), begin);
       this->Propose(executor, loop);
-      const CheckProposals<TRound, TProposal> check(loop);
+      const CheckProposals<TRound, TProposal> check{ loop };
       isOver = executor.IsOver(check);
       if (!isOver)
       {
         executor.ParallelForLongUpTo(NumberOfNodes, check);
-        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<TRound, TProposal, TAtomics>(loop));
+        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<TRound, TProposal, TAtomics>{ loop });
         isOver = executor.IsOver(WinnersOfRound{ round.Counts });
       }
     }
   }
 
 private:
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Propose(const TLoopExecutor & executor, const NodeLoop<TRound, Move> & loop) const
   {
     if constexpr (TLoopExecutor::IsCoarseGrained)
     {
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMovesByNode<TRound, TAtomics>(loop, Moves));
+      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMovesByNode<TRound, TAtomics>{ loop, Moves });
     }
     else
     {
@@ -100,15 +98,14 @@ private:
                                WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
       executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode,
                                    TestCandidates<TRound>{ loop.Round, Moves });
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMoves<TRound, TAtomics>(loop, Moves));
+      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMoves<TRound, TAtomics>{ loop, Moves });
     }
   }
-  ITK_CUDA_NO_EXEC_CHECK
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Propose(const TLoopExecutor & executor, const NodeLoop<TRound, Removal> & loop) const
   {
-    executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>(loop));
+    executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>{ loop });
   }
 };
 } // namespace functors
@@ -249,7 +246,7 @@ private:
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Map.RunInOneGrid(
         functors::RunNodeRounds<RoundType, TProposal, Atomics, Moves>{
-          RoundType(m_Map.GetRound(0), pixels),
+          RoundType{ m_Map.GetRound(0), pixels },
           { m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() },
           moves,
           m_Map.GetNumberOfRegions(),
@@ -269,14 +266,14 @@ private:
     const functors::NodeArrays<TProposal> arrays{
       m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get()
     };
-    const functors::NodeLoop<PlainRound, TProposal> loop(PlainRound(view, {}), arrays);
+    const functors::NodeLoop<PlainRound, TProposal> loop{ PlainRound{ view, {} }, arrays };
     m_Executor.ParallelFor(std::max(nodes, regions),
                            functors::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
     m_Executor.VisitPixels([&](const auto & pixels) {
-      this->QueueProposals(Round<std::decay_t<decltype(pixels)>, Atomics>(view, pixels), loop);
+      this->QueueProposals(Round<std::decay_t<decltype(pixels)>, Atomics>{ view, pixels }, loop);
     });
-    m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>(loop));
-    m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>(loop));
+    m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>{ loop });
+    m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>{ loop });
   }
 
   template <typename TRound>
@@ -286,9 +283,9 @@ private:
     const size_t nodes = m_Map.GetNumberOfNodes();
     if constexpr (IsMove && TExecutor::IsCoarseGrained)
     {
-      const functors::NodeLoop<TRound, Move> loopOfPixels(round, loop.Arrays);
+      const functors::NodeLoop<TRound, Move> loopOfPixels{ round, loop.Arrays };
       m_Executor.ParallelForLongUpTo(nodes,
-                                     functors::ProposeMovesByNode<TRound, Atomics>(loopOfPixels, this->GetMoves()));
+                                     functors::ProposeMovesByNode<TRound, Atomics>{ loopOfPixels, this->GetMoves() });
     }
     else if constexpr (IsMove)
     {
@@ -306,13 +303,13 @@ private:
                                    functors::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
         m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
                                    functors::TestCandidates<PlainRound>{ loop.Round, moves });
-        m_Executor.ParallelForUpTo(part, functors::ProposeMoves<PlainRound, Atomics>(loop, moves));
+        m_Executor.ParallelForUpTo(part, functors::ProposeMoves<PlainRound, Atomics>{ loop, moves });
       }
     }
     else
     {
       m_Executor.ParallelForUpTo(
-        nodes, functors::ProposeRemovals<TRound, Atomics>(functors::NodeLoop<TRound, Removal>(round, loop.Arrays)));
+        nodes, functors::ProposeRemovals<TRound, Atomics>{ functors::NodeLoop<TRound, Removal>{ round, loop.Arrays } });
     }
   }
 };

@@ -29,10 +29,6 @@ struct ProposeMovesByNode : NodeLoop<TRound, Move>
 
   NodeMoves Nodes;
 
-  ProposeMovesByNode(const NodeLoop<TRound, Move> & loop, const NodeMoves & nodes)
-    : NodeLoop<TRound, Move>(loop)
-    , Nodes(nodes)
-  {}
   size_t
   GetNumber() const
   {

@@ -3,6 +3,7 @@
 #define CudaFilters_partition_refine_RefinementGains_h
 
 #include "runtime/HostDevice.h"
+#include "partition/executor/SerialTile.h"
 #include "partition/refine/Proposals.h"
 #include "partition/map/MapData.h"
 #include "partition/map/Topology.h"
@@ -24,39 +25,7 @@ constexpr size_t ChainWindow = 32;
 /** The cost of an impossible chord. */
 constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
 
-/** A tile of one thread. With a tile of several threads, each of them calls the same functions. */
-struct SerialTile
-{
-  static constexpr uint32_t NumberOfLanes = 1;
-
-  /** Returns the thread's share of the rows or cells that the tile divides. */
-  ITK_CUDA_HOST_DEVICE StridedRange
-  GetShare() const
-  {
-    return {};
-  }
-  /** Returns whether `ofLane` is true in all threads of the tile. */
-  ITK_CUDA_HOST_DEVICE bool
-  All(bool ofLane) const
-  {
-    return ofLane;
-  }
-  /** Calls the function in one thread of the tile. */
-  ITK_CUDA_NO_EXEC_CHECK
-  template <typename TFunction>
-  ITK_CUDA_HOST_DEVICE void
-  Once(const TFunction & function) const
-  {
-    function();
-  }
-  /** Synchronizes the tile: afterwards all threads see what each of them wrote. */
-  ITK_CUDA_HOST_DEVICE void
-  Wait() const
-  {}
-};
-
 /** Returns the contribution of an edge, summed by all threads of the tile. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TPixels, typename TTile>
 ITK_CUDA_HOST_DEVICE Moments
 SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTile & tile)
@@ -67,7 +36,7 @@ SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, 
   }
   else
   {
-    return pixels.SumEdgeOfTeam(p, q, tile);
+    return pixels.SumEdge(p, q, tile);
   }
 }
 
@@ -89,7 +58,6 @@ struct BoundaryTangents
  * \param replaced sums of these edges
  * \param isEdge whether the chord is identical to the only replaced edge
  */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TPixels, typename TTile>
 ITK_CUDA_HOST_DEVICE double
 CostOfChord(const TPixels &          pixels,
@@ -115,7 +83,6 @@ CostOfChord(const TPixels &          pixels,
  * \param costs of the polylines to node 0, 1, ... `edges`
  * \param spans number of chain edges that the last chord of each polyline replaces; not set for node 0
  */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TCost>
 ITK_CUDA_HOST_DEVICE void
 FindBestPolylines(size_t edges, const TCost & costOfChord, double * costs, uint8_t * spans)
@@ -175,7 +142,6 @@ struct MovingNode
 
 /** Returns the first-order gain of a move, or 0 if it is too small. changeOf(j) returns the sums that the region to the
  * left of edge j gains. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE double
 GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction & changeOf)
@@ -197,7 +163,6 @@ GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction
 
 /** Replaces a polyline of edges by a chord from its first node to its last with given sums. The chord gets the smallest
  * number of the replaced edges, which is returned. The caller must add it to the grid. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
 ReplaceByChord(TRound &         round,
@@ -206,8 +171,8 @@ ReplaceByChord(TRound &         round,
                size_t           numberOfEdges,
                const Moments &  sums)
 {
-  MapNode * const mapNodes = round.GetNodes();
-  MapEdge * const mapEdges = round.GetEdges();
+  MapNode * const mapNodes = round.Nodes;
+  MapEdge * const mapEdges = round.Edges;
   const uint32_t  first = nodes[0];
   const uint32_t  last = nodes[numberOfEdges];
   const MapEdge   sides = mapEdges[edges[0]].From(first);
@@ -255,7 +220,6 @@ ScatterPlace(const MapView & map, const LatticePoint & place)
 }
 
 /** Computes the removal of a node. Returns whether it has a gain and is possible. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE bool
 ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile & tile)
@@ -277,7 +241,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   removal.Sums = SumEdge(round, map.At(a), map.At(b), tile);
   const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.Gain =
-    (first.IsBorder() ? GainOnBorder : -round.GetSegmentCost()) + round.GainOf(first.Left, first.Right, change);
+    (first.IsBorder() ? GainOnBorder : -round.Description.SegmentCost) + round.GainOf(first.Left, first.Right, change);
   removal.Id = ScatterPlace(map, node.Position);
   removal.Counts = {};
   removal.Counts.Add(first.Left, change.Count);
@@ -292,18 +256,16 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
 }
 
 /** Removes a node. Returns the chord, which the caller must add to the grid. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
 ApplyRemoval(TRound & round, const Removal & removal)
 {
-  const MapNode  node = round.GetNodes()[removal.Nodes[1]];
+  const MapNode  node = round.Nodes[removal.Nodes[1]];
   const uint32_t edges[] = { node.Edges[0], node.Edges[1] };
   return ReplaceByChord(round, removal.Nodes, edges, 2, removal.Sums);
 }
 
 /** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
 ForCellsOfRemoval(const CellLayout &   layout,
@@ -335,7 +297,6 @@ DescribeNode(const MapView & map, uint32_t i)
 }
 
 /** Returns the changes of the regions' pixel counts by a move; `changeOf` is as for GainOfMove(). */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE CountChanges
 CountMove(const MovingNode & node, const TFunction & changeOf)
@@ -362,16 +323,15 @@ struct Move : RankedProposal // Id: the node
 };
 
 /** Moves a node. The caller must add its edges to the grid. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE void
 ApplyMove(TRound & round, const Move & move)
 {
-  MapNode & node = round.GetNodes()[move.Id];
+  MapNode & node = round.Nodes[move.Id];
   node.Position = move.To;
   for (uint32_t j = 0; j < node.Degree; ++j)
   {
-    MapEdge &     edge = round.GetEdges()[node.Edges[j]];
+    MapEdge &     edge = round.Edges[node.Edges[j]];
     const Moments sums = edge.Start == move.Id ? move.Sums[j] : Moments{} - move.Sums[j];
     round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
     edge.Sums = sums;
@@ -379,7 +339,6 @@ ApplyMove(TRound & round, const Move & move)
 }
 
 /** Calls function(cell) for the cells that a move sweeps, until it returns false. */
-ITK_CUDA_NO_EXEC_CHECK
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
 ForCellsOfMove(const CellLayout &   layout,

@@ -49,7 +49,6 @@ struct AddShapes
   size_t      Number;
   ShapeSums * Shapes;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {

@@ -20,7 +20,6 @@ struct WriteLabels
   TLabel *         Labels;
   size_t           Stride;
 
-  ITK_CUDA_NO_EXEC_CHECK
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t pixel) const
   {

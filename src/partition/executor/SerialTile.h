@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_executor_SerialTile_h
+#define CudaFilters_partition_executor_SerialTile_h
+
+#include "partition/map/Geometry.h"
+#include "runtime/HostDevice.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+// Runs work items for tiles of threads on one thread. WarpTile (partition/executor/DeviceExecutor.cuh) is the other
+// tile.
+namespace itk::cuda::partition
+{
+/** A tile of one thread. With a tile of several threads, each of them calls the same functions. */
+struct SerialTile
+{
+  static constexpr uint32_t NumberOfLanes = 1;
+
+  /** Returns the thread's share of the rows or cells that the tile divides. */
+  ITK_CUDA_HOST_DEVICE StridedRange
+  GetShare() const
+  {
+    return {};
+  }
+  /** Returns whether `ofLane` is true in all threads of the tile. */
+  ITK_CUDA_HOST_DEVICE bool
+  All(bool ofLane) const
+  {
+    return ofLane;
+  }
+  /** Calls the function in one thread of the tile. */
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE void
+  Once(const TFunction & function) const
+  {
+    function();
+  }
+  /** Synchronizes the tile: afterwards all threads see what each of them wrote. */
+  ITK_CUDA_HOST_DEVICE void
+  Sync() const
+  {}
+};
+
+/** Runs work item i of a functor on one thread. */
+template <typename TFunctor>
+ITK_CUDA_HOST_DEVICE void
+RunOnOneThread(const TFunctor & functor, size_t i)
+{
+  if constexpr (std::is_invocable_v<const TFunctor &, size_t>)
+  {
+    functor(i);
+  }
+  else
+  {
+    functor(i, SerialTile{});
+  }
+}
+} // namespace itk::cuda::partition
+
+#endif
