@@ -253,19 +253,11 @@ CopyStaged(const CudaImageView & input, const CudaImageView & output)
     const unsigned int      axis = view.Size[2] > 1 ? 2 : 1;
     const size_t            planes =
       std::clamp<size_t>(pieceBytes / (view.GetNumberOfBytes() / view.Size[axis]), 1, view.Size[axis]);
-    CudaImageView part = view;
-    part.Size[axis] = planes;
-    const cuda::DeviceImage image(cuda::GetPlanarSize(part), view.ComponentType, stream);
+    const cuda::DeviceImage image(cuda::GetPlanarSize(cuda::Slice(view, axis, 0, planes)), view.ComponentType, stream);
     for (size_t first = 0; first < view.Size[axis]; first += planes)
     {
-      part.Size[axis] = std::min(planes, view.Size[axis] - first);
-      part.Data = static_cast<char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
-      cuda::DeviceView device = image.GetView();
-      device.Size[axis] = part.Size[axis];
-      for (unsigned int d = axis + 1; d < cuda::DeviceView::NumberOfAxes; ++d)
-      {
-        device.Stride[d] = device.Stride[d - 1] * device.Size[d - 1];
-      }
+      const CudaImageView    part = cuda::Slice(view, axis, first, std::min(planes, view.Size[axis] - first));
+      const cuda::DeviceView device = cuda::PackFrom(cuda::Slice(image.GetView(), axis, 0, part.Size[axis]), axis + 1);
       upload ? cuda::Upload(part, device, stream, nullptr) : cuda::Download(device, part, stream, nullptr);
     }
   };

@@ -46,6 +46,7 @@ set(CudaFilters_GTESTS
     gaussian/itkCudaRecursiveGaussianImageFilterGTest.cxx
     gaussian/itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx
     device_images/itkCudaUploadDownloadGTest.cxx
+    runtime/itkCudaViewsGTest.cxx
     runtime/itkCudaWorkScopeGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS

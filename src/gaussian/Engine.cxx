@@ -75,15 +75,10 @@ CountIntermediates(const CudaGaussianPlan & plan)
   return count;
 }
 
-/** Returns the `planes` planes of a view from `first` on. A plane here is the volume of one component. */
 DeviceView
-GetPlanes(const DeviceView & view, size_t first, size_t planes)
+GetComponents(const DeviceView & view, size_t first, size_t count)
 {
-  DeviceView part = view;
-  part.Data =
-    static_cast<unsigned char *>(view.Data) + first * view.Stride.back() * CudaComponentSize(view.ComponentType);
-  part.Size.back() = planes;
-  return part;
+  return Slice(view, DeviceView::ComponentAxis, first, count);
 }
 
 /** The images of a plan on the device. If a plan has several results, the components of the input are filtered one
@@ -99,9 +94,7 @@ public:
   {
     for (size_t i = 0; i < CountIntermediates(plan); ++i)
     {
-      DeviceView image = GetPlanes(input, 0, m_PlanesOfRun);
-      image.Data = workspace.Take(GetNumberOfBytes(image));
-      m_Intermediates.push_back(image);
+      m_Intermediates.push_back(TakeImage(GetComponents(input, 0, m_PlanesOfRun), workspace));
     }
   }
 
@@ -130,12 +123,12 @@ public:
   std::vector<DeviceView>
   Get(size_t run) const
   {
-    std::vector<DeviceView> images{ GetPlanes(m_Input, run * m_PlanesOfRun, m_PlanesOfRun) };
+    std::vector<DeviceView> images{ GetComponents(m_Input, run * m_PlanesOfRun, m_PlanesOfRun) };
     auto                    intermediate = m_Intermediates.begin();
     for (unsigned int image = 1; image < m_Plan.NumberOfImages; ++image)
     {
       const size_t first = run * m_Plan.Results.size() * m_PlanesOfRun + GetResultIndex(m_Plan, image);
-      images.push_back(IsResult(m_Plan, image) ? GetPlanes(m_Output, first, m_PlanesOfRun) : *intermediate++);
+      images.push_back(IsResult(m_Plan, image) ? GetComponents(m_Output, first, m_PlanesOfRun) : *intermediate++);
     }
     return images;
   }
@@ -208,8 +201,7 @@ constexpr size_t MaskedPlanes = 3;
 DeviceView
 TakePlane(const DeviceView & input, Workspace & workspace, const Context & context)
 {
-  DeviceView image = GetPlanes(input, 0, 1);
-  image.Data = workspace.Take(GetNumberOfBytes(image));
+  const DeviceView image = TakeImage(GetComponent(input, 0), workspace);
   ClearPadding(image, context);
   return image;
 }
@@ -309,7 +301,7 @@ GetGaussianWorkspace(const CudaGaussianPlan &     plan,
                      int                          device,
                      const std::vector<LineCut> & cuts)
 {
-  const DeviceView image = GetPlanes(input, 0, PlanImages::GetPlanesOfRun(plan, input));
+  const DeviceView image = GetComponents(input, 0, PlanImages::GetPlanesOfRun(plan, input));
   const size_t     bytes = CountIntermediates(plan) * Workspace::GetPieceSize(GetNumberOfBytes(image));
   Workspace        unused(nullptr, bytes);
   const PlanImages images(plan, input, output, unused);
@@ -340,7 +332,7 @@ RunGaussian(const CudaGaussianPlan &     plan,
 size_t
 GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device)
 {
-  DeviceView plane = GetPlanes(input, 0, 1);
+  DeviceView plane = GetComponent(input, 0);
   plane.Data = nullptr; // aligned like the pieces of a workspace
   const CudaGaussianPlan passes = GetAlternatingPasses(plan, 0, plan.Passes.size());
   return Workspace::GetPieceSize(ReferenceValueBytes) +
@@ -366,7 +358,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
       plan.Passes.back(), plan.Boundary, weights[(passes - 1) % 2], smooth, result, context.GetDevice());
   };
   const bool dividesInPass =
-    passes > 0 && HasQuotientKernel(makeQuotientPass(values, GetPlanes(output, 0, 1)), context.GetDevice());
+    passes > 0 && HasQuotientKernel(makeQuotientPass(values, GetComponent(output, 0)), context.GetDevice());
   const size_t separate = dividesInPass ? passes - 1 : passes; // passes that filter weights and values separately
 
   CudaGaussianPlan smoothing = plan;
@@ -384,8 +376,8 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
   const std::vector<DeviceView> images{ values, weights[1 - separate % 2] };
   for (size_t component = 0; component < input.Size.back(); ++component)
   {
-    const DeviceView image = GetPlanes(input, component, 1);
-    const DeviceView result = GetPlanes(output, component, 1);
+    const DeviceView image = GetComponent(input, component);
+    const DeviceView result = GetComponent(output, component);
     QueueClearAllValid(image.ComponentType, subtracted, context);
     if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
     {

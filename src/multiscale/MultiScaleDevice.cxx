@@ -134,9 +134,7 @@ public:
   DeviceView
   GetHessian(size_t planes) const
   {
-    DeviceView hessian = GetShape(GetPart(m_Hessian, m_Axis, 0, planes), m_Hessian.Size.back());
-    hessian.Data = m_Hessian.Data;
-    return hessian;
+    return PackFrom(Slice(m_Hessian, m_Axis, 0, planes), m_Axis + 1);
   }
 
   /** Returns the images of the other passes for `planes` planes of the input, from `first` on. */

@@ -33,26 +33,15 @@ namespace
 constexpr float UploadEnd = 0.25f;
 constexpr float KernelsEnd = 0.5f;
 
-/** Returns a view of `count` positions of an image in host memory along `axis`, which must be its last axis. */
-CudaImageView
-GetHostPart(const CudaImageView & image, unsigned int axis, size_t first, size_t count)
-{
-  CudaImageView part = image;
-  part.Size[axis] = count;
-  if (image.Data)
-  {
-    part.Data =
-      static_cast<unsigned char *>(image.Data) + first * image.Stride[axis] * CudaComponentSize(image.ComponentType);
-  }
-  return part;
-}
-
+/** Returns slices of the outputs along `axis`. Those that are not requested stay without memory. */
 CudaMultiScaleOutputs
-GetHostPart(const CudaMultiScaleOutputs & outputs, unsigned int axis, size_t first, size_t count)
+SliceOutputs(CudaMultiScaleOutputs outputs, unsigned int axis, size_t first, size_t count)
 {
-  return { GetHostPart(outputs.Response, axis, first, count),
-           GetHostPart(outputs.Scale, axis, first, count),
-           GetHostPart(outputs.Hessian, axis, first, count) };
+  for (CudaImageView * image : { &outputs.Response, &outputs.Scale, &outputs.Hessian })
+  {
+    *image = Slice(*image, axis, image->Data ? first : 0, count);
+  }
+  return outputs;
 }
 
 /** The arguments of a run from host memory to host memory. */
@@ -93,15 +82,7 @@ struct SlabSizes
 DeviceView
 MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
 {
-  DeviceView shape;
-  shape.ComponentType = type;
-  shape.Size = GetPlanarSize(image);
-  shape.Stride[1] = DeviceImage::GetRowPitch(shape.Size[0], type) / CudaComponentSize(type);
-  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
-  {
-    shape.Stride[axis] = shape.Stride[axis - 1] * shape.Size[axis - 1];
-  }
-  return shape;
+  return DeviceImage::MakeView(GetPlanarSize(image), type, nullptr);
 }
 
 /** Returns the maximum number of bytes of device memory that a slab of these sizes needs. */
@@ -110,9 +91,8 @@ GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
 {
   const CudaComponentType type = run.GetType();
   const size_t            planes = std::min(run.GetLength(), sizes.Planes);
-  const CudaImageView     input =
-    GetHostPart(run.Input, run.GetAxis(), 0, std::min(run.GetLength(), planes + 2 * sizes.Context));
-  const CudaMultiScaleOutputs outputs = GetHostPart(run.Outputs, run.GetAxis(), 0, planes);
+  const CudaImageView input = Slice(run.Input, run.GetAxis(), 0, std::min(run.GetLength(), planes + 2 * sizes.Context));
+  const CudaMultiScaleOutputs outputs = SliceOutputs(run.Outputs, run.GetAxis(), 0, planes);
   const DeviceView            source = MakeDeviceShape(input, type);
   const size_t                image = GetNumberOfBytes(source);
   const size_t                response = GetNumberOfBytes(MakeDeviceShape(outputs.Response, type));
@@ -187,10 +167,8 @@ DownloadPlanes(const CompletePlanes &       part,
 {
   if (host.Data)
   {
-    Download(GetPart(image, axis, part.First, part.Planes),
-             GetHostPart(host, axis, part.First, part.Planes),
-             staging,
-             progress);
+    Download(
+      GetPart(image, axis, part.First, part.Planes), Slice(host, axis, part.First, part.Planes), staging, progress);
   }
 }
 
@@ -224,9 +202,9 @@ RunSlab(const HostRun &              run,
   const CudaComponentType     type = run.GetType();
   const size_t                first = begin > contextPlanes ? begin - contextPlanes : 0;
   const size_t                last = std::min(run.GetLength(), end + contextPlanes);
-  const CudaImageView         input = GetHostPart(run.Input, axis, first, last - first);
-  const CudaImageView         firstPlane = GetHostPart(run.Input, axis, 0, 1);
-  const CudaMultiScaleOutputs outputs = GetHostPart(run.Outputs, axis, begin, end - begin);
+  const CudaImageView         input = Slice(run.Input, axis, first, last - first);
+  const CudaImageView         firstPlane = Slice(run.Input, axis, 0, 1);
+  const CudaMultiScaleOutputs outputs = SliceOutputs(run.Outputs, axis, begin, end - begin);
   const DeviceImage           uploaded(GetPlanarSize(input), type, stream);
   const DeviceImage uploadedFirst = first > 0 ? DeviceImage(GetPlanarSize(firstPlane), type, stream) : DeviceImage();
   const BestImages  best(outputs, type, stream);

@@ -5,7 +5,6 @@
 #include "itkCudaDetailGaussianPlan.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/memory/Workspace.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,34 +14,13 @@
 
 namespace itk::cuda::multiscale
 {
-inline DeviceView
-MoveBy(DeviceView view, size_t elements)
-{
-  view.Data = static_cast<unsigned char *>(view.Data) + elements * CudaComponentSize(view.ComponentType);
-  return view;
-}
-
-/** Returns a view of one component as an image. */
-inline DeviceView
-GetComponent(const DeviceView & view, size_t component)
-{
-  DeviceView plane = MoveBy(view, component * view.Stride.back());
-  plane.Size.back() = 1;
-  plane.Stride.back() = plane.Stride[3] * plane.Size[3];
-  return plane;
-}
-
 /** Returns a view of `count` positions along `axis`, from `first` on. `axis` must be the image's last axis. The
  * distance of the components does not change. */
 inline DeviceView
 GetPart(const DeviceView & view, unsigned int axis, size_t first, size_t count)
 {
-  DeviceView part = MoveBy(view, first * view.Stride[axis]);
-  part.Size[axis] = count;
-  for (unsigned int next = axis + 1; next + 1 < DeviceView::NumberOfAxes; ++next)
-  {
-    part.Stride[next] = part.Stride[next - 1] * part.Size[next - 1];
-  }
+  DeviceView part = PackFrom(Slice(view, axis, first, count), axis + 1);
+  part.Stride.back() = view.Stride.back();
   return part;
 }
 
@@ -50,17 +28,9 @@ GetPart(const DeviceView & view, unsigned int axis, size_t first, size_t count)
 inline DeviceView
 GetShape(const DeviceView & view, size_t components)
 {
-  DeviceView shape = view;
+  DeviceView shape = PackFrom(view, DeviceView::ComponentAxis);
   shape.Data = nullptr;
   shape.Size.back() = components;
-  shape.Stride.back() = shape.Stride[3] * shape.Size[3];
-  return shape;
-}
-
-inline DeviceView
-TakeImage(DeviceView shape, Workspace & workspace)
-{
-  shape.Data = workspace.Take(GetNumberOfBytes(shape));
   return shape;
 }
 

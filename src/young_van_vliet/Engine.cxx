@@ -107,7 +107,7 @@ RunPartitioned(const CudaPartitionedGaussianPlan & plan,
     first = PassChain::EndsInInput(count, false) ? output : input;
     if (first.Data == input.Data)
     {
-      first.Data = workspace.Take(GetNumberOfBytes(input));
+      first = TakeImage(first, workspace);
     }
     ITK_CUDA_CALL(
       cudaMemcpyAsync(first.Data, input.Data, GetNumberOfBytes(input), cudaMemcpyDeviceToDevice, context.GetStream()));

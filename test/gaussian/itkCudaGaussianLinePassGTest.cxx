@@ -737,17 +737,6 @@ TEST_F(GaussianLinePass, PartitionsWithinABlockHaveTheBitsOfThreeStepsAtEveryLen
 
 namespace
 {
-/** Planes [begin, end) along the axis. */
-DeviceView
-GetPlanes(const DeviceView & view, unsigned int axis, size_t begin, size_t end)
-{
-  DeviceView planes = view;
-  planes.Data =
-    static_cast<unsigned char *>(view.Data) + begin * view.Stride[axis] * CudaComponentSize(view.ComponentType);
-  planes.Size[axis] = end - begin;
-  return planes;
-}
-
 /** A pass with one to three results over a random image, and over a part that is cut out of it between two chunks. */
 template <typename T>
 class CutPass
@@ -797,7 +786,7 @@ public:
       whole.push_back(std::make_unique<DeviceVolume<T>>(m_Size, placement, m_Stream));
       part.push_back(std::make_unique<DeviceVolume<T>>(m_Size, placement, m_Stream));
       wholeViews.push_back(whole.back()->View);
-      partViews.push_back(GetPlanes(i == 0 ? whole[0]->View : part.back()->View, m_Axis, m_Begin, m_End));
+      partViews.push_back(Slice(i == 0 ? whole[0]->View : part.back()->View, m_Axis, m_Begin, m_End - m_Begin));
     }
     whole[0]->Upload(input, m_Stream);
 
@@ -863,7 +852,7 @@ private:
     cut.EndIsCut = m_End < m_Size[m_Axis];
     if (m_Begin > 0)
     {
-      cut.First = GetPlanes(source, m_Axis, 0, 1);
+      cut.First = Slice(source, m_Axis, 0, 1);
     }
     if (states.GetSize() > 0)
     {
@@ -932,7 +921,7 @@ TEST_F(GaussianLinePass, PartsThatLackWhatTheyNeedAreRefused)
   const CudaGaussianLinePass pass = MakePass(1, MakeDericheImpulseResponse(0, 100.0, 1.0, false));
   CudaGaussianBoundary       boundary;
   const auto                 run = [&](size_t end, const LineCut & cut) {
-    const std::vector<DeviceView> images{ GetPlanes(source.View, 1, 0, end), GetPlanes(destination.View, 1, 0, end) };
+    const std::vector<DeviceView> images{ Slice(source.View, 1, 0, end), Slice(destination.View, 1, 0, end) };
     LineSchedule                  schedule = GetLineSchedule(pass, images, 0, cut);
     schedule.Boundary = boundary;
     const DeviceBuffer memory(GetLinePassWorkspace(pass, schedule, images[0]), stream);

@@ -3,6 +3,7 @@
 #define itkCudaFakeDeviceMemory_h
 
 #include "itkCudaDeviceImage.h"
+#include "runtime/image/Views.h"
 
 #include <memory>
 
@@ -61,10 +62,7 @@ MakeFakeView(const TImage * image, size_t pitch)
     view.Size[d] = image->GetBufferedRegion().GetSize(d);
   }
   view.Stride[1] = pitch;
-  for (unsigned int axis = 2; axis < CudaDeviceImageView::NumberOfAxes; ++axis)
-  {
-    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
-  }
+  view = PackFrom(view, 2);
   const size_t elements = view.Size.back() * view.Stride.back();
   view.Memory = std::make_shared<FakeDeviceMemory>(elements * CudaComponentSize(view.ComponentType));
   return view;

@@ -872,14 +872,8 @@ GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType &
   {
     return 0;
   }
-  DeviceView image;
-  image.ComponentType = type;
-  image.Size = size;
-  for (unsigned int axis = 1; axis < DeviceView::NumberOfAxes; ++axis)
-  {
-    image.Stride[axis] = image.Stride[axis - 1] * size[axis - 1];
-  }
-  size_t bytes = 0;
+  const DeviceView image = ViewAdjacent(size, type, nullptr);
+  size_t           bytes = 0;
   for (size_t i = 0; i < plan.Passes.size(); ++i)
   {
     bytes = std::max(bytes, CountCombiningPasses(plan.Passes, i) * GetLineStateBytes(plan.Passes[i], image));

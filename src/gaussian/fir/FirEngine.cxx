@@ -87,13 +87,10 @@ public:
   GetResult(const DeviceView & output, const CudaImageView & host) const override
   {
     DeviceView part = output;
-    size_t     offset = 0;
-    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    for (unsigned int axis = 0; axis < CudaImageView::MaximumDimension; ++axis)
     {
-      part.Size[d] = host.Size[d];
-      offset += m_Plan.OutputOffset[d] * output.Stride[d];
+      part = Slice(part, axis, m_Plan.OutputOffset[axis], host.Size[axis]);
     }
-    part.Data = static_cast<unsigned char *>(output.Data) + offset * CudaComponentSize(output.ComponentType);
     return part;
   }
 
@@ -177,15 +174,6 @@ struct FirSlab
   CudaImageView       Output;
 };
 
-CudaImageView
-GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
-{
-  view.Data =
-    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
-  view.Size[axis] = planes;
-  return view;
-}
-
 FirSlab
 MakeFirSlab(const CudaGaussianFirPlan & plan,
             const CudaImageView &       input,
@@ -203,8 +191,8 @@ MakeFirSlab(const CudaGaussianFirPlan & plan,
   const size_t inputBegin = begin - std::min(begin, radius);
   const size_t inputEnd = std::min(begin + planes + radius, input.Size[axis]);
   FirSlab      slab{ plan,
-                GetPlanes(input, axis, inputBegin, inputEnd - inputBegin),
-                GetPlanes(output, axis, first, planes) };
+                cuda::Slice(input, axis, inputBegin, inputEnd - inputBegin),
+                cuda::Slice(output, axis, first, planes) };
   slab.Plan.OutputOffset[axis] = begin - inputBegin;
   return slab;
 }

@@ -154,13 +154,6 @@ RotateResults(const CudaGaussianPlan & plan,
     });
 }
 
-CudaImageView
-GetComponent(CudaImageView view, size_t component)
-{
-  view.Data = static_cast<unsigned char *>(view.Data) + component * CudaComponentSize(view.ComponentType);
-  view.NumberOfComponents = 1;
-  return view;
-}
 namespace
 {
 /** Runs all passes over one component of the input. `report` receives the completed fraction of a step. */
@@ -225,9 +218,9 @@ RunGaussianPlanOnHost(const CudaGaussianPlan &     plan,
     std::vector<CudaImageView> outputs;
     for (size_t r = 0; r < results; ++r)
     {
-      outputs.push_back(GetComponent(output, component * results + r));
+      outputs.push_back(cuda::GetComponent(output, component * results + r));
     }
-    images.Begin(GetComponent(input, component), outputs);
+    images.Begin(cuda::GetComponent(input, component), outputs);
     RunPlan(plan, images, threader, [&](size_t step, float done) {
       if (progress)
       {

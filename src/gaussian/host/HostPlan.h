@@ -283,10 +283,6 @@ RotateResults(const CudaGaussianPlan & plan,
               const HostImages &       images,
               MultiThreaderBase *      threader,
               const Report &           report);
-
-/** Returns a view of one component of an image. */
-CudaImageView
-GetComponent(CudaImageView view, size_t component);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -2,6 +2,7 @@
 #include "itkCudaDetailSlabRequests.h"
 
 #include "itkCudaError.h"
+#include "runtime/image/Views.h"
 #include "runtime/transfer/StridedReader.h"
 
 #include <algorithm>
@@ -56,13 +57,6 @@ MakeFirstReport(const CudaGaussianSlabShape & shape, const CudaSlabOptions & opt
   report.LookAhead = GetReportedLookAhead(shape);
   report.Devices = options.Devices;
   return report;
-}
-
-/** Returns the bytes of a plane. */
-size_t
-GetPlaneBytes(const CudaImageView & image, const CudaGaussianSlabShape & shape)
-{
-  return image.GetNumberOfBytes() / std::max<size_t>(image.Size[shape.Axis], 1);
 }
 } // namespace
 
@@ -204,7 +198,7 @@ CudaSlabRequests::BeginSession(const Work &                  work,
     return CudaGaussianFilterSlabs(work.Plan, work.InputShape, work.OutputShape, source, sink, options, progress);
   };
   m_Session = std::make_unique<CudaSlabSession>(
-    engine, options.FirstPlane, shape.NumberOfPlanes, GetPlaneBytes(work.OutputShape, shape));
+    engine, options.FirstPlane, shape.NumberOfPlanes, cuda::GetBytesOfPlane(work.OutputShape, shape.Axis));
 }
 
 void
@@ -233,7 +227,7 @@ CudaSlabRequests::Produce(const Work &                 work,
                           const CudaProgressFunction & progress)
 {
   const CudaGaussianSlabShape shape = CudaGetGaussianSlabShape(work.Plan, work.InputShape, work.OutputShape);
-  const size_t                bytesOfPlane = GetPlaneBytes(work.OutputShape, shape);
+  const size_t                bytesOfPlane = cuda::GetBytesOfPlane(work.OutputShape, shape.Axis);
   const size_t                taken = this->TakeOverlap(planes, pixels, bytesOfPlane);
   const Planes                rest{ planes.first + taken, planes.second - taken };
   unsigned char * const       pixelsOfRest = static_cast<unsigned char *>(pixels) + taken * bytesOfPlane;

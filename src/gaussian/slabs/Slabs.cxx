@@ -115,12 +115,12 @@ CopyThrough(const SlabEnds & ends, unsigned int axis)
 {
   SlabEnds copies = ends;
   copies.Source = [input = ends.Input, axis](size_t first, size_t planes, void * pixels) {
-    ForEachRow(GetPlanes(input, axis, first, planes),
+    ForEachRow(Slice(input, axis, first, planes),
                static_cast<unsigned char *>(pixels),
                [](const unsigned char * from, unsigned char * to, size_t bytes) { std::memcpy(to, from, bytes); });
   };
   copies.Sink = [output = ends.Output, axis](size_t first, size_t planes, const void * pixels) {
-    ForEachRow(GetPlanes(output, axis, first, planes),
+    ForEachRow(Slice(output, axis, first, planes),
                static_cast<unsigned char *>(const_cast<void *>(pixels)),
                [](unsigned char * to, const unsigned char * from, size_t bytes) { std::memcpy(to, from, bytes); });
   };

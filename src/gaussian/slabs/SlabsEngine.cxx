@@ -155,7 +155,7 @@ public:
       const DeviceView lines = this->LoadLines(group, queue, planes);
       for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
-        this->SumEndStates(slab, group, component, GetComponentOf(lines, component), context);
+        this->SumEndStates(slab, group, component, GetComponent(lines, component), context);
       }
     }
     m_EndStatesReady[slab].Record(context);
@@ -181,7 +181,7 @@ public:
     {
       for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
-        const DeviceView source = GetComponentOf(planes, component);
+        const DeviceView source = GetComponent(planes, component);
         this->FilterAcross(chunks, m_Groups.front(), component, queue, source, source, 0, result);
         this->FilterWithin(component, queue, source, result);
       }
@@ -213,7 +213,7 @@ private:
     const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     if (hasStates)
     {
-      this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()));
+      this->UploadFirstPlane(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), m_States->FirstPlane.data()));
     }
     else if (!sweepsFirst && m_FilterSlabs.front().FirstPlane > 0)
     {
@@ -254,35 +254,18 @@ private:
     return m_Ends.Input.NumberOfComponents;
   }
 
-  static DeviceView
-  GetComponentOf(const DeviceView & view, size_t component)
-  {
-    DeviceView part = view;
-    part.Data =
-      static_cast<unsigned char *>(view.Data) + component * view.Stride.back() * CudaComponentSize(view.ComponentType);
-    part.Size.back() = 1;
-    return part;
-  }
-
   /** Returns planes of one component as an image of its own. */
   DeviceView
   GetPieceOf(const DeviceView & component, size_t first, size_t planes) const
   {
-    DeviceView piece = GetSlabPlanes(component, m_Axis, first, planes);
-    for (unsigned int d = std::max(m_Axis + 1, 2u); d < DeviceView::NumberOfAxes; ++d)
-    {
-      piece.Stride[d] = piece.Stride[d - 1] * piece.Size[d - 1];
-    }
-    return piece;
+    return PackFrom(Slice(component, m_Axis, first, planes), std::max(m_Axis + 1, 2u));
   }
 
   /** Returns a view of one component of `planes` planes at `data`. */
   DeviceView
   MakePieceView(size_t planes, void * data) const
   {
-    CudaImageView shape = m_Ends.Input;
-    shape.NumberOfComponents = 1;
-    return MakeSlabView(shape, m_Axis, planes, m_Type, data);
+    return MakeSlabView(GetComponent(m_Ends.Input, 0), m_Axis, planes, m_Type, data);
   }
 
   /** Returns the number of rows of a plane, over all axes between the first one and the slabs' axis. */
@@ -467,7 +450,7 @@ private:
     if (memory.Queue.HoldsHostPixels && this->MovesFirstPlane()) // otherwise it fits into the queues' memory
     {
       memory.BytesOfTransfers =
-        Workspace::GetPieceSize(GetTransferWorkspace(MakePlanesView(m_Ends.Input, m_Axis, 1, nullptr), m_Type));
+        Workspace::GetPieceSize(GetTransferWorkspace(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), nullptr), m_Type));
     }
   }
 
@@ -794,13 +777,7 @@ private:
   GetFirstPixels(size_t component, const RowGroup & group) const
   {
     const DeviceView plane = this->GetFirstPlane(component);
-    return this->MakeLinesView(group.Rows, 1, 1, GetRow(plane, group.FirstRow));
-  }
-
-  static void *
-  GetRow(const DeviceView & view, size_t row)
-  {
-    return static_cast<unsigned char *>(view.Data) + row * view.Stride[1] * CudaComponentSize(view.ComponentType);
+    return this->MakeLinesView(group.Rows, 1, 1, Slice(plane, 1, group.FirstRow, group.Rows).Data);
   }
 
   void
@@ -809,7 +786,7 @@ private:
     const auto copy = [&](size_t component) {
       const DeviceView to = this->GetFirstPlane(component);
       ITK_CUDA_CALL(cudaMemcpyAsync(to.Data,
-                                    GetComponentOf(planes, component).Data,
+                                    GetComponent(planes, component).Data,
                                     GetNumberOfBytes(to),
                                     cudaMemcpyDeviceToDevice,
                                     context.GetStream()));
@@ -844,12 +821,12 @@ private:
   {
     if (!m_Ends.Source)
     {
-      this->UploadFirstPlane(GetPlanes(m_Ends.Input, m_Axis, 0, 1));
+      this->UploadFirstPlane(Slice(m_Ends.Input, m_Axis, 0, 1));
       return;
     }
     std::vector<unsigned char> pixels(m_Run.BytesOfInputPlane);
     m_Ends.Source(0, 1, pixels.data());
-    this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, pixels.data()));
+    this->UploadFirstPlane(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), pixels.data()));
   }
 
   void
@@ -857,8 +834,10 @@ private:
   {
     const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane);
     m_States->FirstPlane.resize(m_Run.BytesOfInputPlane);
-    Download(
-      plane, MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()), m_Pipeline->GetContext(0), nullptr);
+    Download(plane,
+             ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), m_States->FirstPlane.data()),
+             m_Pipeline->GetContext(0),
+             nullptr);
     m_States->FoundBy = CudaSlabStates::Device;
   }
 
@@ -1066,7 +1045,7 @@ private:
   {
     const size_t bytes = CudaComponentSize(m_Type);
     const size_t width = lines.Stride[m_Axis] * bytes;
-    ITK_CUDA_CALL(cudaMemcpy2DAsync(GetRow(to, group.FirstRow),
+    ITK_CUDA_CALL(cudaMemcpy2DAsync(Slice(to, 1, group.FirstRow, group.Rows).Data,
                                     to.Stride[m_Axis] * bytes,
                                     static_cast<const unsigned char *>(lines.Data) + first * width,
                                     width,
@@ -1087,7 +1066,7 @@ private:
     switch (made.Place)
     {
       case AcrossPlace::Output:
-        return GetComponentOf(result, component * m_Plan.Results.size() + made.Index);
+        return GetComponent(result, component * m_Plan.Results.size() + made.Index);
       case AcrossPlace::Source:
         return source;
       default:
@@ -1118,10 +1097,10 @@ private:
     }
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
-      const DeviceView source = GetComponentOf(pixels, component);
+      const DeviceView source = GetComponent(pixels, component);
       for (const RowGroup & group : m_Groups)
       {
-        const DeviceView lines = GetComponentOf(this->LoadLines(group, queue, planes), component);
+        const DeviceView lines = GetComponent(this->LoadLines(group, queue, planes), component);
         this->FilterAcross(chunks, group, component, queue, lines, source, first, output);
       }
       this->FilterWithin(component, queue, source, output);
@@ -1165,7 +1144,7 @@ private:
       for (size_t r = 0; r < m_Parts.Within.Results.size(); ++r)
       {
         images[m_Parts.Within.Results[r]] =
-          this->GetPieceOf(GetComponentOf(result, component * m_Plan.Results.size() + r), first, count);
+          this->GetPieceOf(GetComponent(result, component * m_Plan.Results.size() + r), first, count);
       }
       RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Pipeline->GetContext(queue));
     }

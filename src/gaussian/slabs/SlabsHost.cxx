@@ -370,13 +370,13 @@ private:
   CudaImageView
   GetChunk(size_t chunk, unsigned char * pixels) const
   {
-    return MakePlanesView(m_InputShape, m_Axis, m_Run.GetNumberOfPlanes(chunk, chunk + 1), pixels);
+    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, m_Run.GetNumberOfPlanes(chunk, chunk + 1)), pixels);
   }
 
   CudaImageView
   GetFirstPlane()
   {
-    return MakePlanesView(m_InputShape, m_Axis, 1, m_FirstPlane.data());
+    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, 1), m_FirstPlane.data());
   }
 
   void
@@ -485,7 +485,7 @@ private:
           shape.ComponentType = this->IsComplete(result.Destination, i) ? m_OutputShape.ComponentType : m_ComputeType;
           PassPixels made;
           made.Memory.reset(new unsigned char[shape.GetNumberOfBytes()]);
-          made.View = MakePlanesView(shape, m_Axis, shape.Size[m_Axis], made.Memory.get());
+          made.View = ViewAdjacent(shape, made.Memory.get());
           targets.push_back({ made.View, made.View, CudaGaussianCombine::Store });
           results.push_back(std::move(made));
         }
@@ -509,12 +509,12 @@ private:
     for (size_t first = 0; first < planes; first += piece)
     {
       const size_t        count = std::min(piece, planes - first);
-      const CudaImageView part = MakePlanesView(m_OutputShape, m_Axis, count, output.get());
+      const CudaImageView part = ViewAdjacent(Slice(m_OutputShape, m_Axis, 0, count), output.get());
       if (!images || count != piece)
       {
         images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // the work images of HostImages have one size
       }
-      this->FilterWithin(GetPlanes(pixels, m_Axis, first, count), across, first, *images, part);
+      this->FilterWithin(Slice(pixels, m_Axis, first, count), across, first, *images, part);
       m_Sink(m_Run.GetFirstPlane(chunk) + first, count, output.get());
       m_BytesOut += count * m_Run.BytesOfOutputPlane;
     }
@@ -548,7 +548,7 @@ private:
         }
         for (const CudaGaussianPassResult & made : pass.Results)
         {
-          const CudaImageView view = GetPlanes((result++)->View, m_Axis, first, pixels.Size[m_Axis]);
+          const CudaImageView view = Slice((result++)->View, m_Axis, first, pixels.Size[m_Axis]);
           images.Set(made.Destination,
                      this->IsComplete(made.Destination, i) ? this->CopyToOutput(view, images, made.Destination, i)
                                                            : view);

@@ -88,8 +88,7 @@ public:
   {
     for (m_Size = m_Input.Size[m_Axis]; m_Size > 0; m_Size /= 2)
     {
-      m_Bytes =
-        CudaGaussianWorkingSet(m_Plan, GetPlanes(m_Input, m_Axis, 0, m_Size), GetPlanes(m_Output, m_Axis, 0, m_Size));
+      m_Bytes = CudaGaussianWorkingSet(m_Plan, Slice(m_Input, m_Axis, 0, m_Size), Slice(m_Output, m_Axis, 0, m_Size));
       if (m_Bytes <= allowed)
       {
         return true;
@@ -106,7 +105,7 @@ public:
     {
       const size_t count = std::min(m_Size, number - first);
       CudaDetail::RunGaussianPlanOnDevice(
-        m_Plan, GetPlanes(m_Input, m_Axis, first, count), GetPlanes(m_Output, m_Axis, first, count), device, nullptr);
+        m_Plan, Slice(m_Input, m_Axis, first, count), Slice(m_Output, m_Axis, first, count), device, nullptr);
       progress(static_cast<float>(first + count) / static_cast<float>(number));
     }
   }

@@ -227,9 +227,7 @@ MakePlanarImage(const DeviceView & view)
   image.Stride[0] = view.Stride[1];
   image.Stride[3] = view.Stride[4];
   image.NumberOfComponents = view.Size[4];
-  const bool uniformZ = view.Size[2] == 1 || view.Stride[2] == view.Stride[1] * view.Size[1];
-  const bool uniformT = view.Size[3] == 1 || view.Stride[3] == view.Stride[1] * view.Size[1] * view.Size[2];
-  image.Uniform = uniformZ && uniformT;
+  image.Uniform = IsUniform(view, 1, 3, view.Stride[1]);
   image.Size[1] = view.Size[1];
   image.Size[2] = view.Size[2];
   image.Stride[1] = view.Stride[2];

@@ -54,16 +54,14 @@ ClearPadding(const DeviceView & view, const Context & context)
 DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const Context & context)
   : m_Buffer(GetNumberOfBytes(size, type), context)
 {
-  const size_t pitch = GetRowPitch(size[0], type);
-  m_View.Data = m_Buffer.GetPointer();
-  m_View.ComponentType = type;
-  m_View.Size = size;
-  m_View.Stride[1] = pitch / CudaComponentSize(type);
-  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
-  {
-    m_View.Stride[axis] = m_View.Stride[axis - 1] * size[axis - 1];
-  }
+  m_View = MakeView(size, type, m_Buffer.GetPointer());
   ClearPadding(m_View, context);
+}
+
+DeviceView
+DeviceImage::MakeView(const SizeType & size, CudaComponentType type, void * data)
+{
+  return PackFrom(DeviceView{ data, type, size, { { 1, GetRowPitch(size[0], type) / CudaComponentSize(type) } } }, 2);
 }
 
 size_t

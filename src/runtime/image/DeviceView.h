@@ -5,7 +5,9 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
 #include "runtime/DetailNames.h"
+#include "runtime/image/Views.h"
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/Workspace.h"
 
 #include <array>
 #include <cstddef>
@@ -21,6 +23,7 @@ namespace itk::cuda
 struct DeviceView
 {
   static constexpr unsigned int NumberOfAxes = 5;
+  static constexpr unsigned int ComponentAxis = 4;
 
   void *            Data{ nullptr };
   CudaComponentType ComponentType{ CudaComponentType::Float };
@@ -42,6 +45,14 @@ inline size_t
 GetNumberOfBytes(const DeviceView & view)
 {
   return view.Size.back() * view.Stride.back() * CudaComponentSize(view.ComponentType);
+}
+
+/** Returns an image like `shape` in memory of the workspace. */
+inline DeviceView
+TakeImage(DeviceView shape, Workspace & workspace)
+{
+  shape.Data = workspace.Take(GetNumberOfBytes(shape));
+  return shape;
 }
 
 /** Sets the padding of an image to zero, because passes along axes other than x filter it like pixels. All rows of the
@@ -74,6 +85,10 @@ public:
     return m_View;
   }
 
+  /** Returns a view of memory that is laid out like an image of this size and type. */
+  static DeviceView
+  MakeView(const SizeType & size, CudaComponentType type, void * data);
+
   /** Returns the bytes of device memory of an image of this size and type. */
   static size_t
   GetNumberOfBytes(const SizeType & size, CudaComponentType type);
@@ -92,6 +107,20 @@ inline DeviceImage::SizeType
 GetPlanarSize(const CudaImageView & host)
 {
   return { { host.Size[0], host.Size[1], host.Size[2], host.Size[3], host.NumberOfComponents } };
+}
+
+/** Returns a view of adjacent elements as an image of the given size. */
+inline DeviceView
+ViewAdjacent(const DeviceImage::SizeType & size, CudaComponentType type, void * data)
+{
+  return PackFrom(DeviceView{ data, type, size }, 1);
+}
+
+/** Returns one component of an image in device memory as an image. */
+inline DeviceView
+GetComponent(const DeviceView & view, size_t component)
+{
+  return PackFrom(Slice(view, DeviceView::ComponentAxis, component, 1), DeviceView::ComponentAxis);
 }
 } // namespace itk::cuda
 

@@ -5,51 +5,14 @@
 #include "itkCudaDetailImageView.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/Components.h"
+#include "runtime/image/Views.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
 
-// Views of planes and lines of host images. A plane consists of all pixels with the same index along one axis, which is
-// the last axis of the image.
-
-namespace itk::cuda
-{
-/** Returns planes [first, first + planes) of a view. */
-inline CudaImageView
-GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
-{
-  view.Data =
-    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
-  view.Size[axis] = planes;
-  return view;
-}
-
-/** Returns a view of planes of an image like `shape`, with dense pixels at `data`. */
-inline CudaImageView
-MakePlanesView(const CudaImageView & shape, unsigned int axis, size_t planes, void * data)
-{
-  CudaImageView view = shape;
-  view.Data = data;
-  view.Size[axis] = planes;
-  size_t stride = shape.NumberOfComponents;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    view.Stride[d] = stride;
-    stride *= view.Size[d];
-  }
-  return view;
-}
-
-inline size_t
-GetBytesOfPlane(const CudaImageView & shape, unsigned int axis)
-{
-  return shape.GetNumberOfBytes() / std::max<size_t>(1, shape.Size[axis]);
-}
-} // namespace itk::cuda
-
-// Lines of images in host memory, for the filters that run on the host.
+// Enumerates the lines of images in host memory, for the filters that run on the host.
 
 namespace itk::cuda
 {
@@ -150,16 +113,9 @@ struct WorkImage
   void
   Allocate(const CudaImageView & shape, CudaComponentType type)
   {
-    View = shape;
+    Pixels.reset(new T[shape.GetNumberOfPixels() * shape.NumberOfComponents]); // written before they are read
+    View = ViewAdjacent(shape, Pixels.get());
     View.ComponentType = type;
-    size_t stride = shape.NumberOfComponents;
-    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-    {
-      View.Stride[d] = stride;
-      stride *= shape.Size[d];
-    }
-    Pixels.reset(new T[stride]); // every pixel is written before it is read
-    View.Data = Pixels.get();
   }
 };
 } // namespace itk::cuda

@@ -375,11 +375,7 @@ CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAx
   image.Memory = CudaDeviceImageMemory::Allocate(cuda::DeviceImage::GetNumberOfBytes(size, type), device);
   image.ComponentType = type;
   image.Size = size;
-  image.Stride[1] = cuda::DeviceImage::GetRowPitch(size[0], type) / CudaComponentSize(type);
-  for (unsigned int axis = 2; axis < CudaDeviceImageView::NumberOfAxes; ++axis)
-  {
-    image.Stride[axis] = image.Stride[axis - 1] * size[axis - 1];
-  }
+  image.Stride = cuda::DeviceImage::MakeView(size, type, nullptr).Stride;
 
   const cuda::Context home = cuda::GetThreadContext(device); // the stream on which the memory was allocated
   if (!initialize)

@@ -15,20 +15,8 @@ namespace itk::cuda
 inline bool
 IsLaidOut(const DeviceView & view, CudaComponentType type)
 {
-  const size_t alignment = DeviceImage::RowAlignment;
-  if (view.ComponentType != type || reinterpret_cast<uintptr_t>(view.Data) % alignment != 0 ||
-      view.Stride[1] * CudaComponentSize(type) != DeviceImage::GetRowPitch(view.Size[0], type))
-  {
-    return false;
-  }
-  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
-  {
-    if (view.Stride[axis] != view.Stride[axis - 1] * view.Size[axis - 1])
-    {
-      return false;
-    }
-  }
-  return true;
+  return view.ComponentType == type && reinterpret_cast<uintptr_t>(view.Data) % DeviceImage::RowAlignment == 0 &&
+         view.Stride == DeviceImage::MakeView(view.Size, type, nullptr).Stride;
 }
 
 /** \class CoreImage

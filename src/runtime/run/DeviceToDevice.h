@@ -6,28 +6,10 @@
 #include "runtime/run/HostToHost.h"
 #include "runtime/image/Pointwise.h"
 
-#include <array>
-#include <cstddef>
-
 // Queues the work of cores on images in device memory, without transfers.
 
 namespace itk::cuda
 {
-/** Returns a view of adjacent elements as an image of the given size. */
-inline DeviceView
-ViewAdjacent(const std::array<size_t, DeviceView::NumberOfAxes> & size, CudaComponentType type, void * data)
-{
-  DeviceView view;
-  view.Data = data;
-  view.ComponentType = type;
-  view.Size = size;
-  for (unsigned int axis = 1; axis < view.NumberOfAxes; ++axis)
-  {
-    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
-  }
-  return view;
-}
-
 /** Queues a core's work on device images, on the calling thread's stream. Images whose type or layout is not the one
  * that the core computes in are converted to and from it. The result is bit-identical to RunHostToHost().
  *

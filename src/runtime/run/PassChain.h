@@ -46,7 +46,7 @@ public:
   {
     if (NeedsImage(numberOfPasses, keepInput))
     {
-      m_Other.Data = workspace.Take(GetNumberOfBytes(input));
+      m_Other = TakeImage(input, workspace);
       ClearPadding(m_Other, context);
     }
   }

@@ -65,16 +65,7 @@ MakeQueueView(const CudaImageView & shape, unsigned int axis, const SlabQueueSiz
   {
     return MakeSlabView(shape, axis, planes, sizes.Type, data);
   }
-  DeviceView view;
-  view.Data = data;
-  view.ComponentType = shape.ComponentType;
-  view.Size = GetPlanarSize(shape);
-  view.Size[axis] = planes;
-  for (unsigned int d = 1; d < DeviceView::NumberOfAxes; ++d)
-  {
-    view.Stride[d] = view.Stride[d - 1] * view.Size[d - 1];
-  }
-  return view;
+  return ViewAdjacent(GetPlanarSize(Slice(shape, axis, 0, planes)), shape.ComponentType, data);
 }
 
 size_t
@@ -87,36 +78,13 @@ GetQueueViewBytes(const CudaImageView & shape, unsigned int axis, const SlabQueu
 bool
 HaveDenseRows(const SlabEndpoints & ends)
 {
-  const auto isDense = [](const CudaImageView & view) {
-    return view.Size[0] == 1 || view.Stride[0] == view.NumberOfComponents;
-  };
-  return ends.HasCallbacks() || (isDense(ends.Input) && isDense(ends.Output));
+  return ends.HasCallbacks() || (HasDenseRows(ends.Input) && HasDenseRows(ends.Output));
 }
 
 DeviceView
 MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type, void * data)
 {
-  DeviceView view;
-  view.Data = data;
-  view.ComponentType = type;
-  view.Size = GetPlanarSize(shape);
-  view.Size[axis] = planes;
-  view.Stride[1] = DeviceImage::GetRowPitch(view.Size[0], type) / CudaComponentSize(type);
-  for (unsigned int d = 2; d < DeviceView::NumberOfAxes; ++d)
-  {
-    view.Stride[d] = view.Stride[d - 1] * view.Size[d - 1];
-  }
-  return view;
-}
-
-DeviceView
-GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t planes)
-{
-  DeviceView part = view;
-  part.Data =
-    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
-  part.Size[axis] = planes;
-  return part;
+  return DeviceImage::MakeView(GetPlanarSize(Slice(shape, axis, 0, planes)), type, data);
 }
 
 size_t
@@ -125,7 +93,7 @@ GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes)
   const auto transfer = [&](const CudaImageView & shape, size_t planes) {
     return sizes.HoldsHostPixels ? 0
                                  : Workspace::GetPieceSize(GetTransferWorkspace(
-                                     MakePlanesView(shape, ends.Axis, planes, nullptr), sizes.Type));
+                                     ViewAdjacent(Slice(shape, ends.Axis, 0, planes), nullptr), sizes.Type));
   };
   const SlabEndpoints transferred = GetTransferEnds(ends, sizes);
   return sizes.NumberOfSlots * GetQueueViewBytes(transferred.Input, ends.Axis, sizes, sizes.NumberOfPlanes) +
@@ -156,7 +124,7 @@ SlabPipeline::GetDownloadThreads() const
 {
   const bool converts =
     !m_Sizes.HoldsHostPixels && m_Sizes.NumberOfResults > 0 &&
-    GetTransferWorkspace(MakePlanesView(m_Ends.Output, m_Ends.Axis, m_Sizes.NumberOfResultPlanes, nullptr),
+    GetTransferWorkspace(ViewAdjacent(Slice(m_Ends.Output, m_Ends.Axis, 0, m_Sizes.NumberOfResultPlanes), nullptr),
                          m_Sizes.Type) > 0;
   return m_Sizes.NumberOfResults > 1 && !m_Ends.HasCallbacks() && !m_HasResultSequences && !converts ? 2 : 1;
 }
@@ -418,7 +386,7 @@ private:
   GetHost(size_t index) const override
   {
     const InputSlab & planes = m_Pipeline.m_Slabs[this->GetSlab(index)];
-    return GetPlanes(m_Pipeline.m_Ends.Input, m_Pipeline.m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes);
+    return Slice(m_Pipeline.m_Ends.Input, m_Pipeline.m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes);
   }
 
   DeviceView
@@ -541,7 +509,7 @@ SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t slab)
   const InputSlab & planes = m_Slabs[slab];
   if (!m_Ends.HasCallbacks())
   {
-    this->UploadTo(queue, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View);
+    this->UploadTo(queue, Slice(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View);
     this->CountUploaded(planes.NumberOfPlanes);
     return;
   }
@@ -555,8 +523,8 @@ SlabPipeline::UploadPlanes(Queue & queue, Slot & slot, size_t slab)
       queue.Filled.pop_front();
     }
     this->UploadTo(queue,
-                   MakePlanesView(m_Ends.Input, m_Ends.Axis, buffer.NumberOfPlanes, buffer.Memory->data()),
-                   GetSlabPlanes(slot.View, m_Ends.Axis, first, buffer.NumberOfPlanes));
+                   ViewAdjacent(Slice(m_Ends.Input, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
+                   Slice(slot.View, m_Ends.Axis, first, buffer.NumberOfPlanes));
     first += buffer.NumberOfPlanes;
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);
@@ -725,10 +693,10 @@ private:
   GetHost(size_t index) const override
   {
     const Part & part = m_Parts[index];
-    return GetPlanes(m_Pipeline.m_Ends.Output,
-                     m_Pipeline.m_Ends.Axis,
-                     m_Pipeline.m_Slabs[part.Slab].FirstPlane + part.FirstPlane,
-                     part.NumberOfPlanes);
+    return Slice(m_Pipeline.m_Ends.Output,
+                 m_Pipeline.m_Ends.Axis,
+                 m_Pipeline.m_Slabs[part.Slab].FirstPlane + part.FirstPlane,
+                 part.NumberOfPlanes);
   }
 
   DeviceView
@@ -851,7 +819,7 @@ SlabPipeline::DownloadPlanes(Queue & queue, Downloads & downloads, const Result 
   if (!m_Ends.HasCallbacks())
   {
     const size_t firstPlane = m_Slabs[result.Slab].FirstPlane + result.FirstPlane;
-    Download(result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, firstPlane, planes), downloads.Staging, nullptr);
+    Download(result.View, Slice(m_Ends.Output, m_Ends.Axis, firstPlane, planes), downloads.Staging, nullptr);
     return;
   }
   for (size_t first = 0; first < planes; first += m_DownBufferPlanes)
@@ -863,8 +831,8 @@ SlabPipeline::DownloadPlanes(Queue & queue, Downloads & downloads, const Result 
       buffer.Memory = queue.FreeDown.back();
       queue.FreeDown.pop_back();
     }
-    Download(GetSlabPlanes(result.View, m_Ends.Axis, first, buffer.NumberOfPlanes),
-             MakePlanesView(m_Ends.Output, m_Ends.Axis, buffer.NumberOfPlanes, buffer.Memory->data()),
+    Download(Slice(result.View, m_Ends.Axis, first, buffer.NumberOfPlanes),
+             ViewAdjacent(Slice(m_Ends.Output, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
              downloads.Staging,
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);

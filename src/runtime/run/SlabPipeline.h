@@ -96,10 +96,6 @@ MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, Cuda
 bool
 HaveDenseRows(const SlabEndpoints & ends);
 
-/** Returns a view of planes [first, first + planes). */
-DeviceView
-GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t planes);
-
 /** Returns the bytes of device memory that a queue uses, including the memory that its transfers allocate. */
 size_t
 GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes);

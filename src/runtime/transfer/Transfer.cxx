@@ -172,7 +172,7 @@ Download(const DeviceView &       device,
 size_t
 GetTransferWorkspace(const CudaImageView & host, CudaComponentType computeType)
 {
-  const size_t rows = host.Size[1] * host.Size[2] * host.Size[3];
+  const size_t rows = GetNumberOfRows(host);
   const size_t pitch =
     rows == 1 ? host.Size[0] * CudaComponentSize(computeType) : DeviceImage::GetRowPitch(host.Size[0], computeType);
   const TransferLayout layout = MakeTransferLayout(host, computeType, pitch, true);

@@ -80,7 +80,7 @@ TransferJob::CountSent(size_t begin, size_t end)
   {
     return;
   }
-  const size_t rows = m_Host.Size[1] * m_Host.Size[2] * m_Host.Size[3];
+  const size_t rows = GetNumberOfRows(m_Host);
   for (size_t group = begin / this->GetGroupSize(); group * this->GetGroupSize() < end; ++group)
   {
     const size_t first = std::max(begin, group * this->GetGroupSize());

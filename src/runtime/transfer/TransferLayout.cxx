@@ -11,11 +11,10 @@ MakeTransferLayout(const CudaImageView & host, CudaComponentType deviceType, siz
   const size_t pixelBytes = host.NumberOfComponents * CudaComponentSize(host.ComponentType);
   const size_t rowBytes = host.Size[0] * pixelBytes;
   const size_t numberOfPixels = host.GetNumberOfPixels();
-  const bool   denseRows = host.Size[0] == 1 || host.Stride[0] == host.NumberOfComponents;
   const bool   sameType = host.ComponentType == deviceType && host.NumberOfComponents == 1;
   // Padding is copied too, and in narrow images it would be most of the bytes.
   const bool littlePadding = pitch >= rowBytes && (pitch - rowBytes) * 4 <= rowBytes;
-  if (sameType && denseRows && uniformRows && (littlePadding || !IsComputeType(deviceType)))
+  if (sameType && HasDenseRows(host) && uniformRows && (littlePadding || !IsComputeType(deviceType)))
   {
     const size_t rows = host.Size[0] == 0 ? 0 : numberOfPixels / host.Size[0];
     const size_t bytes = rows == 0 ? 0 : (rows - 1) * pitch + rowBytes;
@@ -30,10 +29,10 @@ TransferLayout
 MakeTransferLayout(const CudaImageView & host, const DeviceView & device)
 {
   const size_t rows = device.Size[1] * device.Size[2] * device.Size[3];
-  const bool   uniformZ = device.Size[2] == 1 || device.Stride[2] == device.Stride[1] * device.Size[1];
-  const bool   uniformT = device.Size[3] == 1 || device.Stride[3] == device.Stride[1] * device.Size[1] * device.Size[2];
   const size_t stride = rows == 1 ? device.Size[0] : device.Stride[1];
-  return MakeTransferLayout(
-    host, device.ComponentType, stride * CudaComponentSize(device.ComponentType), uniformZ && uniformT);
+  return MakeTransferLayout(host,
+                            device.ComponentType,
+                            stride * CudaComponentSize(device.ComponentType),
+                            IsUniform(device, 1, 3, device.Stride[1]));
 }
 } // namespace itk::cuda

@@ -52,7 +52,7 @@ private:
     Upload(UploadSequence & sequence, size_t index, StagingChunks & staging, size_t workers)
       : Host(sequence.GetHost(index))
       , Device(sequence.GetDevice(index))
-      , Rows{ Host.Size[1] * Host.Size[2] * Host.Size[3],
+      , Rows{ GetNumberOfRows(Host),
               [&sequence, index](size_t, size_t) { sequence.MarkSent(index); },
               [&sequence, index] { sequence.Open(index); } }
       , Job(TransferDirection::Upload, Host, Device, staging, Progress, Rows)
