@@ -146,15 +146,10 @@ template <typename T>
 NumberedPixels<T>
 NumberPixels(const DeviceView & view)
 {
-  bool isDense = true;
-  for (unsigned int axis = 1; axis + 1 < DeviceView::NumberOfAxes; ++axis)
-  {
-    isDense = isDense && (view.Size[axis] == 1 || view.Stride[axis] == view.Stride[axis - 1] * view.Size[axis - 1]);
-  }
   return { static_cast<const T *>(view.Data),
            { view.Size[0], view.Size[1], view.Size[2] },
            { view.Stride[1], view.Stride[2], view.Stride[3] },
-           isDense };
+           IsUniform(view, 0, 3, 1) };
 }
 
 template <typename T>

@@ -494,6 +494,7 @@ TEST_F(TensorDeviceImageGpuTest, StatisticsHaveTheBitsOfTheHost)
   this->CheckStatistics<Image<float, 2>>({ { 4099, 1025 } }); // more chunks than lanes
   this->CheckStatistics<Image<double, 2>>({ { 301, 203 } });
   this->CheckStatistics<Image<short, 4>>({ { 13, 11, 9, 17 } });
+  this->CheckStatistics<Image<float, 3>>({ { 13, 1, 9 } }); // padding between slices of one row
   this->CheckStatistics<Image<unsigned char, 1>>({ { 1 } });
 }
 

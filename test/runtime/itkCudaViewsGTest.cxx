@@ -254,4 +254,14 @@ TEST(CudaViews, Uniform_axes_have_equal_distances)
   EXPECT_GT(uniform, Cases / 10);
   EXPECT_LT(uniform, Cases * 9 / 10);
 }
+
+/** An image of one row and five slices, as DeviceImage lays it out, has padding between the slices. */
+TEST(CudaViews, Rows_of_slices_of_one_row_are_apart)
+{
+  PlanarView view;
+  view.Size = { { 10, 1, 5, 1, 1 } };
+  view.Stride = { { 1, 12, 12, 60, 60 } };
+  EXPECT_FALSE(IsUniform(view, 0, 3, 1));
+  EXPECT_TRUE(IsUniform(view, 1, 3, 12));
+}
 } // namespace
