@@ -7,6 +7,7 @@ cudafilters_add_gtests(
   gaussian/itkCudaDiscreteGaussianImageFilterGTest.cxx
   gaussian/itkCudaGaussianAccurateGTest.cxx
   runtime/itkCudaMemoryGateGTest.cxx
+  runtime/itkCudaViewsGTest.cxx
   slabs/itkCudaSlabPipelineGTest.cxx
   slabs/itkCudaSlabSessionGTest.cxx
   young_van_vliet/itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx

@@ -4,7 +4,6 @@
 #include "runtime/DetailNames.h"
 #include "pointwise/HessianMeasures.h"
 #include "runtime/image/HostLines.h"
-#include "pointwise/ImageRows.h"
 #include "multiscale/MultiScaleProgress.h"
 #include "itkMultiThreaderBase.h"
 
@@ -18,71 +17,7 @@ namespace itk::cuda::multiscale
 namespace
 {
 using pointwise::GetHessianMeasure;
-using pointwise::GetRowOffset;
 using pointwise::MeasureParameters;
-using pointwise::StoreComponent;
-
-/** Updates the best responses of the previous scales with one scale's Hessians. */
-template <typename T>
-class ScaleStep
-{
-public:
-  ScaleStep(const CudaMultiScalePlan &    plan,
-            const CudaImageView &         hessian,
-            const CudaImageView &         best,
-            const CudaMultiScaleOutputs & outputs)
-    : m_Plan(plan)
-    , m_Measure(plan.Measure.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>)
-    , m_Lowest(plan.NonNegative ? T{ 0 } : std::numeric_limits<T>::lowest())
-    , m_Hessian(hessian)
-    , m_Best(best)
-    , m_Outputs(outputs)
-  {}
-
-  void
-  UpdateRow(size_t row, size_t scale) const
-  {
-    const MeasureParameters<T> parameters(m_Plan.GetMeasure(scale));
-    const T                    sigma = static_cast<T>(m_Plan.Sigmas[scale]);
-    const bool                 isFirst = scale == 0;
-    const size_t               components = m_Hessian.NumberOfComponents;
-    const T *                  hessian = static_cast<const T *>(m_Hessian.Data) + GetRowOffset(m_Hessian, row);
-    T * const                  best = static_cast<T *>(m_Best.Data) + GetRowOffset(m_Best, row);
-    for (size_t x = 0; x < m_Hessian.Size[0]; ++x, hessian += components)
-    {
-      const T    value = m_Measure(parameters, hessian);
-      const bool isBest = (isFirst ? m_Lowest : best[x]) < value;
-      if (!isBest && !isFirst)
-      {
-        continue;
-      }
-      best[x] = isBest ? value : m_Lowest;
-      StoreComponent(m_Outputs.Scale, row, x, 0, isBest ? sigma : T{ 0 });
-      for (size_t c = 0; m_Outputs.Hessian.Data && c < components; ++c)
-      {
-        StoreComponent(m_Outputs.Hessian, row, x, c, isBest ? hessian[c] : T{ 0 });
-      }
-    }
-  }
-
-  void
-  StoreRow(size_t row) const
-  {
-    const T * const best = static_cast<const T *>(m_Best.Data) + GetRowOffset(m_Best, row);
-    for (size_t x = 0; x < m_Best.Size[0]; ++x)
-    {
-      StoreComponent(m_Outputs.Response, row, x, 0, best[x]);
-    }
-  }
-
-private:
-  const CudaMultiScalePlan & m_Plan;
-  T (*const m_Measure)(const MeasureParameters<T> &, const T *);
-  const T                       m_Lowest;
-  const CudaImageView           m_Hessian;
-  const CudaImageView           m_Best;
-  const CudaMultiScaleOutputs & m_Outputs;
-};
 
 template <typename T>
 void
@@ -100,8 +35,9 @@ RunPlan(const CudaMultiScalePlan &    plan,
   WorkImage<T> hessian;
   hessian.Allocate(shape, type);
 
-  const ScaleStep<T> step(plan, hessian.View, best.View, outputs);
-  const size_t       rows = input.Size[1] * input.Size[2] * input.Size[3];
+  const auto   measure = plan.Measure.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>;
+  const T      lowest = plan.NonNegative ? T{ 0 } : std::numeric_limits<T>::lowest();
+  const size_t components = outputs.Hessian.Data ? shape.NumberOfComponents : 0;
   for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
   {
     RunGaussianPlanOnHost(plan.MakeHessianPlan(plan.Sigmas[scale]),
@@ -109,11 +45,29 @@ RunPlan(const CudaMultiScalePlan &    plan,
                           hessian.View,
                           threader,
                           GetScaleProgress(progress, scale, plan.Sigmas.size(), 0.0f, 1.0f));
-    threader->ParallelizeArray(
-      0, rows, [&](SizeValueType row) { step.UpdateRow(row, scale); }, nullptr);
+    const MeasureParameters<T> parameters(plan.GetMeasure(scale));
+    const T                    sigma = static_cast<T>(plan.Sigmas[scale]);
+    const bool                 isFirst = scale == 0;
+    const auto                 update = [&](size_t inHessian, size_t inBest, size_t inScale, size_t inOutput) {
+      const T * const tensor = &hessian.Pixels[inHessian];
+      T &             largest = best.Pixels[inBest];
+      const T         value = measure(parameters, tensor);
+      const bool      isBest = (isFirst ? lowest : largest) < value;
+      if (!isBest && !isFirst)
+      {
+        return;
+      }
+      largest = isBest ? value : lowest;
+      StoreComponent(outputs.Scale, inScale, isBest ? sigma : T{ 0 });
+      for (size_t c = 0; c < components; ++c)
+      {
+        StoreComponent(outputs.Hessian, inOutput + c, isBest ? tensor[c] : T{ 0 });
+      }
+    };
+    ForEachPixel(threader, update, hessian.View, best.View, outputs.Scale, outputs.Hessian);
   }
-  threader->ParallelizeArray(
-    0, rows, [&](SizeValueType row) { step.StoreRow(row); }, nullptr);
+  const auto store = [&](size_t from, size_t to) { StoreComponent(outputs.Response, to, best.Pixels[from]); };
+  ForEachPixel(threader, store, best.View, outputs.Response);
 }
 } // namespace
 } // end namespace itk::cuda::multiscale

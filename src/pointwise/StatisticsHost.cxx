@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/DetailNames.h"
-#include "pointwise/ImageRows.h"
+#include "runtime/image/HostLines.h"
 #include "pointwise/StatisticsCore.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
@@ -80,8 +80,7 @@ public:
     {
       const size_t row = i / width;
       const size_t end = std::min(last, (row + 1) * width);
-      const T *    pixel =
-        static_cast<const T *>(m_View.Data) + GetRowOffset(m_View, row) + (i - row * width) * m_View.Stride[0];
+      const T *    pixel = static_cast<const T *>(m_View.Data) + GetRow(m_View, row)[i - row * width];
       for (; i < end; ++i, pixel += m_View.Stride[0])
       {
         function(i - first, static_cast<double>(*pixel));

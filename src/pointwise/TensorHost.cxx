@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/image/Components.h"
+#include "runtime/image/HostLines.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "pointwise/HessianMeasures.h"
-#include "pointwise/ImageRows.h"
 #include "pointwise/LineDirection.h"
 #include "pointwise/SymmetricEigen.h"
 #include "itkMultiThreaderBase.h"
@@ -23,7 +22,7 @@ void
 LoadRow(const CudaImageView & view, size_t row, std::vector<T> & values)
 {
   VisitComponentType(view.ComponentType, [&](auto zero) {
-    const auto * pixel = static_cast<const decltype(zero) *>(view.Data) + GetRowOffset(view, row);
+    const auto * pixel = static_cast<const decltype(zero) *>(view.Data) + GetRow(view, row).First;
     for (size_t x = 0, i = 0; x < view.Size[0]; ++x, pixel += view.Stride[0])
     {
       for (size_t c = 0; c < view.NumberOfComponents; ++c)
@@ -40,7 +39,7 @@ StoreRow(const CudaImageView & view, size_t row, const std::vector<T> & values)
 {
   VisitComponentType(view.ComponentType, [&](auto zero) {
     using PixelType = decltype(zero);
-    auto * pixel = static_cast<PixelType *>(view.Data) + GetRowOffset(view, row);
+    auto * pixel = static_cast<PixelType *>(view.Data) + GetRow(view, row).First;
     for (size_t x = 0, i = 0; x < view.Size[0]; ++x, pixel += view.Stride[0])
     {
       for (size_t c = 0; c < view.NumberOfComponents; ++c)
@@ -54,35 +53,28 @@ StoreRow(const CudaImageView & view, size_t row, const std::vector<T> & values)
 /** Calls function(components of the tensor, components of the result) for each pixel. */
 template <typename T, typename TFunction>
 void
-ForEachPixel(const CudaImageView &        input,
-             const CudaImageView &        output,
-             MultiThreaderBase *          threader,
-             const CudaProgressFunction & progress,
-             const TFunction &            function)
+ForEachTensor(const CudaImageView &        input,
+              const CudaImageView &        output,
+              MultiThreaderBase *          threader,
+              const CudaProgressFunction & progress,
+              const TFunction &            function)
 {
-  constexpr size_t pieces = 10; // progress is reported after each of them
-  const size_t     rows = input.Size[1] * input.Size[2] * input.Size[3];
-  for (size_t piece = 0; piece < pieces; ++piece)
-  {
-    threader->ParallelizeArray(
-      piece * rows / pieces,
-      (piece + 1) * rows / pieces,
-      [&](SizeValueType row) {
-        std::vector<T> tensors(input.Size[0] * input.NumberOfComponents);
-        std::vector<T> results(input.Size[0] * output.NumberOfComponents);
-        LoadRow(input, row, tensors);
-        for (size_t x = 0; x < input.Size[0]; ++x)
-        {
-          function(&tensors[x * input.NumberOfComponents], &results[x * output.NumberOfComponents]);
-        }
-        StoreRow(output, row, results);
-      },
-      nullptr);
+  const auto runRow = [&](SizeValueType row) {
+    std::vector<T> tensors(input.Size[0] * input.NumberOfComponents);
+    std::vector<T> results(input.Size[0] * output.NumberOfComponents);
+    LoadRow(input, row, tensors);
+    for (size_t x = 0; x < input.Size[0]; ++x)
+    {
+      function(&tensors[x * input.NumberOfComponents], &results[x * output.NumberOfComponents]);
+    }
+    StoreRow(output, row, results);
+  };
+  ForEachInPieces(threader, GetNumberOfRows(input), 10, runRow, [&progress](float done) {
     if (progress)
     {
-      progress(static_cast<float>(piece + 1) / pieces);
+      progress(done);
     }
-  }
+  });
 }
 
 template <typename T, unsigned int VDimension, bool VWithVectors>
@@ -111,7 +103,7 @@ RunPlan(const CudaEigenPlan &        plan,
 {
   const auto solve = plan.Dimension == 2 ? (plan.WithVectors ? SolvePixel<T, 2, true> : SolvePixel<T, 2, false>)
                                          : (plan.WithVectors ? SolvePixel<T, 3, true> : SolvePixel<T, 3, false>);
-  ForEachPixel<T>(input, output, threader, progress, [&plan, solve](const T * tensor, T * result) {
+  ForEachTensor<T>(input, output, threader, progress, [&plan, solve](const T * tensor, T * result) {
     solve(plan.Order, tensor, result);
   });
 }
@@ -126,7 +118,7 @@ RunPlan(const CudaHessianMeasure &   plan,
 {
   const MeasureParameters<T> parameters(plan);
   const auto                 measure = plan.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>;
-  ForEachPixel<T>(input, output, threader, progress, [&parameters, measure](const T * hessian, T * result) {
+  ForEachTensor<T>(input, output, threader, progress, [&parameters, measure](const T * hessian, T * result) {
     *result = measure(parameters, hessian);
   });
 }
@@ -140,7 +132,7 @@ RunPlan(const CudaLineDirectionPlan & plan,
         const CudaProgressFunction &  progress)
 {
   const auto solve = plan.Dimension == 2 ? GetLineDirection<2, T> : GetLineDirection<3, T>;
-  ForEachPixel<T>(input, output, threader, progress, [&plan, solve](const T * hessian, T * result) {
+  ForEachTensor<T>(input, output, threader, progress, [&plan, solve](const T * hessian, T * result) {
     solve(plan.LastAxisFirst, hessian, result);
   });
 }

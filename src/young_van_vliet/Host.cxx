@@ -159,19 +159,10 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         MultiThreaderBase *                 threader,
         const std::function<void(float)> &  progress)
 {
-  constexpr size_t    pieces = 10;
   const LineFilter<T> filter(plan, pass, source.Size[pass.Axis]);
   const LineBundles   bundles(source, pass.Axis, plan.LinesPerBlock);
-  const size_t        count = bundles.GetCount();
-  for (size_t piece = 0; piece < pieces; ++piece)
-  {
-    threader->ParallelizeArray(
-      piece * count / pieces,
-      (piece + 1) * count / pieces,
-      [&](SizeValueType index) { FilterBundle(filter, bundles, index, source, destination); },
-      nullptr);
-    progress(static_cast<float>(piece + 1) / pieces);
-  }
+  const auto          run = [&](SizeValueType index) { FilterBundle(filter, bundles, index, source, destination); };
+  ForEachInPieces(threader, bundles.GetCount(), 10, run, progress);
 }
 
 template <typename T>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/image/HostLines.h"
 #include "runtime/image/Views.h"
 #include "support/itkCudaTestSeed.h"
 
@@ -6,6 +7,7 @@
 
 #include <array>
 #include <random>
+#include <utility>
 #include <vector>
 
 // Compares views of parts of images with lists of the addresses of all their components.
@@ -263,5 +265,38 @@ TEST(CudaViews, Rows_of_slices_of_one_row_are_apart)
   view.Stride = { { 1, 12, 12, 60, 60 } };
   EXPECT_FALSE(IsUniform(view, 0, 3, 1));
   EXPECT_TRUE(IsUniform(view, 1, 3, 12));
+}
+
+TEST(CudaViews, Threads_visit_each_pixel_once)
+{
+  const auto  threader = itk::MultiThreaderBase::New();
+  RandomViews random;
+  for (int i = 0; i < Cases; ++i)
+  {
+    const CudaImageView view = random.MakeHost();
+    CudaImageView       other = random.MakeHost();
+    other.Size = view.Size;
+    std::vector<std::pair<size_t, size_t>> expected, visited(view.GetNumberOfPixels());
+    VisitIndices(view.Size, [&](const auto & index) {
+      std::pair<size_t, size_t> positions;
+      for (size_t axis = 0; axis < index.size(); ++axis)
+      {
+        positions.first += index[axis] * view.Stride[axis];
+        positions.second += index[axis] * other.Stride[axis];
+      }
+      expected.push_back(positions);
+    });
+    std::vector<unsigned char> numbers(view.GetNumberOfBytes());
+    const CudaImageView        dense = ViewAdjacent(GetComponent(view, 0), numbers.data());
+    ForEachPixel(
+      threader,
+      [&visited](size_t position, size_t inOther, size_t number) {
+        visited[number] = { position, inOther };
+      },
+      view,
+      other,
+      dense);
+    EXPECT_EQ(visited, expected);
+  }
 }
 } // namespace

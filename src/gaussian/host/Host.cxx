@@ -25,15 +25,8 @@ ForBundlesInParallel(size_t                                      count,
   const size_t     pieces = std::clamp<size_t>(pixels / pixelsOfPiece, 2, 10);
   // Each thread gets several parts, so that no thread waits long for the last one.
   const size_t parts = std::min<size_t>(count, pieces * 4 * threader->GetNumberOfWorkUnits());
-  for (size_t piece = 0; piece < pieces; ++piece)
-  {
-    threader->ParallelizeArray(
-      piece * parts / pieces,
-      (piece + 1) * parts / pieces,
-      [&](SizeValueType part) { run(part * count / parts, (part + 1) * count / parts); },
-      nullptr);
-    report(static_cast<float>(piece + 1) / static_cast<float>(pieces));
-  }
+  const auto   runPart = [&](SizeValueType part) { run(part * count / parts, (part + 1) * count / parts); };
+  ForEachInPieces(threader, parts, pieces, runPart, report);
 }
 
 LineChunks
@@ -119,39 +112,37 @@ RotateResults(const CudaGaussianPlan & plan,
 {
   const std::vector<CudaImageView> & outputs = images.GetOutputs();
   const size_t                       dimension = outputs.size();
-  const LineBundles                  bundles(outputs.front(), 0, 1);
-  const auto                         rotateLine = [&](size_t line) {
-    std::vector<LineBundle> from, to;
+  const auto                         rotateRow = [&](size_t row) {
+    std::vector<PixelRow> from, to;
     for (size_t k = 0; k < dimension; ++k)
     {
-      from.push_back(bundles.Get(images.Get(plan.Results[k]), line));
-      to.push_back(bundles.Get(outputs[k], line));
+      from.push_back(GetRow(images.Get(plan.Results[k]), row));
+      to.push_back(GetRow(outputs[k], row));
     }
     double vector[CudaImageView::MaximumDimension] = {};
-    for (size_t n = 0; n < from.front().Length; ++n)
+    for (size_t x = 0; x < outputs.front().Size[0]; ++x)
     {
       for (size_t k = 0; k < dimension; ++k)
       {
-        vector[k] = ReadReal(images.Get(plan.Results[k]), GetPosition(from[k], 0, n));
+        vector[k] = ReadReal(images.Get(plan.Results[k]), from[k][x]);
       }
       for (size_t i = 0; i < dimension; ++i)
       {
         const double value = MultiplyRow(&plan.Rotation[i * dimension], static_cast<unsigned int>(dimension), vector);
-        VisitComponentType(outputs[i].ComponentType, [&](auto zero) {
-          using ComponentType = decltype(zero);
-          static_cast<ComponentType *>(outputs[i].Data)[GetPosition(to[i], 0, n)] =
-            ConvertComponent<ComponentType>(value);
-        });
+        StoreComponent(outputs[i], to[i][x], value);
       }
     }
   };
-  ForBundlesInParallel(
-    bundles.GetCount(), outputs.front().GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
-      for (size_t line = begin; line < end; ++line)
-      {
-        rotateLine(line);
-      }
-    });
+  ForBundlesInParallel(GetNumberOfRows(outputs.front()),
+                       outputs.front().GetNumberOfPixels(),
+                       threader,
+                       report,
+                       [&](size_t begin, size_t end) {
+                         for (size_t row = begin; row < end; ++row)
+                         {
+                           rotateRow(row);
+                         }
+                       });
 }
 
 namespace

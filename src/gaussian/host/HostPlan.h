@@ -158,13 +158,6 @@ struct PassTarget
   CudaGaussianCombine Combine;
 };
 
-/** Returns the index of a pixel of a bundle in its view. */
-inline size_t
-GetPosition(const LineBundle & bundle, size_t line, size_t n)
-{
-  return bundle.Offset + line * bundle.StrideBetweenLines + n * bundle.LineStride;
-}
-
 /** Reads a component of float or double, the types in which passes compute. */
 inline double
 ReadReal(const CudaImageView & view, size_t position)
@@ -230,7 +223,7 @@ public:
       auto * const pixels = static_cast<ComponentType *>(target.New.Data);
       to.ForEachPixel([&](size_t line, size_t n, size_t position) {
         const double value = values[this->GetIndex(line, n)].Value[line % LinePack::Count];
-        const double old = readsOld ? ReadReal(target.Old, GetPosition(from, line, n)) : 0.0;
+        const double old = readsOld ? ReadReal(target.Old, from.GetPosition(line, n)) : 0.0;
         pixels[position] = ConvertComponent<ComponentType>(CombineValuesAs<ComponentType>(target.Combine, old, value));
       });
     });

@@ -43,43 +43,6 @@ VerifyPlanAndMask(const CudaGaussianPlan & plan, const CudaImageView & input, co
 
 namespace
 {
-/** Calls f(position in `a`, position in `b`, position in `c`) for the pixels of three images of the same size. The rows
- * are distributed over the threads. */
-template <typename TFunction>
-void
-ForEachPixel(const CudaImageView & a,
-             const CudaImageView & b,
-             const CudaImageView & c,
-             MultiThreaderBase *   threader,
-             const TFunction &     f)
-{
-  const auto rowsOf = [](CudaImageView view) {
-    view.NumberOfComponents = 1;
-    return LineBundles(view, 0, 1);
-  };
-  const LineBundles rows = rowsOf(a);
-  threader->ParallelizeArray(
-    0,
-    rows.GetCount(),
-    [&](SizeValueType row) {
-      const LineBundle inA = rows.Get(a, row);
-      const LineBundle inB = rows.Get(b, row);
-      const LineBundle inC = rows.Get(c, row);
-      for (size_t n = 0; n < inA.Length; ++n)
-      {
-        f(inA.Offset + n * inA.LineStride, inB.Offset + n * inB.LineStride, inC.Offset + n * inC.LineStride);
-      }
-    },
-    nullptr);
-}
-
-CudaImageView
-GetComponent(CudaImageView view, size_t component)
-{
-  view.Data = static_cast<unsigned char *>(view.Data) + component * CudaComponentSize(view.ComponentType);
-  return view;
-}
-
 const unsigned char *
 GetMaskPixels(const CudaGaussianMask & mask)
 {
@@ -91,17 +54,14 @@ template <typename TComponent>
 double
 FindValidValue(const TComponent * pixels, const CudaImageView & view, const CudaGaussianMask & mask)
 {
-  CudaImageView shape = view;
-  shape.NumberOfComponents = 1;
-  const LineBundles rows(shape, 0, 1);
-  for (size_t row = 0; row < rows.GetCount(); ++row)
+  for (size_t row = 0; row < GetNumberOfRows(view); ++row)
   {
-    const LineBundle inImage = rows.Get(view, row);
-    const LineBundle inMask = rows.Get(mask.Valid, row);
-    for (size_t n = 0; n < inImage.Length; ++n)
+    const PixelRow inImage = GetRow(view, row);
+    const PixelRow inMask = GetRow(mask.Valid, row);
+    for (size_t x = 0; x < view.Size[0]; ++x)
     {
-      const auto value = static_cast<double>(pixels[inImage.Offset + n * inImage.LineStride]);
-      if (GetMaskPixels(mask)[inMask.Offset + n * inMask.LineStride] != 0 && std::isfinite(value))
+      const auto value = static_cast<double>(pixels[inImage[x]]);
+      if (GetMaskPixels(mask)[inMask[x]] != 0 && std::isfinite(value))
       {
         return value;
       }
@@ -161,9 +121,8 @@ private:
   MakeWeights()
   {
     const unsigned char * const valid = GetMaskPixels(m_Mask);
-    ForEachPixel(m_Mask.Valid, m_Weights.View, m_Weights.View, m_Threader, [&](size_t mask, size_t to, size_t) {
-      m_Weights.Pixels[to] = valid[mask] != 0 ? T(1) : T(0);
-    });
+    const auto makeWeight = [&](size_t mask, size_t to) { m_Weights.Pixels[to] = valid[mask] != 0 ? T(1) : T(0); };
+    ForEachPixel(m_Threader, makeWeight, m_Mask.Valid, m_Weights.View);
     this->Smooth(m_Weights.View, 1.0, 0);
   }
 
@@ -174,10 +133,11 @@ private:
   {
     const double                referenceValue = FindValidValue(pixels, input, m_Mask);
     const unsigned char * const valid = GetMaskPixels(m_Mask);
-    ForEachPixel(m_Mask.Valid, input, m_Values.View, m_Threader, [&](size_t mask, size_t from, size_t to) {
+    const auto                  takeValue = [&](size_t mask, size_t from, size_t to) {
       m_Values.Pixels[to] =
         valid[mask] != 0 ? static_cast<T>(static_cast<double>(pixels[from]) - referenceValue) : T(0);
-    });
+    };
+    ForEachPixel(m_Threader, takeValue, m_Mask.Valid, input, m_Values.View);
     return referenceValue;
   }
 
@@ -203,12 +163,13 @@ private:
     VisitComponentType(output.ComponentType, [&](auto zero) {
       using ComponentType = decltype(zero);
       auto * const pixels = static_cast<ComponentType *>(output.Data);
-      ForEachPixel(m_Values.View, m_Weights.View, output, m_Threader, [&](size_t value, size_t weight, size_t to) {
+      const auto   divide = [&](size_t value, size_t weight, size_t to) {
         const double divisor = m_Weights.Pixels[weight];
         const double quotient =
           divisor >= m_Mask.SmallestWeight ? m_Values.Pixels[value] / divisor + referenceValue : m_Mask.FillValue;
         pixels[to] = ConvertComponent<ComponentType>(quotient);
-      });
+      };
+      ForEachPixel(m_Threader, divide, m_Values.View, m_Weights.View, output);
     });
   }
 

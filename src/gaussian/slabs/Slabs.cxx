@@ -94,18 +94,11 @@ template <typename TFunction>
 void
 ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & f)
 {
-  const size_t bytes = CudaComponentSize(view.ComponentType);
-  const size_t row = view.Size[0] * view.NumberOfComponents * bytes;
-  for (size_t t = 0; t < view.Size[3]; ++t)
+  const size_t component = CudaComponentSize(view.ComponentType);
+  const size_t bytes = view.Size[0] * view.NumberOfComponents * component;
+  for (size_t row = 0; row < GetNumberOfRows(view); ++row, dense += bytes)
   {
-    for (size_t z = 0; z < view.Size[2]; ++z)
-    {
-      for (size_t y = 0; y < view.Size[1]; ++y, dense += row)
-      {
-        const size_t offset = y * view.Stride[1] + z * view.Stride[2] + t * view.Stride[3];
-        f(static_cast<unsigned char *>(view.Data) + offset * bytes, dense, row);
-      }
-    }
+    f(static_cast<unsigned char *>(view.Data) + GetRow(view, row).First * component, dense, bytes);
   }
 }
 

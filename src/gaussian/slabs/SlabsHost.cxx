@@ -566,19 +566,12 @@ private:
   CopyToOutput(const CudaImageView & view, HostImages & images, unsigned int image, size_t pass) const
   {
     const CudaImageView output = images.GetDestination(image, pass);
-    const LineBundles   bundles(view, 0, 1);
     VisitComponentType(view.ComponentType, [&](auto zero) {
-      using ComponentType = decltype(zero);
-      for (size_t i = 0; i < bundles.GetCount(); ++i)
-      {
-        const LineBundle from = bundles.Get(view, i);
-        const LineBundle to = bundles.Get(output, i);
-        for (size_t n = 0; n < from.Length; ++n)
-        {
-          static_cast<ComponentType *>(output.Data)[GetPosition(to, 0, n)] =
-            static_cast<const ComponentType *>(view.Data)[GetPosition(from, 0, n)];
-        }
-      }
+      const auto copy = [from = static_cast<const decltype(zero) *>(view.Data),
+                         to = static_cast<decltype(zero) *>(output.Data)](size_t position, size_t inOutput) {
+        to[inOutput] = from[position];
+      };
+      ForEachPixel(m_Threader, copy, view, output);
     });
     return output;
   }

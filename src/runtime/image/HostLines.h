@@ -3,6 +3,7 @@
 #define CudaFilters_runtime_image_HostLines_h
 
 #include "itkCudaDetailImageView.h"
+#include "itkMultiThreaderBase.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/Components.h"
 #include "runtime/image/Views.h"
@@ -12,10 +13,78 @@
 #include <cstddef>
 #include <memory>
 
-// Enumerates the lines of images in host memory, for the filters that run on the host.
+// Enumerates the lines and pixels of images in host memory, for the filters that run on the host.
 
 namespace itk::cuda
 {
+/** The pixels of a row along x. Index x is the position of pixel x in the view, in components. */
+struct PixelRow
+{
+  size_t First;
+  size_t Stride;
+
+  size_t
+  operator[](size_t x) const
+  {
+    return First + x * Stride;
+  }
+};
+
+/** Returns the row with this number. Rows are numbered along y first, then along z, and so on. */
+inline PixelRow
+GetRow(const CudaImageView & view, size_t row)
+{
+  PixelRow pixels{ 0, view.Stride[0] };
+  for (unsigned int axis = 1; axis < CudaImageView::MaximumDimension; ++axis)
+  {
+    pixels.First += row % view.Size[axis] * view.Stride[axis];
+    row /= view.Size[axis];
+  }
+  return pixels;
+}
+
+/** Calls f(i) for all i below `count` on the threads, and report(fraction done) after each of `pieces` pieces. */
+template <typename TFunction, typename TReport>
+void
+ForEachInPieces(MultiThreaderBase * threader, size_t count, size_t pieces, const TFunction & f, const TReport & report)
+{
+  for (size_t piece = 0; piece < pieces; ++piece)
+  {
+    threader->ParallelizeArray(piece * count / pieces, (piece + 1) * count / pieces, f, nullptr);
+    report(static_cast<float>(piece + 1) / static_cast<float>(pieces));
+  }
+}
+
+/** Calls f(position, ...) with the positions of each pixel in all the views, which have the size of the first one. The
+ * threads share the rows. */
+template <typename TFunction, typename... TViews>
+void
+ForEachPixel(MultiThreaderBase * threader, const TFunction & f, const CudaImageView & view, const TViews &... others)
+{
+  const auto visit = [&f, width = view.Size[0]](auto... rows) {
+    for (size_t x = 0; x < width; ++x)
+    {
+      f(rows[x]...);
+    }
+  };
+  threader->ParallelizeArray(
+    0, GetNumberOfRows(view), [&](SizeValueType row) { visit(GetRow(view, row), GetRow(others, row)...); }, nullptr);
+}
+
+/** Stores the value of a component, unless the view has no memory because the image is not requested. */
+template <typename T>
+inline void
+StoreComponent(const CudaImageView & view, size_t position, T value)
+{
+  if (view.Data)
+  {
+    VisitComponentType(view.ComponentType, [&](auto zero) {
+      using PixelType = decltype(zero);
+      static_cast<PixelType *>(view.Data)[position] = ConvertComponent<PixelType>(value);
+    });
+  }
+}
+
 /** A bundle of neighbouring lines. The first line begins at component `Offset` of the view. */
 struct LineBundle
 {
@@ -24,6 +93,13 @@ struct LineBundle
   size_t StrideBetweenLines; // between neighbouring lines
   size_t NumberOfLines;
   size_t Length;
+
+  /** Returns the position of pixel n of a line in the view. */
+  size_t
+  GetPosition(size_t line, size_t n) const
+  {
+    return Offset + line * StrideBetweenLines + n * LineStride;
+  }
 
   /** Calls f(line, n, position in the view) for pixel n of each line, in memory order. */
   template <typename TFunction>
@@ -39,7 +115,7 @@ struct LineBundle
       {
         const size_t line = linesOuter ? outer : inner;
         const size_t n = linesOuter ? inner : outer;
-        f(line, n, Offset + line * StrideBetweenLines + n * LineStride);
+        f(line, n, this->GetPosition(line, n));
       }
     }
   }
