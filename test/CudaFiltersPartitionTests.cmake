@@ -3,7 +3,7 @@ set(CudaFilters_PARTITION_GTESTS
     partition/itkCudaPartitionEstimatesGTest.cxx
     partition/itkCudaPartitionEvaluationGTest.cxx
     partition/itkCudaPartitionGeometryGTest.cxx
-    partition/itkCudaPartitionArrayHeapGTest.cxx
+    partition/itkCudaPartitionExecutorGTest.cxx
     partition/itkCudaPartitionLabelsGTest.cxx
     partition/itkCudaPartitionMapGTest.cxx
     partition/itkCudaPartitionMapVerify.cxx

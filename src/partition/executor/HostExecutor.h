@@ -350,7 +350,7 @@ public:
   void
   ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
-    ArgSortByLowerBits(keys, number, bits, sorted, places);
+    ArgSortByLowerBits(m_Threads, keys, number, bits, sorted, places);
   }
 
 private:

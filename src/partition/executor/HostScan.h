@@ -8,14 +8,56 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 // Prefix sums and sorting of HostExecutor.
 namespace itk::cuda::partition
 {
-/** Scans number values in pieces, one per thread or more. scan(begin, end) scans a piece and returns its total, and
- * add(begin, end, before) adds the combined totals of the earlier pieces to it. Returns the total of all pieces. */
+/** Divides the values 0 to number - 1 into pieces, one for each thread or more; few values are one piece. */
+class Pieces
+{
+public:
+  static constexpr size_t MaximumNumber = 64;
+
+  Pieces(const region::Threads & threads, size_t number)
+    : m_Threads(threads)
+    , m_NumberOfValues(number)
+    , m_Number(
+        threads.GetNumber() == 1
+          ? 1
+          : std::clamp(std::min(number / LeastValues, size_t{ 2 } * threads.GetNumber()), size_t{ 1 }, MaximumNumber))
+  {}
+
+  size_t
+  GetNumber() const
+  {
+    return m_Number;
+  }
+  /** Calls function(piece, begin, end) for the pieces from number `first` on. */
+  template <typename TFunction>
+  void
+  ForEach(const TFunction & function, size_t first = 0) const
+  {
+    m_Threads.ForRanges(m_Number - first, 1, [&](size_t begin, size_t end) {
+      for (size_t piece = first + begin; piece < first + end; ++piece)
+      {
+        function(piece, m_NumberOfValues * piece / m_Number, m_NumberOfValues * (piece + 1) / m_Number);
+      }
+    });
+  }
+
+private:
+  static constexpr size_t LeastValues = size_t{ 1 } << 14; // fewer take less time on one thread
+
+  const region::Threads & m_Threads;
+  const size_t            m_NumberOfValues;
+  const size_t            m_Number;
+};
+
+/** Scans values in pieces. scan(begin, end) scans a piece and returns its total, and add(begin, end, before) adds the
+ * combined totals of the earlier pieces to it. Returns the total of all pieces. */
 template <typename T, typename TScan, typename TCombine, typename TAdd>
 T
 ScanInPieces(const region::Threads & threads,
@@ -24,100 +66,118 @@ ScanInPieces(const region::Threads & threads,
              const TCombine &        combine,
              const TAdd &            add)
 {
-  constexpr size_t valuesOfPiece = size_t{ 1 } << 14; // fewer take less time on one thread
-  constexpr size_t maximumPieces = 64;
-  const size_t     pieces = std::min({ maximumPieces, number / valuesOfPiece, size_t{ 2 } * threads.GetNumber() });
-  if (pieces <= 1 || threads.GetNumber() == 1)
-  {
-    return scan(size_t{ 0 }, number);
-  }
-  std::array<T, maximumPieces> before;
-  threads.ForRanges(pieces, 1, [&](size_t begin, size_t end) {
-    for (size_t piece = begin; piece < end; ++piece)
-    {
-      before[piece] = scan(number * piece / pieces, number * (piece + 1) / pieces);
-    }
-  });
+  const Pieces                         pieces(threads, number);
+  std::array<T, Pieces::MaximumNumber> before;
+  pieces.ForEach([&](size_t piece, size_t begin, size_t end) { before[piece] = scan(begin, end); });
   T total{ 0 };
-  for (size_t piece = 0; piece < pieces; ++piece)
+  for (size_t piece = 0; piece < pieces.GetNumber(); ++piece)
   {
     total = combine(std::exchange(before[piece], total), total);
   }
-  threads.ForRanges(pieces - 1, 1, [&](size_t begin, size_t end) {
-    for (size_t piece = begin + 1; piece < end + 1; ++piece)
-    {
-      add(number * piece / pieces, number * (piece + 1) / pieces, before[piece]);
-    }
-  });
+  pieces.ForEach([&](size_t piece, size_t begin, size_t end) { add(begin, end, before[piece]); }, 1);
   return total;
 }
 
-/** Sorts keys as DeviceExecutor::ArgSort() does, on one thread: by their lower bits, and stably. Keys whose lower bits
- * are all set are many and stand for no value. They come last without being sorted. */
-inline void
-ArgSortByLowerBits(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places)
+/** A key's lower bits, and its index. */
+struct SortItem
 {
-  struct Item
+  uint64_t Lower;
+  uint32_t Place;
+};
+
+/** Sorts items whose keys have a number of bits: a radix sort, which is stable. Each piece counts its digits, and then
+ * moves its items behind the equal digits of the earlier pieces. */
+inline void
+RadixSort(const region::Threads & threads, std::unique_ptr<SortItem[]> & items, size_t number, int bits)
+{
+  constexpr int    digit = 11;
+  constexpr size_t values = size_t{ 1 } << digit;
+  using Counts = std::array<uint32_t, values>;
+  const Pieces                pieces(threads, number);
+  std::vector<Counts>         next(pieces.GetNumber());
+  std::unique_ptr<SortItem[]> other(new SortItem[number]); // not initialized
+  for (int shift = 0; shift < bits; shift += digit)
   {
-    uint64_t Lower;
-    uint32_t Place;
-  };
-  const uint64_t    mask = bits < 64 ? (uint64_t{ 1 } << bits) - 1 : ~uint64_t{ 0 };
-  std::vector<Item> items;
-  items.reserve(number / 3);
-  for (size_t i = 0; i < number; ++i)
-  {
-    if ((keys[i] & mask) != mask)
+    const auto digitOf = [shift](const SortItem & item) { return (item.Lower >> shift) & (values - 1); };
+    pieces.ForEach([&](size_t piece, size_t begin, size_t end) {
+      next[piece].fill(0);
+      std::for_each(
+        items.get() + begin, items.get() + end, [&](const SortItem & item) { ++next[piece][digitOf(item)]; });
+    });
+    uint32_t sum = 0;
+    for (size_t value = 0; value < values; ++value)
     {
-      items.push_back({ keys[i] & mask, static_cast<uint32_t>(i) });
+      for (Counts & counts : next)
+      {
+        sum += std::exchange(counts[value], sum);
+      }
     }
+    pieces.ForEach([&](size_t piece, size_t begin, size_t end) {
+      std::for_each(items.get() + begin, items.get() + end, [&](const SortItem & item) {
+        other[next[piece][digitOf(item)]++] = item;
+      });
+    });
+    items.swap(other);
   }
-  size_t last = items.size();
-  for (size_t i = 0; i < number && last < number; ++i)
+}
+
+/** Sorts keys as DeviceExecutor::ArgSort() does: by their lower bits, and stably. Keys whose lower bits are all set are
+ * many and stand for no value. They come last without being sorted. */
+inline void
+ArgSortByLowerBits(const region::Threads & threads,
+                   const uint64_t *        keys,
+                   size_t                  number,
+                   int                     bits,
+                   uint64_t *              sorted,
+                   uint32_t *              places)
+{
+  const uint64_t      mask = bits < 64 ? (uint64_t{ 1 } << bits) - 1 : ~uint64_t{ 0 };
+  const auto          hasValue = [mask](uint64_t key) { return (key & mask) != mask; };
+  const Pieces        pieces(threads, number);
+  std::vector<size_t> first(pieces.GetNumber()); // index of a piece's first item
+  pieces.ForEach([&](size_t piece, size_t begin, size_t end) {
+    first[piece] = static_cast<size_t>(std::count_if(keys + begin, keys + end, hasValue));
+  });
+  size_t items = 0;
+  for (size_t & ofPiece : first)
   {
-    if ((keys[i] & mask) == mask)
-    {
-      sorted[last] = keys[i];
-      places[last++] = static_cast<uint32_t>(i);
-    }
+    items += std::exchange(ofPiece, items);
   }
+  std::unique_ptr<SortItem[]> list(new SortItem[items]); // not initialized
+  pieces.ForEach([&](size_t piece, size_t begin, size_t end) {
+    size_t item = first[piece];
+    size_t last = items + begin - item;
+    for (size_t i = begin; i < end; ++i)
+    {
+      if (hasValue(keys[i]))
+      {
+        list[item++] = { keys[i] & mask, static_cast<uint32_t>(i) };
+      }
+      else
+      {
+        sorted[last] = keys[i];
+        places[last++] = static_cast<uint32_t>(i);
+      }
+    }
+  });
   constexpr size_t itemsOfComparisonSort = 4096; // up to this number, std::sort() takes less time than a radix sort
-  if (items.size() <= itemsOfComparisonSort)
+  if (items <= itemsOfComparisonSort)
   {
-    std::sort(items.begin(), items.end(), [](const Item & x, const Item & y) {
+    std::sort(list.get(), list.get() + items, [](const SortItem & x, const SortItem & y) {
       return x.Lower != y.Lower ? x.Lower < y.Lower : x.Place < y.Place;
     });
   }
   else
   {
-    constexpr int                digit = 11;
-    constexpr size_t             values = size_t{ 1 } << digit;
-    std::vector<Item>            other(items.size());
-    std::array<uint32_t, values> first;
-    for (int shift = 0; shift < bits; shift += digit)
+    RadixSort(threads, list, items, bits);
+  }
+  Pieces(threads, items).ForEach([&](size_t, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
     {
-      first.fill(0);
-      for (const Item & item : items)
-      {
-        ++first[(item.Lower >> shift) & (values - 1)];
-      }
-      uint32_t sum = 0;
-      for (uint32_t & count : first)
-      {
-        sum += std::exchange(count, sum);
-      }
-      for (const Item & item : items)
-      {
-        other[first[(item.Lower >> shift) & (values - 1)]++] = item;
-      }
-      items.swap(other);
+      sorted[i] = keys[list[i].Place];
+      places[i] = list[i].Place;
     }
-  }
-  for (size_t i = 0; i < items.size(); ++i)
-  {
-    sorted[i] = keys[items[i].Place];
-    places[i] = items[i].Place;
-  }
+  });
 }
 } // namespace itk::cuda::partition
 

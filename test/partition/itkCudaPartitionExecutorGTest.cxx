@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <utility>
@@ -100,5 +103,70 @@ TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
   }
   EXPECT_EQ(heap.GetNumberOfGaps(), 1u);
   EXPECT_EQ(heap.Take(size), 0u);
+}
+
+/** Calls function(executor, number, engine) for numbers of values around the sizes of pieces, with 1, 2 and 7 threads.
+ */
+template <typename TFunction>
+void
+ForExecutors(uint64_t seed, const TFunction & function)
+{
+  using namespace itk::cuda::partition;
+  std::mt19937_64                engine(itk::cuda::test::PrintSeed(seed));
+  itk::cuda::test::PartitionCase image =
+    itk::cuda::test::MakeRandomCase(itk::cuda::region::NoiseLaw::Gaussian, 4, 4, 0, engine);
+  const itk::cuda::test::PreparedCase prepared(image);
+  for (const unsigned int threads : { 1u, 2u, 7u })
+  {
+    const itk::cuda::region::Threads hostThreads(threads);
+    for (const size_t number : { 0, 1, 5, 4096, 4097, 32767, 32768, 250000 })
+    {
+      function(ThreadedHostExecutor(prepared.Scene, hostThreads), number, engine);
+    }
+  }
+}
+
+TEST(CudaPartitionHostExecutor, ScansAreThoseOfTheStandardLibrary)
+{
+  ForExecutors(821, [](const auto & executor, size_t number, std::mt19937_64 & engine) {
+    std::vector<uint32_t> values(number);
+    std::generate(values.begin(), values.end(), [&] { return static_cast<uint32_t>(engine() % 1000); });
+    const auto            valueOf = [&](size_t i) { return values[i]; };
+    std::vector<uint32_t> sums(number + 1);
+    std::vector<uint32_t> maxima(number);
+    std::vector<uint32_t> expected(number + 1, 0);
+    std::partial_sum(values.begin(), values.end(), expected.begin() + 1);
+    EXPECT_EQ(executor.ExclusiveScanAndRead(valueOf, number, sums.data()), expected.back()) << number;
+    EXPECT_EQ(sums, expected) << number;
+    expected.pop_back();
+    std::partial_sum(
+      values.begin(), values.end(), expected.begin(), [](uint32_t x, uint32_t y) { return std::max(x, y); });
+    executor.InclusiveMaxScan(valueOf, number, maxima.data());
+    EXPECT_EQ(maxima, expected) << number;
+  });
+}
+
+TEST(CudaPartitionHostExecutor, SortsAreStableAndIgnoreUpperBits)
+{
+  ForExecutors(822, [](const auto & executor, size_t number, std::mt19937_64 & engine) {
+    for (const int bits : { 3, 20, 42, 64 })
+    {
+      const uint64_t        mask = bits < 64 ? (uint64_t{ 1 } << bits) - 1 : ~uint64_t{ 0 };
+      std::vector<uint64_t> keys(number);
+      std::generate(keys.begin(), keys.end(), [&] { return engine() % 3 == 0 ? ~uint64_t{ 0 } : engine(); });
+      std::vector<uint64_t> sorted(number);
+      std::vector<uint32_t> places(number);
+      executor.ArgSort(keys.data(), number, bits, sorted.data(), places.data());
+      std::vector<uint32_t> expected(number);
+      std::iota(expected.begin(), expected.end(), 0u);
+      std::stable_sort(
+        expected.begin(), expected.end(), [&](uint32_t i, uint32_t j) { return (keys[i] & mask) < (keys[j] & mask); });
+      ASSERT_EQ(places, expected) << number << " keys of " << bits << " bits";
+      for (size_t i = 0; i < number; ++i)
+      {
+        ASSERT_EQ(sorted[i], keys[places[i]]) << number << " keys of " << bits << " bits";
+      }
+    }
+  });
 }
 } // namespace
