@@ -45,9 +45,10 @@ GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters 
   // Few label maps have nodes at more than 1/16 of the pixel corners.
   constexpr size_t pixelsOfANode = 16;
   // The block size of given labels is unknown.
-  constexpr size_t largestBlock = 64;
+  constexpr size_t maximumBlockSize = 64;
   const size_t     pixels = width * height;
-  return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? largestBlock : parameters.BlockSize),
-                  parameters.LabelsOnly ? 0 : GetMapSearchBytes(pixels / pixelsOfANode, pixels, LargestPart));
+  return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? maximumBlockSize : parameters.BlockSize),
+                  parameters.LabelsOnly ? 0
+                                        : GetMapRefinementBytes(pixels / pixelsOfANode, pixels, MaximumVerticesOfPart));
 }
 } // namespace itk::cuda::partition

@@ -14,7 +14,7 @@
 namespace itk::cuda::partition
 {
 /** The largest number of pixels for which the device can count the edges in 31 bits. */
-constexpr size_t LargestDeviceImage = size_t{ 1 } << 30;
+constexpr size_t MaximumDevicePixels = size_t{ 1 } << 30;
 
 /** Writes the label image, which is either queued on a stream for a device image, or copied to the host. Provides a
  * device view of UInt or UShort, into which the caller's write(view) writes. */

@@ -110,7 +110,7 @@ namespace CudaDetail
 const char *
 CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input)
 {
-  return input.Image.GetNumberOfPixels() <= cuda::partition::LargestDeviceImage
+  return input.Image.GetNumberOfPixels() <= cuda::partition::MaximumDevicePixels
            ? nullptr
            : "the partition on the GPU takes images of at most 1073741824 pixels";
 }

@@ -19,9 +19,9 @@ namespace cuda::partition
 {
 namespace
 {
-constexpr unsigned int LargestBlockSize = 64;
+constexpr unsigned int MaximumBlockSize = 64;
 constexpr unsigned int LargestNumberOfIterations = 1000000;
-constexpr size_t       LargestHostImage = (size_t{ 1 } << 31) - 1; // 31 bits hold the index of a pixel
+constexpr size_t       MaximumHostPixels = (size_t{ 1 } << 31) - 1; // 31 bits hold the index of a pixel
 
 /** Returns the image as the samples' constructor takes it. */
 CudaRegionSnakeInput
@@ -70,10 +70,10 @@ void
 CheckInput(const CudaRegionPartitionInput & input)
 {
   region::CheckImage(input.Image, input.ValidMask);
-  if (input.Image.GetNumberOfPixels() > LargestHostImage)
+  if (input.Image.GetNumberOfPixels() > MaximumHostPixels)
   {
     itkGenericExceptionMacro("The image has " << input.Image.GetNumberOfPixels()
-                                              << " pixels; a partition takes at most " << LargestHostImage);
+                                              << " pixels; a partition takes at most " << MaximumHostPixels);
   }
   if (input.InitialLabels != nullptr)
   {
@@ -114,7 +114,7 @@ VerifyCudaRegionPartitionParameters(const CudaRegionPartitionParameters & parame
           "SegmentCost",
           parameters.SegmentCost,
           "0 or more nats");
-  Require(parameters.BlockSize >= 1 && parameters.BlockSize <= LargestBlockSize &&
+  Require(parameters.BlockSize >= 1 && parameters.BlockSize <= MaximumBlockSize &&
             (parameters.BlockSize & (parameters.BlockSize - 1)) == 0,
           "BlockSize",
           parameters.BlockSize,

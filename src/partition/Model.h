@@ -54,7 +54,7 @@ NumberOfLawParameters(NoiseLaw law)
 }
 
 /** The description length of a partition, as plain data. */
-struct Model
+struct DescriptionModel
 {
   LawDescription Law;
   double         KnownVariance{ 1.0 }; // of GaussianCommonVariance; fixed during the search
@@ -109,8 +109,8 @@ private:
 
   struct DescribeRegion
   {
-    const Model &   Owner;
-    const Moments & Sums;
+    const DescriptionModel & Owner;
+    const Moments &          Sums;
     template <typename TLaw>
     ITK_CUDA_HOST_DEVICE double
     operator()(const TLaw & law) const
@@ -120,8 +120,8 @@ private:
   };
   struct LinearizeRegion
   {
-    const Model &   Owner;
-    const Moments & Sums;
+    const DescriptionModel & Owner;
+    const Moments &          Sums;
     template <typename TLaw>
     ITK_CUDA_HOST_DEVICE LinearForm
     operator()(const TLaw & law) const
@@ -134,17 +134,17 @@ private:
 /** Describes regions as a model does, with bit-identical results. The parameter costs, which are logarithms, are
  * tabulated for the numbers of pixels that most regions have while they merge, because logarithms take most of the
  * time of a round. The struct is a non-owning view. */
-struct CachedLaw
+struct CachedModel
 {
-  Model          Law;
-  const double * CachedCosts; // for regions of 0, 1, 2, ... pixels
-  uint32_t       NumberOfCachedCosts;
+  DescriptionModel Model;
+  const double *   CachedCosts; // for regions of 0, 1, 2, ... pixels
+  uint32_t         NumberOfCachedCosts;
 
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m) const
   {
     const bool isCached = m.Count > 0 && m.Count < static_cast<int64_t>(NumberOfCachedCosts);
-    return isCached ? Law.Describe(m, CachedCosts[m.Count]) : Law.Describe(m);
+    return isCached ? Model.Describe(m, CachedCosts[m.Count]) : Model.Describe(m);
   }
 };
 } // namespace itk::cuda::partition

@@ -6,7 +6,7 @@
 #include "itkCudaDetailRegionPartitionEngine.h"
 #include "partition/labels/Estimates.h"
 #include "partition/labels/LabelSearch.h"
-#include "partition/map/MapSearch.h"
+#include "partition/refine/MapRefinement.h"
 #include "partition/Model.h"
 #include "partition/result/LabelSummary.h"
 #include "partition/result/Result.h"
@@ -110,10 +110,10 @@ public:
     }
     else
     {
-      MapSearch<TExecutor> map(
+      MapRefinement<TExecutor> map(
         m_Executor, m_Model, m_Parameters.MinimumNumberOfPixels, m_Samples.Width, m_Samples.Height);
       const size_t regions = labels.GetNumberOfRegions();
-      map.StartFrom(labels.TakeLabels(), labels.TakeRegions(), regions);
+      map.StartFrom(labels.TakeLabels(), labels.TakeRegionSums(), regions);
       this->RefineMap(map);
       if (m_Result.Stop != CudaRegionPartitionStop::Aborted)
       {
@@ -133,14 +133,14 @@ private:
   const CudaRegionPartitionParameters & m_Parameters;
   const PartitionRequest &              m_Request;
   Progress                              m_Progress;
-  const Model                           m_Model;
+  const DescriptionModel                m_Model;
   CudaRegionPartitionResult             m_Result;
 
-  Model
+  DescriptionModel
   MakeModel() const
   {
-    const NoiseLaw law = m_Parameters.NoiseLaw.value();
-    Model          model;
+    const NoiseLaw   law = m_Parameters.NoiseLaw.value();
+    DescriptionModel model;
     model.Law = { law, 1.0, static_cast<int64_t>(m_Samples.NumberOfValidPixels) };
     if (region::GetTraits(law).Parameter == region::LawParameter::NumberOfLooks)
     {
@@ -194,7 +194,7 @@ private:
   }
 
   void
-  RefineMap(MapSearch<TExecutor> & map)
+  RefineMap(MapRefinement<TExecutor> & map)
   {
     // The number of iterations is not known; few runs take more than six.
     float              done = 0.0f;
@@ -216,16 +216,16 @@ private:
    * takes longer than everything else. */
   template <typename TWriteLabels>
   void
-  DescribePolygons(const MapSearch<TExecutor> & search, const TWriteLabels & writeLabels)
+  DescribePolygons(const MapRefinement<TExecutor> & search, const TWriteLabels & writeLabels)
   {
-    constexpr size_t leastRegions = 256; // with fewer, starting a thread takes longer than the tree
+    constexpr size_t minimumRegions = 256; // with fewer, starting a thread takes longer than the tree
     m_Result.NumberOfIterations = search.GetNumberOfIterations();
     m_Result.Description = search.GetDescription() + this->GetOffset();
     const MapRaster<TExecutor>   raster(search.GetMap());
     const MapData                map = search.Download();
     const NumberedRegions        regions = NumberRegions(map, raster.FindFirstPixels());
     const size_t                 number = regions.Sums.size() - 1;
-    const bool                   hasOwnThread = m_Request.NumberOfThreads > 1 && number >= leastRegions;
+    const bool                   hasOwnThread = m_Request.NumberOfThreads > 1 && number >= minimumRegions;
     const std::vector<Adjacency> adjacencies = ListAdjacencies(map, regions.Numbers);
     CheckLargestLabel(number, m_Request.LabelType);
     auto tree = std::async(hasOwnThread ? std::launch::async | std::launch::deferred : std::launch::deferred,

@@ -14,10 +14,10 @@ constexpr double NatsPerCrack = 0.25;
 
 /** A region joins its best neighbour and the neighbour's partner only if it lowers the description by at least this
  * fraction of the decrease by their merge. */
-constexpr double LeastShareToJoin = 0.5;
+constexpr double MinimumShareToJoin = 0.5;
 
 /** The neighbour must have at least this many times the region's number of pixels. */
-constexpr int64_t LeastRatioToJoin = 32;
+constexpr int64_t MinimumRatioToJoin = 32;
 
 /** Cost of a boundary in nats per pixel length while cells compete. */
 constexpr double NatsPerBoundaryLength = 0.8;

@@ -103,10 +103,10 @@ SortOnDevice(const std::vector<uint64_t> & keys, int bits, int device)
   WithExecutor(device, 0, [&](const DeviceExecutor & executor) {
     const auto in = executor.Upload(keys.data(), keys.size());
     const auto sorted = executor.Allocate<uint64_t>(keys.size());
-    const auto places = executor.Allocate<uint32_t>(keys.size());
-    executor.ArgSort(in.Get(), keys.size(), bits, sorted.Get(), places.Get());
+    const auto indices = executor.Allocate<uint32_t>(keys.size());
+    executor.ArgSort(in.Get(), keys.size(), bits, sorted.Get(), indices.Get());
     executor.Download(sorted.Get(), keys.size(), result.Keys.data());
-    executor.Download(places.Get(), keys.size(), result.Places.data());
+    executor.Download(indices.Get(), keys.size(), result.Indices.data());
   });
   return result;
 }

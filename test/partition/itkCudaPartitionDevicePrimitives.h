@@ -13,7 +13,7 @@ namespace itk::cuda::partition
 struct SortedKeys
 {
   std::vector<uint64_t> Keys;
-  std::vector<uint32_t> Places;
+  std::vector<uint32_t> Indices;
 };
 
 /** \exception CudaError */

@@ -82,16 +82,16 @@ TEST_F(CudaPartitionPrimitivesGpu, KeysInOrderWithTheirPlaces)
         const uint64_t key = choice == 0 ? largest : (choice == 1 ? largest - engine() % 2 : engine() & largest);
         return key | (engine() % 2 == 0 ? ~largest : 0);
       });
-      std::vector<uint32_t> places(number);
-      std::iota(places.begin(), places.end(), 0u);
-      std::stable_sort(places.begin(), places.end(), [&](uint32_t i, uint32_t j) {
+      std::vector<uint32_t> indices(number);
+      std::iota(indices.begin(), indices.end(), 0u);
+      std::stable_sort(indices.begin(), indices.end(), [&](uint32_t i, uint32_t j) {
         return (keys[i] & largest) < (keys[j] & largest);
       });
       const itk::cuda::partition::SortedKeys sorted = itk::cuda::partition::SortOnDevice(keys, bits, m_Device);
-      EXPECT_EQ(sorted.Places, places) << number << " keys of " << bits << " bits";
+      EXPECT_EQ(sorted.Indices, indices) << number << " keys of " << bits << " bits";
       for (size_t i = 0; i < number; ++i)
       {
-        ASSERT_EQ(sorted.Keys[i], keys[places[i]]) << number << " keys of " << bits << " bits, " << i;
+        ASSERT_EQ(sorted.Keys[i], keys[indices[i]]) << number << " keys of " << bits << " bits, " << i;
       }
     }
   }

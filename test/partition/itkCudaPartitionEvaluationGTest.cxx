@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/refine/RefinementGains.h"
+#include "partition/refine/Changes.h"
 
 #include <gtest/gtest.h>
 
@@ -125,15 +125,15 @@ TEST(PartitionEvaluation, MovesGainWhatTheTangentsSay)
   node.Edges[0] = { { 0, 0 }, 1, 2, {} };
   node.Edges[1] = { { 9, 9 }, 2, 0, {} };
   const Moments changes[] = { { 3, 4, 8 }, { 1, static_cast<uint64_t>(-16), 0 } };
-  const auto    gain = [&](double factor) {
-    return GainOfMove(node, tangents, [&](uint32_t j) {
+  const auto    deltaCost = [&](double factor) {
+    return DeltaCostOfMove(node, tangents, [&](uint32_t j) {
       return Moments{ static_cast<int64_t>(factor) * changes[j].Count,
                       static_cast<uint64_t>(static_cast<int64_t>(factor)) * changes[j].Sum,
                       static_cast<uint64_t>(static_cast<int64_t>(factor)) * changes[j].SumOfSquares };
     });
   };
   // Edge 0: (3 - 2 + 2) - (-6 + 0.5), edge 1: -2 - 2
-  EXPECT_EQ(gain(-1.0), -4.5);
-  EXPECT_EQ(gain(1.0), 0.0); // it does not gain
-  EXPECT_EQ(gain(0.0), 0.0);
+  EXPECT_EQ(deltaCost(-1.0), -4.5);
+  EXPECT_EQ(deltaCost(1.0), 0.0); // it does not gain
+  EXPECT_EQ(deltaCost(0.0), 0.0);
 }

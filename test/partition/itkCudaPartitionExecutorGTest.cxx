@@ -20,9 +20,9 @@ using itk::cuda::partition::ArrayHeap;
 TEST(CudaPartitionArrayHeap, TheSmallestGapWithRoomIsTaken)
 {
   ArrayHeap heap(10 * 256);
-  for (const size_t places : { 1, 3, 1, 2, 1, 2 })
+  for (const size_t indices : { 1, 3, 1, 2, 1, 2 })
   {
-    ASSERT_TRUE(heap.Take(places * 256));
+    ASSERT_TRUE(heap.Take(indices * 256));
   }
   EXPECT_EQ(heap.Take(1), std::nullopt);
   heap.Give(1 * 256, 3 * 256);
@@ -155,16 +155,16 @@ TEST(CudaPartitionHostExecutor, SortsAreStableAndIgnoreUpperBits)
       std::vector<uint64_t> keys(number);
       std::generate(keys.begin(), keys.end(), [&] { return engine() % 3 == 0 ? ~uint64_t{ 0 } : engine(); });
       std::vector<uint64_t> sorted(number);
-      std::vector<uint32_t> places(number);
-      executor.ArgSort(keys.data(), number, bits, sorted.data(), places.data());
+      std::vector<uint32_t> indices(number);
+      executor.ArgSort(keys.data(), number, bits, sorted.data(), indices.data());
       std::vector<uint32_t> expected(number);
       std::iota(expected.begin(), expected.end(), 0u);
       std::stable_sort(
         expected.begin(), expected.end(), [&](uint32_t i, uint32_t j) { return (keys[i] & mask) < (keys[j] & mask); });
-      ASSERT_EQ(places, expected) << number << " keys of " << bits << " bits";
+      ASSERT_EQ(indices, expected) << number << " keys of " << bits << " bits";
       for (size_t i = 0; i < number; ++i)
       {
-        ASSERT_EQ(sorted[i], keys[places[i]]) << number << " keys of " << bits << " bits";
+        ASSERT_EQ(sorted[i], keys[indices[i]]) << number << " keys of " << bits << " bits";
       }
     }
   });

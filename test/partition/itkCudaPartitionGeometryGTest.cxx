@@ -334,14 +334,25 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
   const CellLayout      layout(200, 100, 2);
   std::vector<uint64_t> keys(layout.GetNumber(), ~uint64_t{ 0 });
   // Only the layout of the cells and their keys matter here.
-  const MapRound view{
-    200,     100,    nullptr, nullptr, nullptr, nullptr, { layout, nullptr, nullptr, nullptr, nullptr, 0 },
-    Model{}, 0,      nullptr, nullptr, nullptr, layout,  keys.data(),
-    nullptr, nullptr
-  };
-  const Round<NoPixels, ThreadedAtomics> state{ view, {} };
-  Random                                 random(5);
-  const itk::cuda::region::Threads       threads(3);
+  const MapRound                                   view{ 200,
+                       100,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       { layout, nullptr, nullptr, nullptr, nullptr, 0 },
+                       DescriptionModel{},
+                       0,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       layout,
+                       keys.data(),
+                       nullptr,
+                       nullptr };
+  const RefinementRound<NoPixels, ThreadedAtomics> state{ view, {} };
+  Random                                           random(5);
+  const itk::cuda::region::Threads                 threads(3);
   for (int round = 0; round < 50; ++round)
   {
     std::vector<RankedProposal>              proposals;

@@ -14,7 +14,7 @@
 
 namespace
 {
-using itk::cuda::partition::Model;
+using itk::cuda::partition::DescriptionModel;
 using itk::cuda::partition::Moments;
 using itk::cuda::region::AllLaws;
 using itk::cuda::region::NoiseLaw;
@@ -31,7 +31,7 @@ using Pair = std::pair<uint32_t, uint32_t>;
 class Reference
 {
 public:
-  Reference(const PartitionCase & image, const Model & model, const PreparedCase & prepared)
+  Reference(const PartitionCase & image, const DescriptionModel & model, const PreparedCase & prepared)
     : m_Image(image)
     , m_Model(model)
     , m_Prepared(prepared)
@@ -76,10 +76,10 @@ public:
   }
 
 private:
-  const PartitionCase & m_Image;
-  const Model &         m_Model;
-  const PreparedCase &  m_Prepared;
-  std::vector<uint32_t> m_Labels;
+  const PartitionCase &    m_Image;
+  const DescriptionModel & m_Model;
+  const PreparedCase &     m_Prepared;
+  std::vector<uint32_t>    m_Labels;
 
   std::map<uint32_t, uint32_t> m_Taken; // smaller numbers that blocks of one value took
   size_t                       m_NumberOfJoins{ 0 };

@@ -25,8 +25,7 @@ Build(const MapCase & image)
 ExecutorMap<ThreadedHostExecutor>
 Upload(const ThreadedHostExecutor & executor, const MapCase & image, const MapData & map)
 {
-  ExecutorMap<ThreadedHostExecutor> onExecutor(
-    executor, image.Description, MinimumNumberOfPixels, image.Width, image.Height);
+  ExecutorMap<ThreadedHostExecutor> onExecutor(executor, image.Model, MinimumNumberOfPixels, image.Width, image.Height);
   onExecutor.SetMap(executor.Upload(map.Nodes.data(), map.Nodes.size()),
                     map.Nodes.size(),
                     executor.Upload(map.Edges.data(), map.Edges.size()),
@@ -202,7 +201,7 @@ TEST(PartitionMap, ThreadsMakeTheSameMap)
   const MapCase image = MakeVoronoiCase(5, NoiseLaw::Gaussian, true, 150);
   const MapData one = Build(image);
   const Threads threads(5);
-  const MapData five = CaseMap<ThreadedHostExecutor>(image, LargestPart, threads).GetData();
+  const MapData five = CaseMap<ThreadedHostExecutor>(image, MaximumVerticesOfPart, threads).GetData();
   ASSERT_EQ(one.Edges.size(), five.Edges.size());
   for (size_t i = 0; i < one.Edges.size(); ++i)
   {

@@ -4,7 +4,7 @@
 
 #include "runtime/DetailNames.h"
 #include "partition/executor/HostExecutor.h"
-#include "partition/map/MapSearch.h"
+#include "partition/refine/MapRefinement.h"
 #include "partition/Scene.h"
 #include "region/Samples.h"
 #include "region/Tables.h"
@@ -147,7 +147,7 @@ public:
   std::vector<uint16_t> Pixels;
   std::vector<uint8_t>  Valid; // empty: all
   LabelMap              Labels;
-  Model                 Description;
+  DescriptionModel      Model;
 
   MapCase(int32_t                       width,
           int32_t                       height,
@@ -164,9 +164,9 @@ public:
     this->MakeSums(law);
     Labels.Labels = labels;
     Labels.Regions = this->SumLabels(labels, *std::max_element(labels.begin(), labels.end()));
-    Description.Law = { law, 1.0, static_cast<int64_t>(m_Samples->NumberOfValidPixels) };
-    Description.KnownVariance = 625.0;
-    Description.LogNumberOfPixels = region::Log(static_cast<double>(width) * height);
+    Model.Law = { law, 1.0, static_cast<int64_t>(m_Samples->NumberOfValidPixels) };
+    Model.KnownVariance = 625.0;
+    Model.LogNumberOfPixels = region::Log(static_cast<double>(width) * height);
   }
 
   const region::Level &
@@ -300,18 +300,18 @@ Rasterize(const ExecutorMap<TExecutor> & map)
 /** No change makes a region smaller than this many valid pixels. */
 constexpr uint64_t MinimumNumberOfPixels = 8;
 
-/** The map of a case's labels, which MapSearch refines on an executor. */
+/** The map of a case's labels, which MapRefinement refines on an executor. */
 template <typename TExecutor>
 class CaseMap
 {
 public:
   /** \param arguments of the executor after the scene */
   template <typename... TArguments>
-  explicit CaseMap(const MapCase & image, size_t largestPart, const TArguments &... arguments)
+  explicit CaseMap(const MapCase & image, size_t maximumVerticesOfPart, const TArguments &... arguments)
     : m_Image(image)
     , m_Scene(image.GetScene())
     , Executor(m_Scene, arguments...)
-    , Map(Executor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
+    , Map(Executor, image.Model, MinimumNumberOfPixels, image.Width, image.Height, maximumVerticesOfPart)
   {
     const LabelMap & labels = image.Labels;
     Map.StartFrom(Executor.Upload(labels.Labels.data(), labels.Labels.size()),
@@ -347,9 +347,9 @@ public:
     double        description = 0.0;
     for (size_t i = 1; i < map.Regions.size(); ++i)
     {
-      description += map.IsRegion[i] != 0 ? m_Image.Description.Describe(map.Regions[i]) : 0.0;
+      description += map.IsRegion[i] != 0 ? m_Image.Model.Describe(map.Regions[i]) : 0.0;
     }
-    return description + m_Image.Description.SegmentCost * static_cast<double>(CountMap(map).Segments);
+    return description + m_Image.Model.SegmentCost * static_cast<double>(CountMap(map).Segments);
   }
   std::string
   Verify() const
@@ -367,8 +367,8 @@ private:
   const Scene     m_Scene;
 
 public:
-  const TExecutor      Executor;
-  MapSearch<TExecutor> Map;
+  const TExecutor          Executor;
+  MapRefinement<TExecutor> Map;
 };
 
 /** The map on one thread of the host. */
@@ -376,7 +376,7 @@ class PlanarMap : public CaseMap<SerialHostExecutor>
 {
 public:
   explicit PlanarMap(const MapCase & image)
-    : CaseMap<SerialHostExecutor>(image, LargestPart, OneThread)
+    : CaseMap<SerialHostExecutor>(image, MaximumVerticesOfPart, OneThread)
   {}
 
 private:

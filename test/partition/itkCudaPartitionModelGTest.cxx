@@ -11,7 +11,7 @@
 namespace
 {
 using itk::cuda::partition::LinearForm;
-using itk::cuda::partition::Model;
+using itk::cuda::partition::DescriptionModel;
 using itk::cuda::partition::Moments;
 using itk::cuda::partition::NoiseLaw;
 using itk::cuda::region::AllLaws;
@@ -33,10 +33,10 @@ RandomMoments(NoiseLaw law, std::mt19937_64 & engine)
   return sums;
 }
 
-Model
+DescriptionModel
 RandomModel(NoiseLaw law, std::mt19937_64 & engine)
 {
-  Model model;
+  DescriptionModel model;
   model.Law = { law, 0.25 + static_cast<double>(engine() % 20) / 4.0, 100000 };
   model.KnownVariance = 1.0 / 12.0 + static_cast<double>(engine() % 5000);
   model.LogNumberOfPixels = 11.5;
@@ -45,7 +45,7 @@ RandomModel(NoiseLaw law, std::mt19937_64 & engine)
 
 /** The description in long double, the parameters bounded as the laws say. */
 long double
-DirectDescription(const Model & model, const Moments & m)
+DirectDescription(const DescriptionModel & model, const Moments & m)
 {
   const auto        n = static_cast<long double>(m.Count);
   const auto        looks = static_cast<long double>(model.Law.NumberOfLooks);
@@ -109,9 +109,9 @@ TEST(CudaPartitionModel, DescriptionsAgreeWithTheFormulas)
   {
     for (int trial = 0; trial < 2000; ++trial)
     {
-      const Model       model = RandomModel(law, engine);
-      const Moments     sums = RandomMoments(law, engine);
-      const long double expected = DirectDescription(model, sums);
+      const DescriptionModel model = RandomModel(law, engine);
+      const Moments          sums = RandomMoments(law, engine);
+      const long double      expected = DirectDescription(model, sums);
       // A dozen roundings of terms of this size.
       const double tolerance =
         1e-14 * (1.0 + 20.0 * static_cast<double>(sums.Count) * model.Law.NumberOfLooks +
@@ -131,16 +131,16 @@ TEST(CudaPartitionModel, TangentsAreNowhereBelowTheDescription)
     int touching = 0;
     for (int trial = 0; trial < 20000; ++trial)
     {
-      const Model      model = RandomModel(law, engine);
-      const Moments    moving = RandomMoments(law, engine);
-      const Moments    from = moving + RandomMoments(law, engine);
-      const Moments    to = RandomMoments(law, engine);
-      const LinearForm tangentOfFrom = model.Linearize(from);
-      const LinearForm tangentOfTo = model.Linearize(to);
-      const double     before = model.Describe(from) + model.Describe(to);
-      const double     change = model.Describe(from - moving) + model.Describe(to + moving) - before;
-      const double     linear = tangentOfTo(moving) - tangentOfFrom(moving);
-      const double     scale = ScaleOf(tangentOfFrom, from) + ScaleOf(tangentOfTo, to) + ScaleOf(tangentOfTo, moving);
+      const DescriptionModel model = RandomModel(law, engine);
+      const Moments          moving = RandomMoments(law, engine);
+      const Moments          from = moving + RandomMoments(law, engine);
+      const Moments          to = RandomMoments(law, engine);
+      const LinearForm       tangentOfFrom = model.Linearize(from);
+      const LinearForm       tangentOfTo = model.Linearize(to);
+      const double           before = model.Describe(from) + model.Describe(to);
+      const double           change = model.Describe(from - moving) + model.Describe(to + moving) - before;
+      const double           linear = tangentOfTo(moving) - tangentOfFrom(moving);
+      const double scale = ScaleOf(tangentOfFrom, from) + ScaleOf(tangentOfTo, to) + ScaleOf(tangentOfTo, moving);
       ASSERT_GE(linear, change - 1e-13 * scale) << NameOf(law) << " trial " << trial;
       touching += linear < change + 1.0 + 0.1 * std::abs(change) ? 1 : 0;
     }
@@ -155,9 +155,9 @@ TEST(CudaPartitionModel, TangentsAreFirstOrderChanges)
   {
     for (int trial = 0; trial < 500; ++trial)
     {
-      const Model   model = RandomModel(law, engine);
-      const Moments moving = RandomMoments(law, engine);
-      const Moments other = RandomMoments(law, engine);
+      const DescriptionModel model = RandomModel(law, engine);
+      const Moments          moving = RandomMoments(law, engine);
+      const Moments          other = RandomMoments(law, engine);
       // Half a million times as many pixels as move, in both regions: the second order is that much smaller.
       Moments from = moving;
       Moments to = other + moving;

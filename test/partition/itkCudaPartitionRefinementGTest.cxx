@@ -103,7 +103,7 @@ TEST(PartitionRefinement, DescriptionNeverRisesFromRoundToRound)
   size_t falls = 0;
   ForCases(2000, 4, 100, [&falls](const MapCase & image, const std::string & name) {
     // Four rounds come between two calls of GoOn().
-    CaseMap<TestExecutor> map(image, LargestPart, uint64_t{ 0 }, Grids::Never);
+    CaseMap<TestExecutor> map(image, MaximumVerticesOfPart, uint64_t{ 0 }, Grids::Never);
     double                last = map.GetDescription();
     size_t                regions = map.GetCounts().Regions;
     size_t                rounds = 0;
@@ -144,7 +144,7 @@ TEST(PartitionRefinement, WithoutMergingEveryRegionStays)
 
 /** The proposals that a round accepts. */
 std::vector<size_t>
-AcceptOnExecutor(const MapData & map, const Model & model, const std::vector<RankedProposal> & proposals)
+AcceptOnExecutor(const MapData & map, const DescriptionModel & model, const std::vector<RankedProposal> & proposals)
 {
   using Atomics = itk::cuda::test::TestExecutor::Atomics;
   std::vector<Moments>    regions = map.Regions;
@@ -173,7 +173,7 @@ AcceptOnExecutor(const MapData & map, const Model & model, const std::vector<Ran
   {
     functors::BeginMapRound{ view }(region);
   }
-  const Round<NoPixels, Atomics> round{ view, {} };
+  const RefinementRound<NoPixels, Atomics> round{ view, {} };
   for (const RankedProposal & bid : proposals)
   {
     round.AddPixelLoss(bid);
@@ -203,7 +203,7 @@ TEST(PartitionRefinement, WinnersTogetherLeaveARegionItsPixels)
       proposals.back().Counts.Add(1, -losses[i]);
       proposals.back().Counts.Add(2, losses[i]);
     }
-    return AcceptOnExecutor(data, image.Description, proposals);
+    return AcceptOnExecutor(data, image.Model, proposals);
   };
   using Winners = std::vector<size_t>;
   EXPECT_EQ(winnersOf({ 10, 10 }), (Winners{ 0, 1 }));
@@ -327,10 +327,10 @@ TEST(PartitionRefinement, PolygonInNoiseIsFoundAgain)
     EXPECT_EQ(counts.Regions, 2u) << seed;
     // Moves of single nodes do not always reach the truth's few corners, but nearly its description: within 1 % of what
     // the polygon gains over one region.
-    const auto    sums = image.SumLabels(cells, 1);
-    const Model & model = image.Description;
-    const double  ofOne = model.Describe(sums[0] + sums[1]);
-    const double  ofTruth =
+    const auto               sums = image.SumLabels(cells, 1);
+    const DescriptionModel & model = image.Model;
+    const double             ofOne = model.Describe(sums[0] + sums[1]);
+    const double             ofTruth =
       model.Describe(sums[0]) + model.Describe(sums[1]) + static_cast<double>(truth.size()) * model.SegmentCost;
     EXPECT_LE(map.GetDescription(), ofTruth + 0.01 * (ofOne - ofTruth)) << seed;
     EXPECT_GE(counts.Nodes, truth.size()) << seed;
@@ -407,7 +407,7 @@ TEST(PartitionRefinement, ManyRegionsOfOneLawTakeFewRounds)
 {
   // If a region took its neighbours one by one, the 2,400 squares would take 542 rounds.
   const MapCase         image = MakeSquares(240, 160, 4, 1, 7);
-  CaseMap<TestExecutor> map(image, LargestPart, uint64_t{ 0 }, Grids::Never);
+  CaseMap<TestExecutor> map(image, MaximumVerticesOfPart, uint64_t{ 0 }, Grids::Never);
   size_t                batches = 0; // of four rounds, of all phases
   RefinementSchedule    schedule;
   schedule.GoOn = [&batches] { return ++batches > 0; };
@@ -432,7 +432,7 @@ TEST(PartitionRefinement, EqualRemovalsAlongStairsTakeFewRounds)
     bands.push_back(static_cast<uint32_t>(sum / 4));
   }
   const MapCase         image(width, height, pixels, LabelComponents(bands, width, height), NoiseLaw::Gaussian);
-  CaseMap<TestExecutor> map(image, LargestPart, uint64_t{ 0 }, Grids::Never);
+  CaseMap<TestExecutor> map(image, MaximumVerticesOfPart, uint64_t{ 0 }, Grids::Never);
   size_t                batches = 0; // of four rounds, of all phases
   RefinementSchedule    schedule;
   schedule.GoOn = [&batches] { return ++batches > 0; };
@@ -492,13 +492,13 @@ TEST(PartitionRefinement, LongChainsAreCut)
 void
 CompareLoops(const MapCase &    image,
              RefinementSchedule schedule,
-             size_t             largestPart,
+             size_t             maximumVerticesOfPart,
              uint64_t           seed,
              std::string        name,
              Grids              grids = Grids::Always)
 {
   const char * const withGrids[] = { "in grids", "in launches", "in grids at times" };
-  name += ", parts of " + std::to_string(largestPart) + ", " + withGrids[static_cast<int>(grids)];
+  name += ", parts of " + std::to_string(maximumVerticesOfPart) + ", " + withGrids[static_cast<int>(grids)];
   PlanarMap           expected(image);
   const MapData       beginning = expected.GetData();
   std::vector<double> descriptions;
@@ -523,11 +523,11 @@ CompareLoops(const MapCase &    image,
     ExpectSameMapData(expected.GetData(), actual.GetData(), kind);
     EXPECT_EQ(expected.Rasterize(), actual.Rasterize()) << kind;
   };
-  compare(CaseMap<TestExecutor>(image, largestPart, seed, grids), name);
+  compare(CaseMap<TestExecutor>(image, maximumVerticesOfPart, seed, grids), name);
   for (const unsigned int number : { 1u, 2u, 7u })
   {
     const Threads threads(number);
-    compare(CaseMap<ThreadedHostExecutor>(image, largestPart, threads),
+    compare(CaseMap<ThreadedHostExecutor>(image, maximumVerticesOfPart, threads),
             name + ", host with " + std::to_string(number) + " threads");
   }
 }
@@ -581,7 +581,7 @@ AbortEverywhere(const MapCase & image, const TArguments &... arguments)
     calls = 0;
     RefinementSchedule schedule;
     schedule.GoOn = [&] { return calls++ != last; };
-    CaseMap<TExecutor> map(image, LargestPart, arguments...);
+    CaseMap<TExecutor> map(image, MaximumVerticesOfPart, arguments...);
     const bool         isAborted = map.Refine(schedule) == CudaRegionPartitionStop::Aborted;
     EXPECT_EQ(isAborted, calls == last + 1) << last;
     EXPECT_EQ(map.Verify(), "") << last;

@@ -190,11 +190,11 @@ CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std
   for (const auto & [key, cracks] : edges)
   {
     expected[key] += cracks;
-    const auto place = table.View().Add<TestExecutor::Atomics>(key, cracks, size);
-    ASSERT_LT(place.Slot, size) << name;
-    if (place.IsNew)
+    const auto entry = table.View().Add<TestExecutor::Atomics>(key, cracks, size);
+    ASSERT_LT(entry.Slot, size) << name;
+    if (entry.IsNew)
     {
-      slots.push_back(place.Slot);
+      slots.push_back(entry.Slot);
     }
   }
   for (const uint32_t slot : slots)

@@ -217,7 +217,7 @@ TEST(PartitionSummary, ThreadsMakeTheSameTables)
   map.Refine({});
   const LabelledSummary         one = Summarize(map);
   const Threads                 threads(5);
-  CaseMap<ThreadedHostExecutor> sameMap(image, LargestPart, threads);
+  CaseMap<ThreadedHostExecutor> sameMap(image, MaximumVerticesOfPart, threads);
   sameMap.Refine({});
   const LabelledSummary five = Summarize(sameMap);
   EXPECT_EQ(one.Labels, five.Labels);

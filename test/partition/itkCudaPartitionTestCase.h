@@ -93,12 +93,12 @@ public:
     Model.LogNumberOfPixels = region::Log(static_cast<double>(image.Pixels.size()));
   }
 
-  const region::Threads  Threads;
-  const region::Samples  Samples;
-  const region::RowSums  Sums;
-  const region::Tables   Tables;
-  const partition::Scene Scene;
-  partition::Model       Model;
+  const region::Threads       Threads;
+  const region::Samples       Samples;
+  const region::RowSums       Sums;
+  const region::Tables        Tables;
+  const partition::Scene      Scene;
+  partition::DescriptionModel Model;
 
   partition::ThreadedHostExecutor
   GetExecutor() const

@@ -25,8 +25,8 @@
 namespace itk::cuda::test
 {
 /** \class TestExecutor
- * \brief The device as EdgeGraph, LabelSearch and MapSearch see it, on one thread of the host: passes of a loop run in
- * a random order, and memory begins with garbage.
+ * \brief The device as EdgeGraph, LabelSearch and MapRefinement see it, on one thread of the host: passes of a loop run
+ * in a random order, and memory begins with garbage.
  */
 class TestExecutor
 {
@@ -398,13 +398,13 @@ public:
 
   /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. */
   void
-  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * indices) const
   {
     ++m_Counts.Sums;
-    const auto lower = [keys, bits](uint32_t place) { return keys[place] & ((uint64_t{ 1 } << bits) - 1); };
-    std::iota(places, places + number, 0u);
-    std::stable_sort(places, places + number, [&](uint32_t i, uint32_t j) { return lower(i) < lower(j); });
-    std::transform(places, places + number, sorted, [keys](uint32_t place) { return keys[place]; });
+    const auto lower = [keys, bits](uint32_t index) { return keys[index] & ((uint64_t{ 1 } << bits) - 1); };
+    std::iota(indices, indices + number, 0u);
+    std::stable_sort(indices, indices + number, [&](uint32_t i, uint32_t j) { return lower(i) < lower(j); });
+    std::transform(indices, indices + number, sorted, [keys](uint32_t index) { return keys[index]; });
   }
 
 private:

@@ -16,7 +16,7 @@ namespace
 using itk::CudaPartitionMerge;
 using itk::cuda::partition::Boundary;
 using itk::cuda::partition::MakeMergeTree;
-using itk::cuda::partition::Model;
+using itk::cuda::partition::DescriptionModel;
 using itk::cuda::partition::Moments;
 using itk::cuda::region::AllLaws;
 using itk::cuda::region::NoiseLaw;
@@ -25,7 +25,7 @@ using Pair = std::pair<uint32_t, uint32_t>;
 
 /** All pairs are looked at for every merge. */
 std::vector<CudaPartitionMerge>
-BruteForce(const Model & model, std::vector<Moments> regions, std::map<Pair, double> costs)
+BruteForce(const DescriptionModel & model, std::vector<Moments> regions, std::map<Pair, double> costs)
 {
   std::vector<CudaPartitionMerge> merges;
   while (!costs.empty())
@@ -67,7 +67,7 @@ TEST(CudaPartitionTree, IsThatOfBruteForce)
   {
     for (int trial = 0; trial < 20; ++trial)
     {
-      Model model;
+      DescriptionModel model;
       model.Law = { law, 1.0, 100000 };
       model.KnownVariance = 200.0;
       model.LogNumberOfPixels = 11.5;
@@ -120,7 +120,7 @@ TEST(CudaPartitionTree, RegionsWithManyNeighborsMergeWithTheirNeighbors)
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(202));
   for (int trial = 0; trial < 12; ++trial)
   {
-    Model model;
+    DescriptionModel model;
     model.Law = { NoiseLaw::Gamma, 1.0, 1000000 };
     model.LogNumberOfPixels = 13.8;
     const uint32_t       hubs = 1 + static_cast<uint32_t>(engine() % 3);

@@ -41,7 +41,7 @@ GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
   return std::max({ graph(cells, 2 * cells), 4 * pixels * perLabel, ofComponents });
 }
 
-constexpr size_t LargestHeap = size_t{ 32 } << 20;
+constexpr size_t MaximumHeapBytes = size_t{ 32 } << 20;
 constexpr size_t GapsOfHeap = size_t{ 4 } << 20; // gaps between the arrays, and the minimum size of each
 
 /** Returns the size in bytes of the heap for a search that needs `searchBytes`. For a small image, all arrays are in
@@ -49,7 +49,7 @@ constexpr size_t GapsOfHeap = size_t{ 4 } << 20; // gaps between the arrays, and
 inline size_t
 GetHeapBytes(size_t searchBytes)
 {
-  return std::min(searchBytes + GapsOfHeap, LargestHeap);
+  return std::min(searchBytes + GapsOfHeap, MaximumHeapBytes);
 }
 
 /** Returns the memory in bytes of a search including its heap. Arrays that do not fit into the largest heap are
@@ -57,7 +57,7 @@ GetHeapBytes(size_t searchBytes)
 inline size_t
 GetSearchBytesWithHeap(size_t searchBytes)
 {
-  return searchBytes + GapsOfHeap <= LargestHeap ? searchBytes + GapsOfHeap : searchBytes + LargestHeap;
+  return searchBytes + GapsOfHeap <= MaximumHeapBytes ? searchBytes + GapsOfHeap : searchBytes + MaximumHeapBytes;
 }
 
 /** A block of device memory for arrays that are used in the order of one stream. Its arrays share its ownership, so
@@ -66,11 +66,11 @@ struct DeviceHeap
 {
   DeviceHeap(size_t bytes, const Context & context)
     : Memory(bytes, context)
-    , Places(bytes)
+    , Blocks(bytes)
   {}
 
   DeviceBuffer Memory;
-  ArrayHeap    Places;
+  ArrayHeap    Blocks;
 
   bool
   Has(const void * pointer) const
@@ -110,7 +110,7 @@ public:
   {
     if (m_Heap)
     {
-      m_Heap->Places.Give(m_Begin, m_Bytes);
+      m_Heap->Blocks.Give(m_Begin, m_Bytes);
     }
   }
 

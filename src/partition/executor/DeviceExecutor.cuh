@@ -79,7 +79,7 @@ struct DeviceScene
  * are large and would take long to compile for each sample type. `VTogether` rows of an edge are loaded together to
  * overlap their memory latency. */
 template <int32_t VTogether>
-struct DeviceEdges
+struct DeviceEdgeIntegrator
 {
   const void *                   Samples;
   ptrdiff_t                      RowStride;
@@ -92,7 +92,7 @@ struct DeviceEdges
   uint32_t                       BytesPerSample;
   bool                           Squares; // whether the sums include squares, which depends on the law
 
-  explicit DeviceEdges(const region::DeviceSums & sums, bool squares)
+  explicit DeviceEdgeIntegrator(const region::DeviceSums & sums, bool squares)
     : Samples(sums.GetSamples())
     , RowStride(sums.GetRowStride())
     , Checkpoints(sums.GetCheckpoints())
@@ -142,7 +142,7 @@ private:
    * places. Its arguments are passed by value: passing an address would force the object, together with the whole
    * kernel functor that contains it, into local memory. */
   static __device__ __noinline__ Moments
-  SumRows(const DeviceEdges edges, const region::LatticeEdge edge, int32_t first, int32_t stride)
+  SumRows(const DeviceEdgeIntegrator edges, const region::LatticeEdge edge, int32_t first, int32_t stride)
   {
     if (edges.Squares)
     {
@@ -361,9 +361,9 @@ struct Fills
     unsigned char   Byte;
   };
 
-  static constexpr unsigned int Most = 8;
+  static constexpr unsigned int Maximum = 8;
 
-  Part         Parts[Most];
+  Part         Parts[Maximum];
   unsigned int Number;
 
   bool
@@ -401,8 +401,8 @@ struct BlockSort
 {
   static constexpr int      Threads = 1024;
   static constexpr int      KeysOfThread = 32 / static_cast<int>(sizeof(TKey)); // 32 KiB for all threads
-  static constexpr uint32_t MostKeys = Threads * KeysOfThread;
-  static constexpr int      MostBits = 8 * static_cast<int>(sizeof(TKey));
+  static constexpr uint32_t MaximumNumberOfKeys = Threads * KeysOfThread;
+  static constexpr int      MaximumNumberOfBits = 8 * static_cast<int>(sizeof(TKey));
 
   using Sort = cub::BlockRadixSort<TKey, Threads, KeysOfThread, uint32_t>;
 };
@@ -410,29 +410,29 @@ struct BlockSort
 template <typename TKey>
 __global__ void
 __launch_bounds__(BlockSort<TKey>::Threads)
-  ArgSortKernel(const uint64_t * keys, uint32_t number, int bits, uint64_t * sorted, uint32_t * places)
+  ArgSortKernel(const uint64_t * keys, uint32_t number, int bits, uint64_t * sorted, uint32_t * indices)
 {
   constexpr int                                          keysOfThread = BlockSort<TKey>::KeysOfThread;
   __shared__ typename BlockSort<TKey>::Sort::TempStorage memory;
   TKey                                                   ofThread[keysOfThread];
-  uint32_t                                               placesOfThread[keysOfThread];
+  uint32_t                                               indicesOfThread[keysOfThread];
 #pragma unroll
   for (int j = 0; j < keysOfThread; ++j)
   {
     // The sort is stable, so that the padding keys stay behind the real ones.
     const uint32_t i = threadIdx.x * keysOfThread + j;
     ofThread[j] = i < number ? static_cast<TKey>(keys[i]) : static_cast<TKey>(~TKey{ 0 });
-    placesOfThread[j] = i;
+    indicesOfThread[j] = i;
   }
-  typename BlockSort<TKey>::Sort(memory).Sort(ofThread, placesOfThread, 0, bits);
+  typename BlockSort<TKey>::Sort(memory).Sort(ofThread, indicesOfThread, 0, bits);
 #pragma unroll
   for (int j = 0; j < keysOfThread; ++j)
   {
     const uint32_t i = threadIdx.x * keysOfThread + j;
     if (i < number)
     {
-      sorted[i] = keys[placesOfThread[j]];
-      places[i] = placesOfThread[j];
+      sorted[i] = keys[indicesOfThread[j]];
+      indices[i] = indicesOfThread[j];
     }
   }
 }
@@ -442,7 +442,7 @@ struct BlockScan
 {
   static constexpr int    Threads = 1024;
   static constexpr int    ValuesOfThread = 8;
-  static constexpr size_t MostValues = Threads * ValuesOfThread;
+  static constexpr size_t MaximumNumberOfValues = Threads * ValuesOfThread;
 
   template <typename T>
   using Scan = cub::BlockScan<T, Threads>;
@@ -782,12 +782,12 @@ constexpr unsigned int BlocksOfLoopsInOneGrid = 2;
 constexpr unsigned int BlocksOfConcurrentRuns = 4;
 
 template <typename TProgram>
-constexpr unsigned int MostBlocksOfGrid =
+constexpr unsigned int MaximumBlocksOfGrid =
   TProgram::NeedsManyRegisters ? BlocksOfLoopsInOneGrid : BlocksOfConcurrentRuns;
 
 template <typename TProgram>
 __global__ void
-__launch_bounds__(ThreadsOfLoopsInOneGrid, MostBlocksOfGrid<TProgram>)
+__launch_bounds__(ThreadsOfLoopsInOneGrid, MaximumBlocksOfGrid<TProgram>)
   GridProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ HostSignal signal)
 {
   program(GridExecutor{});
@@ -814,12 +814,12 @@ struct ZeroPadded
 
 struct Iota
 {
-  uint32_t * Places;
+  uint32_t * Indices;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    Places[i] = static_cast<uint32_t>(i);
+    Indices[i] = static_cast<uint32_t>(i);
   }
 };
 
@@ -833,7 +833,7 @@ struct Larger
 };
 
 /** \class DeviceExecutor
- * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapSearch on a device.
+ * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapRefinement on a device.
  *
  * All work is queued on one stream; Read() waits for it. Arrays are suballocated from a heap, and those that do not
  * fit are allocated separately.
@@ -887,7 +887,7 @@ public:
   Allocate(size_t number) const
   {
     const size_t bytes = std::max<size_t>(number, 1) * sizeof(T);
-    if (const auto begin = m_Heap ? m_Heap->Places.Take(bytes) : std::nullopt)
+    if (const auto begin = m_Heap ? m_Heap->Blocks.Take(bytes) : std::nullopt)
     {
       return Array<T>(ArrayMemory(m_Heap, *begin, bytes));
     }
@@ -900,7 +900,7 @@ public:
   T
   Read(const T * value) const
   {
-    static_assert(sizeof(T) <= MostBytesToSend, "It has room before the mark");
+    static_assert(sizeof(T) <= MaximumBytesToSend, "It has room before the mark");
     this->Send(value, sizeof(T));
     return this->Receive<T>();
   }
@@ -912,7 +912,7 @@ public:
   Download(const T * data, size_t number, T * out) const
   {
     const size_t bytes = number * sizeof(T);
-    if (bytes <= MostBytesToSend)
+    if (bytes <= MaximumBytesToSend)
     {
       this->Send(data, bytes);
       this->WaitForFlag();
@@ -961,7 +961,7 @@ public:
   Fill(T * data, size_t number, unsigned char byte) const
   {
     const kernels::Fills::Part part{ reinterpret_cast<unsigned char *>(data), number * sizeof(T), byte };
-    if (m_Fills.Number == kernels::Fills::Most || m_Fills.Overlap(part))
+    if (m_Fills.Number == kernels::Fills::Maximum || m_Fills.Overlap(part))
     {
       this->FlushFills();
     }
@@ -991,7 +991,7 @@ public:
   VisitPixels(const TFunction & function) const
   {
     constexpr int32_t together = 4;
-    function(DeviceEdges<together>(m_Sums, m_Squares));
+    function(DeviceEdgeIntegrator<together>(m_Sums, m_Squares));
   }
   /** Variant for RunInOneGrid(), whose threads have fewer registers. */
   template <typename TFunction>
@@ -999,7 +999,7 @@ public:
   VisitPixelsInOneGrid(const TFunction & function) const
   {
     constexpr int32_t together = 2;
-    function(DeviceEdges<together>(m_Sums, m_Squares));
+    function(DeviceEdgeIntegrator<together>(m_Sums, m_Squares));
   }
 
   /** Calls functor(i) for i < number, one work item per thread (parallel for). */
@@ -1022,14 +1022,14 @@ public:
   void
   ParallelForUpTo(size_t most, const TFunctor & functor) const
   {
-    constexpr size_t       mostBlocks = 4096; // of 256 threads; enough for the multiprocessors of any device
+    constexpr size_t       maximumBlocks = 4096; // of 256 threads; enough for the multiprocessors of any device
     constexpr unsigned int threads = kernels::ThreadsOfLoop;
     if (most == 0)
     {
       return;
     }
     this->Launch(kernels::ParallelForUpToKernel<TFunctor>,
-                 MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)),
+                 MakeGrid(std::min(maximumBlocks, (most + threads - 1) / threads)),
                  threads,
                  functor);
   }
@@ -1048,15 +1048,17 @@ public:
   void
   ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
   {
-    constexpr size_t       mostBlocks = 4096;
+    constexpr size_t       maximumBlocks = 4096;
     constexpr unsigned int threads = 64; // small blocks, because work items differ in length and may be few
     constexpr size_t       tiles = threads / TFunctor::TileSize;
     if (most == 0)
     {
       return;
     }
-    this->Launch(
-      kernels::TilesUpToKernel<TFunctor>, MakeGrid(std::min(mostBlocks, (most + tiles - 1) / tiles)), threads, functor);
+    this->Launch(kernels::TilesUpToKernel<TFunctor>,
+                 MakeGrid(std::min(maximumBlocks, (most + tiles - 1) / tiles)),
+                 threads,
+                 functor);
   }
 
   /** Runs a program, a sequence of parallel loops, with one launch per loop. */
@@ -1118,7 +1120,7 @@ public:
   void
   ExclusiveScan(const TFunction & function, size_t number, T * sums) const
   {
-    if (number < kernels::BlockScan::MostValues)
+    if (number < kernels::BlockScan::MaximumNumberOfValues)
     {
       this->ScanInOneBlock(function, number, sums, kernels::HostSignal{});
       return;
@@ -1136,7 +1138,7 @@ public:
   T
   ExclusiveScanAndRead(const TFunction & function, size_t number, T * sums) const
   {
-    if (number < kernels::BlockScan::MostValues)
+    if (number < kernels::BlockScan::MaximumNumberOfValues)
     {
       this->ScanInOneBlock(function, number, sums, this->MakeSignal(sums + number, sizeof(T)));
       return this->Receive<T>();
@@ -1161,10 +1163,10 @@ public:
   /** Sorts keys by their lower bits, and writes the sorted keys and their original indices (a stable argsort). Few keys
    * are sorted by one block in one launch. */
   void
-  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * indices) const
   {
-    if (this->SortInOneBlock<uint32_t>(keys, number, bits, sorted, places) ||
-        this->SortInOneBlock<uint64_t>(keys, number, bits, sorted, places))
+    if (this->SortInOneBlock<uint32_t>(keys, number, bits, sorted, indices) ||
+        this->SortInOneBlock<uint64_t>(keys, number, bits, sorted, indices))
     {
       return;
     }
@@ -1172,7 +1174,7 @@ public:
     this->ParallelFor(number, Iota{ inOrder.Get() });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
       return cub::DeviceRadixSort::SortPairs(
-        memory, bytes, keys, sorted, inOrder.Get(), places, static_cast<int>(number), 0, bits, m_Context.GetStream());
+        memory, bytes, keys, sorted, inOrder.Get(), indices, static_cast<int>(number), 0, bits, m_Context.GetStream());
     });
   }
 
@@ -1224,7 +1226,7 @@ private:
   {
     constexpr unsigned int threads = 256;
     constexpr size_t       bytesOfThread = 4 * sizeof(uint4);
-    constexpr size_t       mostBlocks = 1024;
+    constexpr size_t       maximumBlocks = 1024;
     const kernels::Fills   fills = std::exchange(m_Fills, kernels::Fills{});
     if (fills.Number == 1)
     {
@@ -1238,7 +1240,7 @@ private:
       {
         most = std::max(most, fills.Parts[i].NumberOfBytes);
       }
-      dim3 grid = MakeGrid(std::min(mostBlocks, most / (threads * bytesOfThread) + 1));
+      dim3 grid = MakeGrid(std::min(maximumBlocks, most / (threads * bytesOfThread) + 1));
       grid.y = fills.Number;
       ITK_CUDA_CALL(LaunchKernel(kernels::FillKernel, grid, dim3(threads), 0, m_Context.GetStream(), fills));
     }
@@ -1260,10 +1262,10 @@ private:
   /** Sorts in one block if the keys fit, and returns whether it did. Shorter key types allow more keys. */
   template <typename TKey>
   bool
-  SortInOneBlock(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  SortInOneBlock(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * indices) const
   {
     using Sort = kernels::BlockSort<TKey>;
-    const bool hasRoom = number <= Sort::MostKeys && bits <= Sort::MostBits;
+    const bool hasRoom = number <= Sort::MaximumNumberOfKeys && bits <= Sort::MaximumNumberOfBits;
     if (hasRoom)
     {
       this->Launch(kernels::ArgSortKernel<TKey>,
@@ -1273,7 +1275,7 @@ private:
                    static_cast<uint32_t>(number),
                    bits,
                    sorted,
-                   places);
+                   indices);
     }
     return hasRoom;
   }
@@ -1291,8 +1293,8 @@ private:
   {
     constexpr size_t threads = kernels::ThreadsOfLoopsInOneGrid;
     const size_t     concurrentRuns = this->CountConcurrentRuns();
-    const size_t     ofOne = concurrentRuns > 1 ? kernels::MostBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
-    const size_t     most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / concurrentRuns, 1);
+    const size_t ofOne = concurrentRuns > 1 ? kernels::MaximumBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
+    const size_t most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / concurrentRuns, 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
@@ -1310,8 +1312,8 @@ private:
   /** The last word of the pinned memory that the host and the device share. */
   static constexpr size_t FlagOffset = PinnedBuffer::ChunkSize - sizeof(uint32_t);
   /** For more bytes, a copy is faster than one block of threads. */
-  static constexpr size_t MostBytesToSend = size_t{ 1 } << 16;
-  static_assert(MostBytesToSend <= FlagOffset, "They have room before the mark");
+  static constexpr size_t MaximumBytesToSend = size_t{ 1 } << 16;
+  static_assert(MaximumBytesToSend <= FlagOffset, "They have room before the mark");
 
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;

@@ -53,7 +53,7 @@ struct EdgeTableView
   uint64_t * Keys;
   uint32_t * Cracks;
 
-  struct Place
+  struct Entry
   {
     uint32_t Slot;
     bool     IsNew; // true for exactly one of the work items that add this key
@@ -68,30 +68,30 @@ struct EdgeTableView
 
   /** Adds `cracks` to the edge's count. Concurrent work items must use the same number of slots. */
   template <typename TAtomics>
-  ITK_CUDA_HOST_DEVICE Place
+  ITK_CUDA_HOST_DEVICE Entry
   Add(uint64_t key, uint32_t cracks, size_t size) const
   {
-    const Place place = this->Find(key, size, [this, key](size_t slot) {
+    const Entry entry = this->Find(key, size, [this, key](size_t slot) {
       const uint64_t found = TAtomics::Load(Keys[slot]); // a plain load first, because most keys are already present
       return found == Empty ? TAtomics::CompareAndSwap(Keys[slot], Empty, key) : found;
     });
-    TAtomics::Add(Cracks[place.Slot], cracks);
-    return place;
+    TAtomics::Add(Cracks[entry.Slot], cracks);
+    return entry;
   }
 
   /** Adds `cracks` to the edge's count unless this call inserts the edge. This saves an atomic addition for most edges,
    * which are added only once; the caller keeps the first count. */
   template <typename TAtomics>
-  ITK_CUDA_HOST_DEVICE Place
+  ITK_CUDA_HOST_DEVICE Entry
   AddToOthers(uint64_t key, uint32_t cracks, size_t size) const
   {
-    const Place place =
+    const Entry entry =
       this->Find(key, size, [this, key](size_t slot) { return TAtomics::CompareAndSwap(Keys[slot], Empty, key); });
-    if (!place.IsNew)
+    if (!entry.IsNew)
     {
-      TAtomics::Add(Cracks[place.Slot], cracks);
+      TAtomics::Add(Cracks[entry.Slot], cracks);
     }
-    return place;
+    return entry;
   }
 
   /** Removes an edge and returns its crack count. No work item may add edges concurrently. */
@@ -110,7 +110,7 @@ struct EdgeTableView
 private:
   /** Finds the slot of a key. \param lookAt inserts the key if the slot is empty, and returns the slot's earlier key */
   template <typename TFunction>
-  static ITK_CUDA_HOST_DEVICE Place
+  static ITK_CUDA_HOST_DEVICE Entry
   Find(uint64_t key, size_t size, const TFunction & lookAt)
   {
     // The search terminates because there is always an empty slot. The multiplication spreads the keys (Fibonacci

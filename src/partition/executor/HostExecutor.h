@@ -8,7 +8,7 @@
 #include "partition/executor/SerialTile.h"
 #include "partition/Model.h"
 #include "partition/refine/ChordWindow.h"
-#include "partition/refine/RefinementGains.h"
+#include "partition/refine/Changes.h"
 #include "partition/Scene.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailImageView.h"
@@ -25,35 +25,10 @@
 
 namespace itk::cuda::partition
 {
-/** A tile of one thread that runs the loops of a tile. */
-struct HostTile : SerialTile
+/** Sums the pixels to the left of polygon edges from row prefix sums. */
+struct HostEdgeIntegrator
 {
-  void
-  ExclusiveScan(Moments * values, uint32_t number) const
-  {
-    Moments before;
-    for (uint32_t i = 0; i < number; ++i)
-    {
-      const Moments value = values[i];
-      values[i] = before;
-      before += value;
-    }
-  }
-  template <typename TFunction>
-  void
-  ParallelFor(uint32_t number, const TFunction & function) const
-  {
-    for (uint32_t i = 0; i < number; ++i)
-    {
-      function(i);
-    }
-  }
-};
-
-/** The image as host code for polygon edges sees it. */
-struct HostEdges
-{
-  /** The chords of a chain share sums of rows. */
+  /** Chords of a chain read a cached window of prefix sums (ChordWindow). */
   static constexpr bool HasChordWindow = true;
 
   const region::Level & Pixels;
@@ -79,7 +54,7 @@ struct HostEdges
 };
 
 /** \class HostExecutor
- * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapSearch on threads of the host.
+ * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapRefinement on threads of the host.
  *
  * The results depend neither on the number of threads nor on the order of the work items.
  *
@@ -214,7 +189,7 @@ public:
   void
   VisitPixels(const TFunction & function) const
   {
-    function(HostEdges{ m_Scene.Pixels });
+    function(HostEdgeIntegrator{ m_Scene.Pixels });
   }
   template <typename TFunction>
   void
@@ -249,7 +224,7 @@ public:
   void
   ParallelForTilesUpTo(size_t, const TFunctor & functor) const
   {
-    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i, HostTile{}); });
+    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i, SerialTile{}); });
   }
 
   /** Runs the loops of a program one after the other. */
@@ -266,8 +241,8 @@ public:
     this->Run(program);
     return *value;
   }
-  /** Returns whether a loop has at most `most` work items. A program for one grid ends with the last round; the other
-   * form of the rounds takes less memory. */
+  /** Returns whether all rounds run as one program. A program allocates for upper limits of all rounds, so that larger
+   * loops run round by round. */
   bool
   MayRunInOneGrid(size_t number, size_t most) const
   {
@@ -348,9 +323,9 @@ public:
   }
   /** Sorts keys by their lower bits (stable), and returns the index of each sorted key. */
   void
-  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * indices) const
   {
-    ArgSortByLowerBits(m_Threads, keys, number, bits, sorted, places);
+    ArgSortByLowerBits(m_Threads, keys, number, bits, sorted, indices);
   }
 
 private:

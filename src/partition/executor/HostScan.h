@@ -27,7 +27,7 @@ public:
     , m_Number(
         threads.GetNumber() == 1
           ? 1
-          : std::clamp(std::min(number / LeastValues, size_t{ 2 } * threads.GetNumber()), size_t{ 1 }, MaximumNumber))
+          : std::clamp(std::min(number / MinimumValues, size_t{ 2 } * threads.GetNumber()), size_t{ 1 }, MaximumNumber))
   {}
 
   size_t
@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  static constexpr size_t LeastValues = size_t{ 1 } << 14; // fewer take less time on one thread
+  static constexpr size_t MinimumValues = size_t{ 1 } << 14; // fewer take less time on one thread
 
   const region::Threads & m_Threads;
   const size_t            m_NumberOfValues;
@@ -82,7 +82,7 @@ ScanInPieces(const region::Threads & threads,
 struct SortItem
 {
   uint64_t Lower;
-  uint32_t Place;
+  uint32_t Index;
 };
 
 /** Sorts items whose keys have a number of bits: a radix sort, which is stable. Each piece counts its digits, and then
@@ -129,7 +129,7 @@ ArgSortByLowerBits(const region::Threads & threads,
                    size_t                  number,
                    int                     bits,
                    uint64_t *              sorted,
-                   uint32_t *              places)
+                   uint32_t *              indices)
 {
   const uint64_t      mask = bits < 64 ? (uint64_t{ 1 } << bits) - 1 : ~uint64_t{ 0 };
   const auto          hasValue = [mask](uint64_t key) { return (key & mask) != mask; };
@@ -156,7 +156,7 @@ ArgSortByLowerBits(const region::Threads & threads,
       else
       {
         sorted[last] = keys[i];
-        places[last++] = static_cast<uint32_t>(i);
+        indices[last++] = static_cast<uint32_t>(i);
       }
     }
   });
@@ -164,7 +164,7 @@ ArgSortByLowerBits(const region::Threads & threads,
   if (items <= itemsOfComparisonSort)
   {
     std::sort(list.get(), list.get() + items, [](const SortItem & x, const SortItem & y) {
-      return x.Lower != y.Lower ? x.Lower < y.Lower : x.Place < y.Place;
+      return x.Lower != y.Lower ? x.Lower < y.Lower : x.Index < y.Index;
     });
   }
   else
@@ -174,8 +174,8 @@ ArgSortByLowerBits(const region::Threads & threads,
   Pieces(threads, items).ForEach([&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
     {
-      sorted[i] = keys[list[i].Place];
-      places[i] = list[i].Place;
+      sorted[i] = keys[list[i].Index];
+      indices[i] = list[i].Index;
     }
   });
 }

@@ -3,14 +3,15 @@
 #define CudaFilters_partition_executor_SerialTile_h
 
 #include "partition/map/Geometry.h"
+#include "partition/Model.h"
 #include "runtime/HostDevice.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-// Runs work items for tiles of threads on one thread. WarpTile (partition/executor/DeviceExecutor.cuh) is the other
-// tile.
+// Runs work items for tiles of threads on one thread, one after the other. WarpTile
+// (partition/executor/DeviceExecutor.cuh) is the other tile.
 namespace itk::cuda::partition
 {
 /** A tile of one thread. With a tile of several threads, each of them calls the same functions. */
@@ -41,6 +42,28 @@ struct SerialTile
   ITK_CUDA_HOST_DEVICE void
   Sync() const
   {}
+  /** Computes an in-place exclusive prefix sum. */
+  void
+  ExclusiveScan(Moments * values, uint32_t number) const
+  {
+    Moments before;
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      const Moments value = values[i];
+      values[i] = before;
+      before += value;
+    }
+  }
+  /** Calls function(i) for i < number. */
+  template <typename TFunction>
+  void
+  ParallelFor(uint32_t number, const TFunction & function) const
+  {
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      function(i);
+    }
+  }
 };
 
 /** Runs work item i of a functor on one thread. */

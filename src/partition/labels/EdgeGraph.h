@@ -164,12 +164,12 @@ struct RewireEdges
     if (u != v)
     {
       const uint64_t key = Graph.Code.Encode(u, v);
-      const auto     place = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], TableSize);
-      if (place.IsNew)
+      const auto     entry = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], TableSize);
+      if (entry.IsNew)
       {
         const uint32_t to = TAtomics::FetchIncrement(*Number);
         Graph.Others.Keys[to] = key;
-        Graph.Others.Cracks[to] = place.Slot;
+        Graph.Others.Cracks[to] = entry.Slot;
       }
     }
   }
@@ -191,21 +191,21 @@ struct TakeEdges
 /** Tabulates the parameter cost of a region by its number of pixels. */
 struct ComputeParameterCosts
 {
-  Model    Law;
-  double * CachedCosts;
+  DescriptionModel Model;
+  double *         CachedCosts;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t count) const
   {
-    CachedCosts[count] = count > 0 ? Law.ParameterCost(static_cast<int64_t>(count)) : 0.0;
+    CachedCosts[count] = count > 0 ? Model.ParameterCost(static_cast<int64_t>(count)) : 0.0;
   }
 };
 
 /** Computes the change of the description by the merge along each edge. */
 struct FindChanges
 {
-  GraphView Graph;
-  CachedLaw Law;
+  GraphView   Graph;
+  CachedModel Model;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -213,7 +213,7 @@ struct FindChanges
     const Moments & first = Graph.Regions[Graph.GetFirst(edge)].Sums;
     const Moments & second = Graph.Regions[Graph.GetSecond(edge)].Sums;
     Graph.Edges.Changes[edge] =
-      ChangeByMerge(Law, first, second, Law.Describe(first), Law.Describe(second), Graph.Edges.Cracks[edge]);
+      ChangeByMerge(Model, first, second, Model.Describe(first), Model.Describe(second), Graph.Edges.Cracks[edge]);
   }
 };
 
@@ -333,17 +333,17 @@ public:
    * \param isOfOneValue for each region, whether all its valid pixels have the same value; nullptr if no region has
    * \param numberOfPixels of the image
    */
-  EdgeGraph(const TExecutor &  executor,
-            const Model &      model,
-            size_t             numberOfPixels,
-            Array<GraphRegion> regions,
-            size_t             numberOfRegions,
-            EdgeList           edges,
-            const uint8_t *    isOfOneValue = nullptr)
+  EdgeGraph(const TExecutor &        executor,
+            const DescriptionModel & model,
+            size_t                   numberOfPixels,
+            Array<GraphRegion>       regions,
+            size_t                   numberOfRegions,
+            EdgeList                 edges,
+            const uint8_t *          isOfOneValue = nullptr)
     : m_Executor(executor)
     , m_Model(model)
     , m_NumberAtFirst(numberOfRegions)
-    , m_NumberOfPlaces(numberOfRegions)
+    , m_CapacityOfRegions(numberOfRegions)
     , m_NumberOfRegions(numberOfRegions)
     , m_NumberOfEdges(edges.Number)
     , m_Table(executor, edges.Number)
@@ -373,13 +373,13 @@ public:
   bool
   MergeSomeRounds()
   {
-    if (m_NumberOfRegions <= m_NumberOfPlaces / 4)
+    if (m_NumberOfRegions <= m_CapacityOfRegions / 4)
     {
       this->Compact();
     }
     this->Begin();
     const RunMergeRounds<Atomics> rounds{
-      this->View(), this->GetLaw(), m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
+      this->View(), this->GetModel(), m_CapacityOfRegions, m_NumberOfEdges, this->GetLengthOfSeries()
     };
     const MergeSeries series = this->Run(rounds);
     for (const uint32_t gone : series.Gone)
@@ -395,10 +395,10 @@ public:
   Outcome
   TakeOutcome()
   {
-    Outcome outcome{ m_Executor.template Allocate<uint32_t>(m_NumberOfPlaces),
+    Outcome outcome{ m_Executor.template Allocate<uint32_t>(m_CapacityOfRegions),
                      m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1) };
-    NumberSets(m_Executor, m_Parents.Get(), m_NumberOfPlaces, outcome.Numbers.Get());
-    m_Executor.ParallelFor(m_NumberOfPlaces,
+    NumberSets(m_Executor, m_Parents.Get(), m_CapacityOfRegions, outcome.Numbers.Get());
+    m_Executor.ParallelFor(m_CapacityOfRegions,
                            functors::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
     if (m_HasNumbers)
     {
@@ -430,25 +430,25 @@ private:
     }
   };
 
-  const TExecutor &    m_Executor;
-  const Model          m_Model;
-  const size_t         m_NumberAtFirst;
-  size_t               m_NumberOfPlaces;  // size of the arrays of regions
-  size_t               m_NumberOfRegions; // remaining regions
-  size_t               m_NumberOfEdges;
-  bool                 m_HasBegun{ false };
-  bool                 m_HasNumbers{ false }; // if false, the original regions still have their own indices
-  EdgeTable<TExecutor> m_Table;
-  EdgeArrays           m_Edges;
-  EdgeArrays           m_Others;
-  Array<GraphRegion>   m_Regions;
-  Array<uint32_t>      m_Numbers; // the current index of each original region
-  Array<uint32_t>      m_Parents;
-  Array<uint64_t>      m_BestOfEven; // even-numbered rounds
-  Array<uint64_t>      m_BestOfOdd;
-  Array<MergeSeries>   m_Series;
-  const size_t         m_NumberOfCachedCosts;
-  Array<double>        m_CachedCosts;
+  const TExecutor &      m_Executor;
+  const DescriptionModel m_Model;
+  const size_t           m_NumberAtFirst;
+  size_t                 m_CapacityOfRegions; // size of the arrays of regions
+  size_t                 m_NumberOfRegions;   // remaining regions
+  size_t                 m_NumberOfEdges;
+  bool                   m_HasBegun{ false };
+  bool                   m_HasNumbers{ false }; // if false, the original regions still have their own indices
+  EdgeTable<TExecutor>   m_Table;
+  EdgeArrays             m_Edges;
+  EdgeArrays             m_Others;
+  Array<GraphRegion>     m_Regions;
+  Array<uint32_t>        m_Numbers; // the current index of each original region
+  Array<uint32_t>        m_Parents;
+  Array<uint64_t>        m_BestOfEven; // even-numbered rounds
+  Array<uint64_t>        m_BestOfOdd;
+  Array<MergeSeries>     m_Series;
+  const size_t           m_NumberOfCachedCosts;
+  Array<double>          m_CachedCosts;
 
   GraphView
   View() const
@@ -464,8 +464,8 @@ private:
              m_Series.Get() };
   }
 
-  CachedLaw
-  GetLaw() const
+  CachedModel
+  GetModel() const
   {
     return { m_Model, m_CachedCosts.Get(), static_cast<uint32_t>(m_NumberOfCachedCosts) };
   }
@@ -476,7 +476,7 @@ private:
     if (!m_HasBegun)
     {
       m_Executor.ParallelFor(m_NumberOfCachedCosts, functors::ComputeParameterCosts{ m_Model, m_CachedCosts.Get() });
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::FindChanges{ this->View(), this->GetLaw() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::FindChanges{ this->View(), this->GetModel() });
       m_HasBegun = true;
     }
   }
@@ -500,24 +500,26 @@ private:
   GetLengthOfSeries() const
   {
     // A round trip to the host takes as long as some rounds in one block.
-    return m_NumberOfEdges > EdgesOfShortSeries ? 4 : m_NumberOfEdges > EdgesOfOneBlock ? 64 : MergeSeries::MostRounds;
+    return m_NumberOfEdges > EdgesOfShortSeries ? 4
+           : m_NumberOfEdges > EdgesOfOneBlock  ? 64
+                                                : MergeSeries::MaximumNumberOfRounds;
   }
 
   /** Renumbers the remaining regions. Between rounds, their sums are their only state. */
   void
   Compact()
   {
-    Array<uint32_t>    ranks = m_Executor.template Allocate<uint32_t>(m_NumberOfPlaces + 1);
+    Array<uint32_t>    ranks = m_Executor.template Allocate<uint32_t>(m_CapacityOfRegions + 1);
     Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
-    FlattenSets(m_Executor, m_Parents.Get(), m_NumberOfPlaces);
-    m_Executor.ExclusiveScan(functors::IsRoot{ m_Parents.Get() }, m_NumberOfPlaces, ranks.Get());
-    m_Executor.ParallelFor(m_NumberOfPlaces, functors::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
+    FlattenSets(m_Executor, m_Parents.Get(), m_CapacityOfRegions);
+    m_Executor.ExclusiveScan(functors::IsRoot{ m_Parents.Get() }, m_CapacityOfRegions, ranks.Get());
+    m_Executor.ParallelFor(m_CapacityOfRegions, functors::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
     m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
     this->BeginNumbers();
     m_Executor.ParallelFor(m_NumberAtFirst, functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
     m_Executor.ParallelFor(m_NumberOfRegions, functors::BeginSets{ m_Parents.Get() });
     m_Regions = std::move(regions);
-    m_NumberOfPlaces = m_NumberOfRegions;
+    m_CapacityOfRegions = m_NumberOfRegions;
   }
 
   void

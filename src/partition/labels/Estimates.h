@@ -83,7 +83,7 @@ namespace functors
 {
 /** Computes the estimates of all windows or blocks of a grid. */
 template <typename TScene>
-struct EstimatePlaces
+struct EstimateWindows
 {
   TScene       Scene;
   EstimateGrid Grid;
@@ -122,7 +122,7 @@ CollectEstimates(const TExecutor & executor, const EstimateGrid & grid, bool loo
     executor.VisitScene([&](const auto & scene) {
       executor.ParallelFor(
         estimates.size(),
-        functors::EstimatePlaces<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, ofExecutor.Get() });
+        functors::EstimateWindows<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, ofExecutor.Get() });
     });
     executor.Download(ofExecutor.Get(), estimates.size(), estimates.data());
     estimates.erase(std::remove(estimates.begin(), estimates.end(), NoEstimate), estimates.end());

@@ -38,7 +38,7 @@ GetSizeOfChange(double change)
 ITK_CUDA_HOST_DEVICE inline bool
 JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNeighbor)
 {
-  return size >= LeastShareToJoin * sizeOfNeighbor && pixels <= pixelsOfNeighbor / LeastRatioToJoin;
+  return size >= MinimumShareToJoin * sizeOfNeighbor && pixels <= pixelsOfNeighbor / MinimumRatioToJoin;
 }
 
 /** Returns the change of the description by the merge of two regions, minus the gain of removing their boundary. The

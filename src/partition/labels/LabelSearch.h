@@ -26,19 +26,19 @@ struct RunSweeps
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  TScene        Scene;
-  CellGrid      Grid;
-  BoundaryCosts Costs;
-  Model         Law;
-  size_t        NumberOfLabels;
-  LinearForm *  Tangents;
-  uint32_t *    Labels;
-  Moments *     Regions;
-  uint8_t *     IsActive;
-  uint8_t *     IsNext;
-  uint32_t *    Changed; // whether cells changed in each sweep; [0] is initialized to 1
-  uint32_t *    Cells;   // list of candidate cells
-  uint32_t *    CellCounters;
+  TScene           Scene;
+  CellGrid         Grid;
+  BoundaryCosts    Costs;
+  DescriptionModel Model;
+  size_t           NumberOfLabels;
+  LinearForm *     Tangents;
+  uint32_t *       Labels;
+  Moments *        Regions;
+  uint8_t *        IsActive;
+  uint8_t *        IsNext;
+  uint32_t *       Changed; // whether cells changed in each sweep; [0] is initialized to 1
+  uint32_t *       Cells;   // list of candidate cells
+  uint32_t *       CellCounters;
 
   static constexpr int NumberOfColors = 4;
 
@@ -53,7 +53,7 @@ struct RunSweeps
   }
   /** Returns the capacity of a list of cells. */
   static size_t
-  GetNumberOfPlaces(const CellGrid & grid)
+  GetCapacity(const CellGrid & grid)
   {
     return CandidateCells::NumberOfParts * CandidateCells::GetCapacityOfPart(ColorCells{ grid, 0, 0 }.GetNumber());
   }
@@ -84,34 +84,40 @@ private:
   {
     const ColorCells     cells{ Grid, color % 2, color / 2 };
     const size_t         number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
-    const CandidateCells asked{ CandidateCells::GetCapacityOfPart(cells.GetNumber()),
-                                Cells,
-                                CellCounters + static_cast<size_t>(sweep * NumberOfColors + color) *
-                                                 CandidateCells::NumberOfCounters };
+    const CandidateCells candidates{ CandidateCells::GetCapacityOfPart(cells.GetNumber()),
+                                     Cells,
+                                     CellCounters + static_cast<size_t>(sweep * NumberOfColors + color) *
+                                                      CandidateCells::NumberOfCounters };
     if constexpr (TLoopExecutor::IsCoarseGrained)
     {
-      const Compete<TScene, TAtomics> compete{
-        Scene, Grid, Costs, Tangents, Labels, Regions, sweep % 2 == 0 ? IsNext : IsActive, asked, Changed + sweep + 1
-      };
+      const Compete<TScene, TAtomics>      compete{ Scene,
+                                               Grid,
+                                               Costs,
+                                               Tangents,
+                                               Labels,
+                                               Regions,
+                                               sweep % 2 == 0 ? IsNext : IsActive,
+                                               candidates,
+                                               Changed + sweep + 1 };
       const CompeteInRow<TScene, TAtomics> competeInRow{
         compete, cells, sweep % 2 == 0 ? IsActive : IsNext, Changed + sweep
       };
       executor.ParallelForUpTo(NumberOfLabels,
-                               FreezeTangents{ { NumberOfLabels, Changed + sweep }, Law, Regions, Tangents });
+                               FreezeTangents{ { NumberOfLabels, Changed + sweep }, Model, Regions, Tangents });
       executor.ParallelForUpTo(competeInRow.GetNumber(), competeInRow);
       return;
     }
     executor.ParallelForUpTo(number,
                              BeginColor<TAtomics>{ { number, Changed + sweep },
-                                                   Law,
+                                                   Model,
                                                    NumberOfLabels,
                                                    Regions,
                                                    Tangents,
                                                    cells,
                                                    { Grid, Labels },
                                                    sweep % 2 == 0 ? IsActive : IsNext,
-                                                   asked });
-    executor.ParallelForUpTo(CandidateCells::NumberOfParts * asked.CapacityOfPart,
+                                                   candidates });
+    executor.ParallelForUpTo(CandidateCells::NumberOfParts * candidates.CapacityOfPart,
                              Compete<TScene, TAtomics>{ Scene,
                                                         Grid,
                                                         Costs,
@@ -119,7 +125,7 @@ private:
                                                         Labels,
                                                         Regions,
                                                         sweep % 2 == 0 ? IsNext : IsActive,
-                                                        asked,
+                                                        candidates,
                                                         Changed + sweep + 1 });
   }
 };
@@ -235,10 +241,10 @@ private:
   {
     // Regions of a map are numbered from 1, regions of the graph from 0.
     const uint64_t key = Code.Encode(Pixels.Labels[pixel] - 1, Pixels.Labels[other] - 1);
-    const auto     place = Table.template Add<TAtomics>(key, bothValid ? 1 : 0, TableSize);
-    if (place.IsNew)
+    const auto     entry = Table.template Add<TAtomics>(key, bothValid ? 1 : 0, TableSize);
+    if (entry.IsNew)
     {
-      Slots[TAtomics::FetchIncrement(*Number)] = place.Slot;
+      Slots[TAtomics::FetchIncrement(*Number)] = entry.Slot;
     }
   }
 };
@@ -360,7 +366,7 @@ public:
   using Atomics = typename TExecutor::Atomics;
   using ProgressFunction = std::function<bool(float)>;
 
-  LabelSearch(const TExecutor & executor, const Model & model, int32_t width, int32_t height)
+  LabelSearch(const TExecutor & executor, const DescriptionModel & model, int32_t width, int32_t height)
     : m_Executor(executor)
     , m_Model(model)
     , m_Grid{ width, height, 1 }
@@ -420,14 +426,14 @@ public:
     return static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight);
   }
 
-  /** Moves the labels out of the search, as TakeRegions() does with the sums. */
+  /** Moves the labels out of the search, as TakeRegionSums() does with the sums. */
   Array<uint32_t>
   TakeLabels()
   {
     return std::move(m_Labels);
   }
   Array<Moments>
-  TakeRegions()
+  TakeRegionSums()
   {
     return std::move(m_Regions);
   }
@@ -442,14 +448,14 @@ private:
   // Up to this number of cells, the launches of a sweep's loops would take longer than the sweep.
   static constexpr size_t CellsOfOneGrid = size_t{ 1 } << 21;
 
-  const TExecutor & m_Executor;
-  const Model       m_Model;
-  CellGrid          m_Grid;
-  ProgressFunction  m_Progress;
-  Array<uint32_t>   m_Changed;
-  Array<uint32_t>   m_Labels;  // of the grid's cells; finally of the pixels
-  Array<Moments>    m_Regions; // by label
-  size_t            m_NumberOfRegions{ 0 };
+  const TExecutor &      m_Executor;
+  const DescriptionModel m_Model;
+  CellGrid               m_Grid;
+  ProgressFunction       m_Progress;
+  Array<uint32_t>        m_Changed;
+  Array<uint32_t>        m_Labels;  // of the grid's cells; finally of the pixels
+  Array<Moments>         m_Regions; // by label
+  size_t                 m_NumberOfRegions{ 0 };
 
   bool
   Report(float share) const
@@ -549,7 +555,7 @@ private:
     const auto   changed = m_Executor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
     m_Executor.VisitScene([&](const auto & scene) {
       using Sweeps = functors::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
-      const auto   asked = m_Executor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
+      const auto   candidates = m_Executor.template Allocate<uint32_t>(Sweeps::GetCapacity(m_Grid));
       const auto   counters = m_Executor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
       const Sweeps sweeps{ scene,
                            m_Grid,
@@ -562,7 +568,7 @@ private:
                            isActive.Get(),
                            isNext.Get(),
                            changed.Get(),
-                           asked.Get(),
+                           candidates.Get(),
                            counters.Get() };
       m_Executor.MayRunInOneGrid(cells, CellsOfOneGrid) ? m_Executor.RunInOneGrid(sweeps, cells / 4)
                                                         : m_Executor.Run(sweeps);

@@ -11,9 +11,10 @@
 #include <cstdint>
 #include <cstring>
 
-// Rounds of merging over a list of edges that run without the host: only the executor knows whether a round has work. A
-// round consists of two parallel loops. What a work item writes is read only by the next loop, except for atomic
-// operations, whose order does not matter.
+// Merges regions in rounds. In a round each region chooses its best neighbour; pairs that chose each other, and regions
+// that join them, become one. A series of rounds runs without returning to the host. A round consists of two parallel
+// loops. What a work item writes is read only by the next loop, except for atomic operations, whose order does not
+// matter.
 namespace itk::cuda::partition
 {
 /** A list of edges in executor memory. A work item changes its own edge only. */
@@ -23,9 +24,10 @@ struct EdgeView
   static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // in keys of new edges, whose change is not computed yet
 
   uint64_t * Keys;
-  uint32_t * Cracks;  // for a new edge, without the cracks in the table
-  double *   Changes; // change of the description by the merge, minus the gain of removing the boundary; for a new
-                      // edge, its slot in the table
+  uint32_t * Cracks; // for a new edge, without the cracks in the table
+  /** Change of the description in nats if the two regions merge, less NatsPerCrack for each crack; negative is better.
+   * While the key has NewBit, the slot of the edge in the table. */
+  double * Changes;
 };
 
 /** The state of a region in a round. */
@@ -41,9 +43,9 @@ constexpr size_t MaximumCachedCosts = size_t{ 1 } << 16;
 /** The results of a series of rounds that ran without the host. */
 struct MergeSeries
 {
-  static constexpr uint32_t MostRounds = 128;
-  uint32_t                  Gone[MostRounds]; // regions that were merged into others in each round
-  uint32_t                  NumberOfEdges;    // remaining edges
+  static constexpr uint32_t MaximumNumberOfRounds = 128;
+  uint32_t                  Gone[MaximumNumberOfRounds]; // regions that were merged into others in each round
+  uint32_t                  NumberOfEdges;               // remaining edges
 };
 
 /** The regions, and the edges between them in any order. Each pair of neighbours has one edge. */
@@ -126,7 +128,7 @@ struct RoundView
     return ChecksWhetherDone && this->IsOver();
   }
   ITK_CUDA_HOST_DEVICE size_t
-  GetMostOfAll() const
+  GetMaximumNumber() const
   {
     return NumberOfEdges > NumberOfRegions ? NumberOfEdges : NumberOfRegions;
   }
@@ -143,12 +145,12 @@ struct BeginSeries
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return NumberOfRegions > MergeSeries::MostRounds ? NumberOfRegions : MergeSeries::MostRounds;
+    return NumberOfRegions > MergeSeries::MaximumNumberOfRounds ? NumberOfRegions : MergeSeries::MaximumNumberOfRounds;
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    if (i < MergeSeries::MostRounds)
+    if (i < MergeSeries::MaximumNumberOfRounds)
     {
       Graph.Series->Gone[i] = 0;
     }
@@ -165,7 +167,7 @@ struct BeginSeries
 
 /** Completes a new edge: adds the cracks of all edges that it replaced, and computes its change, which is returned. */
 ITK_CUDA_HOST_DEVICE inline double
-CompleteEdge(const GraphView & graph, const CachedLaw & law, size_t edge)
+CompleteEdge(const GraphView & graph, const CachedModel & law, size_t edge)
 {
   // Load the regions first: the compiler must assume that the table aliases them. The descriptions of the regions are
   // recomputed for each edge, because the sums of a group are complete only after the loop that merges.
@@ -185,12 +187,12 @@ CompleteEdge(const GraphView & graph, const CachedLaw & law, size_t edge)
 template <typename TAtomics>
 struct OfferChanges : RoundView
 {
-  CachedLaw Law;
+  CachedModel Model;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->IsOverForExecutor() ? 0 : this->GetMostOfAll();
+    return this->IsOverForExecutor() ? 0 : this->GetMaximumNumber();
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -212,7 +214,7 @@ private:
   {
     const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
     const bool     isNew = Graph.Edges.Keys[edge] != key;
-    const double   change = isNew ? CompleteEdge(Graph, Law, edge) : Graph.Edges.Changes[edge];
+    const double   change = isNew ? CompleteEdge(Graph, Model, edge) : Graph.Edges.Changes[edge];
     const uint32_t u = Graph.Code.GetFirst(key);
     const uint32_t v = Graph.Code.GetSecond(key);
     const uint64_t ofU = GraphView::GetOffer(change, v);
@@ -309,10 +311,10 @@ private:
   Rewire(size_t edge, uint32_t u, uint32_t v) const
   {
     const uint64_t key = Graph.Code.Encode(u, v);
-    const auto     place =
+    const auto     entry =
       Graph.Table.template AddToOthers<TAtomics>(key, Graph.Edges.Cracks[edge], EdgeTableView::GetSize(NumberOfEdges));
-    Graph.Edges.Keys[edge] = place.IsNew ? key | EdgeView::NewBit : EdgeView::Hole;
-    Graph.Edges.Changes[edge] = static_cast<double>(place.Slot);
+    Graph.Edges.Keys[edge] = entry.IsNew ? key | EdgeView::NewBit : EdgeView::Hole;
+    Graph.Edges.Changes[edge] = static_cast<double>(entry.Slot);
   }
 };
 
@@ -333,9 +335,9 @@ struct GoneOfRound
 template <typename TAtomics>
 struct CollectEdges
 {
-  GraphView Graph;
-  CachedLaw Law;
-  size_t    NumberOfEdges;
+  GraphView   Graph;
+  CachedModel Model;
+  size_t      NumberOfEdges;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
@@ -349,7 +351,7 @@ struct CollectEdges
     {
       if ((Graph.Edges.Keys[edge] & EdgeView::NewBit) != 0)
       {
-        CompleteEdge(Graph, Law, edge);
+        CompleteEdge(Graph, Model, edge);
       }
       const uint32_t to = TAtomics::FetchIncrement(Graph.Series->NumberOfEdges);
       Graph.Others.Keys[to] = Graph.Edges.Keys[edge];
@@ -367,11 +369,11 @@ struct RunMergeRounds
 {
   static constexpr bool NeedsManyRegisters = false;
 
-  GraphView Graph;
-  CachedLaw Law;
-  size_t    NumberOfRegions;
-  size_t    NumberOfEdges;
-  uint32_t  NumberOfRounds;
+  GraphView   Graph;
+  CachedModel Model;
+  size_t      NumberOfRegions;
+  size_t      NumberOfEdges;
+  uint32_t    NumberOfRounds;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumberOfLoops() const
@@ -389,11 +391,11 @@ struct RunMergeRounds
     for (uint32_t number = 0; number < NumberOfRounds && !isOver; ++number)
     {
       const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !executor.KnowsWhenDone() };
-      executor.ParallelForUpTo(round.GetMostOfAll(), functors::OfferChanges<TAtomics>{ round, Law });
+      executor.ParallelForUpTo(round.GetMaximumNumber(), functors::OfferChanges<TAtomics>{ round, Model });
       executor.ParallelForUpTo(NumberOfEdges, functors::MergeGroups<TAtomics>{ round });
       isOver = number + 1 < NumberOfRounds && executor.IsOver(functors::GoneOfRound{ Graph.Series, number });
     }
-    executor.ParallelForUpTo(NumberOfEdges, functors::CollectEdges<TAtomics>{ Graph, Law, NumberOfEdges });
+    executor.ParallelForUpTo(NumberOfEdges, functors::CollectEdges<TAtomics>{ Graph, Model, NumberOfEdges });
   }
 };
 } // namespace itk::cuda::partition

@@ -20,14 +20,14 @@ struct FreezeTangents : SweepLoop
 {
   static constexpr size_t Grain = 1024;
 
-  Model           Law;
-  const Moments * Regions;
-  LinearForm *    Tangents;
+  DescriptionModel Model;
+  const Moments *  Regions;
+  LinearForm *     Tangents;
 
   void
   operator()(size_t region) const
   {
-    Tangents[region] = Law.Linearize(Regions[region]);
+    Tangents[region] = Model.Linearize(Regions[region]);
   }
 };
 

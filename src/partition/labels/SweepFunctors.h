@@ -207,9 +207,9 @@ struct CandidateCells
   Get(size_t i, size_t & cell) const
   {
     const size_t part = i / PassesOfPart % NumberOfParts;
-    const size_t place = i / (NumberOfParts * PassesOfPart) * PassesOfPart + i % PassesOfPart;
-    const bool   isThere = place < Counters[part * SpaceOfCounters];
-    cell = isThere ? Cells[part * CapacityOfPart + place] : 0;
+    const size_t index = i / (NumberOfParts * PassesOfPart) * PassesOfPart + i % PassesOfPart;
+    const bool   isThere = index < Counters[part * SpaceOfCounters];
+    cell = isThere ? Cells[part * CapacityOfPart + index] : 0;
     return isThere;
   }
 };
@@ -219,21 +219,21 @@ struct CandidateCells
 template <typename TAtomics>
 struct BeginColor : SweepLoop
 {
-  Model           Law;
-  size_t          NumberOfLabels;
-  const Moments * Regions;
-  LinearForm *    Tangents;
-  ColorCells      Cells;
-  CellLabels      Labels;
-  uint8_t *       IsActive; // cleared in passing, because the next sweep marks cells here
-  CandidateCells  Asked;
+  DescriptionModel Model;
+  size_t           NumberOfLabels;
+  const Moments *  Regions;
+  LinearForm *     Tangents;
+  ColorCells       Cells;
+  CellLabels       Labels;
+  uint8_t *        IsActive; // cleared in passing, because the next sweep marks cells here
+  CandidateCells   Asked;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     if (i < NumberOfLabels)
     {
-      Tangents[i] = Law.Linearize(Regions[i]);
+      Tangents[i] = Model.Linearize(Regions[i]);
     }
     if (i < Cells.GetNumber())
     {

@@ -167,7 +167,7 @@ struct SumEdges
 /** Builds the map whose edges are the pixel sides between different labels, with collinear ones joined. Nodes are
  * sorted by row and column; edges are sorted by their first node, the one towards larger Y first.
  * \param labels in executor memory
- * \exception ExceptionObject if there are more nodes than LargestNumberOfNodes
+ * \exception ExceptionObject if there are more nodes than MaximumNumberOfNodes
  */
 template <typename TExecutor>
 void
@@ -179,7 +179,7 @@ BuildMap(ExecutorMap<TExecutor> & map, const uint32_t * labels)
   const auto                 numbers = executor.template Allocate<uint32_t>(grid.GetNumber() + 1);
   const size_t               numberOfNodes =
     executor.ExclusiveScanAndRead(functors::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
-  if (numberOfNodes > LargestNumberOfNodes)
+  if (numberOfNodes > MaximumNumberOfNodes)
   {
     itkGenericExceptionMacro("the labels' boundaries turn " << numberOfNodes
                                                             << " times; a partition holds at most 2^30 nodes");

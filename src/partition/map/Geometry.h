@@ -251,7 +251,7 @@ struct Corner
 };
 
 /** The maximum number of nodes of a map. */
-constexpr size_t LargestNumberOfNodes = size_t{ 1 } << 30;
+constexpr size_t MaximumNumberOfNodes = size_t{ 1 } << 30;
 } // namespace itk::cuda::partition
 
 #endif

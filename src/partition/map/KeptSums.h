@@ -3,7 +3,7 @@
 #define CudaFilters_partition_map_KeptSums_h
 
 #include "partition/map/Geometry.h"
-#include "partition/refine/RefinementGains.h"
+#include "partition/refine/Changes.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -14,7 +14,7 @@
 namespace itk::cuda::partition
 {
 /** Longer lines are cut into chains at every CutLength-th node, which then stays. */
-constexpr size_t LongestChain = 512; // in edges
+constexpr size_t MaximumChainEdges = 512; // in edges
 constexpr size_t CutLength = 256;
 
 /** A line of edges between junctions, or a closed line. */
@@ -23,30 +23,31 @@ struct MapLine
   uint32_t Node; // first node and first edge
   uint32_t Edge;
   uint32_t NumberOfEdges;
-  uint32_t FirstChain; // first of its chains
-  uint32_t FirstPlace; // index of its first chain vertex
+  uint32_t FirstChain;  // first of its chains
+  uint32_t FirstVertex; // index of its first chain vertex
 };
 
 /** Counters of a list of chains. One word counts chains and vertices, so that both have the same order. */
 struct ChainCounters
 {
   /** Lines have fewer than 2^31 edges. */
-  static constexpr uint32_t MostJumps = 32;
+  static constexpr uint32_t MaximumNumberOfJumps = 32;
 
-  uint64_t ChainsAndPlaces; // 2^32 * chains + vertices
-  uint64_t Pieces;          // of best polylines
+  uint64_t ChainsAndVertices; // 2^32 * chains + vertices
+  uint64_t Pieces;            // of best polylines
   uint32_t Lines;
-  uint32_t HasArrived[MostJumps]; // per jump, whether any edge reached the end of its line for the first time
+  uint32_t
+    HasArrived[MaximumNumberOfJumps]; // per jump, whether any edge reached the end of its line for the first time
 
   ITK_CUDA_HOST_DEVICE uint32_t
-  GetChains() const
+  GetNumberOfChains() const
   {
-    return static_cast<uint32_t>(ChainsAndPlaces >> 32);
+    return static_cast<uint32_t>(ChainsAndVertices >> 32);
   }
   ITK_CUDA_HOST_DEVICE uint32_t
-  GetPlaces() const
+  GetNumberOfVertices() const
   {
-    return static_cast<uint32_t>(ChainsAndPlaces);
+    return static_cast<uint32_t>(ChainsAndVertices);
   }
 };
 
@@ -135,7 +136,7 @@ private:
 };
 
 /** The position of an edge in its line. */
-struct PlaceInLine
+struct VertexInLine
 {
   uint32_t Line; // None if the edge is in no listed line, or has the other direction
   uint32_t Number;
@@ -155,7 +156,7 @@ struct LineArrays
   }
   /** Finds the position of a directed edge in its line. The link of the reversed edge gives the distance to the
    * beginning of the line. */
-  ITK_CUDA_HOST_DEVICE PlaceInLine
+  ITK_CUDA_HOST_DEVICE VertexInLine
   Find(const MapView & map, const DirectedEdge & directed) const
   {
     const LineLink     back = this->GetLink(directed.Reverse());
@@ -197,9 +198,9 @@ struct LineList : LineArrays
   Append(uint32_t node, uint32_t edge, uint32_t numberOfEdges) const
   {
     const uint32_t pieces =
-      numberOfEdges > LongestChain ? static_cast<uint32_t>((numberOfEdges + CutLength - 1) / CutLength) : 1;
+      numberOfEdges > MaximumChainEdges ? static_cast<uint32_t>((numberOfEdges + CutLength - 1) / CutLength) : 1;
     const uint64_t before =
-      TAtomics::FetchAdd(Counters->ChainsAndPlaces, (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
+      TAtomics::FetchAdd(Counters->ChainsAndVertices, (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
     const uint32_t line = TAtomics::FetchIncrement(Counters->Lines);
     this->Lines[line] = {
       node, edge, numberOfEdges, static_cast<uint32_t>(before >> 32), static_cast<uint32_t>(before)
@@ -390,7 +391,7 @@ struct ListLines : LineList<TAtomics>
   ITK_CUDA_HOST_DEVICE size_t
   GetNumberOfLoops() const
   {
-    return this->GetMostJumps() + 3;
+    return this->GetMaximumNumberOfJumps() + 3;
   }
 
   template <typename TLoopExecutor>
@@ -401,7 +402,7 @@ struct ListLines : LineList<TAtomics>
     const LinkLines<TAtomics> link{ list };
     executor.ParallelForUpTo(link.GetNumberOfAll(), link);
     bool isOver = false;
-    for (uint32_t jump = 0; jump < this->GetMostJumps() && !isOver; ++jump)
+    for (uint32_t jump = 0; jump < this->GetMaximumNumberOfJumps() && !isOver; ++jump)
     {
       executor.ParallelForUpTo(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
       isOver = executor.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
@@ -413,10 +414,10 @@ struct ListLines : LineList<TAtomics>
 private:
   /** Returns the number of jumps (1, 2, 4, ... edges ahead) that reach the end of the longest possible line. */
   ITK_CUDA_HOST_DEVICE uint32_t
-  GetMostJumps() const
+  GetMaximumNumberOfJumps() const
   {
     uint32_t jumps = 1;
-    while (jumps < ChainCounters::MostJumps && (size_t{ 1 } << jumps) < this->NumberOfEdges)
+    while (jumps < ChainCounters::MaximumNumberOfJumps && (size_t{ 1 } << jumps) < this->NumberOfEdges)
     {
       ++jumps;
     }

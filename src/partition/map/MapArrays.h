@@ -6,7 +6,7 @@
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/KeptSums.h"
 #include "partition/map/MapData.h"
-#include "partition/refine/RefinementGains.h"
+#include "partition/refine/Changes.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +75,7 @@ struct MapRound
   Moments *          Regions;
   uint8_t *          IsRegion;
   GridPointers       Grid;
-  Model              Description;
+  DescriptionModel   Model;
   uint64_t           MinimumNumberOfPixels;
   LinearForm *       Tangents;
   int64_t *          Excess;   // pixels that the winners take from a region, minus the pixels that it can spare
@@ -106,11 +106,11 @@ constexpr uint32_t LanesOfChange = 16;
 struct NoPixels
 {};
 
-/** \class Round
+/** \class RefinementRound
  * \brief A refinement round, as its work items see it.
  */
 template <typename TPixels, typename TAtomics>
-struct Round : MapRound
+struct RefinementRound : MapRound
 {
   TPixels Pixels;
 
@@ -131,9 +131,9 @@ struct Round : MapRound
     return { Tangents[left], Tangents[right] };
   }
   ITK_CUDA_HOST_DEVICE double
-  GainOf(uint32_t left, uint32_t right, const Moments & change) const
+  DeltaCostOf(uint32_t left, uint32_t right, const Moments & change) const
   {
-    return this->GetTangents(left, right).GainOf(change);
+    return this->GetTangents(left, right).DeltaCostOf(change);
   }
   ITK_CUDA_HOST_DEVICE Moments
   SumEdge(const LatticePoint & p, const LatticePoint & q) const
@@ -150,10 +150,10 @@ struct Round : MapRound
   AddToGrid(uint32_t edge, const StridedRange & share) const
   {
     const auto add = [this, edge](size_t cell) {
-      const uint32_t place = TAtomics::FetchIncrement(Counters->Added);
-      if (place < Grid.Capacity)
+      const uint32_t index = TAtomics::FetchIncrement(Counters->Added);
+      if (index < Grid.Capacity)
       {
-        Grid.Added[place] = { edge, TAtomics::Exchange(Grid.Last[cell], place) };
+        Grid.Added[index] = { edge, TAtomics::Exchange(Grid.Last[cell], index) };
       }
     };
     ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, add, share);
@@ -278,8 +278,8 @@ struct BeginMapRound
   operator()(size_t region) const
   {
     const Moments & sums = Round.Regions[region];
-    Round.Tangents[region] = Round.IsRegion[region] != 0 ? Round.Description.Linearize(sums) : LinearForm{};
-    Round.Excess[region] = GetLeastPixels(sums, Round.MinimumNumberOfPixels) - sums.Count;
+    Round.Tangents[region] = Round.IsRegion[region] != 0 ? Round.Model.Linearize(sums) : LinearForm{};
+    Round.Excess[region] = GetMinimumNumberOfPixels(sums, Round.MinimumNumberOfPixels) - sums.Count;
     Round.BestKeys[region] = ~uint64_t{ 0 };
   }
 };
@@ -428,11 +428,11 @@ public:
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
 
-  ExecutorMap(const TExecutor & executor,
-              const Model &     model,
-              uint64_t          minimumNumberOfPixels,
-              int32_t           width,
-              int32_t           height)
+  ExecutorMap(const TExecutor &        executor,
+              const DescriptionModel & model,
+              uint64_t                 minimumNumberOfPixels,
+              int32_t                  width,
+              int32_t                  height)
     : m_Executor(executor)
     , m_Model(model)
     , m_MinimumNumberOfPixels(minimumNumberOfPixels)
@@ -476,7 +476,7 @@ public:
   {
     return m_Executor;
   }
-  const Model &
+  const DescriptionModel &
   GetModel() const
   {
     return m_Model;
@@ -625,34 +625,34 @@ public:
 
 private:
   static constexpr uint32_t ReservationExponent = 2;
-  static constexpr size_t   SmallestGridCapacity = 4096;
+  static constexpr size_t   MinimumGridCapacity = 4096;
 
-  const TExecutor &  m_Executor;
-  const Model        m_Model;
-  const uint64_t     m_MinimumNumberOfPixels;
-  const int32_t      m_Width;
-  const int32_t      m_Height;
-  const CellLayout   m_GridLayout;
-  const CellLayout   m_Cells;
-  size_t             m_NumberOfNodes{ 0 };
-  size_t             m_NumberOfEdges{ 0 };
-  size_t             m_NumberOfRegions{ 0 };
-  Array<MapNode>     m_Nodes;
-  Array<MapEdge>     m_Edges;
-  Array<Moments>     m_Regions;
-  Array<uint8_t>     m_IsRegion;
-  Array<LinearForm>  m_Tangents;
-  Array<int64_t>     m_Excess;
-  Array<uint64_t>    m_BestKeys;
-  Array<uint64_t>    m_Keys;
-  Array<MapCounters> m_Counters;
-  MapCounters        m_LastCounters{}; // as read after the last rounds
-  Array<uint32_t>    m_FirstOfCells;
-  Array<uint32_t>    m_LastOfCells;
-  Array<uint32_t>    m_EdgesOfCells;
-  Array<AddedEdge>   m_Added;
-  size_t             m_GridCapacity{ 0 };
-  bool               m_GridIsSorted{ false };
+  const TExecutor &      m_Executor;
+  const DescriptionModel m_Model;
+  const uint64_t         m_MinimumNumberOfPixels;
+  const int32_t          m_Width;
+  const int32_t          m_Height;
+  const CellLayout       m_GridLayout;
+  const CellLayout       m_Cells;
+  size_t                 m_NumberOfNodes{ 0 };
+  size_t                 m_NumberOfEdges{ 0 };
+  size_t                 m_NumberOfRegions{ 0 };
+  Array<MapNode>         m_Nodes;
+  Array<MapEdge>         m_Edges;
+  Array<Moments>         m_Regions;
+  Array<uint8_t>         m_IsRegion;
+  Array<LinearForm>      m_Tangents;
+  Array<int64_t>         m_Excess;
+  Array<uint64_t>        m_BestKeys;
+  Array<uint64_t>        m_Keys;
+  Array<MapCounters>     m_Counters;
+  MapCounters            m_LastCounters{}; // as read after the last rounds
+  Array<uint32_t>        m_FirstOfCells;
+  Array<uint32_t>        m_LastOfCells;
+  Array<uint32_t>        m_EdgesOfCells;
+  Array<AddedEdge>       m_Added;
+  size_t                 m_GridCapacity{ 0 };
+  bool                   m_GridIsSorted{ false };
 
   KeptSums<TExecutor> m_KeptSums; // only for executors with IsCoarseGrained
 
@@ -676,7 +676,7 @@ private:
     m_EdgesOfCells = m_Executor.template Allocate<uint32_t>(number);
     m_Executor.ParallelFor(m_NumberOfEdges, functors::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
     m_Executor.Fill(m_LastOfCells.Get(), cells, 0xff);
-    m_GridCapacity = number + SmallestGridCapacity;
+    m_GridCapacity = number + MinimumGridCapacity;
     m_Added = m_Executor.template Allocate<AddedEdge>(m_GridCapacity);
     m_Executor.Fill(&m_Counters.Get()->Added, 1, 0);
     m_LastCounters.Added = 0;

@@ -20,7 +20,7 @@ struct ChainState
   uint32_t Left; // in the direction in which it leaves its first node
   uint32_t Right;
   int64_t  Change; // pixels that the left region would gain
-  double   Gain;
+  double   DeltaCost;
   uint32_t NumberKept; // nodes of the best polyline; 0 if it has no gain
   uint32_t IsRefused;  // set if the polyline is impossible; later also if it does not own a cell
   uint32_t HasNoGain;  // had no gain, and has not changed since
@@ -70,7 +70,7 @@ struct ChainArrays
   GetProposal(const ChainState & chain) const
   {
     RankedProposal bid;
-    bid.Gain = chain.Gain;
+    bid.DeltaCost = chain.DeltaCost;
     bid.Id = Edges[chain.First];
     bid.Counts.Add(chain.Left, chain.Change);
     bid.Counts.Add(chain.Right, -chain.Change);
@@ -78,13 +78,13 @@ struct ChainArrays
   }
   /** Returns the last vertex at or before this one that the best polyline keeps. */
   ITK_CUDA_HOST_DEVICE uint32_t
-  GetKeptBefore(uint32_t place) const
+  GetKeptBefore(uint32_t vertex) const
   {
-    while (IsKept[place] == 0)
+    while (IsKept[vertex] == 0)
     {
-      --place;
+      --vertex;
     }
-    return place;
+    return vertex;
   }
   /** Returns a piece of a chain's best polyline, which has NumberKept - 1 of them. Piece 0 is the last one. */
   ITK_CUDA_HOST_DEVICE PolylinePiece
@@ -126,50 +126,50 @@ private:
   ITK_CUDA_HOST_DEVICE void
   FillIfListed(const DirectedEdge & directed) const
   {
-    const PlaceInLine place = Lines.Find(Round.GetMap(), directed);
-    if (place.Line != None)
+    const VertexInLine vertex = Lines.Find(Round.GetMap(), directed);
+    if (vertex.Line != None)
     {
-      this->Fill(directed, Lines.Lines[place.Line], place.Number);
+      this->Fill(directed, Lines.Lines[vertex.Line], vertex.Number);
     }
   }
   ITK_CUDA_HOST_DEVICE void
   Fill(const DirectedEdge & directed, const MapLine & line, uint32_t number) const
   {
-    const MapView  map = Round.GetMap();
-    const auto     step = line.NumberOfEdges > LongestChain ? static_cast<uint32_t>(CutLength) : line.NumberOfEdges;
+    const MapView map = Round.GetMap();
+    const auto    step = line.NumberOfEdges > MaximumChainEdges ? static_cast<uint32_t>(CutLength) : line.NumberOfEdges;
     const uint32_t part = number / step;
     const uint32_t chain = line.FirstChain + part;
-    const uint32_t place = line.FirstPlace + number + part;
+    const uint32_t vertex = line.FirstVertex + number + part;
     const uint32_t edge = directed.GetEdge();
     const uint32_t node = directed.GetTail(map);
     const MapEdge  present = map.Edges[edge].From(node);
     if (number % step == 0)
     {
       const uint32_t left = line.NumberOfEdges - number;
-      this->BeginChain(chain, place, edge, present, left < step ? left : step, step == line.NumberOfEdges);
+      this->BeginChain(chain, vertex, edge, present, left < step ? left : step, step == line.NumberOfEdges);
     }
-    this->SetPlace(place, chain, node, edge, present.Sums);
+    this->SetVertex(vertex, chain, node, edge, present.Sums);
     Arrays.ChainOfEdge[edge] = chain;
     if ((number + 1) % step == 0 || number + 1 == line.NumberOfEdges)
     {
-      this->SetPlace(place + 1, chain, present.End, None, {});
+      this->SetVertex(vertex + 1, chain, present.End, None, {});
     }
   }
   ITK_CUDA_HOST_DEVICE void
-  SetPlace(uint32_t place, uint32_t chain, uint32_t node, uint32_t edge, const Moments & sums) const
+  SetVertex(uint32_t vertex, uint32_t chain, uint32_t node, uint32_t edge, const Moments & sums) const
   {
-    Arrays.ChainOf[place] = chain;
-    Arrays.Nodes[place] = node;
-    Arrays.Edges[place] = edge;
-    Arrays.Positions[place] = Round.GetMap().At(node);
-    Arrays.Sums[place] = sums;
+    Arrays.ChainOf[vertex] = chain;
+    Arrays.Nodes[vertex] = node;
+    Arrays.Edges[vertex] = edge;
+    Arrays.Positions[vertex] = Round.GetMap().At(node);
+    Arrays.Sums[vertex] = sums;
   }
   ITK_CUDA_HOST_DEVICE void
-  BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges, bool isLine)
+  BeginChain(uint32_t chain, uint32_t vertex, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges, bool isLine)
     const
   {
     const bool hasNoGain = numberOfEdges < 2 || (Arrays.Flags[edge] & EdgeFlags::HasNoGain) != 0;
-    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, hasNoGain, isLine };
+    Arrays.Chains[chain] = { vertex, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, hasNoGain, isLine };
   }
 };
 
@@ -177,25 +177,25 @@ private:
 struct PartOfChains
 {
   uint32_t FirstChain{ 0 };
-  uint32_t FirstPlace{ 0 };
+  uint32_t FirstVertex{ 0 };
   uint32_t EndChain{ None }; // where the next part begins; None for the last part
-  uint32_t EndPlace{ None };
+  uint32_t EndVertex{ None };
 
   ITK_CUDA_HOST_DEVICE size_t
-  GetChains(const ChainCounters & counters) const
+  GetNumberOfChains(const ChainCounters & counters) const
   {
-    return (EndChain != None ? EndChain : counters.GetChains()) - FirstChain;
+    return (EndChain != None ? EndChain : counters.GetNumberOfChains()) - FirstChain;
   }
   ITK_CUDA_HOST_DEVICE size_t
-  GetPlaces(const ChainCounters & counters) const
+  GetNumberOfVertices(const ChainCounters & counters) const
   {
-    return (EndPlace != None ? EndPlace : counters.GetPlaces()) - FirstPlace;
+    return (EndVertex != None ? EndVertex : counters.GetNumberOfVertices()) - FirstVertex;
   }
 };
 
 /** Base of the kernels of a round: the round, and the arrays of its chains. */
 template <typename TRound>
-struct ChainLoop
+struct ChainKernel
 {
   TRound      Round;
   ChainArrays Arrays;
@@ -203,29 +203,29 @@ struct ChainLoop
 
 /** A loop over the vertices of all chains. */
 template <typename TRound>
-struct PlaceLoop : ChainLoop<TRound>
+struct PerVertexKernel : ChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->Arrays.Counters->GetPlaces();
+    return this->Arrays.Counters->GetNumberOfVertices();
   }
 };
 
 /** A loop over all chains. */
 template <typename TRound>
-struct EachChain : ChainLoop<TRound>
+struct PerChainKernel : ChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->Arrays.Counters->GetChains();
+    return this->Arrays.Counters->GetNumberOfChains();
   }
 };
 
 /** Replaces the sums of a chain's edges by their exclusive prefix sums. */
 template <typename TRound>
-struct SumChains : EachChain<TRound>
+struct SumChains : PerChainKernel<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
 
@@ -269,13 +269,13 @@ struct ChordOfPass
 enum class CostedBy : uint8_t
 {
   Threads,
-  Teams
+  Tiles
 };
 
 /** Computes the costs of the chords that end at each vertex and span 1, 2, ... ChainWindow edges. The loop is queued in
  * two variants, and only one of them has work items. */
 template <typename TRound>
-struct CostChords : ChainLoop<TRound>
+struct CostChords : ChainKernel<TRound>
 {
   static constexpr uint32_t TileSize = LanesOfEdge;
 
@@ -286,29 +286,29 @@ struct CostChords : ChainLoop<TRound>
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    constexpr size_t mostPlacesOfTeams = 2048;
-    const size_t     places = Part.GetPlaces(*this->Arrays.Counters);
-    const CostedBy   by = places <= mostPlacesOfTeams ? CostedBy::Teams : CostedBy::Threads;
-    return By == by ? ChordOfPass::GetNumberOfPasses(places) : 0;
+    constexpr size_t maximumVerticesOfTiles = 2048;
+    const size_t     vertices = Part.GetNumberOfVertices(*this->Arrays.Counters);
+    const CostedBy   by = vertices <= maximumVerticesOfTiles ? CostedBy::Tiles : CostedBy::Threads;
+    return By == by ? ChordOfPass::GetNumberOfPasses(vertices) : 0;
   }
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
   {
     const ChordOfPass chord(i);
-    if (chord.End >= Part.GetPlaces(*this->Arrays.Counters))
+    if (chord.End >= Part.GetNumberOfVertices(*this->Arrays.Counters))
     {
       return;
     }
     const ChainArrays & arrays = this->Arrays;
-    const auto          end = static_cast<uint32_t>(Part.FirstPlace + chord.End);
+    const auto          end = static_cast<uint32_t>(Part.FirstVertex + chord.End);
     const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
     if (chord.ChordEdges <= end - chain.First && chain.HasNoGain == 0)
     {
       const uint32_t begin = end - chord.ChordEdges;
       const double   cost = CostOfChord(this->Round,
                                       this->Round.GetTangents(chain.Left, chain.Right),
-                                      this->Round.Description.SegmentCost,
+                                      this->Round.Model.SegmentCost,
                                       arrays.Positions[begin],
                                       arrays.Positions[end],
                                       arrays.Sums[end] - arrays.Sums[begin],
@@ -342,7 +342,7 @@ constexpr bool HasChordWindow<TPixels, std::void_t<decltype(TPixels::HasChordWin
 /** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A tile has one thread
  * for each chord that may end at a vertex. */
 template <typename TRound, typename TAtomics>
-struct SearchChains : ChainLoop<TRound>
+struct SearchChains : ChainKernel<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
 
@@ -352,7 +352,7 @@ struct SearchChains : ChainLoop<TRound>
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Part.GetChains(*this->Arrays.Counters);
+    return Part.GetNumberOfChains(*this->Arrays.Counters);
   }
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
@@ -368,9 +368,9 @@ struct SearchChains : ChainLoop<TRound>
     }
     const auto      edges = static_cast<double>(chain.NumberOfEdges);
     uint8_t * const spans = arrays.Spans + chain.First;
-    const double    gain = this->FindBest(chain, spans, tile) - edges * this->Round.Description.SegmentCost;
-    tile.Once([&] { chain.Gain = gain; });
-    if (gain < -MinimumGain)
+    const double    deltaCost = this->FindBest(chain, spans, tile) - edges * this->Round.Model.SegmentCost;
+    tile.Once([&] { chain.DeltaCost = deltaCost; });
+    if (deltaCost < -MinimumGain)
     {
       this->Trace(chain, spans, tile);
       tile.Once([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
@@ -412,11 +412,11 @@ private:
   FindBestInWindow(const ChainState & chain, uint8_t * spans) const
   {
     const BoundaryTangents     tangents = this->Round.GetTangents(chain.Left, chain.Right);
-    const double               segmentCost = this->Round.Description.SegmentCost;
+    const double               segmentCost = this->Round.Model.SegmentCost;
     const LatticePoint * const positions = this->Arrays.Positions + chain.First;
     const Moments * const      sums = this->Arrays.Sums + chain.First;
     auto                       window = this->Round.Pixels.GetChordWindow();
-    double                     costs[LongestChain + 1];
+    double                     costs[MaximumChainEdges + 1];
     const auto                 costOfChord = [&](size_t i, size_t j) {
       window.MoveTo(j, positions, chain.NumberOfEdges);
       return CostOfChord(
@@ -429,7 +429,7 @@ private:
   ITK_CUDA_HOST_DEVICE double
   FindBestOfLanes(const ChainState & chain, uint8_t * spans, const TTile & tile) const
   {
-    const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstPlace) * ChainWindow;
+    const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstVertex) * ChainWindow;
     const auto           load = [&chain, chords](uint32_t lane, uint32_t end) {
       const uint32_t begin = GetBegin(lane, end);
       return begin < end && end <= chain.NumberOfEdges
@@ -495,7 +495,7 @@ private:
 
 /** A loop over the pieces of the best polylines. */
 template <typename TRound>
-struct PieceLoop : ChainLoop<TRound>
+struct PerPieceKernel : ChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
@@ -507,7 +507,7 @@ struct PieceLoop : ChainLoop<TRound>
 /** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Tiles
  * run the tests, because they are few and take long. */
 template <typename TRound, typename TAtomics>
-struct TestPieces : PieceLoop<TRound>
+struct TestPieces : PerPieceKernel<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
 
@@ -595,7 +595,7 @@ private:
 /** Decides which chains make a proposal. The other ones are marked as idle until they change, and a line that consists
  * of one idle chain is marked as settled. */
 template <typename TRound>
-struct ProposeChains : EachChain<TRound>
+struct ProposeChains : PerChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -618,7 +618,7 @@ struct ProposeChains : EachChain<TRound>
 /** The cells between a chain and its best polyline: a fan of triangles from the beginning of each chord. Each work item
  * handles the triangle of one edge of the chain. */
 template <typename TRound>
-struct ChainCells : PlaceLoop<TRound>
+struct ChainCells : PerVertexKernel<TRound>
 {
   static constexpr uint32_t TileSize = LanesOfEdge;
 
@@ -626,23 +626,23 @@ struct ChainCells : PlaceLoop<TRound>
 protected:
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
-  ForCells(size_t place, const TFunction & function, const StridedRange & share) const
+  ForCells(size_t vertex, const TFunction & function, const StridedRange & share) const
   {
     const ChainArrays & arrays = this->Arrays;
     return ForCellsOfTriangle(this->Round.Cells,
-                              arrays.Positions[arrays.GetKeptBefore(static_cast<uint32_t>(place))],
-                              arrays.Positions[place],
-                              arrays.Positions[place + 1],
+                              arrays.Positions[arrays.GetKeptBefore(static_cast<uint32_t>(vertex))],
+                              arrays.Positions[vertex],
+                              arrays.Positions[vertex + 1],
                               function,
                               share);
   }
   /** Returns the proposing chain of a vertex's edge, or null. */
   ITK_CUDA_HOST_DEVICE ChainState *
-  GetProposingChain(size_t place) const
+  GetProposingChain(size_t vertex) const
   {
     const ChainArrays & arrays = this->Arrays;
-    ChainState * const  chain = arrays.Chains + arrays.ChainOf[place];
-    return arrays.Edges[place] != None && chain->NumberKept > 0 ? chain : nullptr;
+    ChainState * const  chain = arrays.Chains + arrays.ChainOf[vertex];
+    return arrays.Edges[vertex] != None && chain->NumberKept > 0 ? chain : nullptr;
   }
 };
 
@@ -652,20 +652,20 @@ struct ClaimForChains : ChainCells<TRound>
 {
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTile & tile) const
+  operator()(size_t vertex, const TTile & tile) const
   {
     const ChainArrays & arrays = this->Arrays;
-    if (const ChainState * chain = this->GetProposingChain(place))
+    if (const ChainState * chain = this->GetProposingChain(vertex))
     {
       const auto reserve = [this, key = arrays.GetProposal(*chain).GetKey()](size_t cell) {
         return this->Round.Reserve(cell, key);
       };
-      this->ForCells(place, reserve, tile.GetShare());
+      this->ForCells(vertex, reserve, tile.GetShare());
     }
-    else if (arrays.Edges[place] != None)
+    else if (arrays.Edges[vertex] != None)
     {
       // Reset the entry, because the edge's line may not be in the list of the next round.
-      tile.Once([&] { arrays.ChainOfEdge[arrays.Edges[place]] = None; });
+      tile.Once([&] { arrays.ChainOfEdge[arrays.Edges[vertex]] = None; });
     }
   }
 };
@@ -676,14 +676,14 @@ struct CheckChains : ChainCells<TRound>
 {
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTile & tile) const
+  operator()(size_t vertex, const TTile & tile) const
   {
-    if (ChainState * const chain = this->GetProposingChain(place))
+    if (ChainState * const chain = this->GetProposingChain(vertex))
     {
       const auto owns = [this, key = this->Arrays.GetProposal(*chain).GetKey()](size_t cell) {
         return this->Round.Owns(cell, key);
       };
-      if (!this->ForCells(place, owns, tile.GetShare()))
+      if (!this->ForCells(vertex, owns, tile.GetShare()))
       {
         chain->IsRefused = 1;
       }
@@ -697,13 +697,13 @@ struct FreeCellsOfChains : ChainCells<TRound>
 {
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTile & tile) const
+  operator()(size_t vertex, const TTile & tile) const
   {
-    if (const ChainState * chain = this->GetProposingChain(place))
+    if (const ChainState * chain = this->GetProposingChain(vertex))
     {
       this->ForCells(
-        place, [this](size_t cell) { return this->Round.Free(cell); }, tile.GetShare());
-      if (place == chain->First && chain->IsRefused == 0)
+        vertex, [this](size_t cell) { return this->Round.Free(cell); }, tile.GetShare());
+      if (vertex == chain->First && chain->IsRefused == 0)
       {
         tile.Once([&] { this->Round.AddPixelLoss(this->Arrays.GetProposal(*chain)); });
       }
@@ -714,7 +714,7 @@ struct FreeCellsOfChains : ChainCells<TRound>
 /** Refuses winners that together take too many pixels from a region. The accepted ones are detached from the nodes at
  * their ends. */
 template <typename TRound, typename TAtomics>
-struct AdmitChains : EachChain<TRound>
+struct AdmitChains : PerChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -740,7 +740,7 @@ struct AdmitChains : EachChain<TRound>
 
 /** Replaces edges of the accepted chains by the chords of their polylines, as ReplaceByChord() does for one chord. */
 template <typename TRound>
-struct ReplaceByChords : PieceLoop<TRound>
+struct ReplaceByChords : PerPieceKernel<TRound>
 {
   static constexpr uint32_t TileSize = LanesOfEdge;
 
@@ -769,14 +769,14 @@ private:
   {
     const ChainArrays & arrays = this->Arrays;
     uint32_t            chord = arrays.Edges[piece.From];
-    for (uint32_t place = piece.From; place < piece.To; ++place)
+    for (uint32_t vertex = piece.From; vertex < piece.To; ++vertex)
     {
-      const uint32_t edge = arrays.Edges[place];
+      const uint32_t edge = arrays.Edges[vertex];
       chord = edge < chord ? edge : chord;
       this->Round.Edges[edge] = {};
-      if (place > piece.From)
+      if (vertex > piece.From)
       {
-        this->Round.Nodes[arrays.Nodes[place]].Degree = 0;
+        this->Round.Nodes[arrays.Nodes[vertex]].Degree = 0;
       }
     }
     const Moments & sums = arrays.Chords[piece.From];
@@ -789,7 +789,7 @@ private:
 
 /** Updates the incident edges of the nodes on accepted polylines. Each thread handles the first node of one piece. */
 template <typename TRound>
-struct AttachChords : PieceLoop<TRound>
+struct AttachChords : PerPieceKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const

@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_refine_ChordWindow_h
 #define CudaFilters_partition_refine_ChordWindow_h
 
-#include "partition/refine/RefinementGains.h"
+#include "partition/refine/Changes.h"
 #include "region/Sums.h"
 #include "region/Tables.h"
 
@@ -40,7 +40,7 @@ public:
       {
         box = region::BoxOf({ box.MinimumX, box.MinimumY }, { box.MaximumX, box.MaximumY }, positions[i]);
       }
-      this->Cover(box, PlacesOfChord * (m_Last - end + 1) * (m_Last - begin));
+      this->Cover(box, CellsOfChord * (m_Last - end + 1) * (m_Last - begin));
     }
   }
 
@@ -60,7 +60,7 @@ private:
   /** Number of nodes whose chords share a window. */
   static constexpr size_t Nodes = 16;
   /** A window saves time if it has at most this many positions per chord. */
-  static constexpr size_t PlacesOfChord = 4;
+  static constexpr size_t CellsOfChord = 4;
 
   const region::Level &  m_Pixels;
   std::vector<Moments> & m_Prefixes;

@@ -5,7 +5,7 @@
 #include "partition/executor/EdgeTable.h"
 #include "partition/labels/GraphFunctors.h"
 #include "partition/map/MapArrays.h"
-#include "partition/refine/GainTerms.h"
+#include "partition/refine/MergeTerms.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace itk::cuda::partition
 {
 /** The gain terms of region merges: contributions of single boundary elements to the gain of a pair of regions. The
  * first entries are those of the edges, followed by three entries for the edges of each node. */
-struct GainTermArrays
+struct MergeTermArrays
 {
   EdgeCode   Code;
   uint32_t   NumberOfEdges;
@@ -33,7 +33,7 @@ struct PairArrays
 {
   EdgeCode         Code;
   const uint64_t * Pairs;
-  const uint32_t * Places;
+  const uint32_t * Terms;
   const double *   Changes; // by original index
   uint32_t         NumberOfEdges;
   double *         ChangesOfPairs; // stored at the first entry of a pair
@@ -45,7 +45,7 @@ struct PairArrays
   ITK_CUDA_HOST_DEVICE bool
   BeginsPair(size_t i) const
   {
-    return Pairs[i] != GainTermArrays::NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
+    return Pairs[i] != MergeTermArrays::NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
   }
   ITK_CUDA_HOST_DEVICE uint32_t
   GetFirst(size_t i) const
@@ -82,7 +82,7 @@ struct BeginJoins
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    Descriptions[region] = Round.Description.Describe(Round.Regions[region]);
+    Descriptions[region] = Round.Model.Describe(Round.Regions[region]);
     Arrays.BestChanges[region] = ~uint64_t{ 0 };
     Arrays.BestPairs[region] = None;
     Arrays.Into[region] = None;
@@ -90,31 +90,31 @@ struct BeginJoins
 };
 
 /** Writes the gain terms of the edges: a merge saves the cost of each segment between the two regions. */
-struct SaveSegments
+struct WriteSegmentTerms
 {
-  MapView        Map;
-  double         SegmentCost;
-  GainTermArrays Arrays;
+  MapView         Map;
+  double          SegmentCost;
+  MergeTermArrays Arrays;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const MapEdge & edge = Map.Edges[i];
     const bool      counts = edge.IsAlive() && !edge.IsBorder();
-    Arrays.Pairs[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : GainTermArrays::NoPair;
+    Arrays.Pairs[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : MergeTermArrays::NoPair;
     Arrays.Changes[i] = -SegmentCost;
   }
 };
 
 /** Writes the gain terms of nodes with three edges, which can be removed when a merge removes one of their edges. */
 template <typename TRound>
-struct SaveNodes
+struct WriteNodeTerms
 {
   static constexpr uint32_t TileSize = LanesOfEdge;
 
-  TRound         Round;
-  GainTermArrays Arrays;
-  size_t         NumberOfEnds; // three for each node
+  TRound          Round;
+  MergeTermArrays Arrays;
+  size_t          NumberOfEnds; // three for each node
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
@@ -127,20 +127,21 @@ struct SaveNodes
   {
     const MapNode & node = Round.Nodes[i / 3];
     const auto      j = static_cast<uint32_t>(i % 3);
-    const double    gain = node.Degree == 3 ? GainOfFreedNode(Round, static_cast<uint32_t>(i / 3), j, tile) : 0.0;
-    tile.Once([&] { this->Save(Arrays.NumberOfEdges + i, node.Edges[j], gain); });
+    const double    deltaCost =
+      node.Degree == 3 ? DeltaCostOfFreedNode(Round, static_cast<uint32_t>(i / 3), j, tile) : 0.0;
+    tile.Once([&] { this->Save(Arrays.NumberOfEdges + i, node.Edges[j], deltaCost); });
   }
 
 private:
   ITK_CUDA_HOST_DEVICE void
-  Save(size_t place, uint32_t number, double gain) const
+  Save(size_t term, uint32_t number, double deltaCost) const
   {
-    Arrays.Pairs[place] = GainTermArrays::NoPair;
-    if (gain < 0.0)
+    Arrays.Pairs[term] = MergeTermArrays::NoPair;
+    if (deltaCost < 0.0)
     {
       const MapEdge & edge = Round.Edges[number];
-      Arrays.Pairs[place] = Arrays.Code.Encode(edge.Left, edge.Right);
-      Arrays.Changes[place] = gain;
+      Arrays.Pairs[term] = Arrays.Code.Encode(edge.Left, edge.Right);
+      Arrays.Changes[term] = deltaCost;
     }
   }
 };
@@ -169,12 +170,12 @@ struct WeighPairs
     double ofNodes = 0.0;
     for (size_t k = i; k < Number && Arrays.Pairs[k] == Arrays.Pairs[i]; ++k)
     {
-      const uint32_t place = Arrays.Places[k];
-      (place < Arrays.NumberOfEdges ? ofSegments : ofNodes) += Arrays.Changes[place];
+      const uint32_t term = Arrays.Terms[k];
+      (term < Arrays.NumberOfEdges ? ofSegments : ofNodes) += Arrays.Changes[term];
     }
     const uint32_t first = Arrays.GetFirst(i);
     const uint32_t second = Arrays.GetSecond(i);
-    const double   ofRegions = Round.Description.Describe(Round.Regions[first] + Round.Regions[second]) -
+    const double   ofRegions = Round.Model.Describe(Round.Regions[first] + Round.Regions[second]) -
                              Arrays.Descriptions[first] - Arrays.Descriptions[second];
     const double change = ChangeOfMerge(ofRegions, ofSegments, ofNodes);
     Arrays.ChangesOfPairs[i] = change;
@@ -306,16 +307,16 @@ struct DropEdgesOfNodes
 
 /** The parallel loops of a round before its gain terms are sorted. */
 template <typename TRound>
-struct ListGainTerms
+struct ListMergeTerms
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  TRound         Round;
-  GainTermArrays GainTerms;
-  PairArrays     Pairs;
-  double *       Descriptions;
-  size_t         NumberOfRegions;
-  size_t         NumberOfNodes;
+  TRound          Round;
+  MergeTermArrays GainTerms;
+  PairArrays      Pairs;
+  double *        Descriptions;
+  size_t          NumberOfRegions;
+  size_t          NumberOfNodes;
 
   static constexpr size_t
   GetNumberOfLoops()
@@ -333,8 +334,8 @@ struct ListGainTerms
     executor.ParallelForUpTo(NumberOfRegions, Counted<BeginMapRound>{ { round }, NumberOfRegions });
     executor.ParallelForUpTo(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
     executor.ParallelForUpTo(
-      edges, Counted<SaveSegments>{ { round.GetMap(), round.Description.SegmentCost, GainTerms }, edges });
-    executor.ParallelForLongUpTo(ends, SaveNodes<TRound>{ Round, GainTerms, ends });
+      edges, Counted<WriteSegmentTerms>{ { round.GetMap(), round.Model.SegmentCost, GainTerms }, edges });
+    executor.ParallelForLongUpTo(ends, WriteNodeTerms<TRound>{ Round, GainTerms, ends });
   }
 };
 
@@ -346,7 +347,7 @@ struct JoinBestPairs
 
   MapRound   Round;
   PairArrays Pairs;
-  size_t     NumberOfPlaces;
+  size_t     NumberOfTerms;
   size_t     NumberOfRegions;
   size_t     NumberOfNodes;
 
@@ -360,8 +361,8 @@ struct JoinBestPairs
   operator()(const TLoopExecutor & executor) const
   {
     const size_t edges = Pairs.NumberOfEdges;
-    executor.ParallelForUpTo(NumberOfPlaces, WeighPairs<TAtomics>{ Round, Pairs, NumberOfPlaces });
-    executor.ParallelForUpTo(NumberOfPlaces, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfPlaces });
+    executor.ParallelForUpTo(NumberOfTerms, WeighPairs<TAtomics>{ Round, Pairs, NumberOfTerms });
+    executor.ParallelForUpTo(NumberOfTerms, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfTerms });
     executor.ParallelForUpTo(NumberOfRegions, Counted<JoinRegions<TAtomics>>{ { Round, Pairs }, NumberOfRegions });
     executor.ParallelForUpTo(NumberOfRegions, Counted<TakeSums<TAtomics>>{ { Round, Pairs.Into }, NumberOfRegions });
     executor.ParallelForUpTo(edges, Counted<RenumberEdges<TAtomics>>{ { Round, Pairs.Into }, edges });
@@ -370,16 +371,16 @@ struct JoinBestPairs
 };
 } // namespace functors
 
-/** \class MergeLoops
+/** \class MergeRoundsOfMap
  * \brief The rounds of MergeRegions() on an executor.
  */
 template <typename TExecutor>
-class MergeLoops
+class MergeRoundsOfMap
 {
 public:
   using GoOnFunction = std::function<bool()>;
 
-  explicit MergeLoops(ExecutorMap<TExecutor> & map)
+  explicit MergeRoundsOfMap(ExecutorMap<TExecutor> & map)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
   {}
@@ -409,14 +410,14 @@ private:
   using Atomics = typename TExecutor::Atomics;
 
   // Up to this number, the launches of a round's loops would take longer than the loops.
-  static constexpr size_t MostPlacesOfGrid = size_t{ 1 } << 18;
+  static constexpr size_t MaximumTermsOfGrid = size_t{ 1 } << 18;
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
   Array<uint64_t>          m_Pairs;
   Array<double>            m_Changes;
   Array<uint64_t>          m_SortedPairs;
-  Array<uint32_t>          m_Places;
+  Array<uint32_t>          m_Terms;
   Array<double>            m_ChangesOfPairs;
   Array<uint64_t>          m_BestChanges;
   Array<uint32_t>          m_BestPairs;
@@ -424,7 +425,7 @@ private:
   Array<uint32_t>          m_Into;
 
   size_t
-  GetNumberOfPlaces() const
+  GetNumberOfTerms() const
   {
     return m_Map.GetNumberOfEdges() + 3 * m_Map.GetNumberOfNodes();
   }
@@ -432,13 +433,13 @@ private:
   void
   Allocate()
   {
-    const size_t places = this->GetNumberOfPlaces();
+    const size_t terms = this->GetNumberOfTerms();
     const size_t regions = m_Map.GetNumberOfRegions();
-    m_Pairs = m_Executor.template Allocate<uint64_t>(places);
-    m_Changes = m_Executor.template Allocate<double>(places);
-    m_SortedPairs = m_Executor.template Allocate<uint64_t>(places);
-    m_Places = m_Executor.template Allocate<uint32_t>(places);
-    m_ChangesOfPairs = m_Executor.template Allocate<double>(places);
+    m_Pairs = m_Executor.template Allocate<uint64_t>(terms);
+    m_Changes = m_Executor.template Allocate<double>(terms);
+    m_SortedPairs = m_Executor.template Allocate<uint64_t>(terms);
+    m_Terms = m_Executor.template Allocate<uint32_t>(terms);
+    m_ChangesOfPairs = m_Executor.template Allocate<double>(terms);
     m_BestChanges = m_Executor.template Allocate<uint64_t>(regions);
     m_BestPairs = m_Executor.template Allocate<uint32_t>(regions);
     m_Descriptions = m_Executor.template Allocate<double>(regions);
@@ -448,14 +449,14 @@ private:
   void
   RunRound()
   {
-    const MapRound       round = m_Map.GetRound(0);
-    const size_t         places = this->GetNumberOfPlaces();
-    const auto           edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
-    const EdgeCode       code = EdgeCode::Of(m_Map.GetNumberOfRegions());
-    const GainTermArrays gainTerms{ code, edges, m_Pairs.Get(), m_Changes.Get() };
-    const PairArrays     pairs{ code,
+    const MapRound        round = m_Map.GetRound(0);
+    const size_t          terms = this->GetNumberOfTerms();
+    const auto            edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
+    const EdgeCode        code = EdgeCode::Of(m_Map.GetNumberOfRegions());
+    const MergeTermArrays mergeTerms{ code, edges, m_Pairs.Get(), m_Changes.Get() };
+    const PairArrays      pairs{ code,
                             m_SortedPairs.Get(),
-                            m_Places.Get(),
+                            m_Terms.Get(),
                             m_Changes.Get(),
                             edges,
                             m_ChangesOfPairs.Get(),
@@ -463,21 +464,21 @@ private:
                             m_BestPairs.Get(),
                             m_Descriptions.Get(),
                             m_Into.Get() };
-    const size_t         nodes = m_Map.GetNumberOfNodes();
-    const auto           list = [&](const auto & pixels) {
-      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      return functors::ListGainTerms<RoundType>{ RoundType{ round, pixels }, gainTerms, pairs, m_Descriptions.Get(),
-                                                 m_Map.GetNumberOfRegions(), nodes };
+    const size_t          nodes = m_Map.GetNumberOfNodes();
+    const auto            list = [&](const auto & pixels) {
+      using RoundType = RefinementRound<std::decay_t<decltype(pixels)>, Atomics>;
+      return functors::ListMergeTerms<RoundType>{ RoundType{ round, pixels }, mergeTerms, pairs, m_Descriptions.Get(),
+                                                  m_Map.GetNumberOfRegions(), nodes };
     };
-    const functors::JoinBestPairs<Atomics> join{ round, pairs, places, m_Map.GetNumberOfRegions(), nodes };
-    const bool                             isSmall = m_Executor.MayRunInOneGrid(places, MostPlacesOfGrid);
+    const functors::JoinBestPairs<Atomics> join{ round, pairs, terms, m_Map.GetNumberOfRegions(), nodes };
+    const bool                             isSmall = m_Executor.MayRunInOneGrid(terms, MaximumTermsOfGrid);
     isSmall ? m_Executor.VisitPixelsInOneGrid(
                 [&](const auto & pixels) { m_Executor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
                                         : m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
-    m_Executor.ArgSort(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
+    m_Executor.ArgSort(m_Pairs.Get(), terms, 2 * code.Bits, m_SortedPairs.Get(), m_Terms.Get());
     if (isSmall)
     {
-      m_Map.RunInOneGrid(join, places);
+      m_Map.RunInOneGrid(join, terms);
       return;
     }
     m_Executor.Run(join);

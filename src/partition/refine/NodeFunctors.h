@@ -54,7 +54,7 @@ struct NodeArrays
 
 /** Base of the kernels of a round: the round, and the arrays of its phase. */
 template <typename TRound, typename TProposal>
-struct NodeLoop
+struct NodeKernel
 {
   TRound                Round;
   NodeArrays<TProposal> Arrays;
@@ -64,13 +64,13 @@ struct NodeLoop
 struct PartOfWork
 {
   size_t First;
-  size_t Most;
+  size_t Maximum;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber(size_t work) const
   {
     const size_t left = work > First ? work - First : 0;
-    return left < Most ? left : Most;
+    return left < Maximum ? left : Maximum;
   }
 };
 
@@ -81,9 +81,9 @@ struct MoveArrays
 
   PartOfWork Part;
   uint32_t * Work;
-  Moments *  Sums;    // of each edge from the candidate to its far end, in the order of CandidateEdge
-  double *   Gains;   // per candidate; 0 if the gain is too small or the move is not possible
-  uint32_t * Gaining; // candidates with a gain, in any order
+  Moments *  Sums;       // of each edge from the candidate to its far end, in the order of CandidateEdge
+  double *   DeltaCosts; // per candidate; 0 if the gain is too small or the move is not possible
+  uint32_t * Gaining;    // candidates with a gain, in any order
 
   /** Returns the sums of a node's edge j from a candidate. */
   ITK_CUDA_HOST_DEVICE const Moments &
@@ -170,21 +170,21 @@ struct WeighCandidates
   {
     const MapView       map = Round.GetMap();
     const MoveCandidate candidate(map, Arrays, i);
-    double              gain = 0.0;
+    double              deltaCost = 0.0;
     if (candidate.IsInside)
     {
       const MovingNode node = DescribeNode(map, candidate.Node);
       const auto       changeOf = [&](uint32_t j) {
         return Arrays.GetSums(i / NumberOfCandidates, j, i % NumberOfCandidates) - node.Edges[j].Sums;
       };
-      gain = GainOfMove(node, Round.Tangents, changeOf);
+      deltaCost = DeltaCostOfMove(node, Round.Tangents, changeOf);
       const auto farEndOf = [&node](uint32_t j) { return node.Edges[j].Far; };
-      const bool isPossible = gain < 0.0 && Round.Allows(CountMove(node, changeOf)) &&
+      const bool isPossible = deltaCost < 0.0 && Round.Allows(CountMove(node, changeOf)) &&
                               NeighborsAreClear(node.Position, candidate.To, node.NumberOfEdges, farEndOf);
-      gain = isPossible ? gain : 0.0;
+      deltaCost = isPossible ? deltaCost : 0.0;
     }
-    Arrays.Gains[i] = gain;
-    if (gain < 0.0)
+    Arrays.DeltaCosts[i] = deltaCost;
+    if (deltaCost < 0.0)
     {
       Arrays.Gaining[TAtomics::FetchIncrement(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
     }
@@ -216,14 +216,14 @@ struct TestCandidates
     if (j < map.Nodes[candidate.Node].Degree &&
         !TriangleIsClear(map, Round.GetGrid(), candidate.Node, j, candidate.To, tile.GetShare()))
     {
-      Arrays.Gains[number] = 0.0;
+      Arrays.DeltaCosts[number] = 0.0;
     }
   }
 };
 
 /** Proposes the best candidate of each node, and reserves its cells. */
 template <typename TRound, typename TAtomics>
-struct ProposeMoves : NodeLoop<TRound, Move>
+struct ProposeMoves : NodeKernel<TRound, Move>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
@@ -240,19 +240,19 @@ struct ProposeMoves : NodeLoop<TRound, Move>
   {
     const TRound & round = this->Round;
     const uint32_t number = Candidates.Work[Candidates.Part.First + i];
-    const double * gains = Candidates.Gains + i * NumberOfCandidates;
+    const double * deltaCosts = Candidates.DeltaCosts + i * NumberOfCandidates;
     int            best = 0;
     for (int candidate = 1; candidate < NumberOfCandidates; ++candidate)
     {
-      best = gains[candidate] < gains[best] ? candidate : best;
+      best = deltaCosts[candidate] < deltaCosts[best] ? candidate : best;
     }
-    tile.Once([&] { this->Arrays.IsActive[number] = gains[best] < 0.0 ? 1 : 0; });
-    if (gains[best] < 0.0)
+    tile.Once([&] { this->Arrays.IsActive[number] = deltaCosts[best] < 0.0 ? 1 : 0; });
+    if (deltaCosts[best] < 0.0)
     {
       const MapView    map = round.GetMap();
       const MovingNode node = DescribeNode(map, number);
       Move             move;
-      move.Gain = gains[best];
+      move.DeltaCost = deltaCosts[best];
       move.Id = number;
       move.To = CandidateOf(node.Position, best);
       ITK_CUDA_UNROLL
@@ -270,7 +270,7 @@ struct ProposeMoves : NodeLoop<TRound, Move>
 
 /** Proposes the removal of each active node if it has a gain and is possible, and reserves its cells. */
 template <typename TRound, typename TAtomics>
-struct ProposeRemovals : NodeLoop<TRound, Removal>
+struct ProposeRemovals : NodeKernel<TRound, Removal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
@@ -351,7 +351,7 @@ ForChanged(const Removal & removal, const TFunction & function)
 
 /** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
 template <typename TRound, typename TProposal>
-struct CheckProposals : NodeLoop<TRound, TProposal>
+struct CheckProposals : NodeKernel<TRound, TProposal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
@@ -384,7 +384,7 @@ struct CheckProposals : NodeLoop<TRound, TProposal>
 /** Applies the accepted winners, excluding those that together take too many pixels. Winners have no common point, so
  * that none changes a node or an edge of another one. */
 template <typename TRound, typename TProposal, typename TAtomics>
-struct ApplyProposals : NodeLoop<TRound, TProposal>
+struct ApplyProposals : NodeKernel<TRound, TProposal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 

@@ -23,7 +23,7 @@ struct NodeMoves
  * best one on until one is possible, whereas SumCandidates, WeighCandidates, TestCandidates and ProposeMoves test all
  * candidates concurrently. */
 template <typename TRound, typename TAtomics>
-struct ProposeMovesByNode : NodeLoop<TRound, Move>
+struct ProposeMovesByNode : NodeKernel<TRound, Move>
 {
   static constexpr size_t Grain = 8;
 
@@ -61,7 +61,7 @@ private:
     Moments          ownSums[MoveArrays::EdgesOfNode];
     const Moments *  sums[MapNode::MaximumDegree];
     bool             isInside[NumberOfCandidates];
-    double           gains[NumberOfCandidates];
+    double           deltaCosts[NumberOfCandidates];
     for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
       isInside[candidate] = map.GetExtent().Allows(node.Position, CandidateOf(node.Position, candidate));
@@ -72,19 +72,19 @@ private:
     }
     for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
-      gains[candidate] =
+      deltaCosts[candidate] =
         isInside[candidate]
-          ? GainOfMove(node, round.Tangents, [&](uint32_t j) { return sums[j][candidate] - node.Edges[j].Sums; })
+          ? DeltaCostOfMove(node, round.Tangents, [&](uint32_t j) { return sums[j][candidate] - node.Edges[j].Sums; })
           : 0.0;
     }
     for (int tried = 0; tried < NumberOfCandidates; ++tried)
     {
-      const auto best = static_cast<int>(std::min_element(gains, gains + NumberOfCandidates) - gains);
-      if (gains[best] == 0.0)
+      const auto best = static_cast<int>(std::min_element(deltaCosts, deltaCosts + NumberOfCandidates) - deltaCosts);
+      if (deltaCosts[best] == 0.0)
       {
         return false;
       }
-      move.Gain = gains[best];
+      move.DeltaCost = deltaCosts[best];
       move.Id = number;
       move.To = CandidateOf(node.Position, best);
       for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
@@ -96,7 +96,7 @@ private:
       {
         return true;
       }
-      gains[best] = 0.0; // excludes the candidate, because gains are negative
+      deltaCosts[best] = 0.0; // excludes the candidate, because gains are negative
     }
     return false;
   }

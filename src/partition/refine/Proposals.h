@@ -57,7 +57,7 @@ private:
 /** A proposed change with its gain (a negative number) and an identifier. */
 struct RankedProposal
 {
-  double       Gain{ 0.0 };
+  double       DeltaCost{ 0.0 };
   uint32_t     Id{ 0 };
   CountChanges Counts;
 
@@ -65,7 +65,7 @@ struct RankedProposal
   ITK_CUDA_HOST_DEVICE uint64_t
   GetKey() const
   {
-    const auto size = static_cast<float>(-Gain);
+    const auto size = static_cast<float>(-DeltaCost);
     uint32_t   bits; // ordered as the values, which are positive
     memcpy(&bits, &size, sizeof(bits));
     return (static_cast<uint64_t>(~bits) << 32) | Id;
@@ -74,7 +74,7 @@ struct RankedProposal
 
 /** Returns the number of pixels that every change must leave to a region. */
 ITK_CUDA_HOST_DEVICE inline int64_t
-GetLeastPixels(const Moments & region, uint64_t minimumNumberOfPixels)
+GetMinimumNumberOfPixels(const Moments & region, uint64_t minimumNumberOfPixels)
 {
   constexpr uint64_t largest = 1ull << 62;
   const uint64_t     minimum = minimumNumberOfPixels < 1 ? 1 : minimumNumberOfPixels;
@@ -89,7 +89,8 @@ LeavesEnoughPixels(const CountChanges & changes, const Moments * regions, uint64
   for (const CountChanges::Entry & entry : changes)
   {
     if (entry.Region != Outside && entry.Change < 0 &&
-        regions[entry.Region].Count + entry.Change < GetLeastPixels(regions[entry.Region], minimumNumberOfPixels))
+        regions[entry.Region].Count + entry.Change <
+          GetMinimumNumberOfPixels(regions[entry.Region], minimumNumberOfPixels))
     {
       return false;
     }

@@ -50,7 +50,9 @@ struct Boundary
  * \param boundaries between the regions; the costs of repeated pairs are added
  */
 std::vector<CudaPartitionMerge>
-MakeMergeTree(const Model & model, const std::vector<Moments> & regions, const std::vector<Boundary> & boundaries);
+MakeMergeTree(const DescriptionModel &      model,
+              const std::vector<Moments> &  regions,
+              const std::vector<Boundary> & boundaries);
 
 /** The properties of a region of a map. */
 struct RegionSummary
@@ -101,7 +103,7 @@ SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::ve
 /** Returns the constant to add to a description because samples are in units of `step`; 0 for a known variance, whose
  * criterion is dimensionless. */
 double
-DescriptionOffset(const Model & model, int64_t numberOfPixels, double step);
+DescriptionOffset(const DescriptionModel & model, int64_t numberOfPixels, double step);
 
 /** A neighbour of a region. */
 struct RegionLink
@@ -131,16 +133,18 @@ struct LabelSummary
 /** Returns the table of the regions of a label map or of a map of polygons, in the image's units; entry i is for region
  * i + 1. */
 std::vector<CudaPartitionRegion>
-MakeTable(const Model & model, const LabelSummary & labels, const region::SamplesDescription & samples);
+MakeTable(const DescriptionModel & model, const LabelSummary & labels, const region::SamplesDescription & samples);
 std::vector<CudaPartitionRegion>
-MakeTable(const Model & model, std::vector<RegionSummary> regions, const region::SamplesDescription & samples);
+MakeTable(const DescriptionModel &           model,
+          std::vector<RegionSummary>         regions,
+          const region::SamplesDescription & samples);
 
 /** Returns the boundaries of a label map, with a cost of NatsPerCrack for each pixel side. */
 std::vector<Boundary>
 MakeBoundaries(const std::vector<std::vector<RegionLink>> & links);
 /** Returns the boundaries of a map of polygons, with the model's cost for each segment. */
 std::vector<Boundary>
-MakeBoundaries(const Model & model, const std::vector<Adjacency> & adjacencies);
+MakeBoundaries(const DescriptionModel & model, const std::vector<Adjacency> & adjacencies);
 
 /** Returns the description of a label map, whose boundaries cost as much as they do while labels merge. */
 double

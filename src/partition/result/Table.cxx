@@ -14,7 +14,7 @@ namespace
 {
 /** Returns a table row with the statistics of a region and its description, but without its shape. */
 CudaPartitionRegion
-MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDescription & samples)
+MakeTableRow(const DescriptionModel & model, const Moments & sums, const region::SamplesDescription & samples)
 {
   const CudaRegionSnakeStatistics statistics = region::MakeStatistics(sums, samples, model.Law.Law);
   CudaPartitionRegion             row;
@@ -31,7 +31,7 @@ MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDes
 } // namespace
 
 double
-DescriptionOffset(const Model & model, int64_t numberOfPixels, double step)
+DescriptionOffset(const DescriptionModel & model, int64_t numberOfPixels, double step)
 {
   if (model.Law.Law == NoiseLaw::GaussianCommonVariance)
   {
@@ -41,7 +41,7 @@ DescriptionOffset(const Model & model, int64_t numberOfPixels, double step)
 }
 
 std::vector<CudaPartitionRegion>
-MakeTable(const Model & model, const LabelSummary & labels, const region::SamplesDescription & samples)
+MakeTable(const DescriptionModel & model, const LabelSummary & labels, const region::SamplesDescription & samples)
 {
   std::vector<CudaPartitionRegion> table(labels.Links.size());
   for (size_t i = 0; i < table.size(); ++i)
@@ -78,7 +78,9 @@ MakeBoundaries(const std::vector<std::vector<RegionLink>> & links)
 }
 
 std::vector<CudaPartitionRegion>
-MakeTable(const Model & model, std::vector<RegionSummary> regions, const region::SamplesDescription & samples)
+MakeTable(const DescriptionModel &           model,
+          std::vector<RegionSummary>         regions,
+          const region::SamplesDescription & samples)
 {
   std::vector<CudaPartitionRegion> table;
   table.reserve(regions.size());
@@ -95,7 +97,7 @@ MakeTable(const Model & model, std::vector<RegionSummary> regions, const region:
 }
 
 std::vector<Boundary>
-MakeBoundaries(const Model & model, const std::vector<Adjacency> & adjacencies)
+MakeBoundaries(const DescriptionModel & model, const std::vector<Adjacency> & adjacencies)
 {
   std::vector<Boundary> boundaries;
   boundaries.reserve(adjacencies.size());

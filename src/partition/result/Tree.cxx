@@ -91,7 +91,9 @@ struct ComesLater
 class MergeTree
 {
 public:
-  MergeTree(const Model & model, const std::vector<Moments> & regions, const std::vector<Boundary> & boundaries)
+  MergeTree(const DescriptionModel &      model,
+            const std::vector<Moments> &  regions,
+            const std::vector<Boundary> & boundaries)
     : m_Model(model)
   {
     m_Groups.reserve(regions.size());
@@ -147,7 +149,7 @@ public:
   }
 
 private:
-  const Model &                                                      m_Model;
+  const DescriptionModel &                                           m_Model;
   std::vector<Group>                                                 m_Groups;
   std::vector<Link>                                                  m_Links;
   std::priority_queue<Candidate, std::vector<Candidate>, ComesLater> m_Candidates;
@@ -355,7 +357,9 @@ private:
 } // namespace
 
 std::vector<CudaPartitionMerge>
-MakeMergeTree(const Model & model, const std::vector<Moments> & regions, const std::vector<Boundary> & boundaries)
+MakeMergeTree(const DescriptionModel &      model,
+              const std::vector<Moments> &  regions,
+              const std::vector<Boundary> & boundaries)
 {
   return MergeTree(model, regions, boundaries).Make();
 }

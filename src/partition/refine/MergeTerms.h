@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_GainTerms_h
-#define CudaFilters_partition_refine_GainTerms_h
+#ifndef CudaFilters_partition_refine_MergeTerms_h
+#define CudaFilters_partition_refine_MergeTerms_h
 
 #include "runtime/HostDevice.h"
 #include "partition/map/MapData.h"
-#include "partition/refine/RefinementGains.h"
+#include "partition/refine/Changes.h"
 
 #include <cstdint>
 
@@ -19,7 +19,7 @@ constexpr double LargestRise = 200.0;
  * node stays. `round` is as for ReplaceByChord(). */
 template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE double
-GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTile & tile)
+DeltaCostOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTile & tile)
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
@@ -33,7 +33,7 @@ GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTile & tile
   }
   const MapEdge first = f.From(a);
   const Moments change = SumEdge(round, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
-  return -round.Description.SegmentCost + round.GainOf(first.Left, first.Right, change);
+  return -round.Model.SegmentCost + round.DeltaCostOf(first.Left, first.Right, change);
 }
 
 /** Returns the change of the description when two regions merge.

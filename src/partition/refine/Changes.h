@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_RefinementGains_h
-#define CudaFilters_partition_refine_RefinementGains_h
+#ifndef CudaFilters_partition_refine_Changes_h
+#define CudaFilters_partition_refine_Changes_h
 
 #include "runtime/HostDevice.h"
 #include "partition/executor/SerialTile.h"
@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <limits>
 
-// Gains of changes of a map's polygons, shared by the host executor and the device kernels. `TPixels` is the image as
-// polygons see it, with SumEdge().
+// DeltaCosts of changes of a map's polygons, shared by the host executor and the device kernels. `TPixels` is the image
+// as polygons see it, with SumEdge().
 namespace itk::cuda::partition
 {
 /** The minimum gain of a change, in nats. */
@@ -48,7 +48,7 @@ struct BoundaryTangents
 
   /** Returns the first-order change of the description if the left region takes `change` from the right one. */
   ITK_CUDA_HOST_DEVICE double
-  GainOf(const Moments & change) const
+  DeltaCostOf(const Moments & change) const
   {
     return Left(change) - Right(change);
   }
@@ -74,7 +74,7 @@ CostOfChord(const TPixels &          pixels,
   {
     return InfiniteCost;
   }
-  return segmentCost + tangents.GainOf(isEdge ? Moments{} : SumEdge(pixels, p, q, tile) - replaced);
+  return segmentCost + tangents.DeltaCostOf(isEdge ? Moments{} : SumEdge(pixels, p, q, tile) - replaced);
 }
 
 /** Finds the best polylines from a chain's first node over a subset of its nodes, by dynamic programming. Among equal
@@ -144,19 +144,19 @@ struct MovingNode
  * left of edge j gains. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE double
-GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction & changeOf)
+DeltaCostOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction & changeOf)
 {
-  double gain = 0.0;
+  double deltaCost = 0.0;
   ITK_CUDA_UNROLL
   for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
   {
     if (j < node.NumberOfEdges)
     {
       const Moments change = changeOf(j);
-      gain += tangents[node.Edges[j].Left](change) - tangents[node.Edges[j].Right](change);
+      deltaCost += tangents[node.Edges[j].Left](change) - tangents[node.Edges[j].Right](change);
     }
   }
-  return gain < -MinimumGain ? gain : 0.0;
+  return deltaCost < -MinimumGain ? deltaCost : 0.0;
 }
 
 // TRound is a Round.
@@ -199,10 +199,10 @@ ReplaceByChord(TRound &         round,
 }
 
 /** The gain of removing a node on the image's border, which changes nothing else. */
-constexpr double GainOnBorder = -1.0;
+constexpr double DeltaCostOnBorder = -1.0;
 
 /** The removal of a node where two edges meet. */
-struct Removal : RankedProposal // Id: ScatterPlace() of the node
+struct Removal : RankedProposal // Id: ScatterPosition() of the node
 {
   uint32_t Nodes[3]; // the node between its neighbours
   Moments  Sums;     // of the chord
@@ -213,10 +213,10 @@ struct Removal : RankedProposal // Id: ScatterPlace() of the node
  * a tie breaker, each removal along a regular boundary would lose to the previous one, and a round would have few
  * winners. */
 ITK_CUDA_HOST_DEVICE inline uint32_t
-ScatterPlace(const MapView & map, const LatticePoint & place)
+ScatterPosition(const MapView & map, const LatticePoint & position)
 {
   const auto columns = static_cast<uint32_t>(map.Width) + 1;
-  return (static_cast<uint32_t>(place.Y) * columns + static_cast<uint32_t>(place.X)) * 0x9E3779B1u;
+  return (static_cast<uint32_t>(position.Y) * columns + static_cast<uint32_t>(position.X)) * 0x9E3779B1u;
 }
 
 /** Computes the removal of a node. Returns whether it has a gain and is possible. */
@@ -240,9 +240,9 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   const MapEdge second = map.Edges[node.Edges[1]].From(i);
   removal.Sums = SumEdge(round, map.At(a), map.At(b), tile);
   const Moments change = removal.Sums - (first.Sums + second.Sums);
-  removal.Gain =
-    (first.IsBorder() ? GainOnBorder : -round.Description.SegmentCost) + round.GainOf(first.Left, first.Right, change);
-  removal.Id = ScatterPlace(map, node.Position);
+  removal.DeltaCost = (first.IsBorder() ? DeltaCostOnBorder : -round.Model.SegmentCost) +
+                      round.DeltaCostOf(first.Left, first.Right, change);
+  removal.Id = ScatterPosition(map, node.Position);
   removal.Counts = {};
   removal.Counts.Add(first.Left, change.Count);
   removal.Counts.Add(first.Right, -change.Count);
@@ -251,7 +251,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   removal.Nodes[2] = b;
   const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
   const auto         isOwn = [i](const GridEdge & edge) { return edge.Start == i || edge.End == i; };
-  return removal.Gain < -MinimumGain && round.Allows(removal.Counts) &&
+  return removal.DeltaCost < -MinimumGain && round.Allows(removal.Counts) &&
          tile.All(ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, isOwn, tile.GetShare()));
 }
 
@@ -296,7 +296,7 @@ DescribeNode(const MapView & map, uint32_t i)
   return moving;
 }
 
-/** Returns the changes of the regions' pixel counts by a move; `changeOf` is as for GainOfMove(). */
+/** Returns the changes of the regions' pixel counts by a move; `changeOf` is as for DeltaCostOfMove(). */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE CountChanges
 CountMove(const MovingNode & node, const TFunction & changeOf)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_ChainLoops_h
-#define CudaFilters_partition_refine_ChainLoops_h
+#ifndef CudaFilters_partition_refine_ChainSimplifier_h
+#define CudaFilters_partition_refine_ChainSimplifier_h
 
 #include "partition/refine/ChainFunctors.h"
 
@@ -24,29 +24,30 @@ namespace functors
 template <typename TRound, typename TAtomics>
 struct ChainRound
 {
-  using PlainRound = partition::Round<NoPixels, TAtomics>;
+  using PlainRound = partition::RefinementRound<NoPixels, TAtomics>;
 
   TRound              Round;
   ChainArrays         Arrays;
   ListLines<TAtomics> Lines;
-  ChainCounters       Most; // upper limits for the round
+  ChainCounters       Maximum; // upper limits for the round
 
   /** Finds the best polylines of a part of the chains. */
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Search(const TLoopExecutor & executor, const PartOfChains & part, double * costsOfChords) const
   {
-    const ChainLoop<TRound> loop{ Round, Arrays };
+    const ChainKernel<TRound> loop{ Round, Arrays };
     if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
     {
-      executor.ParallelForTilesUpTo(part.GetChains(Most), SearchChains<TRound, TAtomics>{ loop, part, nullptr });
+      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum),
+                                    SearchChains<TRound, TAtomics>{ loop, part, nullptr });
     }
     else
     {
-      const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most));
+      const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetNumberOfVertices(Maximum));
       executor.ParallelForUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Threads });
-      executor.ParallelForLongUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Teams });
-      executor.ParallelForTilesUpTo(part.GetChains(Most),
+      executor.ParallelForLongUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Tiles });
+      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum),
                                     SearchChains<PlainRound, TAtomics>{ this->GetLoop(), part, costsOfChords });
     }
   }
@@ -54,28 +55,28 @@ struct ChainRound
   ITK_CUDA_HOST_DEVICE void
   Fill(const TLoopExecutor & executor) const
   {
-    const ChainLoop<PlainRound> loop = this->GetLoop();
-    const LineArrays            lines = Lines;
+    const ChainKernel<PlainRound> loop = this->GetLoop();
+    const LineArrays              lines = Lines;
     executor.ParallelForUpTo(Lines.NumberOfEdges,
                              FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
-    executor.ParallelForTilesUpTo(Most.GetChains(), SumChains<PlainRound>{ loop });
+    executor.ParallelForTilesUpTo(Maximum.GetNumberOfChains(), SumChains<PlainRound>{ loop });
   }
   /** Tests the polylines, and applies the winners. */
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Decide(const TLoopExecutor & executor) const
   {
-    const size_t                places = Most.GetPlaces();
-    const size_t                chains = Most.GetChains();
-    const ChainLoop<PlainRound> loop = this->GetLoop();
-    executor.ParallelForTilesUpTo(places, TestPieces<TRound, TAtomics>{ Round, Arrays });
+    const size_t                  vertices = Maximum.GetNumberOfVertices();
+    const size_t                  chains = Maximum.GetNumberOfChains();
+    const ChainKernel<PlainRound> loop = this->GetLoop();
+    executor.ParallelForTilesUpTo(vertices, TestPieces<TRound, TAtomics>{ Round, Arrays });
     executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ loop });
-    executor.ParallelForLongUpTo(places, ClaimForChains<PlainRound>{ loop });
-    executor.ParallelForLongUpTo(places, CheckChains<PlainRound>{ loop });
-    executor.ParallelForLongUpTo(places, FreeCellsOfChains<PlainRound>{ loop });
+    executor.ParallelForLongUpTo(vertices, ClaimForChains<PlainRound>{ loop });
+    executor.ParallelForLongUpTo(vertices, CheckChains<PlainRound>{ loop });
+    executor.ParallelForLongUpTo(vertices, FreeCellsOfChains<PlainRound>{ loop });
     executor.ParallelForUpTo(chains, AdmitChains<PlainRound, TAtomics>{ loop });
-    executor.ParallelForLongUpTo(places, ReplaceByChords<PlainRound>{ loop });
-    executor.ParallelForUpTo(places, AttachChords<PlainRound>{ loop });
+    executor.ParallelForLongUpTo(vertices, ReplaceByChords<PlainRound>{ loop });
+    executor.ParallelForUpTo(vertices, AttachChords<PlainRound>{ loop });
   }
 
 private:
@@ -84,7 +85,7 @@ private:
   {
     return { Round, {} };
   }
-  ITK_CUDA_HOST_DEVICE ChainLoop<PlainRound>
+  ITK_CUDA_HOST_DEVICE ChainKernel<PlainRound>
                        GetLoop() const
   {
     return { this->GetPlainRound(), Arrays };
@@ -155,26 +156,26 @@ struct RunChainRounds
 } // namespace functors
 
 /** Maximum number of edges of a map whose rounds run in one cooperative launch. */
-constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
+constexpr size_t MaximumEdgesOfChainGrid = size_t{ 1 } << 14;
 /** Maximum number of edges for listing the lines in one cooperative launch. It is larger, because most of these
  * loops are pointer jumps of a few microseconds. */
-constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
+constexpr size_t MaximumEdgesOfLineGrid = size_t{ 1 } << 22;
 
-/** \class ChainLoops
+/** \class ChainSimplifier
  * \brief Replaces the lines between junctions by the best polylines over their nodes, in rounds.
  */
 template <typename TExecutor>
-class ChainLoops
+class ChainSimplifier
 {
 public:
   using GoOnFunction = std::function<bool()>;
 
   /** \param largestPart maximum number of chain vertices whose chord costs are in memory at a time; a longer chain is a
    * part of its own */
-  ChainLoops(ExecutorMap<TExecutor> & map, size_t largestPart)
+  ChainSimplifier(ExecutorMap<TExecutor> & map, size_t maximumVerticesOfPart)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
-    , m_LargestPart(largestPart)
+    , m_MaximumVerticesOfPart(maximumVerticesOfPart)
     , m_Counters(m_Executor.template Allocate<ChainCounters>(RoundsOfGrid))
   {}
 
@@ -207,14 +208,14 @@ private:
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
   template <typename TPixels>
-  using ChainRound = functors::ChainRound<Round<TPixels, Atomics>, Atomics>;
+  using ChainRound = functors::ChainRound<RefinementRound<TPixels, Atomics>, Atomics>;
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
-  const size_t             m_LargestPart;
-  Array<ChainCounters>     m_Counters; // of the rounds of a batch
-  ChainCounters            m_Most{};   // upper limits for all rounds but the first
-  bool                     m_HasMost{ false };
+  const size_t             m_MaximumVerticesOfPart;
+  Array<ChainCounters>     m_Counters;  // of the rounds of a batch
+  ChainCounters            m_Maximum{}; // upper limits for all rounds but the first
+  bool                     m_HasMaximum{ false };
   Array<uint8_t>           m_Flags; // of edges
   Array<MapLine>           m_Lines;
   Array<uint64_t>          m_Links;
@@ -240,7 +241,7 @@ private:
     m_ChainOfEdge = m_Executor.template Allocate<uint32_t>(edges);
     m_Links = m_Executor.template Allocate<uint64_t>(2 * edges);
     m_LineOf = m_Executor.template Allocate<uint32_t>(edges);
-    if (m_Executor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
+    if (m_Executor.MayRunInOneGrid(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
       this->RunRoundsInOneGrid(number);
@@ -264,15 +265,15 @@ private:
   RunRoundsInOneGrid(uint32_t number)
   {
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
-    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
-    m_HasMost = true;
+    m_Maximum = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
+    m_HasMaximum = true;
     m_Lines = m_Executor.template Allocate<MapLine>(edges);
     this->AllocateChains();
     m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using PixelsType = std::decay_t<decltype(pixels)>;
-      using RoundType = Round<PixelsType, Atomics>;
+      using RoundType = RefinementRound<PixelsType, Atomics>;
       const auto costs = m_Executor.template Allocate<double>(
-        functors::HasChordWindow<PixelsType> ? 0 : m_Most.GetPlaces() * ChainWindow);
+        functors::HasChordWindow<PixelsType> ? 0 : m_Maximum.GetNumberOfVertices() * ChainWindow);
       m_Map.RunInOneGrid(
         functors::RunChainRounds<RoundType, Atomics>{
           this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
@@ -284,22 +285,22 @@ private:
   bool
   IsFirstRound() const
   {
-    return !m_HasMost || m_Most.GetPlaces() > m_LargestPart;
+    return !m_HasMaximum || m_Maximum.GetNumberOfVertices() > m_MaximumVerticesOfPart;
   }
 
   template <typename TPixels>
   void
   QueueRound(uint32_t number, const TPixels & pixels)
   {
-    if (!m_HasMost)
+    if (!m_HasMaximum)
     {
       m_Lines = m_Executor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
     }
     this->List(this->GetRound(number, pixels).Lines);
     if (this->IsFirstRound())
     {
-      m_Most = m_Executor.Read(m_Counters.Get() + number);
-      m_HasMost = true;
+      m_Maximum = m_Executor.Read(m_Counters.Get() + number);
+      m_HasMaximum = true;
       this->AllocateChains();
     }
     const ChainRound<TPixels> round = this->GetRound(number, pixels);
@@ -312,7 +313,7 @@ private:
     {
       for (const functors::PartOfChains & part : this->DivideChains())
       {
-        const auto costs = m_Executor.template Allocate<double>(part.GetPlaces(m_Most) * ChainWindow);
+        const auto costs = m_Executor.template Allocate<double>(part.GetNumberOfVertices(m_Maximum) * ChainWindow);
         round.Search(m_Executor, part, costs.Get());
       }
     }
@@ -323,8 +324,8 @@ private:
   List(const functors::ListLines<Atomics> & lines) const
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_Executor.MayRunInOneGrid(edges, MostEdgesOfLineGrid) ? m_Executor.RunInOneGrid(lines, 2 * edges)
-                                                           : m_Executor.Run(lines);
+    m_Executor.MayRunInOneGrid(edges, MaximumEdgesOfLineGrid) ? m_Executor.RunInOneGrid(lines, 2 * edges)
+                                                              : m_Executor.Run(lines);
   }
 
   template <typename TPixels>
@@ -343,24 +344,24 @@ private:
                  m_Map.GetNumberOfEdges(),
                  m_Flags.Get(),
                  counters } },
-             m_Most };
+             m_Maximum };
   }
 
   void
   AllocateChains()
   {
-    const size_t places = m_Most.GetPlaces();
-    m_Chains = m_Executor.template Allocate<ChainState>(m_Most.GetChains());
-    m_ChainOf = m_Executor.template Allocate<uint32_t>(places);
-    m_Nodes = m_Executor.template Allocate<uint32_t>(places);
-    m_Edges = m_Executor.template Allocate<uint32_t>(places);
-    m_Positions = m_Executor.template Allocate<LatticePoint>(places);
-    m_Sums = m_Executor.template Allocate<Moments>(places);
-    m_Chords = m_Executor.template Allocate<Moments>(places);
-    m_IsKept = m_Executor.template Allocate<uint8_t>(places);
-    m_Kept = m_Executor.template Allocate<uint32_t>(places);
-    m_Pieces = m_Executor.template Allocate<ListedPiece>(places);
-    m_Spans = m_Executor.template Allocate<uint8_t>(places);
+    const size_t vertices = m_Maximum.GetNumberOfVertices();
+    m_Chains = m_Executor.template Allocate<ChainState>(m_Maximum.GetNumberOfChains());
+    m_ChainOf = m_Executor.template Allocate<uint32_t>(vertices);
+    m_Nodes = m_Executor.template Allocate<uint32_t>(vertices);
+    m_Edges = m_Executor.template Allocate<uint32_t>(vertices);
+    m_Positions = m_Executor.template Allocate<LatticePoint>(vertices);
+    m_Sums = m_Executor.template Allocate<Moments>(vertices);
+    m_Chords = m_Executor.template Allocate<Moments>(vertices);
+    m_IsKept = m_Executor.template Allocate<uint8_t>(vertices);
+    m_Kept = m_Executor.template Allocate<uint32_t>(vertices);
+    m_Pieces = m_Executor.template Allocate<ListedPiece>(vertices);
+    m_Spans = m_Executor.template Allocate<uint8_t>(vertices);
   }
 
   ChainArrays
@@ -375,17 +376,18 @@ private:
   DivideChains() const
   {
     std::vector<functors::PartOfChains> parts(1);
-    if (m_Most.GetPlaces() > m_LargestPart)
+    if (m_Maximum.GetNumberOfVertices() > m_MaximumVerticesOfPart)
     {
-      std::vector<ChainState> chains(m_Most.GetChains());
+      std::vector<ChainState> chains(m_Maximum.GetNumberOfChains());
       m_Executor.Download(m_Chains.Get(), chains.size(), chains.data());
       for (uint32_t i = 0; i < chains.size(); ++i)
       {
         functors::PartOfChains & last = parts.back();
-        if (chains[i].First + chains[i].NumberOfEdges + 1 - last.FirstPlace > m_LargestPart && i > last.FirstChain)
+        if (chains[i].First + chains[i].NumberOfEdges + 1 - last.FirstVertex > m_MaximumVerticesOfPart &&
+            i > last.FirstChain)
         {
           last.EndChain = i;
-          last.EndPlace = chains[i].First;
+          last.EndVertex = chains[i].First;
           parts.push_back({ i, chains[i].First, None, None });
         }
       }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_MapSearch_h
-#define CudaFilters_partition_map_MapSearch_h
+#ifndef CudaFilters_partition_refine_MapRefinement_h
+#define CudaFilters_partition_refine_MapRefinement_h
 
 #include "partition/map/BuildFunctors.h"
-#include "partition/refine/ChainLoops.h"
+#include "partition/refine/ChainSimplifier.h"
 #include "partition/refine/MergeFunctors.h"
 #include "partition/map/MapArrays.h"
-#include "partition/refine/NodeLoops.h"
+#include "partition/refine/NodeRounds.h"
 #include "partition/map/RasterFunctors.h"
 #include "partition/refine/Schedule.h"
 
@@ -23,7 +23,7 @@ namespace itk::cuda::partition
 {
 /** Maximum number of chain vertices whose chord costs are in memory at a time; enough to occupy all threads of a
  * device. */
-constexpr size_t LargestPart = size_t{ 1 } << 20;
+constexpr size_t MaximumVerticesOfPart = size_t{ 1 } << 20;
 
 namespace functors
 {
@@ -58,7 +58,7 @@ struct DescribeMap
     if (i < NumberOfRegions)
     {
       const bool exists = Round.IsRegion[i] != 0;
-      Descriptions[i] = exists ? Round.Description.Describe(Round.Regions[i]) : 0.0;
+      Descriptions[i] = exists ? Round.Model.Describe(Round.Regions[i]) : 0.0;
       if (exists)
       {
         TAtomics::WarpAggregatedIncrement(totals.Regions);
@@ -72,9 +72,9 @@ struct DescribeMap
 };
 } // namespace functors
 
-/** \class MapSearch
- * \brief Refines the polygons of a label map, shared straight boundaries between regions, to the map of least
- * description.
+/** \class MapRefinement
+ * rief Makes the boundaries of a label map polygons that neighbouring regions share, and refines them until no change
+ * lowers the description length.
  *
  * The method is the active grid of Galland, Bertaux and Refregier (IEEE Transactions on Image Processing 12, 2003),
  * with dynamic programming along boundaries, starting from any label map.
@@ -83,7 +83,7 @@ struct DescribeMap
  * returns the contribution of an edge.
  */
 template <typename TExecutor>
-class MapSearch
+class MapRefinement
 {
 public:
   template <typename T>
@@ -91,14 +91,14 @@ public:
   using Atomics = typename TExecutor::Atomics;
 
   /** \param largestPart maximum number of chain nodes whose chord costs are in memory at a time */
-  MapSearch(const TExecutor & executor,
-            const Model &     model,
-            uint64_t          minimumNumberOfPixels,
-            int32_t           width,
-            int32_t           height,
-            size_t            largestPart = LargestPart)
+  MapRefinement(const TExecutor &        executor,
+                const DescriptionModel & model,
+                uint64_t                 minimumNumberOfPixels,
+                int32_t                  width,
+                int32_t                  height,
+                size_t                   maximumVerticesOfPart = MaximumVerticesOfPart)
     : m_Executor(executor)
-    , m_LargestPart(largestPart)
+    , m_MaximumVerticesOfPart(maximumVerticesOfPart)
     , m_Map(executor, model, minimumNumberOfPixels, width, height)
   {}
 
@@ -173,7 +173,7 @@ public:
 
 private:
   const TExecutor &      m_Executor;
-  const size_t           m_LargestPart;
+  const size_t           m_MaximumVerticesOfPart;
   ExecutorMap<TExecutor> m_Map;
   uint32_t               m_NumberOfIterations{ 0 };
   double                 m_Description{ 0.0 };
@@ -183,14 +183,14 @@ private:
   RunIteration(const RefinementSchedule & schedule, bool isFirst)
   {
     const auto & goOn = schedule.GoOn;
-    return ChainLoops<TExecutor>(m_Map, m_LargestPart).Run(goOn) && this->RemoveNodes(goOn) &&
-           NodeLoops<TExecutor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
-           this->RemoveNodes(goOn) && (!schedule.AllowMerging || MergeLoops<TExecutor>(m_Map).Run(goOn));
+    return ChainSimplifier<TExecutor>(m_Map, m_MaximumVerticesOfPart).Run(goOn) && this->RemoveNodes(goOn) &&
+           NodeRounds<TExecutor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
+           this->RemoveNodes(goOn) && (!schedule.AllowMerging || MergeRoundsOfMap<TExecutor>(m_Map).Run(goOn));
   }
   bool
   RemoveNodes(const std::function<bool()> & goOn)
   {
-    return NodeLoops<TExecutor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
+    return NodeRounds<TExecutor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
   }
 
   /** Computes the description, and counts the regions. The descriptions are summed in the order of the regions. */
@@ -215,9 +215,9 @@ private:
   }
 };
 
-/** Returns the executor memory in bytes of a MapSearch that starts with a number of nodes. */
+/** Returns the executor memory in bytes of a MapRefinement that starts with a number of nodes. */
 inline size_t
-GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
+GetMapRefinementBytes(size_t nodes, size_t pixels, size_t maximumVerticesOfPart)
 {
   // At first, a map has hardly more edges than nodes, and its chains hardly more vertices.
   constexpr size_t perNode = sizeof(MapNode) + sizeof(MapEdge) + sizeof(MapLine) + 2 * sizeof(uint64_t) +
@@ -227,9 +227,10 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
   constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
   constexpr size_t perNodeThatMoves =
     functors::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * (sizeof(double) + sizeof(uint32_t));
-  const size_t placesOfGrid = 2 * std::min(nodes, MostEdgesOfChainGrid);
-  const size_t ofChords = std::max(std::min(nodes, largestPart), placesOfGrid) * ChainWindow * sizeof(double);
-  const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any move
+  const size_t verticesOfGrid = 2 * std::min(nodes, MaximumEdgesOfChainGrid);
+  const size_t ofChords =
+    std::max(std::min(nodes, maximumVerticesOfPart), verticesOfGrid) * ChainWindow * sizeof(double);
+  const size_t ofMoves = std::min(nodes / 8, MaximumNodesOfPart) * perNodeThatMoves; // most nodes go before any move
   return std::max({ pixels * perPixelOfRaster,
                     pixels * perPixelOfBuild + nodes * perNode,
                     nodes * perNode + std::max(ofChords, ofMoves) });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_NodeLoops_h
-#define CudaFilters_partition_refine_NodeLoops_h
+#ifndef CudaFilters_partition_refine_NodeRounds_h
+#define CudaFilters_partition_refine_NodeRounds_h
 
 #include "partition/refine/NodeMoves.h"
 
@@ -67,8 +67,8 @@ struct RunNodeRounds
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeLoop<TRound, TProposal> loop{ round, Arrays };
-      const BeginNodeRound<TAtomics>    begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
+      const NodeKernel<TRound, TProposal> loop{ round, Arrays };
+      const BeginNodeRound<TAtomics>      begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
       executor.ParallelForUpTo(begin.GetNumber(), begin);
       this->Propose(executor, loop);
       const CheckProposals<TRound, TProposal> check{ loop };
@@ -85,7 +85,7 @@ struct RunNodeRounds
 private:
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Propose(const TLoopExecutor & executor, const NodeLoop<TRound, Move> & loop) const
+  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Move> & loop) const
   {
     if constexpr (TLoopExecutor::IsCoarseGrained)
     {
@@ -103,7 +103,7 @@ private:
   }
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Propose(const TLoopExecutor & executor, const NodeLoop<TRound, Removal> & loop) const
+  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Removal> & loop) const
   {
     executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>{ loop });
   }
@@ -111,18 +111,18 @@ private:
 } // namespace functors
 
 /** The maximum number of nodes whose candidates are in memory at a time. */
-constexpr size_t LargestPartOfMoves = size_t{ 1 } << 16;
+constexpr size_t MaximumNodesOfPart = size_t{ 1 } << 16;
 
-/** \class NodeLoops
+/** \class NodeRounds
  * \brief The rounds of moves (TProposal = Move) or removals (TProposal = Removal) on an executor.
  */
 template <typename TExecutor, typename TProposal>
-class NodeLoops
+class NodeRounds
 {
 public:
   using GoOnFunction = std::function<bool()>;
 
-  explicit NodeLoops(ExecutorMap<TExecutor> & map)
+  explicit NodeRounds(ExecutorMap<TExecutor> & map)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
   {}
@@ -141,7 +141,7 @@ public:
     while (left > 0 && !isOver)
     {
       const bool isSmall =
-        m_Map.GetNumberOfNodes() <= LargestPartOfMoves && m_Executor.MayRunInOneGrid(work, MostWorkOfGrid);
+        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunInOneGrid(work, MaximumWorkOfGrid);
       if (isFirst && !isSmall)
       {
         m_Executor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
@@ -167,12 +167,12 @@ private:
   template <typename T>
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
-  using PlainRound = Round<NoPixels, Atomics>;
+  using PlainRound = RefinementRound<NoPixels, Atomics>;
   static constexpr bool IsMove = std::is_same_v<TProposal, Move>;
   /** Maximum number of active nodes for a cooperative launch. With more candidates, a launch per loop is faster,
    * because more threads overlap their memory latency. On an H200, a picture of 16 megapixels takes 65 ms with a limit
    * of 1024 nodes, 62 with 2048, 58 with 4096 and 57 with 16384. */
-  static constexpr size_t MostWorkOfGrid = IsMove ? 4096 : LargestPartOfMoves;
+  static constexpr size_t MaximumWorkOfGrid = IsMove ? 4096 : MaximumNodesOfPart;
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
@@ -181,7 +181,7 @@ private:
   Array<TProposal>         m_RankedProposals;
   Array<uint8_t>           m_Wins;
   Array<Moments>           m_Sums;
-  Array<double>            m_Gains;
+  Array<double>            m_DeltaCosts;
   Array<uint32_t>          m_Gaining;
 
   void
@@ -198,9 +198,9 @@ private:
     }
     else if constexpr (IsMove)
     {
-      const size_t part = std::min(nodes, LargestPartOfMoves);
+      const size_t part = std::min(nodes, MaximumNodesOfPart);
       m_Sums = m_Executor.template Allocate<Moments>(part * functors::MoveArrays::EdgesOfNode);
-      m_Gains = m_Executor.template Allocate<double>(part * NumberOfCandidates);
+      m_DeltaCosts = m_Executor.template Allocate<double>(part * NumberOfCandidates);
       m_Gaining = m_Executor.template Allocate<uint32_t>(part * NumberOfCandidates);
     }
   }
@@ -216,7 +216,7 @@ private:
     else
     {
       return functors::MoveArrays{
-        { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get()
+        { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get()
       };
     }
   }
@@ -243,7 +243,7 @@ private:
     const auto moves = this->GetMoves();
     using Moves = std::remove_const_t<decltype(moves)>;
     m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
-      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      using RoundType = RefinementRound<std::decay_t<decltype(pixels)>, Atomics>;
       m_Map.RunInOneGrid(
         functors::RunNodeRounds<RoundType, TProposal, Atomics, Moves>{
           RoundType{ m_Map.GetRound(0), pixels },
@@ -266,11 +266,11 @@ private:
     const functors::NodeArrays<TProposal> arrays{
       m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get()
     };
-    const functors::NodeLoop<PlainRound, TProposal> loop{ PlainRound{ view, {} }, arrays };
+    const functors::NodeKernel<PlainRound, TProposal> loop{ PlainRound{ view, {} }, arrays };
     m_Executor.ParallelFor(std::max(nodes, regions),
                            functors::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
     m_Executor.VisitPixels([&](const auto & pixels) {
-      this->QueueProposals(Round<std::decay_t<decltype(pixels)>, Atomics>{ view, pixels }, loop);
+      this->QueueProposals(RefinementRound<std::decay_t<decltype(pixels)>, Atomics>{ view, pixels }, loop);
     });
     m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>{ loop });
     m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>{ loop });
@@ -278,21 +278,23 @@ private:
 
   template <typename TRound>
   void
-  QueueProposals(const TRound & round, const functors::NodeLoop<PlainRound, TProposal> & loop) const
+  QueueProposals(const TRound & round, const functors::NodeKernel<PlainRound, TProposal> & loop) const
   {
     const size_t nodes = m_Map.GetNumberOfNodes();
     if constexpr (IsMove && TExecutor::IsCoarseGrained)
     {
-      const functors::NodeLoop<TRound, Move> loopOfPixels{ round, loop.Arrays };
+      const functors::NodeKernel<TRound, Move> loopOfPixels{ round, loop.Arrays };
       m_Executor.ParallelForLongUpTo(nodes,
                                      functors::ProposeMovesByNode<TRound, Atomics>{ loopOfPixels, this->GetMoves() });
     }
     else if constexpr (IsMove)
     {
-      for (size_t first = 0; first < nodes; first += LargestPartOfMoves)
+      for (size_t first = 0; first < nodes; first += MaximumNodesOfPart)
       {
-        const size_t               part = std::min(nodes - first, LargestPartOfMoves);
-        const functors::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() };
+        const size_t               part = std::min(nodes - first, MaximumNodesOfPart);
+        const functors::MoveArrays moves{
+          { first, part }, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get()
+        };
         m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
                                    functors::SumCandidates<TRound>{ round, moves });
         if (first > 0)
@@ -309,7 +311,8 @@ private:
     else
     {
       m_Executor.ParallelForUpTo(
-        nodes, functors::ProposeRemovals<TRound, Atomics>{ functors::NodeLoop<TRound, Removal>{ round, loop.Arrays } });
+        nodes,
+        functors::ProposeRemovals<TRound, Atomics>{ functors::NodeKernel<TRound, Removal>{ round, loop.Arrays } });
     }
   }
 };
