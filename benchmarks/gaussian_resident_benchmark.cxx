@@ -121,7 +121,7 @@ BM_Masked(benchmark::State & state)
   const auto                  side = static_cast<size_t>(state.range(0));
   const DeviceImage::SizeType size{ { side, side, side, 1, 1 } };
   const CudaGaussianPlan      plan = MakeSmoothingPlan(MakeParameters(3, 0.01 * static_cast<double>(state.range(1))));
-  const CudaGaussianMask      mask{ {}, 0.0, CudaGaussianSmallestWeight(CudaFiltersEnums::Approximation::Deriche) };
+  const CudaGaussianMask      mask{ {}, 0.0, CudaGaussianMinimumWeight(CudaFiltersEnums::Approximation::Deriche) };
 
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);
@@ -167,7 +167,7 @@ BM_Masked(benchmark::State & state)
     state.counters["array_ms"] = array * 1e3;
     for (const bool keepsNaN : { false, true })
     {
-      const CudaArrayMask rule{ valid.GetView().Data, keepsNaN, 0.0, mask.SmallestWeight };
+      const CudaArrayMask rule{ valid.GetView().Data, keepsNaN, 0.0, mask.MinimumWeight };
       const double        maskedArray = timer.GetMedian(stream, [&](int run) {
         const auto views = images.GetViews(run);
         CudaQueueMaskedOnStream(passes, rule, memory(views[0]), views[1].Data);

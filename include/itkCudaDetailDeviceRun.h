@@ -87,8 +87,8 @@ struct CudaArrayMask
   const void * Valid{ nullptr }; // adjacent bytes, one for each pixel, 0 if it is not valid; nullptr: all are valid
   // NaN and infinite pixels are not valid either, and those that Valid includes become NaN
   bool   KeepsNaN{ false };
-  double FillValue{ 0.0 }; // the output where the weight is below SmallestWeight
-  double SmallestWeight{ 0.0 };
+  double FillValue{ 0.0 }; // the output where the weight is below MinimumWeight
+  double MinimumWeight{ 0.0 };
 };
 
 /** Queues the passes as CudaQueueOnStream() does, but over the valid pixels only, and divides by the weights as

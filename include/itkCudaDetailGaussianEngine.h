@@ -48,16 +48,16 @@ struct CudaGaussianMask
 {
   CudaImageView Valid; // of the image's size, one component of type UChar; 0 is not valid
   double        FillValue{ 0.0 };
-  double        SmallestWeight{ 0.0 };
+  double        MinimumWeight{ 0.0 };
 };
 
 /** Returns the smallest weight by which sums may be divided safely. The limit depends on the undershoot of the impulse
  * response, which is about one thousandth for Deriche and one millionth for Accurate. */
 CudaFilters_EXPORT double
-CudaGaussianSmallestWeight(CudaFiltersEnums::Approximation approximation);
+CudaGaussianMinimumWeight(CudaFiltersEnums::Approximation approximation);
 
 /** Computes a normalised convolution on the host (Knutsson and Westin, CVPR 1993): the smoothing G of `plan` over the
- * valid pixels alone, G(m x) / G(m), with the mask m of ones and zeros. Where the weight G(m) is below SmallestWeight,
+ * valid pixels alone, G(m x) / G(m), with the mask m of ones and zeros. Where the weight G(m) is below MinimumWeight,
  * the output is FillValue.
  *
  * Pixels that are not valid enter no sum, so they may be NaN. The first valid pixel's value is subtracted before the

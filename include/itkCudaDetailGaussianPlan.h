@@ -227,8 +227,8 @@ MakeHessianPlan(const CudaGaussianParameters & parameters);
 
 /** In pixels: the smallest sigma at which Deriche's derivatives are not differences, and the largest sigma at which
  * ITK's code has significant digits (CudaFindSigmaBeyondITK()). */
-constexpr double CudaSmallestDericheSigma = 0.212;
-constexpr double CudaLargestSigmaOfITK = 1000.0;
+constexpr double CudaMinimumDericheSigma = 0.212;
+constexpr double CudaMaximumSigmaOfITK = 1000.0;
 
 /** Returns the first sigma of the plan, in pixels, at which the code of itk::RecursiveGaussianImageFilter has no
  * significant digits left, or 0 if there is no such sigma.

@@ -176,10 +176,10 @@ template <typename TFilter>
 CudaUpdateScope *
 CudaFindConsumer(TFilter & filter, int device)
 {
-  const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
+  const CudaUpdateScope * const scope = CudaUpdateScope::Find(&filter);
   const auto * const            output = filter.GetOutput();
-  CudaUpdateScope * const       consumer = call ? call->FindConsumer(output, device) : nullptr;
-  if (!consumer || (CudaMayRunInPlace(filter) && !call->HasKeptPixels()))
+  CudaUpdateScope * const       consumer = scope ? scope->FindConsumer(output, device) : nullptr;
+  if (!consumer || (CudaMayRunInPlace(filter) && !scope->HasKeptPixels()))
   {
     return nullptr;
   }
@@ -192,8 +192,8 @@ template <typename TFilter>
 void
 CudaVerifyInputPixels(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region)
 {
-  const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
-  if (!call || !call->HasKeptPixels())
+  const CudaUpdateScope * const scope = CudaUpdateScope::Find(&filter);
+  if (!scope || !scope->HasKeptPixels())
   {
     CudaVerifyBufferedRegion(filter.GetInput(), region);
   }
@@ -207,16 +207,16 @@ CudaDownloadKeptInput(const TFilter & filter)
   using ImageType = typename TFilter::InputImageType;
   if constexpr (CudaImageTraits<ImageType>::IsSupported)
   {
-    CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
-    if (call && call->HasKeptPixels())
+    CudaUpdateScope * const scope = CudaUpdateScope::Find(&filter);
+    if (scope && scope->HasKeptPixels())
     {
       auto * const input = const_cast<ImageType *>(filter.GetInput());
-      const auto   region = call->template GetKeptRegion<ImageType::ImageDimension>();
+      const auto   region = scope->template GetKeptRegion<ImageType::ImageDimension>();
       CudaUsePooledPixelContainer(input, region);
       input->SetBufferedRegion(region);
       input->Allocate();
-      CudaDownloadFromDevice(call->GetKeptPixels(), MakeCudaImageView(input, region), {}, {});
-      call->DropKeptPixels();
+      CudaDownloadFromDevice(scope->GetKeptPixels(), MakeCudaImageView(input, region), {}, {});
+      scope->DropKeptPixels();
     }
   }
 }
@@ -240,13 +240,13 @@ template <typename TFilter>
 CudaDeviceImageView
 CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region, int device)
 {
-  const CudaUpdateScope * const call = CudaUpdateScope::Find(&filter);
-  if (call && call->HasKeptPixels())
+  const CudaUpdateScope * const scope = CudaUpdateScope::Find(&filter);
+  if (scope && scope->HasKeptPixels())
   {
-    const auto present = call->template GetKeptRegion<TFilter::InputImageType::ImageDimension>();
-    if (call->GetKeptPixels().Memory->GetDevice() == device && CudaRegionHolds(present, region))
+    const auto present = scope->template GetKeptRegion<TFilter::InputImageType::ImageDimension>();
+    if (scope->GetKeptPixels().Memory->GetDevice() == device && CudaRegionHolds(present, region))
     {
-      return CudaCrop(call->GetKeptPixels(), present, region);
+      return CudaCrop(scope->GetKeptPixels(), present, region);
     }
     CudaDownloadKeptInput(filter);
   }

@@ -76,7 +76,7 @@ CudaGaussianImageFilterBase<TSuperclass>::UpdateOutputData(DataObject * output)
   else
   {
     const bool                        streams = m_SlabRequests.Streams();
-    const CudaDetail::CudaUpdateScope call(
+    const CudaDetail::CudaUpdateScope scope(
       this, streams ? nullptr : CudaDetail::CudaGetKeepableInput<Self>(*this), m_CudaBackend);
     if (!streams)
     {
@@ -504,7 +504,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
         itkGenericExceptionMacro(
           << this->GetNameOfClass() << ": Sigma is " << CudaDetail::CudaFindSigmaBeyondITK(plan)
           << " pixels along an axis, for which ITK's code has no digits left; it must be at most "
-          << CudaDetail::CudaLargestSigmaOfITK << ", and at least " << CudaDetail::CudaSmallestDericheSigma
+          << CudaDetail::CudaMaximumSigmaOfITK << ", and at least " << CudaDetail::CudaMinimumDericheSigma
           << " for derivatives, of images of this type: " << unsupported);
       }
     }

@@ -45,7 +45,7 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AddInputsT
     CudaDetail::CudaGaussianMask valid;
     valid.Valid = CudaDetail::MakeCudaImageView(mask, this->GetOutput()->GetRequestedRegion(), "ValidMask");
     valid.FillValue = m_FillValue;
-    valid.SmallestWeight = CudaDetail::CudaGaussianSmallestWeight(this->GetApproximation());
+    valid.MinimumWeight = CudaDetail::CudaGaussianMinimumWeight(this->GetApproximation());
     plan.Mask = std::make_shared<const CudaDetail::CudaGaussianMask>(valid);
   }
 }

@@ -403,7 +403,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
     }
     else
     {
-      QueueQuotient(smooth, smoothWeights, subtracted, result, mask.FillValue, mask.SmallestWeight, context);
+      QueueQuotient(smooth, smoothWeights, subtracted, result, mask.FillValue, mask.MinimumWeight, context);
     }
   }
 }

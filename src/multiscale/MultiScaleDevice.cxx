@@ -63,7 +63,7 @@ struct ScalePasses
 size_t
 ChooseGroupPlanes(const DeviceView & input, unsigned int axis, size_t planes)
 {
-  const size_t least = DivideUp(LeastGroupPixels, std::max<size_t>(input.Stride[axis], 1));
+  const size_t least = DivideUp(MinimumGroupPixels, std::max<size_t>(input.Stride[axis], 1));
   return std::min(planes, std::max(DivideUp(planes, NumberOfGroups), least));
 }
 

@@ -25,7 +25,7 @@ namespace itk::cuda::multiscale
 constexpr size_t NumberOfGroups = 3;
 
 /** Minimum number of pixels of a group. With fewer pixels, the launches take longer than the kernels. */
-constexpr size_t LeastGroupPixels = size_t{ 1 } << 22;
+constexpr size_t MinimumGroupPixels = size_t{ 1 } << 22;
 } // namespace itk::cuda::multiscale
 
 namespace itk::cuda

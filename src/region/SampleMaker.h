@@ -33,7 +33,7 @@ BitsOf(size_t number)
 
 /** Returns the largest sample for which the sums over `pixels` pixels stay below 2^63. */
 inline uint32_t
-LargestSample(bool usesSquares, size_t pixels)
+MaximumSample(bool usesSquares, size_t pixels)
 {
   const unsigned int sum = 63 - BitsOf(pixels);
   const unsigned int bits = usesSquares ? std::min(24u, sum / 2) : std::min(32u, sum);
@@ -233,7 +233,7 @@ private:
     const double lower = any ? Log(m_Survey.Minimum) : 0.0;
     const double range = any ? Log(m_Survey.Maximum) - lower : 0.0;
     m_Samples.Offset = lower;
-    m_Samples.Step = range > 0.0 ? range / LargestLogarithm : 1.0;
+    m_Samples.Step = range > 0.0 ? range / MaximumLogarithm : 1.0;
     this->Copy(LogarithmSamples{ m_Samples.Offset, m_Samples.Step });
   }
 
@@ -241,13 +241,13 @@ private:
   MakeIntegers()
   {
     using SampleType = std::conditional_t<sizeof(PixelType) == 1, uint8_t, uint16_t>;
-    const bool flip = std::is_signed<PixelType>::value && m_Traits.Grid == SampleGrid::FromMinimum;
-    const auto mask = static_cast<SampleType>(flip ? 0x8000u : 0u);
-    m_Samples.Offset = flip ? -32768.0 : 0.0;
+    const bool xorMask = std::is_signed<PixelType>::value && m_Traits.Grid == SampleGrid::FromMinimum;
+    const auto mask = static_cast<SampleType>(xorMask ? 0x8000u : 0u);
+    m_Samples.Offset = xorMask ? -32768.0 : 0.0;
     m_Samples.Type = SampleComponentType<SampleType>();
     if (m_Source.UseInPlace())
     {
-      m_Samples.Flip = mask;
+      m_Samples.XorMask = mask;
     }
     else
     {
@@ -259,7 +259,7 @@ private:
   MakeGrid()
   {
     const bool     any = m_Survey.Minimum <= m_Survey.Maximum;
-    const uint32_t largest = LargestSample(m_Traits.UsesSquares, m_Samples.NumberOfValidPixels);
+    const uint32_t largest = MaximumSample(m_Traits.UsesSquares, m_Samples.NumberOfValidPixels);
     const double   offset = any && m_Traits.Grid == SampleGrid::FromMinimum ? m_Survey.Minimum : 0.0;
     const double   step =
       m_Traits.Grid == SampleGrid::Integers || !any ? 1.0 : GridStep(m_Survey.Maximum - offset, largest);

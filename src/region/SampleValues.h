@@ -17,7 +17,7 @@ namespace itk::cuda::region
 {
 constexpr double Infinity = std::numeric_limits<double>::infinity();
 constexpr size_t NoPosition = std::numeric_limits<size_t>::max();
-constexpr double LargestLogarithm = 65535.0; // in steps of the grid
+constexpr double MaximumLogarithm = 65535.0; // in steps of the grid
 
 /** The rows of an image and of the bits of its mask. */
 template <typename TPixel>
@@ -197,7 +197,7 @@ struct LogarithmSamples
   operator()(TPixel value) const
   {
     const double sample = floor((Log(value) - Lower) / Step + 0.5);
-    return static_cast<SampleType>(sample < LargestLogarithm ? sample : LargestLogarithm);
+    return static_cast<SampleType>(sample < MaximumLogarithm ? sample : MaximumLogarithm);
   }
 };
 
@@ -206,13 +206,13 @@ template <typename TSample>
 struct IntegerSamples
 {
   using SampleType = TSample;
-  TSample Flip;
+  TSample XorMask;
 
   template <typename TPixel>
   ITK_CUDA_HOST_DEVICE SampleType
   operator()(TPixel value) const
   {
-    return static_cast<SampleType>(static_cast<SampleType>(value) ^ Flip);
+    return static_cast<SampleType>(static_cast<SampleType>(value) ^ XorMask);
   }
 };
 

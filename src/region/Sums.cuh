@@ -148,11 +148,11 @@ LoadEight(const uint32_t * samples)
  * others set to 0. With `others`, these first ones are set to 0 instead. */
 template <typename TSample>
 __device__ inline EightSamples<TSample>
-KeepSamples(EightSamples<TSample> samples, int32_t number, bool others, TSample flip)
+KeepSamples(EightSamples<TSample> samples, int32_t number, bool others, TSample xorMask)
 {
   constexpr int      bits = 8 * sizeof(TSample);
   constexpr uint32_t everySample = 0xffffffffu / static_cast<TSample>(~TSample{ 0 });
-  const uint32_t     flips = flip * everySample;
+  const uint32_t     flips = xorMask * everySample;
   const uint32_t     inverse = others ? 0xffffffffu : 0u;
 #pragma unroll
   for (int word = 0; word < EightSamples<TSample>::WordsPerVector; ++word)
@@ -198,9 +198,9 @@ SumSamples(const EightSamples<uint32_t> & samples)
  * has two parts, Fetch(), which loads, and Resolve(), which computes, so that the loads of several look-ups can be in
  * flight at the same time. */
 template <typename TSample, bool VMask>
-struct DevicePixels : PixelLevel<TSample, true, VMask>
+struct DevicePixels : RowPrefixImage<TSample, true, VMask>
 {
-  using Base = PixelLevel<TSample, true, VMask>;
+  using Base = RowPrefixImage<TSample, true, VMask>;
   using SampleType = TSample;
   static constexpr bool HasMask = VMask;
 
@@ -237,7 +237,7 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
     const int32_t first = FirstSample(lookup.Column, block);
     const bool    before = first < block * CheckpointSpacing;
     const int32_t offset = lookup.Column - first; // within the eight samples, or after them
-    const auto    kept = KeepSamples(lookup.Samples, offset, before, static_cast<TSample>(Base::Flip));
+    const auto    kept = KeepSamples(lookup.Samples, offset, before, static_cast<TSample>(Base::XorMask));
     uint64_t      sum = SumSamples(kept);
     uint64_t      squares = 0;
     if constexpr (VSquares)
@@ -250,7 +250,8 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
     }
     for (int32_t j = EightSamples<TSample>::Number; j < offset; ++j) // only after the last checkpoint of a row
     {
-      const uint64_t sample = static_cast<TSample>(Base::Samples[lookup.Y * Base::RowStride + first + j] ^ Base::Flip);
+      const uint64_t sample =
+        static_cast<TSample>(Base::Samples[lookup.Y * Base::RowStride + first + j] ^ Base::XorMask);
       sum += sample;
       squares += VSquares ? sample * sample : 0;
     }
@@ -449,7 +450,7 @@ SumBlock(const DevicePixels<TSample, VMask> & pixels, const TSample * row, int32
 #pragma unroll
       for (int32_t j = 0; j < vector; ++j)
       {
-        const Wide sample = first + j < pixels.Width ? static_cast<TSample>(samples.Get(j) ^ pixels.Flip) : 0;
+        const Wide sample = first + j < pixels.Width ? static_cast<TSample>(samples.Get(j) ^ pixels.XorMask) : 0;
         sum += sample;
         moments.SumOfSquares += static_cast<uint64_t>(sample) * sample;
       }
@@ -658,7 +659,7 @@ GetPixels(const DeviceSums & sums, const PixelRectangle & rectangle)
   pixels.Checkpoints = sums.GetCheckpoints();
   pixels.Mask = sums.GetMask();
   pixels.CheckpointsPerRow = description.Width / CheckpointSpacing + 1;
-  pixels.Flip = static_cast<TSample>(description.Flip);
+  pixels.XorMask = static_cast<TSample>(description.XorMask);
   pixels.Crop(rectangle);
   return pixels;
 }

@@ -63,7 +63,7 @@ struct PixelRectangle
  * the columns of row prefixes are relative to the image's left side, and the prefixes include the pixels left of the
  * rectangle. These cancel modulo 2^64 in the sums over closed polygons. */
 template <typename TSample, bool VSquares, bool VMask>
-struct PixelLevel
+struct RowPrefixImage
 {
   const TSample *        Samples;
   ptrdiff_t              RowStride; // samples
@@ -72,7 +72,7 @@ struct PixelLevel
   int32_t                CheckpointsPerRow;
   int32_t                Width;
   int32_t                Height;
-  TSample                Flip;      // sample = stored value ^ Flip
+  TSample                XorMask;   // sample = stored value ^ Flip
   int32_t                Left{ 0 }; // first column of the level in the image
 
   /** Restricts this level, which must be the full image's, to a rectangle. */
@@ -106,7 +106,7 @@ struct PixelLevel
     uint64_t         squares = 0;
     for (int32_t j = 0; j < number; ++j)
     {
-      const uint64_t sample = static_cast<TSample>(first[j] ^ Flip);
+      const uint64_t sample = static_cast<TSample>(first[j] ^ XorMask);
       sum += sample;
       squares += VSquares ? sample * sample : 0;
     }

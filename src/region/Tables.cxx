@@ -19,18 +19,18 @@ IsValid(const MaskCheckpoint * row, int32_t column)
 /** Stores the row prefixes of the image's columns first to last, each computed from the preceding one. */
 template <typename TSample, bool VSquares, bool VMask>
 void
-SumPrefixes(const PixelLevel<TSample, VSquares, VMask> & pixels,
-            int32_t                                      y,
-            int32_t                                      first,
-            int32_t                                      last,
-            Moments *                                    prefixes)
+SumPrefixes(const RowPrefixImage<TSample, VSquares, VMask> & pixels,
+            int32_t                                          y,
+            int32_t                                          first,
+            int32_t                                          last,
+            Moments *                                        prefixes)
 {
   const TSample * row = pixels.Samples + y * pixels.RowStride;
   Moments         sums = pixels.RowPrefix(y, first);
   for (int32_t column = first; column < last; ++column)
   {
     *prefixes++ = sums;
-    const uint64_t sample = static_cast<TSample>(row[column] ^ pixels.Flip);
+    const uint64_t sample = static_cast<TSample>(row[column] ^ pixels.XorMask);
     sums.Count += !VMask || IsValid(pixels.Mask + y * static_cast<ptrdiff_t>(pixels.CheckpointsPerRow), column) ? 1 : 0;
     sums.Sum += sample;
     sums.SumOfSquares += VSquares ? sample * sample : 0;
@@ -100,10 +100,10 @@ private:
 /** Computes the checkpoints of row y. The last one is at or before the end of the row. */
 template <typename TSample, bool VSquares, bool VMask>
 void
-SumRow(const PixelLevel<TSample, VSquares, VMask> & pixels, int32_t y, Checkpoint * out)
+SumRow(const RowPrefixImage<TSample, VSquares, VMask> & pixels, int32_t y, Checkpoint * out)
 {
   const TSample * row = pixels.Samples + y * pixels.RowStride;
-  const TSample   flip = pixels.Flip;
+  const TSample   xorMask = pixels.XorMask;
   const int32_t   checkpoints = pixels.CheckpointsPerRow;
   uint64_t        sum = 0;
   uint64_t        squares = 0;
@@ -114,7 +114,7 @@ SumRow(const PixelLevel<TSample, VSquares, VMask> & pixels, int32_t y, Checkpoin
     uint64_t blockSquares = 0;
     for (int32_t j = 0; j < CheckpointSpacing; ++j)
     {
-      const uint64_t sample = static_cast<TSample>(row[block * CheckpointSpacing + j] ^ flip);
+      const uint64_t sample = static_cast<TSample>(row[block * CheckpointSpacing + j] ^ xorMask);
       blockSum += sample;
       blockSquares += VSquares ? sample * sample : 0;
     }
@@ -223,10 +223,10 @@ RowSums::VisitType(const TFunction & function) const
 }
 
 template <typename TSample, bool VSquares, bool VMask>
-PixelLevel<TSample, VSquares, VMask>
+RowPrefixImage<TSample, VSquares, VMask>
 RowSums::GetPixels() const
 {
-  PixelLevel<TSample, VSquares, VMask> pixels;
+  RowPrefixImage<TSample, VSquares, VMask> pixels;
   pixels.Samples = static_cast<const TSample *>(m_Samples.Data);
   pixels.RowStride = m_Samples.RowStride;
   pixels.Checkpoints = m_Checkpoints.get();
@@ -234,7 +234,7 @@ RowSums::GetPixels() const
   pixels.CheckpointsPerRow = m_Samples.Width / CheckpointSpacing + 1;
   pixels.Width = m_Samples.Width;
   pixels.Height = m_Samples.Height;
-  pixels.Flip = static_cast<TSample>(m_Samples.Flip);
+  pixels.XorMask = static_cast<TSample>(m_Samples.XorMask);
   return pixels;
 }
 

@@ -75,7 +75,7 @@ public:
     return { m_Cells.data(), m_Samples.Width >> m_CoarseExponent, m_Samples.Height >> m_CoarseExponent };
   }
 
-  /** Calls function(level) with the PixelLevel of the whole image. */
+  /** Calls function(level) with the RowPrefixImage of the whole image. */
   template <typename TFunction>
   void
   Visit(const TFunction & function) const;
@@ -99,7 +99,7 @@ private:
   void
   VisitType(const TFunction & function) const;
   template <typename TSample, bool VSquares, bool VMask>
-  PixelLevel<TSample, VSquares, VMask>
+  RowPrefixImage<TSample, VSquares, VMask>
   GetPixels() const;
   template <typename TLevel>
   void

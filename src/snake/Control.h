@@ -49,8 +49,8 @@ public:
   Phase               Next{ Phase::Measure };
   int                 Level{ 0 }; // index of the level in the plan
   int32_t             Step{ 1 };
-  int                 Colour{ 0 };
-  int                 LongestRun{ 1 }; // maximum number of consecutive nodes that one proposal removes
+  int                 Color{ 0 };
+  int                 MaximumRun{ 1 }; // maximum number of consecutive nodes that one proposal removes
   uint32_t            Iterations{ 0 };
   CudaRegionSnakeStop Stop{ CudaRegionSnakeStop::Converged };
 
@@ -95,15 +95,15 @@ public:
   /** Advances the control after a phase of moves. `gain` is the decrease of the criterion since the iteration began.
    * Returns whether the phase was the last one of the iteration. */
   ITK_CUDA_HOST_DEVICE bool
-  AfterMove(const SnakePlan & plan, bool moved, double gain, int numberOfColours)
+  AfterMove(const SnakePlan & plan, bool moved, double gain, int numberOfColors)
   {
     m_Moved = m_Moved || moved;
-    ++Colour;
-    if (Colour < numberOfColours)
+    ++Color;
+    if (Color < numberOfColors)
     {
       return false;
     }
-    Colour = 0;
+    Color = 0;
     ++Iterations;
     m_GainOfStep += gain;
     const bool settled = !m_Moved;
@@ -146,7 +146,7 @@ public:
   {
     if (removed)
     {
-      LongestRun = 1;
+      MaximumRun = 1;
       m_Removed = true;
     }
     else if (m_Removed)
@@ -159,8 +159,8 @@ public:
     {
       // Runs of nodes are tried only when no single removal pays. Otherwise they would always win, because the gain of
       // a run is the sum of its nodes' gains.
-      Next = LongestRun < MaximumRemovedRun ? Phase::Remove : Phase::Finished;
-      LongestRun = MaximumRemovedRun;
+      Next = MaximumRun < MaximumRemovedRun ? Phase::Remove : Phase::Finished;
+      MaximumRun = MaximumRemovedRun;
     }
   }
 

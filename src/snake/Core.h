@@ -50,7 +50,7 @@ struct Proposal
   LatticePoint Position;
   double       Gain;
   Moments      Change;
-  int32_t      Run{ 1 }; // number of consecutive nodes to remove, from Node on
+  int32_t      NumberOfRemovedNodes{ 1 }; // number of consecutive nodes to remove, from Node on
 };
 
 /** Returns whether proposal x has priority over y. The smaller gain comes first, and ties are broken by node index. */
@@ -80,15 +80,15 @@ IsImprovement(double criterion, double cost, int number, double present, double 
 /** Returns the number of groups of nodes that move in turns. No two nodes of a group are adjacent, which takes a third
  * group if the number of nodes is odd. Without turns there is one group of all nodes. */
 ITK_CUDA_HOST_DEVICE inline int
-NumberOfColours(int n, bool inTurns)
+NumberOfColors(int n, bool inTurns)
 {
   return inTurns ? 2 + n % 2 : 1;
 }
 
 ITK_CUDA_HOST_DEVICE inline int
-ColourOf(int i, int n, int numberOfColours)
+ColorOf(int i, int n, int numberOfColors)
 {
-  return numberOfColours == 1 ? 0 : (n % 2 == 1 && i == n - 1 ? 2 : i % 2);
+  return numberOfColors == 1 ? 0 : (n % 2 == 1 && i == n - 1 ? 2 : i % 2);
 }
 
 /** Returns the chain of two edges that a proposed move creates. */
@@ -114,9 +114,9 @@ MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Pro
 /** Returns whether only one proposed removal may be accepted. This is the case if the polygon has so few nodes that
  * several removals of up to `longestRun` nodes could leave fewer than three. */
 ITK_CUDA_HOST_DEVICE inline bool
-RemoveOneAtATime(int n, int longestRun)
+RemoveOneAtATime(int n, int maximumRun)
 {
-  return n < 4 * (longestRun + 1);
+  return n < 4 * (maximumRun + 1);
 }
 
 /** Returns whether two removals conflict in a polygon for which RemoveOneAtATime() is false. They conflict if one of
@@ -128,7 +128,7 @@ ITK_CUDA_HOST_DEVICE inline bool
 RemovalsConflict(int n, const Proposal & x, const Proposal & y)
 {
   const int distance = RingDistance(x.Node, y.Node, n);
-  return distance <= x.Run || n - distance <= y.Run;
+  return distance <= x.NumberOfRemovedNodes || n - distance <= y.NumberOfRemovedNodes;
 }
 
 /** Returns the midpoint of an edge, with both coordinates rounded down. */

@@ -24,13 +24,13 @@ SuppressConflicts(TGroup &             group,
                   const SnakeState &   snake,
                   const ProposalList & list,
                   const TChain &       chainOf,
-                  bool                 neighboursConflict,
+                  bool                 neighborsConflict,
                   const TBeats &       beats,
                   const TConflict &    conflict)
 {
   const int n = snake.NumberOfNodes;
   group.ForEach(list.HasBoxes ? list.Count : 0, [&](int s) {
-    const LatticeChain chain = chainOf(snake.Slots[list.Nodes[s]]);
+    const LatticeChain chain = chainOf(snake.Proposals[list.Nodes[s]]);
     group.GetBox(s) = BoxOf(chain.Before, chain.At, chain.After);
   });
   group.Sync();
@@ -38,14 +38,14 @@ SuppressConflicts(TGroup &             group,
     const int  i = list.Nodes[s];
     const int  j = list.Nodes[t];
     const int  distance = RingDistance(i, j, n);
-    const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
-    if (!neighbours && list.HasBoxes && BoxesAreApart(group.GetBox(s), group.GetBox(t)))
+    const bool neighbors = neighborsConflict && (distance == 1 || distance == n - 1);
+    if (!neighbors && list.HasBoxes && BoxesAreApart(group.GetBox(s), group.GetBox(t)))
     {
       return;
     }
-    if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
+    if (neighbors || conflict(snake.Proposals[i], snake.Proposals[j]))
     {
-      list.IsSuppressed[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+      list.IsSuppressed[beats(snake.Proposals[i], snake.Proposals[j]) ? j : i] = 1;
     }
   });
 }
@@ -57,15 +57,15 @@ ITK_CUDA_HOST_DEVICE void
 SuppressConflictingRemovals(TGroup & group, const SnakeState & snake, const ProposalList & list)
 {
   const int  n = snake.NumberOfNodes;
-  const bool all = RemoveOneAtATime(n, snake.Control.LongestRun);
-  const int  reach = snake.Control.LongestRun;
+  const bool all = RemoveOneAtATime(n, snake.Control.MaximumRun);
+  const int  reach = snake.Control.MaximumRun;
   group.ForEach(list.Count, [&](int s) {
     const int        i = list.Nodes[s];
-    const Proposal & own = snake.Slots[i];
+    const Proposal & own = snake.Proposals[i];
     int              j = all ? i : (i + n - reach) % n;
     for (int k = 0; k < (all ? n : 2 * reach + 1); ++k, j = Next(j, n))
     {
-      const Proposal & other = snake.Slots[j];
+      const Proposal & other = snake.Proposals[j];
       if (j != i && other.Node >= 0 && (all || RemovalsConflict(n, own, other)) && ComesBefore(other, own))
       {
         list.IsSuppressed[i] = 1;
@@ -102,7 +102,7 @@ FindBest(const SnakeState & snake, const ProposalList & list)
   int best = list.Nodes[0];
   for (int s = 1; s < list.Count; ++s)
   {
-    best = ComesBefore(snake.Slots[list.Nodes[s]], snake.Slots[best]) ? list.Nodes[s] : best;
+    best = ComesBefore(snake.Proposals[list.Nodes[s]], snake.Proposals[best]) ? list.Nodes[s] : best;
   }
   return best;
 }
@@ -120,8 +120,8 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
     const int i = list.Nodes[s];
     if (!list.IsSuppressed[i])
     {
-      own += snake.Slots[i].Change;
-      ownNumber += snake.Slots[i].Run;
+      own += snake.Proposals[i].Change;
+      ownNumber += snake.Proposals[i].NumberOfRemovedNodes;
     }
   });
   const GroupSum & kept = group.Sum(own, ownNumber);
@@ -144,7 +144,7 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
       return;
     }
     const int best = FindBest(snake, list);
-    if (TryChange(snake, snake.Slots[best].Change, snake.Slots[best].Run, cost))
+    if (TryChange(snake, snake.Proposals[best].Change, snake.Proposals[best].NumberOfRemovedNodes, cost))
     {
       snake.Accepted = best;
       snake.Gain = snake.LinearFormOf(snake.Sums);
@@ -173,7 +173,7 @@ ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
 {
   LatticePoint *     polygon = snake.Polygons[snake.Current];
   const int          n = snake.NumberOfNodes;
-  const ProposalList list = group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0; });
+  const ProposalList list = group.List(snake, [&](int i) { return snake.Proposals[i].Node >= 0; });
   const bool         all = SuppressConflicts(
     group,
     snake,
@@ -191,7 +191,7 @@ ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
     const int i = list.Nodes[s];
     if (IsAccepted(snake, list, i))
     {
-      polygon[i] = snake.Slots[i].Position;
+      polygon[i] = snake.Proposals[i].Position;
       snake.IsStale[Previous(i, n)] = SnakeState::AllCaches;
       snake.IsStale[i] = SnakeState::AllCaches;
       snake.IsStale[Next(i, n)] = SnakeState::AllCaches;
@@ -218,7 +218,7 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   const int            n = snake.NumberOfNodes;
   // Insertions with an exact midpoint (Gain 1) move no edge and conflict with no other, so they are not listed.
   const ProposalList list =
-    group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0 && snake.Slots[i].Gain == 0.0; });
+    group.List(snake, [&](int i) { return snake.Proposals[i].Node >= 0 && snake.Proposals[i].Gain == 0.0; });
   const bool all = SuppressConflicts(
     group,
     snake,
@@ -238,14 +238,14 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   Moments   change;
   const int wanted = group.ForRanks(
     n,
-    [&](int i) { return InsertionItem{ snake.Slots[i].Node >= 0 && !list.IsSuppressed[i] }; },
+    [&](int i) { return InsertionItem{ snake.Proposals[i].Node >= 0 && !list.IsSuppressed[i] }; },
     [&](int i, const InsertionItem & item, int rank) {
       const int place = i + Minimum(rank, room);
       longer[place] = polygon[i];
       if (item.IsCounted && rank < room)
       {
-        longer[place + 1] = snake.Slots[i].Position;
-        change += snake.Slots[i].Change;
+        longer[place + 1] = snake.Proposals[i].Position;
+        change += snake.Proposals[i].Change;
       }
     });
   const GroupSum & inserted = group.Sum(change, 0);
@@ -285,7 +285,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
   {
     return false;
   }
-  const ProposalList list = group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0; });
+  const ProposalList list = group.List(snake, [&](int i) { return snake.Proposals[i].Node >= 0; });
   SuppressConflictingRemovals(group, snake, list);
   Decide(group, snake, list, -snake.Plan.NodeCost);
   if (snake.Accepted == AcceptNone)
@@ -295,7 +295,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
   const auto stays = [&](int i) {
     for (int k = 0, j = i; k < MaximumRemovedRun; ++k, j = Previous(j, n))
     {
-      if (snake.Slots[j].Node >= 0 && k < snake.Slots[j].Run && IsAccepted(snake, list, j))
+      if (snake.Proposals[j].Node >= 0 && k < snake.Proposals[j].NumberOfRemovedNodes && IsAccepted(snake, list, j))
       {
         return false;
       }
@@ -310,14 +310,14 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
       const bool nextToRemoved = kept && (!stays(Previous(i, n)) || !stays(Next(i, n)));
       return RemovalItem{ kept,
                           kept && !nextToRemoved ? snake.IsStale[i] : SnakeState::AllCaches,
-                          kept ? snake.Rows[i] : 0 };
+                          kept ? snake.CacheRows[i] : 0 };
     },
     [&](int i, const RemovalItem & item, int rank) {
       if (item.IsCounted)
       {
         shorter[rank] = polygon[i];
         snake.IsStale[rank] = item.StaleIn;
-        snake.Rows[rank] = item.Row;
+        snake.CacheRows[rank] = item.Row;
       }
     });
   group.RunOnFirstThread([&]() {
@@ -369,7 +369,7 @@ EndPhase(SnakeState & snake, bool changed, bool cutShort)
   }
   else if (snake.Control.Next == Phase::Move)
   {
-    const int    colours = NumberOfColours(snake.NumberOfNodes, snake.Plan.InTurns);
+    const int    colours = NumberOfColors(snake.NumberOfNodes, snake.Plan.InTurns);
     const double gain = snake.RecordedCriterion - snake.Criterion;
     if (snake.Control.AfterMove(snake.Plan, changed, gain, colours))
     {
@@ -443,7 +443,7 @@ PreparePolygon(TGroup & group, SnakeState & snake)
     if (snake.AllStale)
     {
       snake.IsStale[i] = SnakeState::AllCaches;
-      snake.Rows[i] = i;
+      snake.CacheRows[i] = i;
     }
   });
   group.Sync();

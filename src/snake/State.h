@@ -35,9 +35,9 @@ struct SnakeState
   LatticePoint * Polygons[2]{};
   Moments *      ItemSums{ nullptr };                     // the sums that a phase needs for each node
   Moments *      Changes[SnakeControl::NumberOfCaches]{}; // cached changes of the candidates, MaximumCandidates per row
-  int32_t *      Rows{ nullptr };                         // of each node: its row in Changes
+  int32_t *      CacheRows{ nullptr };                    // of each node: its row in Changes
   int32_t *      IsStale{ nullptr };                      // of each node: bit c is set if its row in cache c is invalid
-  Proposal *     Slots{ nullptr };                        // one per node; Node is -1 where there is no proposal
+  Proposal *     Proposals{ nullptr };                    // one per node; Node is -1 where there is no proposal
   int32_t *      Proposed{ nullptr };                     // room for a list of nodes with a proposal
   int32_t *      IsSuppressed{ nullptr }; // of each node with a proposal: whether a better one conflicts with it
   CudaRegionSnakeStep * Record{ nullptr };
@@ -89,7 +89,7 @@ struct SnakeState
   ITK_CUDA_HOST_DEVICE bool
   IsTurnOf(int node) const
   {
-    return ColourOf(node, NumberOfNodes, NumberOfColours(NumberOfNodes, Plan.InTurns)) == Control.Colour;
+    return ColorOf(node, NumberOfNodes, NumberOfColors(NumberOfNodes, Plan.InTurns)) == Control.Color;
   }
 
   /** Returns the bit in IsStale of the cache for the current step. */
@@ -108,7 +108,7 @@ struct SnakeState
   ITK_CUDA_HOST_DEVICE Moments *
   GetChanges(int node) const
   {
-    return Changes[Control.GetCache()] + static_cast<size_t>(Rows[node]) * MaximumCandidates;
+    return Changes[Control.GetCache()] + static_cast<size_t>(CacheRows[node]) * MaximumCandidates;
   }
 
   /** Returns a sum and sets it to zero. */

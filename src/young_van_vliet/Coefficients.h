@@ -51,7 +51,7 @@ CudaFilters_EXPORT std::vector<double>
 
 template <typename T>
 inline SmootherCoefficients<T>
-Round(const SmootherCoefficients<double> & c)
+RoundTo(const SmootherCoefficients<double> & c)
 {
   SmootherCoefficients<T> rounded;
   rounded.RealGain = static_cast<T>(c.RealGain);
@@ -75,21 +75,21 @@ Round(const SmootherCoefficients<double> & c)
 
 template <typename T>
 inline SmootherPower<T>
-Round(const SmootherPower<double> & power)
+RoundTo(const SmootherPower<double> & power)
 {
   return { static_cast<T>(power.Real), static_cast<T>(power.PairRe), static_cast<T>(power.PairIm) };
 }
 
 template <typename T>
 inline SectionPowers<T>
-Round(const SectionPowers<double> & powers)
+RoundTo(const SectionPowers<double> & powers)
 {
-  return { Round<T>(powers.Short), Round<T>(powers.Long) };
+  return { RoundTo<T>(powers.Short), RoundTo<T>(powers.Long) };
 }
 
 template <typename T>
 inline std::vector<T>
-Round(const std::vector<double> & values)
+RoundTo(const std::vector<double> & values)
 {
   return std::vector<T>(values.begin(), values.end());
 }

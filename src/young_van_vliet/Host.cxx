@@ -34,13 +34,13 @@ public:
     , m_ExactBorders(plan.LineBorders == CudaFiltersEnums::LineBorders::Exact)
     , m_Local(plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local)
     , m_Length(length)
-    , m_Coefficients(Round<T>(MakeSmootherCoefficients(pass.SigmaInPixels)))
+    , m_Coefficients(RoundTo<T>(MakeSmootherCoefficients(pass.SigmaInPixels)))
     , m_Layout(MakeSectionLayout(length, pass.NumberOfSections))
-    , m_Powers(Round<T>(MakeSectionPowers(pass.SigmaInPixels, m_Layout)))
+    , m_Powers(RoundTo<T>(MakeSectionPowers(pass.SigmaInPixels, m_Layout)))
   {
     if (m_LinePartition == CudaFiltersEnums::Partition::TwoWay)
     {
-      m_CentralWeights = Round<T>(MakeCentralWeights(pass.SigmaInPixels, pass.CentralRadius, length));
+      m_CentralWeights = RoundTo<T>(MakeCentralWeights(pass.SigmaInPixels, pass.CentralRadius, length));
     }
   }
 

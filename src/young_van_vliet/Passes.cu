@@ -144,7 +144,7 @@ public:
     m_Arguments.Source = source;
     m_Arguments.Destination = destination;
     m_Arguments.Geometry = geometry;
-    m_Arguments.Coefficients = Round<T>(MakeSmootherCoefficients(pass.SigmaInPixels));
+    m_Arguments.Coefficients = RoundTo<T>(MakeSmootherCoefficients(pass.SigmaInPixels));
     m_Arguments.ExactBorders = plan.LineBorders == CudaFiltersEnums::LineBorders::Exact;
   }
 
@@ -186,7 +186,7 @@ private:
       return;
     }
     const std::vector<T> values =
-      Round<T>(MakeCentralWeights(m_Pass.SigmaInPixels, m_Pass.CentralRadius, m_Arguments.Geometry.LineLength));
+      RoundTo<T>(MakeCentralWeights(m_Pass.SigmaInPixels, m_Pass.CentralRadius, m_Arguments.Geometry.LineLength));
     const bool        isInline = values.size() <= InlineRadius + 1;
     void * const      table = this->TakeMemory(isInline ? 0 : values.size() * sizeof(T));
     CentralWeights<T> weights{};
@@ -252,7 +252,7 @@ private:
   {
     SectionArguments<T> sections{};
     sections.Layout = MakeSectionLayout(m_Arguments.Geometry.LineLength, m_Pass.NumberOfSections);
-    sections.Powers = Round<T>(MakeSectionPowers(m_Pass.SigmaInPixels, sections.Layout));
+    sections.Powers = RoundTo<T>(MakeSectionPowers(m_Pass.SigmaInPixels, sections.Layout));
     if (FitsOneBlock(m_Plan, m_Pass.NumberOfSections))
     {
       const auto   kernel = ExactKernel<T, TIntermediate>;

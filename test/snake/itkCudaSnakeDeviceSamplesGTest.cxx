@@ -141,8 +141,8 @@ protected:
       for (size_t x = 0; x < width; ++x)
       {
         const auto hostSample =
-          static_cast<TSample>(host[y * static_cast<size_t>(expected.RowStride) + x] ^ expected.Flip);
-        ASSERT_EQ(hostSample, static_cast<TSample>(made[y * stride + x] ^ samples.Flip))
+          static_cast<TSample>(host[y * static_cast<size_t>(expected.RowStride) + x] ^ expected.XorMask);
+        ASSERT_EQ(hostSample, static_cast<TSample>(made[y * stride + x] ^ samples.XorMask))
           << name << " at " << x << ", " << y;
       }
     }

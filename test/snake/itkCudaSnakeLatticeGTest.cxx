@@ -547,8 +547,8 @@ TEST(CudaSnakeLattice, RemovalsAgreeWithAllPairsAndOnlyThoseThatTouchConflict)
         ASSERT_EQ(conflict, itk::cuda::snake::RemovalsConflict(n, possible[j], possible[i]));
         if (!conflict)
         {
-          std::vector<int>       nodes = NodesOf(possible[i].Node, possible[i].Run, n);
-          const std::vector<int> others = NodesOf(possible[j].Node, possible[j].Run, n);
+          std::vector<int>       nodes = NodesOf(possible[i].Node, possible[i].NumberOfRemovedNodes, n);
+          const std::vector<int> others = NodesOf(possible[j].Node, possible[j].NumberOfRemovedNodes, n);
           nodes.insert(nodes.end(), others.begin(), others.end());
           ASSERT_TRUE(IsSimpleByPairs(Without(polygon, nodes)))
             << "polygon " << trial << " nodes " << possible[i].Node << ", " << possible[j].Node;

@@ -81,7 +81,7 @@ public:
       const LatticePoint p = this->GetPolygon()[i];
       const LatticePoint q = this->GetPolygon()[Next(i, n)];
       const Moments      change = DrawChange(random);
-      Proposal &         slot = State.Slots[i];
+      Proposal &         slot = State.Proposals[i];
       State.IsStale[i] = Draw(random, SnakeState::AllCaches + 1);
       slot = { -1, p, 0.0, change };
       if (State.Control.Next == SnakeControl::Phase::Insert)
@@ -92,10 +92,11 @@ public:
       else
       {
         const bool removal = State.Control.Next == SnakeControl::Phase::Remove;
-        slot.Run = removal ? 1 + Draw(random, std::max(1, std::min(State.Control.LongestRun, n - 3))) : 1;
+        slot.NumberOfRemovedNodes =
+          removal ? 1 + Draw(random, std::max(1, std::min(State.Control.MaximumRun, n - 3))) : 1;
         slot.Position.X += Draw(random, 41) - 20;
         slot.Position.Y += Draw(random, 41) - 20;
-        slot.Gain = removal ? State.GainOfRemoval(change, slot.Run) : State.GainOf(change);
+        slot.Gain = removal ? State.GainOfRemoval(change, slot.NumberOfRemovedNodes) : State.GainOf(change);
         slot.Node = slot.Gain < 0.0 ? i : -1;
       }
     }
@@ -131,11 +132,11 @@ private:
     State.Polygons[1] = m_Polygons[1].data();
     State.Changes[0] = State.Changes[1] = m_Changes.data();
     State.ItemSums = m_ItemSums.data();
-    State.Rows = m_Rows.data();
+    State.CacheRows = m_Rows.data();
     State.IsStale = m_IsStale.data();
     State.Proposed = m_Proposed.data();
     State.IsSuppressed = m_IsSuppressed.data();
-    State.Slots = m_Slots.data();
+    State.Proposals = m_Slots.data();
     State.Record = m_Record.data();
     State.RecordCapacity = static_cast<uint32_t>(m_Record.size());
   }
@@ -420,15 +421,15 @@ ExpectSame(const TestSnake & expected, const TestSnake & found)
   EXPECT_EQ(a.Control.Next, b.Control.Next);
   EXPECT_EQ(a.Control.Level, b.Control.Level);
   EXPECT_EQ(a.Control.Step, b.Control.Step);
-  EXPECT_EQ(a.Control.Colour, b.Control.Colour);
-  EXPECT_EQ(a.Control.LongestRun, b.Control.LongestRun);
+  EXPECT_EQ(a.Control.Color, b.Control.Color);
+  EXPECT_EQ(a.Control.MaximumRun, b.Control.MaximumRun);
   EXPECT_EQ(a.Control.Iterations, b.Control.Iterations);
   EXPECT_EQ(a.Control.Stop, b.Control.Stop);
   for (int i = 0; i < a.NumberOfNodes; ++i)
   {
     ASSERT_TRUE(expected.GetPolygon()[i] == found.GetPolygon()[i]) << "node " << i;
     ASSERT_EQ(a.IsStale[i], b.IsStale[i]) << "node " << i;
-    ASSERT_EQ(a.Rows[i], b.Rows[i]) << "node " << i;
+    ASSERT_EQ(a.CacheRows[i], b.CacheRows[i]) << "node " << i;
   }
   ASSERT_EQ(a.NumberOfEntries, b.NumberOfEntries);
   for (uint32_t i = 0; i < a.NumberOfEntries; ++i)
@@ -496,7 +497,7 @@ ChoosePhase(Random & random, SnakeControl & control)
   using Phase = SnakeControl::Phase;
   constexpr Phase phases[] = { Phase::Move, Phase::Insert, Phase::Remove };
   control.Next = phases[Draw(random, 3)];
-  control.LongestRun = Draw(random, 2) == 0 ? 1 : MaximumRemovedRun;
+  control.MaximumRun = Draw(random, 2) == 0 ? 1 : MaximumRemovedRun;
 }
 
 /** Runs phases on random proposals by one thread; each also by `byOthers`, from the same state. */

@@ -810,7 +810,7 @@ void
 RunChunkStarts(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
                const DeviceView &           source,
-               const ChunkNeighbours &      near,
+               const ChunkNeighbors &       near,
                void *                       starts,
                const Context &              context)
 {
@@ -834,10 +834,10 @@ RunChunkStarts(const CudaGaussianLinePass & pass,
 void
 RunAllStarts(const CudaGaussianLinePass & pass,
              const LineSchedule &,
-             const DeviceView &      source,
-             const ChunkNeighbours & whole,
-             void *                  states,
-             const Context &         context)
+             const DeviceView &     source,
+             const ChunkNeighbors & whole,
+             void *                 states,
+             const Context &        context)
 {
   EnqueuePass(pass, whole.LineLength, 0, context, [=](const auto & filter, auto pairs) {
     constexpr unsigned int count = decltype(pairs)::value;

@@ -449,7 +449,7 @@ TEST(PartitionedGaussian, PartsOfALineHaveTheBitsOfTheWhole)
   {
     const std::vector<double> values = MakeLine(Data::Uniform, length);
     const std::vector<float>  x(values.begin(), values.end());
-    const auto                c = Round<float>(MakeSmootherCoefficients(sigma));
+    const auto                c = RoundTo<float>(MakeSmootherCoefficients(sigma));
     for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
     {
       CudaPartitionedGaussianPlan plan;

@@ -797,7 +797,7 @@ private:
              GetClosedStart(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const
   {
     const bool anticausal = state >= VPairs;
-    return GetEdgeFromEnds(m_Arguments.Closure,
+    return GetEdgeFromEnds(m_Arguments.BoundarySolver,
                            m_Arguments.Dynamics,
                            state % VPairs,
                            anticausal,

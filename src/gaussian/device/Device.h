@@ -67,7 +67,7 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 
 /** Returns whether the edge states of a pass's lines are computed from end states within the pass (EdgeStateSolver). */
 bool
-FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
+SolvesBoundaryStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
 /** Returns the bytes of one state for each sweep, pole pair and line of a pass. They hold the states of one chunk, or
  * the states with which both sweeps enter the lines. */

@@ -158,7 +158,7 @@ MakeEdgeRule(const CudaGaussianImpulseResponse & kernel,
   rule.Count = std::min(window, period);
   for (unsigned int j = 0; period <= window && j < VPairs; ++j)
   {
-    rule.PeriodicSum[j] = Round<T>(MakePeriodicSum(kernel.Pole[j], period));
+    rule.PeriodicSum[j] = RoundTo<T>(MakePeriodicSum(kernel.Pole[j], period));
   }
   return rule;
 }
@@ -268,8 +268,8 @@ MakeEdgeStateSolver(const CudaGaussianImpulseResponse & kernel,
   for (unsigned int j = 0; boundary.Mode != ModeEnum::Constant && j < VPairs; ++j)
   {
     const auto sum = ofWholeLine ? MakePeriodicSum(kernel.Pole[j], period) : StateMatrix<double>{};
-    closure.Sum[j] = Round<T>(isMirror ? Multiply(sum, MakeInverseStep(kernel.Pole[j])) : sum);
-    closure.Across[j] = Round<T>(MakeStatePower(kernel.Pole[j], across));
+    closure.Sum[j] = RoundTo<T>(isMirror ? Multiply(sum, MakeInverseStep(kernel.Pole[j])) : sum);
+    closure.Across[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], across));
   }
   return closure;
 }

@@ -144,8 +144,8 @@ LaunchScan(const CudaGaussianLinePass & pass,
   arguments.NumberOfChunks = kept.Number;
   for (unsigned int j = 0; j < VPairs; ++j)
   {
-    arguments.Power[j] = Round<T>(MakeStatePower(kernel.Pole[j], kept.Step));
-    arguments.LastPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], kept.Last));
+    arguments.Power[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], kept.Step));
+    arguments.LastPower[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], kept.Last));
   }
   const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();
   const auto   scan = schedule.LookAhead > 0 ? ScanChunksKernel<T, VPairs, true> : ScanChunksKernel<T, VPairs, false>;

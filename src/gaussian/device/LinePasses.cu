@@ -32,7 +32,7 @@ MakeSegmentPowers(const CudaGaussianImpulseResponse & kernel)
   {
     for (unsigned int k = 0; k <= SegmentPowers<T, VPairs>::Last; ++k)
     {
-      powers.Power[j][k] = Round<T>(MakeStatePower(kernel.Pole[j], size_t{ SegmentLength<T> } * k));
+      powers.Power[j][k] = RoundTo<T>(MakeStatePower(kernel.Pole[j], size_t{ SegmentLength<T> } * k));
     }
   }
   return powers;
@@ -259,9 +259,10 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
   arguments.Ends = tables.Ends;
   arguments.Width = GetWarpShares(schedule.Segments, VPairs).Width;
   arguments.Reach = tables.Reach;
-  if (FollowFromEndStates(pass, schedule, source))
+  if (SolvesBoundaryStates(pass, schedule, source))
   {
-    arguments.Closure = MakeEdgeStateSolver<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
+    arguments.BoundarySolver =
+      MakeEdgeStateSolver<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
   }
   return arguments;
 }
@@ -310,7 +311,7 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if (FollowFromEndStates(pass, schedule, source))
+  if (SolvesBoundaryStates(pass, schedule, source))
   {
     LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromEndStates, 1>(arguments, context);
     return;
@@ -349,7 +350,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
       SetResult(arguments, i, passes[i].Results.front(), images);
     }
     SetBulkCopies(arguments, context.GetDevice());
-    const auto launch = FollowFromEndStates(*passes, schedule, images[passes->Source])
+    const auto launch = SolvesBoundaryStates(*passes, schedule, images[passes->Source])
                           ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromEndStates>
                           : LaunchCombiningPass<T, VPairs, TileTask::Filter>;
     launch(arguments, context);
@@ -408,14 +409,14 @@ RunQuotientPassOf(const QuotientPass &     pass,
                                                 pass.Pass, pass.Schedule, pass.Images[0], {}),
                                               { static_cast<const ReferenceValue<T> *>(subtracted),
                                                 static_cast<T>(mask.FillValue),
-                                                static_cast<T>(mask.SmallestWeight) } };
+                                                static_cast<T>(mask.MinimumWeight) } };
   for (unsigned int i = 0; i < 2; ++i)
   {
     AddSource<T, VPairs>(arguments.Pass, pass.Images[i], nullptr);
     SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
   }
   SetBulkCopies(arguments.Pass, context.GetDevice());
-  const auto launch = FollowFromEndStates(pass.Pass, pass.Schedule, pass.Images[0])
+  const auto launch = SolvesBoundaryStates(pass.Pass, pass.Schedule, pass.Images[0])
                         ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromEndStates>
                         : LaunchQuotientPass<T, VPairs, TileTask::Filter>;
   launch(arguments, context);
@@ -600,7 +601,7 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 }
 
 bool
-FollowFromEndStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+SolvesBoundaryStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
   return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeStateSolver(kernel, schedule.Boundary.Mode) &&
@@ -617,7 +618,7 @@ GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
-  const bool areSummed = HasEdgeStates(schedule) && !FollowFromEndStates(pass, schedule, source);
+  const bool areSummed = HasEdgeStates(schedule) && !SolvesBoundaryStates(pass, schedule, source);
   return areSummed ? GetLineStateBytes(pass, source) : 0;
 }
 

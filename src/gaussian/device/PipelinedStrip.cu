@@ -78,9 +78,9 @@ LaunchStrips(const StripArguments<T> & arguments, const Context & context)
 /** Launches strips that need VLookAhead chunks on either side of a chunk. */
 template <typename T, unsigned int VLookAhead>
 void
-LaunchWindowedStrips(const StripArguments<T> & arguments, bool followsFromEndStates, const Context & context)
+LaunchWindowedStrips(const StripArguments<T> & arguments, bool solvesBoundaryStates, const Context & context)
 {
-  const auto launch = followsFromEndStates ? LaunchStripKernel<T, TileTask::FilterFromEndStates, VLookAhead, false>
+  const auto launch = solvesBoundaryStates ? LaunchStripKernel<T, TileTask::FilterFromEndStates, VLookAhead, false>
                                            : LaunchStrips<T, TileTask::Filter, VLookAhead>;
   launch(arguments, context);
 }
@@ -149,8 +149,8 @@ MakeStripArguments(const CudaGaussianLinePass &    pass,
   arguments.Dynamics = MakeLineDynamics<T, StripPolePairs>(kernel);
   for (unsigned int j = 0; j < StripPolePairs; ++j)
   {
-    arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StripSegmentLength));
-    arguments.ChunkPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], ChunkLength));
+    arguments.SegmentPower[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], StripSegmentLength));
+    arguments.ChunkPower[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], ChunkLength));
   }
   arguments.Ends = MakeEndWeights<T, StripPolePairs, StripSegmentLength>(kernel);
   arguments.Response = MakeLineResponse<T, StripPolePairs>(kernel);
@@ -191,18 +191,18 @@ RunStripPass(const CudaGaussianLinePass &    pass,
   DivideLines(arguments, schedule.LookAhead, !wholeLines, context);
   if (schedule.Method == LineMethod::Strip)
   {
-    const bool         followsFromEndStates = FollowFromEndStates(pass, schedule, source);
-    const unsigned int lookAhead = followsFromEndStates ? GetStripLookAhead(schedule) : schedule.LookAhead;
+    const bool         solvesBoundaryStates = SolvesBoundaryStates(pass, schedule, source);
+    const unsigned int lookAhead = solvesBoundaryStates ? GetStripLookAhead(schedule) : schedule.LookAhead;
     DivideLines(arguments, lookAhead, true, context);
-    if (followsFromEndStates)
+    if (solvesBoundaryStates)
     {
-      arguments.Closure = MakeEdgeStateSolver<T, StripPolePairs>(
+      arguments.BoundarySolver = MakeEdgeStateSolver<T, StripPolePairs>(
         pass.Results.front().Kernel, schedule.Boundary, chunks * size_t{ ChunkLength }, lookAhead + 1 == chunks);
     }
     const auto launch = lookAhead == 1   ? LaunchWindowedStrips<T, 1>
                         : lookAhead == 2 ? LaunchWindowedStrips<T, 2>
                                          : LaunchWindowedStrips<T, MaximumLookAhead>;
-    launch(arguments, followsFromEndStates, context);
+    launch(arguments, solvesBoundaryStates, context);
     return;
   }
   if (wholeLines)

@@ -64,8 +64,8 @@ struct StripArguments
   StateMatrix<T>                                    ChunkPower[StripPolePairs];
   EndWeights<T, StripPolePairs, StripSegmentLength> Ends;
   LineResponse<T, StripPolePairs>                   Response;
-  EdgeStateSolver<T, StripPolePairs>                Closure;   // for TileTask::FilterFromEndStates
-  CUtensorMap                                       SourceMap; // a chunk is a box
+  EdgeStateSolver<T, StripPolePairs>                BoundarySolver; // for TileTask::FilterFromEndStates
+  CUtensorMap                                       SourceMap;      // a chunk is a box
   CUtensorMap                                       DestinationMap;
   const unsigned char *                             Valid;     // the mask, with the strides of the image
   const T *                                         Reference; // subtracted from valid pixels
@@ -128,7 +128,7 @@ TakesOtherEnd(const EdgeStateSolver<T, StripPolePairs> & closure)
 
 template <TileTask VTask, typename T>
 __device__ inline StripPiece
-GetStreamPiece(const StripArguments<T> & arguments, unsigned int index, unsigned int lookAhead)
+GetStripPiece(const StripArguments<T> & arguments, unsigned int index, unsigned int lookAhead)
 {
   const unsigned int rest = index / arguments.StripsPerRow;
   const unsigned int chunks = arguments.NumberOfChunks;
@@ -148,7 +148,7 @@ GetStreamPiece(const StripArguments<T> & arguments, unsigned int index, unsigned
   {
     // A piece with the first chunks preloads the last ones. It need not preload the first ones, even if it also has the
     // last chunk, because it has kept their end states.
-    const bool takesOtherEnd = TakesOtherEnd(arguments.Closure);
+    const bool takesOtherEnd = TakesOtherEnd(arguments.BoundarySolver);
     if (takesOtherEnd && piece.LoadBegin == 0)
     {
       piece.PreloadBegin = chunks - lookAhead;
@@ -272,7 +272,7 @@ public:
     RingPosition<Memory::RingLength> position;
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces; index += gridDim.x)
     {
-      const StripPiece piece = GetStreamPiece<VTask>(m_Arguments, index, VLookAhead);
+      const StripPiece piece = GetStripPiece<VTask>(m_Arguments, index, VLookAhead);
       const Order      order(piece);
       for (unsigned int load = 0; load < order.GetNumberOfLoads(); ++load)
       {
@@ -303,7 +303,7 @@ private:
   {
     if (m_LoadIndex < m_Arguments.NumberOfPieces)
     {
-      m_LoadPiece = GetStreamPiece<VTask>(m_Arguments, m_LoadIndex, VLookAhead);
+      m_LoadPiece = GetStripPiece<VTask>(m_Arguments, m_LoadIndex, VLookAhead);
       m_Load = 0;
     }
   }
@@ -404,7 +404,7 @@ public:
   Run()
   {
     // The first pixels of the next piece are loaded while the current one is computed.
-    StripPiece next = GetStreamPiece<VTask>(m_Arguments, blockIdx.x, VLookAhead);
+    StripPiece next = GetStripPiece<VTask>(m_Arguments, blockIdx.x, VLookAhead);
     FirstPixel nextFirst = this->LoadFirst(next);
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces;)
     {
@@ -413,7 +413,7 @@ public:
       index += gridDim.x;
       if (index < m_Arguments.NumberOfPieces)
       {
-        next = GetStreamPiece<VTask>(m_Arguments, index, VLookAhead);
+        next = GetStripPiece<VTask>(m_Arguments, index, VLookAhead);
         nextFirst = this->LoadFirst(next);
       }
       if constexpr (VTask == TileTask::FilterWholeLines)
@@ -429,12 +429,12 @@ public:
 
 private:
   static constexpr unsigned int NumberOfEndStates = 2 * VLookAhead + 1;
-  static constexpr bool         FollowsFromEndStates = VTask == TileTask::FilterFromEndStates;
-  static constexpr bool         HoldsEdge = VHasEdges || FollowsFromEndStates;
+  static constexpr bool         SolvesBoundaryState = VTask == TileTask::FilterFromEndStates;
+  static constexpr bool         HoldsEdge = VHasEdges || SolvesBoundaryState;
 
   /** Whether pixels stay in registers until they are filtered, and for how many chunks. A thread has 96 registers. This
    * is too few for the 16 pixels of a third chunk, or for a second chunk in addition to the data for edge states. */
-  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !FollowsFromEndStates);
+  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !SolvesBoundaryState);
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
   /** A pixel and its mask. */
@@ -581,7 +581,7 @@ private:
   __device__ bool
   EndsWindow(const StripPiece & piece, unsigned int step) const
   {
-    const bool isFirstWindow = this->IsAnticausal() && !m_Arguments.Closure.OfWholeLine;
+    const bool isFirstWindow = this->IsAnticausal() && !m_Arguments.BoundarySolver.OfWholeLine;
     return isFirstWindow ? step + 1 == VLookAhead && piece.LoadBegin == 0 : step + 1 == m_Arguments.NumberOfChunks;
   }
 
@@ -589,7 +589,7 @@ private:
   __device__ bool
   CompletesLine(unsigned int step) const
   {
-    return m_Arguments.Closure.OfWholeLine && step + 1 == m_Arguments.NumberOfChunks;
+    return m_Arguments.BoundarySolver.OfWholeLine && step + 1 == m_Arguments.NumberOfChunks;
   }
 
   /** Computes the edge state as soon as its inputs are complete, before a chunk needs it, and adds it to the total of
@@ -597,14 +597,14 @@ private:
   __device__ void
   EnterLine(unsigned int step)
   {
-    const bool         ofWholeLine = m_Arguments.Closure.OfWholeLine;
+    const bool         ofWholeLine = m_Arguments.BoundarySolver.OfWholeLine;
     const unsigned int entrance =
       this->IsAnticausal() ? m_Arguments.NumberOfChunks - (ofWholeLine ? 1 : 0) : VLookAhead;
     if (step != entrance)
     {
       return;
     }
-    m_Edge = this->GetFollowingEdge();
+    m_Edge = this->SolveBoundaryState();
     const unsigned int back = this->IsAnticausal() ? (ofWholeLine ? 0 : 1) : VLookAhead;
 #pragma unroll
     for (unsigned int i = 0; i <= VLookAhead; ++i)
@@ -618,10 +618,10 @@ private:
   }
 
   __device__ PolePairState<T>
-             GetFollowingEdge() const
+             SolveBoundaryState() const
   {
     const unsigned int pair = this->GetPair();
-    return GetEdgeFromEnds(m_Arguments.Closure,
+    return GetEdgeFromEnds(m_Arguments.BoundarySolver,
                            m_Arguments.Dynamics,
                            pair,
                            this->IsAnticausal(),
@@ -634,7 +634,7 @@ private:
   __device__ void
   RunPiece(const StripPiece & piece)
   {
-    if constexpr (FollowsFromEndStates)
+    if constexpr (SolvesBoundaryState)
     {
       this->TakeOtherEnd(piece);
     }
@@ -875,11 +875,12 @@ private:
       }
       this->PushEndState(total);
     }
-    if constexpr (FollowsFromEndStates)
+    if constexpr (SolvesBoundaryState)
     {
       if (this->EndsWindow(piece, step))
       {
-        this->GetWindowEnd(m_Segment) = this->CombineLatest(VLookAhead + (m_Arguments.Closure.OfWholeLine ? 1 : 0));
+        this->GetWindowEnd(m_Segment) =
+          this->CombineLatest(VLookAhead + (m_Arguments.BoundarySolver.OfWholeLine ? 1 : 0));
       }
       if (this->CompletesLine(step))
       {
@@ -1057,8 +1058,7 @@ private:
   T                                m_Reference;
   T                                m_First{ 0 };
   T                                m_Last{ 0 }; // less m_First; only without VHasEdges
-  PolePairState<T>
-    m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or FollowsFromEndStates
+  PolePairState<T> m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or SolvesBoundaryState
   PolePairState<T> m_EndStates[NumberOfEndStates];
   size_t           m_StateLine{ 0 }; // index of the thread's line among all lines
   bool             m_HasLine{ false };

@@ -143,7 +143,7 @@ public:
     __syncthreads();
     if constexpr (VTask == TileTask::FilterFromEndStates)
     {
-      CloseLines();
+      SolveBoundaries();
     }
     SweepStates<T, VPairs> starts;
     if (m_Segment < m_EndSegment)
@@ -390,12 +390,12 @@ private:
 
   /** Computes the states with which the sweeps enter the lines. One warp computes each state. */
   __device__ void
-  CloseLines() const
+  SolveBoundaries() const
   {
     for (unsigned int state = m_Segment; state < NumberOfStates<VPairs>; state += blockDim.x / WarpSize)
     {
       const unsigned int pair = state % VPairs;
-      m_Edges[state * WarpSize + m_Lane] = GetEdgeFromEnds(m_Arguments.Closure,
+      m_Edges[state * WarpSize + m_Lane] = GetEdgeFromEnds(m_Arguments.BoundarySolver,
                                                            m_Arguments.Dynamics,
                                                            pair,
                                                            IsAnticausal(state),

@@ -83,7 +83,7 @@ struct LinePassArguments
   bool                                    Aligned; // every line or row of lines begins at a multiple of 16 bytes
   LineSchedule                            Schedule;
   LineDynamics<T, VPairs>                 Dynamics;
-  EdgeStateSolver<T, VPairs>              Closure; // for TileTask::FilterFromEndStates
+  EdgeStateSolver<T, VPairs>              BoundarySolver; // for TileTask::FilterFromEndStates
   SegmentPowers<T, VPairs>                Powers;
   EndWeights<T, VPairs, SegmentLength<T>> Ends;
   unsigned int                            Width; // contiguous lines: segments of a part of a line (WarpShares)

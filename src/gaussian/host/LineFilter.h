@@ -254,7 +254,7 @@ private:
     PowerType power;
     for (unsigned int j = 0; j < VPairs; ++j)
     {
-      power[j] = Round<T>(MakeStatePower(m_Kernel.Pole[j], length));
+      power[j] = RoundTo<T>(MakeStatePower(m_Kernel.Pole[j], length));
     }
     return power;
   }

@@ -166,7 +166,7 @@ private:
       const auto   divide = [&](size_t value, size_t weight, size_t to) {
         const double divisor = m_Weights.Pixels[weight];
         const double quotient =
-          divisor >= m_Mask.SmallestWeight ? m_Values.Pixels[value] / divisor + referenceValue : m_Mask.FillValue;
+          divisor >= m_Mask.MinimumWeight ? m_Values.Pixels[value] / divisor + referenceValue : m_Mask.FillValue;
         pixels[to] = ConvertComponent<ComponentType>(quotient);
       };
       ForEachPixel(m_Threader, divide, m_Values.View, m_Weights.View, output);
@@ -188,7 +188,7 @@ private:
 namespace itk::CudaDetail
 {
 double
-CudaGaussianSmallestWeight(CudaFiltersEnums::Approximation approximation)
+CudaGaussianMinimumWeight(CudaFiltersEnums::Approximation approximation)
 {
   return approximation == CudaFiltersEnums::Approximation::Accurate ? 1e-3 : 1e-2;
 }

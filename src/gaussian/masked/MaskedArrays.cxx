@@ -232,7 +232,7 @@ private:
     void * const values = images[passes % 2];
     if (divides)
     {
-      const CudaGaussianMask rule{ {}, m_Mask.FillValue, m_Mask.SmallestWeight };
+      const CudaGaussianMask rule{ {}, m_Mask.FillValue, m_Mask.MinimumWeight };
       RunQuotientPass(this->MakeLastPass(weights, values), rule, m_Reference, m_Context);
       return;
     }
@@ -241,7 +241,7 @@ private:
                   m_Reference,
                   this->ViewPixels(m_Output),
                   m_Mask.FillValue,
-                  m_Mask.SmallestWeight,
+                  m_Mask.MinimumWeight,
                   m_Context);
   }
 

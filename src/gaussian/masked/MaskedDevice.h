@@ -27,7 +27,7 @@ struct Quotient
 {
   const ReferenceValue<T> * Reference;
   T                         FillValue;
-  T                         SmallestWeight;
+  T                         MinimumWeight;
 
   ITK_CUDA_HOST_DEVICE T
   Get(T value, T weight, T subtracted, bool isWhole) const
@@ -36,7 +36,7 @@ struct Quotient
     {
       return value;
     }
-    return weight >= SmallestWeight ? value / weight + subtracted : FillValue;
+    return weight >= MinimumWeight ? value / weight + subtracted : FillValue;
   }
 };
 } // namespace itk::cuda::gaussian

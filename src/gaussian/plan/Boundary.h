@@ -76,8 +76,8 @@ public:
     const size_t period = m_Mode == ModeEnum::Wrap ? length : 2 * across;
     for (unsigned int j = 0; this->FollowsFromLine() && j < VPairs; ++j)
     {
-      m_Across[j] = Round<T>(MakeStatePower(kernel.Pole[j], across));
-      m_PeriodicSum[j] = Round<T>(MakePeriodicSum(kernel.Pole[j], period));
+      m_Across[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], across));
+      m_PeriodicSum[j] = RoundTo<T>(MakePeriodicSum(kernel.Pole[j], period));
     }
   }
 

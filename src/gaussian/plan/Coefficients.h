@@ -74,7 +74,7 @@ MakeStatePower(std::complex<double> pole, size_t length)
 
 template <typename T>
 inline StateMatrix<T>
-Round(const StateMatrix<double> & matrix)
+RoundTo(const StateMatrix<double> & matrix)
 {
   return { static_cast<T>(matrix.UU), static_cast<T>(matrix.UV), static_cast<T>(matrix.VU), static_cast<T>(matrix.VV) };
 }

@@ -20,10 +20,10 @@ namespace
 using Complex = std::complex<double>;
 
 // The limit that itk::RecursiveGaussianImageFilter has.
-constexpr double SmallestSpacing = 1e-8;
+constexpr double MinimumSpacing = 1e-8;
 
 // In pixels. Below it derivatives are differences of neighbouring pixels.
-constexpr double SmallestAccurateSigma = 0.376;
+constexpr double MinimumAccurateSigma = 0.376;
 
 /** Half-kernels of orders 0, 1, 2 before normalisation: Re sum_j Amplitude[order][j] exp(Exponent[j] n / sigma). */
 struct ExponentialSum
@@ -31,7 +31,7 @@ struct ExponentialSum
   unsigned int NumberOfPolePairs{ 0 };
   Complex      Exponent[CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
   Complex      Amplitude[3][CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
-  double SmallestSigmaOfDerivatives{ 0.0 }; // in pixels; below it derivatives are differences of neighbouring pixels
+  double MinimumSigmaOfDerivatives{ 0.0 }; // in pixels; below it derivatives are differences of neighbouring pixels
 };
 
 // The constants of table 3 of Farneback and Westin (2006), with amplitudes A - iB.
@@ -43,7 +43,7 @@ MakeDericheExponentialSum()
            { { { 1.3530, -1.8151 }, { -0.3531, -0.0902 } },
              { { -0.6724, 3.4327 }, { 0.6724, -0.6100 } },
              { { -1.3563, -5.2318 }, { 0.3446, 2.2355 } } },
-           CudaSmallestDericheSigma };
+           CudaMinimumDericheSigma };
 }
 
 ExponentialSum
@@ -55,7 +55,7 @@ MakeAccurateExponentialSum()
   const auto toComplex = [](const AccurateConstant & constant) { return Complex(constant.Real, constant.Imaginary); };
   ExponentialSum sum;
   sum.NumberOfPolePairs = AccurateNumberOfPolePairs;
-  sum.SmallestSigmaOfDerivatives = SmallestAccurateSigma;
+  sum.MinimumSigmaOfDerivatives = MinimumAccurateSigma;
   for (unsigned int j = 0; j < AccurateNumberOfPolePairs; ++j)
   {
     sum.Exponent[j] = toComplex(AccurateExponent[j]);
@@ -171,10 +171,10 @@ MakeKernel(const ExponentialSum & constants,
   {
     itkGenericExceptionMacro("Sigma is " << sigma << "; it must be greater than zero and finite");
   }
-  if (!(std::abs(spacing) >= SmallestSpacing) || !std::isfinite(spacing))
+  if (!(std::abs(spacing) >= MinimumSpacing) || !std::isfinite(spacing))
   {
     itkGenericExceptionMacro("Spacing is " << spacing << "; its magnitude must be finite and at least "
-                                           << SmallestSpacing);
+                                           << MinimumSpacing);
   }
 
   CudaGaussianImpulseResponse kernel;
@@ -186,7 +186,7 @@ MakeKernel(const ExponentialSum & constants,
     kernel.Pole[j] = std::exp(constants.Exponent[j] / kernel.SigmaInPixels);
     kernel.Weight[j] = constants.Amplitude[order][j];
   }
-  if (order > 0 && kernel.SigmaInPixels < constants.SmallestSigmaOfDerivatives)
+  if (order > 0 && kernel.SigmaInPixels < constants.MinimumSigmaOfDerivatives)
   {
     // The limits of the derivatives as sigma goes to 0.
     SetTwoValues(kernel, order == 1 ? 0.0 : -2.0, order == 1 ? -0.5 : 1.0);
@@ -313,7 +313,7 @@ private:
   MakeKernel(unsigned int axis, const Leaf & leaf) const
   {
     CudaGaussianImpulseResponse kernel = this->MakeKernelOf(axis, leaf.Term);
-    const bool                  isNarrow = kernel.Order == 0 && kernel.SigmaInPixels < SmallestAccurateSigma;
+    const bool                  isNarrow = kernel.Order == 0 && kernel.SigmaInPixels < MinimumAccurateSigma;
     const bool follows = isNarrow && std::any_of(m_Terms.begin(), m_Terms.end(), [&](const CudaGaussianTerm & term) {
                            return term.Orders[axis] > 0 &&
                                   this->GetSigma(axis, term) == this->GetSigma(axis, leaf.Term) &&
@@ -615,7 +615,7 @@ CudaFindSigmaBeyondITK(const CudaGaussianPlan & plan)
     for (const CudaGaussianPassResult & result : pass.Results)
     {
       const double sigma = result.Kernel.SigmaInPixels;
-      if (sigma > CudaLargestSigmaOfITK || (result.Kernel.Order > 0 && sigma < CudaSmallestDericheSigma))
+      if (sigma > CudaMaximumSigmaOfITK || (result.Kernel.Order > 0 && sigma < CudaMinimumDericheSigma))
       {
         return sigma;
       }

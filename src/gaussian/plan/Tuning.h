@@ -155,22 +155,22 @@ constexpr SinglePassTime SinglePassTimes[] = {
 namespace itk::cuda::gaussian
 {
 /** Limits of the bytes of planes, in the computed type, that the passes within planes process at a time. */
-constexpr size_t MostPieceBytes = size_t{ 256 } << 20;
-constexpr size_t LeastPieceBytes = size_t{ 8 } << 20;
+constexpr size_t MaximumPieceBytes = size_t{ 256 } << 20;
+constexpr size_t MinimumPieceBytes = size_t{ 8 } << 20;
 
 /** Bytes of a group of rows of a slab, in the computed type, that the passes across slabs process at a time if the
  * slab's memory holds pixels in the host's type. A group stays in the cache of an H200 from the conversion to the
  * filter. */
 constexpr size_t BytesOfRowGroup = size_t{ 32 } << 20;
-constexpr size_t FewestRowGroups = 8;
+constexpr size_t MinimumRowGroups = 8;
 
 /** Largest number of parts of a result in that case. Each part reads all lines of its slab. */
-constexpr size_t MostPartsOfResult = 8;
+constexpr size_t MaximumPartsOfResult = 8;
 
 /** Smallest slab on the host, in bytes, that is worth its launches, and the fewest slabs that keep both directions of
  * the link busy. */
 constexpr size_t BytesOfSlab = size_t{ 16 } << 20;
-constexpr size_t FewestSlabs = 8;
+constexpr size_t MinimumSlabs = 8;
 
 /** Bytes of results on the device that keep the link busy, and the largest number of results. */
 constexpr size_t BytesOfResults = size_t{ 64 } << 20;
@@ -185,8 +185,8 @@ constexpr size_t MostResults = 8;
  *
  * ordinary: 4096^2 2.5, 3.2 (ratio 1.25); 5120^2 3.6, 4.8; 7168^2 6.0, 8.8; 400^3 9.4, 11.2 (1.5); 512^3 17.7, 22.0
  * (1.5); 512^3 sigma 12 19.6, 22.2 (1.75) */
-constexpr size_t LeastBytesOfOverlap = size_t{ 64 } << 20;
-constexpr double MostTurnsOfOverlap = 1.75;
+constexpr size_t MinimumBytesOfOverlap = size_t{ 64 } << 20;
+constexpr double MaximumOverlapTimeRatio = 1.75;
 } // namespace itk::cuda::gaussian
 
 #endif

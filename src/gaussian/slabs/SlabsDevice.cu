@@ -111,8 +111,8 @@ SetPowers(const CudaGaussianImpulseResponse & kernel,
   const KeptStates states = GetKeptStates(kept, AxisKind::Strided, length, sizeof(T));
   for (unsigned int j = 0; j < VPairs; ++j)
   {
-    power[j] = Round<T>(MakeStatePower(kernel.Pole[j], states.Step));
-    lastPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], states.Last));
+    power[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], states.Step));
+    lastPower[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], states.Last));
   }
 }
 
@@ -141,7 +141,7 @@ void
 RunChunkStartsOf(const CudaGaussianLinePass & pass,
                  const LineSchedule &         schedule,
                  const DeviceView &           source,
-                 const ChunkNeighbours &      neighbours,
+                 const ChunkNeighbors &       neighbours,
                  void *                       starts,
                  const Context &              context)
 {
@@ -168,7 +168,7 @@ void
 RunAllStartsOf(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
                const DeviceView &           source,
-               const ChunkNeighbours &      line,
+               const ChunkNeighbors &       line,
                void *                       states,
                const Context &              context)
 {
@@ -234,7 +234,7 @@ void
 RunChunkStarts(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
                const DeviceView &           source,
-               const ChunkNeighbours &      neighbours,
+               const ChunkNeighbors &       neighbours,
                void *                       starts,
                const Context &              context)
 {
@@ -247,7 +247,7 @@ void
 RunAllStarts(const CudaGaussianLinePass & pass,
              const LineSchedule &         schedule,
              const DeviceView &           source,
-             const ChunkNeighbours &      line,
+             const ChunkNeighbors &       line,
              void *                       states,
              const Context &              context)
 {

@@ -43,7 +43,7 @@ RunEdgeStates(const CudaGaussianLinePass & pass,
               const Context &              context);
 
 /** The input from which the start states of a chunk are computed. */
-struct ChunkNeighbours
+struct ChunkNeighbors
 {
   size_t       Chunk;
   size_t       NumberOfChunks; // of the line
@@ -61,7 +61,7 @@ CudaFilters_EXPORT void
 RunChunkStarts(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
                const DeviceView &           source,
-               const ChunkNeighbours &      neighbours,
+               const ChunkNeighbors &       neighbours,
                void *                       starts,
                const Context &              context);
 
@@ -70,7 +70,7 @@ CudaFilters_EXPORT void
 RunAllStarts(const CudaGaussianLinePass & pass,
              const LineSchedule &         schedule,
              const DeviceView &           source,
-             const ChunkNeighbours &      line,
+             const ChunkNeighbors &       line,
              void *                       states,
              const Context &              context);
 

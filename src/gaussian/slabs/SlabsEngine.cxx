@@ -25,7 +25,7 @@
 #include <vector>
 
 // Runs a plan in slabs on a device, for images that do not fit into its memory and for large images that do
-// (TryOverlappedSlabs()). DeviceSlabs decides how large slabs are and what memory they need, and filters the planes
+// (TryOverlappedSlabs()). GaussianSlabRun decides how large slabs are and what memory they need, and filters the planes
 // that SlabPipeline uploads: first the pass along the last axis, across slabs (FilterAcross()), then the passes within
 // planes (FilterWithin()). A slab is a group of planes that are uploaded together.
 
@@ -53,7 +53,7 @@ struct SlabMemory
 };
 
 /** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
-constexpr size_t MostPitch = std::numeric_limits<int>::max();
+constexpr size_t MaximumPitch = std::numeric_limits<int>::max();
 
 /** The same rows of all planes of a slab. A pass across slabs filters their lines together. */
 struct RowGroup
@@ -63,13 +63,13 @@ struct RowGroup
   size_t Rows;
 };
 
-class DeviceSlabs : public SlabAlgorithm
+class GaussianSlabRun : public SlabAlgorithm
 {
 public:
-  DeviceSlabs(const CudaGaussianPlan &     plan,
-              const SlabEnds &             ends,
-              const CudaSlabOptions &      options,
-              const CudaProgressFunction & progress)
+  GaussianSlabRun(const CudaGaussianPlan &     plan,
+                  const SlabEnds &             ends,
+                  const CudaSlabOptions &      options,
+                  const CudaProgressFunction & progress)
     : m_Plan(plan)
     , m_Run(MakeSlabRun(plan, ends.Input, ends.Output, options))
     , m_Axis(m_Run.Shape.Axis)
@@ -129,7 +129,7 @@ public:
   {
     const auto slabs = static_cast<double>(m_FilterSlabs.size());
     return !m_Run.Shape.NeedsAllChunks && !m_Memory.Queue.HoldsHostPixels &&
-           slabs + static_cast<double>(m_SlabsAhead) + 1 <= MostTurnsOfOverlap * slabs;
+           slabs + static_cast<double>(m_SlabsAhead) + 1 <= MaximumOverlapTimeRatio * slabs;
   }
 
   void
@@ -309,7 +309,7 @@ private:
     const size_t bytes =
       std::max<size_t>(1, m_Run.Shape.ChunkLength * std::max(m_Run.BytesOfInputPlane, m_Run.BytesOfOutputPlane));
     const size_t chunks = m_Run.EndChunk - m_Run.FirstChunk;
-    return std::clamp<size_t>(DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / FewestSlabs));
+    return std::clamp<size_t>(DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / MinimumSlabs));
   }
 
   /** Returns the number of result buffers on the device that keeps the link busy: one is computed while others are
@@ -413,7 +413,7 @@ private:
       GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
     memory.GroupRows = std::clamp<size_t>(std::min(pieceBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
                                           1,
-                                          DivideUp(this->GetRowsOfPlane(), FewestRowGroups));
+                                          DivideUp(this->GetRowsOfPlane(), MinimumRowGroups));
     this->Complete(memory, slotsToSpare, pieceBytes);
     return memory;
   }
@@ -631,7 +631,7 @@ private:
     {
       for (size_t results = this->GetUsefulResults(); results > 0; results /= 2)
       {
-        for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
+        for (size_t piece = MaximumPieceBytes; piece >= MinimumPieceBytes; piece /= 2)
         {
           if (this->TryMemory(this->GetMemory(spare, results, piece), allowed, least))
           {
@@ -647,17 +647,17 @@ private:
   TryParts(size_t allowed, size_t & least)
   {
     const size_t pitch = std::max(m_Run.BytesOfInputPlane, GetNumberOfBytes(this->MakePieceView(1, nullptr)));
-    if (m_Axis == 0 || !HaveDenseRows(m_Ends) || pitch > MostPitch)
+    if (m_Axis == 0 || !HaveDenseRows(m_Ends) || pitch > MaximumPitch)
     {
       return false;
     }
     for (const size_t spare : { 1, 0 })
     {
-      for (size_t parts = 1; parts <= std::min(MostPartsOfResult, this->GetPlanesOfSlab()); ++parts)
+      for (size_t parts = 1; parts <= std::min(MaximumPartsOfResult, this->GetPlanesOfSlab()); ++parts)
       {
         for (const size_t results : { 2, 1 })
         {
-          for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
+          for (size_t piece = MaximumPieceBytes; piece >= MinimumPieceBytes; piece /= 2)
           {
             if (this->TryMemory(this->GetMemoryOfParts(spare, results, parts, piece), allowed, least))
             {
@@ -975,7 +975,7 @@ private:
     const size_t bytes = this->GetStateBytes(pass, group.Rows);
     for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
     {
-      ChunkNeighbours neighbours{
+      ChunkNeighbors neighbours{
         chunk, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, pass, group)
       };
       for (unsigned int i = 0; i < MaximumLookAhead; ++i)
@@ -1169,7 +1169,7 @@ private:
         {
           if (m_Schedules[i].LookAhead == 0)
           {
-            const ChunkNeighbours line{
+            const ChunkNeighbors line{
               0, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, i, group)
             };
             const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
@@ -1321,7 +1321,7 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress)
 {
-  std::optional<DeviceSlabs> run;
+  std::optional<GaussianSlabRun> run;
   try
   {
     run.emplace(plan, ends, options, progress);
@@ -1349,15 +1349,15 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
 {
   const bool   isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
   const size_t bytes = std::min(input.GetNumberOfBytes(), output.GetNumberOfBytes());
-  if (!isCut || bytes < LeastBytesOfOverlap)
+  if (!isCut || bytes < MinimumBytesOfOverlap)
   {
     return std::nullopt;
   }
   CudaSlabOptions options;
   options.Devices = { device };
   options.DeviceMemoryLimit = CudaGaussianWorkingSet(plan, input, output);
-  std::optional<DeviceSlabs> run;
-  const SlabEnds             ends{ input, output, {}, {} };
+  std::optional<GaussianSlabRun> run;
+  const SlabEnds                 ends{ input, output, {}, {} };
   try
   {
     run.emplace(plan, ends, options, progress);

@@ -88,7 +88,7 @@ struct DeviceEdgeIntegrator
   int32_t                        CheckpointsPerRow;
   int32_t                        Width;
   int32_t                        Height;
-  uint32_t                       Flip;
+  uint32_t                       XorMask;
   uint32_t                       BytesPerSample;
   bool                           Squares; // whether the sums include squares, which depends on the law
 
@@ -100,7 +100,7 @@ struct DeviceEdgeIntegrator
     , CheckpointsPerRow(sums.GetDescription().Width / region::CheckpointSpacing + 1)
     , Width(sums.GetDescription().Width)
     , Height(sums.GetDescription().Height)
-    , Flip(sums.GetDescription().Flip)
+    , XorMask(sums.GetDescription().XorMask)
     , BytesPerSample(static_cast<uint32_t>(CudaComponentSize(sums.GetDescription().Type)))
     , Squares(squares)
   {}
@@ -134,7 +134,7 @@ private:
     pixels.CheckpointsPerRow = CheckpointsPerRow;
     pixels.Width = Width;
     pixels.Height = Height;
-    pixels.Flip = static_cast<TSample>(Flip);
+    pixels.XorMask = static_cast<TSample>(XorMask);
     return pixels;
   }
 

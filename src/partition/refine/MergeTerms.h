@@ -13,7 +13,7 @@ namespace itk::cuda::partition
 {
 /** If a merge raises the description by more than this, the gain of freed nodes is ignored, because it could not
  * compensate the rise. */
-constexpr double LargestRise = 200.0;
+constexpr double MaximumRise = 200.0;
 
 /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
  * node stays. `round` is as for ReplaceByChord(). */
@@ -43,7 +43,7 @@ ITK_CUDA_HOST_DEVICE inline double
 ChangeOfMerge(double ofRegions, double ofSegments, double ofNodes)
 {
   const double change = ofRegions + ofSegments;
-  return change + (change < LargestRise ? ofNodes : 0.0);
+  return change + (change < MaximumRise ? ofNodes : 0.0);
 }
 } // namespace itk::cuda::partition
 

@@ -28,7 +28,7 @@ public:
   {
     bool isAdded = region == Outside;
     ITK_CUDA_UNROLL
-    for (int i = 0; i < MostRegions; ++i)
+    for (int i = 0; i < MaximumNumberOfRegions; ++i)
     {
       Entry &    entry = m_Entries[i];
       const bool isOwn = !isAdded && (entry.Region == region || entry.Region == Outside);
@@ -45,13 +45,13 @@ public:
   ITK_CUDA_HOST_DEVICE const Entry *
   end() const
   {
-    return m_Entries + MostRegions;
+    return m_Entries + MaximumNumberOfRegions;
   }
 
 private:
-  static constexpr int MostRegions = 4;
+  static constexpr int MaximumNumberOfRegions = 4;
 
-  Entry m_Entries[MostRegions];
+  Entry m_Entries[MaximumNumberOfRegions];
 };
 
 /** A proposed change with its gain (a negative number) and an identifier. */

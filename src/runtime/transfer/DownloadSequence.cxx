@@ -240,7 +240,7 @@ private:
 bool
 DownloadSequence::Suits(const CudaImageView & host)
 {
-  return host.GetNumberOfBytes() > 0 && !IsPageLocked(StridedReader(host, 0));
+  return host.GetNumberOfBytes() > 0 && !CanCopyDirectly(StridedReader(host, 0));
 }
 
 void

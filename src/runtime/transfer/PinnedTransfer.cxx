@@ -28,7 +28,7 @@ IsPinned(const void * address)
 } // namespace
 
 bool
-IsPageLocked(const StridedReader & image)
+CanCopyDirectly(const StridedReader & image)
 {
   return image.GetRunSize() >= minimumRun && IsPinned(image.GetFirstByte()) && IsPinned(image.GetLastByte());
 }
@@ -36,7 +36,7 @@ IsPageLocked(const StridedReader & image)
 bool
 PinnedTransfer::Suits(const TransferJob & job)
 {
-  return IsPageLocked(job.GetByteStream());
+  return CanCopyDirectly(job.GetByteStream());
 }
 
 void

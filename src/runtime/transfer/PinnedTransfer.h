@@ -10,7 +10,7 @@ namespace itk::cuda
 {
 /** Returns whether a host image is in page-locked memory and its runs are long enough for the copy engine. */
 CudaFilters_EXPORT bool
-IsPageLocked(const StridedReader & image);
+CanCopyDirectly(const StridedReader & image);
 
 /** \class PinnedTransfer
  * \brief A transfer that copies directly between page-locked host memory and the device.
@@ -22,7 +22,7 @@ public:
     : m_Job(job)
   {}
 
-  /** Returns whether IsPageLocked() holds for the job's host image. */
+  /** Returns whether CanCopyDirectly() holds for the job's host image. */
   static bool
   Suits(const TransferJob & job);
 

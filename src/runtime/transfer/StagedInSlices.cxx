@@ -30,7 +30,8 @@ bool
 StagedInSlices::Suits(size_t bytes, size_t workers)
 {
   const size_t chunk = GetChunkSize(bytes, Chunk::SmallestSize, Chunk::LargestSize);
-  return workers > 1 && bytes <= std::min(TransferLayout::LargestSmallSize, maximumSlotsPerWorker * workers * chunk);
+  return workers > 1 &&
+         bytes <= std::min(TransferLayout::LargeTransferThreshold, maximumSlotsPerWorker * workers * chunk);
 }
 
 StagedInSlices::StagedInSlices(TransferJob & job, size_t workers)

@@ -21,7 +21,7 @@ struct TransferLayout
 {
   static constexpr size_t MaximumBatchSize = size_t{ 256 } << 20;
   /** Transfers of more bytes reuse the same page-locked memory so often that it stays in the caches. */
-  static constexpr size_t LargestSmallSize = size_t{ 64 } << 20;
+  static constexpr size_t LargeTransferThreshold = size_t{ 64 } << 20;
 
   bool   Direct;
   size_t Pitch; // distance between rows in bytes if direct and padded, otherwise 0
@@ -32,7 +32,7 @@ struct TransferLayout
   bool
   IsLarge() const
   {
-    return NumberOfBytes > LargestSmallSize;
+    return NumberOfBytes > LargeTransferThreshold;
   }
 
   size_t

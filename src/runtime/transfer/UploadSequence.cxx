@@ -92,7 +92,7 @@ bool
 UploadSequence::Suits(const CudaImageView & host, const DeviceView & device)
 {
   const TransferLayout layout = MakeTransferLayout(host, device);
-  return layout.Direct && layout.NumberOfBytes > 0 && !IsPageLocked(StridedReader(host, layout.Pitch));
+  return layout.Direct && layout.NumberOfBytes > 0 && !CanCopyDirectly(StridedReader(host, layout.Pitch));
 }
 
 void

@@ -30,9 +30,9 @@ struct alignas(16) RowChunk
 /** Returns the number of sums for removals that begin at a node: of the chords over 1 to `longestRun` nodes, and of the
  * edges that they replace. */
 ITK_CUDA_HOST_DEVICE constexpr int
-ItemsOfRemoval(int longestRun)
+ItemsOfRemoval(int maximumRun)
 {
-  return 2 * longestRun + 1;
+  return 2 * maximumRun + 1;
 }
 static_assert(ItemsOfRemoval(MaximumRemovedRun) <= Directions + 1,
               "Room for the sums of candidates is enough for those of removals");
@@ -90,7 +90,7 @@ struct DeviceSnake : SnakeState
       case SnakeControl::Phase::Move:
         return Directions * Plan.Rings + 1;
       case SnakeControl::Phase::Remove:
-        return ItemsOfRemoval(Control.LongestRun);
+        return ItemsOfRemoval(Control.MaximumRun);
       default:
         return 2;
     }

@@ -31,8 +31,8 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
     case SnakeControl::Phase::Measure:
       return rowsAfter;
     case SnakeControl::Phase::Move: {
-      const int  colours = NumberOfColours(n, snake.Plan.InTurns);
-      const bool needed = (staleIn >> snake.Control.GetCache()) & 1 && ColourOf(i, n, colours) == snake.Control.Colour;
+      const int  colours = NumberOfColors(n, snake.Plan.InTurns);
+      const bool needed = (staleIn >> snake.Control.GetCache()) & 1 && ColorOf(i, n, colours) == snake.Control.Color;
       return needed ? rowsBefore + rowsAfter : -1;
     }
     case SnakeControl::Phase::Insert:
@@ -211,7 +211,7 @@ ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, in
     case SnakeControl::Phase::Insert:
       return { at, w == 0 ? MidpointOf(at, after) : after, after };
     case SnakeControl::Phase::Remove: {
-      const int          edge = w - snake.Control.LongestRun;
+      const int          edge = w - snake.Control.MaximumRun;
       const LatticePoint before = polygon[Previous(i, n)];
       const LatticePoint end = polygon[(i + (edge < 0 ? w + 1 : edge)) % n];
       return edge <= 0 ? LatticeChain{ before, end, end } : LatticeChain{ polygon[(i + edge - 1) % n], end, end };
@@ -333,7 +333,7 @@ __device__ void
 ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
   const int     n = snake.NumberOfNodes;
-  const int     colours = NumberOfColours(n, snake.Plan.InTurns);
+  const int     colours = NumberOfColors(n, snake.Plan.InTurns);
   const int     candidates = Directions * snake.Plan.Rings;
   const int     w = LaneIndex();
   const int32_t cacheBit = 1 << snake.Control.GetCache();
@@ -342,9 +342,9 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
   {
     if (w == 0)
     {
-      snake.Slots[i].Node = -1;
+      snake.Proposals[i].Node = -1;
     }
-    if (ColourOf(i, n, colours) != snake.Control.Colour)
+    if (ColorOf(i, n, colours) != snake.Control.Color)
     {
       continue;
     }
@@ -389,7 +389,7 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
     const BestOfWarp best(pays && possible ? gain : 0.0);
     if (best.Gain < 0.0 && w == best.Lane)
     {
-      snake.Slots[i] = { i, position, gain, change };
+      snake.Proposals[i] = { i, position, gain, change };
     }
   }
 }
@@ -416,7 +416,7 @@ ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
     {
       // The change is zero for exact midpoints, for which no sums are made.
       const Moments change = snake.TakeItemSum(2 * i) - snake.TakeItemSum(2 * i + 1);
-      snake.Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
+      snake.Proposals[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
     }
   }
 }
@@ -440,8 +440,8 @@ __device__ void
 ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
-  const int longestRun = snake.Control.LongestRun;
-  const int items = ItemsOfRemoval(longestRun);
+  const int maximumRun = snake.Control.MaximumRun;
+  const int items = ItemsOfRemoval(maximumRun);
   const int run = LaneIndex() + 1;
   const int end = VLimited ? EndOfNodes(snake) : n;
   for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
@@ -451,17 +451,17 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
     {
       item = snake.TakeItemSum(i * items + LaneIndex());
     }
-    Moments present = ValueOfLane(item, longestRun);
+    Moments present = ValueOfLane(item, maximumRun);
     Moments change;
-    for (int k = 1; k <= longestRun; ++k)
+    for (int k = 1; k <= maximumRun; ++k)
     {
-      present += ValueOfLane(item, longestRun + k);
+      present += ValueOfLane(item, maximumRun + k);
       change = k == run ? item - present : change;
     }
-    double gain = run <= Minimum(longestRun, n - 3) ? snake.GainOfRemoval(change, run) : 0.0;
+    double gain = run <= Minimum(maximumRun, n - 3) ? snake.GainOfRemoval(change, run) : 0.0;
     if (LaneIndex() == 0)
     {
-      snake.Slots[i].Node = -1;
+      snake.Proposals[i].Node = -1;
     }
     __syncwarp();
     while (true)
@@ -475,7 +475,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
       {
         if (LaneIndex() == best.Lane)
         {
-          snake.Slots[i] = { i, polygon[i], gain, change, run };
+          snake.Proposals[i] = { i, polygon[i], gain, change, run };
         }
         break;
       }

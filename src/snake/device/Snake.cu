@@ -124,11 +124,11 @@ struct LoopSizes
     {
       placer.Place(changes, Nodes * MaximumCandidates);
     }
-    placer.Place(state.Rows, Nodes);
+    placer.Place(state.CacheRows, Nodes);
     placer.Place(state.IsStale, Nodes);
     placer.Place(state.Proposed, Nodes);
     placer.Place(state.IsSuppressed, Nodes);
-    placer.Place(state.Slots, Nodes);
+    placer.Place(state.Proposals, Nodes);
     placer.Place(state.Record, Entries);
     return placer.GetSize();
   }
@@ -150,7 +150,7 @@ struct SearchArrays
   SearchArrays(void * base, const RectangleGrid & grid, unsigned int blocks)
   {
     ArrayPlacer placer(base);
-    placer.Place(Table, static_cast<size_t>(grid.Columns + 1) * grid.Rows);
+    placer.Place(Table, static_cast<size_t>(grid.Columns + 1) * grid.CacheRows);
     placer.Place(Found, blocks);
     Size = placer.GetSize();
   }
@@ -287,7 +287,8 @@ public:
       MakeRectangleGrid(coarse ? m_Blocks.Width : m_Pixels.Width, coarse ? m_Blocks.Height : m_Pixels.Height);
     const unsigned int blocks = GetSearchBlocks(grid, m_NumberOfMultiprocessors);
     const SearchArrays arrays(m_Work, grid, blocks);
-    const dim3 rows(static_cast<unsigned int>(grid.Rows), static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
+    const dim3         rows(static_cast<unsigned int>(grid.CacheRows),
+                    static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
     if (coarse)
     {
       ITK_CUDA_CALL(LaunchKernel(SumGridRowsKernel<DeviceCells>,

@@ -106,9 +106,9 @@ HostSnake::Reserve(size_t nodes)
     reserve(m_Changes[i], nodes * MaximumCandidates, m_Snake.Changes[i]);
   }
   reserve(m_ItemSums, nodes, m_Snake.ItemSums);
-  reserve(m_Rows, nodes, m_Snake.Rows);
+  reserve(m_Rows, nodes, m_Snake.CacheRows);
   reserve(m_IsStale, nodes, m_Snake.IsStale);
-  reserve(m_Slots, nodes, m_Snake.Slots);
+  reserve(m_Slots, nodes, m_Snake.Proposals);
   reserve(m_Proposed, nodes, m_Snake.Proposed);
   reserve(m_IsSuppressed, nodes, m_Snake.IsSuppressed);
 }
@@ -354,7 +354,7 @@ HostSnake::ProposeRemoval(int node)
 {
   const LatticePoint * const polygon = this->GetPolygon();
   const int                  n = m_Snake.NumberOfNodes;
-  const int                  runs = Minimum(m_Snake.Control.LongestRun, n - 3);
+  const int                  runs = Minimum(m_Snake.Control.MaximumRun, n - 3);
   Moments                    present = m_ItemSums[Previous(node, n)];
   Moments                    changes[MaximumRemovedRun];
   double                     gains[MaximumRemovedRun];
