@@ -25,10 +25,10 @@ namespace itk::CudaDetail
 {
 /** The scope of one call of a filter's UpdateOutputData(), which keeps the pixels of the filter's input on the device.
  *
- * The source of the filter's input runs inside this call, in the same thread. The object says whether the input's
- * pixels may be kept. The source then finds this object around its own, and may keep its result here instead of writing
- * it to the image. Meanwhile the image looks like a released one, without a buffered region and memory, so that ITK
- * runs the source again for any other consumer. The image is released at the end of the call.
+ * During this call ITK runs the source of the filter's input on the same thread. The source opens a scope of its own,
+ * finds this one around it (m_Outer), and may store its result here instead of in the image, if the object says that
+ * the input's pixels may be kept. Meanwhile the image looks like a released one, without a buffered region and memory,
+ * so that ITK runs the source again for any other consumer. The image is released at the end of the call.
  *
  * The decisions depend only on the pipeline. They make no CUDA call. */
 class CudaFilters_EXPORT CudaUpdateScope

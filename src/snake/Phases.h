@@ -216,7 +216,8 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   LatticePoint *       longer = snake.Polygons[1 - snake.Current];
   const int            n = snake.NumberOfNodes;
-  // Insertions with an exact midpoint (Gain 1) move no edge and conflict with no other, so they are not listed.
+  // A midpoint on the lattice (Gain 1) lies on its edge, so that its insertion conflicts with no other and need not be
+  // listed.
   const ProposalList list =
     group.List(snake, [&](int i) { return snake.Proposals[i].Node >= 0 && snake.Proposals[i].Gain == 0.0; });
   const bool all = SuppressConflicts(

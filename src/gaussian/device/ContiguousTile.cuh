@@ -15,9 +15,10 @@ namespace itk::cuda::gaussian
 {
 /** One or more whole lines, or a tile of one line, in shared memory. A line has one or several parts (GetWarpShares()),
  * and all parts have the same number of segments, a power of two. A warp holds the same part of as many lines as fit;
- * the following warps hold the other parts of these lines. A warp has VTiles buffers for its pixels. Either the results
- * of several sources combine in the buffer of the first source, and the sources beyond the number of buffers share the
- * last one; or the results stay in the buffers of their sources. */
+ * the following warps hold the other parts of these lines. A warp has VTiles buffers for the pixels of its
+ * sources. If the results of several sources are combined, they are summed in the first buffer, and the sources from
+ * number VTiles - 1 on take turns in the last one. If a product is formed of them, each result stays in the buffer of
+ * its source. */
 template <typename T, unsigned int VPairs, TileTask VTask, unsigned int VTiles = 1>
 class ContiguousTile
 {

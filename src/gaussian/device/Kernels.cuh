@@ -180,8 +180,8 @@ __launch_bounds__(ContiguousThreads, MinimumProductBlocks<T>)
   tile.StoreProducts(arguments.Products);
 }
 
-/** Arguments of the scan of a Partition over the states of its lines. There are states for each chunk of strided lines,
- * or for each tile of contiguous ones; both are called chunks here. */
+/** Arguments of the scan over the states of lines, the second step of TileScan and StripScan. There are states for each
+ * chunk of strided lines, or for each tile of contiguous ones; both are called chunks here. */
 template <typename T, unsigned int VPairs>
 struct ScanArguments
 {
@@ -268,8 +268,8 @@ GetWindowedStart(size_t                     i,
   return start;
 }
 
-/** Turns the end states of the chunks into their start states: the second step of a Partition. There is one thread for
- * each line and state. VHasWindow says whether LookAhead is not 0. */
+/** Turns the end states of the chunks into their start states, the second step of TileScan and StripScan. There is one
+ * thread for each line and state. VHasWindow says whether LookAhead is not 0. */
 template <typename T, unsigned int VPairs, bool VHasWindow>
 __global__ void
 ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)

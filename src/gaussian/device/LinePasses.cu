@@ -944,9 +944,8 @@ RunPlan(const CudaGaussianPlan &        plan,
 
 namespace
 {
-/** Runs one step of a Partition over chunks of strided lines in tiles: writes the end states, or filters from start
- * states.
- */
+/** Runs the first or the last step of a TileScan over chunks of strided lines in tiles: writes the end states, or
+ * filters from start states. */
 template <typename T, unsigned int VPairs>
 void
 RunChunkTilesOf(const CudaGaussianLinePass &    pass,

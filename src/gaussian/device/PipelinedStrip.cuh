@@ -48,9 +48,9 @@ struct StripArguments
   const T *                First; // the pixels that are subtracted, one per line
   size_t                   FirstStride;
   const T *                Source; // read by threads in other modes than Nearest
-  const PolePairState<T> * Edges;  // as in LinePassArguments
+  const PolePairState<T> * Edges;  // edge states, [sweep and pole pair][line]; nullptr: lines continue with edge values
   CudaGaussianBoundary     Boundary;
-  PolePairState<T> *       States; // as in ScanArguments; unused by TileTask::Filter
+  PolePairState<T> *       States; // [chunk][sweep and pole pair][line]; unused by TileTask::Filter
   LineGeometry             Geometry;
   unsigned int             StripsPerRow;
   unsigned int             NumberOfChunks; // of a line

@@ -76,7 +76,7 @@ struct LinePassArguments
   const T *                First;       // strided lines: the pixels that are subtracted, one per line
   size_t                   FirstStride; // elements between the first pixels of two consecutive groups of lines
   bool                     EndIsCut;    // whether strided lines continue behind their ends
-  PolePairState<T> *       States;      // Partition: as in ScanArguments
+  PolePairState<T> *       States;      // TileScan, StripScan: [chunk][sweep and pole pair][line]
   const PolePairState<T> * Edges[MaximumResults]; // edge states of each source's lines, [sweep and pole pair][line];
                                                   // nullptr: lines continue with their edge values
   LineGeometry                            Geometry;
@@ -89,8 +89,8 @@ struct LinePassArguments
   unsigned int                            Width; // contiguous lines: segments of a part of a line (WarpShares)
   unsigned int                            Reach; // segments over which a state decays below rounding
   LinePassResult<T, VPairs>               Results[MaximumResults];
-  // For contiguous lines whose tiles the copy engine moves: the array of all segments, except an incomplete last one,
-  // and lines. A box is the part of a warp.
+  // Tensor maps for contiguous lines: an image is the array [line][segment][pixel], without an incomplete last segment
+  // of a line. One copy moves the segments of a warp.
   bool        LoadsInBulk;
   bool        StoresInBulk;
   CUtensorMap SourceMaps[MaximumResults];
@@ -112,8 +112,8 @@ GetPaddedLine(const LineSchedule & schedule, const LineGeometry & geometry, cons
 enum class TileTask : unsigned char
 {
   Filter,              // computes the border states from the tile's own end pixels
-  WriteEndStates,      // first step of Partition
-  FilterFromStates,    // last step of Partition
+  WriteEndStates,      // first step of TileScan and StripScan: writes the end states of tiles or chunks
+  FilterFromStates,    // their last step: filters from the start states that the scan has made of them
   FilterFromEndStates, // computes the border states from the line's end states, as its boundary mode says
                        // (EdgeStateSolver)
   FilterWholeLines,    // all steps of StripScan, for lines of few chunks

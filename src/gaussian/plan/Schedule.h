@@ -114,8 +114,8 @@ GetWindow(const LineProblem & problem);
 struct KeptStates
 {
   size_t Number; // of stored states
-  size_t Step;   // pixels between two of them
-  size_t Last;   // pixels from the last one to the end, in whole segments; Step if the line is filled up
+  size_t Step;   // their distance in pixels
+  size_t Last;   // pixels from the last one to the end of the line, in whole segments; Step if the last tile is padded
 };
 
 /** Returns the positions of the stored states: one for each chunk of a strided line, or for each tile of a contiguous

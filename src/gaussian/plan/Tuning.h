@@ -177,8 +177,9 @@ constexpr size_t BytesOfResults = size_t{ 64 } << 20;
 constexpr size_t MostResults = 8;
 
 /** Limits for images that fit into the device's memory. They are sent in slabs if they have at least this number of
- * bytes, and if the run takes at most this many times the time of an upload alone: (K + a + 1) / K for K slabs, each of
- * which waits for `a` later ones. Measured on one H200 with 16 cores, in slabs and whole, in ms (float):
+ * bytes, and if the estimated time of the run, in units of the time of the upload alone, is at most this ratio. The
+ * estimate is (K + a + 1) / K for K slabs if `a` later slabs must be uploaded before one can be filtered. Measured on
+ * one H200 with 16 cores, in slabs and whole, in ms (float):
  *
  * page-locked: 4096^2 2.1, 2.6; 256^2 x 512 4.4, 5.1 (ratio 1.5); 8192^2 6.7, 10.1; 512^3 15.9, 20.4 (1.5); 512^3 sigma
  * 12 18.3, 20.3 (1.75); 1024^3 106, 163 (1.25)

@@ -303,9 +303,9 @@ private:
   Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress);
 
   // Work
-  /** Blocks until the slab has its slot. The first thread that asks takes the slot after the previous slab has left it.
-   * The slot knows its next slab, because a thread that runs ahead must not take the slot of a slab that another thread
-   * is about to upload. The upload stream waits for the work that used the slot before. */
+  /** Waits until the slab's slot is free, and takes it. Slots go to slabs in order, also if one uploading thread runs
+   * ahead of another, because each slot knows its next slab. The upload stream waits for the work on the previous slab
+   * of the slot. */
   Slot &
   TakeSlot(size_t slab);
   /** Blocks until a result can be queued or a slab has been uploaded. Returns false if everything is queued. */
