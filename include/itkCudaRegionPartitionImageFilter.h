@@ -59,7 +59,8 @@ namespace itk
  * observers do not change the result. Between steps, the filter reports progress and checks AbortGenerateData.
  *
  * On the GPU the filter computes labels and polygons; the table of regions and the tree are computed on the host. The
- * results of the two backends are equal bit for bit. The GPU takes images of at most 2^30 pixels.
+ * results of the two backends are equal bit for bit. The GPU takes images of at most 2^30 pixels, and the
+ * host of at most 2^31 - 1.
  *
  * \code
  * auto filter = itk::CudaRegionPartitionImageFilter<itk::Image<float, 2>>::New();
