@@ -550,7 +550,7 @@ RunMaskedOnHost(const Passes &                           passes,
   for (size_t i = 0; i < item.Count; ++i)
   {
     const bool isNaN = mask.KeepsNaN && !std::isfinite(input[i]) && (!item.Valid || item.Valid[i] != 0);
-    const bool isKnown = weights[i] >= static_cast<T>(mask.SmallestWeight) && !isNaN;
+    const bool isKnown = weights[i] >= static_cast<T>(mask.MinimumWeight) && !isNaN;
     output[i] = isKnown ? values[i] / weights[i] + offset : static_cast<T>(mask.FillValue);
   }
 }
