@@ -216,13 +216,13 @@ private:
    * takes longer than everything else. */
   template <typename TWriteLabels>
   void
-  DescribePolygons(const MapRefinement<TExecutor> & search, const TWriteLabels & writeLabels)
+  DescribePolygons(const MapRefinement<TExecutor> & refinement, const TWriteLabels & writeLabels)
   {
     constexpr size_t minimumRegions = 256; // with fewer, starting a thread takes longer than the tree
-    m_Result.NumberOfIterations = search.GetNumberOfIterations();
-    m_Result.Description = search.GetDescription() + this->GetOffset();
-    const MapRaster<TExecutor>   raster(search.GetMap());
-    const MapData                map = search.Download();
+    m_Result.NumberOfIterations = refinement.GetNumberOfIterations();
+    m_Result.Description = refinement.GetDescription() + this->GetOffset();
+    const MapRaster<TExecutor>   raster(refinement.GetMap());
+    const MapData                map = refinement.Download();
     const NumberedRegions        regions = NumberRegions(map, raster.FindFirstPixels());
     const size_t                 number = regions.Sums.size() - 1;
     const bool                   hasOwnThread = m_Request.NumberOfThreads > 1 && number >= minimumRegions;

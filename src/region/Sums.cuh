@@ -144,7 +144,7 @@ LoadEight(const uint32_t * samples)
   return { { v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w } };
 }
 
-/** Returns the eight samples, after the exclusive or with `flip`, with only the first `number` of them kept and the
+/** Returns the eight samples, after the exclusive or with `xorMask`, with only the first `number` of them kept and the
  * others set to 0. With `others`, these first ones are set to 0 instead. */
 template <typename TSample>
 __device__ inline EightSamples<TSample>

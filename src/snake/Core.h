@@ -112,7 +112,7 @@ MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Pro
 }
 
 /** Returns whether only one proposed removal may be accepted. This is the case if the polygon has so few nodes that
- * several removals of up to `longestRun` nodes could leave fewer than three. */
+ * several removals of up to `maximumRun` nodes could leave fewer than three. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemoveOneAtATime(int n, int maximumRun)
 {

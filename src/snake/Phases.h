@@ -15,7 +15,7 @@ constexpr int32_t AcceptNone = -1;
 constexpr int32_t AcceptNonConflicting = -2;
 
 /** Suppresses one proposal of each conflicting pair in the list: the one that does not have priority according to
- * `beats(x, y)`. With `neighboursConflict`, proposals of neighbouring nodes always conflict. Other pairs conflict if
+ * `beats(x, y)`. With `neighborsConflict`, proposals of neighbouring nodes always conflict. Other pairs conflict if
  * `conflict(x, y)` holds. This is only possible if the bounding boxes of their chains overlap, so the boxes are tested
  * first if the group has room for them. Returns whether there was time for all pairs. */
 template <typename TGroup, typename TChain, typename TBeats, typename TConflict>

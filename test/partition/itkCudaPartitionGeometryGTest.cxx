@@ -389,7 +389,7 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
       }
     }
     EXPECT_EQ(wins[best], 1);
-    forCells([&](size_t cell, uint64_t key) { return state.FreeIfHeld(cell, key); });
+    forCells([&](size_t cell, uint64_t key) { return state.FreeIfOwned(cell, key); });
     for (const size_t cell : taken)
     {
       EXPECT_EQ(keys[cell], ~uint64_t{ 0 });

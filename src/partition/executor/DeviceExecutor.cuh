@@ -692,7 +692,7 @@ TilesUpToKernel(const __grid_constant__ TFunctor functor)
   RunTiles(functor);
 }
 
-/** An execution policy that runs parallel loops one after the other within one launch. */
+/** A loop executor that runs parallel loops one after the other within one launch. */
 struct ThreadExecutor
 {
   static constexpr bool IsCoarseGrained = false;
@@ -1034,7 +1034,7 @@ public:
                  functor);
   }
 
-  /** ParallelForUpTo() for long work items, which an execution policy may run on single threads or on tiles. */
+  /** ParallelForUpTo() for long work items, which a loop executor may run on single threads or on tiles. */
   template <typename TFunctor>
   void
   ParallelForLongUpTo(size_t most, const TFunctor & functor) const
@@ -1179,7 +1179,7 @@ public:
   }
 
 private:
-  /** Execution policy with one launch per loop. The host knows neither how many work items the loops have nor
+  /** Loop executor with one launch per loop. The host knows neither how many work items the loops have nor
    * whether any are left. */
   struct LaunchExecutor
   {

@@ -334,7 +334,7 @@ private:
   static constexpr size_t LongGrain = 64;
   static constexpr size_t BytesOfPiece = size_t{ 1 } << 18;
 
-  /** Execution policy of programs, which ends their rounds as soon as a loop has no work items. */
+  /** Loop executor of programs, which ends their rounds as soon as a loop has no work items. */
   struct LoopExecutor
   {
     static constexpr bool IsCoarseGrained = true;

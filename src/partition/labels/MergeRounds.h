@@ -108,7 +108,7 @@ struct RoundView
   size_t    NumberOfRegions; // of the series, including merged regions
   size_t    NumberOfEdges;   // including edges that its rounds delete
   uint32_t  Round;
-  bool      ChecksWhetherDone; // whether each loop checks if the series is over, because the execution policy does not
+  bool      ChecksWhetherDone; // whether each loop checks if the series is over, because the loop executor does not
 
   /** Consecutive rounds use different arrays. */
   ITK_CUDA_HOST_DEVICE uint64_t *
@@ -167,7 +167,7 @@ struct BeginSeries
 
 /** Completes a new edge: adds the cracks of all edges that it replaced, and computes its change, which is returned. */
 ITK_CUDA_HOST_DEVICE inline double
-CompleteEdge(const GraphView & graph, const CachedModel & law, size_t edge)
+CompleteEdge(const GraphView & graph, const CachedModel & model, size_t edge)
 {
   // Load the regions first: the compiler must assume that the table aliases them. The descriptions of the regions are
   // recomputed for each edge, because the sums of a group are complete only after the loop that merges.
@@ -176,7 +176,7 @@ CompleteEdge(const GraphView & graph, const CachedModel & law, size_t edge)
   const Moments  second = graph.Regions[graph.Code.GetSecond(key)].Sums;
   const auto     slot = static_cast<uint32_t>(graph.Edges.Changes[edge]);
   const uint32_t cracks = graph.Edges.Cracks[edge] + graph.Table.Take(slot);
-  const double   change = ChangeByMerge(law, first, second, law.Describe(first), law.Describe(second), cracks);
+  const double   change = ChangeByMerge(model, first, second, model.Describe(first), model.Describe(second), cracks);
   graph.Edges.Keys[edge] = key;
   graph.Edges.Cracks[edge] = cracks;
   graph.Edges.Changes[edge] = change;
@@ -319,7 +319,7 @@ private:
 };
 
 /** A loop with one work item for each region that was merged in a round. */
-struct GoneOfRound
+struct MergedRegionsOfRound
 {
   const MergeSeries * Series;
   uint32_t            Round;
@@ -393,7 +393,7 @@ struct RunMergeRounds
       const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !executor.KnowsWhenDone() };
       executor.ParallelForUpTo(round.GetMaximumNumber(), functors::OfferChanges<TAtomics>{ round, Model });
       executor.ParallelForUpTo(NumberOfEdges, functors::MergeGroups<TAtomics>{ round });
-      isOver = number + 1 < NumberOfRounds && executor.IsOver(functors::GoneOfRound{ Graph.Series, number });
+      isOver = number + 1 < NumberOfRounds && executor.IsOver(functors::MergedRegionsOfRound{ Graph.Series, number });
     }
     executor.ParallelForUpTo(NumberOfEdges, functors::CollectEdges<TAtomics>{ Graph, Model, NumberOfEdges });
   }

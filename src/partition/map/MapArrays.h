@@ -114,7 +114,6 @@ struct RefinementRound : MapRound
 {
   TPixels Pixels;
 
-
   ITK_CUDA_HOST_DEVICE EdgeGridView
   GetGrid() const
   {
@@ -197,32 +196,32 @@ struct RefinementRound : MapRound
   /** Frees a cell if this key owns it. Only the owner frees a cell, so that other proposals may check the cell
    * concurrently. */
   ITK_CUDA_HOST_DEVICE bool
-  FreeIfHeld(size_t cell, uint64_t key) const
+  FreeIfOwned(size_t cell, uint64_t key) const
   {
     return !this->Owns(cell, key) || this->Free(cell);
   }
   /** Adds the pixels that a proposal takes from regions. The proposal must own all its cells. */
   ITK_CUDA_HOST_DEVICE void
-  AddPixelLoss(const RankedProposal & bid) const
+  AddPixelLoss(const RankedProposal & proposal) const
   {
-    for (const CountChanges::Entry & entry : bid.Counts)
+    for (const CountChanges::Entry & entry : proposal.Counts)
     {
       if (entry.Region != Outside && entry.Change < 0)
       {
         TAtomics::Add(Excess[entry.Region], -entry.Change);
-        TAtomics::Minimum(BestKeys[entry.Region], bid.GetKey());
+        TAtomics::Minimum(BestKeys[entry.Region], proposal.GetKey());
       }
     }
   }
   /** Returns whether a proposal is accepted. If the winners together would take too many pixels from a region, only the
    * best one that takes any is accepted. */
   ITK_CUDA_HOST_DEVICE bool
-  Accepts(const RankedProposal & bid) const
+  Accepts(const RankedProposal & proposal) const
   {
-    for (const CountChanges::Entry & entry : bid.Counts)
+    for (const CountChanges::Entry & entry : proposal.Counts)
     {
       if (entry.Region != Outside && entry.Change < 0 && Excess[entry.Region] > 0 &&
-          BestKeys[entry.Region] != bid.GetKey())
+          BestKeys[entry.Region] != proposal.GetKey())
       {
         return false;
       }
@@ -252,7 +251,7 @@ struct Counted
   }
 };
 
-/** Clears the counters of the rounds of a cooperative launch. */
+/** Clears the counters of a round of a cooperative launch. */
 struct ClearRound
 {
   MapCounters * Counters;

@@ -69,12 +69,12 @@ struct ChainArrays
   ITK_CUDA_HOST_DEVICE RankedProposal
   GetProposal(const ChainState & chain) const
   {
-    RankedProposal bid;
-    bid.DeltaCost = chain.DeltaCost;
-    bid.Id = Edges[chain.First];
-    bid.Counts.Add(chain.Left, chain.Change);
-    bid.Counts.Add(chain.Right, -chain.Change);
-    return bid;
+    RankedProposal proposal;
+    proposal.DeltaCost = chain.DeltaCost;
+    proposal.Id = Edges[chain.First];
+    proposal.Counts.Add(chain.Left, chain.Change);
+    proposal.Counts.Add(chain.Right, -chain.Change);
+    return proposal;
   }
   /** Returns the last vertex at or before this one that the best polyline keeps. */
   ITK_CUDA_HOST_DEVICE uint32_t

@@ -170,8 +170,8 @@ class ChainSimplifier
 public:
   using GoOnFunction = std::function<bool()>;
 
-  /** \param largestPart maximum number of chain vertices whose chord costs are in memory at a time; a longer chain is a
-   * part of its own */
+  /** \param maximumVerticesOfPart maximum number of chain vertices whose chord costs are in memory at a time; a longer
+   * chain is a part of its own */
   ChainSimplifier(ExecutorMap<TExecutor> & map, size_t maximumVerticesOfPart)
     : m_Map(map)
     , m_Executor(map.GetExecutor())

@@ -73,7 +73,7 @@ struct DescribeMap
 } // namespace functors
 
 /** \class MapRefinement
- * rief Makes the boundaries of a label map polygons that neighbouring regions share, and refines them until no change
+ * \brief Makes the boundaries of a label map polygons that neighbouring regions share, and refines them until no change
  * lowers the description length.
  *
  * The method is the active grid of Galland, Bertaux and Refregier (IEEE Transactions on Image Processing 12, 2003),
@@ -90,7 +90,7 @@ public:
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
 
-  /** \param largestPart maximum number of chain nodes whose chord costs are in memory at a time */
+  /** \param maximumVerticesOfPart maximum number of chain nodes whose chord costs are in memory at a time */
   MapRefinement(const TExecutor &        executor,
                 const DescriptionModel & model,
                 uint64_t                 minimumNumberOfPixels,

@@ -365,17 +365,17 @@ struct CheckProposals : NodeKernel<TRound, TProposal>
   operator()(size_t i, const TTile & tile) const
   {
     const TRound &    round = this->Round;
-    const TProposal & bid = this->Arrays.Proposals[i];
-    const uint64_t    key = bid.GetKey();
+    const TProposal & proposal = this->Arrays.Proposals[i];
+    const uint64_t    key = proposal.GetKey();
     const auto        owns = [&round, key](size_t cell) { return round.Owns(cell, key); };
-    const bool        wins = tile.All(ForCellsOf(round, bid, owns, tile.GetShare()));
-    const auto        free = [&round, key](size_t cell) { return round.FreeIfHeld(cell, key); };
-    ForCellsOf(round, bid, free, tile.GetShare()); // all threads have checked; two may visit one cell
+    const bool        wins = tile.All(ForCellsOf(round, proposal, owns, tile.GetShare()));
+    const auto        free = [&round, key](size_t cell) { return round.FreeIfOwned(cell, key); };
+    ForCellsOf(round, proposal, free, tile.GetShare()); // all threads have checked; two may visit one cell
     tile.Once([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)
       {
-        round.AddPixelLoss(bid);
+        round.AddPixelLoss(proposal);
       }
     });
   }
@@ -397,12 +397,13 @@ struct ApplyProposals : NodeKernel<TRound, TProposal>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
   {
-    const TProposal & bid = this->Arrays.Proposals[i]; // by reference, because a copy would read uninitialized words
-    if (this->Arrays.Wins[i] != 0 && this->Round.Accepts(bid))
+    // By reference, because a copy would read uninitialized words.
+    const TProposal & proposal = this->Arrays.Proposals[i];
+    if (this->Arrays.Wins[i] != 0 && this->Round.Accepts(proposal))
     {
-      Apply(this->Round, bid, tile);
+      Apply(this->Round, proposal, tile);
       tile.Once([&] {
-        ForChanged(bid, [this](uint32_t node) { this->Wake(node); });
+        ForChanged(proposal, [this](uint32_t node) { this->Wake(node); });
         TAtomics::FetchIncrement(this->Round.Counts->Winners);
       });
     }

@@ -96,7 +96,7 @@ private:
       {
         return true;
       }
-      deltaCosts[best] = 0.0; // excludes the candidate, because gains are negative
+      deltaCosts[best] = 0.0; // excludes the candidate, because the changes of the description are negative
     }
     return false;
   }

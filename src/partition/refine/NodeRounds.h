@@ -178,7 +178,7 @@ private:
   const TExecutor &        m_Executor;
   Array<uint8_t>           m_IsActive;
   Array<uint32_t>          m_Work;
-  Array<TProposal>         m_RankedProposals;
+  Array<TProposal>         m_Proposals;
   Array<uint8_t>           m_Wins;
   Array<Moments>           m_Sums;
   Array<double>            m_DeltaCosts;
@@ -190,7 +190,7 @@ private:
     const size_t nodes = m_Map.GetNumberOfNodes();
     m_IsActive = m_Executor.template Allocate<uint8_t>(nodes);
     m_Work = m_Executor.template Allocate<uint32_t>(nodes);
-    m_RankedProposals = m_Executor.template Allocate<TProposal>(nodes);
+    m_Proposals = m_Executor.template Allocate<TProposal>(nodes);
     m_Wins = m_Executor.template Allocate<uint8_t>(nodes);
     if constexpr (IsMove && TExecutor::IsCoarseGrained)
     {
@@ -247,7 +247,7 @@ private:
       m_Map.RunInOneGrid(
         functors::RunNodeRounds<RoundType, TProposal, Atomics, Moves>{
           RoundType{ m_Map.GetRound(0), pixels },
-          { m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get() },
+          { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },
           moves,
           m_Map.GetNumberOfRegions(),
           m_Map.GetNumberOfNodes(),
@@ -263,9 +263,7 @@ private:
     const MapRound                        view = m_Map.GetRound(number);
     const size_t                          nodes = m_Map.GetNumberOfNodes();
     const size_t                          regions = m_Map.GetNumberOfRegions();
-    const functors::NodeArrays<TProposal> arrays{
-      m_IsActive.Get(), m_Work.Get(), m_RankedProposals.Get(), m_Wins.Get()
-    };
+    const functors::NodeArrays<TProposal> arrays{ m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() };
     const functors::NodeKernel<PlainRound, TProposal> loop{ PlainRound{ view, {} }, arrays };
     m_Executor.ParallelFor(std::max(nodes, regions),
                            functors::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });

@@ -130,19 +130,19 @@ SlabPipeline::GetDownloadThreads() const
 }
 
 const Context &
-SlabPipeline::GetContext(size_t lane) const
+SlabPipeline::GetContext(size_t queue) const
 {
-  return m_Lanes[lane]->Compute;
+  return m_Queues[queue]->Compute;
 }
 
 void
 SlabPipeline::Drain() noexcept
 {
-  for (const auto & lane : m_Lanes)
+  for (const auto & queue : m_Queues)
   {
-    DrainStream(lane->Up);
-    DrainStream(lane->Compute);
-    for (const auto & downloads : lane->Down)
+    DrainStream(queue->Up);
+    DrainStream(queue->Compute);
+    for (const auto & downloads : queue->Down)
     {
       DrainStream(downloads->Stream);
     }
@@ -153,59 +153,59 @@ void
 SlabPipeline::MakeQueue(int device)
 {
   const DeviceGuard guard(device);
-  m_Lanes.push_back(std::make_unique<DeviceLane>(device));
-  DeviceLane & lane = *m_Lanes.back();
-  const bool   isBidirectional = m_Sizes.NumberOfResults > 0;
+  m_Queues.push_back(std::make_unique<DeviceQueue>(device));
+  DeviceQueue & queue = *m_Queues.back();
+  const bool    isBidirectional = m_Sizes.NumberOfResults > 0;
   // Source and sink may need the threads of ITK's pool, so helper threads are not kept in this case.
   const bool keepsHelpers = !m_Ends.HasCallbacks();
   for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
   {
-    lane.Down.push_back(std::make_unique<Downloads>(device));
-    Downloads & downloads = *lane.Down.back();
+    queue.Down.push_back(std::make_unique<Downloads>(device));
+    Downloads & downloads = *queue.Down.back();
     downloads.Staging.SetIsBidirectional(isBidirectional);
-    downloads.Staging.SetHelpers(keepsHelpers ? &lane.DownHelpers : nullptr);
+    downloads.Staging.SetHelpers(keepsHelpers ? &queue.DownHelpers : nullptr);
     if (!m_HasResultSequences)
     {
-      downloads.Staging.SetTurn([this, &lane, &downloads] { this->AwaitTurn(lane, downloads.Number); });
+      downloads.Staging.SetTurn([this, &queue, &downloads] { this->AwaitTurn(queue, downloads.Number); });
     }
   }
-  for (UploadStaging & staging : lane.UpStaging)
+  for (UploadStaging & staging : queue.UpStaging)
   {
     staging.GetChunks().SetIsBidirectional(isBidirectional);
     staging.GetChunks().SetKeepsSlots(true);
-    staging.GetChunks().SetHelpers(keepsHelpers ? &lane.UpHelpers : nullptr);
+    staging.GetChunks().SetHelpers(keepsHelpers ? &queue.UpHelpers : nullptr);
   }
   const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes);
   const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes);
   const size_t bytes = m_Sizes.NumberOfSlots * slotBytes + m_Sizes.NumberOfResults * resultBytes;
-  lane.Memory = DeviceBuffer(bytes, lane.Compute);
-  Workspace memory(lane.Memory.GetPointer(), bytes);
+  queue.Memory = DeviceBuffer(bytes, queue.Compute);
+  Workspace memory(queue.Memory.GetPointer(), bytes);
   for (size_t i = 0; i < m_Sizes.NumberOfSlots; ++i)
   {
-    lane.Slots.push_back(std::make_unique<Slot>());
-    Slot & slot = *lane.Slots.back();
+    queue.Slots.push_back(std::make_unique<Slot>());
+    Slot & slot = *queue.Slots.back();
     slot.Memory = memory.Take(slotBytes);
-    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes, slot.Memory), lane.Compute);
+    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes, slot.Memory), queue.Compute);
     // The memory is allocated and cleared in the order of the work stream.
-    slot.Released.Record(lane.Compute);
+    slot.Released.Record(queue.Compute);
   }
   for (size_t i = 0; i < m_Sizes.NumberOfResults; ++i)
   {
-    lane.Results.push_back(std::make_unique<Result>());
-    lane.Results.back()->View =
+    queue.Results.push_back(std::make_unique<Result>());
+    queue.Results.back()->View =
       MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes, memory.Take(resultBytes));
-    ClearPadding(lane.Results.back()->View,
-                 lane.Compute); // kernels load these bytes together with the last pixels of a row
+    ClearPadding(queue.Results.back()->View,
+                 queue.Compute); // kernels load these bytes together with the last pixels of a row
   }
   if (m_Ends.HasCallbacks())
   {
-    lane.UpMemory.resize(HostBuffersPerDirection);
-    lane.DownMemory.resize(m_Sizes.NumberOfResults == 0 ? 0 : HostBuffersPerDirection);
-    for (auto & buffer : lane.UpMemory)
+    queue.UpMemory.resize(HostBuffersPerDirection);
+    queue.DownMemory.resize(m_Sizes.NumberOfResults == 0 ? 0 : HostBuffersPerDirection);
+    for (auto & buffer : queue.UpMemory)
     {
       buffer.resize(m_UpBufferPlanes * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis));
     }
-    for (auto & buffer : lane.DownMemory)
+    for (auto & buffer : queue.DownMemory)
     {
       buffer.resize(m_DownBufferPlanes * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis));
     }
@@ -227,25 +227,25 @@ SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algori
     m_ResultPlanesLeft += slab.HasResult ? slab.NumberOfPlanes : 0;
     m_PlanesToMove += slab.NumberOfPlanes * (slab.HasResult ? 2 : 1);
   }
-  for (size_t slab = 0; slab < m_Lanes.size() * m_Sizes.NumberOfSlots; ++slab)
+  for (size_t slab = 0; slab < m_Queues.size() * m_Sizes.NumberOfSlots; ++slab)
   {
     this->GetSlot(slab).NextSlab = slab;
   }
-  for (const auto & lane : m_Lanes)
+  for (const auto & queue : m_Queues)
   {
-    lane->ResultsQueued = lane->DownloadsQueued = lane->DownloadsDone = 0;
-    lane->DownSequence.reset();
-    lane->Filled.clear();
-    lane->Ready.clear();
-    lane->FreeUp.clear();
-    lane->FreeDown.clear();
-    for (auto & memory : lane->UpMemory)
+    queue->ResultsQueued = queue->DownloadsQueued = queue->DownloadsDone = 0;
+    queue->DownSequence.reset();
+    queue->Filled.clear();
+    queue->Ready.clear();
+    queue->FreeUp.clear();
+    queue->FreeDown.clear();
+    for (auto & memory : queue->UpMemory)
     {
-      lane->FreeUp.push_back(&memory);
+      queue->FreeUp.push_back(&memory);
     }
-    for (auto & memory : lane->DownMemory)
+    for (auto & memory : queue->DownMemory)
     {
-      lane->FreeDown.push_back(&memory);
+      queue->FreeDown.push_back(&memory);
     }
   }
 }
@@ -261,12 +261,12 @@ SlabPipeline::Run(const std::vector<InputSlab> &     slabs,
   try
   {
     threads.emplace_back([this] { this->Guard([&] { this->QueueWork(); }); });
-    for (size_t lane = 0; lane < m_Lanes.size(); ++lane)
+    for (size_t queue = 0; queue < m_Queues.size(); ++queue)
     {
-      threads.emplace_back([this, lane] { this->Guard([&] { this->UploadSlabs(lane); }); });
-      for (size_t i = 0; i < m_Lanes[lane]->Down.size(); ++i)
+      threads.emplace_back([this, queue] { this->Guard([&] { this->UploadSlabs(queue); }); });
+      for (size_t i = 0; i < m_Queues[queue]->Down.size(); ++i)
       {
-        threads.emplace_back([this, lane, i] { this->Guard([&] { this->DownloadResults(lane, i); }); });
+        threads.emplace_back([this, queue, i] { this->Guard([&] { this->DownloadResults(queue, i); }); });
       }
     }
     m_Ends.HasCallbacks() ? this->ServeCallbacks(progress) : this->WaitForThreads(progress);
@@ -307,11 +307,11 @@ SlabPipeline::Guard(const TFunction & function) noexcept
 void
 SlabPipeline::Stop(std::exception_ptr error)
 {
-  for (const auto & lane : m_Lanes)
+  for (const auto & queue : m_Queues)
   {
-    if (lane->DownSequence)
+    if (queue->DownSequence)
     {
-      lane->DownSequence->Cancel();
+      queue->DownSequence->Cancel();
     }
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
@@ -348,9 +348,9 @@ SlabPipeline::IsDone() const
 class SlabPipeline::SlabUploads : public UploadSequence
 {
 public:
-  SlabUploads(SlabPipeline & pipeline, size_t lane)
+  SlabUploads(SlabPipeline & pipeline, size_t queue)
     : m_Pipeline(pipeline)
-    , m_Lane(lane)
+    , m_Queue(queue)
   {}
 
   /** Returns whether the slabs can be a sequence. All slabs have the same layout, so it suffices to check the first
@@ -365,21 +365,21 @@ public:
   void
   Upload()
   {
-    this->Run(this->GetNumberOfSlabs(), m_Pipeline.m_Lanes[m_Lane]->UpStaging.front().GetChunks());
+    this->Run(this->GetNumberOfSlabs(), m_Pipeline.m_Queues[m_Queue]->UpStaging.front().GetChunks());
   }
 
 private:
   size_t
   GetNumberOfSlabs() const
   {
-    const size_t lanes = m_Pipeline.m_Lanes.size();
-    return (m_Pipeline.m_Slabs.size() + lanes - 1 - m_Lane) / lanes;
+    const size_t queues = m_Pipeline.m_Queues.size();
+    return (m_Pipeline.m_Slabs.size() + queues - 1 - m_Queue) / queues;
   }
 
   size_t
   GetSlab(size_t index) const
   {
-    return m_Lane + index * m_Pipeline.m_Lanes.size();
+    return m_Queue + index * m_Pipeline.m_Queues.size();
   }
 
   CudaImageView
@@ -407,7 +407,7 @@ private:
   {
     const size_t slab = this->GetSlab(index);
     m_Pipeline.CountUploaded(m_Pipeline.m_Slabs[slab].NumberOfPlanes);
-    m_Pipeline.MarkUploaded(*m_Pipeline.m_Lanes[m_Lane], slab);
+    m_Pipeline.MarkUploaded(*m_Pipeline.m_Queues[m_Queue], slab);
   }
 
   void
@@ -417,25 +417,25 @@ private:
   }
 
   SlabPipeline & m_Pipeline;
-  const size_t   m_Lane;
+  const size_t   m_Queue;
 };
 
 void
-SlabPipeline::UploadSlabs(size_t laneIndex)
+SlabPipeline::UploadSlabs(size_t queueIndex)
 {
-  DeviceLane &      lane = *m_Lanes[laneIndex];
-  const DeviceGuard guard(lane.Up.GetDevice());
-  SlabUploads       sequence(*this, laneIndex);
+  DeviceQueue &     queue = *m_Queues[queueIndex];
+  const DeviceGuard guard(queue.Up.GetDevice());
+  SlabUploads       sequence(*this, queueIndex);
   if (sequence.IsPossible())
   {
     sequence.Upload();
-    lane.UpStaging.front().MarkSent();
+    queue.UpStaging.front().MarkSent();
     return;
   }
-  for (size_t slab = laneIndex; slab < m_Slabs.size(); slab += m_Lanes.size())
+  for (size_t slab = queueIndex; slab < m_Slabs.size(); slab += m_Queues.size())
   {
-    this->UploadPlanes(lane, this->TakeSlot(slab), slab);
-    this->MarkUploaded(lane, slab);
+    this->UploadPlanes(queue, this->TakeSlot(slab), slab);
+    this->MarkUploaded(queue, slab);
   }
 }
 
@@ -448,8 +448,8 @@ SlabPipeline::MakeSlabView(size_t slab, void * memory) const
 SlabPipeline::Slot &
 SlabPipeline::GetSlot(size_t slab)
 {
-  DeviceLane & lane = *m_Lanes[slab % m_Lanes.size()];
-  return *lane.Slots[slab / m_Lanes.size() % lane.Slots.size()];
+  DeviceQueue & queue = *m_Queues[slab % m_Queues.size()];
+  return *queue.Slots[slab / m_Queues.size() % queue.Slots.size()];
 }
 
 SlabPipeline::Slot &
@@ -460,11 +460,11 @@ SlabPipeline::TakeSlot(size_t slab)
   this->WaitUntil(lock, [&] { return (slot.IsTaken ? slot.Slab : slot.NextSlab) == slab; });
   if (!slot.IsTaken)
   {
-    const DeviceLane & lane = *m_Lanes[slab % m_Lanes.size()];
-    slot.Released.MakeWait(lane.Up);
+    const DeviceQueue & queue = *m_Queues[slab % m_Queues.size()];
+    slot.Released.MakeWait(queue.Up);
     slot.View = this->MakeSlabView(slab, slot.Memory);
     slot.Slab = slab;
-    slot.NextSlab = slab + m_Lanes.size() * lane.Slots.size();
+    slot.NextSlab = slab + m_Queues.size() * queue.Slots.size();
     slot.IsUploaded = false;
     slot.IsTaken = true;
   }
@@ -472,10 +472,10 @@ SlabPipeline::TakeSlot(size_t slab)
 }
 
 void
-SlabPipeline::MarkUploaded(DeviceLane & lane, size_t slab)
+SlabPipeline::MarkUploaded(DeviceQueue & queue, size_t slab)
 {
   Slot & slot = this->GetSlot(slab);
-  slot.Uploaded.Record(lane.Up);
+  slot.Uploaded.Record(queue.Up);
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsUploaded = true;
   m_Changed.notify_all();
@@ -491,10 +491,10 @@ SlabPipeline::CountUploaded(size_t planes)
 }
 
 void
-SlabPipeline::UploadTo(DeviceLane & lane, const CudaImageView & host, const DeviceView & planes)
+SlabPipeline::UploadTo(DeviceQueue & queue, const CudaImageView & host, const DeviceView & planes)
 {
   const bool      isLarge = host.GetNumberOfBytes() > TransferLayout::LargeTransferThreshold;
-  UploadStaging & staging = lane.UpStaging[isLarge ? 0 : lane.NumberOfUploads++ % lane.UpStaging.size()];
+  UploadStaging & staging = queue.UpStaging[isLarge ? 0 : queue.NumberOfUploads++ % queue.UpStaging.size()];
   if (!isLarge)
   {
     staging.Release();
@@ -504,12 +504,12 @@ SlabPipeline::UploadTo(DeviceLane & lane, const CudaImageView & host, const Devi
 }
 
 void
-SlabPipeline::UploadPlanes(DeviceLane & lane, Slot & slot, size_t slab)
+SlabPipeline::UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab)
 {
   const InputSlab & planes = m_Slabs[slab];
   if (!m_Ends.HasCallbacks())
   {
-    this->UploadTo(lane, Slice(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View);
+    this->UploadTo(queue, Slice(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View);
     this->CountUploaded(planes.NumberOfPlanes);
     return;
   }
@@ -518,17 +518,17 @@ SlabPipeline::UploadPlanes(DeviceLane & lane, Slot & slot, size_t slab)
     HostBuffer buffer;
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
-      this->WaitUntil(lock, [&] { return !lane.Filled.empty(); });
-      buffer = lane.Filled.front();
-      lane.Filled.pop_front();
+      this->WaitUntil(lock, [&] { return !queue.Filled.empty(); });
+      buffer = queue.Filled.front();
+      queue.Filled.pop_front();
     }
-    this->UploadTo(lane,
+    this->UploadTo(queue,
                    ViewAdjacent(Slice(m_Ends.Input, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
                    Slice(slot.View, m_Ends.Axis, first, buffer.NumberOfPlanes));
     first += buffer.NumberOfPlanes;
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);
-      lane.FreeUp.push_back(buffer.Memory);
+      queue.FreeUp.push_back(buffer.Memory);
     }
     this->CountUploaded(buffer.NumberOfPlanes);
   }
@@ -543,7 +543,7 @@ SlabPipeline::QueueWork()
   Result * result = nullptr;
   while (this->WaitForWork(slot, result))
   {
-    const DeviceGuard guard(m_Lanes[slot->Slab % m_Lanes.size()]->Compute.GetDevice());
+    const DeviceGuard guard(m_Queues[slot->Slab % m_Queues.size()]->Compute.GetDevice());
     result ? this->Compute(*slot, *result) : this->OnUploaded(*slot);
   }
 }
@@ -582,9 +582,9 @@ SlabPipeline::TakeReady()
   {
     return nullptr;
   }
-  const size_t slab = m_NextCompute;
-  DeviceLane & lane = *m_Lanes[slab % m_Lanes.size()];
-  Result &     result = *lane.Results[lane.ResultsQueued % lane.Results.size()];
+  const size_t  slab = m_NextCompute;
+  DeviceQueue & queue = *m_Queues[slab % m_Queues.size()];
+  Result &      result = *queue.Results[queue.ResultsQueued % queue.Results.size()];
   if (result.IsTaken)
   {
     return nullptr;
@@ -595,7 +595,7 @@ SlabPipeline::TakeReady()
   result.FirstPlane = m_NextComputePlane;
   const size_t planes = std::min(m_Sizes.NumberOfResultPlanes, m_Slabs[slab].NumberOfPlanes - m_NextComputePlane);
   result.View = MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result.View.Data);
-  ++lane.ResultsQueued;
+  ++queue.ResultsQueued;
   m_NextComputePlane += planes;
   if (m_NextComputePlane == m_Slabs[slab].NumberOfPlanes)
   {
@@ -608,14 +608,14 @@ SlabPipeline::TakeReady()
 void
 SlabPipeline::OnUploaded(Slot & slot)
 {
-  const size_t laneIndex = slot.Slab % m_Lanes.size();
-  DeviceLane & lane = *m_Lanes[laneIndex];
-  slot.Uploaded.MakeWait(lane.Compute);
-  m_Algorithm->OnUploaded(slot.Slab, laneIndex, slot.View);
+  const size_t  queueIndex = slot.Slab % m_Queues.size();
+  DeviceQueue & queue = *m_Queues[queueIndex];
+  slot.Uploaded.MakeWait(queue.Compute);
+  m_Algorithm->OnUploaded(slot.Slab, queueIndex, slot.View);
   const bool isReleased = !m_Slabs[slot.Slab].HasResult;
   if (isReleased)
   {
-    slot.Released.Record(lane.Compute);
+    slot.Released.Record(queue.Compute);
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsTaken = !isReleased;
@@ -626,24 +626,24 @@ SlabPipeline::OnUploaded(Slot & slot)
 void
 SlabPipeline::Compute(Slot & slot, Result & result)
 {
-  const size_t laneIndex = result.Slab % m_Lanes.size();
-  DeviceLane & lane = *m_Lanes[laneIndex];
-  const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Slabs[result.Slab].NumberOfPlanes;
-  m_Algorithm->Compute(result.Slab, laneIndex, slot.View, result.FirstPlane, result.View);
+  const size_t  queueIndex = result.Slab % m_Queues.size();
+  DeviceQueue & queue = *m_Queues[queueIndex];
+  const bool    isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Slabs[result.Slab].NumberOfPlanes;
+  m_Algorithm->Compute(result.Slab, queueIndex, slot.View, result.FirstPlane, result.View);
   if (isLast)
   {
-    slot.Released.Record(lane.Compute);
+    slot.Released.Record(queue.Compute);
   }
-  result.Computed.Record(lane.Compute);
+  result.Computed.Record(queue.Compute);
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     slot.IsTaken = !isLast;
     result.IsComputed = true;
     m_Changed.notify_all();
   }
-  if (lane.DownSequence)
+  if (queue.DownSequence)
   {
-    lane.DownSequence->MarkReady();
+    queue.DownSequence->MarkReady();
   }
 }
 
@@ -655,11 +655,11 @@ SlabPipeline::Compute(Slot & slot, Result & result)
 class SlabPipeline::ResultSequence : public DownloadSequence
 {
 public:
-  ResultSequence(SlabPipeline & pipeline, size_t lane)
+  ResultSequence(SlabPipeline & pipeline, size_t queue)
     : m_Pipeline(pipeline)
-    , m_Lane(*pipeline.m_Lanes[lane])
+    , m_Queue(*pipeline.m_Queues[queue])
   {
-    for (size_t slab = lane; slab < pipeline.m_Slabs.size(); slab += pipeline.m_Lanes.size())
+    for (size_t slab = queue; slab < pipeline.m_Slabs.size(); slab += pipeline.m_Queues.size())
     {
       const size_t planes = pipeline.m_Slabs[slab].HasResult ? pipeline.m_Slabs[slab].NumberOfPlanes : 0;
       for (size_t first = 0; first < planes; first += pipeline.m_Sizes.NumberOfResultPlanes)
@@ -680,7 +680,7 @@ private:
   Result &
   GetResult(size_t index) const
   {
-    return *m_Lane.Results[index % m_Lane.Results.size()];
+    return *m_Queue.Results[index % m_Queue.Results.size()];
   }
 
   size_t
@@ -708,13 +708,13 @@ private:
   void
   Open(size_t index) override
   {
-    this->GetResult(index).Computed.MakeWait(m_Lane.Down.front()->Stream);
+    this->GetResult(index).Computed.MakeWait(m_Queue.Down.front()->Stream);
   }
 
   void
   MarkDone(size_t index) override
   {
-    m_Pipeline.MarkDownloaded(m_Lane, this->GetResult(index));
+    m_Pipeline.MarkDownloaded(m_Queue, this->GetResult(index));
   }
 
   void
@@ -724,48 +724,48 @@ private:
   }
 
   SlabPipeline &    m_Pipeline;
-  DeviceLane &      m_Lane;
+  DeviceQueue &     m_Queue;
   std::vector<Part> m_Parts;
 };
 
 void
 SlabPipeline::MakeResultSequences()
 {
-  for (size_t lane = 0; m_HasResultSequences && lane < m_Lanes.size(); ++lane)
+  for (size_t queue = 0; m_HasResultSequences && queue < m_Queues.size(); ++queue)
   {
-    m_Lanes[lane]->DownSequence = std::make_unique<ResultSequence>(*this, lane);
+    m_Queues[queue]->DownSequence = std::make_unique<ResultSequence>(*this, queue);
   }
 }
 
 void
-SlabPipeline::DownloadResults(size_t laneIndex, size_t thread)
+SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
 {
-  DeviceLane &      lane = *m_Lanes[laneIndex];
-  Downloads &       downloads = *lane.Down[thread];
+  DeviceQueue &     queue = *m_Queues[queueIndex];
+  Downloads &       downloads = *queue.Down[thread];
   const DeviceGuard guard(downloads.Stream.GetDevice());
-  if (lane.DownSequence)
+  if (queue.DownSequence)
   {
-    lane.DownSequence->Run(downloads.Staging);
+    queue.DownSequence->Run(downloads.Staging);
     return;
   }
   size_t number = 0; // number of the result on the queue
-  for (size_t slab = laneIndex; slab < m_Slabs.size(); slab += m_Lanes.size())
+  for (size_t slab = queueIndex; slab < m_Slabs.size(); slab += m_Queues.size())
   {
     for (size_t first = 0; m_Slabs[slab].HasResult && first < m_Slabs[slab].NumberOfPlanes;
          first += m_Sizes.NumberOfResultPlanes)
     {
-      Result & result = *lane.Results[number % lane.Results.size()];
-      if (number % lane.Down.size() == thread)
+      Result & result = *queue.Results[number % queue.Results.size()];
+      if (number % queue.Down.size() == thread)
       {
         {
           std::unique_lock<std::mutex> lock(m_Mutex);
           this->WaitUntil(lock, [&] {
-            return lane.DownloadsQueued == number && result.IsTaken && result.IsComputed && result.Slab == slab &&
+            return queue.DownloadsQueued == number && result.IsTaken && result.IsComputed && result.Slab == slab &&
                    result.FirstPlane == first;
           });
           downloads.Number = number;
         }
-        this->DownloadResult(lane, downloads, result);
+        this->DownloadResult(queue, downloads, result);
       }
       ++number;
     }
@@ -773,11 +773,11 @@ SlabPipeline::DownloadResults(size_t laneIndex, size_t thread)
 }
 
 void
-SlabPipeline::DownloadResult(DeviceLane & lane, Downloads & downloads, Result & result)
+SlabPipeline::DownloadResult(DeviceQueue & queue, Downloads & downloads, Result & result)
 {
   result.Computed.MakeWait(downloads.Stream);
-  this->DownloadPlanes(lane, downloads, result);
-  this->MarkDownloaded(lane, result);
+  this->DownloadPlanes(queue, downloads, result);
+  this->MarkDownloaded(queue, result);
 }
 
 void
@@ -789,7 +789,7 @@ SlabPipeline::CountDownloaded(size_t planes)
 }
 
 void
-SlabPipeline::MarkDownloaded(DeviceLane & lane, Result & result)
+SlabPipeline::MarkDownloaded(DeviceQueue & queue, Result & result)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   if (!m_Ends.HasCallbacks())
@@ -799,21 +799,21 @@ SlabPipeline::MarkDownloaded(DeviceLane & lane, Result & result)
     m_ResultPlanesLeft -= planes;
   }
   result.IsTaken = false;
-  ++lane.DownloadsDone;
+  ++queue.DownloadsDone;
   m_Changed.notify_all();
 }
 
 void
-SlabPipeline::AwaitTurn(DeviceLane & lane, size_t number)
+SlabPipeline::AwaitTurn(DeviceQueue & queue, size_t number)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
-  lane.DownloadsQueued = std::max(lane.DownloadsQueued, number + 1);
+  queue.DownloadsQueued = std::max(queue.DownloadsQueued, number + 1);
   m_Changed.notify_all();
-  this->WaitUntil(lock, [&] { return lane.DownloadsDone == number; });
+  this->WaitUntil(lock, [&] { return queue.DownloadsDone == number; });
 }
 
 void
-SlabPipeline::DownloadPlanes(DeviceLane & lane, Downloads & downloads, const Result & result)
+SlabPipeline::DownloadPlanes(DeviceQueue & queue, Downloads & downloads, const Result & result)
 {
   const size_t planes = result.View.Size[m_Ends.Axis];
   if (!m_Ends.HasCallbacks())
@@ -827,16 +827,16 @@ SlabPipeline::DownloadPlanes(DeviceLane & lane, Downloads & downloads, const Res
     HostBuffer buffer{ result.Slab, result.FirstPlane + first, std::min(m_DownBufferPlanes, planes - first), nullptr };
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
-      this->WaitUntil(lock, [&] { return !lane.FreeDown.empty(); });
-      buffer.Memory = lane.FreeDown.back();
-      lane.FreeDown.pop_back();
+      this->WaitUntil(lock, [&] { return !queue.FreeDown.empty(); });
+      buffer.Memory = queue.FreeDown.back();
+      queue.FreeDown.pop_back();
     }
     Download(Slice(result.View, m_Ends.Axis, first, buffer.NumberOfPlanes),
              ViewAdjacent(Slice(m_Ends.Output, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
              downloads.Staging,
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    lane.Ready.push_back(buffer);
+    queue.Ready.push_back(buffer);
     this->CountDownloaded(buffer.NumberOfPlanes);
   }
 }
@@ -873,24 +873,24 @@ SlabPipeline::WaitForThreads(const std::function<void(float)> & progress)
 bool
 SlabPipeline::CallSource()
 {
-  HostBuffer   buffer;
-  DeviceLane * lane = nullptr;
+  HostBuffer    buffer;
+  DeviceQueue * queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     if (m_NextSourceSlab >= m_Slabs.size())
     {
       return false;
     }
-    lane = m_Lanes[m_NextSourceSlab % m_Lanes.size()].get();
-    if (m_Stop || lane->FreeUp.empty())
+    queue = m_Queues[m_NextSourceSlab % m_Queues.size()].get();
+    if (m_Stop || queue->FreeUp.empty())
     {
       return false;
     }
     const size_t planes = m_Slabs[m_NextSourceSlab].NumberOfPlanes;
     buffer = {
-      m_NextSourceSlab, m_NextSourcePlane, std::min(m_UpBufferPlanes, planes - m_NextSourcePlane), lane->FreeUp.back()
+      m_NextSourceSlab, m_NextSourcePlane, std::min(m_UpBufferPlanes, planes - m_NextSourcePlane), queue->FreeUp.back()
     };
-    lane->FreeUp.pop_back();
+    queue->FreeUp.pop_back();
     m_NextSourcePlane += buffer.NumberOfPlanes;
     if (m_NextSourcePlane == planes)
     {
@@ -900,7 +900,7 @@ SlabPipeline::CallSource()
   }
   m_Ends.Source(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  lane->Filled.push_back(buffer);
+  queue->Filled.push_back(buffer);
   m_Changed.notify_all();
   return true;
 }
@@ -908,8 +908,8 @@ SlabPipeline::CallSource()
 bool
 SlabPipeline::CallSink()
 {
-  HostBuffer   buffer;
-  DeviceLane * lane = nullptr;
+  HostBuffer    buffer;
+  DeviceQueue * queue = nullptr;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     while (m_NextSinkSlab < m_Slabs.size() && !m_Slabs[m_NextSinkSlab].HasResult)
@@ -920,18 +920,18 @@ SlabPipeline::CallSink()
     {
       return false;
     }
-    lane = m_Lanes[m_NextSinkSlab % m_Lanes.size()].get();
-    if (lane->Ready.empty())
+    queue = m_Queues[m_NextSinkSlab % m_Queues.size()].get();
+    if (queue->Ready.empty())
     {
       return false;
     }
-    buffer = lane->Ready.front();
-    lane->Ready.pop_front();
+    buffer = queue->Ready.front();
+    queue->Ready.pop_front();
     m_NextSinkPlane += buffer.NumberOfPlanes;
   }
   m_Ends.Sink(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  lane->FreeDown.push_back(buffer.Memory);
+  queue->FreeDown.push_back(buffer.Memory);
   if (m_NextSinkPlane == m_Slabs[buffer.Slab].NumberOfPlanes)
   {
     ++m_NextSinkSlab;
@@ -946,7 +946,7 @@ void
 SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
 {
   const auto canCallSource = [&] {
-    return m_NextSourceSlab < m_Slabs.size() && !m_Lanes[m_NextSourceSlab % m_Lanes.size()]->FreeUp.empty();
+    return m_NextSourceSlab < m_Slabs.size() && !m_Queues[m_NextSourceSlab % m_Queues.size()]->FreeUp.empty();
   };
   const auto canCallSink = [&] {
     size_t slab = m_NextSinkSlab;
@@ -954,7 +954,7 @@ SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
     {
       ++slab;
     }
-    return slab < m_Slabs.size() && !m_Lanes[slab % m_Lanes.size()]->Ready.empty();
+    return slab < m_Slabs.size() && !m_Queues[slab % m_Queues.size()]->Ready.empty();
   };
   for (;;)
   {

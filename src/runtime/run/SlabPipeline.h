@@ -49,13 +49,13 @@ public:
 
   /** Called after the upload of a slab, in the order of the slabs. */
   virtual void
-  OnUploaded(size_t slab, size_t lane, const DeviceView & planes) = 0;
+  OnUploaded(size_t slab, size_t queue, const DeviceView & planes) = 0;
 
   /** Called after OnUploaded() of the result's last required slab, in the order of the slabs, once for each part of the
    * slab's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
    * single part. */
   virtual void
-  Compute(size_t slab, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
+  Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
 };
 
 /** The source and destination of the planes, which are either host images with data or callbacks for source and sink.
@@ -125,7 +125,7 @@ public:
 
   /** Returns the context of the queue's work stream. */
   const Context &
-  GetContext(size_t lane) const;
+  GetContext(size_t queue) const;
 
   /** Waits until all work on the queues is done or has failed. */
   void
@@ -199,9 +199,9 @@ private:
   class SlabUploads;
   class ResultSequence;
 
-  struct DeviceLane
+  struct DeviceQueue
   {
-    explicit DeviceLane(int device)
+    explicit DeviceQueue(int device)
       : Compute(device)
       , Up(device)
       , UpStaging{ UploadStaging(Up), UploadStaging(Up) }
@@ -238,20 +238,20 @@ private:
   // Threads
   /** Uploads the slabs of a queue in their order, as a SlabUploads if possible, otherwise one by one. */
   void
-  UploadSlabs(size_t lane);
+  UploadSlabs(size_t queue);
   /** Gives each queue a ResultSequence if the run's results form sequences. */
   void
   MakeResultSequences();
   /** Downloads the results of a queue in their order. If they form no sequence, the queue's threads take turns. */
   void
-  DownloadResults(size_t lane, size_t thread);
+  DownloadResults(size_t queue, size_t thread);
   /** Queues the work. Uploaded slabs are passed to the algorithm in their order, and results are queued as soon as
    * their last required slab has been passed to it. */
   void
   QueueWork();
   /** Marks a slab whose copies are queued, and records the event for which the work on it waits. */
   void
-  MarkUploaded(DeviceLane & lane, size_t slab);
+  MarkUploaded(DeviceQueue & queue, size_t slab);
   /** Adds uploaded planes to the bytes and to the progress. */
   void
   CountUploaded(size_t planes);
@@ -259,27 +259,27 @@ private:
    * Small uploads alternate between two stagings, and the memory is returned before the next upload but one, so that a
    * run holds the memory of two uploads however many slots it has. */
   void
-  UploadTo(DeviceLane & lane, const CudaImageView & host, const DeviceView & planes);
+  UploadTo(DeviceQueue & queue, const CudaImageView & host, const DeviceView & planes);
   /** Uploads the planes of a slab to its slot, from the input or from host buffers that the source has filled. */
   void
-  UploadPlanes(DeviceLane & lane, Slot & slot, size_t slab);
+  UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab);
   /** Downloads a result, in stream order after the work that computes it, and then frees its buffer. */
   void
-  DownloadResult(DeviceLane & lane, Downloads & downloads, Result & result);
+  DownloadResult(DeviceQueue & queue, Downloads & downloads, Result & result);
   /** Counts downloaded planes. The caller holds the mutex. */
   void
   CountDownloaded(size_t planes);
   /** Frees the buffer of a downloaded result. Counts its planes if there is no sink; planes for a sink are counted
    * when a host buffer holds them. */
   void
-  MarkDownloaded(DeviceLane & lane, Result & result);
+  MarkDownloaded(DeviceQueue & queue, Result & result);
   /** Downloads the planes of a result, to the output or to host buffers for the sink. */
   void
-  DownloadPlanes(DeviceLane & lane, Downloads & downloads, const Result & result);
+  DownloadPlanes(DeviceQueue & queue, Downloads & downloads, const Result & result);
   /** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it
    * repeatedly. */
   void
-  AwaitTurn(DeviceLane & lane, size_t number);
+  AwaitTurn(DeviceQueue & queue, size_t number);
   /** Calls the function of a thread. If it throws, the run stops, because an exception must not leave the thread. */
   template <typename TFunction>
   void
@@ -341,11 +341,11 @@ private:
   void
   WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
 
-  const SlabQueueSizes                     m_Sizes;
-  const SlabEndpoints                      m_Ends; // source and destination in the form that transfers use
-  const size_t                             m_UpBufferPlanes, m_DownBufferPlanes; // number of planes
-  const bool                               m_HasResultSequences;
-  std::vector<std::unique_ptr<DeviceLane>> m_Lanes;
+  const SlabQueueSizes                      m_Sizes;
+  const SlabEndpoints                       m_Ends; // source and destination in the form that transfers use
+  const size_t                              m_UpBufferPlanes, m_DownBufferPlanes; // number of planes
+  const bool                                m_HasResultSequences;
+  std::vector<std::unique_ptr<DeviceQueue>> m_Queues;
 
   std::mutex              m_Mutex; // protects all members below
   std::condition_variable m_Changed;

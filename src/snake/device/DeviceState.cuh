@@ -27,7 +27,7 @@ struct alignas(16) RowChunk
   int32_t Parts;
 };
 
-/** Returns the number of sums for removals that begin at a node: of the chords over 1 to `longestRun` nodes, and of the
+/** Returns the number of sums for removals that begin at a node: of the chords over 1 to `maximumRun` nodes, and of the
  * edges that they replace. */
 ITK_CUDA_HOST_DEVICE constexpr int
 ItemsOfRemoval(int maximumRun)
