@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-// DeltaCosts of changes of a map's polygons, shared by the host executor and the device kernels. `TPixels` is the image
+// Computes how much changes of a map's polygons change the description, and applies them. `TPixels` is the image
 // as polygons see it, with SumEdge().
 namespace itk::cuda::partition
 {
@@ -159,7 +159,7 @@ DeltaCostOfMove(const MovingNode & node, const LinearForm * tangents, const TFun
   return deltaCost < -MinimumGain ? deltaCost : 0.0;
 }
 
-// TRound is a Round.
+// TRound is a RefinementRound.
 
 /** Replaces a polyline of edges by a chord from its first node to its last with given sums. The chord gets the smallest
  * number of the replaced edges, which is returned. The caller must add it to the grid. */

@@ -87,8 +87,10 @@ struct MapSummary
   std::vector<RegionSummary>     Regions; // entry i is for region i + 1
 };
 
-/** Assigns the final numbers. \param firstPixels of the map's regions; None for a region that contains no pixel centre.
- * Such regions come last, in their order in the map. */
+/** Numbers the regions of a map from 1 in the order of their first pixels. Regions that contain no pixel centre come
+ * last, in their order in the map.
+ * \param firstPixels for each region of the map, the index of its first pixel, or None if it contains no pixel centre
+ */
 NumberedRegions
 NumberRegions(const MapData & map, const std::vector<uint32_t> & firstPixels);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/Device.h"
 
-// Asks the runtime whether the library contains code for the current device.
+// Contains a kernel that does nothing. The runtime knows its attributes only if the library has code for the current
+// device.
 
 namespace itk::cuda
 {

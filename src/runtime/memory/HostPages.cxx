@@ -7,7 +7,7 @@
 #  include <unistd.h>
 #endif
 
-// Asks the system whether a page of host memory has physical memory.
+// Finds out whether the system has assigned physical memory to a page of host memory.
 
 namespace itk::cuda
 {
