@@ -12,7 +12,8 @@
 
 #include <type_traits>
 
-// Common parts of the pointwise kernels, which use one thread for each pixel and store components as planes.
+// Common parts of the pointwise kernels, which use one thread for each pixel and store components as planes. A kernel
+// is an operation for ForEachElement().
 
 namespace itk::cuda::pointwise
 {
@@ -22,8 +23,13 @@ constexpr unsigned int ThreadsOfBlock = 256;
 template <typename T>
 struct Planes
 {
-  T *    Data{ nullptr };
-  size_t Stride{ 0 };
+  T *    Data;
+  size_t Stride;
+
+  Planes(const DeviceView & view)
+    : Data(static_cast<T *>(view.Data))
+    , Stride(view.Stride.back())
+  {}
 
   __device__ T &
   At(unsigned int plane, size_t i) const
@@ -32,35 +38,15 @@ struct Planes
   }
 };
 
-__device__ inline size_t
-GetThreadIndex()
-{
-  return size_t{ blockIdx.x } * ThreadsOfBlock + threadIdx.x;
-}
-
-template <typename T, unsigned int VCount>
+template <typename TElement, typename T, unsigned int VCount>
 __device__ inline void
-LoadTensor(const Planes<const T> & planes, size_t i, T (&tensor)[VCount])
+LoadTensor(const Planes<TElement> & planes, size_t i, T (&tensor)[VCount])
 {
 #pragma unroll
   for (unsigned int c = 0; c < VCount; ++c)
   {
     tensor[c] = planes.At(c, i);
   }
-}
-
-template <typename T>
-Planes<T>
-GetPlanes(const DeviceView & view)
-{
-  return { static_cast<T *>(view.Data), view.Stride.back() };
-}
-
-/** Returns the number of elements of a plane, including the padding of its rows. */
-inline size_t
-GetPlaneLength(const DeviceView & view)
-{
-  return view.Stride[3] * view.Size[3];
 }
 
 /** Throws unless the images have the same rows and type. The number and the distance of their planes may differ. */
@@ -78,15 +64,47 @@ VerifySameRows(const DeviceView & a, const DeviceView & b)
   }
 }
 
-/** Launches a kernel with one thread for each element of a plane, including padding. */
-template <typename... TParameters, typename... TArguments>
-void
-LaunchPixels(void (*kernel)(TParameters...), size_t count, const Context & context, const TArguments &... arguments)
+template <typename TOperation>
+__global__ void
+__launch_bounds__(ThreadsOfBlock) ForEachElementKernel(const __grid_constant__ TOperation operation, size_t count)
 {
+  const size_t i = size_t{ blockIdx.x } * ThreadsOfBlock + threadIdx.x;
+  if (i < count)
+  {
+    operation(i);
+  }
+}
+
+/** Calls operation(i) for all elements i of a plane, including the padding of its rows. */
+template <typename TOperation>
+void
+ForEachElement(const DeviceView & planes, const TOperation & operation, const Context & context)
+{
+  const size_t count = planes.Stride[3] * planes.Size[3];
   if (count > 0)
   {
-    ITK_CUDA_CALL(LaunchKernel(
-      kernel, MakeGrid(DivideUp(count, ThreadsOfBlock)), dim3(ThreadsOfBlock), 0, context.GetStream(), arguments...));
+    ITK_CUDA_CALL(LaunchKernel(ForEachElementKernel<TOperation>,
+                               MakeGrid(DivideUp(count, ThreadsOfBlock)),
+                               dim3(ThreadsOfBlock),
+                               0,
+                               context.GetStream(),
+                               operation,
+                               count));
+  }
+}
+
+/** Calls function(value) with the value as a std::bool_constant. */
+template <typename TFunction>
+void
+VisitBool(bool value, const TFunction & function)
+{
+  if (value)
+  {
+    function(std::true_type());
+  }
+  else
+  {
+    function(std::false_type());
   }
 }
 

@@ -12,58 +12,53 @@ namespace itk::cuda::pointwise
 namespace
 {
 template <typename T, unsigned int VDimension>
-struct GradientProductPlanes
+struct ComputeGradientProducts
 {
   // Products may be in the same memory as components, because a thread reads all its components before it writes its
   // products.
   const T * Gradient[VDimension];
   T *       Products[TensorComponents<VDimension>];
+
+  __device__ void
+  operator()(size_t i) const
+  {
+    T gradient[VDimension];
+#pragma unroll
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      gradient[d] = Gradient[d][i];
+    }
+    T products[TensorComponents<VDimension>];
+    GetGradientProducts<VDimension>(gradient, products);
+#pragma unroll
+    for (unsigned int c = 0; c < TensorComponents<VDimension>; ++c)
+    {
+      Products[c][i] = products[c];
+    }
+  }
 };
 
-template <typename T, unsigned int VDimension>
-__global__ void
-__launch_bounds__(ThreadsOfBlock) GradientProductsKernel(GradientProductPlanes<T, VDimension> planes, size_t count)
-{
-  const size_t i = GetThreadIndex();
-  if (i >= count)
-  {
-    return;
-  }
-  T gradient[VDimension];
-#pragma unroll
-  for (unsigned int d = 0; d < VDimension; ++d)
-  {
-    gradient[d] = planes.Gradient[d][i];
-  }
-  T products[TensorComponents<VDimension>];
-  GetGradientProducts<VDimension>(gradient, products);
-#pragma unroll
-  for (unsigned int c = 0; c < TensorComponents<VDimension>; ++c)
-  {
-    planes.Products[c][i] = products[c];
-  }
-}
-
 template <typename T, unsigned int VDimension, StructureQuantity VQuantity>
-__global__ void
-__launch_bounds__(ThreadsOfBlock) StructureQuantityKernel(Planes<const T> tensors, Planes<T> output, size_t count)
+struct ComputeStructureQuantity
 {
-  constexpr unsigned int results = VQuantity == StructureQuantity::Coherence ? 1 : VDimension;
-  const size_t           i = GetThreadIndex();
-  if (i >= count)
+  Planes<const T> Tensors;
+  Planes<T>       Output;
+
+  __device__ void
+  operator()(size_t i) const
   {
-    return;
-  }
-  T tensor[TensorComponents<VDimension>];
-  LoadTensor(tensors, i, tensor);
-  T result[VDimension];
-  GetStructureQuantity<VDimension>(VQuantity, tensor, result);
+    constexpr unsigned int results = VQuantity == StructureQuantity::Coherence ? 1 : VDimension;
+    T                      tensor[TensorComponents<VDimension>];
+    LoadTensor(Tensors, i, tensor);
+    T result[VDimension];
+    GetStructureQuantity<VDimension>(VQuantity, tensor, result);
 #pragma unroll
-  for (unsigned int c = 0; c < results; ++c)
-  {
-    output.At(c, i) = result[c];
+    for (unsigned int c = 0; c < results; ++c)
+    {
+      Output.At(c, i) = result[c];
+    }
   }
-}
+};
 } // namespace
 
 void
@@ -86,18 +81,17 @@ RunGradientProducts(const std::vector<DeviceView> & gradient,
   }
   VisitTypes(gradient.front().ComponentType, dimension, [&](auto zero, auto rows) {
     using T = decltype(zero);
-    constexpr unsigned int      d = decltype(rows)::value;
-    GradientProductPlanes<T, d> planes;
+    constexpr unsigned int        d = decltype(rows)::value;
+    ComputeGradientProducts<T, d> compute;
     for (unsigned int i = 0; i < d; ++i)
     {
-      planes.Gradient[i] = static_cast<const T *>(gradient[i].Data);
+      compute.Gradient[i] = static_cast<const T *>(gradient[i].Data);
     }
     for (unsigned int c = 0; c < TensorComponents<d>; ++c)
     {
-      planes.Products[c] = static_cast<T *>(products[c].Data);
+      compute.Products[c] = static_cast<T *>(products[c].Data);
     }
-    const size_t count = GetPlaneLength(gradient.front());
-    LaunchPixels(GradientProductsKernel<T, d>, count, context, planes, count);
+    ForEachElement(gradient.front(), compute, context);
   });
 }
 
@@ -114,12 +108,20 @@ RunStructureQuantity(StructureQuantity  quantity,
   VisitTypes(tensors.ComponentType, dimension, [&](auto zero, auto rows) {
     using T = decltype(zero);
     constexpr unsigned int d = decltype(rows)::value;
-    const auto             kernel =
-      quantity == StructureQuantity::Orientation ? StructureQuantityKernel<T, d, StructureQuantity::Orientation>
-                  : quantity == StructureQuantity::Coherence ? StructureQuantityKernel<T, d, StructureQuantity::Coherence>
-                                                             : StructureQuantityKernel<T, d, StructureQuantity::Eigenvalues>;
-    const size_t count = GetPlaneLength(tensors);
-    LaunchPixels(kernel, count, context, GetPlanes<const T>(tensors), GetPlanes<T>(output), count);
+    switch (quantity)
+    {
+      case StructureQuantity::Orientation:
+        ForEachElement(
+          tensors, ComputeStructureQuantity<T, d, StructureQuantity::Orientation>{ tensors, output }, context);
+        break;
+      case StructureQuantity::Coherence:
+        ForEachElement(
+          tensors, ComputeStructureQuantity<T, d, StructureQuantity::Coherence>{ tensors, output }, context);
+        break;
+      case StructureQuantity::Eigenvalues:
+        ForEachElement(
+          tensors, ComputeStructureQuantity<T, d, StructureQuantity::Eigenvalues>{ tensors, output }, context);
+    }
   });
 }
 } // namespace itk::cuda::pointwise

@@ -16,46 +16,35 @@ namespace itk::cuda::pointwise
 {
 namespace
 {
-template <typename T>
-struct BestPlanes
-{
-  T *       Response;
-  T *       Scale;
-  Planes<T> Hessian;
-  T         Sigma;
-  T         Lowest;
-  bool      IsFirst;
-  const T * Parameter; // BestScale::Parameter
-};
-
 template <typename T, unsigned int VDimension, bool VWithVectors>
-__global__ void
-__launch_bounds__(ThreadsOfBlock)
-  EigenKernel(Planes<const T> tensors, Planes<T> output, size_t count, CudaEigenValueOrder order)
+struct ComputeEigenSystem
 {
-  const size_t i = GetThreadIndex();
-  if (i >= count)
+  Planes<const T>     Tensors;
+  Planes<T>           Output;
+  CudaEigenValueOrder Order;
+
+  __device__ void
+  operator()(size_t i) const
   {
-    return;
-  }
-  T tensor[TensorComponents<VDimension>];
-  LoadTensor(tensors, i, tensor);
-  EigenSystem<T, VDimension> system;
-  SolveEigenSystem<VWithVectors>(tensor, order, system);
+    T tensor[TensorComponents<VDimension>];
+    LoadTensor(Tensors, i, tensor);
+    EigenSystem<T, VDimension> system;
+    SolveEigenSystem<VWithVectors>(tensor, Order, system);
 #pragma unroll
-  for (unsigned int k = 0; k < VDimension; ++k)
-  {
-    output.At(k, i) = system.GetValue(k);
-  }
-  if constexpr (VWithVectors)
-  {
-#pragma unroll
-    for (unsigned int k = 0; k < VDimension * VDimension; ++k)
+    for (unsigned int k = 0; k < VDimension; ++k)
     {
-      output.At(VDimension + k, i) = system.Vectors[k / VDimension][k % VDimension];
+      Output.At(k, i) = system.GetValue(k);
+    }
+    if constexpr (VWithVectors)
+    {
+#pragma unroll
+      for (unsigned int k = 0; k < VDimension * VDimension; ++k)
+      {
+        Output.At(VDimension + k, i) = system.Vectors[k / VDimension][k % VDimension];
+      }
     }
   }
-}
+};
 
 /** Returns whether the measure is the objectness of lines with all its factors. This most common measure has kernels of
  * its own, in which these parameters are compile-time constants. */
@@ -81,59 +70,68 @@ GetMeasure(MeasureParameters<T> parameters, const T * hessian)
 }
 
 template <typename T, unsigned int VDimension, bool VIsLine>
-__global__ void
-__launch_bounds__(ThreadsOfBlock)
-  MeasureKernel(Planes<const T> hessian, T * __restrict__ output, size_t count, MeasureParameters<T> parameters)
+struct ComputeMeasure
 {
-  const size_t i = GetThreadIndex();
-  if (i >= count)
-  {
-    return;
-  }
-  T tensor[TensorComponents<VDimension>];
-  LoadTensor(hessian, i, tensor);
-  output[i] = GetMeasure<VDimension, VIsLine>(parameters, tensor);
-}
+  Planes<const T>      Hessian;
+  T *                  Output;
+  MeasureParameters<T> Parameters;
 
-/** Updates the best responses with the measure of one scale. With VHasParameter, the measure uses
- * BestPlanes::Parameter. Kernels without it need fewer registers. */
+  __device__ void
+  operator()(size_t i) const
+  {
+    T tensor[TensorComponents<VDimension>];
+    LoadTensor(Hessian, i, tensor);
+    Output[i] = GetMeasure<VDimension, VIsLine>(Parameters, tensor);
+  }
+};
+
+/** Updates the best responses with the measure of one scale. With VHasParameter, the measure uses the value at
+ * `Parameter`. Kernels without it need fewer registers. */
 template <typename T, unsigned int VDimension, bool VIsLine, bool VHasParameter>
-__global__ void
-__launch_bounds__(ThreadsOfBlock)
-  MaximumKernel(Planes<const T> hessian, BestPlanes<T> best, size_t count, MeasureParameters<T> parameters)
+struct UpdateMaximum
 {
-  constexpr unsigned int components = TensorComponents<VDimension>;
-  const size_t           i = GetThreadIndex();
-  if (i >= count)
+  Planes<const T>      Hessian;
+  T *                  Response;
+  T *                  Scale;       // or no data
+  Planes<T>            BestHessian; // or without data
+  T                    Sigma;
+  T                    Lowest;
+  bool                 IsFirst;
+  const T *            Parameter; // BestScale::Parameter
+  MeasureParameters<T> Measure;
+
+  __device__ void
+  operator()(size_t i) const
   {
-    return;
-  }
-  if constexpr (VHasParameter)
-  {
-    parameters.SetFromScale(*best.Parameter);
-  }
-  T tensor[components];
-  LoadTensor(hessian, i, tensor);
-  const T    value = GetMeasure<VDimension, VIsLine>(parameters, tensor);
-  const bool isBest = (best.IsFirst ? best.Lowest : best.Response[i]) < value;
-  if (!isBest && !best.IsFirst)
-  {
-    return;
-  }
-  best.Response[i] = isBest ? value : best.Lowest;
-  if (best.Scale)
-  {
-    best.Scale[i] = isBest ? best.Sigma : T{ 0 };
-  }
-  if (best.Hessian.Data)
-  {
-#pragma unroll
-    for (unsigned int c = 0; c < components; ++c)
+    constexpr unsigned int components = TensorComponents<VDimension>;
+    MeasureParameters<T>   measure = Measure;
+    if constexpr (VHasParameter)
     {
-      best.Hessian.At(c, i) = isBest ? tensor[c] : T{ 0 };
+      measure.SetFromScale(*Parameter);
+    }
+    T tensor[components];
+    LoadTensor(Hessian, i, tensor);
+    const T    value = GetMeasure<VDimension, VIsLine>(measure, tensor);
+    const bool isBest = (IsFirst ? Lowest : Response[i]) < value;
+    if (!isBest && !IsFirst)
+    {
+      return;
+    }
+    Response[i] = isBest ? value : Lowest;
+    if (Scale)
+    {
+      Scale[i] = isBest ? Sigma : T{ 0 };
+    }
+    if (BestHessian.Data)
+    {
+#pragma unroll
+      for (unsigned int c = 0; c < components; ++c)
+      {
+        BestHessian.At(c, i) = isBest ? tensor[c] : T{ 0 };
+      }
     }
   }
-}
+};
 
 constexpr unsigned int LargestBlocks = 1056; // eight on each multiprocessor of an H200
 
@@ -182,25 +180,27 @@ ScaleParameterKernel(CudaHessianMeasureKind kind, double factor, double ifZero, 
   *parameter = MeasureParameters<T>::GetFromScale(kind, *largest > 0.0 ? factor * *largest : ifZero);
 }
 
+/** Replaces Hessians by the directions of lines. */
 template <typename T, unsigned int VDimension>
-__global__ void
-__launch_bounds__(ThreadsOfBlock) DirectionKernel(Planes<T> planes, size_t count, bool lastAxisFirst)
+struct ComputeDirection
 {
-  const size_t i = GetThreadIndex();
-  if (i >= count)
+  Planes<T> Components;
+  bool      LastAxisFirst;
+
+  __device__ void
+  operator()(size_t i) const
   {
-    return;
-  }
-  T tensor[TensorComponents<VDimension>];
-  LoadTensor(Planes<const T>{ planes.Data, planes.Stride }, i, tensor);
-  T direction[VDimension];
-  GetLineDirection<VDimension>(lastAxisFirst, tensor, direction);
+    T tensor[TensorComponents<VDimension>];
+    LoadTensor(Components, i, tensor);
+    T direction[VDimension];
+    GetLineDirection<VDimension>(LastAxisFirst, tensor, direction);
 #pragma unroll
-  for (unsigned int k = 0; k < VDimension; ++k)
-  {
-    planes.At(k, i) = direction[k];
+    for (unsigned int k = 0; k < VDimension; ++k)
+    {
+      Components.At(k, i) = direction[k];
+    }
   }
-}
+};
 } // namespace
 
 void
@@ -211,13 +211,9 @@ RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceVie
   VisitTypes(tensors.ComponentType, plan.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);
     constexpr unsigned int d = decltype(dimension)::value;
-    LaunchPixels(plan.WithVectors ? EigenKernel<T, d, true> : EigenKernel<T, d, false>,
-                 GetPlaneLength(tensors),
-                 context,
-                 GetPlanes<const T>(tensors),
-                 GetPlanes<T>(output),
-                 GetPlaneLength(tensors),
-                 plan.Order);
+    VisitBool(plan.WithVectors, [&](auto withVectors) {
+      ForEachElement(tensors, ComputeEigenSystem<T, d, withVectors>{ tensors, output, plan.Order }, context);
+    });
   });
 }
 
@@ -233,13 +229,10 @@ RunHessianMeasure(const CudaHessianMeasure & measure,
     using T = decltype(zero);
     constexpr unsigned int     d = decltype(dimension)::value;
     const MeasureParameters<T> parameters(measure);
-    LaunchPixels(IsLine(parameters) ? MeasureKernel<T, d, true> : MeasureKernel<T, d, false>,
-                 GetPlaneLength(hessian),
-                 context,
-                 GetPlanes<const T>(hessian),
-                 static_cast<T *>(output.Data),
-                 GetPlaneLength(hessian),
-                 parameters);
+    VisitBool(IsLine(parameters), [&](auto isLine) {
+      const ComputeMeasure<T, d, isLine> compute{ hessian, static_cast<T *>(output.Data), parameters };
+      ForEachElement(hessian, compute, context);
+    });
   });
 }
 
@@ -263,22 +256,20 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
     using T = decltype(zero);
     constexpr unsigned int     d = decltype(dimension)::value;
     const MeasureParameters<T> parameters(measure);
-    const BestPlanes<T>        planes{ static_cast<T *>(best.Response.Data),
-                                static_cast<T *>(best.Scale.Data),
-                                GetPlanes<T>(best.Hessian),
-                                static_cast<T>(sigma),
-                                static_cast<T>(best.Lowest),
-                                isFirst,
-                                static_cast<const T *>(best.Parameter) };
-    const auto withParameter = IsLine(parameters) ? MaximumKernel<T, d, true, true> : MaximumKernel<T, d, false, true>;
-    const auto without = IsLine(parameters) ? MaximumKernel<T, d, true, false> : MaximumKernel<T, d, false, false>;
-    LaunchPixels(best.Parameter ? withParameter : without,
-                 GetPlaneLength(hessian),
-                 context,
-                 GetPlanes<const T>(hessian),
-                 planes,
-                 GetPlaneLength(hessian),
-                 parameters);
+    VisitBool(IsLine(parameters), [&](auto isLine) {
+      VisitBool(best.Parameter != nullptr, [&](auto hasParameter) {
+        const UpdateMaximum<T, d, isLine, hasParameter> update{ hessian,
+                                                                static_cast<T *>(best.Response.Data),
+                                                                static_cast<T *>(best.Scale.Data),
+                                                                best.Hessian,
+                                                                static_cast<T>(sigma),
+                                                                static_cast<T>(best.Lowest),
+                                                                isFirst,
+                                                                static_cast<const T *>(best.Parameter),
+                                                                parameters };
+        ForEachElement(hessian, update, context);
+      });
+    });
   });
 }
 
@@ -335,12 +326,8 @@ RunLineDirections(const CudaLineDirectionPlan & plan, const DeviceView & hessian
   CudaVerifyTensorComponents(plan.Dimension, plan.Dimension, hessian.Size.back(), plan.Dimension);
   VisitTypes(hessian.ComponentType, plan.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);
-    LaunchPixels(DirectionKernel<T, decltype(dimension)::value>,
-                 GetPlaneLength(hessian),
-                 context,
-                 GetPlanes<T>(hessian),
-                 GetPlaneLength(hessian),
-                 plan.LastAxisFirst);
+    const ComputeDirection<T, decltype(dimension)::value> compute{ hessian, plan.LastAxisFirst };
+    ForEachElement(hessian, compute, context);
   });
 }
 } // namespace itk::cuda::pointwise

@@ -4,6 +4,7 @@
 #include "runtime/device/Call.h"
 #include "runtime/DetailNames.h"
 #include "runtime/device/Launch.h"
+#include "runtime/image/ForEachPixel.cuh"
 #include "runtime/image/Math.h"
 
 #include <algorithm>
@@ -14,151 +15,15 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-// Implements the pixelwise steps of smoothing with a mask on the device. PixelsKernel searches an image, and MapKernel
-// computes an image from others; the steps are operations that these two kernels call for each pixel. The search for
-// NaN and infinity in an array has a kernel of its own, because it can load 16 bytes at a time.
+// Implements the pixelwise steps of smoothing with a mask on the device. The steps are operations for ForEachPixel(),
+// which searches an image, and TransformPixels(), which computes one from others. The search for NaN and infinity in an
+// array has a kernel of its own, because it can load 16 bytes at a time.
 
 namespace itk::cuda::gaussian
 {
 namespace
 {
-constexpr unsigned int Columns = 32; // threads of a block along a row; its rows at a time are below
-constexpr unsigned int Rows = 8;
-constexpr size_t       LongRow = 2048; // pixels; longer rows are divided among several blocks
-constexpr size_t       MaximumBlocks = size_t{ 1 } << 16;
-constexpr size_t       MaximumSearchBlocks = size_t{ 1 } << 11; // few, so that threads see what other blocks found
-
-/** Coordinates of a pixel. */
-struct Place
-{
-  size_t X, Y, Z, T;
-};
-
-template <typename T>
-struct Plane
-{
-  T *    Data;
-  size_t Stride[3]; // along y, z and t
-
-  __device__ T &
-  operator[](const Place & place) const
-  {
-    return Data[place.X + place.Y * Stride[0] + place.Z * Stride[1] + place.T * Stride[2]];
-  }
-};
-
-template <typename T>
-Plane<T>
-MakePlane(const DeviceView & view)
-{
-  return { static_cast<T *>(view.Data), { view.Stride[1], view.Stride[2], view.Stride[3] } };
-}
-
-/** Columns, rows, slices and volumes. */
-struct Extent
-{
-  size_t Size[4];
-
-  __host__ __device__ size_t
-  GetNumberOfRows() const
-  {
-    return Size[1] * Size[2] * Size[3];
-  }
-};
-
-/** Returns a grid of at most `most` blocks: along x for rows, and along y for parts of a row. */
-dim3
-MakeGridOfRows(const Extent & extent, size_t most)
-{
-  const size_t rows = std::min(DivideUp(extent.GetNumberOfRows(), Rows), most);
-  dim3         grid = MakeGrid(rows);
-  grid.y = static_cast<unsigned int>(std::clamp<size_t>(DivideUp(extent.Size[0], LongRow), 1, most / rows));
-  return grid;
-}
-
-/** Calls operation(place, index) for all pixels. A thread's indices ascend, and it stops as soon as the operation
- * returns false. */
-template <typename TOperation>
-__global__ void
-__launch_bounds__(Columns * Rows)
-  PixelsKernel(const __grid_constant__ Extent extent, const __grid_constant__ TOperation operation)
-{
-  const size_t step = size_t{ gridDim.x } * Rows;
-  for (size_t row = size_t{ blockIdx.x } * Rows + threadIdx.y; row < extent.GetNumberOfRows(); row += step)
-  {
-    const size_t slice = row / extent.Size[1];
-    Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-    for (place.X = size_t{ blockIdx.y } * Columns + threadIdx.x; place.X < extent.Size[0];
-         place.X += size_t{ gridDim.y } * Columns)
-    {
-      if (!operation(place, row * extent.Size[0] + place.X))
-      {
-        return;
-      }
-    }
-  }
-}
-
-template <typename TOperation>
-void
-ForEachPixel(const DeviceView & shape, const TOperation & operation, const Context & context)
-{
-  const Extent extent{ { shape.Size[0], shape.Size[1], shape.Size[2], shape.Size[3] } };
-  const dim3   grid = MakeGridOfRows(extent, MaximumSearchBlocks);
-  ITK_CUDA_CALL(
-    LaunchKernel(PixelsKernel<TOperation>, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
-}
-
-/** Sets pixels to operation(place). A thread loads several pixels before it stores them, because it would otherwise
- * wait for each load. */
-template <typename T, typename TOperation>
-__global__ void
-__launch_bounds__(Columns * Rows) MapKernel(const __grid_constant__ Extent extent,
-                                            const __grid_constant__ Plane<T>   output,
-                                            const __grid_constant__ TOperation operation)
-{
-  constexpr unsigned int batch = 4;
-  const size_t           step = size_t{ gridDim.x } * Rows;
-  for (size_t row = size_t{ blockIdx.x } * Rows + threadIdx.y; row < extent.GetNumberOfRows(); row += step)
-  {
-    const size_t slice = row / extent.Size[1];
-    Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-    for (size_t begin = size_t{ blockIdx.y } * batch * Columns + threadIdx.x; begin < extent.Size[0];
-         begin += size_t{ gridDim.y } * batch * Columns)
-    {
-      T values[batch] = {};
-#pragma unroll
-      for (unsigned int k = 0; k < batch; ++k)
-      {
-        place.X = begin + k * Columns;
-        if (place.X < extent.Size[0])
-        {
-          values[k] = operation(place);
-        }
-      }
-#pragma unroll
-      for (unsigned int k = 0; k < batch; ++k)
-      {
-        place.X = begin + k * Columns;
-        if (place.X < extent.Size[0])
-        {
-          output[place] = values[k];
-        }
-      }
-    }
-  }
-}
-
-template <typename T, typename TOperation>
-void
-Map(const DeviceView & output, const TOperation & operation, const Context & context)
-{
-  const Extent extent{ { output.Size[0], output.Size[1], output.Size[2], output.Size[3] } };
-  const auto   kernel = MapKernel<T, TOperation>;
-  const dim3   grid = MakeGridOfRows(extent, MaximumBlocks);
-  ITK_CUDA_CALL(
-    LaunchKernel(kernel, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
-}
+constexpr size_t MaximumSearchBlocks = size_t{ 1 } << 11; // few, so that threads see what other blocks found
 
 static_assert(sizeof(ReferenceValue<float>) <= ReferenceValueBytes &&
               sizeof(ReferenceValue<double>) <= ReferenceValueBytes);
@@ -166,18 +31,18 @@ static_assert(sizeof(ReferenceValue<float>) <= ReferenceValueBytes &&
 template <typename T>
 struct FindReferenceValue
 {
-  Plane<const T>             Image;
-  Plane<const unsigned char> Valid;
-  ReferenceValue<T> *        Found;
+  DeviceElements<const T>             Image;
+  DeviceElements<const unsigned char> Valid;
+  ReferenceValue<T> *                 Found;
 
   __device__ bool
-  operator()(const Place & place, unsigned long long index) const
+  operator()(const ElementIndex & index, unsigned long long number) const
   {
-    if (index > *static_cast<volatile unsigned long long *>(&Found->IndexOfPixel))
+    if (number > *static_cast<volatile unsigned long long *>(&Found->IndexOfPixel))
     {
-      return false; // later indices of this thread are larger still
+      return false; // later numbers of this thread are larger still
     }
-    if (Valid[place] == 0 || !isfinite(Image[place]))
+    if (Valid[index] == 0 || !isfinite(Image[index]))
     {
       return true;
     }
@@ -185,7 +50,7 @@ struct FindReferenceValue
     // would be serialised.
     const auto               finders = cooperative_groups::coalesced_threads();
     const unsigned long long first =
-      cooperative_groups::reduce(finders, index, cooperative_groups::less<unsigned long long>());
+      cooperative_groups::reduce(finders, number, cooperative_groups::less<unsigned long long>());
     if (finders.thread_rank() == 0)
     {
       atomicMin(&Found->IndexOfPixel, first);
@@ -198,18 +63,18 @@ struct FindReferenceValue
 template <typename T>
 struct FindInvalid
 {
-  Plane<const unsigned char> Valid;
-  ReferenceValue<T> *        Found;
+  DeviceElements<const unsigned char> Valid;
+  ReferenceValue<T> *                 Found;
 
   __device__ bool
-  operator()(const Place & place, unsigned long long) const
+  operator()(const ElementIndex & index, unsigned long long) const
   {
     volatile unsigned int * const isWhole = &Found->AllValid;
     if (*isWhole == 0)
     {
       return false;
     }
-    if (Valid[place] != 0)
+    if (Valid[index] != 0)
     {
       return true;
     }
@@ -220,13 +85,12 @@ struct FindInvalid
 
 template <typename T>
 __global__ void
-ReadReferenceValueKernel(const Plane<const T> image, const Extent extent, ReferenceValue<T> * found)
+ReadReferenceValueKernel(const DeviceElements<const T> image, const ElementExtent extent, ReferenceValue<T> * found)
 {
-  const size_t index = found->IndexOfPixel;
-  const size_t row = index / extent.Size[0];
-  const size_t slice = row / extent.Size[1];
-  const Place  place{ index % extent.Size[0], row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-  found->Value = found->AllValid == 0 && row < extent.GetNumberOfRows() ? image[place] : T(0);
+  const size_t row = found->IndexOfPixel / extent.Size[0];
+  ElementIndex index = extent.GetRow(row);
+  index.X = found->IndexOfPixel % extent.Size[0];
+  found->Value = found->AllValid == 0 && row < extent.NumberOfRows ? image[index] : T(0);
 }
 
 template <typename T>
@@ -240,14 +104,14 @@ SetReferenceValueKernel(T value, ReferenceValue<T> * found)
 template <typename T>
 struct IsFiniteAndValid
 {
-  Plane<const T>             Image;
-  Plane<const unsigned char> Valid; // without data if there is no mask
+  DeviceElements<const T>             Image;
+  DeviceElements<const unsigned char> Valid; // without data if there is no mask
 
   __device__ unsigned char
-  operator()(const Place & place) const
+  operator()(const ElementIndex & index) const
   {
-    const bool isValid = !Valid.Data || Valid[place] != 0;
-    return isValid && isfinite(Image[place]) ? 1 : 0;
+    const bool isValid = !Valid.Data || Valid[index] != 0;
+    return isValid && isfinite(Image[index]) ? 1 : 0;
   }
 };
 
@@ -255,17 +119,17 @@ struct IsFiniteAndValid
 template <typename T>
 struct KeepNaN
 {
-  Plane<const T>             Image;
-  Plane<const unsigned char> Valid; // without data if there is no mask
-  Plane<T>                   Output;
+  DeviceElements<const T>             Image;
+  DeviceElements<const unsigned char> Valid; // without data if there is no mask
+  DeviceElements<T>                   Output;
 
   __device__ bool
-  operator()(const Place & place, unsigned long long) const
+  operator()(const ElementIndex & index, unsigned long long) const
   {
-    const T value = Image[place];
-    if (!isfinite(value) && (!Valid.Data || Valid[place] != 0))
+    const T value = Image[index];
+    if (!isfinite(value) && (!Valid.Data || Valid[index] != 0))
     {
-      Output[place] = value - value; // NaN
+      Output[index] = value - value; // NaN
     }
     return true;
   }
@@ -353,42 +217,42 @@ __launch_bounds__(ScanThreads) FindNonFiniteKernel(const __grid_constant__ NonFi
 template <typename T>
 struct GetWeight
 {
-  Plane<const unsigned char> Valid;
+  DeviceElements<const unsigned char> Valid;
 
   __device__ T
-  operator()(const Place & place) const
+  operator()(const ElementIndex & index) const
   {
-    return Valid[place] != 0 ? T(1) : T(0);
+    return Valid[index] != 0 ? T(1) : T(0);
   }
 };
 
 template <typename T>
 struct GetValue
 {
-  Plane<const T>             Image;
-  Plane<const unsigned char> Valid;
-  const ReferenceValue<T> *  Reference;
+  DeviceElements<const T>             Image;
+  DeviceElements<const unsigned char> Valid;
+  const ReferenceValue<T> *           Reference;
 
   __device__ T
-  operator()(const Place & place) const
+  operator()(const ElementIndex & index) const
   {
     // Both are loaded before one is selected, so that the pixel's load need not wait for the mask.
-    const T value = Image[place] - Reference->Value;
-    return Valid[place] != 0 ? value : T(0);
+    const T value = Image[index] - Reference->Value;
+    return Valid[index] != 0 ? value : T(0);
   }
 };
 
 template <typename T>
 struct GetQuotient
 {
-  Plane<const T> Values;
-  Plane<const T> Weights;
-  Quotient<T>    Rule;
+  DeviceElements<const T> Values;
+  DeviceElements<const T> Weights;
+  Quotient<T>             Rule;
 
   __device__ T
-  operator()(const Place & place) const
+  operator()(const ElementIndex & index) const
   {
-    return Rule.Get(Values[place], Weights[place], Rule.Reference->Value, Rule.Reference->AllValid != 0);
+    return Rule.Get(Values[index], Weights[index], Rule.Reference->Value, Rule.Reference->AllValid != 0);
   }
 };
 
@@ -415,7 +279,7 @@ QueueFindAllValid(const DeviceView & valid, CudaComponentType type, void * refer
     using T = decltype(zero);
     auto * const found = static_cast<ReferenceValue<T> *>(referenceValue);
     ITK_CUDA_CALL(cudaMemsetAsync(&found->AllValid, 0xff, sizeof(found->AllValid), context.GetStream()));
-    ForEachPixel(valid, FindInvalid<T>{ MakePlane<const unsigned char>(valid), found }, context);
+    ForEachPixel(valid, FindInvalid<T>{ valid, found }, context);
   });
 }
 
@@ -438,12 +302,16 @@ QueueReferenceValueOfValid(const DeviceView & image,
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
     auto * const found = static_cast<ReferenceValue<T> *>(referenceValue);
-    const auto   pixels = MakePlane<const T>(image);
-    const Extent extent{ { image.Size[0], image.Size[1], image.Size[2], image.Size[3] } };
     ITK_CUDA_CALL(cudaMemsetAsync(&found->IndexOfPixel, 0xff, sizeof(found->IndexOfPixel), context.GetStream()));
-    ForEachPixel(image, FindReferenceValue<T>{ pixels, MakePlane<const unsigned char>(valid), found }, context);
-    ITK_CUDA_CALL(
-      LaunchKernel(ReadReferenceValueKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), pixels, extent, found));
+    ForEachPixel(image, FindReferenceValue<T>{ image, valid, found }, context);
+    ITK_CUDA_CALL(LaunchKernel(ReadReferenceValueKernel<T>,
+                               dim3(1),
+                               dim3(1),
+                               0,
+                               context.GetStream(),
+                               DeviceElements<const T>(image),
+                               ElementExtent(image),
+                               found));
   });
 }
 
@@ -463,8 +331,8 @@ QueueFiniteMask(const DeviceView & image, const DeviceView & valid, const Device
 {
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    const IsFiniteAndValid<T> isNumber{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid) };
-    Map<unsigned char>(numbers, isNumber, context);
+    const IsFiniteAndValid<T> isNumber{ image, valid };
+    TransformPixels<unsigned char>(numbers, isNumber, context);
   });
 }
 
@@ -473,7 +341,7 @@ QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & 
 {
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    const KeepNaN<T> keep{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid), MakePlane<T>(output) };
+    const KeepNaN<T> keep{ image, valid, output };
     ForEachPixel(image, keep, context);
   });
 }
@@ -503,7 +371,7 @@ QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context
 {
   VisitReal(weights.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    Map<T>(weights, GetWeight<T>{ MakePlane<const unsigned char>(valid) }, context);
+    TransformPixels<T>(weights, GetWeight<T>{ valid }, context);
   });
 }
 
@@ -516,11 +384,8 @@ QueueValues(const DeviceView & image,
 {
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    Map<T>(values,
-           GetValue<T>{ MakePlane<const T>(image),
-                        MakePlane<const unsigned char>(valid),
-                        static_cast<const ReferenceValue<T> *>(referenceValue) },
-           context);
+    TransformPixels<T>(
+      values, GetValue<T>{ image, valid, static_cast<const ReferenceValue<T> *>(referenceValue) }, context);
   });
 }
 
@@ -538,7 +403,7 @@ QueueQuotient(const DeviceView & values,
     const Quotient<T> rule{ static_cast<const ReferenceValue<T> *>(referenceValue),
                             static_cast<T>(fillValue),
                             static_cast<T>(smallestWeight) };
-    Map<T>(output, GetQuotient<T>{ MakePlane<const T>(values), MakePlane<const T>(weights), rule }, context);
+    TransformPixels<T>(output, GetQuotient<T>{ values, weights, rule }, context);
   });
 }
 } // namespace itk::cuda::gaussian
