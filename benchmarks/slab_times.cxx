@@ -307,9 +307,9 @@ Run(const Case & test)
           << ", \"hash\": \"" << std::hex << GetHash(output) << std::dec << "\", ";
   line += details.str();
   line += MeasureRuns("duplex", [&] { isPinned ? CopyPinned(input, output) : CopyStaged(input, output); });
-  if (test.LimitInGigabytes == 0 && CudaGaussianWorkingSet(plan, input, output) < size_t{ 60 } << 30)
+  if (test.LimitInGigabytes == 0 && CudaWorkingSet(plan, input, output) < size_t{ 60 } << 30)
   {
-    line += ", " + MeasureRuns("whole", [&] { RunGaussianPlanOnDevice(plan, input, output, 0, nullptr); });
+    line += ", " + MeasureRuns("whole", [&] { CudaRunOnDevice(plan, input, output, 0, nullptr); });
     std::ostringstream hash;
     hash << std::hex << GetHash(output);
     line += ", \"whole_hash\": \"" + hash.str() + "\"";

@@ -58,7 +58,7 @@ MeasureOnHost(const std::vector<size_t> & sides, const Report & report)
       for (double & time : times)
       {
         const auto begin = std::chrono::steady_clock::now();
-        itk::CudaDetail::RunPartitionedGaussianPlanOnHost(plan, view, to, threader, {});
+        itk::CudaDetail::CudaRunOnHost(plan, view, to, threader, {});
         time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
       }
       std::nth_element(times.begin(), times.begin() + samples / 2, times.end());

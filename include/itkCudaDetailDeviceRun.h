@@ -30,17 +30,6 @@ CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device);
 CudaFilters_EXPORT int
 CudaSelectDeviceOfOutput(CudaFilterBackend & backend);
 
-/** Queues the plan on the calling thread's stream and returns. The output becomes bit-identical to the result of
- * CudaRunOnDevice() for the same images on the host.
- *
- * Input and output have the same size. For each component of the input, the output has as many components as the plan
- * has results. If the plan's only result is image 0, `output` is `input`. The input is overwritten unless the plan was
- * made with KeepInput. If it is overwritten, input and output must be laid out as CudaAllocateDeviceImage() does, and
- * must be of the same type, float or double.
- * \exception CudaError if the memory has run out, or a CUDA call failed */
-CudaFilters_EXPORT void
-CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output);
-
 /** An array of adjacent components in memory that the caller owns. */
 struct CudaArrayMemory
 {
@@ -92,7 +81,7 @@ struct CudaArrayMask
 };
 
 /** Queues the passes as CudaQueueOnStream() does, but over the valid pixels only, and divides by the weights as
- * RunMaskedGaussianPlanOnHost() does. Each pass runs as in CudaQueueOnStream(), with the same rounding, once on the
+ * a plan with a mask does. Each pass runs as in CudaQueueOnStream(), with the same rounding, once on the
  * mask and once on the image minus its first finite valid pixel; a division and an addition in the pixel type follow.
  * If all pixels are valid, the result is bit-identical to CudaQueueOnStream(). The device checks this itself, so
  * nothing waits on the host. In the meantime the module's pool provides memory for at most four images.

@@ -55,30 +55,6 @@ struct CudaGaussianFirPlan
   std::array<size_t, 4> OutputOffset{ { 0, 0, 0, 0 } };
 };
 
-/** Returns the largest number of bytes of device memory that RunGaussianFirPlanOnDevice() needs for these views. */
-CudaFilters_EXPORT size_t
-CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output);
-
-/** Uploads `input`, runs the plan's passes on the device and downloads the part of the result that `output` holds. The
- * output is complete on return. Input and output are different memory.
- *
- * Passes are computed in float, or in double if either component type is double, int or unsigned int or if
- * TruncatePasses is set. \exception CudaError */
-CudaFilters_EXPORT void
-RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
-                           const CudaImageView &        input,
-                           const CudaImageView &        output,
-                           int                          deviceIndex,
-                           const CudaProgressFunction & progress);
-
-/** Works as CudaRunOnDevice() for the plans of the recursive filters. */
-CudaFilters_EXPORT bool
-CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
-                const CudaImageView &        input,
-                const CudaImageView &        output,
-                CudaFilterBackend &          backend,
-                const CudaProgressFunction & progress);
-
 /** Returns whether the image can be cut between planes of its last axis with more than one pixel. It cannot if the
  * lines along this axis continue from their other end. */
 CudaFilters_EXPORT bool
@@ -93,13 +69,6 @@ CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
                const CudaImageView &        output,
                CudaFilterBackend &          backend,
                const CudaProgressFunction & progress);
-
-/** Works as CudaQueueOnDevice() for the plans of the recursive filters, for a plan that keeps its input. The output
- * holds all pixels of the input, regardless of the plan's OutputOffset. Without passes the input is copied. */
-CudaFilters_EXPORT void
-CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
-                  const CudaDeviceImageView & input,
-                  const CudaDeviceImageView & output);
 } // end namespace itk::CudaDetail
 
 #endif

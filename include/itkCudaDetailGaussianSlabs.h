@@ -52,7 +52,7 @@ CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
  * the exception is rethrown unchanged.
  *
  * Memory limits, devices and slabs do not change a bit of the result. On the host it is bit-identical to
- * RunGaussianPlanOnHost(), and on a device to RunGaussianPlanOnDevice() on this device. In the boundary modes Reflect,
+ * CudaRunOnHost(), and on a device to CudaRunOnDevice() on this device. In the boundary modes Reflect,
  * Mirror and Constant, however, the image is continued by planes within the reach of the window, so that the results
  * differ from those of the two functions by rounding. A run that has begun on the device does not move to the host.
  *

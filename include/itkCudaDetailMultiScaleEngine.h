@@ -211,36 +211,6 @@ MakeStructureTensorPlan(double                             sigma,
                         CudaStructureTensorEnums::Quantity quantity,
                         CudaFiltersEnums::Approximation    approximation);
 
-/** Returns the largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
-CudaFilters_EXPORT size_t
-CudaTensorWorkingSet(const CudaStructureTensorPlan & plan, const CudaImageView & input, const CudaImageView & output);
-
-/** Runs the plan over `input` on the host, on the threads of `threader`. Input and output are different memory. */
-CudaFilters_EXPORT void
-CudaRunOnHost(const CudaStructureTensorPlan & plan,
-              const CudaImageView &           input,
-              const CudaImageView &           output,
-              MultiThreaderBase *             threader,
-              const CudaProgressFunction &    progress);
-
-/** Uploads `input`, runs the plan on the device that `backend` selected and downloads the result to `output`.
- *
- * \return false if the device ran out of memory and the backend allows the host, which it then names as used
- *
- * \exception CudaError, or what `progress` throws */
-CudaFilters_EXPORT bool
-CudaRunOnDevice(const CudaStructureTensorPlan & plan,
-                const CudaImageView &           input,
-                const CudaImageView &           output,
-                CudaFilterBackend &             backend,
-                const CudaProgressFunction &    progress);
-
-/** Queues the plan on device images. \exception CudaError */
-CudaFilters_EXPORT void
-CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
-                  const CudaDeviceImageView &     input,
-                  const CudaDeviceImageView &     output);
-
 /** Queues the plan on the stream of the input's owner. The work runs after the owner's work that is already on the
  * stream and before the work that the owner queues there afterwards, so the owner may free the memory in stream order.
  * The module's pool provides the memory needed in the meantime. Nothing waits on the host. The result is bit-identical

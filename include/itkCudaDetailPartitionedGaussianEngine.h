@@ -6,6 +6,7 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaDetailImageView.h"
+#include "itkCudaDetailOperation.h"
 #include "itkCudaDeviceImageView.h"
 
 #include <cstddef>
@@ -83,60 +84,6 @@ CudaAutomaticNumberOfSections(size_t lineLength);
  * \exception ExceptionObject if the window is not greater than zero and finite */
 CudaFilters_EXPORT size_t
 CudaCentralPixelRadius(double filterWindow);
-} // end namespace itk::CudaDetail
-
-namespace itk
-{
-class MultiThreaderBase;
-}
-
-namespace itk::CudaDetail
-{
-class CudaFilterBackend;
-
-/** Returns the largest number of bytes of device memory that RunPartitionedGaussianPlanOnDevice() needs for these
- * views. */
-CudaFilters_EXPORT size_t
-CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
-                                  const CudaImageView &               input,
-                                  const CudaImageView &               output);
-
-/** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`. The output is complete
- * on return. Input and output have the same size and number of components and are different memory.
- *
- * Passes are computed in float, or in double if either component type is double, int or unsigned int. For integer
- * outputs, results are truncated toward zero and clamped to the type's range, and NaN becomes 0. `progress` is called
- * from the calling thread with the share of the work done, 0 to 1, and may throw to abort.
- * \exception CudaError */
-CudaFilters_EXPORT void
-RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
-                                   const CudaImageView &               input,
-                                   const CudaImageView &               output,
-                                   int                                 deviceIndex,
-                                   const std::function<void(float)> &  progress);
-
-/** Works as CudaRunOnDevice() for the plans of the recursive filters. */
-CudaFilters_EXPORT bool
-CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
-                const CudaImageView &               input,
-                const CudaImageView &               output,
-                CudaFilterBackend &                 backend,
-                const std::function<void(float)> &  progress);
-
-/** Works as CudaQueueOnDevice() for the plans of the recursive filters, for a plan that keeps its input. */
-CudaFilters_EXPORT void
-CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
-                  const CudaDeviceImageView &         input,
-                  const CudaDeviceImageView &         output);
-
-/** Runs the plan on the host, on the threads of `threader`. One thread filters each line, so the result does not depend
- * on the number of threads. */
-CudaFilters_EXPORT void
-RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
-                                 const CudaImageView &               input,
-                                 const CudaImageView &               output,
-                                 MultiThreaderBase *                 threader,
-                                 const std::function<void(float)> &  progress);
 } // end namespace itk::CudaDetail
 
 #endif

@@ -115,11 +115,21 @@ CudaTensorComponents(unsigned int dimension)
   return dimension * (dimension + 1) / 2;
 }
 
-/** Returns the number of components of a plan's output. */
+/** Returns the number of components of a pixel of the result. */
 constexpr unsigned int
-CudaEigenComponents(const CudaEigenPlan & plan)
+CudaResultComponents(const CudaEigenPlan & plan)
 {
   return plan.Dimension + (plan.WithVectors ? plan.Dimension * plan.Dimension : 0);
+}
+constexpr unsigned int
+CudaResultComponents(const CudaHessianMeasure &)
+{
+  return 1;
+}
+constexpr unsigned int
+CudaResultComponents(const CudaLineDirectionPlan & plan)
+{
+  return plan.Dimension;
 }
 } // end namespace itk::CudaDetail
 
@@ -134,59 +144,6 @@ namespace itk::CudaDetail
  * \exception ExceptionObject that names the numbers */
 CudaFilters_EXPORT void
 CudaVerifyTensorComponents(unsigned int dimension, size_t results, size_t inputComponents, size_t outputComponents);
-
-/** Returns the largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
-CudaFilters_EXPORT size_t
-CudaTensorWorkingSet(const CudaEigenPlan & plan, const CudaImageView & input, const CudaImageView & output);
-CudaFilters_EXPORT size_t
-CudaTensorWorkingSet(const CudaHessianMeasure & plan, const CudaImageView & input, const CudaImageView & output);
-
-/** Runs the plan over `input` on the host, on the threads of `threader`. Input and output are different memory. */
-CudaFilters_EXPORT void
-CudaRunOnHost(const CudaEigenPlan &        plan,
-              const CudaImageView &        input,
-              const CudaImageView &        output,
-              MultiThreaderBase *          threader,
-              const CudaProgressFunction & progress);
-CudaFilters_EXPORT void
-CudaRunOnHost(const CudaHessianMeasure &   plan,
-              const CudaImageView &        input,
-              const CudaImageView &        output,
-              MultiThreaderBase *          threader,
-              const CudaProgressFunction & progress);
-
-CudaFilters_EXPORT void
-CudaRunOnHost(const CudaLineDirectionPlan & plan,
-              const CudaImageView &         input,
-              const CudaImageView &         output,
-              MultiThreaderBase *           threader,
-              const CudaProgressFunction &  progress);
-
-/** Uploads `input`, runs the plan on the device that `backend` selected and downloads the result to `output`.
- *
- * \return false if the device ran out of memory and the backend allows the host, which it then names as used
- *
- * \exception CudaError, or what `progress` throws */
-CudaFilters_EXPORT bool
-CudaRunOnDevice(const CudaEigenPlan &        plan,
-                const CudaImageView &        input,
-                const CudaImageView &        output,
-                CudaFilterBackend &          backend,
-                const CudaProgressFunction & progress);
-CudaFilters_EXPORT bool
-CudaRunOnDevice(const CudaHessianMeasure &   plan,
-                const CudaImageView &        input,
-                const CudaImageView &        output,
-                CudaFilterBackend &          backend,
-                const CudaProgressFunction & progress);
-
-/** Queues the plan on device images. \exception CudaError */
-CudaFilters_EXPORT void
-CudaQueueOnDevice(const CudaEigenPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output);
-CudaFilters_EXPORT void
-CudaQueueOnDevice(const CudaHessianMeasure &  plan,
-                  const CudaDeviceImageView & input,
-                  const CudaDeviceImageView & output);
 } // end namespace itk::CudaDetail
 
 #endif

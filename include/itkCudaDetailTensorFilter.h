@@ -77,7 +77,7 @@ CudaRunTensorPlan(const TPlan & plan, TFilter * filter, CudaFilterBackend & back
   CudaUsePooledOutput(filter->GetOutput());
   allocate();
   const auto result = MakeCudaImageView(static_cast<const OutputImageType *>(filter->GetOutput()), region);
-  const bool onDevice = backend.SelectDevice(nullptr, CudaTensorWorkingSet(plan, source, result));
+  const bool onDevice = backend.SelectDevice(nullptr, CudaWorkingSet(plan, source, result));
   if (region.GetNumberOfPixels() == 0 || (onDevice && CudaRunOnDevice(plan, source, result, backend, progress)))
   {
     return;

@@ -236,9 +236,9 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
     CudaDetail::CudaVerifyInputPixels(*this, inputRegion);
     const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
     const size_t workingSet =
-      CudaDetail::CudaGaussianFirWorkingSet(plan,
-                                            CudaDetail::MakeCudaImageShape<TInputImage>(inputRegion, components),
-                                            CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
+      CudaDetail::CudaWorkingSet(plan,
+                                 CudaDetail::MakeCudaImageShape<TInputImage>(inputRegion, components),
+                                 CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
     const bool canCut =
       CudaDetail::CudaCanRunInSlabs(plan, CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
     onHost =

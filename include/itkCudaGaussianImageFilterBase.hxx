@@ -599,9 +599,9 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
   m_CudaBackend.HostPreference = m_CudaBackend.IsOverride ? this->GetHostPreference() : std::string();
   return m_CudaBackend.SelectDevice(
     unsupported,
-    CudaDetail::CudaGaussianWorkingSet(plan,
-                                       CudaDetail::MakeCudaImageShape<InputImageType>(region, components),
-                                       CudaDetail::MakeCudaImageShape<OutputImageType>(region, given)),
+    CudaDetail::CudaWorkingSet(plan,
+                               CudaDetail::MakeCudaImageShape<InputImageType>(region, components),
+                               CudaDetail::MakeCudaImageShape<OutputImageType>(region, given)),
     !this->OverwritesInputOfSlabs() && this->GetSlabObstacle().empty());
 }
 
@@ -653,14 +653,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaDetail::C
     const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), region);
     const auto view = CudaDetail::MakeCudaImageView(output, region);
     const auto progress = CudaDetail::MakeCudaProgressFunction(this);
-    if (plan.Mask)
-    {
-      CudaDetail::RunMaskedGaussianPlanOnHost(plan, input, *plan.Mask, view, this->GetMultiThreader(), progress);
-    }
-    else
-    {
-      CudaDetail::RunGaussianPlanOnHost(plan, input, view, this->GetMultiThreader(), progress);
-    }
+    CudaDetail::CudaRunOnHost(plan, input, view, this->GetMultiThreader(), progress);
   }
 }
 

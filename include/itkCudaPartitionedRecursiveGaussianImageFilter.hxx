@@ -177,9 +177,9 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
 
     const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
     const size_t workingSet =
-      CudaDetail::CudaPartitionedGaussianWorkingSet(plan,
-                                                    CudaDetail::MakeCudaImageShape<TInputImage>(region, components),
-                                                    CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
+      CudaDetail::CudaWorkingSet(plan,
+                                 CudaDetail::MakeCudaImageShape<TInputImage>(region, components),
+                                 CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
     if (m_CudaBackend.SelectDevice(nullptr, workingSet) && this->GenerateDataOnDevice(plan))
     {
       return;
@@ -233,8 +233,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunOnHos
   const CudaDetail::CudaImageView &               output)
 {
   this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  CudaDetail::RunPartitionedGaussianPlanOnHost(
-    plan, input, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
+  CudaDetail::CudaRunOnHost(plan, input, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>

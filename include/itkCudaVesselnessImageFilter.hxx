@@ -282,14 +282,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::Run(const TPlan &         
     return;
   }
   this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  if constexpr (std::is_same_v<TPlan, CudaDetail::CudaGaussianPlan>)
-  {
-    CudaDetail::RunGaussianPlanOnHost(plan, input, outputs, this->GetMultiThreader(), progress);
-  }
-  else
-  {
-    CudaDetail::CudaRunOnHost(plan, input, outputs, this->GetMultiThreader(), progress);
-  }
+  CudaDetail::CudaRunOnHost(plan, input, outputs, this->GetMultiThreader(), progress);
 }
 
 /** Computes the quantity that MakeScaleParameter() names from one scale's Hessians, and returns its largest finite

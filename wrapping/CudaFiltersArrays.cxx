@@ -457,7 +457,7 @@ RunOnHost(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & input,
       source.Stride[axis] = result.Stride[axis] = stride;
       stride *= pass.Size[axis];
     }
-    itk::CudaDetail::RunGaussianPlanOnHost(pass.Plan, source, result, threader, {});
+    itk::CudaDetail::CudaRunOnHost(pass.Plan, source, result, threader, {});
     source.Data = output;
   }
 }

@@ -117,7 +117,7 @@ cudafilters_run_structure_tensor(PyObject *          call,
   const WithoutLock without;
   const auto        source = read.View(reinterpret_cast<void *>(input), 1);
   const auto        result = read.View(reinterpret_cast<void *>(output), read.GetComponents());
-  if (!choice.SelectDevice(nullptr, itk::CudaDetail::CudaTensorWorkingSet(read.Plan, source, result)) ||
+  if (!choice.SelectDevice(nullptr, itk::CudaDetail::CudaWorkingSet(read.Plan, source, result)) ||
       !itk::CudaDetail::CudaRunOnDevice(read.Plan, source, result, choice, nullptr))
   {
     RunOnHost(read, source.Data, result.Data);

@@ -12,6 +12,7 @@
 #include "gaussian/masked/MaskedDevice.h"
 #include "gaussian/slabs/Slabs.h"
 #include "runtime/run/HostToHost.h"
+#include "runtime/run/Operation.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "runtime/device/Stream.h"
@@ -191,6 +192,31 @@ public:
     RunGaussian(m_Plan, input, output, workspace, context);
   }
 
+  bool
+  OverwritesInput() const override
+  {
+    return WritesInput(m_Plan);
+  }
+
+  /** Runs a large image in slabs if that is expected to take less time and Streaming is not Off. */
+  void
+  RunForFilter(const CudaImageView &    input,
+               const CudaImageView &    output,
+               CudaFilterBackend &      backend,
+               int                      device,
+               const ProgressFunction & progress) const override
+  {
+    if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
+    {
+      if (const auto report = TryOverlappedSlabs(m_Plan, input, output, device, progress))
+      {
+        backend.SlabReport = *report;
+        return;
+      }
+    }
+    this->RunOnHostImages(input, output, device, progress);
+  }
+
 private:
   const CudaGaussianPlan & m_Plan;
 };
@@ -224,7 +250,7 @@ GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
   return part;
 }
 
-/** Normalised convolution (RunMaskedGaussianPlanOnHost()). The plan's passes run over the weights, and over the valid
+/** Normalised convolution (CudaGaussianMask). The plan's passes run over the weights, and over the valid
  * pixels of each component. */
 class MaskedGaussianCore : public ResidentCore
 {
@@ -234,17 +260,6 @@ public:
     , m_Mask(*plan.Mask)
   {
     m_Plan.Mask = nullptr;
-  }
-
-  /** Uploads the mask, which must happen before Run(). `image` is the shape of the input or output. */
-  void
-  UploadMask(const CudaImageView & image, int device)
-  {
-    VerifyPlanAndMask(m_Plan, image, m_Mask);
-    const auto & size = m_Mask.Valid.Size;
-    m_Valid =
-      CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
-    CudaQueueUpload(m_Mask.Valid, m_Valid, nullptr)();
   }
 
   const char *
@@ -287,10 +302,50 @@ public:
     RunMaskedGaussian(m_Plan, m_Mask, GetDeviceView(m_Valid), input, output, workspace, context);
   }
 
+  bool
+  OverwritesInput() const override
+  {
+    return m_RunsInPlace;
+  }
+
+  void
+  RunOnHostImages(const CudaImageView &    input,
+                  const CudaImageView &    output,
+                  int                      device,
+                  const ProgressFunction & progress) const override
+  {
+    RunHostToHost(this->UploadMask(input, device), input, output, device, progress);
+  }
+
+  void
+  Queue(const CudaDeviceImageView & input, const CudaDeviceImageView & output) const override
+  {
+    if (input.GetNumberOfElements() > 0)
+    {
+      MaskedGaussianCore core = this->UploadMask(GetShape(input), GetMemory(input).GetDevice());
+      core.m_RunsInPlace = input.GetPointer() == output.GetPointer();
+      RunDeviceToDevice(core, input, output);
+    }
+  }
+
 private:
+  /** Returns a core that has the mask on the device, which Run() needs. `image` is the shape of the input or output. */
+  MaskedGaussianCore
+  UploadMask(const CudaImageView & image, int device) const
+  {
+    VerifyPlanAndMask(m_Plan, image, m_Mask);
+    MaskedGaussianCore core(*this);
+    const auto &       size = m_Mask.Valid.Size;
+    core.m_Valid =
+      CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
+    CudaQueueUpload(m_Mask.Valid, core.m_Valid, nullptr)();
+    return core;
+  }
+
   CudaGaussianPlan       m_Plan;
   const CudaGaussianMask m_Mask;
   CudaDeviceImageView    m_Valid;
+  bool                   m_RunsInPlace{ false };
 };
 } // namespace
 
@@ -409,70 +464,22 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
 }
 } // end namespace itk::cuda::gaussian
 
+namespace itk::cuda
+{
+std::shared_ptr<const ResidentCore>
+MakeCore(const CudaGaussianPlan & plan)
+{
+  if (plan.Mask)
+  {
+    return std::make_shared<gaussian::MaskedGaussianCore>(plan);
+  }
+  return std::make_shared<gaussian::GaussianCore>(plan);
+}
+} // end namespace itk::cuda
+
 namespace itk::CudaDetail
 {
 using namespace cuda::gaussian;
-
-size_t
-CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
-{
-  return plan.Mask ? cuda::GetHostToHostWorkingSet(MaskedGaussianCore(plan), input, output)
-                   : cuda::GetHostToHostWorkingSet(GaussianCore(plan), input, output);
-}
-
-void
-RunGaussianPlanOnDevice(const CudaGaussianPlan &     plan,
-                        const CudaImageView &        input,
-                        const CudaImageView &        output,
-                        int                          deviceIndex,
-                        const CudaProgressFunction & progress)
-{
-  if (!plan.Mask)
-  {
-    cuda::RunHostToHost(GaussianCore(plan), input, output, deviceIndex, progress);
-    return;
-  }
-  MaskedGaussianCore core(plan);
-  core.UploadMask(input, deviceIndex);
-  cuda::RunHostToHost(core, input, output, deviceIndex, progress);
-}
-
-bool
-CudaRunOnDevice(const CudaGaussianPlan &     plan,
-                const CudaImageView &        input,
-                const CudaImageView &        output,
-                CudaFilterBackend &          backend,
-                const CudaProgressFunction & progress)
-{
-  const auto run = [&](int device) {
-    if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
-    {
-      if (const auto report = TryOverlappedSlabs(plan, input, output, device, progress))
-      {
-        backend.SlabReport = *report;
-        return;
-      }
-    }
-    RunGaussianPlanOnDevice(plan, input, output, device, progress);
-  };
-  return cuda::TryOnDevice(backend, run, progress);
-}
-
-void
-CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
-{
-  if (!plan.Mask)
-  {
-    cuda::RunDeviceToDevice(GaussianCore(plan), input, output, WritesInput(plan));
-    return;
-  }
-  if (input.GetNumberOfElements() > 0)
-  {
-    MaskedGaussianCore core(plan);
-    core.UploadMask(cuda::GetShape(input), cuda::GetMemory(input).GetDevice());
-    cuda::RunDeviceToDevice(core, input, output, input.GetPointer() == output.GetPointer());
-  }
-}
 
 void
 CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
@@ -484,6 +491,18 @@ CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemo
 
 namespace itk::cuda::gaussian
 {
+size_t
+GetWholeBytes(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
+{
+  return CudaWorkingSet(plan, input, output);
+}
+
+void
+RunWhole(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device)
+{
+  CudaRunOnDevice(plan, input, output, device, nullptr);
+}
+
 void
 QueuePasses(const std::vector<CudaArrayPass> & passes,
             const CudaArrayMemory &            input,

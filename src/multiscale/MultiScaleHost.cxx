@@ -40,11 +40,11 @@ RunPlan(const CudaMultiScalePlan &    plan,
   const size_t components = outputs.Hessian.Data ? shape.NumberOfComponents : 0;
   for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
   {
-    RunGaussianPlanOnHost(plan.MakeHessianPlan(plan.Sigmas[scale]),
-                          input,
-                          hessian.View,
-                          threader,
-                          GetScaleProgress(progress, scale, plan.Sigmas.size(), 0.0f, 1.0f));
+    CudaRunOnHost(plan.MakeHessianPlan(plan.Sigmas[scale]),
+                  input,
+                  hessian.View,
+                  threader,
+                  GetScaleProgress(progress, scale, plan.Sigmas.size(), 0.0f, 1.0f));
     const MeasureParameters<T> parameters(plan.GetMeasure(scale));
     const T                    sigma = static_cast<T>(plan.Sigmas[scale]);
     const bool                 isFirst = scale == 0;

@@ -7,6 +7,7 @@
 #include "runtime/run/DeviceToDevice.h"
 #include "gaussian/device/Device.h"
 #include "runtime/run/HostToHost.h"
+#include "runtime/run/Operation.h"
 #include "multiscale/PlaneParts.h"
 #include "pointwise/TensorDevice.h"
 
@@ -291,34 +292,17 @@ private:
 } // namespace
 } // end namespace itk::cuda::multiscale
 
+namespace itk::cuda
+{
+std::shared_ptr<const ResidentCore>
+MakeCore(const CudaStructureTensorPlan & plan)
+{
+  return std::make_shared<multiscale::StructureTensorCore>(plan);
+}
+} // end namespace itk::cuda
+
 namespace itk::CudaDetail
 {
-using cuda::multiscale::StructureTensorCore;
-
-size_t
-CudaTensorWorkingSet(const CudaStructureTensorPlan & plan, const CudaImageView & input, const CudaImageView & output)
-{
-  return GetHostToHostWorkingSet(StructureTensorCore(plan), input, output);
-}
-
-bool
-CudaRunOnDevice(const CudaStructureTensorPlan & plan,
-                const CudaImageView &           input,
-                const CudaImageView &           output,
-                CudaFilterBackend &             backend,
-                const CudaProgressFunction &    progress)
-{
-  return TryHostToHost(StructureTensorCore(plan), input, output, backend, progress);
-}
-
-void
-CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
-                  const CudaDeviceImageView &     input,
-                  const CudaDeviceImageView &     output)
-{
-  RunDeviceToDevice(StructureTensorCore(plan), input, output, false);
-}
-
 void
 CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & input, void * output)
 {
@@ -330,8 +314,7 @@ CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & i
   {
     auto size = input.Size;
     size.back() = CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
-    cuda::RunOnStream(
-      StructureTensorCore(plan), pixels, cuda::ViewAdjacent(size, memory.ComponentType, output), context);
+    cuda::RunOnStream(*cuda::MakeCore(plan), pixels, cuda::ViewAdjacent(size, memory.ComponentType, output), context);
   }
 }
 } // end namespace itk::CudaDetail

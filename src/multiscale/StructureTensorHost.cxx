@@ -3,6 +3,7 @@
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "runtime/image/HostLines.h"
+#include "runtime/run/Operation.h"
 #include "multiscale/MultiScaleProgress.h"
 #include "pointwise/StructureMeasures.h"
 #include "itkMultiThreaderBase.h"
@@ -35,15 +36,14 @@ RunPlan(const CudaStructureTensorPlan & plan,
     shape.NumberOfComponents = VDimension;
     WorkImage<T> gradient;
     gradient.Allocate(shape, type);
-    RunGaussianPlanOnHost(
-      plan.Gradient, input, gradient.View, threader, GetScaleProgress(progress, 0, 1, 0.0f, GradientEnd));
+    CudaRunOnHost(plan.Gradient, input, gradient.View, threader, GetScaleProgress(progress, 0, 1, 0.0f, GradientEnd));
     const auto multiply = [&](size_t from, size_t to) {
       pointwise::GetGradientProducts<VDimension>(&gradient.Pixels[from], &products.Pixels[to]);
     };
     ForEachPixel(threader, multiply, gradient.View, products.View);
   }
   tensors.Allocate(products.View, type);
-  RunGaussianPlanOnHost(
+  CudaRunOnHost(
     plan.Smoothing, products.View, tensors.View, threader, GetScaleProgress(progress, 0, 1, GradientEnd, 1.0f));
   const auto store = [&](size_t from, size_t to) {
     T         result[VDimension] = {};
@@ -60,24 +60,28 @@ RunPlan(const CudaStructureTensorPlan & plan,
   };
   ForEachPixel(threader, store, tensors.View, output);
 }
+
+void
+RunOnHost(const CudaStructureTensorPlan & plan,
+          const CudaImageView &           input,
+          const CudaImageView &           output,
+          MultiThreaderBase *             threader,
+          const CudaProgressFunction &    progress)
+{
+  CudaVerifyComponents(input.NumberOfComponents, 1, 1);
+  CudaVerifyComponents(1, CudaStructureTensorComponents(plan.Quantity, plan.Dimension), output.NumberOfComponents);
+  const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
+  const auto run = plan.Dimension == 2 ? (inDouble ? RunPlan<double, 2> : RunPlan<float, 2>)
+                                       : (inDouble ? RunPlan<double, 3> : RunPlan<float, 3>);
+  run(plan, input, output, threader, progress);
+}
 } // namespace
 } // end namespace itk::cuda::multiscale
 
 namespace itk::CudaDetail
 {
-void
-CudaRunOnHost(const CudaStructureTensorPlan & plan,
-              const CudaImageView &           input,
-              const CudaImageView &           output,
-              MultiThreaderBase *             threader,
-              const CudaProgressFunction &    progress)
-{
-  using namespace cuda;
-  CudaVerifyComponents(input.NumberOfComponents, 1, 1);
-  CudaVerifyComponents(1, CudaStructureTensorComponents(plan.Quantity, plan.Dimension), output.NumberOfComponents);
-  const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
-  const auto run = plan.Dimension == 2 ? (inDouble ? multiscale::RunPlan<double, 2> : multiscale::RunPlan<float, 2>)
-                                       : (inDouble ? multiscale::RunPlan<double, 3> : multiscale::RunPlan<float, 3>);
-  run(plan, input, output, threader, progress);
-}
+CudaOperation::CudaOperation(const CudaStructureTensorPlan & plan)
+  : m_HostRun(cuda::BindHostRun(cuda::multiscale::RunOnHost, plan))
+  , m_Core(cuda::MakeCore(plan))
+{}
 } // end namespace itk::CudaDetail

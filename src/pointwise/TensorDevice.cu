@@ -206,7 +206,7 @@ struct ComputeDirection
 void
 RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context)
 {
-  CudaVerifyTensorComponents(plan.Dimension, CudaEigenComponents(plan), tensors.Size.back(), output.Size.back());
+  CudaVerifyTensorComponents(plan.Dimension, CudaResultComponents(plan), tensors.Size.back(), output.Size.back());
   VerifySameRows(tensors, output);
   VisitTypes(tensors.ComponentType, plan.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);

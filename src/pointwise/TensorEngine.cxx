@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailTensorEngine.h"
 
-#include "runtime/run/DeviceToDevice.h"
 #include "runtime/run/HostToHost.h"
+#include "runtime/run/Operation.h"
 #include "pointwise/TensorDevice.h"
 
-// Runs eigenvalues and measures of Hessians for the filters, from host to host and on device images.
+// The cores of eigenvalues and of measures of Hessians.
 
 namespace itk::cuda::pointwise
 {
 namespace
 {
-size_t
-GetResults(const CudaEigenPlan & plan)
-{
-  return CudaEigenComponents(plan);
-}
-
-size_t
-GetResults(const CudaHessianMeasure &)
-{
-  return 1;
-}
-
 void
 RunPlan(const CudaEigenPlan & plan, const DeviceView & input, const DeviceView & output, const Context & context)
 {
@@ -53,13 +41,13 @@ public:
   size_t
   GetNumberOfOutputComponents(size_t) const override
   {
-    return GetResults(m_Plan);
+    return CudaResultComponents(m_Plan);
   }
 
   void
   VerifyComponents(size_t inputComponents, size_t outputComponents) const override
   {
-    CudaVerifyTensorComponents(m_Plan.Dimension, GetResults(m_Plan), inputComponents, outputComponents);
+    CudaVerifyTensorComponents(m_Plan.Dimension, CudaResultComponents(m_Plan), inputComponents, outputComponents);
   }
 
   bool
@@ -93,53 +81,17 @@ private:
 } // namespace
 } // end namespace itk::cuda::pointwise
 
-namespace itk::CudaDetail
+namespace itk::cuda
 {
-using cuda::pointwise::TensorCore;
-
-size_t
-CudaTensorWorkingSet(const CudaEigenPlan & plan, const CudaImageView & input, const CudaImageView & output)
+std::shared_ptr<const ResidentCore>
+MakeCore(const CudaDetail::CudaEigenPlan & plan)
 {
-  return GetHostToHostWorkingSet(TensorCore(plan), input, output);
+  return std::make_shared<pointwise::TensorCore<CudaDetail::CudaEigenPlan>>(plan);
 }
 
-size_t
-CudaTensorWorkingSet(const CudaHessianMeasure & plan, const CudaImageView & input, const CudaImageView & output)
+std::shared_ptr<const ResidentCore>
+MakeCore(const CudaDetail::CudaHessianMeasure & plan)
 {
-  return GetHostToHostWorkingSet(TensorCore(plan), input, output);
+  return std::make_shared<pointwise::TensorCore<CudaDetail::CudaHessianMeasure>>(plan);
 }
-
-bool
-CudaRunOnDevice(const CudaEigenPlan &        plan,
-                const CudaImageView &        input,
-                const CudaImageView &        output,
-                CudaFilterBackend &          backend,
-                const CudaProgressFunction & progress)
-{
-  return TryHostToHost(TensorCore(plan), input, output, backend, progress);
-}
-
-bool
-CudaRunOnDevice(const CudaHessianMeasure &   plan,
-                const CudaImageView &        input,
-                const CudaImageView &        output,
-                CudaFilterBackend &          backend,
-                const CudaProgressFunction & progress)
-{
-  return TryHostToHost(TensorCore(plan), input, output, backend, progress);
-}
-
-void
-CudaQueueOnDevice(const CudaEigenPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
-{
-  RunDeviceToDevice(TensorCore(plan), input, output, false);
-}
-
-void
-CudaQueueOnDevice(const CudaHessianMeasure &  plan,
-                  const CudaDeviceImageView & input,
-                  const CudaDeviceImageView & output)
-{
-  RunDeviceToDevice(TensorCore(plan), input, output, false);
-}
-} // end namespace itk::CudaDetail
+} // end namespace itk::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/image/HostLines.h"
 #include "runtime/DetailNames.h"
+#include "runtime/run/Operation.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "pointwise/HessianMeasures.h"
 #include "pointwise/LineDirection.h"
@@ -145,6 +146,8 @@ RunOnHost(const TPlan &                plan,
           MultiThreaderBase *          threader,
           const CudaProgressFunction & progress)
 {
+  CudaVerifyTensorComponents(
+    plan.Dimension, CudaResultComponents(plan), input.NumberOfComponents, output.NumberOfComponents);
   if (GetComputeType(input, output) == CudaComponentType::Double)
   {
     RunPlan<double>(plan, input, output, threader, progress);
@@ -159,37 +162,19 @@ RunOnHost(const TPlan &                plan,
 
 namespace itk::CudaDetail
 {
-void
-CudaRunOnHost(const CudaEigenPlan &        plan,
-              const CudaImageView &        input,
-              const CudaImageView &        output,
-              MultiThreaderBase *          threader,
-              const CudaProgressFunction & progress)
-{
-  CudaVerifyTensorComponents(
-    plan.Dimension, CudaEigenComponents(plan), input.NumberOfComponents, output.NumberOfComponents);
-  cuda::pointwise::RunOnHost(plan, input, output, threader, progress);
-}
+using namespace cuda;
 
-void
-CudaRunOnHost(const CudaHessianMeasure &   plan,
-              const CudaImageView &        input,
-              const CudaImageView &        output,
-              MultiThreaderBase *          threader,
-              const CudaProgressFunction & progress)
-{
-  CudaVerifyTensorComponents(plan.Dimension, 1, input.NumberOfComponents, output.NumberOfComponents);
-  cuda::pointwise::RunOnHost(plan, input, output, threader, progress);
-}
+CudaOperation::CudaOperation(const CudaEigenPlan & plan)
+  : m_HostRun(BindHostRun(pointwise::RunOnHost<CudaEigenPlan>, plan))
+  , m_Core(MakeCore(plan))
+{}
 
-void
-CudaRunOnHost(const CudaLineDirectionPlan & plan,
-              const CudaImageView &         input,
-              const CudaImageView &         output,
-              MultiThreaderBase *           threader,
-              const CudaProgressFunction &  progress)
-{
-  CudaVerifyTensorComponents(plan.Dimension, plan.Dimension, input.NumberOfComponents, output.NumberOfComponents);
-  cuda::pointwise::RunOnHost(plan, input, output, threader, progress);
-}
+CudaOperation::CudaOperation(const CudaHessianMeasure & plan)
+  : m_HostRun(BindHostRun(pointwise::RunOnHost<CudaHessianMeasure>, plan))
+  , m_Core(MakeCore(plan))
+{}
+
+CudaOperation::CudaOperation(const CudaLineDirectionPlan & plan)
+  : m_HostRun(BindHostRun(pointwise::RunOnHost<CudaLineDirectionPlan>, plan))
+{}
 } // end namespace itk::CudaDetail

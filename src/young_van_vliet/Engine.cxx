@@ -2,14 +2,14 @@
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include "runtime/device/Call.h"
-#include "runtime/run/DeviceToDevice.h"
 #include "runtime/run/HostToHost.h"
+#include "runtime/run/Operation.h"
 #include "young_van_vliet/Device.h"
 #include "runtime/run/PassChain.h"
 
 #include <algorithm>
 
-// Runs Young and van Vliet's filter for the filter class, from host to host and on device images.
+// The core of Young and van Vliet's filter.
 
 namespace itk::cuda::young_van_vliet
 {
@@ -54,6 +54,12 @@ public:
   LeavesResultInInput() const override
   {
     return PassChain::EndsInInput(m_Plan.Passes.size(), m_Plan.KeepInput);
+  }
+
+  bool
+  OverwritesInput() const override
+  {
+    return !m_Plan.KeepInput;
   }
 
   size_t
@@ -126,41 +132,11 @@ RunPartitioned(const CudaPartitionedGaussianPlan & plan,
 }
 } // end namespace itk::cuda::young_van_vliet
 
-namespace itk::CudaDetail
+namespace itk::cuda
 {
-size_t
-CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
-                                  const CudaImageView &               input,
-                                  const CudaImageView &               output)
+std::shared_ptr<const ResidentCore>
+MakeCore(const CudaPartitionedGaussianPlan & plan)
 {
-  return GetHostToHostWorkingSet(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output);
+  return std::make_shared<young_van_vliet::YoungVanVlietCore>(plan);
 }
-
-void
-RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
-                                   const CudaImageView &               input,
-                                   const CudaImageView &               output,
-                                   int                                 deviceIndex,
-                                   const std::function<void(float)> &  progress)
-{
-  RunHostToHost(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, deviceIndex, progress);
-}
-
-bool
-CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
-                const CudaImageView &               input,
-                const CudaImageView &               output,
-                CudaFilterBackend &                 backend,
-                const std::function<void(float)> &  progress)
-{
-  return TryHostToHost(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, backend, progress);
-}
-
-void
-CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
-                  const CudaDeviceImageView &         input,
-                  const CudaDeviceImageView &         output)
-{
-  RunDeviceToDevice(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, !plan.KeepInput);
-}
-} // end namespace itk::CudaDetail
+} // end namespace itk::cuda

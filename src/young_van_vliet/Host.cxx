@@ -5,6 +5,7 @@
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "runtime/image/HostLines.h"
+#include "runtime/run/Operation.h"
 #include "young_van_vliet/Coefficients.h"
 #include "young_van_vliet/Tuning.h"
 #include "itkMultiThreaderBase.h"
@@ -195,6 +196,19 @@ RunPlan(const CudaPartitionedGaussianPlan & plan,
     source = destination;
   }
 }
+
+void
+RunOnHost(const CudaPartitionedGaussianPlan & plan,
+          const CudaImageView &               input,
+          const CudaImageView &               output,
+          MultiThreaderBase *                 threader,
+          const CudaProgressFunction &        progress)
+{
+  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
+  const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
+  const auto run = inDouble ? RunPlan<double> : RunPlan<float>;
+  run(plan, input, output, threader, progress);
+}
 } // namespace
 
 template <typename T>
@@ -216,18 +230,8 @@ FilterLine(const CudaPartitionedGaussianPlan &, const CudaPartitionedGaussianPas
 
 namespace itk::CudaDetail
 {
-void
-RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
-                                 const CudaImageView &               input,
-                                 const CudaImageView &               output,
-                                 MultiThreaderBase *                 threader,
-                                 const std::function<void(float)> &  progress)
-{
-  using namespace cuda;
-  using namespace cuda::young_van_vliet;
-  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
-  const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
-  const auto run = inDouble ? RunPlan<double> : RunPlan<float>;
-  run(plan, input, output, threader, progress);
-}
+CudaOperation::CudaOperation(const CudaPartitionedGaussianPlan & plan)
+  : m_HostRun(cuda::BindHostRun(cuda::young_van_vliet::RunOnHost, plan))
+  , m_Core(cuda::MakeCore(plan))
+{}
 } // end namespace itk::CudaDetail

@@ -80,7 +80,7 @@ RunOneByOne(const std::vector<CudaArrayPass> & passes, std::vector<float> pixels
     CudaImageView output = input;
     input.Data = pixels.data();
     output.Data = result.data();
-    RunGaussianPlanOnDevice(pass.Plan, input, output, device, nullptr);
+    CudaRunOnDevice(pass.Plan, input, output, device, nullptr);
     pixels = result;
   }
   return pixels;

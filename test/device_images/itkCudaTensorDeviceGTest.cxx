@@ -74,7 +74,7 @@ protected:
     CudaFilterBackend backend;
     backend.Requested = CudaFiltersEnums::Backend::Cuda;
     backend.DeviceIndex = device;
-    ASSERT_TRUE(backend.SelectDevice(nullptr, CudaTensorWorkingSet(plan, input.View, onDevice.View)));
+    ASSERT_TRUE(backend.SelectDevice(nullptr, CudaWorkingSet(plan, input.View, onDevice.View)));
     ASSERT_TRUE(CudaRunOnDevice(plan, input.View, onDevice.View, backend, nullptr));
     CudaRunOnHost(plan, input.View, onHost.View, MultiThreaderBase::New(), nullptr);
     // NaN has many bits.
@@ -101,7 +101,7 @@ protected:
         for (const bool withVectors : { false, true })
         {
           const auto plan = MakeEigenPlan(dimension, order, withVectors);
-          this->CheckThatBitsAreThoseOfTheHost<T>(plan, CudaEigenComponents(plan), "eigenvalues, " + name);
+          this->CheckThatBitsAreThoseOfTheHost<T>(plan, CudaResultComponents(plan), "eigenvalues, " + name);
         }
       }
       for (unsigned int repeat = 0; repeat < 20; ++repeat)

@@ -60,7 +60,7 @@ Expect_result_of_plan(const TMakePlan & makePlan)
       expected->CopyInformation(input);
       expected->SetRegions(input->GetBufferedRegion());
       expected->Allocate();
-      CudaDetail::RunGaussianPlanOnHost(
+      CudaDetail::CudaRunOnHost(
         makePlan(parameters),
         CudaDetail::MakeCudaImageView(static_cast<const ImageType *>(input), input->GetBufferedRegion()),
         CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(expected), input->GetBufferedRegion()),

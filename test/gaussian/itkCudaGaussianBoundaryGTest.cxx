@@ -282,7 +282,7 @@ TYPED_TEST(CudaGaussianBoundaryPlan, IsAChainOfSumsOverContinuedLines)
 {
   const auto threader = MultiThreaderBase::New();
   this->CheckPlans([&](const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output) {
-    RunGaussianPlanOnHost(plan, input, output, threader, nullptr);
+    CudaRunOnHost(plan, input, output, threader, nullptr);
   });
 }
 
@@ -294,7 +294,7 @@ TYPED_TEST(CudaGaussianBoundaryPlan, IsAChainOfSumsOverContinuedLinesOnTheGpu)
     GTEST_SKIP() << "no GPU: " << reason;
   }
   this->CheckPlans([&](const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output) {
-    RunGaussianPlanOnDevice(plan, input, output, 0, nullptr);
+    CudaRunOnDevice(plan, input, output, 0, nullptr);
   });
 }
 

@@ -95,12 +95,9 @@ TEST(CudaGaussianComponents, EnginesOfTheHostCompareThem)
     std::vector<float>  outputPixels;
     const CudaImageView input = MakeView(inputPixels, 2);
     const CudaImageView output = MakeView(outputPixels, components);
+    Expect_both_numbers(GetFailure([&] { CudaRunOnHost(gradient, input, output, threader, nullptr); }), components, 4);
     Expect_both_numbers(
-      GetFailure([&] { RunGaussianPlanOnHost(gradient, input, output, threader, nullptr); }), components, 4);
-    Expect_both_numbers(
-      GetFailure([&] { RunPartitionedGaussianPlanOnHost(partitioned, input, output, threader, nullptr); }),
-      components,
-      2);
+      GetFailure([&] { CudaRunOnHost(partitioned, input, output, threader, nullptr); }), components, 2);
   }
 }
 } // namespace

@@ -154,11 +154,11 @@ RunPlanOnHost(const ScalarImage<VDimension> * input, const Case<VDimension> & pa
   SetCase(filter.GetPointer(), parameters);
   const auto region = input->GetBufferedRegion();
   const auto output = MakeImage<GradientImage<VDimension>>(region);
-  RunGaussianPlanOnHost(filter->MakePlan(),
-                        MakeCudaImageView(input, region),
-                        MakeCudaImageView<GradientImage<VDimension>>(output, region),
-                        MultiThreaderBase::New(),
-                        nullptr);
+  CudaRunOnHost(filter->MakePlan(),
+                MakeCudaImageView(input, region),
+                MakeCudaImageView<GradientImage<VDimension>>(output, region),
+                MultiThreaderBase::New(),
+                nullptr);
   return output;
 }
 

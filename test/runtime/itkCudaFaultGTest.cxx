@@ -176,7 +176,7 @@ TEST_F(CudaFault, Synchronous_filters_name_themselves)
       std::string failure;
       try
       {
-        itk::CudaDetail::RunGaussianPlanOnDevice(plan, input.View, output.View, 0, nullptr);
+        itk::CudaDetail::CudaRunOnDevice(plan, input.View, output.View, 0, nullptr);
       }
       catch (const CudaError & error)
       {

@@ -103,10 +103,10 @@ GetWorkingSets(const Shape & shape)
                                                   : CudaGaussianOutput::Components;
       const CudaGaussianPlan plan = MakeGaussianPlan(parameters, terms, what);
       sets.push_back(
-        CudaGaussianWorkingSet(plan, input, MakeView(shape, shape.Output, shape.Components * plan.Results.size())));
+        CudaWorkingSet(plan, input, MakeView(shape, shape.Output, shape.Components * plan.Results.size())));
     }
     const auto single = MakeGaussianLinePlan(1, MakeGaussianImpulseResponse(approximation, 0, 4.0, 1.0, false));
-    sets.push_back(CudaGaussianWorkingSet(single, input, MakeView(shape, shape.Output, shape.Components)));
+    sets.push_back(CudaWorkingSet(single, input, MakeView(shape, shape.Output, shape.Components)));
   }
   const auto output = MakeView(shape, shape.Output, shape.Components);
   for (const size_t radius : { size_t{ 5 }, size_t{ 200 } })
@@ -119,7 +119,7 @@ GetWorkingSets(const Shape & shape)
       pass.Weights.assign(2 * radius + 1, 1.0 / static_cast<double>(2 * radius + 1));
       plan.Passes.push_back(pass);
     }
-    sets.push_back(CudaGaussianFirWorkingSet(plan, input, output));
+    sets.push_back(CudaWorkingSet(plan, input, output));
   }
   for (const auto partition :
        { CudaFiltersEnums::Partition::OneWay, CudaFiltersEnums::Partition::TwoWay, CudaFiltersEnums::Partition::Exact })
@@ -131,7 +131,7 @@ GetWorkingSets(const Shape & shape)
       plan.Passes.push_back(
         { axis, 15.0, CudaCentralPixelRadius(30.0), CudaAutomaticNumberOfSections(shape.Size[axis]) });
     }
-    sets.push_back(CudaPartitionedGaussianWorkingSet(plan, input, output));
+    sets.push_back(CudaWorkingSet(plan, input, output));
   }
   return sets;
 }

@@ -45,7 +45,7 @@ FilterColumns(const CudaGaussianImpulseResponse & kernel, std::vector<T> pixels)
 {
   std::vector<T> output(pixels.size());
   const auto     threader = MultiThreaderBase::New();
-  RunGaussianPlanOnHost(MakeGaussianLinePlan(1, kernel), MakeView(pixels), MakeView(output), threader, nullptr);
+  CudaRunOnHost(MakeGaussianLinePlan(1, kernel), MakeView(pixels), MakeView(output), threader, nullptr);
   return output;
 }
 

@@ -70,7 +70,7 @@ RunWhole(const CudaGaussianPlan & plan, const SlabImage & input, CudaComponentTy
 {
   SlabImage output = MakeSlabOutput(plan, input, type);
   SlabImage source = input;
-  RunGaussianPlanOnDevice(plan, source.GetView(), output.GetView(), 0, nullptr);
+  CudaRunOnDevice(plan, source.GetView(), output.GetView(), 0, nullptr);
   return output;
 }
 
@@ -181,7 +181,7 @@ RunFilter(const SlabCase & test, CudaFiltersEnums::Streaming streaming, bool isP
   CudaFilterBackend backend;
   backend.Requested = CudaFiltersEnums::Backend::Cuda;
   backend.Streaming = streaming;
-  const size_t needed = CudaGaussianWorkingSet(test.Plan, input.GetView(), output.GetView());
+  const size_t needed = CudaWorkingSet(test.Plan, input.GetView(), output.GetView());
   EXPECT_TRUE(backend.SelectDevice(nullptr, needed, true));
   EXPECT_TRUE(CudaRunOnDevice(test.Plan, input.GetView(), output.GetView(), backend, nullptr));
   forBoth([](SlabImage & image) { return cudaHostUnregister(image.Bytes.data()); });

@@ -54,7 +54,7 @@ RunWhole(const CudaGaussianPlan & plan, const SlabImage & input, CudaComponentTy
   SlabImage  output = MakeSlabOutput(plan, input, type);
   SlabImage  source = input;
   const auto threader = MultiThreaderBase::New();
-  RunGaussianPlanOnHost(plan, source.GetView(), output.GetView(), threader, nullptr);
+  CudaRunOnHost(plan, source.GetView(), output.GetView(), threader, nullptr);
   return output;
 }
 

@@ -522,27 +522,23 @@ CudaFiltersConfiguration::GetPinnedBytesInUse()
 }
 } // end namespace itk
 
-namespace itk::CudaDetail
+namespace itk::cuda::gaussian
 {
-/** The working set is one image of double for each image of the plan. */
+/** Returns the bytes of one image of double for each image of the plan. */
 size_t
-CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
+GetWholeBytes(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
 {
   return plan.NumberOfImages * input.GetNumberOfPixels() * sizeof(double);
 }
 
 void
-RunGaussianPlanOnDevice(const CudaGaussianPlan & plan,
-                        const CudaImageView &    input,
-                        const CudaImageView &    output,
-                        int,
-                        const CudaProgressFunction &)
+RunWhole(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int)
 {
-  const cuda::Context context{ 0, nullptr };
-  cuda::DeviceBuffer  memory(CudaGaussianWorkingSet(plan, input, output), context);
-  RunGaussianPlanOnHost(plan, input, output, MultiThreaderBase::New(), nullptr);
+  const Context      context{ 0, nullptr };
+  const DeviceBuffer memory(GetWholeBytes(plan, input, output), context);
+  CudaRunOnHost(plan, input, output, MultiThreaderBase::New(), nullptr);
 }
-} // end namespace itk::CudaDetail
+} // end namespace itk::cuda::gaussian
 
 extern "C" cudaError_t
 cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)

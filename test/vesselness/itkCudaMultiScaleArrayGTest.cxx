@@ -256,7 +256,7 @@ protected:
     }
     CudaFilterBackend backend;
     backend.Requested = CudaFiltersEnums::Backend::Cuda;
-    backend.SelectDevice(nullptr, CudaTensorWorkingSet(plan, input, output));
+    backend.SelectDevice(nullptr, CudaWorkingSet(plan, input, output));
     ASSERT_TRUE(CudaRunOnDevice(plan, input, output, backend, nullptr));
 
     const cuda::StreamLease owner(device);

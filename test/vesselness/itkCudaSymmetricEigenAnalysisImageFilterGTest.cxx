@@ -113,12 +113,12 @@ CheckVectorsOfTheEngine()
   const auto         image = MakeTensors<T, VDimension>();
   const size_t       count = image->GetBufferedRegion().GetNumberOfPixels();
   const auto         plan = MakeEigenPlan(VDimension, CudaEigenValueOrder::ByMagnitude, true);
-  std::vector<T>     results(count * CudaEigenComponents(plan), std::numeric_limits<T>::quiet_NaN());
+  std::vector<T>     results(count * CudaResultComponents(plan), std::numeric_limits<T>::quiet_NaN());
   CudaImageView      input =
     MakeCudaImageView(static_cast<const TensorImage<T, VDimension> *>(image.GetPointer()), image->GetBufferedRegion());
   CudaImageView output = input;
   output.Data = results.data();
-  output.NumberOfComponents = CudaEigenComponents(plan);
+  output.NumberOfComponents = CudaResultComponents(plan);
   for (size_t & stride : output.Stride)
   {
     stride = stride / components * output.NumberOfComponents;

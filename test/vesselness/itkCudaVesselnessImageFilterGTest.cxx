@@ -85,7 +85,7 @@ GetEigenvalues(const itk::Image<double, VDimension> * image, double sigma, bool 
   itk::CudaDetail::CudaMultiScalePlan plan;
   plan.Spacing.assign(image->GetSpacing().Begin(), image->GetSpacing().End());
   const auto threader = itk::MultiThreaderBase::New();
-  itk::CudaDetail::RunGaussianPlanOnHost(
+  itk::CudaDetail::CudaRunOnHost(
     plan.MakeHessianPlan(sigma),
     itk::CudaDetail::MakeCudaImageView(image, region),
     itk::CudaDetail::MakeCudaImageView(static_cast<const TensorImage *>(hessian.GetPointer()), region),

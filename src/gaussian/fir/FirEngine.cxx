@@ -5,13 +5,13 @@
 #include "runtime/run/DeviceToDevice.h"
 #include "gaussian/fir/FirDevice.h"
 #include "runtime/run/HostToHost.h"
+#include "runtime/run/Operation.h"
 #include "runtime/run/PassChain.h"
 #include "runtime/image/Math.h"
 
 #include <algorithm>
 
-// Runs convolutions for the filters: from host to host, in slabs of planes if the image does not fit into device
-// memory, and on device images.
+// The core of convolutions, and their run in slabs of planes if the image does not fit into device memory.
 
 namespace itk::cuda::gaussian
 {
@@ -61,6 +61,12 @@ public:
     return PassChain::EndsInInput(m_Plan.Passes.size(), m_Plan.KeepInput);
   }
 
+  bool
+  OverwritesInput() const override
+  {
+    return !m_Plan.KeepInput;
+  }
+
   size_t
   GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
   {
@@ -81,6 +87,17 @@ public:
       const ProgressFunction &) const override
   {
     RunFir(m_Plan, input, output, workspace, context);
+  }
+
+  void
+  Queue(const CudaDeviceImageView & input, const CudaDeviceImageView & output) const override
+  {
+    if (m_Plan.Passes.empty())
+    {
+      CopyDeviceToDevice(input, output, {}, this->GetName());
+      return;
+    }
+    ResidentCore::Queue(input, output);
   }
 
   DeviceView
@@ -121,6 +138,15 @@ RunFir(const CudaGaussianFirPlan & plan,
 }
 } // end namespace itk::cuda::gaussian
 
+namespace itk::cuda
+{
+std::shared_ptr<const ResidentCore>
+MakeCore(const CudaGaussianFirPlan & plan)
+{
+  return std::make_shared<gaussian::FirCore>(plan);
+}
+} // end namespace itk::cuda
+
 namespace itk::CudaDetail
 {
 namespace
@@ -136,36 +162,7 @@ GetLastAxis(const CudaImageView & image)
   }
   return axis;
 }
-} // namespace
 
-size_t
-CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
-{
-  return GetHostToHostWorkingSet(cuda::gaussian::FirCore(plan), input, output);
-}
-
-void
-RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
-                           const CudaImageView &        input,
-                           const CudaImageView &        output,
-                           int                          deviceIndex,
-                           const CudaProgressFunction & progress)
-{
-  RunHostToHost(cuda::gaussian::FirCore(plan), input, output, deviceIndex, progress);
-}
-
-bool
-CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
-                const CudaImageView &        input,
-                const CudaImageView &        output,
-                CudaFilterBackend &          backend,
-                const CudaProgressFunction & progress)
-{
-  return TryHostToHost(cuda::gaussian::FirCore(plan), input, output, backend, progress);
-}
-
-namespace
-{
 /** A part of the image: planes of the output, and the planes of the input that they need. */
 struct FirSlab
 {
@@ -212,7 +209,7 @@ GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
     const size_t  planes = fits + (tooMany - fits) / 2;
     const size_t  first = std::min(all - planes, planes); // a slab with neighbours on both sides, if there is one
     const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, planes);
-    (CudaGaussianFirWorkingSet(slab.Plan, slab.Input, slab.Output) <= bytes ? fits : tooMany) = planes;
+    (CudaWorkingSet(slab.Plan, slab.Input, slab.Output) <= bytes ? fits : tooMany) = planes;
   }
   return fits;
 }
@@ -245,7 +242,7 @@ CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
     for (size_t first = 0; first < all; first += planes)
     {
       const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, std::min(planes, all - first));
-      RunGaussianFirPlanOnDevice(slab.Plan, slab.Input, slab.Output, device, [&](float done) {
+      CudaRunOnDevice(slab.Plan, slab.Input, slab.Output, device, [&](float done) {
         if (progress)
         {
           progress((static_cast<float>(first) + done * static_cast<float>(slab.Output.Size[axis])) /
@@ -254,25 +251,10 @@ CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
       });
       report.BytesUp += slab.Input.GetNumberOfBytes();
       report.BytesDown += slab.Output.GetNumberOfBytes();
-      report.PeakDeviceBytes =
-        std::max(report.PeakDeviceBytes, CudaGaussianFirWorkingSet(slab.Plan, slab.Input, slab.Output));
+      report.PeakDeviceBytes = std::max(report.PeakDeviceBytes, CudaWorkingSet(slab.Plan, slab.Input, slab.Output));
     }
     backend.SlabReport = report;
   };
   return cuda::TryOnDevice(backend, run, progress);
-}
-
-void
-CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
-                  const CudaDeviceImageView & input,
-                  const CudaDeviceImageView & output)
-{
-  const cuda::gaussian::FirCore core(plan);
-  if (plan.Passes.empty())
-  {
-    cuda::CopyDeviceToDevice(input, output, {}, core.GetName());
-    return;
-  }
-  RunDeviceToDevice(core, input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/run/Operation.h"
 #include "gaussian/fir/FirCore.h"
 
 // Convolves lines on the host with the sums of gaussian/fir/FirCore.h, which the device uses, too.
@@ -40,3 +41,11 @@ ConvolveLine(const CudaGaussianFirPass &, bool, const float *, float *, size_t);
 template CudaFilters_EXPORT void
 ConvolveLine(const CudaGaussianFirPass &, bool, const double *, double *, size_t);
 } // namespace itk::cuda::gaussian
+
+namespace itk::CudaDetail
+{
+// The superclass of the filter runs on the host, so the operation has no host run.
+CudaOperation::CudaOperation(const CudaGaussianFirPlan & plan)
+  : m_Core(cuda::MakeCore(plan))
+{}
+} // end namespace itk::CudaDetail

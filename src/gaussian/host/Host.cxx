@@ -4,7 +4,9 @@
 #include "runtime/image/Components.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "runtime/DetailNames.h"
+#include "gaussian/masked/Masked.h"
 #include "gaussian/plan/Schedule.h"
+#include "runtime/run/Operation.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
@@ -163,6 +165,40 @@ RunPlan(const CudaGaussianPlan &                             plan,
     RotateResults(plan, images, threader, [&](float done) { report(plan.Passes.size(), done); });
   }
 }
+
+void
+RunOnHost(const CudaGaussianPlan &     plan,
+          const CudaImageView &        input,
+          const CudaImageView &        output,
+          MultiThreaderBase *          threader,
+          const CudaProgressFunction & progress)
+{
+  if (plan.Mask)
+  {
+    RunMaskedOnHost(plan, input, output, threader, progress);
+    return;
+  }
+  const size_t results = plan.Results.size();
+  CudaVerifyComponents(input.NumberOfComponents, results, output.NumberOfComponents);
+  const size_t steps = plan.Passes.size() + (plan.Rotation.empty() ? 0 : 1);
+  HostImages   images(plan, GetComputeType(input, output));
+  for (size_t component = 0; component < input.NumberOfComponents; ++component)
+  {
+    std::vector<CudaImageView> outputs;
+    for (size_t r = 0; r < results; ++r)
+    {
+      outputs.push_back(GetComponent(output, component * results + r));
+    }
+    images.Begin(GetComponent(input, component), outputs);
+    RunPlan(plan, images, threader, [&](size_t step, float done) {
+      if (progress)
+      {
+        progress((static_cast<float>(component * steps + step) + done) /
+                 static_cast<float>(input.NumberOfComponents * steps));
+      }
+    });
+  }
+}
 } // namespace
 
 template <typename T>
@@ -192,33 +228,8 @@ FilterLine(const CudaGaussianImpulseResponse &, const double *, double *, size_t
 
 namespace itk::CudaDetail
 {
-void
-RunGaussianPlanOnHost(const CudaGaussianPlan &     plan,
-                      const CudaImageView &        input,
-                      const CudaImageView &        output,
-                      MultiThreaderBase *          threader,
-                      const CudaProgressFunction & progress)
-{
-  using namespace cuda::gaussian;
-  const size_t results = plan.Results.size();
-  CudaVerifyComponents(input.NumberOfComponents, results, output.NumberOfComponents);
-  const size_t steps = plan.Passes.size() + (plan.Rotation.empty() ? 0 : 1);
-  HostImages   images(plan, cuda::GetComputeType(input, output));
-  for (size_t component = 0; component < input.NumberOfComponents; ++component)
-  {
-    std::vector<CudaImageView> outputs;
-    for (size_t r = 0; r < results; ++r)
-    {
-      outputs.push_back(cuda::GetComponent(output, component * results + r));
-    }
-    images.Begin(cuda::GetComponent(input, component), outputs);
-    RunPlan(plan, images, threader, [&](size_t step, float done) {
-      if (progress)
-      {
-        progress((static_cast<float>(component * steps + step) + done) /
-                 static_cast<float>(input.NumberOfComponents * steps));
-      }
-    });
-  }
-}
+CudaOperation::CudaOperation(const CudaGaussianPlan & plan)
+  : m_HostRun(cuda::BindHostRun(cuda::gaussian::RunOnHost, plan))
+  , m_Core(cuda::MakeCore(plan))
+{}
 } // end namespace itk::CudaDetail

@@ -154,7 +154,7 @@ private:
         m_Progress((static_cast<float>(step) + done) / static_cast<float>(1 + m_Input.NumberOfComponents));
       };
     }
-    RunGaussianPlanOnHost(plan, image, image, m_Threader, progress);
+    CudaRunOnHost(plan, image, image, m_Threader, progress);
   }
 
   void
@@ -183,28 +183,18 @@ private:
   WorkImage<T>                 m_Weights;
 };
 } // namespace
-} // namespace itk::cuda::gaussian
-
-namespace itk::CudaDetail
-{
-double
-CudaGaussianMinimumWeight(CudaFiltersEnums::Approximation approximation)
-{
-  return approximation == CudaFiltersEnums::Approximation::Accurate ? 1e-3 : 1e-2;
-}
 
 void
-RunMaskedGaussianPlanOnHost(const CudaGaussianPlan &     plan,
-                            const CudaImageView &        input,
-                            const CudaGaussianMask &     mask,
-                            const CudaImageView &        output,
-                            MultiThreaderBase *          threader,
-                            const CudaProgressFunction & progress)
+RunMaskedOnHost(const CudaGaussianPlan &     plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                MultiThreaderBase *          threader,
+                const CudaProgressFunction & progress)
 {
-  using namespace cuda::gaussian;
   CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
+  const CudaGaussianMask & mask = *plan.Mask;
   VerifyPlanAndMask(plan, input, mask);
-  if (cuda::GetComputeType(input, output) == CudaComponentType::Double)
+  if (GetComputeType(input, output) == CudaComponentType::Double)
   {
     MaskedRun<double>(plan, input, mask, output, threader, progress).Run();
   }
@@ -213,4 +203,4 @@ RunMaskedGaussianPlanOnHost(const CudaGaussianPlan &     plan,
     MaskedRun<float>(plan, input, mask, output, threader, progress).Run();
   }
 }
-} // end namespace itk::CudaDetail
+} // end namespace itk::cuda::gaussian

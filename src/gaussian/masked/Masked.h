@@ -12,6 +12,14 @@ namespace itk::cuda::gaussian
  * the image's */
 void
 VerifyPlanAndMask(const CudaGaussianPlan & plan, const CudaImageView & image, const CudaGaussianMask & mask);
+
+/** Runs a plan that has a mask on the host (CudaGaussianMask). */
+void
+RunMaskedOnHost(const CudaGaussianPlan &     plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                MultiThreaderBase *          threader,
+                const CudaProgressFunction & progress);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -156,6 +156,14 @@ TryUncutLines(const CudaGaussianPlan &     plan,
               const CudaSlabOptions &      options,
               const CudaProgressFunction & progress);
 
+/** Returns the largest number of bytes of device memory that RunWhole() needs. */
+size_t
+GetWholeBytes(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
+
+/** Runs the plan for an image that fits into the device's memory. \exception CudaError */
+void
+RunWhole(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device);
+
 /** Runs in slabs an image that fits into the device's memory, if this is expected to be faster. Returns no value
  * otherwise. \exception CudaError */
 std::optional<CudaSlabReport>

@@ -1355,7 +1355,7 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
   }
   CudaSlabOptions options;
   options.Devices = { device };
-  options.DeviceMemoryLimit = CudaGaussianWorkingSet(plan, input, output);
+  options.DeviceMemoryLimit = GetWholeBytes(plan, input, output);
   std::optional<GaussianSlabRun> run;
   const SlabEnds                 ends{ input, output, {}, {} };
   try

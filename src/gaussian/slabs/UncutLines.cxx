@@ -88,7 +88,7 @@ public:
   {
     for (m_Size = m_Input.Size[m_Axis]; m_Size > 0; m_Size /= 2)
     {
-      m_Bytes = CudaGaussianWorkingSet(m_Plan, Slice(m_Input, m_Axis, 0, m_Size), Slice(m_Output, m_Axis, 0, m_Size));
+      m_Bytes = GetWholeBytes(m_Plan, Slice(m_Input, m_Axis, 0, m_Size), Slice(m_Output, m_Axis, 0, m_Size));
       if (m_Bytes <= allowed)
       {
         return true;
@@ -104,8 +104,7 @@ public:
     for (size_t first = 0; first < number; first += m_Size)
     {
       const size_t count = std::min(m_Size, number - first);
-      CudaDetail::RunGaussianPlanOnDevice(
-        m_Plan, Slice(m_Input, m_Axis, first, count), Slice(m_Output, m_Axis, first, count), device, nullptr);
+      RunWhole(m_Plan, Slice(m_Input, m_Axis, first, count), Slice(m_Output, m_Axis, first, count), device);
       progress(static_cast<float>(first + count) / static_cast<float>(number));
     }
   }

@@ -67,8 +67,8 @@ struct ElementExtent
 
 namespace pixel_kernels
 {
-constexpr unsigned int Columns = 32; // threads of a block along a row
-constexpr unsigned int Rows = 8;     // rows that a block handles at a time
+constexpr unsigned int Columns = 32;   // threads of a block along a row
+constexpr unsigned int Rows = 8;       // rows that a block handles at a time
 constexpr size_t       LongRow = 2048; // elements; longer rows are divided among several blocks
 
 /** Calls operation(index, number) for all elements, where the number counts the elements in the order of their rows.
@@ -97,7 +97,7 @@ __launch_bounds__(Columns * Rows)
  * wait for each load. */
 template <typename T, typename TOperation>
 __global__ void
-__launch_bounds__(Columns * Rows) TransformKernel(const __grid_constant__ ElementExtent     extent,
+__launch_bounds__(Columns * Rows) TransformKernel(const __grid_constant__ ElementExtent extent,
                                                   const __grid_constant__ DeviceElements<T> output,
                                                   const __grid_constant__ TOperation        operation)
 {

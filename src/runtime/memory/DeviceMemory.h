@@ -76,8 +76,7 @@ private:
 } // namespace itk::cuda
 
 // Queries about device memory and page-locked memory for the rest of the module, available with or without CUDA. They
-// are defined in runtime/memory/DeviceMemory.cxx in a build with CUDA and in runtime/device/DeviceWithoutCuda.cxx in a
-// build without it.
+// are defined in runtime/memory/DeviceMemory.cxx in a build with CUDA and in WithoutCuda.cxx in a build without it.
 namespace itk::cuda
 {
 /** Returns the bytes that can be allocated on a usable device; see DeviceBuffer::GetAvailable().

@@ -44,10 +44,7 @@ VerifySizes(const CudaDeviceImageView & input, const CudaDeviceImageView & outpu
 } // namespace
 
 void
-RunDeviceToDevice(const ResidentCore &        core,
-                  const CudaDeviceImageView & input,
-                  const CudaDeviceImageView & output,
-                  bool                        overwritesInput)
+RunDeviceToDevice(const ResidentCore & core, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
 {
   core.VerifyComponents(input.Size.back(), output.Size.back());
   if (input.GetNumberOfElements() == 0)
@@ -58,7 +55,7 @@ RunDeviceToDevice(const ResidentCore &        core,
   const DeviceGuard            guard(context.GetDevice());
   const DeviceReading          reading(input, context);
   std::optional<DeviceWriting> overwriting;
-  if (overwritesInput)
+  if (core.OverwritesInput())
   {
     overwriting.emplace(input, context);
   }
@@ -99,4 +96,21 @@ CopyDeviceToDevice(const CudaDeviceImageView & input,
   ConvertElements(GetDeviceView(input), GetDeviceView(output), steps, context);
   WaitIfSynchronous(name, context);
 }
+
+void
+ResidentCore::Queue(const CudaDeviceImageView & input, const CudaDeviceImageView & output) const
+{
+  RunDeviceToDevice(*this, input, output);
+}
 } // namespace itk::cuda
+
+namespace itk::CudaDetail
+{
+void
+CudaQueueOnDevice(const CudaOperation &       operation,
+                  const CudaDeviceImageView & input,
+                  const CudaDeviceImageView & output)
+{
+  operation.GetCore()->Queue(input, output);
+}
+} // end namespace itk::CudaDetail

@@ -13,16 +13,13 @@ namespace itk::cuda
 /** Queues a core's work on device images, on the calling thread's stream. Images whose type or layout is not the one
  * that the core computes in are converted to and from it. The result is bit-identical to RunHostToHost().
  *
- * If the core leaves its result in its input, `output` must be `input`. `overwritesInput` says whether the core uses
- * its input's memory. If so, input and output must have the type and layout that the core computes in.
+ * If the core leaves its result in its input, `output` must be `input`. If the core overwrites its input, input and
+ * output must have the type and layout that the core computes in.
  *
  * With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work.
  * \exception CudaError */
 void
-RunDeviceToDevice(const ResidentCore &        core,
-                  const CudaDeviceImageView & input,
-                  const CudaDeviceImageView & output,
-                  bool                        overwritesInput);
+RunDeviceToDevice(const ResidentCore & core, const CudaDeviceImageView & input, const CudaDeviceImageView & output);
 
 /** Queues a core's work on images on the device, on the context's stream. Stream order protects their memory. The core
  * must compute one result and must not leave it in its input. The result is bit-identical to RunDeviceToDevice().

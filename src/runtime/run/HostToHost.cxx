@@ -150,14 +150,42 @@ TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> &
   return true;
 }
 
-bool
-TryHostToHost(const ResidentCore &     core,
-              const CudaImageView &    input,
-              const CudaImageView &    output,
-              CudaFilterBackend &      backend,
-              const ProgressFunction & progress)
+void
+ResidentCore::RunOnHostImages(const CudaImageView &    input,
+                              const CudaImageView &    output,
+                              int                      device,
+                              const ProgressFunction & progress) const
 {
-  return TryOnDevice(
-    backend, [&](int device) { RunHostToHost(core, input, output, device, progress); }, progress);
+  RunHostToHost(*this, input, output, device, progress);
 }
 } // namespace itk::cuda
+
+namespace itk::CudaDetail
+{
+size_t
+CudaWorkingSet(const CudaOperation & operation, const CudaImageView & input, const CudaImageView & output)
+{
+  return cuda::GetHostToHostWorkingSet(*operation.GetCore(), input, output);
+}
+
+void
+CudaRunOnDevice(const CudaOperation &        operation,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                int                          device,
+                const CudaProgressFunction & progress)
+{
+  operation.GetCore()->RunOnHostImages(input, output, device, progress);
+}
+
+bool
+CudaRunOnDevice(const CudaOperation &        operation,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                CudaFilterBackend &          backend,
+                const CudaProgressFunction & progress)
+{
+  const auto run = [&](int device) { operation.GetCore()->RunForFilter(input, output, backend, device, progress); };
+  return cuda::TryOnDevice(backend, run, progress);
+}
+} // end namespace itk::CudaDetail

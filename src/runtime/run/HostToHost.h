@@ -4,7 +4,7 @@
 
 #include "runtime/image/Components.h"
 #include "runtime/device/Stream.h"
-#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailOperation.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
 #include "runtime/memory/Workspace.h"
@@ -12,19 +12,13 @@
 #include <cstddef>
 #include <functional>
 
-namespace itk::CudaDetail
-{
-class CudaFilterBackend;
-}
-
 namespace itk::cuda
 {
-/** Reports the fraction of the work that is done, from 0 to 1. It may throw to abort. */
-using ProgressFunction = std::function<void(float)>;
+using ProgressFunction = CudaDetail::CudaProgressFunction;
 
 /** \class ResidentCore
  * \brief The computation of a filter on images that are already in device memory. It is the interface through which the
- * host-to-host code uses a plan.
+ * host-to-host code uses a plan (CudaOperation).
  */
 class ResidentCore
 {
@@ -87,6 +81,35 @@ public:
       const Context &          context,
       const ProgressFunction & progress) const = 0;
 
+  /** Uploads `input`, runs, and downloads the result to `output`, as RunHostToHost() does. */
+  virtual void
+  RunOnHostImages(const CudaImageView &    input,
+                  const CudaImageView &    output,
+                  int                      device,
+                  const ProgressFunction & progress) const;
+
+  /** Does the same for a filter with that backend, which may choose a faster way with the same bits. */
+  virtual void
+  RunForFilter(const CudaImageView & input,
+               const CudaImageView & output,
+               CudaDetail::CudaFilterBackend &,
+               int                      device,
+               const ProgressFunction & progress) const
+  {
+    this->RunOnHostImages(input, output, device, progress);
+  }
+
+  /** Queues the work on device images, as RunDeviceToDevice() does. */
+  virtual void
+  Queue(const CudaDeviceImageView & input, const CudaDeviceImageView & output) const;
+
+  /** Returns whether Run() uses its input's memory. */
+  virtual bool
+  OverwritesInput() const
+  {
+    return false;
+  }
+
   /** Returns the part of the output that is downloaded to the host. */
   virtual DeviceView
   GetResult(const DeviceView & output, const CudaImageView &) const
@@ -137,14 +160,6 @@ bool
 TryOnDevice(CudaFilterBackend &                     backend,
             const std::function<void(int device)> & run,
             const ProgressFunction &                progress);
-
-/** Calls RunHostToHost() through TryOnDevice(). */
-bool
-TryHostToHost(const ResidentCore &     core,
-              const CudaImageView &    input,
-              const CudaImageView &    output,
-              CudaFilterBackend &      backend,
-              const ProgressFunction & progress);
 } // namespace itk::cuda
 
 #endif
