@@ -253,19 +253,7 @@ CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType:
   return {};
 }
 
-/** A filter's run on the device that its backend selected, whose input or output may be kept there.
- *
- * \code
- * CudaKeptPixelsRun<Self> kept(*this, inputRegion, m_CudaBackend);
- * if (kept.KeepsPixels())
- * {
- *   if (!kept.KeepsOutput())
- *   {
- *     this->AllocateOutputs();
- *   }
- *   return kept.Run(planThatKeepsItsInput);
- * }
- * \endcode */
+/** A filter's run on the device that its backend selected, whose input or output may be kept there (CudaRunWhole()). */
 template <typename TFilter>
 class CudaKeptPixelsRun
 {
@@ -379,6 +367,44 @@ private:
   CudaUpdateScope * const m_Consumer;
   CudaDeviceImageView     m_Source;
 };
+
+/** Runs a plan for the filter's requested output on the device that `backend` selected. Pixels that the pipeline keeps
+ * on the device do not cross the link.
+ *
+ * \param inputRegion the pixels that the run reads
+ * \param makeKeepingPlan returns the plan that does not overwrite its input
+ * \param allocate allocates the filter's output
+ * \return false if the device ran out of memory and the host has to do the work */
+template <typename TFilter, typename TPlan, typename TMakeKeepingPlan, typename TAllocate>
+bool
+CudaRunWhole(TFilter &                                            filter,
+             const typename TFilter::InputImageType::RegionType & inputRegion,
+             CudaFilterBackend &                                  backend,
+             const TPlan &                                        plan,
+             const TMakeKeepingPlan &                             makeKeepingPlan,
+             const TAllocate &                                    allocate)
+{
+  CudaKeptPixelsRun<TFilter> kept(filter, inputRegion, backend);
+  if (!kept.KeepsOutput())
+  {
+    allocate();
+  }
+  backend.ReportWholeRun(0, 0); // pixels that stay on the device do not cross the link
+  if (kept.KeepsPixels())
+  {
+    return kept.Run(makeKeepingPlan());
+  }
+  const typename TFilter::OutputImageType * const output = filter.GetOutput();
+  const auto                                      region = output->GetRequestedRegion();
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return true;
+  }
+  const auto input = MakeCudaImageView(filter.GetInput(), inputRegion);
+  const auto view = MakeCudaImageView(output, region);
+  backend.ReportWholeRun(input.GetNumberOfBytes(), view.GetNumberOfBytes());
+  return CudaRunOnDevice(plan, input, view, backend, MakeCudaProgressFunction(&filter));
+}
 } // end namespace itk::CudaDetail
 
 #endif

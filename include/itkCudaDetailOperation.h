@@ -124,7 +124,9 @@ CudaRunOnDevice(const CudaOperation &        operation,
  * CudaAllocateDeviceImage() does, and must be of the same type, float or double.
  * \exception CudaError if the memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
-CudaQueueOnDevice(const CudaOperation & operation, const CudaDeviceImageView & input, const CudaDeviceImageView & output);
+CudaQueueOnDevice(const CudaOperation &       operation,
+                  const CudaDeviceImageView & input,
+                  const CudaDeviceImageView & output);
 } // end namespace itk::CudaDetail
 
 #endif

@@ -281,28 +281,13 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
              m_CudaBackend,
              CudaDetail::MakeCudaProgressFunction(this));
   }
-  CudaDetail::CudaKeptPixelsRun<Self> kept(*this, inputRegion, m_CudaBackend);
-  if (!kept.KeepsOutput())
-  {
-    this->AllocateOutputs();
-  }
-  m_CudaBackend.ReportWholeRun(0, 0);
-  if (kept.KeepsPixels())
-  {
+  const auto makeKeepingPlan = [&plan] {
     CudaDetail::CudaGaussianFirPlan keepingPlan = plan;
     keepingPlan.KeepInput = true;
-    return kept.Run(keepingPlan);
-  }
-  const TOutputImage * const output = this->GetOutput();
-  const RegionType           region = output->GetRequestedRegion();
-  if (region.GetNumberOfPixels() == 0)
-  {
-    return true;
-  }
-  const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion);
-  const auto view = CudaDetail::MakeCudaImageView(output, region);
-  m_CudaBackend.ReportWholeRun(input.GetNumberOfBytes(), view.GetNumberOfBytes());
-  return CudaDetail::CudaRunOnDevice(plan, input, view, m_CudaBackend, CudaDetail::MakeCudaProgressFunction(this));
+    return keepingPlan;
+  };
+  return CudaDetail::CudaRunWhole(
+    *this, inputRegion, m_CudaBackend, plan, makeKeepingPlan, [this] { this->AllocateOutputs(); });
 }
 
 template <typename TInputImage, typename TOutputImage>

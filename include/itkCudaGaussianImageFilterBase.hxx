@@ -610,34 +610,20 @@ template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail::CudaGaussianPlan & plan)
 {
-  const OutputImageType * const output = this->GetOutput();
-  const auto                    region = output->GetRequestedRegion();
+  const auto region = this->GetOutput()->GetRequestedRegion();
   if (m_CudaBackend.RunsInSlabs())
   {
     CudaDetail::CudaDownloadKeptInput<Self>(*this);
     return this->GenerateWholeInSlabs(plan);
   }
-  CudaDetail::CudaKeptPixelsRun<Self> kept(*this, region, m_CudaBackend);
-  if (!kept.KeepsOutput())
-  {
-    this->AllocateOutputs();
-  }
-  m_CudaBackend.ReportWholeRun(0, 0); // pixels that stay on the device do not cross the link
-  if (kept.KeepsPixels())
-  {
+  const auto makeKeepingPlan = [this] {
     m_KeepInput = true;
-    const CudaDetail::CudaGaussianPlan keepingPlan = this->MakePlan();
+    CudaDetail::CudaGaussianPlan keepingPlan = this->MakePlan();
     m_KeepInput = false;
-    return kept.Run(keepingPlan);
-  }
-  if (region.GetNumberOfPixels() == 0)
-  {
-    return true;
-  }
-  const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), region);
-  const auto view = CudaDetail::MakeCudaImageView(output, region);
-  m_CudaBackend.ReportWholeRun(input.GetNumberOfBytes(), view.GetNumberOfBytes());
-  return CudaDetail::CudaRunOnDevice(plan, input, view, m_CudaBackend, CudaDetail::MakeCudaProgressFunction(this));
+    return keepingPlan;
+  };
+  return CudaDetail::CudaRunWhole(
+    *this, region, m_CudaBackend, plan, makeKeepingPlan, [this] { this->AllocateOutputs(); });
 }
 
 template <typename TSuperclass>

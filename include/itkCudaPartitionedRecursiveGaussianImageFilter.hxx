@@ -205,24 +205,15 @@ bool
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(
   const CudaDetail::CudaPartitionedGaussianPlan & plan)
 {
-  const auto                          region = this->GetOutput()->GetRequestedRegion();
-  CudaDetail::CudaKeptPixelsRun<Self> kept(*this, region, m_CudaBackend);
-  if (!kept.KeepsOutput())
-  {
-    this->AllocateOutputs();
-  }
-  if (kept.KeepsPixels())
-  {
+  const auto makeKeepingPlan = [&plan] {
     CudaDetail::CudaPartitionedGaussianPlan keepingPlan = plan;
     keepingPlan.KeepInput = true;
-    return kept.Run(keepingPlan);
-  }
-  return CudaDetail::CudaRunOnDevice(
-    plan,
-    CudaDetail::MakeCudaImageView(this->GetInput(), region),
-    CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region),
-    m_CudaBackend,
-    CudaDetail::MakeCudaProgressFunction(this));
+    return keepingPlan;
+  };
+  return CudaDetail::CudaRunWhole(
+    *this, this->GetOutput()->GetRequestedRegion(), m_CudaBackend, plan, makeKeepingPlan, [this] {
+      this->AllocateOutputs();
+    });
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -9,8 +9,8 @@
 
 namespace itk::cuda
 {
-/** Returns the part of the plan's operation that runs on the device, or nullptr in a build without CUDA. The core refers
- * to the plan. */
+/** Returns the part of the plan's operation that runs on the device, or nullptr in a build without CUDA. The core
+ * refers to the plan. */
 std::shared_ptr<const ResidentCore>
 MakeCore(const CudaDetail::CudaEigenPlan & plan);
 std::shared_ptr<const ResidentCore>
