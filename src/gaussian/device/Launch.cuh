@@ -11,12 +11,27 @@
 #include "runtime/image/Math.h"
 
 #include <cmath>
+#include <type_traits>
 
 // Code that the launches of line passes and of strips share: tables for an impulse response's poles, the edge states
 // of lines, and the scan over chunks.
 
 namespace itk::cuda::gaussian
 {
+/** Returns function(zero, pairs), where `zero` has the type of the pixels of `source`, and `pairs`, the pass's number
+ * of pole pairs, is a std::integral_constant. */
+template <typename TFunction>
+auto
+VisitPass(const CudaGaussianLinePass & pass, const DeviceView & source, const TFunction & function)
+{
+  const auto visitPairs = [&](auto zero) {
+    return pass.Results.front().Kernel.NumberOfPolePairs == 3
+             ? function(zero, std::integral_constant<unsigned int, 3>())
+             : function(zero, std::integral_constant<unsigned int, 2>());
+  };
+  return source.ComponentType == CudaComponentType::Double ? visitPairs(0.0) : visitPairs(0.0f);
+}
+
 /** Makes the weights of a segment's pixels in its end states. They use that the state n pixels after a pixel of value 1
  * is A^n (1, e), where A advances a state over a pixel. */
 template <typename T, unsigned int VPairs, unsigned int VLength>

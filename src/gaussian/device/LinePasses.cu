@@ -518,10 +518,9 @@ TryMaskPass(const CudaGaussianLinePass & pass,
   {
     return false;
   }
-  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
-  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
-                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
-  run(pass, *schedule, source, destination, context);
+  VisitPass(pass, destination, [&](auto zero, auto pairs) {
+    RunMaskPassOf<decltype(zero), decltype(pairs)::value>(pass, *schedule, source, destination, context);
+  });
   return true;
 }
 
@@ -656,11 +655,9 @@ RunLinePass(const CudaGaussianLinePass &    pass,
     RunStripPass(pass, schedule, images, cut, workspace, context);
     return;
   }
-  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
-  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
-                     ? (isDouble ? RunLinePassOf<double, 3> : RunLinePassOf<float, 3>)
-                     : (isDouble ? RunLinePassOf<double, 2> : RunLinePassOf<float, 2>);
-  run(pass, schedule, images, workspace, context, cut);
+  VisitPass(pass, images[pass.Source], [&](auto zero, auto pairs) {
+    RunLinePassOf<decltype(zero), decltype(pairs)::value>(pass, schedule, images, workspace, context, cut);
+  });
 }
 
 namespace
@@ -673,11 +670,9 @@ RunCombiningPasses(const CudaGaussianLinePass *    passes,
                    Workspace                       workspace,
                    const Context &                 context)
 {
-  const bool isDouble = images[passes->Source].ComponentType == CudaComponentType::Double;
-  const auto run = passes->Results.front().Kernel.NumberOfPolePairs == 3
-                     ? (isDouble ? RunCombiningPassesOf<double, 3> : RunCombiningPassesOf<float, 3>)
-                     : (isDouble ? RunCombiningPassesOf<double, 2> : RunCombiningPassesOf<float, 2>);
-  run(passes, count, schedule, images, workspace, context);
+  VisitPass(*passes, images[passes->Source], [&](auto zero, auto pairs) {
+    RunCombiningPassesOf<decltype(zero), decltype(pairs)::value>(passes, count, schedule, images, workspace, context);
+  });
 }
 
 /** Returns the number of passes from `first` on that combine in one image and have the same poles, so that one kernel
@@ -813,11 +808,9 @@ HasQuotientKernel(const QuotientPass & pass, int device)
   {
     return false;
   }
-  const bool isDouble = pass.Images[0].ComponentType == CudaComponentType::Double;
-  const auto fits = pass.Pass.Results.front().Kernel.NumberOfPolePairs == 3
-                      ? (isDouble ? FitsQuotientPass<double, 3> : FitsQuotientPass<float, 3>)
-                      : (isDouble ? FitsQuotientPass<double, 2> : FitsQuotientPass<float, 2>);
-  return fits(pass, device);
+  return VisitPass(pass.Pass, pass.Images[0], [&](auto zero, auto pairs) {
+    return FitsQuotientPass<decltype(zero), decltype(pairs)::value>(pass, device);
+  });
 }
 
 void
@@ -826,11 +819,9 @@ RunQuotientPass(const QuotientPass &     pass,
                 const void *             subtracted,
                 const Context &          context)
 {
-  const bool isDouble = pass.Images[0].ComponentType == CudaComponentType::Double;
-  const auto run = pass.Pass.Results.front().Kernel.NumberOfPolePairs == 3
-                     ? (isDouble ? RunQuotientPassOf<double, 3> : RunQuotientPassOf<float, 3>)
-                     : (isDouble ? RunQuotientPassOf<double, 2> : RunQuotientPassOf<float, 2>);
-  run(pass, mask, subtracted, context);
+  VisitPass(pass.Pass, pass.Images[0], [&](auto zero, auto pairs) {
+    RunQuotientPassOf<decltype(zero), decltype(pairs)::value>(pass, mask, subtracted, context);
+  });
 }
 
 bool
@@ -847,11 +838,9 @@ HasProductKernel(const ProductPass & pass, int device)
   {
     return false;
   }
-  const bool isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
-  const auto fits = first.Results.front().Kernel.NumberOfPolePairs == 3
-                      ? (isDouble ? FitsProductPass<double, 3> : FitsProductPass<float, 3>)
-                      : (isDouble ? FitsProductPass<double, 2> : FitsProductPass<float, 2>);
-  return fits(pass, schedule, device);
+  return VisitPass(first, pass.Images.front(), [&](auto zero, auto pairs) {
+    return FitsProductPass<decltype(zero), decltype(pairs)::value>(pass, schedule, device);
+  });
 }
 
 void
@@ -859,11 +848,9 @@ RunProductPass(const ProductPass & pass, const Context & context)
 {
   const CudaGaussianLinePass & first = pass.Passes.front();
   const LineSchedule           schedule = GetLineSchedule(first, pass.Images, context.GetDevice());
-  const bool                   isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
-  const auto                   run = first.Results.front().Kernel.NumberOfPolePairs == 3
-                                       ? (isDouble ? RunProductPassOf<double, 3> : RunProductPassOf<float, 3>)
-                                       : (isDouble ? RunProductPassOf<double, 2> : RunProductPassOf<float, 2>);
-  run(pass, schedule, context);
+  VisitPass(first, pass.Images.front(), [&](auto zero, auto pairs) {
+    RunProductPassOf<decltype(zero), decltype(pairs)::value>(pass, schedule, context);
+  });
 }
 
 size_t
@@ -988,11 +975,10 @@ RunChunkTiles(const CudaGaussianLinePass &    pass,
               bool                            writesEndStates,
               const Context &                 context)
 {
-  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
-  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
-                     ? (isDouble ? RunChunkTilesOf<double, 3> : RunChunkTilesOf<float, 3>)
-                     : (isDouble ? RunChunkTilesOf<double, 2> : RunChunkTilesOf<float, 2>);
-  run(pass, schedule, images, cut, states, writesEndStates, context);
+  VisitPass(pass, images[pass.Source], [&](auto zero, auto pairs) {
+    RunChunkTilesOf<decltype(zero), decltype(pairs)::value>(
+      pass, schedule, images, cut, states, writesEndStates, context);
+  });
 }
 } // namespace
 

@@ -185,31 +185,6 @@ RunAllStartsOf(const CudaGaussianLinePass & pass,
   ITK_CUDA_CALL(
     LaunchKernel(ScanChunksKernel<T, VPairs, false>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
 }
-
-/** Calls function(zero of the images' type, number of pole pairs). */
-template <typename TFunction>
-void
-VisitPass(const CudaGaussianLinePass & pass, const DeviceView & source, const TFunction & function)
-{
-  const auto visitPairs = [&](auto zero) {
-    if (pass.Results.front().Kernel.NumberOfPolePairs == 3)
-    {
-      function(zero, std::integral_constant<unsigned int, 3>());
-    }
-    else
-    {
-      function(zero, std::integral_constant<unsigned int, 2>());
-    }
-  };
-  if (source.ComponentType == CudaComponentType::Double)
-  {
-    visitPairs(0.0);
-  }
-  else
-  {
-    visitPairs(0.0f);
-  }
-}
 } // namespace
 
 size_t
