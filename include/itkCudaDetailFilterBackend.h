@@ -174,6 +174,20 @@ CudaFilterBackend::Run(const char *                       unsupported,
     host();
   }
 }
+
+/** Sets a parameter and calls the filter's Modified() unless the parameter has that value already. Two NaNs are equal.
+ */
+template <typename TFilter, typename TValue>
+void
+CudaSetParameter(TFilter & filter, TValue & parameter, const TValue & value)
+{
+  const bool areNaN = parameter != parameter && value != value;
+  if (parameter != value && !areNaN)
+  {
+    parameter = value;
+    filter.Modified();
+  }
+}
 } // end namespace itk::CudaDetail
 
 /** Declares the methods that every filter of the module has, and their member `m_CudaBackend`. Each class that derives
@@ -260,6 +274,48 @@ public:                                                                         
   {                                                             \
     return m_CudaBackend.SlabReport;                            \
   }                                                             \
+  static_assert(true, "")
+
+/** Declares the setter and the getter of a filter's parameter in its struct m_Parameters, as itkSetMacro() and
+ * itkGetConstMacro() do for members. */
+#define itkSetGetCudaParameterMacro(name, type)                         \
+  void Set##name(type value)                                            \
+  {                                                                     \
+    itk::CudaDetail::CudaSetParameter(*this, m_Parameters.name, value); \
+  }                                                                     \
+  type Get##name() const                                                \
+  {                                                                     \
+    return m_Parameters.name;                                           \
+  }                                                                     \
+  static_assert(true, "")
+
+/** Declares the setter of an enumeration also for names, which Cuda<name>FromString() converts. */
+#define itkSetGetCudaNamedParameterMacro(name, type)    \
+  void Set##name(const std::string & text)              \
+  {                                                     \
+    this->Set##name(itk::Cuda##name##FromString(text)); \
+  }                                                     \
+  itkSetGetCudaParameterMacro(name, type)
+
+/** Declares the methods of the noise law, which has no default. GetNoiseLaw() throws an ExceptionObject until a law is
+ * set. */
+#define itkSetGetCudaNoiseLawMacro()                                                              \
+  void SetNoiseLaw(NoiseLawEnum law)                                                              \
+  {                                                                                               \
+    itk::CudaDetail::CudaSetParameter(*this, m_Parameters.NoiseLaw, std::optional(law));          \
+  }                                                                                               \
+  void SetNoiseLaw(const std::string & text)                                                      \
+  {                                                                                               \
+    this->SetNoiseLaw(itk::CudaNoiseLawFromString(text));                                         \
+  }                                                                                               \
+  NoiseLawEnum GetNoiseLaw() const                                                                \
+  {                                                                                               \
+    if (!m_Parameters.NoiseLaw)                                                                   \
+    {                                                                                             \
+      itkExceptionMacro("NoiseLaw is not set; SetNoiseLaw() takes " << itk::CudaNoiseLawNames()); \
+    }                                                                                             \
+    return *m_Parameters.NoiseLaw;                                                                \
+  }                                                                                               \
   static_assert(true, "")
 
 #endif

@@ -140,131 +140,40 @@ public:
   /** Sets the distribution of the pixels, one of GetNoiseLaws(). There is no default: Update() throws an
    * ExceptionObject until a law is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold.
    * GaussianCommonVariance has one variance for the whole image. */
-  void
-  SetNoiseLaw(NoiseLawEnum law)
-  {
-    this->SetParameter(m_Parameters.NoiseLaw, std::optional<NoiseLawEnum>(law));
-  }
-  void
-  SetNoiseLaw(const std::string & name)
-  {
-    this->SetNoiseLaw(CudaNoiseLawFromString(name));
-  }
-  /** \exception ExceptionObject if it is not set */
-  NoiseLawEnum
-  GetNoiseLaw() const
-  {
-    if (!m_Parameters.NoiseLaw)
-    {
-      itkExceptionMacro("NoiseLaw is not set; SetNoiseLaw() takes " << CudaNoiseLawNames());
-    }
-    return *m_Parameters.NoiseLaw;
-  }
+  itkSetGetCudaNoiseLawMacro();
 
   /** Sets the number of independent looks per pixel, for the laws Gamma and Rayleigh. 0 (default) estimates it from the
    * image. Another value must be above 0 and need not be an integer; it is below 1 where neighbouring pixels are
    * correlated. GetNumberOfLooksUsed() returns the number that a run used. */
-  void
-  SetNumberOfLooks(double number)
-  {
-    this->SetParameter(m_Parameters.NumberOfLooks, number);
-  }
-  double
-  GetNumberOfLooks() const
-  {
-    return m_Parameters.NumberOfLooks;
-  }
+  itkSetGetCudaParameterMacro(NumberOfLooks, double);
 
   /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one
    * other value. */
-  void
-  SetForegroundThreshold(double threshold)
-  {
-    this->SetParameter(m_Parameters.ForegroundThreshold, threshold);
-  }
-  double
-  GetForegroundThreshold() const
-  {
-    return m_Parameters.ForegroundThreshold;
-  }
+  itkSetGetCudaParameterMacro(ForegroundThreshold, double);
 
   /** Sets the cost of an edge between two regions, in nats. The published code takes 2 + log(4 m_x m_y) nats for edges
    * that extend over m_x by m_y pixels on average, which is 7.5 nats for 8 by 8 pixels and 10 for 27 by 27. A larger
    * cost gives fewer nodes and fewer small regions. Default: 9. */
-  void
-  SetSegmentCost(double cost)
-  {
-    this->SetParameter(m_Parameters.SegmentCost, cost);
-  }
-  double
-  GetSegmentCost() const
-  {
-    return m_Parameters.SegmentCost;
-  }
+  itkSetGetCudaParameterMacro(SegmentCost, double);
 
   /** Sets the side of the blocks that the search starts from, in pixels: a power of two up to 64. Smaller blocks find
    * narrower regions if the noise is low, as in magnetic resonance images, for which 2 is right. Default: 4. */
-  void
-  SetBlockSize(unsigned int size)
-  {
-    this->SetParameter(m_Parameters.BlockSize, size);
-  }
-  unsigned int
-  GetBlockSize() const
-  {
-    return m_Parameters.BlockSize;
-  }
+  itkSetGetCudaParameterMacro(BlockSize, unsigned int);
 
   /** Sets the smallest number of valid pixels to which moving a boundary may reduce a region, 1 or more. Default: 8. */
-  void
-  SetMinimumNumberOfPixels(uint64_t number)
-  {
-    this->SetParameter(m_Parameters.MinimumNumberOfPixels, number);
-  }
-  uint64_t
-  GetMinimumNumberOfPixels() const
-  {
-    return m_Parameters.MinimumNumberOfPixels;
-  }
+  itkSetGetCudaParameterMacro(MinimumNumberOfPixels, uint64_t);
 
   /** Sets the largest number of iterations on the polygons, 1 or more. Default: 12. */
-  void
-  SetMaximumNumberOfIterations(unsigned int number)
-  {
-    this->SetParameter(m_Parameters.MaximumNumberOfIterations, number);
-  }
-  unsigned int
-  GetMaximumNumberOfIterations() const
-  {
-    return m_Parameters.MaximumNumberOfIterations;
-  }
+  itkSetGetCudaParameterMacro(MaximumNumberOfIterations, unsigned int);
 
   /** Sets whether polygons may be merged. If it is off, every region that exists when the iterations begin is kept, so
    * that all parts of InitialLabels are kept. Default: on. */
-  void
-  SetAllowMerging(bool allow)
-  {
-    this->SetParameter(m_Parameters.AllowMerging, allow);
-  }
-  bool
-  GetAllowMerging() const
-  {
-    return m_Parameters.AllowMerging;
-  }
+  itkSetGetCudaParameterMacro(AllowMerging, bool);
   itkBooleanMacro(AllowMerging);
 
   /** Sets whether the search ends with the label map, before polygons are made. Boundaries then follow the sides of
    * pixels, and the partition has a table but no edges. Default: off. */
-  void
-  SetLabelsOnly(bool only)
-  {
-    this->SetParameter(m_Parameters.LabelsOnly, only);
-  }
-  bool
-  GetLabelsOnly() const
-  {
-    return m_Parameters.LabelsOnly;
-  }
+  itkSetGetCudaParameterMacro(LabelsOnly, bool);
   itkBooleanMacro(LabelsOnly);
 
   /** Returns the polygons, the table and the merge tree, which are an output of their own, named "Partition". */
@@ -363,18 +272,6 @@ private:
   unsigned int  m_CurrentIteration{ 0 };
   SizeValueType m_CurrentNumberOfRegions{ 0 };
   double        m_CurrentDescription{ 0.0 };
-
-  template <typename TValue>
-  void
-  SetParameter(TValue & parameter, TValue value)
-  {
-    const bool bothAreNoNumbers = parameter != parameter && value != value;
-    if (parameter != value && !bothAreNoNumbers)
-    {
-      parameter = value;
-      this->Modified();
-    }
-  }
 
   static constexpr bool IsInputOnDevice = CudaIsDeviceImage<InputImageType>::value;
   static constexpr bool IsOutputOnDevice = CudaIsDeviceImage<OutputImageType>::value;

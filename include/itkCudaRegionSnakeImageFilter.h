@@ -115,21 +115,7 @@ public:
   itkGetConstReferenceMacro(InitialRegion, RegionType);
 
   /** Sets where the search starts if no initial path, mask or region is given. Default: Automatic. */
-  void
-  SetStart(StartEnum start)
-  {
-    this->SetParameter(m_Parameters.Start, start);
-  }
-  void
-  SetStart(const std::string & name)
-  {
-    this->SetStart(CudaStartFromString(name));
-  }
-  StartEnum
-  GetStart() const
-  {
-    return m_Parameters.Start;
-  }
+  itkSetGetCudaNamedParameterMacro(Start, StartEnum);
 
   /** Returns the laws that NoiseLaw accepts, with the pixel values that each law allows. */
   static std::vector<CudaNoiseLawInformation>
@@ -140,159 +126,45 @@ public:
 
   /** Sets the distribution of the pixels, one of GetNoiseLaws(). There is no default: Update() throws an
    * ExceptionObject until a law is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold. */
-  void
-  SetNoiseLaw(NoiseLawEnum law)
-  {
-    this->SetParameter(m_Parameters.NoiseLaw, std::optional<NoiseLawEnum>(law));
-  }
-  void
-  SetNoiseLaw(const std::string & name)
-  {
-    this->SetNoiseLaw(CudaNoiseLawFromString(name));
-  }
-  /** \exception ExceptionObject if it is not set */
-  NoiseLawEnum
-  GetNoiseLaw() const
-  {
-    if (!m_Parameters.NoiseLaw)
-    {
-      itkExceptionMacro("NoiseLaw is not set; SetNoiseLaw() takes " << CudaNoiseLawNames());
-    }
-    return *m_Parameters.NoiseLaw;
-  }
+  itkSetGetCudaNoiseLawMacro();
 
   /** Sets the number of independent looks whose intensities were averaged, for the laws Gamma and Rayleigh. It must be
    * above 0 and need not be an integer. Pixels are this average under Gamma, and its square root under Rayleigh.
    * Default: 1. */
-  void
-  SetNumberOfLooks(double number)
-  {
-    this->SetParameter(m_Parameters.NumberOfLooks, number);
-  }
-  double
-  GetNumberOfLooks() const
-  {
-    return m_Parameters.NumberOfLooks;
-  }
+  itkSetGetCudaParameterMacro(NumberOfLooks, double);
 
   /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one
    * other value. */
-  void
-  SetForegroundThreshold(double threshold)
-  {
-    this->SetParameter(m_Parameters.ForegroundThreshold, threshold);
-  }
-  double
-  GetForegroundThreshold() const
-  {
-    return m_Parameters.ForegroundThreshold;
-  }
+  itkSetGetCudaParameterMacro(ForegroundThreshold, double);
 
   /** Sets the schedule, CoarseToFine (default) or AsPublished. */
-  void
-  SetSchedule(ScheduleEnum schedule)
-  {
-    this->SetParameter(m_Parameters.Schedule, schedule);
-  }
-  void
-  SetSchedule(const std::string & name)
-  {
-    this->SetSchedule(CudaScheduleFromString(name));
-  }
-  ScheduleEnum
-  GetSchedule() const
-  {
-    return m_Parameters.Schedule;
-  }
+  itkSetGetCudaNamedParameterMacro(Schedule, ScheduleEnum);
 
   /** Sets the distance of the first moves, in cells of the coarsest level. It is limited to a quarter of the coarsest
    * level's shorter side, and halved after every insertion of nodes. Default: 32. */
-  void
-  SetMaximumStep(unsigned int step)
-  {
-    this->SetParameter(m_Parameters.MaximumStep, step);
-  }
-  unsigned int
-  GetMaximumStep() const
-  {
-    return m_Parameters.MaximumStep;
-  }
+  itkSetGetCudaParameterMacro(MaximumStep, unsigned int);
 
   /** Sets the length above which an edge gets a node in its middle. The unit is a cell of the level; cells of the last
    * level are pixels. Default: 32.
    */
-  void
-  SetMinimumEdgeLength(double length)
-  {
-    this->SetParameter(m_Parameters.MinimumEdgeLength, length);
-  }
-  double
-  GetMinimumEdgeLength() const
-  {
-    return m_Parameters.MinimumEdgeLength;
-  }
+  itkSetGetCudaParameterMacro(MinimumEdgeLength, double);
 
   /** Sets by how much a move must lower J, in nats; 1e-6 (default) or more. */
-  void
-  SetMinimumGain(double gain)
-  {
-    this->SetParameter(m_Parameters.MinimumGain, gain);
-  }
-  double
-  GetMinimumGain() const
-  {
-    return m_Parameters.MinimumGain;
-  }
+  itkSetGetCudaParameterMacro(MinimumGain, double);
 
   /** Sets whether nodes are removed at the end, up to four neighbours at once, as long as that shortens the
    * description. Default: on. */
-  void
-  SetUseDescriptionLength(bool use)
-  {
-    this->SetParameter(m_Parameters.UseDescriptionLength, use);
-  }
-  bool
-  GetUseDescriptionLength() const
-  {
-    return m_Parameters.UseDescriptionLength;
-  }
+  itkSetGetCudaParameterMacro(UseDescriptionLength, bool);
   itkBooleanMacro(UseDescriptionLength);
 
   /** Sets the largest number of nodes that the polygon may have at any time, 4 or more. Default: 4096. */
-  void
-  SetMaximumNumberOfNodes(unsigned int number)
-  {
-    this->SetParameter(m_Parameters.MaximumNumberOfNodes, number);
-  }
-  unsigned int
-  GetMaximumNumberOfNodes() const
-  {
-    return m_Parameters.MaximumNumberOfNodes;
-  }
+  itkSetGetCudaParameterMacro(MaximumNumberOfNodes, unsigned int);
 
   /** Sets the largest number of iterations. An iteration tries every node once. Default: 10000. */
-  void
-  SetMaximumNumberOfIterations(unsigned int number)
-  {
-    this->SetParameter(m_Parameters.MaximumNumberOfIterations, number);
-  }
-  unsigned int
-  GetMaximumNumberOfIterations() const
-  {
-    return m_Parameters.MaximumNumberOfIterations;
-  }
+  itkSetGetCudaParameterMacro(MaximumNumberOfIterations, unsigned int);
 
   /** Sets the smallest number of valid pixels of each region, 1 or more. Default: 16. */
-  void
-  SetMinimumRegionSize(uint64_t size)
-  {
-    this->SetParameter(m_Parameters.MinimumRegionSize, size);
-  }
-  uint64_t
-  GetMinimumRegionSize() const
-  {
-    return m_Parameters.MinimumRegionSize;
-  }
+  itkSetGetCudaParameterMacro(MinimumRegionSize, uint64_t);
 
   /** The labels of the target and of the background, which must differ. Defaults: 1 and 0. */
   itkSetMacro(InsideValue, OutputPixelType);
@@ -484,18 +356,6 @@ private:
   std::vector<PointType> m_ContourPoints;
   CudaRegionSnakeStep    m_CurrentStep{};
   CudaSnakePolygon       m_CurrentPolygon;
-
-  template <typename TValue>
-  void
-  SetParameter(TValue & parameter, TValue value)
-  {
-    const bool bothAreNoNumbers = parameter != parameter && value != value;
-    if (parameter != value && !bothAreNoNumbers)
-    {
-      parameter = value;
-      this->Modified();
-    }
-  }
 
   /** Returns whether InitialRegion has pixels. It compares the sizes along both axes, because the number of pixels may
    * be 0 modulo 2^64. */

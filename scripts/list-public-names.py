@@ -4,8 +4,8 @@
 test/public_names.txt.
 
 C++: what the headers in include/ declare at namespace scope and in public and protected sections of classes, without
-comments and bodies of functions. Namespaces CudaDetail and detail are left out. Macros without arguments that the
-headers define are replaced by their text. Python: the names in __all__ of the modules of itk_cudafilters, with the
+comments and bodies of functions. Namespaces CudaDetail and detail are left out. Macros that the headers define are
+replaced by their text. Python: the names in __all__ of the modules of itk_cudafilters, with the
 signatures of the sources. Nothing is compiled or imported.
 """
 import argparse
@@ -23,7 +23,7 @@ LITERAL = r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\b\d(?:[eEpP][+-]|[\w.'])*"""
 COMMENT = re.compile(LITERAL + r"|//[^\n]*|/\*.*?\*/", re.DOTALL)
 TOKEN = re.compile(LITERAL + r"|\w+|::|->|\.\.\.|<<|&&|\|\||[=!<>+*/&|-]=|\S")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-MACRO = re.compile(r"^[ \t]*#[ \t]*define (itk\w+)\(\)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
+MACRO = re.compile(r"^[ \t]*#[ \t]*define (itk\w+)\(([\w, ]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
 # These change how callers use a definition. Other decorators keep the signature.
 DECORATORS = ("property", "cached_property", "staticmethod", "classmethod", "contextmanager", "dataclass")
 
@@ -105,6 +105,21 @@ def list_scope(tokens, scope, access, found):
             list_scope(body, scope + separator + join(name), "private" if rest[0] == "class" else "public", found)
 
 
+def expand(text, macros):
+    """Replaces calls of the macros, which are given as {name: (parameters, body)}, by their texts."""
+
+    def replace(match):
+        if match[1] not in macros:
+            return match[0]
+        parameters, body = macros[match[1]]
+        body = body.replace("\\\n", "\n")
+        for parameter, argument in zip(re.findall(r"\w+", parameters), match[2].split(",")):
+            body = re.sub(rf"(?:##)?\b{parameter}\b(?:##)?", argument.strip(), body)
+        return expand(body, macros)
+
+    return re.sub(r"\b(itk\w+)\(([^()]*)\)", replace, text)
+
+
 def list_headers(folder):
     """Returns a line for each declaration of the headers. Users do not include those with Detail in their names: they
     count as one."""
@@ -112,10 +127,10 @@ def list_headers(folder):
         path.relative_to(folder).as_posix(): COMMENT.sub(lambda match: " " if match[0][0] == "/" else match[0], path.read_text("utf-8"))
         for path in sorted(folder.rglob("*.h"))
     }
-    macros = {name: body.replace("\\\n", "\n") for text in texts.values() for name, body in MACRO.findall(text)}
+    macros = {name: (parameters, body) for text in texts.values() for name, parameters, body in MACRO.findall(text)}
     found = []
     for header, text in texts.items():
-        text = re.sub(r"\b(itk\w+)\(\)", lambda match: macros.get(match[1], match[0]), DIRECTIVE.sub("", text))
+        text = expand(DIRECTIVE.sub("", text), macros)
         list_scope(TOKEN.findall(text), "itkCudaDetail*.h: " if "Detail" in header else f"{header}: ", "public", found)
     return [f"{scope}: {text}" for scope, _, text in sorted(found, key=lambda entry: entry[:2])]
 
