@@ -18,6 +18,9 @@ using region::LinearForm;
 using region::Moments;
 using region::NoiseLaw;
 
+/** Invalid index of a region, a node or an edge. */
+constexpr uint32_t None = 0xffffffffu;
+
 /** Maps a double to an unsigned integer with the same order, computed from its bits. */
 ITK_CUDA_HOST_DEVICE inline uint64_t
 OrderOf(double value)

@@ -141,7 +141,7 @@ struct JoinChoice
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    if (Choices[region] != GraphView::None)
+    if (Choices[region] != None)
     {
       Unite<TAtomics>(Graph.Parents, static_cast<uint32_t>(region), Choices[region]);
     }

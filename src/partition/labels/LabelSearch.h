@@ -46,11 +46,6 @@ struct RunSweeps
   static constexpr size_t NumberOfCounters =
     size_t{ MaximumNumberOfSweeps } * NumberOfColors * CandidateCells::NumberOfCounters;
 
-  size_t
-  GetNumberOfLoops() const
-  {
-    return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps + 1;
-  }
   /** Returns the capacity of a list of cells. */
   static size_t
   GetCapacity(const CellGrid & grid)

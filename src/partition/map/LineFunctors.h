@@ -388,12 +388,6 @@ struct ListLines : LineList<TAtomics>
 {
   static constexpr bool NeedsManyRegisters = false;
 
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumberOfLoops() const
-  {
-    return this->GetMaximumNumberOfJumps() + 3;
-  }
-
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const

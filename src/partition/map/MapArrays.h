@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 // The planar map in executor memory, and the state shared by the kernels of one refinement round.
@@ -19,6 +20,9 @@ namespace itk::cuda::partition
  * cooperative launch (grid). Rounds after convergence change nothing. */
 constexpr uint32_t RoundsOfBatch = 4;
 constexpr uint32_t RoundsOfGrid = 32;
+
+/** Returns whether to go on; may be empty. */
+using GoOnFunction = std::function<bool()>;
 
 /** Counters of one round, which its work items increment. */
 struct MapRoundCounters
@@ -112,6 +116,8 @@ struct NoPixels
 template <typename TPixels, typename TAtomics>
 struct RefinementRound : MapRound
 {
+  using Atomics = TAtomics;
+
   TPixels Pixels;
 
   ITK_CUDA_HOST_DEVICE EdgeGridView
@@ -232,39 +238,37 @@ struct RefinementRound : MapRound
 
 namespace functors
 {
-/** Adapts a kernel to ParallelForUpTo(): its number of work items is known at the launch. */
-template <typename TFunctor>
-struct Counted
+/** Begins the rounds of a program: clears their counters, and gives all nodes or edges the same mark.
+ * \tparam TCounters counters of a round that only these rounds have */
+template <typename TCounters, typename TMark>
+struct BeginRounds
 {
-  TFunctor Step;
-  size_t   Number;
+  MapCounters * Counters;
+  TCounters *   OwnCounters; // of each round; may be null
+  TMark *       Marks;       // may be null
+  TMark         Mark;
+  size_t        NumberOfMarks;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Number;
+    return NumberOfMarks > RoundsOfGrid ? NumberOfMarks : RoundsOfGrid;
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    Step(i);
-  }
-};
-
-/** Clears the counters of a round of a cooperative launch. */
-struct ClearRound
-{
-  MapCounters * Counters;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return RoundsOfGrid;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t round) const
-  {
-    Counters->Rounds[round] = {};
+    if (i < RoundsOfGrid)
+    {
+      Counters->Rounds[i] = {};
+      if (OwnCounters != nullptr)
+      {
+        OwnCounters[i] = {};
+      }
+    }
+    if (i < NumberOfMarks && Marks != nullptr)
+    {
+      Marks[i] = Mark;
+    }
   }
 };
 
@@ -495,11 +499,6 @@ public:
   {
     return m_NumberOfRegions;
   }
-  MapCounters *
-  GetCounters() const
-  {
-    return m_Counters.Get();
-  }
   MapView
   View() const
   {
@@ -525,6 +524,12 @@ public:
              m_Keys.Get(),
              m_Counters.Get(),
              m_Counters.Get()->Rounds + number };
+  }
+  template <typename TPixels>
+  RefinementRound<TPixels, Atomics>
+  GetRound(uint32_t number, const TPixels & pixels) const
+  {
+    return { this->GetRound(number), pixels };
   }
 
   /** Compacts the map if more than 1/8 of its edges were removed. \param flags one per edge, compacted with them; may
@@ -592,12 +597,6 @@ public:
       this->SortGrid();
     }
   }
-  size_t
-  GetGridCapacity() const
-  {
-    return m_GridCapacity;
-  }
-
   /** Waits for the queued rounds and reads their counters. */
   void
   ReadCounters()
@@ -620,6 +619,29 @@ public:
   ClearRounds() const
   {
     m_Executor.Fill(m_Counters.Get()->Rounds, RoundsOfGrid, 0);
+  }
+  /** Runs batches of rounds until a round has no winners, unless the grid was full, which prevents winners. Returns
+   * false if `goOn` returned false between two batches.
+   * \param runBatch runBatch(left) runs at most `left` rounds, reads their counters, and returns how many it ran
+   */
+  template <typename TBatch>
+  bool
+  RunRounds(size_t maximumNumberOfRounds, const GoOnFunction & goOn, const TBatch & runBatch)
+  {
+    size_t left = maximumNumberOfRounds;
+    bool   isOver = false;
+    while (left > 0 && !isOver)
+    {
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      const uint32_t number = runBatch(left);
+      const uint32_t rounds = m_LastCounters.CountRounds(number);
+      left -= rounds;
+      isOver = rounds < number && m_LastCounters.Added <= m_GridCapacity;
+    }
+    return true;
   }
 
 private:

@@ -15,9 +15,6 @@ namespace itk::cuda::partition
 {
 using region::LatticePoint;
 
-/** Invalid index of a node or an edge. */
-constexpr uint32_t None = 0xffffffffu;
-
 /** The region outside the image. */
 constexpr uint32_t Outside = 0;
 

@@ -341,7 +341,7 @@ constexpr bool HasChordWindow<TPixels, std::void_t<decltype(TPixels::HasChordWin
 
 /** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A tile has one thread
  * for each chord that may end at a vertex. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct SearchChains : ChainKernel<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
@@ -465,7 +465,7 @@ private:
   ITK_CUDA_HOST_DEVICE void
   ListPieces(uint32_t chain, uint32_t number) const
   {
-    ListedPiece * const pieces = this->Arrays.Pieces + TAtomics::FetchAdd(this->Arrays.Counters->Pieces, number);
+    ListedPiece * const pieces = this->Arrays.Pieces + TRound::Atomics::FetchAdd(this->Arrays.Counters->Pieces, number);
     for (uint32_t j = 0; j < number; ++j)
     {
       pieces[j] = { chain, j };
@@ -506,7 +506,7 @@ struct PerPieceKernel : ChainKernel<TRound>
 
 /** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Tiles
  * run the tests, because they are few and take long. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct TestPieces : PerPieceKernel<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
@@ -521,7 +521,7 @@ struct TestPieces : PerPieceKernel<TRound>
     const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
     if constexpr (TTile::NumberOfLanes == 1)
     {
-      if (TAtomics::LoadRelaxed(chain.IsRefused) != 0) // another piece is impossible
+      if (TRound::Atomics::LoadRelaxed(chain.IsRefused) != 0) // another piece is impossible
       {
         return;
       }
@@ -532,16 +532,16 @@ struct TestPieces : PerPieceKernel<TRound>
       tile.Once([&] {
         const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
         arrays.Chords[piece.From] = sums;
-        TAtomics::Add(chain.Change, change.Count);
+        TRound::Atomics::Add(chain.Change, change.Count);
       });
     }
     if (!this->IsSafe(listed.Chain, piece, tile.GetShare()))
     {
-      TAtomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
+      TRound::Atomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
     }
     if (this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
     {
-      TAtomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
+      TRound::Atomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
     }
   }
 
@@ -713,7 +713,7 @@ struct FreeCellsOfChains : ChainCells<TRound>
 
 /** Refuses winners that together take too many pixels from a region. The accepted ones are detached from the nodes at
  * their ends. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct AdmitChains : PerChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE void
@@ -730,7 +730,7 @@ struct AdmitChains : PerChainKernel<TRound>
       chain.IsRefused = 1;
       return;
     }
-    TAtomics::FetchIncrement(this->Round.Counts->Winners);
+    TRound::Atomics::FetchIncrement(this->Round.Counts->Winners);
     MapNode * const nodes = this->Round.Nodes;
     const uint32_t  last = chain.First + chain.NumberOfEdges;
     nodes[arrays.Nodes[chain.First]].Erase(arrays.Edges[chain.First]);

@@ -188,7 +188,7 @@ private:
            this->RemoveNodes(goOn) && (!schedule.AllowMerging || MergeRoundsOfMap<TExecutor>(m_Map).Run(goOn));
   }
   bool
-  RemoveNodes(const std::function<bool()> & goOn)
+  RemoveNodes(const GoOnFunction & goOn)
   {
     return NodeRounds<TExecutor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
   }

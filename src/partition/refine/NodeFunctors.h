@@ -154,7 +154,7 @@ struct SumCandidates
 };
 
 /** Computes the gain of each candidate, and lists the few with a gain. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct WeighCandidates
 {
   TRound     Round;
@@ -186,7 +186,7 @@ struct WeighCandidates
     Arrays.DeltaCosts[i] = deltaCost;
     if (deltaCost < 0.0)
     {
-      Arrays.Gaining[TAtomics::FetchIncrement(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
+      Arrays.Gaining[TRound::Atomics::FetchIncrement(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
     }
   }
 };
@@ -222,7 +222,7 @@ struct TestCandidates
 };
 
 /** Proposes the best candidate of each node, and reserves its cells. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct ProposeMoves : NodeKernel<TRound, Move>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
@@ -240,6 +240,10 @@ struct ProposeMoves : NodeKernel<TRound, Move>
   {
     const TRound & round = this->Round;
     const uint32_t number = Candidates.Work[Candidates.Part.First + i];
+    if (i == 0)
+    {
+      tile.Once([&] { round.Counts->Candidates = 0; }); // for the next part
+    }
     const double * deltaCosts = Candidates.DeltaCosts + i * NumberOfCandidates;
     int            best = 0;
     for (int candidate = 1; candidate < NumberOfCandidates; ++candidate)
@@ -261,7 +265,7 @@ struct ProposeMoves : NodeKernel<TRound, Move>
         move.Sums[j] = j < node.NumberOfEdges ? Candidates.GetSums(i, j, static_cast<size_t>(best)) : Moments{};
       }
       move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
-      tile.Once([&] { this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = move; });
+      tile.Once([&] { this->Arrays.Proposals[TRound::Atomics::FetchIncrement(round.Counts->Proposals)] = move; });
       const auto reserve = [&round, key = move.GetKey()](size_t cell) { return round.Reserve(cell, key); };
       ForCellsOfMove(round.Cells, map, move, reserve, tile.GetShare());
     }
@@ -269,7 +273,7 @@ struct ProposeMoves : NodeKernel<TRound, Move>
 };
 
 /** Proposes the removal of each active node if it has a gain and is possible, and reserves its cells. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct ProposeRemovals : NodeKernel<TRound, Removal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
@@ -290,7 +294,7 @@ struct ProposeRemovals : NodeKernel<TRound, Removal>
     tile.Once([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
     if (proposes)
     {
-      tile.Once([&] { this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = removal; });
+      tile.Once([&] { this->Arrays.Proposals[TRound::Atomics::FetchIncrement(round.Counts->Proposals)] = removal; });
       const auto reserve = [&round, key = removal.GetKey()](size_t cell) { return round.Reserve(cell, key); };
       ForCellsOfRemoval(round.Cells, round.GetMap(), removal, reserve, tile.GetShare());
     }
@@ -383,7 +387,7 @@ struct CheckProposals : NodeKernel<TRound, TProposal>
 
 /** Applies the accepted winners, excluding those that together take too many pixels. Winners have no common point, so
  * that none changes a node or an edge of another one. */
-template <typename TRound, typename TProposal, typename TAtomics>
+template <typename TRound, typename TProposal>
 struct ApplyProposals : NodeKernel<TRound, TProposal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
@@ -404,7 +408,7 @@ struct ApplyProposals : NodeKernel<TRound, TProposal>
       Apply(this->Round, proposal, tile);
       tile.Once([&] {
         ForChanged(proposal, [this](uint32_t node) { this->Wake(node); });
-        TAtomics::FetchIncrement(this->Round.Counts->Winners);
+        TRound::Atomics::FetchIncrement(this->Round.Counts->Winners);
       });
     }
   }

@@ -22,7 +22,7 @@ struct NodeMoves
  * with IsCoarseGrained. It loads a node once, finds most of its sums among the kept ones, and tests candidates from the
  * best one on until one is possible, whereas SumCandidates, WeighCandidates, TestCandidates and ProposeMoves test all
  * candidates concurrently. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct ProposeMovesByNode : NodeKernel<TRound, Move>
 {
   static constexpr size_t Grain = 8;
@@ -45,7 +45,7 @@ struct ProposeMovesByNode : NodeKernel<TRound, Move>
     this->Arrays.IsActive[number] = proposes ? 1 : 0;
     if (proposes)
     {
-      this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = move;
+      this->Arrays.Proposals[TRound::Atomics::FetchIncrement(round.Counts->Proposals)] = move;
       ForCellsOfMove(
         round.Cells, map, move, [&round, key = move.GetKey()](size_t cell) { return round.Reserve(cell, key); });
     }
