@@ -77,51 +77,37 @@ private:
   ITK_CUDA_HOST_DEVICE void
   RunColor(const TLoopExecutor & executor, int sweep, int32_t color) const
   {
-    const ColorCells     cells{ Grid, color % 2, color / 2 };
-    const size_t         number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
-    const CandidateCells candidates{ CandidateCells::GetCapacityOfPart(cells.GetNumber()),
+    const ColorCells                cells{ Grid, color % 2, color / 2 };
+    const size_t                    number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
+    const CandidateCells            candidates{ CandidateCells::GetCapacityOfPart(cells.GetNumber()),
                                      Cells,
                                      CellCounters + static_cast<size_t>(sweep * NumberOfColors + color) *
                                                       CandidateCells::NumberOfCounters };
+    uint8_t * const                 isActive = sweep % 2 == 0 ? IsActive : IsNext;
+    uint8_t * const                 isNext = sweep % 2 == 0 ? IsNext : IsActive;
+    const Compete<TScene, TAtomics> compete{ Scene,   Grid,   Costs,      Tangents,           Labels,
+                                             Regions, isNext, candidates, Changed + sweep + 1 };
     if constexpr (TLoopExecutor::IsCoarseGrained)
     {
-      const Compete<TScene, TAtomics>      compete{ Scene,
-                                               Grid,
-                                               Costs,
-                                               Tangents,
-                                               Labels,
-                                               Regions,
-                                               sweep % 2 == 0 ? IsNext : IsActive,
-                                               candidates,
-                                               Changed + sweep + 1 };
-      const CompeteInRow<TScene, TAtomics> competeInRow{
-        compete, cells, sweep % 2 == 0 ? IsActive : IsNext, Changed + sweep
-      };
+      const CompeteInRow<TScene, TAtomics> competeInRow{ compete, cells, isActive, Changed + sweep };
       executor.ParallelForUpTo(NumberOfLabels,
                                FreezeTangents{ { NumberOfLabels, Changed + sweep }, Model, Regions, Tangents });
       executor.ParallelForUpTo(competeInRow.GetNumber(), competeInRow);
-      return;
     }
-    executor.ParallelForUpTo(number,
-                             BeginColor<TAtomics>{ { number, Changed + sweep },
-                                                   Model,
-                                                   NumberOfLabels,
-                                                   Regions,
-                                                   Tangents,
-                                                   cells,
-                                                   { Grid, Labels },
-                                                   sweep % 2 == 0 ? IsActive : IsNext,
-                                                   candidates });
-    executor.ParallelForUpTo(CandidateCells::NumberOfParts * candidates.CapacityOfPart,
-                             Compete<TScene, TAtomics>{ Scene,
-                                                        Grid,
-                                                        Costs,
-                                                        Tangents,
-                                                        Labels,
-                                                        Regions,
-                                                        sweep % 2 == 0 ? IsNext : IsActive,
-                                                        candidates,
-                                                        Changed + sweep + 1 });
+    else
+    {
+      executor.ParallelForUpTo(number,
+                               BeginColor<TAtomics>{ { number, Changed + sweep },
+                                                     Model,
+                                                     NumberOfLabels,
+                                                     Regions,
+                                                     Tangents,
+                                                     cells,
+                                                     { Grid, Labels },
+                                                     isActive,
+                                                     candidates });
+      executor.ParallelForUpTo(CandidateCells::NumberOfParts * candidates.CapacityOfPart, compete);
+    }
   }
 };
 
@@ -244,22 +230,6 @@ private:
   }
 };
 
-/** Copies the edges of a table to a list. */
-struct ListEdges
-{
-  EdgeTableView    Table;
-  const uint32_t * Slots;
-  uint64_t *       Keys;
-  uint32_t *       Cracks;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t edge) const
-  {
-    Keys[edge] = Table.Keys[Slots[edge]];
-    Cracks[edge] = Table.Cracks[Slots[edge]];
-  }
-};
-
 /** Gives each pixel the final number of its region. */
 struct RenumberPixels
 {
@@ -298,22 +268,6 @@ struct LabelOfPixel
   }
 };
 
-/** Finds whether a region has no valid pixels. */
-template <typename TAtomics>
-struct FindRegionWithoutPixels
-{
-  const Moments * Sums;
-  uint32_t *      Found;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    if (Sums[region].Count == 0)
-    {
-      TAtomics::StoreRelaxed(*Found, uint32_t{ 1 });
-    }
-  }
-};
 } // namespace functors
 
 /** Lists the edges between the regions of a label map with their crack counts. The neighbours of connected regions form
@@ -341,7 +295,7 @@ ListRegionEdges(const TExecutor & executor, const PixelLabels & labels, size_t p
   });
   const size_t number = executor.Read(counter.Get());
   EdgeList list{ executor.template Allocate<uint64_t>(number), executor.template Allocate<uint32_t>(number), number };
-  executor.ParallelFor(number, functors::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
+  executor.ParallelFor(number, functors::TakeEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
   return list;
 }
 
@@ -365,7 +319,6 @@ public:
     : m_Executor(executor)
     , m_Model(model)
     , m_Grid{ width, height, 1 }
-    , m_Changed(executor.template Allocate<uint32_t>(1))
   {}
 
   /** Finds regions: blocks of pixels merge, then cells of blockSize, blockSize / 2, ... 1 pixels compete, and finally
@@ -397,12 +350,6 @@ public:
   GetNumberOfRegions() const
   {
     return m_NumberOfRegions;
-  }
-  /** Returns the labels of the pixels, from 1. */
-  const Array<uint32_t> &
-  GetLabels() const
-  {
-    return m_Labels;
   }
   /** Returns the sums by label; [0] has no samples. */
   const Array<Moments> &
@@ -447,7 +394,6 @@ private:
   const DescriptionModel m_Model;
   CellGrid               m_Grid;
   ProgressFunction       m_Progress;
-  Array<uint32_t>        m_Changed;
   Array<uint32_t>        m_Labels;  // of the grid's cells; finally of the pixels
   Array<Moments>         m_Regions; // by label
   size_t                 m_NumberOfRegions{ 0 };
@@ -521,16 +467,8 @@ private:
       }
       const CellGrid  half{ m_Grid.ImageWidth, m_Grid.ImageHeight, m_Grid.Side / 2 };
       Array<uint32_t> labels = m_Executor.template Allocate<uint32_t>(half.GetNumberOfCells());
-      if constexpr (TExecutor::IsCoarseGrained)
-      {
-        m_Executor.ParallelFor(static_cast<size_t>(half.GetHeight()),
-                               functors::SplitRowOfCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
-      }
-      else
-      {
-        m_Executor.ParallelFor(half.GetNumberOfCells(),
-                               functors::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
-      }
+      m_Executor.ParallelFor(half.GetNumberOfCells(),
+                             functors::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
       m_Labels = std::move(labels);
       m_Grid = half;
     }
@@ -616,12 +554,25 @@ private:
     });
   }
 
+  bool
+  HasEmpty(const GraphRegion * regions) const
+  {
+    const auto found = m_Executor.template Allocate<uint32_t>(1);
+    m_Executor.Fill(found.Get(), 1, 0);
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::FindEmpty<Atomics>{ regions, found.Get() });
+    return m_Executor.Read(found.Get()) != 0;
+  }
+
   /** Absorbs regions without valid pixels, and merges regions if `merge` is true. */
   bool
   MergeRegions(bool merge)
   {
     Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
     m_Executor.ParallelFor(m_NumberOfRegions, functors::DropFirst{ m_Regions.Get(), regions.Get() });
+    if (!merge && !this->HasEmpty(regions.Get()))
+    {
+      return true;
+    }
     Graph graph(m_Executor,
                 m_Model,
                 this->GetNumberOfPixels(),
@@ -662,13 +613,7 @@ LabelSearch<TExecutor>::StartFrom(Array<uint32_t> labels)
 {
   m_Labels = std::move(labels);
   this->FindComponents();
-  m_Executor.Fill(m_Changed.Get(), 1, 0);
-  m_Executor.ParallelFor(m_NumberOfRegions,
-                         functors::FindRegionWithoutPixels<Atomics>{ m_Regions.Get() + 1, m_Changed.Get() });
-  if (m_Executor.Read(m_Changed.Get()) != 0)
-  {
-    this->MergeRegions(false);
-  }
+  this->MergeRegions(false);
 }
 } // namespace itk::cuda::partition
 

@@ -96,43 +96,32 @@ struct DirectedEdge
 /** The link of a directed edge: an edge ahead on its line, the distance to it in edges, and whether it is the last one.
  * The link is one word, because work items read links that others change concurrently; both the old and the new value
  * are valid. Edges of closed lines have no last edge, so that their distances keep growing. */
-class LineLink
+struct LineLink
 {
-public:
+  static constexpr uint32_t LastBit = 1u << 31;
+
+  uint64_t Word;
+
   static ITK_CUDA_HOST_DEVICE LineLink
   To(const DirectedEdge & ahead, uint32_t distance, bool isLast)
   {
-    return LineLink((static_cast<uint64_t>(ahead.Number) << 32) | (distance & ~LastBit) | (isLast ? LastBit : 0));
-  }
-  ITK_CUDA_HOST_DEVICE explicit LineLink(uint64_t word)
-    : m_Word(word)
-  {}
-
-  ITK_CUDA_HOST_DEVICE uint64_t
-  GetWord() const
-  {
-    return m_Word;
+    return { (static_cast<uint64_t>(ahead.Number) << 32) | (distance & ~LastBit) | (isLast ? LastBit : 0) };
   }
   ITK_CUDA_HOST_DEVICE DirectedEdge
   GetAhead() const
   {
-    return { static_cast<uint32_t>(m_Word >> 32) };
+    return { static_cast<uint32_t>(Word >> 32) };
   }
   ITK_CUDA_HOST_DEVICE uint32_t
   GetDistance() const
   {
-    return static_cast<uint32_t>(m_Word) & ~LastBit;
+    return static_cast<uint32_t>(Word) & ~LastBit;
   }
   ITK_CUDA_HOST_DEVICE bool
   IsLast() const
   {
-    return (static_cast<uint32_t>(m_Word) & LastBit) != 0;
+    return (static_cast<uint32_t>(Word) & LastBit) != 0;
   }
-
-private:
-  static constexpr uint32_t LastBit = 1u << 31;
-
-  uint64_t m_Word;
 };
 
 /** The position of an edge in its line. */
@@ -152,7 +141,7 @@ struct LineArrays
   ITK_CUDA_HOST_DEVICE LineLink
   GetLink(const DirectedEdge & directed) const
   {
-    return LineLink(Links[directed.Number]);
+    return { Links[directed.Number] };
   }
   /** Finds the position of a directed edge in its line. The link of the reversed edge gives the distance to the
    * beginning of the line. */
@@ -259,7 +248,7 @@ private:
         link = LineLink::To(DirectedEdge::From(map, head, node.OtherEdge(directed.GetEdge())), 1, false);
       }
     }
-    this->Links[directed.Number] = link.GetWord();
+    this->Links[directed.Number] = link.Word;
   }
 };
 
@@ -280,12 +269,12 @@ struct JumpAhead : LineList<TAtomics>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const LineLink link(this->Links[i]);
+    const LineLink link{ this->Links[i] };
     if (!link.IsLast())
     {
-      const LineLink next(TAtomics::Load(this->Links[link.GetAhead().Number]));
+      const LineLink next{ TAtomics::Load(this->Links[link.GetAhead().Number]) };
       const uint32_t distance = link.GetDistance() + next.GetDistance();
-      TAtomics::StoreRelaxed(this->Links[i], LineLink::To(next.GetAhead(), distance, next.IsLast()).GetWord());
+      TAtomics::StoreRelaxed(this->Links[i], LineLink::To(next.GetAhead(), distance, next.IsLast()).Word);
       if (next.IsLast())
       {
         TAtomics::StoreRelaxed(this->Counters->HasArrived[Jump], uint32_t{ 1 });
@@ -338,7 +327,7 @@ struct ListClosedLines : LineList<TAtomics>
     }
     const DirectedEdge first = DirectedEdge::From(map, number, node.Edges[0]);
     // Another work item may number the edges of this line concurrently. Then its node is smaller.
-    const LineLink link(TAtomics::LoadRelaxed(this->Links[first.Number]));
+    const LineLink link{ TAtomics::LoadRelaxed(this->Links[first.Number]) };
     if (!link.IsLast() && this->HasNoSmallerNode(map, first))
     {
       this->Append(number, first.GetEdge(), this->NumberEdges(map, first));
@@ -374,7 +363,7 @@ private:
     DirectedEdge present = first;
     do
     {
-      const uint64_t back = LineLink::To(first.Reverse(), number++, true).GetWord();
+      const uint64_t back = LineLink::To(first.Reverse(), number++, true).Word;
       TAtomics::StoreRelaxed(this->Links[present.Reverse().Number], back);
       present = GetNext(map, present);
     } while (present.Number != first.Number);

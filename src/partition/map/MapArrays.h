@@ -52,23 +52,6 @@ struct MapCounters
   }
 };
 
-/** The edge grid for work items that change edges. */
-struct GridPointers
-{
-  CellLayout  Layout;
-  uint32_t *  First;
-  uint32_t *  Edges;
-  uint32_t *  Last;
-  AddedEdge * Added;
-  uint32_t    Capacity; // of Added
-
-  ITK_CUDA_HOST_DEVICE EdgeGridView
-  View() const
-  {
-    return { Layout, First, Edges, Last, Added };
-  }
-};
-
 /** The map and its state in a round (a non-owning view). */
 struct MapRound
 {
@@ -78,7 +61,7 @@ struct MapRound
   MapEdge *          Edges;
   Moments *          Regions;
   uint8_t *          IsRegion;
-  GridPointers       Grid;
+  EdgeGrid           Grid;
   DescriptionModel   Model;
   uint64_t           MinimumNumberOfPixels;
   LinearForm *       Tangents;
@@ -120,11 +103,6 @@ struct RefinementRound : MapRound
 
   TPixels Pixels;
 
-  ITK_CUDA_HOST_DEVICE EdgeGridView
-  GetGrid() const
-  {
-    return Grid.View();
-  }
   ITK_CUDA_HOST_DEVICE bool
   Allows(const CountChanges & changes) const
   {
@@ -139,17 +117,6 @@ struct RefinementRound : MapRound
   DeltaCostOf(uint32_t left, uint32_t right, const Moments & change) const
   {
     return this->GetTangents(left, right).DeltaCostOf(change);
-  }
-  ITK_CUDA_HOST_DEVICE Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
-  {
-    return Pixels.SumEdge(p, q);
-  }
-  template <typename TTile>
-  ITK_CUDA_HOST_DEVICE Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q, const TTile & tile) const
-  {
-    return Pixels.SumEdge(p, q, tile);
   }
   ITK_CUDA_HOST_DEVICE void
   AddToGrid(uint32_t edge, const StridedRange & share) const
@@ -210,7 +177,7 @@ struct RefinementRound : MapRound
   ITK_CUDA_HOST_DEVICE void
   AddPixelLoss(const RankedProposal & proposal) const
   {
-    for (const CountChanges::Entry & entry : proposal.Counts)
+    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
     {
       if (entry.Region != Outside && entry.Change < 0)
       {
@@ -224,7 +191,7 @@ struct RefinementRound : MapRound
   ITK_CUDA_HOST_DEVICE bool
   Accepts(const RankedProposal & proposal) const
   {
-    for (const CountChanges::Entry & entry : proposal.Counts)
+    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
     {
       if (entry.Region != Outside && entry.Change < 0 && Excess[entry.Region] > 0 &&
           BestKeys[entry.Region] != proposal.GetKey())
@@ -303,8 +270,8 @@ struct WinnersOfRound
 template <typename TAtomics>
 struct CountEdgesOfCells
 {
-  MapView      Map;
-  GridPointers Grid;
+  MapView  Map;
+  EdgeGrid Grid;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -321,8 +288,8 @@ struct CountEdgesOfCells
 template <typename TAtomics>
 struct SortEdgesIntoCells
 {
-  MapView      Map;
-  GridPointers Grid;
+  MapView  Map;
+  EdgeGrid Grid;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -347,25 +314,16 @@ struct ValueOf
   }
 };
 
-struct IsNodeAlive
+/** Returns 1 for a node or edge of the map, and 0 if it was removed. */
+template <typename T>
+struct IsAlive
 {
-  const MapNode * Nodes;
+  const T * Elements;
 
   ITK_CUDA_HOST_DEVICE uint32_t
   operator()(size_t i) const
   {
-    return Nodes[i].Degree > 0 ? 1 : 0;
-  }
-};
-
-struct IsEdgeAlive
-{
-  const MapEdge * Edges;
-
-  ITK_CUDA_HOST_DEVICE uint32_t
-  operator()(size_t i) const
-  {
-    return Edges[i].IsAlive() ? 1 : 0;
+    return Elements[i].IsAlive() ? 1 : 0;
   }
 };
 
@@ -381,7 +339,7 @@ struct CompactNodes
   operator()(size_t i) const
   {
     MapNode node = Nodes[i];
-    if (node.Degree > 0)
+    if (node.IsAlive())
     {
       for (uint32_t j = 0; j < node.Degree; ++j)
       {
@@ -549,9 +507,9 @@ public:
     const auto   nodeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
     const auto   edgeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
     const size_t numberOfNodes =
-      m_Executor.ExclusiveScanAndRead(functors::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsAlive<MapNode>{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
     const size_t numberOfEdges =
-      m_Executor.ExclusiveScanAndRead(functors::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsAlive<MapEdge>{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
     Array<MapNode> nodes = m_Executor.template Allocate<MapNode>(numberOfNodes);
     Array<MapEdge> edges = m_Executor.template Allocate<MapEdge>(numberOfEdges);
     Array<uint8_t> outFlags;
@@ -677,7 +635,7 @@ private:
 
   KeptSums<TExecutor> m_KeptSums; // only for executors with IsCoarseGrained
 
-  GridPointers
+  EdgeGrid
   GetGrid() const
   {
     return { m_GridLayout,        m_FirstOfCells.Get(), m_EdgesOfCells.Get(),

@@ -28,6 +28,11 @@ struct MapNode
   uint32_t     Degree{ 0 };                                    // 0 if the node was removed
   uint32_t     Edges[MaximumDegree]{ None, None, None, None }; // ascending
 
+  ITK_CUDA_HOST_DEVICE bool
+  IsAlive() const
+  {
+    return Degree > 0;
+  }
   ITK_CUDA_HOST_DEVICE void
   Insert(uint32_t edge)
   {
@@ -165,29 +170,6 @@ struct MapData
   At(uint32_t node) const
   {
     return Nodes[node].Position;
-  }
-  MapExtent
-  GetExtent() const
-  {
-    return { Width, Height };
-  }
-  BorderKind
-  KindOf(const LatticePoint & position) const
-  {
-    return this->GetExtent().KindOf(position);
-  }
-  /** Moves sums from the right to the left region. */
-  void
-  Transfer(uint32_t left, uint32_t right, const Moments & change)
-  {
-    if (left != Outside)
-    {
-      Regions[left] += change;
-    }
-    if (right != Outside)
-    {
-      Regions[right] -= change;
-    }
   }
 };
 } // namespace itk::cuda::partition

@@ -306,7 +306,7 @@ struct CostChords : ChainKernel<TRound>
     if (chord.ChordEdges <= end - chain.First && chain.HasNoGain == 0)
     {
       const uint32_t begin = end - chord.ChordEdges;
-      const double   cost = CostOfChord(this->Round,
+      const double   cost = CostOfChord(this->Round.Pixels,
                                       this->Round.GetTangents(chain.Left, chain.Right),
                                       this->Round.Model.SegmentCost,
                                       arrays.Positions[begin],
@@ -528,18 +528,15 @@ struct TestPieces : PerPieceKernel<TRound>
     }
     if (piece.To > piece.From + 1)
     {
-      const Moments sums = SumEdge(this->Round, arrays.Positions[piece.From], arrays.Positions[piece.To], tile);
+      const Moments sums = SumEdge(this->Round.Pixels, arrays.Positions[piece.From], arrays.Positions[piece.To], tile);
       tile.Once([&] {
         const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
         arrays.Chords[piece.From] = sums;
         TRound::Atomics::Add(chain.Change, change.Count);
       });
     }
-    if (!this->IsSafe(listed.Chain, piece, tile.GetShare()))
-    {
-      TRound::Atomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
-    }
-    if (this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
+    if (!this->IsSafe(listed.Chain, piece, tile.GetShare()) ||
+        this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
     {
       TRound::Atomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
     }
@@ -587,8 +584,7 @@ private:
                      arrays.Positions + piece.From,
                      static_cast<int32_t>(piece.To - piece.From + 1) };
     const auto          isOwn = [&](const GridEdge & edge) { return arrays.ChainOfEdge[edge.Number] == chain; };
-    return piece.To == piece.From + 1 ||
-           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, isOwn, share);
+    return piece.To == piece.From + 1 || ChordKeepsTopology(this->Round.GetMap(), this->Round.Grid, line, isOwn, share);
   }
 };
 
@@ -738,7 +734,7 @@ struct AdmitChains : PerChainKernel<TRound>
   }
 };
 
-/** Replaces edges of the accepted chains by the chords of their polylines, as ReplaceByChord() does for one chord. */
+/** Replaces edges of the accepted chains by the chords of their polylines. */
 template <typename TRound>
 struct ReplaceByChords : PerPieceKernel<TRound>
 {
@@ -768,22 +764,15 @@ private:
   Replace(const ChainState & chain, const PolylinePiece & piece) const
   {
     const ChainArrays & arrays = this->Arrays;
-    uint32_t            chord = arrays.Edges[piece.From];
-    for (uint32_t vertex = piece.From; vertex < piece.To; ++vertex)
-    {
-      const uint32_t edge = arrays.Edges[vertex];
-      chord = edge < chord ? edge : chord;
-      this->Round.Edges[edge] = {};
-      if (vertex > piece.From)
-      {
-        this->Round.Nodes[arrays.Nodes[vertex]].Degree = 0;
-      }
-    }
-    const Moments & sums = arrays.Chords[piece.From];
-    this->Round.Edges[chord] = { arrays.Nodes[piece.From], arrays.Nodes[piece.To], chain.Left, chain.Right, sums };
-    this->Round.CountRemovedEdges(piece.To - piece.From - 1);
-    this->Round.Transfer(chain.Left, chain.Right, sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]));
-    arrays.Edges[piece.From] = chord;
+    const Moments &     sums = arrays.Chords[piece.From];
+    arrays.Edges[piece.From] = ReplaceEdges(this->Round,
+                                            arrays.Nodes + piece.From,
+                                            arrays.Edges + piece.From,
+                                            piece.To - piece.From,
+                                            chain.Left,
+                                            chain.Right,
+                                            sums,
+                                            sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]));
   }
 };
 

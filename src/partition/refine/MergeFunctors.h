@@ -187,7 +187,7 @@ private:
       return 0.0;
     }
     const MapEdge first = f.From(a);
-    const Moments change = SumEdge(Round, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
+    const Moments change = SumEdge(Round.Pixels, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
     return -Round.Model.SegmentCost + Round.DeltaCostOf(first.Left, first.Right, change);
   }
 };

@@ -37,24 +37,21 @@ struct ProposeMovesByNode : NodeKernel<TRound, Move>
   void
   operator()(size_t i) const
   {
-    const TRound & round = this->Round;
-    const MapView  map = round.GetMap();
+    const MapView  map = this->Round.GetMap();
     const uint32_t number = Nodes.Work[i];
     Move           move;
-    const bool     proposes = !map.GetExtent().KindOf(map.At(number)).IsCorner() && this->Propose(map, number, move);
+    const bool     proposes = !map.GetExtent().KindOf(map.At(number)).IsCorner() && this->FindBest(map, number, move);
     this->Arrays.IsActive[number] = proposes ? 1 : 0;
     if (proposes)
     {
-      this->Arrays.Proposals[TRound::Atomics::FetchIncrement(round.Counts->Proposals)] = move;
-      ForCellsOfMove(
-        round.Cells, map, move, [&round, key = move.GetKey()](size_t cell) { return round.Reserve(cell, key); });
+      this->Propose(move, SerialTile{});
     }
   }
 
 private:
   /** Finds the best possible candidate of a node. Returns false if no candidate with a gain is possible. */
   bool
-  Propose(const MapView & map, uint32_t number, Move & move) const
+  FindBest(const MapView & map, uint32_t number, Move & move) const
   {
     const TRound &   round = this->Round;
     const MovingNode node = DescribeNode(map, number);
@@ -92,7 +89,7 @@ private:
         move.Sums[j] = j < node.NumberOfEdges ? sums[j][best] : Moments{};
       }
       move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
-      if (round.Allows(move.Counts) && MoveKeepsTopology(map, round.GetGrid(), number, move.To))
+      if (round.Allows(move.Counts) && MoveKeepsTopology(map, round.Grid, number, move.To))
       {
         return true;
       }
@@ -129,7 +126,7 @@ private:
     {
       if (isInside[candidate])
       {
-        sums[candidate] = this->Round.SumEdge(CandidateOf(node.Position, candidate), far);
+        sums[candidate] = this->Round.Pixels.SumEdge(CandidateOf(node.Position, candidate), far);
       }
     }
     return sums;

@@ -85,7 +85,8 @@ private:
         const size_t left = NumberOfNodes - first;
         const size_t part = left < MaximumNodesOfPart ? left : MaximumNodesOfPart;
         TMoves       moves = Moves;
-        moves.Part = { first, part };
+        moves.First = first;
+        moves.Maximum = part;
         executor.ParallelForLongUpTo(part * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ round, moves });
         executor.ParallelForUpTo(part * NumberOfCandidates, WeighCandidates<PlainRound>{ loop.Round, moves });
         executor.ParallelForLongUpTo(part * MoveArrays::EdgesOfNode, TestCandidates<PlainRound>{ loop.Round, moves });
@@ -181,7 +182,7 @@ private:
     }
     else
     {
-      return functors::MoveArrays{ {}, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get() };
+      return functors::MoveArrays{ 0, 0, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get() };
     }
   }
 
