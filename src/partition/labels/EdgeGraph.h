@@ -214,8 +214,7 @@ struct FindChanges
   {
     const Moments & first = Graph.Regions[Graph.GetFirst(edge)].Sums;
     const Moments & second = Graph.Regions[Graph.GetSecond(edge)].Sums;
-    Graph.Edges.Changes[edge] =
-      ChangeByMerge(Model, first, second, Model.Describe(first), Model.Describe(second), Graph.Edges.Cracks[edge]);
+    Graph.Edges.Changes[edge] = ChangeByMerge(Model, first, second, Graph.Edges.Cracks[edge]);
   }
 };
 

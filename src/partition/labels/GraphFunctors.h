@@ -57,14 +57,9 @@ FindWhole(uint32_t region, const TOffer & offerOf, const TCount & countOf)
  * regions as Model does. */
 template <typename TModel>
 ITK_CUDA_HOST_DEVICE double
-ChangeByMerge(const TModel &  model,
-              const Moments & first,
-              const Moments & second,
-              double          descriptionOfFirst,
-              double          descriptionOfSecond,
-              uint32_t        cracks)
+ChangeByMerge(const TModel & model, const Moments & first, const Moments & second, uint32_t cracks)
 {
-  return model.Describe(first + second) - descriptionOfFirst - descriptionOfSecond -
+  return model.Describe(first + second) - model.Describe(first) - model.Describe(second) -
          NatsPerCrack * static_cast<double>(cracks);
 }
 } // namespace itk::cuda::partition

@@ -256,18 +256,6 @@ struct DropFirst
   }
 };
 
-/** Returns the label of a pixel, for WriteLabels. */
-struct LabelOfPixel
-{
-  PixelLabels Pixels;
-
-  ITK_CUDA_HOST_DEVICE uint32_t
-  operator()(size_t pixel) const
-  {
-    return Pixels.Labels[pixel];
-  }
-};
-
 } // namespace functors
 
 /** Lists the edges between the regions of a label map with their crack counts. The neighbours of connected regions form
@@ -341,8 +329,8 @@ public:
   {
     m_Executor.VisitScene([&](const auto & scene) {
       m_Executor.ParallelFor(this->GetNumberOfPixels(),
-                             functors::WriteLabels<std::decay_t<decltype(scene)>, functors::LabelOfPixel, TLabel>{
-                               scene, { this->GetPixels() }, m_Grid.ImageWidth, nullptr, labels, stride });
+                             functors::WriteLabels<std::decay_t<decltype(scene)>, PixelLabels, TLabel>{
+                               scene, this->GetPixels(), m_Grid.ImageWidth, nullptr, labels, stride });
     });
   }
 

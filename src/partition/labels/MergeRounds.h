@@ -179,7 +179,7 @@ CompleteEdge(const GraphView & graph, const CachedModel & model, size_t edge)
   const Moments  second = graph.Regions[graph.Code.GetSecond(key)].Sums;
   const auto     slot = static_cast<uint32_t>(graph.Edges.Changes[edge]);
   const uint32_t cracks = graph.Edges.Cracks[edge] + graph.Table.Take(slot);
-  const double   change = ChangeByMerge(model, first, second, model.Describe(first), model.Describe(second), cracks);
+  const double   change = ChangeByMerge(model, first, second, cracks);
   graph.Edges.Keys[edge] = key;
   graph.Edges.Cracks[edge] = cracks;
   graph.Edges.Changes[edge] = change;

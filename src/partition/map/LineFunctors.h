@@ -171,12 +171,6 @@ struct LineList : LineArrays
   {
     return Round.IsGridFull() ? 0 : number;
   }
-  /** Number of work items of the loops over nodes; other loops define their own. */
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->GetNumberIfPossible(NumberOfNodes);
-  }
   ITK_CUDA_HOST_DEVICE bool
   IsConverged(uint32_t edge) const
   {
@@ -283,17 +277,36 @@ struct JumpAhead : LineList<TAtomics>
   }
 };
 
-/** Lists the lines between nodes with more than two edges. A line begins at the end with the smaller number. */
+/** Lists the lines that begin at each node. */
 template <typename TAtomics>
-struct ListOpenLines : LineList<TAtomics>
+struct ListLinesOfNodes : LineList<TAtomics>
 {
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberIfPossible(this->NumberOfNodes);
+  }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const MapView   map = this->Round.GetMap();
-    const auto      number = static_cast<uint32_t>(i);
     const MapNode & node = map.Nodes[i];
-    for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
+    if (node.Degree > 2)
+    {
+      this->ListOpenLines(map, static_cast<uint32_t>(i), node);
+    }
+    else if (node.Degree == 2 && !map.Edges[node.Edges[0]].IsBorder() && !this->IsConverged(node.Edges[0]))
+    {
+      this->ListClosedLine(map, DirectedEdge::From(map, static_cast<uint32_t>(i), node.Edges[0]));
+    }
+  }
+
+private:
+  /** Lists lines between nodes with more than two edges. A line begins at the end with the smaller number. */
+  ITK_CUDA_HOST_DEVICE void
+  ListOpenLines(const MapView & map, uint32_t number, const MapNode & node) const
+  {
+    for (uint32_t j = 0; j < node.Degree; ++j)
     {
       const uint32_t edge = node.Edges[j];
       if (!map.Edges[edge].IsBorder() && !this->IsConverged(edge))
@@ -308,33 +321,18 @@ struct ListOpenLines : LineList<TAtomics>
       }
     }
   }
-};
-
-/** Lists closed lines, which begin at their node with the smallest number. Each one is followed by one work item,
- * because closed lines are few and short, and most work items soon find a smaller node. */
-template <typename TAtomics>
-struct ListClosedLines : LineList<TAtomics>
-{
+  /** Lists a closed line, which begins at its node with the smallest number. One work item follows the line, because
+   * closed lines are few and short, and most work items soon find a smaller node. */
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  ListClosedLine(const MapView & map, const DirectedEdge & first) const
   {
-    const MapView   map = this->Round.GetMap();
-    const auto      number = static_cast<uint32_t>(i);
-    const MapNode & node = map.Nodes[i];
-    if (node.Degree != 2 || map.Edges[node.Edges[0]].IsBorder() || this->IsConverged(node.Edges[0]))
-    {
-      return;
-    }
-    const DirectedEdge first = DirectedEdge::From(map, number, node.Edges[0]);
     // Another work item may number the edges of this line concurrently. Then its node is smaller.
     const LineLink link{ TAtomics::LoadRelaxed(this->Links[first.Number]) };
     if (!link.IsLast() && this->HasNoSmallerNode(map, first))
     {
-      this->Append(number, first.GetEdge(), this->NumberEdges(map, first));
+      this->Append(first.GetTail(map), first.GetEdge(), this->NumberEdges(map, first));
     }
   }
-
-private:
   static ITK_CUDA_HOST_DEVICE DirectedEdge
   GetNext(const MapView & map, const DirectedEdge & directed)
   {
@@ -390,8 +388,7 @@ struct ListLines : LineList<TAtomics>
       executor.ParallelForUpTo(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
       isOver = executor.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
     }
-    executor.ParallelForUpTo(this->NumberOfNodes, ListOpenLines<TAtomics>{ list });
-    executor.ParallelForUpTo(this->NumberOfNodes, ListClosedLines<TAtomics>{ list });
+    executor.ParallelForUpTo(this->NumberOfNodes, ListLinesOfNodes<TAtomics>{ list });
   }
 
 private:

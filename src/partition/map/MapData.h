@@ -111,12 +111,19 @@ struct BorderKind
   }
 };
 
-/** The extent of the image in which nodes may move. */
-struct MapExtent
+/** Read-only, non-owning view of the nodes and edges of a map, for the host and the device. */
+struct MapView
 {
-  int32_t Width;
-  int32_t Height;
+  int32_t         Width;
+  int32_t         Height;
+  const MapNode * Nodes;
+  const MapEdge * Edges;
 
+  ITK_CUDA_HOST_DEVICE const LatticePoint &
+  At(uint32_t node) const
+  {
+    return Nodes[node].Position;
+  }
   ITK_CUDA_HOST_DEVICE BorderKind
   KindOf(const LatticePoint & position) const
   {
@@ -131,26 +138,6 @@ struct MapExtent
     const bool       xIsInside = to.X > 0 && to.X < Width;
     const bool       yIsInside = to.Y > 0 && to.Y < Height;
     return (kind.FixesX ? to.X == from.X : xIsInside) && (kind.FixesY ? to.Y == from.Y : yIsInside);
-  }
-};
-
-/** Read-only, non-owning view of the nodes and edges of a map, for the host and the device. */
-struct MapView
-{
-  int32_t         Width;
-  int32_t         Height;
-  const MapNode * Nodes;
-  const MapEdge * Edges;
-
-  ITK_CUDA_HOST_DEVICE const LatticePoint &
-  At(uint32_t node) const
-  {
-    return Nodes[node].Position;
-  }
-  ITK_CUDA_HOST_DEVICE MapExtent
-  GetExtent() const
-  {
-    return { Width, Height };
   }
 };
 

@@ -221,7 +221,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
-  if (node.Degree != 2 || map.GetExtent().KindOf(node.Position).IsCorner())
+  if (node.Degree != 2 || map.KindOf(node.Position).IsCorner())
   {
     return false;
   }

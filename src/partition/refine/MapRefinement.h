@@ -27,10 +27,9 @@ struct RefinementSchedule
 {
   unsigned int MaximumNumberOfIterations{ 12 };
   bool         AllowMerging{ true };
-  uint64_t     ShuffleSeed{ 0 }; // for tests: if not 0, work is done in a random order, which changes no result
 
   /** Called between rounds; returning false ends the run as soon as the map is consistent. */
-  std::function<bool()> GoOn;
+  GoOnFunction GoOn;
   /** Called after each iteration with its number, from 1. */
   std::function<void(unsigned int)> AfterIteration;
 };

@@ -130,7 +130,7 @@ struct MoveCandidate
   MoveCandidate(const MapView & map, const MoveArrays & arrays, size_t candidate)
     : Node(arrays.Work[arrays.First + candidate / NumberOfCandidates])
     , To(CandidateOf(map.At(Node), static_cast<int>(candidate % NumberOfCandidates)))
-    , IsInside(!map.GetExtent().KindOf(map.At(Node)).IsCorner() && map.GetExtent().Allows(map.At(Node), To))
+    , IsInside(!map.KindOf(map.At(Node)).IsCorner() && map.Allows(map.At(Node), To))
   {}
 };
 
@@ -307,9 +307,9 @@ struct ProposeRemovals : NodeKernel<TRound, Removal>
   }
 };
 
-/** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
+/** A loop over the proposals. */
 template <typename TRound, typename TProposal>
-struct CheckProposals : NodeKernel<TRound, TProposal>
+struct PerProposalKernel : NodeKernel<TRound, TProposal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
@@ -318,6 +318,12 @@ struct CheckProposals : NodeKernel<TRound, TProposal>
   {
     return this->Round.Counts->Proposals;
   }
+};
+
+/** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
+template <typename TRound, typename TProposal>
+struct CheckProposals : PerProposalKernel<TRound, TProposal>
+{
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -342,15 +348,8 @@ struct CheckProposals : NodeKernel<TRound, TProposal>
 /** Applies the accepted winners, excluding those that together take too many pixels. Winners have no common point, so
  * that none changes a node or an edge of another one. */
 template <typename TRound, typename TProposal>
-struct ApplyProposals : NodeKernel<TRound, TProposal>
+struct ApplyProposals : PerProposalKernel<TRound, TProposal>
 {
-  static constexpr uint32_t TileSize = LanesOfChange;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->Round.Counts->Proposals;
-  }
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const

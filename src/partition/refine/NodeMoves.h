@@ -11,13 +11,6 @@
 
 namespace itk::cuda::partition::functors
 {
-/** The active nodes of a round and the sums that they keep. */
-struct NodeMoves
-{
-  uint32_t *   Work;
-  KeptSumsView Kept;
-};
-
 /** Proposes the best possible candidate of each node, and reserves its cells, in one work item per node, for executors
  * with IsCoarseGrained. It loads a node once, finds most of its sums among the kept ones, and tests candidates from the
  * best one on until one is possible, whereas SumCandidates, WeighCandidates, TestCandidates and ProposeMoves test all
@@ -27,7 +20,7 @@ struct ProposeMovesByNode : NodeKernel<TRound, Move>
 {
   static constexpr size_t Grain = 8;
 
-  NodeMoves Nodes;
+  KeptSumsView Kept;
 
   size_t
   GetNumber() const
@@ -38,9 +31,9 @@ struct ProposeMovesByNode : NodeKernel<TRound, Move>
   operator()(size_t i) const
   {
     const MapView  map = this->Round.GetMap();
-    const uint32_t number = Nodes.Work[i];
+    const uint32_t number = this->Arrays.Work[i];
     Move           move;
-    const bool     proposes = !map.GetExtent().KindOf(map.At(number)).IsCorner() && this->FindBest(map, number, move);
+    const bool     proposes = !map.KindOf(map.At(number)).IsCorner() && this->FindBest(map, number, move);
     this->Arrays.IsActive[number] = proposes ? 1 : 0;
     if (proposes)
     {
@@ -61,7 +54,7 @@ private:
     double           deltaCosts[NumberOfCandidates];
     for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
-      isInside[candidate] = map.GetExtent().Allows(node.Position, CandidateOf(node.Position, candidate));
+      isInside[candidate] = map.Allows(node.Position, CandidateOf(node.Position, candidate));
     }
     for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
     {
@@ -110,12 +103,12 @@ private:
     const LatticePoint far = node.Edges[j].Far;
     KeptEdge *         kept = nullptr;
     Moments *          sums = ownSums;
-    if (Nodes.Kept.Edges != nullptr)
+    if (Kept.Edges != nullptr)
     {
       const uint32_t edge = map.Nodes[number].Edges[j];
       const size_t   directed = 2 * static_cast<size_t>(edge) + (map.Edges[edge].Start == number ? 0 : 1);
-      kept = Nodes.Kept.Edges + directed;
-      sums = Nodes.Kept.Sums + directed * NumberOfCandidates;
+      kept = Kept.Edges + directed;
+      sums = Kept.Sums + directed * NumberOfCandidates;
       if (kept->Is(node.Position, far))
       {
         return sums;

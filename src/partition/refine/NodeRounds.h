@@ -18,8 +18,8 @@ constexpr size_t MaximumNodesOfPart = size_t{ 1 } << 16;
 namespace functors
 {
 /** Runs rounds as a sequence of parallel loops without the host. Kernels that sum no edges are instantiated for
- * PlainRound, independent of the image type. \tparam TMoves NodeMoves for executors with IsCoarseGrained, otherwise
- * MoveArrays */
+ * PlainRound, independent of the image type. \tparam TMoves KeptSumsView for executors with IsCoarseGrained,
+ * otherwise MoveArrays */
 template <typename TRound, typename TProposal, typename TMoves>
 struct RunNodeRounds
 {
@@ -54,12 +54,12 @@ struct RunNodeRounds
       };
       executor.ParallelForUpTo(beginRound.GetNumber(), beginRound);
       this->Propose(executor, round, loop);
-      const CheckProposals<PlainRound, TProposal> check{ loop };
+      const CheckProposals<PlainRound, TProposal> check{ { loop } };
       isOver = executor.IsOver(check);
       if (!isOver)
       {
         executor.ParallelForLongUpTo(NumberOfNodes, check);
-        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ loop });
+        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ { loop } });
         isOver = executor.IsOver(WinnersOfRound{ round.Counts });
       }
     }
@@ -178,7 +178,7 @@ private:
   {
     if constexpr (TExecutor::IsCoarseGrained)
     {
-      return functors::NodeMoves{ m_Work.Get(), m_Map.GetKeptSums() };
+      return m_Map.GetKeptSums();
     }
     else
     {
