@@ -59,8 +59,9 @@ template <typename TModel>
 ITK_CUDA_HOST_DEVICE double
 ChangeByMerge(const TModel & model, const Moments & first, const Moments & second, uint32_t cracks)
 {
-  return model.Describe(first + second) - model.Describe(first) - model.Describe(second) -
-         NatsPerCrack * static_cast<double>(cracks);
+  const double ofFirst = model.Describe(first);
+  const double ofSecond = model.Describe(second);
+  return model.Describe(first + second) - ofFirst - ofSecond - NatsPerCrack * static_cast<double>(cracks);
 }
 } // namespace itk::cuda::partition
 
