@@ -18,6 +18,9 @@ using region::LinearForm;
 using region::Moments;
 using region::NoiseLaw;
 
+/** Invalid index of a region, a node or an edge. */
+constexpr uint32_t None = 0xffffffffu;
+
 /** Maps a double to an unsigned integer with the same order, computed from its bits. */
 ITK_CUDA_HOST_DEVICE inline uint64_t
 OrderOf(double value)
@@ -71,7 +74,7 @@ struct DescriptionModel
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m, double price) const
   {
-    return Law.Visit(DescribeRegion{ *this, m }) + price + LogNumberOfPixels;
+    return Law.Visit([&](const auto & law) { return this->OneRegion(law).Criterion(m); }) + price + LogNumberOfPixels;
   }
   /** Returns the cost of the parameters of a region of `count` pixels. */
   ITK_CUDA_HOST_DEVICE double
@@ -89,7 +92,7 @@ struct DescriptionModel
   Linearize(const Moments & m) const
   {
     const Moments atLeastOne = m.Count > 0 ? m : Moments{ 1, 0, 0 };
-    LinearForm    tangent = Law.Visit(LinearizeRegion{ *this, atLeastOne });
+    LinearForm    tangent = Law.Visit([&](const auto & law) { return this->OneRegion(law).Linearize(atLeastOne); });
     tangent.Count += 0.5 * NumberOfLawParameters(Law.Law) / static_cast<double>(atLeastOne.Count);
     return tangent;
   }
@@ -106,29 +109,6 @@ private:
   {
     return { KnownVariance };
   }
-
-  struct DescribeRegion
-  {
-    const DescriptionModel & Owner;
-    const Moments &          Sums;
-    template <typename TLaw>
-    ITK_CUDA_HOST_DEVICE double
-    operator()(const TLaw & law) const
-    {
-      return Owner.OneRegion(law).Criterion(Sums);
-    }
-  };
-  struct LinearizeRegion
-  {
-    const DescriptionModel & Owner;
-    const Moments &          Sums;
-    template <typename TLaw>
-    ITK_CUDA_HOST_DEVICE LinearForm
-    operator()(const TLaw & law) const
-    {
-      return Owner.OneRegion(law).Linearize(Sums);
-    }
-  };
 };
 
 /** Describes regions as a model does, with bit-identical results. The parameter costs, which are logarithms, are

@@ -10,6 +10,7 @@
 #include "partition/Model.h"
 #include "partition/result/LabelSummary.h"
 #include "partition/result/Result.h"
+#include "partition/Tuning.h"
 #include "region/Samples.h"
 
 #include <chrono>
@@ -182,13 +183,13 @@ private:
   DescribeLabels(const LabelSearch<TExecutor> & labels)
   {
     CheckLargestLabel(labels.GetNumberOfRegions(), m_Request.LabelType);
-    const LabelSummary          summary = SummarizeLabels(m_Executor,
-                                                 labels.GetPixels(),
-                                                 labels.GetNumberOfPixels(),
-                                                 labels.GetRegions().Get(),
-                                                 labels.GetNumberOfRegions());
-    const std::vector<Boundary> boundaries = MakeBoundaries(summary.Links);
-    m_Result.Regions = MakeTable(m_Model, summary, m_Samples);
+    LabelSummary                summary = SummarizeLabels(m_Executor,
+                                           labels.GetPixels(),
+                                           labels.GetNumberOfPixels(),
+                                           labels.GetRegions().Get(),
+                                           labels.GetNumberOfRegions());
+    const std::vector<Boundary> boundaries = MakeBoundaries(NatsPerCrack, summary.Adjacencies);
+    m_Result.Regions = MakeTable(m_Model, std::move(summary.Regions), m_Samples);
     m_Result.Merges = MakeMergeTree(m_Model, summary.Sums, boundaries);
     m_Result.Description = DescribeTable(m_Result.Regions, boundaries);
   }
@@ -228,8 +229,9 @@ private:
     const bool                   hasOwnThread = m_Request.NumberOfThreads > 1 && number >= minimumRegions;
     const std::vector<Adjacency> adjacencies = ListAdjacencies(map, regions.Numbers);
     CheckLargestLabel(number, m_Request.LabelType);
-    auto tree = std::async(hasOwnThread ? std::launch::async | std::launch::deferred : std::launch::deferred,
-                           [&] { return MakeMergeTree(m_Model, regions.Sums, MakeBoundaries(m_Model, adjacencies)); });
+    auto tree = std::async(hasOwnThread ? std::launch::async | std::launch::deferred : std::launch::deferred, [&] {
+      return MakeMergeTree(m_Model, regions.Sums, MakeBoundaries(m_Model.SegmentCost, adjacencies));
+    });
     const auto numbers = m_Executor.Upload(regions.Numbers.data(), regions.Numbers.size());
     writeLabels([&](auto * out, size_t stride) { raster.Write(numbers.Get(), out, stride); });
     MapSummary summary = SummarizeMap(map, regions, adjacencies);

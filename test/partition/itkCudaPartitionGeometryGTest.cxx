@@ -173,7 +173,7 @@ TEST(PartitionGeometry, LanesDivideTheEdgesOfACell)
     const auto             sorted = static_cast<uint32_t>(Draw(random, 40));
     const auto             number = sorted + static_cast<uint32_t>(Draw(random, 40));
     const int32_t          lanes = 1 + Draw(random, 32);
-    const uint32_t         first[] = { 0, sorted };
+    uint32_t               first[] = { 0, sorted };
     std::vector<uint32_t>  edgesOfCell(sorted + 1);
     std::vector<AddedEdge> added(number - sorted + 1);
     std::vector<MapEdge>   edges(number + 1);
@@ -197,7 +197,7 @@ TEST(PartitionGeometry, LanesDivideTheEdgesOfACell)
         last = edge - sorted;
       }
     }
-    const EdgeGridView    grid{ CellLayout(10, 10, 4), first, edgesOfCell.data(), &last, added.data() };
+    const EdgeGrid        grid{ CellLayout(10, 10, 4), first, edgesOfCell.data(), &last, added.data(), 0 };
     const MapView         map{ 10, 10, nodes, edges.data() };
     std::vector<uint32_t> found;
     for (int32_t lane = 0; lane < lanes; ++lane)
@@ -303,7 +303,7 @@ TEST(PartitionReservation, ChangesOfEachRegionAddUp)
       }
     }
     std::map<uint32_t, int64_t> found;
-    for (const CountChanges::Entry & entry : changes)
+    for (const CountChanges::Entry & entry : changes.Entries)
     {
       if (entry.Region != Outside)
       {

@@ -21,7 +21,7 @@ template <typename TExecutor>
 LabelMap
 GetLabelMap(const partition::LabelSearch<TExecutor> & search)
 {
-  const uint32_t * const           labels = search.GetLabels().Get();
+  const uint32_t * const           labels = search.GetPixels().Labels;
   const partition::Moments * const regions = search.GetRegions().Get();
   return { { labels, labels + search.GetNumberOfPixels() }, { regions, regions + search.GetNumberOfRegions() + 1 } };
 }

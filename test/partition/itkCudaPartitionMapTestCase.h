@@ -290,7 +290,7 @@ Rasterize(const ExecutorMap<TExecutor> & map)
 {
   std::vector<uint32_t> numbers(map.GetNumberOfRegions());
   std::iota(numbers.begin(), numbers.end(), 0u);
-  const MapExtent       extent = map.View().GetExtent();
+  const MapView         extent = map.View();
   std::vector<uint32_t> labels(static_cast<size_t>(extent.Width) * static_cast<size_t>(extent.Height), 0xcdcdcdcdu);
   const MapRaster<TExecutor> raster(map);
   raster.Write(numbers.data(), labels.data(), static_cast<size_t>(extent.Width));

@@ -103,7 +103,8 @@ private:
       {
         return Say("wrong sums of edge", i);
       }
-      const bool onBorder = (p.X == q.X && m_Map.KindOf(p).FixesX) || (p.Y == q.Y && m_Map.KindOf(p).FixesY);
+      const bool onBorder =
+        (p.X == q.X && MapView(m_Map).KindOf(p).FixesX) || (p.Y == q.Y && MapView(m_Map).KindOf(p).FixesY);
       if (edge.Left == edge.Right || onBorder != edge.IsBorder())
       {
         return Say("wrong regions of edge", i);

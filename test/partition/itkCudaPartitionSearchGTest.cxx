@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -54,8 +55,8 @@ ExpectMap(const LabelSearch<TExecutor> & search, const LabelMap & expected, cons
 /** The shape of a region, and the sides of valid pixels by neighbour, from one pixel after the other. */
 struct PixelRegion
 {
-  itk::cuda::partition::LabelShape Shape;
-  std::map<uint32_t, uint32_t>     Links;
+  itk::cuda::partition::RegionSummary Shape{ {}, 0, 0.0, { 1 << 30, 1 << 30, 0, 0 }, {} };
+  std::map<uint32_t, uint32_t>        Links;
 };
 
 std::vector<PixelRegion>
@@ -68,11 +69,11 @@ MeasurePixels(const PartitionCase & image, const LabelMap & map)
     {
       const uint32_t label = map.Labels[image.IndexOf(x, y)];
       auto &         shape = regions[label].Shape;
-      ++shape.Area;
-      shape.Box = { { std::min(shape.Box[0], x),
-                      std::min(shape.Box[1], y),
-                      std::max(shape.Box[2], x + 1),
-                      std::max(shape.Box[3], y + 1) } };
+      shape.DoubledArea += 2;
+      shape.Box = { std::min(shape.Box.MinimumX, x),
+                    std::min(shape.Box.MinimumY, y),
+                    std::max(shape.Box.MaximumX, x + 1),
+                    std::max(shape.Box.MaximumY, y + 1) };
       for (const auto & [u, v] : { std::pair(x - 1, y), { x + 1, y }, { x, y - 1 }, { x, y + 1 } })
       {
         const bool     isOut = u < 0 || v < 0 || u >= image.Width || v >= image.Height;
@@ -80,7 +81,7 @@ MeasurePixels(const PartitionCase & image, const LabelMap & map)
         shape.Perimeter += other != label ? 1 : 0;
         if (!isOut && other != label)
         {
-          regions[label].Links[other - 1] += image.IsValid(x, y) && image.IsValid(u, v) ? 1 : 0;
+          regions[label].Links[other] += image.IsValid(x, y) && image.IsValid(u, v) ? 1 : 0;
         }
       }
     }
@@ -102,20 +103,30 @@ CompareSummaries(const TExecutor &     executor,
   const LabelSummary             actual = SummarizeLabels(
     executor, PixelLabels{ { image.Width }, map.Labels.data() }, map.Labels.size(), map.Regions.data(), regions);
   EXPECT_TRUE(map.Regions == actual.Sums) << name;
-  ASSERT_EQ(regions, actual.Links.size()) << name;
+  ASSERT_EQ(regions, actual.Regions.size()) << name;
+  size_t adjacencies = 0;
   for (size_t i = 1; i <= regions; ++i)
   {
-    const LabelShape & x = expected[i].Shape;
-    const LabelShape & y = actual.Shapes[i];
-    EXPECT_TRUE(x.Area == y.Area && x.Perimeter == y.Perimeter && x.Box == y.Box) << name << ", region " << i;
-    EXPECT_TRUE(
-      std::equal(expected[i].Links.begin(),
-                 expected[i].Links.end(),
-                 actual.Links[i - 1].begin(),
-                 actual.Links[i - 1].end(),
-                 [](const auto & a, const RegionLink & b) { return a.first == b.Region && a.second == b.Cracks; }))
+    const RegionSummary & x = expected[i].Shape;
+    const RegionSummary & y = actual.Regions[i - 1];
+    EXPECT_TRUE(x.DoubledArea == y.DoubledArea && x.Perimeter == y.Perimeter && y.Sums == map.Regions[i] &&
+                std::memcmp(&x.Box, &y.Box, sizeof(x.Box)) == 0)
       << name << ", region " << i;
+    std::vector<uint32_t> neighbors;
+    for (const auto & [other, cracks] : expected[i].Links)
+    {
+      neighbors.push_back(other);
+      if (i < other)
+      {
+        ASSERT_LT(adjacencies, actual.Adjacencies.size()) << name;
+        const Adjacency & adjacency = actual.Adjacencies[adjacencies++];
+        EXPECT_TRUE(adjacency.First == i && adjacency.Second == other && adjacency.NumberOfSides == cracks)
+          << name << ", regions " << i << " and " << other;
+      }
+    }
+    EXPECT_EQ(y.Neighbors, neighbors) << name << ", region " << i;
   }
+  EXPECT_EQ(adjacencies, actual.Adjacencies.size()) << name;
 }
 
 /** Calls function(executor, kind) with the device's loops in a random order, and with executors of the host. */

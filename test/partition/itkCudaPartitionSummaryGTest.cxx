@@ -205,7 +205,7 @@ TEST(PartitionSummary, RefinedMapsCoverTheImageExactly)
     {
       const Adjacency & adjacency = summary.Adjacencies[i++];
       EXPECT_EQ(entry.first, std::make_pair(adjacency.First, adjacency.Second)) << seed;
-      EXPECT_EQ(entry.second, adjacency.NumberOfSegments) << seed;
+      EXPECT_EQ(entry.second, adjacency.NumberOfSides) << seed;
     }
   }
 }

@@ -325,14 +325,12 @@ public:
     CheckNumber(functor.GetNumber(), most);
     this->ParallelFor(functor.GetNumber(), [&functor](size_t i) { functor(i, Tile{}); });
   }
-  /** Runs loops one after the other. A device launches those after the last round too. */
+  /** Runs loops one after the other, as launches of a device, which launches those after the last round too. */
   template <typename TProgram>
   void
   Run(const TProgram & program) const
   {
-    const size_t before = m_Counts.Loops;
-    program(Loops{ *this });
-    m_Counts.Loops = before + program.GetNumberOfLoops();
+    program(Launches{ { *this } });
   }
   template <typename TProgram, typename T>
   T
@@ -452,6 +450,27 @@ private:
     ParallelForLongUpTo(size_t most, const TFunctor & functor) const
     {
       Executor.ParallelForTilesUpTo(most, functor);
+    }
+  };
+
+  struct Launches : Loops
+  {
+    static constexpr bool
+    KnowsWhenDone()
+    {
+      return false;
+    }
+    template <typename TRound>
+    bool
+    IsOver(const TRound &) const
+    {
+      return false;
+    }
+    template <typename TFunctor>
+    void
+    ParallelForLongUpTo(size_t most, const TFunctor & functor) const
+    {
+      this->Executor.ParallelForLongUpTo(most, functor);
     }
   };
 

@@ -79,15 +79,15 @@ private:
 template <typename TAtomics>
 struct FindEmpty
 {
-  GraphView  Graph;
-  Findings * Found;
+  const GraphRegion * Regions;
+  uint32_t *          Found;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    if (Graph.Regions[region].Sums.Count == 0)
+    if (Regions[region].Sums.Count == 0)
     {
-      TAtomics::StoreRelaxed(Found->Empty, uint32_t{ 1 });
+      TAtomics::StoreRelaxed(*Found, uint32_t{ 1 });
     }
   }
 };
@@ -141,14 +141,15 @@ struct JoinChoice
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    if (Choices[region] != GraphView::None)
+    if (Choices[region] != None)
     {
       Unite<TAtomics>(Graph.Parents, static_cast<uint32_t>(region), Choices[region]);
     }
   }
 };
 
-/** Renumbers the ends of edges after regions were united, and merges edges that become equal. */
+/** Renumbers the ends of edges after regions were united, and merges edges that become equal. Their slots in the table
+ * are stored as cracks of the other list. */
 template <typename TAtomics>
 struct RewireEdges
 {
@@ -167,24 +168,25 @@ struct RewireEdges
       const auto     entry = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], TableSize);
       if (entry.IsNew)
       {
-        const uint32_t to = TAtomics::FetchIncrement(*Number);
-        Graph.Others.Keys[to] = key;
-        Graph.Others.Cracks[to] = entry.Slot;
+        Graph.Others.Cracks[TAtomics::FetchIncrement(*Number)] = entry.Slot;
       }
     }
   }
 };
 
-/** Takes the crack counts of these edges from the table, which becomes empty again. */
+/** Moves the edges of a table to a list. The table becomes empty. */
 struct TakeEdges
 {
-  GraphView Graph;
+  EdgeTableView    Table;
+  const uint32_t * Slots; // of the edges in the table
+  uint64_t *       Keys;
+  uint32_t *       Cracks;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
-    Graph.Edges.Keys[edge] = Graph.Others.Keys[edge];
-    Graph.Edges.Cracks[edge] = Graph.Table.Take(Graph.Others.Cracks[edge]);
+    Keys[edge] = Table.Keys[Slots[edge]];
+    Cracks[edge] = Table.Take(Slots[edge]);
   }
 };
 
@@ -212,8 +214,7 @@ struct FindChanges
   {
     const Moments & first = Graph.Regions[Graph.GetFirst(edge)].Sums;
     const Moments & second = Graph.Regions[Graph.GetSecond(edge)].Sums;
-    Graph.Edges.Changes[edge] =
-      ChangeByMerge(Model, first, second, Model.Describe(first), Model.Describe(second), Graph.Edges.Cracks[edge]);
+    Graph.Edges.Changes[edge] = ChangeByMerge(Model, first, second, Graph.Edges.Cracks[edge]);
   }
 };
 
@@ -543,7 +544,7 @@ private:
       m_Executor.ParallelFor(m_NumberOfEdges,
                              functors::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
     }
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::FindEmpty<Atomics>{ this->View(), found.Get() });
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::FindEmpty<Atomics>{ m_Regions.Get(), &found.Get()->Empty });
     const functors::Findings findings = m_Executor.Read(found.Get());
     if (findings.OfOneValue != 0)
     {
@@ -572,7 +573,9 @@ private:
       m_NumberOfEdges,
       functors::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
     m_NumberOfEdges = m_Executor.Read(number.Get());
-    m_Executor.ParallelFor(m_NumberOfEdges, functors::TakeEdges{ this->View() });
+    m_Executor.ParallelFor(
+      m_NumberOfEdges,
+      functors::TakeEdges{ m_Table.View(), m_Others.Cracks.Get(), m_Edges.Keys.Get(), m_Edges.Cracks.Get() });
     const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
     m_NumberOfRegions =
       m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());

@@ -8,26 +8,10 @@
 
 #include <cstdint>
 
-// Operations on one link between two regions, shared by the host executor and the device kernels.
+// Decides which regions merge in a round, in label maps as in maps of polygons: each region chooses its best neighbour;
+// pairs that chose each other, and small regions that join them, become one.
 namespace itk::cuda::partition
 {
-/** Adds two crack counts with saturation at 2^32 - 1. The result of several additions does not depend on their order.
- */
-ITK_CUDA_HOST_DEVICE inline uint32_t
-AddCracks(uint32_t x, uint32_t y)
-{
-  constexpr uint32_t most = 0xffffffffu;
-  return x <= most - y ? x + y : most;
-}
-
-/** Returns by how much a merge lowers the description, in the single precision in which merges are compared; 0 if it
- * does not. */
-ITK_CUDA_HOST_DEVICE inline float
-GetSizeOfChange(double change)
-{
-  return change < 0.0 ? static_cast<float>(-change) : 0.0f;
-}
-
 /** Returns whether a region joins its best neighbour in the round in which that neighbour merges with its own best
  * neighbour. Otherwise, a large region would need a round for each of its neighbours. The region must be small
  * compared with the neighbour, and must gain about as much as the neighbour does.
@@ -41,20 +25,43 @@ JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNe
   return size >= MinimumShareToJoin * sizeOfNeighbor && pixels <= pixelsOfNeighbor / MinimumRatioToJoin;
 }
 
+/** Returns the region that contains `region` after a round: the smaller one of a pair, for the pair and for the regions
+ * that join it, whose numbers are larger. The groups of a round are disjoint. Returns None, which is larger than any
+ * region, if the region does not merge.
+ * \param offerOf offerOf(region) returns the best merge of a region, with GetNeighbor(), which is None if no merge
+ * lowers the description, and GetSize(), by how much it does
+ * \param countOf countOf(region) returns the number of pixels when the round began
+ */
+template <typename TOffer, typename TCount>
+ITK_CUDA_HOST_DEVICE uint32_t
+FindWhole(uint32_t region, const TOffer & offerOf, const TCount & countOf)
+{
+  const auto     offer = offerOf(region);
+  const uint32_t neighbor = offer.GetNeighbor();
+  if (neighbor == None)
+  {
+    return None;
+  }
+  const auto     offerOfNeighbor = offerOf(neighbor);
+  const uint32_t partner = offerOfNeighbor.GetNeighbor();
+  const uint32_t whole = neighbor < partner ? neighbor : partner;
+  const bool     isOfPair = partner == region;
+  return isOfPair || (region > whole && offerOf(partner).GetNeighbor() == neighbor &&
+                      JoinsPair(offer.GetSize(), offerOfNeighbor.GetSize(), countOf(region), countOf(neighbor)))
+           ? whole
+           : None;
+}
+
 /** Returns the change of the description by the merge of two regions, minus the gain of removing their boundary. The
  * first region must be the one with the smaller number, so that all callers get the same bits. `TModel` describes
  * regions as Model does. */
 template <typename TModel>
 ITK_CUDA_HOST_DEVICE double
-ChangeByMerge(const TModel &  model,
-              const Moments & first,
-              const Moments & second,
-              double          descriptionOfFirst,
-              double          descriptionOfSecond,
-              uint32_t        cracks)
+ChangeByMerge(const TModel & model, const Moments & first, const Moments & second, uint32_t cracks)
 {
-  return model.Describe(first + second) - descriptionOfFirst - descriptionOfSecond -
-         NatsPerCrack * static_cast<double>(cracks);
+  const double ofFirst = model.Describe(first);
+  const double ofSecond = model.Describe(second);
+  return model.Describe(first + second) - ofFirst - ofSecond - NatsPerCrack * static_cast<double>(cracks);
 }
 } // namespace itk::cuda::partition
 

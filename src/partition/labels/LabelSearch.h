@@ -46,11 +46,6 @@ struct RunSweeps
   static constexpr size_t NumberOfCounters =
     size_t{ MaximumNumberOfSweeps } * NumberOfColors * CandidateCells::NumberOfCounters;
 
-  size_t
-  GetNumberOfLoops() const
-  {
-    return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps + 1;
-  }
   /** Returns the capacity of a list of cells. */
   static size_t
   GetCapacity(const CellGrid & grid)
@@ -82,51 +77,37 @@ private:
   ITK_CUDA_HOST_DEVICE void
   RunColor(const TLoopExecutor & executor, int sweep, int32_t color) const
   {
-    const ColorCells     cells{ Grid, color % 2, color / 2 };
-    const size_t         number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
-    const CandidateCells candidates{ CandidateCells::GetCapacityOfPart(cells.GetNumber()),
+    const ColorCells                cells{ Grid, color % 2, color / 2 };
+    const size_t                    number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
+    const CandidateCells            candidates{ CandidateCells::GetCapacityOfPart(cells.GetNumber()),
                                      Cells,
                                      CellCounters + static_cast<size_t>(sweep * NumberOfColors + color) *
                                                       CandidateCells::NumberOfCounters };
+    uint8_t * const                 isActive = sweep % 2 == 0 ? IsActive : IsNext;
+    uint8_t * const                 isNext = sweep % 2 == 0 ? IsNext : IsActive;
+    const Compete<TScene, TAtomics> compete{ Scene,   Grid,   Costs,      Tangents,           Labels,
+                                             Regions, isNext, candidates, Changed + sweep + 1 };
     if constexpr (TLoopExecutor::IsCoarseGrained)
     {
-      const Compete<TScene, TAtomics>      compete{ Scene,
-                                               Grid,
-                                               Costs,
-                                               Tangents,
-                                               Labels,
-                                               Regions,
-                                               sweep % 2 == 0 ? IsNext : IsActive,
-                                               candidates,
-                                               Changed + sweep + 1 };
-      const CompeteInRow<TScene, TAtomics> competeInRow{
-        compete, cells, sweep % 2 == 0 ? IsActive : IsNext, Changed + sweep
-      };
+      const CompeteInRow<TScene, TAtomics> competeInRow{ compete, cells, isActive, Changed + sweep };
       executor.ParallelForUpTo(NumberOfLabels,
                                FreezeTangents{ { NumberOfLabels, Changed + sweep }, Model, Regions, Tangents });
       executor.ParallelForUpTo(competeInRow.GetNumber(), competeInRow);
-      return;
     }
-    executor.ParallelForUpTo(number,
-                             BeginColor<TAtomics>{ { number, Changed + sweep },
-                                                   Model,
-                                                   NumberOfLabels,
-                                                   Regions,
-                                                   Tangents,
-                                                   cells,
-                                                   { Grid, Labels },
-                                                   sweep % 2 == 0 ? IsActive : IsNext,
-                                                   candidates });
-    executor.ParallelForUpTo(CandidateCells::NumberOfParts * candidates.CapacityOfPart,
-                             Compete<TScene, TAtomics>{ Scene,
-                                                        Grid,
-                                                        Costs,
-                                                        Tangents,
-                                                        Labels,
-                                                        Regions,
-                                                        sweep % 2 == 0 ? IsNext : IsActive,
-                                                        candidates,
-                                                        Changed + sweep + 1 });
+    else
+    {
+      executor.ParallelForUpTo(number,
+                               BeginColor<TAtomics>{ { number, Changed + sweep },
+                                                     Model,
+                                                     NumberOfLabels,
+                                                     Regions,
+                                                     Tangents,
+                                                     cells,
+                                                     { Grid, Labels },
+                                                     isActive,
+                                                     candidates });
+      executor.ParallelForUpTo(CandidateCells::NumberOfParts * candidates.CapacityOfPart, compete);
+    }
   }
 };
 
@@ -249,22 +230,6 @@ private:
   }
 };
 
-/** Copies the edges of a table to a list. */
-struct ListEdges
-{
-  EdgeTableView    Table;
-  const uint32_t * Slots;
-  uint64_t *       Keys;
-  uint32_t *       Cracks;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t edge) const
-  {
-    Keys[edge] = Table.Keys[Slots[edge]];
-    Cracks[edge] = Table.Cracks[Slots[edge]];
-  }
-};
-
 /** Gives each pixel the final number of its region. */
 struct RenumberPixels
 {
@@ -291,34 +256,6 @@ struct DropFirst
   }
 };
 
-/** Returns the label of a pixel, for WriteLabels. */
-struct LabelOfPixel
-{
-  PixelLabels Pixels;
-
-  ITK_CUDA_HOST_DEVICE uint32_t
-  operator()(size_t pixel) const
-  {
-    return Pixels.Labels[pixel];
-  }
-};
-
-/** Finds whether a region has no valid pixels. */
-template <typename TAtomics>
-struct FindRegionWithoutPixels
-{
-  const Moments * Sums;
-  uint32_t *      Found;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    if (Sums[region].Count == 0)
-    {
-      TAtomics::StoreRelaxed(*Found, uint32_t{ 1 });
-    }
-  }
-};
 } // namespace functors
 
 /** Lists the edges between the regions of a label map with their crack counts. The neighbours of connected regions form
@@ -346,7 +283,7 @@ ListRegionEdges(const TExecutor & executor, const PixelLabels & labels, size_t p
   });
   const size_t number = executor.Read(counter.Get());
   EdgeList list{ executor.template Allocate<uint64_t>(number), executor.template Allocate<uint32_t>(number), number };
-  executor.ParallelFor(number, functors::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
+  executor.ParallelFor(number, functors::TakeEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
   return list;
 }
 
@@ -370,7 +307,6 @@ public:
     : m_Executor(executor)
     , m_Model(model)
     , m_Grid{ width, height, 1 }
-    , m_Changed(executor.template Allocate<uint32_t>(1))
   {}
 
   /** Finds regions: blocks of pixels merge, then cells of blockSize, blockSize / 2, ... 1 pixels compete, and finally
@@ -393,8 +329,8 @@ public:
   {
     m_Executor.VisitScene([&](const auto & scene) {
       m_Executor.ParallelFor(this->GetNumberOfPixels(),
-                             functors::WriteLabels<std::decay_t<decltype(scene)>, functors::LabelOfPixel, TLabel>{
-                               scene, { this->GetPixels() }, m_Grid.ImageWidth, nullptr, labels, stride });
+                             functors::WriteLabels<std::decay_t<decltype(scene)>, PixelLabels, TLabel>{
+                               scene, this->GetPixels(), m_Grid.ImageWidth, nullptr, labels, stride });
     });
   }
 
@@ -402,12 +338,6 @@ public:
   GetNumberOfRegions() const
   {
     return m_NumberOfRegions;
-  }
-  /** Returns the labels of the pixels, from 1. */
-  const Array<uint32_t> &
-  GetLabels() const
-  {
-    return m_Labels;
   }
   /** Returns the sums by label; [0] has no samples. */
   const Array<Moments> &
@@ -452,7 +382,6 @@ private:
   const DescriptionModel m_Model;
   CellGrid               m_Grid;
   ProgressFunction       m_Progress;
-  Array<uint32_t>        m_Changed;
   Array<uint32_t>        m_Labels;  // of the grid's cells; finally of the pixels
   Array<Moments>         m_Regions; // by label
   size_t                 m_NumberOfRegions{ 0 };
@@ -526,16 +455,8 @@ private:
       }
       const CellGrid  half{ m_Grid.ImageWidth, m_Grid.ImageHeight, m_Grid.Side / 2 };
       Array<uint32_t> labels = m_Executor.template Allocate<uint32_t>(half.GetNumberOfCells());
-      if constexpr (TExecutor::IsCoarseGrained)
-      {
-        m_Executor.ParallelFor(static_cast<size_t>(half.GetHeight()),
-                               functors::SplitRowOfCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
-      }
-      else
-      {
-        m_Executor.ParallelFor(half.GetNumberOfCells(),
-                               functors::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
-      }
+      m_Executor.ParallelFor(half.GetNumberOfCells(),
+                             functors::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
       m_Labels = std::move(labels);
       m_Grid = half;
     }
@@ -621,12 +542,25 @@ private:
     });
   }
 
+  bool
+  HasEmpty(const GraphRegion * regions) const
+  {
+    const auto found = m_Executor.template Allocate<uint32_t>(1);
+    m_Executor.Fill(found.Get(), 1, 0);
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::FindEmpty<Atomics>{ regions, found.Get() });
+    return m_Executor.Read(found.Get()) != 0;
+  }
+
   /** Absorbs regions without valid pixels, and merges regions if `merge` is true. */
   bool
   MergeRegions(bool merge)
   {
     Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
     m_Executor.ParallelFor(m_NumberOfRegions, functors::DropFirst{ m_Regions.Get(), regions.Get() });
+    if (!merge && !this->HasEmpty(regions.Get()))
+    {
+      return true;
+    }
     Graph graph(m_Executor,
                 m_Model,
                 this->GetNumberOfPixels(),
@@ -667,13 +601,7 @@ LabelSearch<TExecutor>::StartFrom(Array<uint32_t> labels)
 {
   m_Labels = std::move(labels);
   this->FindComponents();
-  m_Executor.Fill(m_Changed.Get(), 1, 0);
-  m_Executor.ParallelFor(m_NumberOfRegions,
-                         functors::FindRegionWithoutPixels<Atomics>{ m_Regions.Get() + 1, m_Changed.Get() });
-  if (m_Executor.Read(m_Changed.Get()) != 0)
-  {
-    this->MergeRegions(false);
-  }
+  this->MergeRegions(false);
 }
 } // namespace itk::cuda::partition
 

@@ -11,10 +11,9 @@
 #include <cstdint>
 #include <cstring>
 
-// Merges regions in rounds. In a round each region chooses its best neighbour; pairs that chose each other, and regions
-// that join them, become one. A series of rounds runs without returning to the host. A round consists of two parallel
-// loops. What a work item writes is read only by the next loop, except for atomic operations, whose order does not
-// matter.
+// Merges the regions of labels in rounds, in groups that FindWhole() gives. A series of rounds runs without returning
+// to the host. A round consists of two parallel loops. What a work item writes is read only by the next loop, except
+// for atomic operations, whose order does not matter.
 namespace itk::cuda::partition
 {
 /** A list of edges in executor memory. A work item changes its own edge only. */
@@ -48,46 +47,50 @@ struct MergeSeries
   uint32_t                  NumberOfEdges;               // remaining edges
 };
 
+/** A merge of a region with a neighbour, encoded for comparison by integer maximum: a larger decrease of the
+ * description (in single precision) wins, and among equal ones the smaller neighbour. */
+struct Offer
+{
+  uint64_t Word; // 0 if the merge does not lower the description
+
+  static ITK_CUDA_HOST_DEVICE Offer
+  Of(double change, uint32_t neighbor)
+  {
+    const float size = change < 0.0 ? static_cast<float>(-change) : 0.0f;
+    uint32_t    bits; // ordered as the values, which are positive
+    memcpy(&bits, &size, sizeof(bits));
+    return { size > 0.0f ? (static_cast<uint64_t>(bits) << 32) | (None - neighbor) : 0 };
+  }
+  /** Returns by how much the merge lowers the description. */
+  ITK_CUDA_HOST_DEVICE float
+  GetSize() const
+  {
+    const auto bits = static_cast<uint32_t>(Word >> 32);
+    float      size;
+    memcpy(&size, &bits, sizeof(size));
+    return size;
+  }
+  /** Returns the neighbour; None for word 0. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetNeighbor() const
+  {
+    return None - static_cast<uint32_t>(Word);
+  }
+};
+
 /** The regions, and the edges between them in any order. Each pair of neighbours has one edge. */
 struct GraphView
 {
-  static constexpr uint32_t None = 0xffffffffu;
-
   EdgeCode      Code;
   EdgeView      Edges;
   EdgeView      Others; // receives the remaining edges of a series
   EdgeTableView Table;  // empty between series; between the loops of a round it holds new edges only
   GraphRegion * Regions;
   uint32_t *    Parents;    // the region itself, or the smaller region that it was merged into
-  uint64_t *    BestOfEven; // best offer of each region in even rounds, encoded by GetOffer()
+  uint64_t *    BestOfEven; // best offer of each region in even rounds, encoded as Offer
   uint64_t *    BestOfOdd;
   MergeSeries * Series;
 
-  /** Encodes a merge with a neighbour for comparison by integer maximum: a larger decrease (in single precision) wins,
-   * and among equal ones the smaller neighbour. 0 if the merge does not lower the description. */
-  static ITK_CUDA_HOST_DEVICE uint64_t
-  GetOffer(double change, uint32_t neighbor)
-  {
-    const float size = GetSizeOfChange(change);
-    uint32_t    bits; // ordered as the values, which are positive
-    memcpy(&bits, &size, sizeof(bits));
-    return size > 0.0f ? (static_cast<uint64_t>(bits) << 32) | (None - neighbor) : 0;
-  }
-  /** Returns the size of an offer's change. */
-  static ITK_CUDA_HOST_DEVICE float
-  GetSize(uint64_t offer)
-  {
-    const auto bits = static_cast<uint32_t>(offer >> 32);
-    float      size;
-    memcpy(&size, &bits, sizeof(size));
-    return size;
-  }
-  /** Returns the neighbour of an offer; None for offer 0. */
-  static ITK_CUDA_HOST_DEVICE uint32_t
-  GetNeighbor(uint64_t offer)
-  {
-    return None - static_cast<uint32_t>(offer);
-  }
   ITK_CUDA_HOST_DEVICE uint32_t
   GetFirst(size_t edge) const
   {
@@ -176,7 +179,7 @@ CompleteEdge(const GraphView & graph, const CachedModel & model, size_t edge)
   const Moments  second = graph.Regions[graph.Code.GetSecond(key)].Sums;
   const auto     slot = static_cast<uint32_t>(graph.Edges.Changes[edge]);
   const uint32_t cracks = graph.Edges.Cracks[edge] + graph.Table.Take(slot);
-  const double   change = ChangeByMerge(model, first, second, model.Describe(first), model.Describe(second), cracks);
+  const double   change = ChangeByMerge(model, first, second, cracks);
   graph.Edges.Keys[edge] = key;
   graph.Edges.Cracks[edge] = cracks;
   graph.Edges.Changes[edge] = change;
@@ -204,24 +207,24 @@ struct OfferChanges : RoundView
     }
     if (i < NumberOfEdges && Graph.Edges.Keys[i] != EdgeView::Hole)
     {
-      this->Offer(i);
+      this->OfferAlong(i);
     }
   }
 
 private:
   ITK_CUDA_HOST_DEVICE void
-  Offer(size_t edge) const
+  OfferAlong(size_t edge) const
   {
     const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
     const bool     isNew = Graph.Edges.Keys[edge] != key;
     const double   change = isNew ? CompleteEdge(Graph, Model, edge) : Graph.Edges.Changes[edge];
     const uint32_t u = Graph.Code.GetFirst(key);
     const uint32_t v = Graph.Code.GetSecond(key);
-    const uint64_t ofU = GraphView::GetOffer(change, v);
+    const uint64_t ofU = Offer::Of(change, v).Word;
     if (ofU != 0)
     {
       TAtomics::Maximum(this->GetBestOf(Round)[u], ofU);
-      TAtomics::Maximum(this->GetBestOf(Round)[v], GraphView::GetOffer(change, u));
+      TAtomics::Maximum(this->GetBestOf(Round)[v], Offer::Of(change, u).Word);
     }
   }
 };
@@ -255,7 +258,7 @@ private:
     const uint32_t v = Graph.GetSecond(edge);
     const uint32_t wholeOfU = this->GetWhole(u);
     const uint32_t wholeOfV = this->GetWhole(v);
-    if (wholeOfU == GraphView::None && wholeOfV == GraphView::None)
+    if (wholeOfU == None && wholeOfV == None)
     {
       return;
     }
@@ -270,37 +273,21 @@ private:
       this->Rewire(edge, wholeOfU < u ? wholeOfU : u, wholeOfV < v ? wholeOfV : v);
     }
   }
-  /** Returns the region that contains `region` after this round: the smaller one of a pair, for the pair and for the
-   * regions that join it, whose numbers are larger. Returns None, which is larger than any region, if the region does
-   * not merge. */
   ITK_CUDA_HOST_DEVICE uint32_t
   GetWhole(uint32_t region) const
   {
     const uint64_t * const best = this->GetBestOf(Round);
-    const uint64_t         offer = best[region];
-    const uint32_t         neighbor = GraphView::GetNeighbor(offer);
-    if (neighbor == GraphView::None)
-    {
-      return GraphView::None;
-    }
-    const uint64_t offerOfNeighbor = best[neighbor];
-    const uint32_t partner = GraphView::GetNeighbor(offerOfNeighbor);
-    const uint32_t whole = neighbor < partner ? neighbor : partner;
-    const bool     isOfPair = partner == region;
-    return isOfPair || (region > whole && GraphView::GetNeighbor(best[partner]) == neighbor &&
-                        JoinsPair(GraphView::GetSize(offer),
-                                  GraphView::GetSize(offerOfNeighbor),
-                                  Graph.Regions[region].CountAtFirst,
-                                  Graph.Regions[neighbor].CountAtFirst))
-             ? whole
-             : GraphView::None;
+    return FindWhole(
+      region,
+      [best](uint32_t i) { return Offer{ best[i] }; },
+      [this](uint32_t i) { return Graph.Regions[i].CountAtFirst; });
   }
   /** Merges a region into `whole` if the edge leads to the region's best neighbour. Exactly one edge of a merging
    * region does, so that one work item adds the region. */
   ITK_CUDA_HOST_DEVICE void
   MergeAlong(uint32_t region, uint32_t neighbor, uint32_t whole) const
   {
-    if (region != whole && GraphView::GetNeighbor(this->GetBestOf(Round)[region]) == neighbor)
+    if (region != whole && Offer{ this->GetBestOf(Round)[region] }.GetNeighbor() == neighbor)
     {
       TAtomics::Add(Graph.Regions[whole].Sums, Graph.Regions[region].Sums);
       Graph.Parents[region] = whole;
@@ -374,12 +361,6 @@ struct RunMergeRounds
   size_t      NumberOfRegions;
   size_t      NumberOfEdges;
   uint32_t    NumberOfRounds;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumberOfLoops() const
-  {
-    return size_t{ 2 } * NumberOfRounds + 2;
-  }
 
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void

@@ -82,30 +82,6 @@ private:
   }
 };
 
-/** Computes a row of labels of the cells of half the side, as SplitCells does. */
-struct SplitRowOfCells
-{
-  static constexpr size_t Grain = 16;
-
-  CellGrid         Whole;
-  CellGrid         Half;
-  const uint32_t * Labels;
-  uint32_t *       HalfLabels;
-
-  void
-  operator()(size_t row) const
-  {
-    const auto             y = static_cast<int32_t>(row);
-    const uint32_t * const labels = Labels + Whole.IndexOf(0, y / 2);
-    uint32_t * const       halfLabels = HalfLabels + Half.IndexOf(0, y);
-    const int32_t          width = Half.GetWidth();
-    for (int32_t x = 0; x < width; ++x)
-    {
-      halfLabels[x] = labels[x / 2];
-    }
-  }
-};
-
 /** Returns the end of the run of equal labels that begins at column `first` of a row. */
 inline uint32_t
 FindEndOfRun(const uint32_t * labels, uint32_t first, uint32_t width)

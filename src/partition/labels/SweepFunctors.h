@@ -64,6 +64,11 @@ struct PixelLabels : Rows
 {
   const uint32_t * Labels;
 
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t pixel) const
+  {
+    return Labels[pixel];
+  }
   /** Returns whether a pixel begins a run of equal labels in its row. */
   ITK_CUDA_HOST_DEVICE bool
   BeginsRun(size_t pixel) const

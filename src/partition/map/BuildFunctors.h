@@ -174,8 +174,8 @@ void
 BuildMap(ExecutorMap<TExecutor> & map, const uint32_t * labels)
 {
   const TExecutor &          executor = map.GetExecutor();
-  const MapExtent            extent = map.View().GetExtent();
-  const functors::CornerGrid grid{ extent.Width, extent.Height, labels };
+  const MapView              view = map.View();
+  const functors::CornerGrid grid{ view.Width, view.Height, labels };
   const auto                 numbers = executor.template Allocate<uint32_t>(grid.GetNumber() + 1);
   const size_t               numberOfNodes =
     executor.ExclusiveScanAndRead(functors::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());

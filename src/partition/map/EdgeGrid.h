@@ -26,18 +26,19 @@ struct GridEdge
   LatticePoint Q;
 };
 
-/** Read-only, non-owning view of a grid with 16 x 16 pixel cells and the edges of each cell, for the host and the
- * device. A cell contains the edges First[cell] to First[cell + 1] - 1 of Edges, and a linked list of added edges that
- * starts at Last[cell]. `Together` edges are loaded at a time to overlap the latency of device memory. */
-struct EdgeGridView
+/** A grid with 16 x 16 pixel cells and the edges of each cell (a non-owning view). A cell contains the edges
+ * First[cell] to First[cell + 1] - 1 of Edges, and a linked list of added edges that starts at Last[cell]. `Together`
+ * edges are loaded at a time to overlap the latency of device memory. */
+struct EdgeGrid
 {
   static constexpr uint32_t Together = 4;
 
-  CellLayout        Layout;
-  const uint32_t *  First;
-  const uint32_t *  Edges;
-  const uint32_t *  Last;
-  const AddedEdge * Added;
+  CellLayout  Layout;
+  uint32_t *  First;
+  uint32_t *  Edges;
+  uint32_t *  Last;
+  AddedEdge * Added;
+  uint32_t    Capacity; // of Added
 
   /** Calls function(GridEdge) for the edges of a cell until it returns false. Some edges may be visited twice, and some
    * may have left the cell. Returns whether all calls returned true. */

@@ -96,43 +96,32 @@ struct DirectedEdge
 /** The link of a directed edge: an edge ahead on its line, the distance to it in edges, and whether it is the last one.
  * The link is one word, because work items read links that others change concurrently; both the old and the new value
  * are valid. Edges of closed lines have no last edge, so that their distances keep growing. */
-class LineLink
+struct LineLink
 {
-public:
+  static constexpr uint32_t LastBit = 1u << 31;
+
+  uint64_t Word;
+
   static ITK_CUDA_HOST_DEVICE LineLink
   To(const DirectedEdge & ahead, uint32_t distance, bool isLast)
   {
-    return LineLink((static_cast<uint64_t>(ahead.Number) << 32) | (distance & ~LastBit) | (isLast ? LastBit : 0));
-  }
-  ITK_CUDA_HOST_DEVICE explicit LineLink(uint64_t word)
-    : m_Word(word)
-  {}
-
-  ITK_CUDA_HOST_DEVICE uint64_t
-  GetWord() const
-  {
-    return m_Word;
+    return { (static_cast<uint64_t>(ahead.Number) << 32) | (distance & ~LastBit) | (isLast ? LastBit : 0) };
   }
   ITK_CUDA_HOST_DEVICE DirectedEdge
   GetAhead() const
   {
-    return { static_cast<uint32_t>(m_Word >> 32) };
+    return { static_cast<uint32_t>(Word >> 32) };
   }
   ITK_CUDA_HOST_DEVICE uint32_t
   GetDistance() const
   {
-    return static_cast<uint32_t>(m_Word) & ~LastBit;
+    return static_cast<uint32_t>(Word) & ~LastBit;
   }
   ITK_CUDA_HOST_DEVICE bool
   IsLast() const
   {
-    return (static_cast<uint32_t>(m_Word) & LastBit) != 0;
+    return (static_cast<uint32_t>(Word) & LastBit) != 0;
   }
-
-private:
-  static constexpr uint32_t LastBit = 1u << 31;
-
-  uint64_t m_Word;
 };
 
 /** The position of an edge in its line. */
@@ -152,7 +141,7 @@ struct LineArrays
   ITK_CUDA_HOST_DEVICE LineLink
   GetLink(const DirectedEdge & directed) const
   {
-    return LineLink(Links[directed.Number]);
+    return { Links[directed.Number] };
   }
   /** Finds the position of a directed edge in its line. The link of the reversed edge gives the distance to the
    * beginning of the line. */
@@ -181,12 +170,6 @@ struct LineList : LineArrays
   GetNumberIfPossible(size_t number) const
   {
     return Round.IsGridFull() ? 0 : number;
-  }
-  /** Number of work items of the loops over nodes; other loops define their own. */
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->GetNumberIfPossible(NumberOfNodes);
   }
   ITK_CUDA_HOST_DEVICE bool
   IsConverged(uint32_t edge) const
@@ -259,7 +242,7 @@ private:
         link = LineLink::To(DirectedEdge::From(map, head, node.OtherEdge(directed.GetEdge())), 1, false);
       }
     }
-    this->Links[directed.Number] = link.GetWord();
+    this->Links[directed.Number] = link.Word;
   }
 };
 
@@ -280,12 +263,12 @@ struct JumpAhead : LineList<TAtomics>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const LineLink link(this->Links[i]);
+    const LineLink link{ this->Links[i] };
     if (!link.IsLast())
     {
-      const LineLink next(TAtomics::Load(this->Links[link.GetAhead().Number]));
+      const LineLink next{ TAtomics::Load(this->Links[link.GetAhead().Number]) };
       const uint32_t distance = link.GetDistance() + next.GetDistance();
-      TAtomics::StoreRelaxed(this->Links[i], LineLink::To(next.GetAhead(), distance, next.IsLast()).GetWord());
+      TAtomics::StoreRelaxed(this->Links[i], LineLink::To(next.GetAhead(), distance, next.IsLast()).Word);
       if (next.IsLast())
       {
         TAtomics::StoreRelaxed(this->Counters->HasArrived[Jump], uint32_t{ 1 });
@@ -294,17 +277,36 @@ struct JumpAhead : LineList<TAtomics>
   }
 };
 
-/** Lists the lines between nodes with more than two edges. A line begins at the end with the smaller number. */
+/** Lists the lines that begin at each node. */
 template <typename TAtomics>
-struct ListOpenLines : LineList<TAtomics>
+struct ListLinesOfNodes : LineList<TAtomics>
 {
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberIfPossible(this->NumberOfNodes);
+  }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const MapView   map = this->Round.GetMap();
-    const auto      number = static_cast<uint32_t>(i);
     const MapNode & node = map.Nodes[i];
-    for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
+    if (node.Degree > 2)
+    {
+      this->ListOpenLines(map, static_cast<uint32_t>(i), node);
+    }
+    else if (node.Degree == 2 && !map.Edges[node.Edges[0]].IsBorder() && !this->IsConverged(node.Edges[0]))
+    {
+      this->ListClosedLine(map, DirectedEdge::From(map, static_cast<uint32_t>(i), node.Edges[0]));
+    }
+  }
+
+private:
+  /** Lists lines between nodes with more than two edges. A line begins at the end with the smaller number. */
+  ITK_CUDA_HOST_DEVICE void
+  ListOpenLines(const MapView & map, uint32_t number, const MapNode & node) const
+  {
+    for (uint32_t j = 0; j < node.Degree; ++j)
     {
       const uint32_t edge = node.Edges[j];
       if (!map.Edges[edge].IsBorder() && !this->IsConverged(edge))
@@ -319,33 +321,18 @@ struct ListOpenLines : LineList<TAtomics>
       }
     }
   }
-};
-
-/** Lists closed lines, which begin at their node with the smallest number. Each one is followed by one work item,
- * because closed lines are few and short, and most work items soon find a smaller node. */
-template <typename TAtomics>
-struct ListClosedLines : LineList<TAtomics>
-{
+  /** Lists a closed line, which begins at its node with the smallest number. One work item follows the line, because
+   * closed lines are few and short, and most work items soon find a smaller node. */
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  ListClosedLine(const MapView & map, const DirectedEdge & first) const
   {
-    const MapView   map = this->Round.GetMap();
-    const auto      number = static_cast<uint32_t>(i);
-    const MapNode & node = map.Nodes[i];
-    if (node.Degree != 2 || map.Edges[node.Edges[0]].IsBorder() || this->IsConverged(node.Edges[0]))
-    {
-      return;
-    }
-    const DirectedEdge first = DirectedEdge::From(map, number, node.Edges[0]);
     // Another work item may number the edges of this line concurrently. Then its node is smaller.
-    const LineLink link(TAtomics::LoadRelaxed(this->Links[first.Number]));
+    const LineLink link{ TAtomics::LoadRelaxed(this->Links[first.Number]) };
     if (!link.IsLast() && this->HasNoSmallerNode(map, first))
     {
-      this->Append(number, first.GetEdge(), this->NumberEdges(map, first));
+      this->Append(first.GetTail(map), first.GetEdge(), this->NumberEdges(map, first));
     }
   }
-
-private:
   static ITK_CUDA_HOST_DEVICE DirectedEdge
   GetNext(const MapView & map, const DirectedEdge & directed)
   {
@@ -374,7 +361,7 @@ private:
     DirectedEdge present = first;
     do
     {
-      const uint64_t back = LineLink::To(first.Reverse(), number++, true).GetWord();
+      const uint64_t back = LineLink::To(first.Reverse(), number++, true).Word;
       TAtomics::StoreRelaxed(this->Links[present.Reverse().Number], back);
       present = GetNext(map, present);
     } while (present.Number != first.Number);
@@ -387,12 +374,6 @@ template <typename TAtomics>
 struct ListLines : LineList<TAtomics>
 {
   static constexpr bool NeedsManyRegisters = false;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumberOfLoops() const
-  {
-    return this->GetMaximumNumberOfJumps() + 3;
-  }
 
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
@@ -407,8 +388,7 @@ struct ListLines : LineList<TAtomics>
       executor.ParallelForUpTo(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
       isOver = executor.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
     }
-    executor.ParallelForUpTo(this->NumberOfNodes, ListOpenLines<TAtomics>{ list });
-    executor.ParallelForUpTo(this->NumberOfNodes, ListClosedLines<TAtomics>{ list });
+    executor.ParallelForUpTo(this->NumberOfNodes, ListLinesOfNodes<TAtomics>{ list });
   }
 
 private:

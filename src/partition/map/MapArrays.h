@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 // The planar map in executor memory, and the state shared by the kernels of one refinement round.
@@ -19,6 +20,9 @@ namespace itk::cuda::partition
  * cooperative launch (grid). Rounds after convergence change nothing. */
 constexpr uint32_t RoundsOfBatch = 4;
 constexpr uint32_t RoundsOfGrid = 32;
+
+/** Returns whether to go on; may be empty. */
+using GoOnFunction = std::function<bool()>;
 
 /** Counters of one round, which its work items increment. */
 struct MapRoundCounters
@@ -48,23 +52,6 @@ struct MapCounters
   }
 };
 
-/** The edge grid for work items that change edges. */
-struct GridPointers
-{
-  CellLayout  Layout;
-  uint32_t *  First;
-  uint32_t *  Edges;
-  uint32_t *  Last;
-  AddedEdge * Added;
-  uint32_t    Capacity; // of Added
-
-  ITK_CUDA_HOST_DEVICE EdgeGridView
-  View() const
-  {
-    return { Layout, First, Edges, Last, Added };
-  }
-};
-
 /** The map and its state in a round (a non-owning view). */
 struct MapRound
 {
@@ -74,7 +61,7 @@ struct MapRound
   MapEdge *          Edges;
   Moments *          Regions;
   uint8_t *          IsRegion;
-  GridPointers       Grid;
+  EdgeGrid           Grid;
   DescriptionModel   Model;
   uint64_t           MinimumNumberOfPixels;
   LinearForm *       Tangents;
@@ -112,13 +99,10 @@ struct NoPixels
 template <typename TPixels, typename TAtomics>
 struct RefinementRound : MapRound
 {
+  using Atomics = TAtomics;
+
   TPixels Pixels;
 
-  ITK_CUDA_HOST_DEVICE EdgeGridView
-  GetGrid() const
-  {
-    return Grid.View();
-  }
   ITK_CUDA_HOST_DEVICE bool
   Allows(const CountChanges & changes) const
   {
@@ -133,17 +117,6 @@ struct RefinementRound : MapRound
   DeltaCostOf(uint32_t left, uint32_t right, const Moments & change) const
   {
     return this->GetTangents(left, right).DeltaCostOf(change);
-  }
-  ITK_CUDA_HOST_DEVICE Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
-  {
-    return Pixels.SumEdge(p, q);
-  }
-  template <typename TTile>
-  ITK_CUDA_HOST_DEVICE Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q, const TTile & tile) const
-  {
-    return Pixels.SumEdge(p, q, tile);
   }
   ITK_CUDA_HOST_DEVICE void
   AddToGrid(uint32_t edge, const StridedRange & share) const
@@ -204,7 +177,7 @@ struct RefinementRound : MapRound
   ITK_CUDA_HOST_DEVICE void
   AddPixelLoss(const RankedProposal & proposal) const
   {
-    for (const CountChanges::Entry & entry : proposal.Counts)
+    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
     {
       if (entry.Region != Outside && entry.Change < 0)
       {
@@ -218,7 +191,7 @@ struct RefinementRound : MapRound
   ITK_CUDA_HOST_DEVICE bool
   Accepts(const RankedProposal & proposal) const
   {
-    for (const CountChanges::Entry & entry : proposal.Counts)
+    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
     {
       if (entry.Region != Outside && entry.Change < 0 && Excess[entry.Region] > 0 &&
           BestKeys[entry.Region] != proposal.GetKey())
@@ -232,39 +205,37 @@ struct RefinementRound : MapRound
 
 namespace functors
 {
-/** Adapts a kernel to ParallelForUpTo(): its number of work items is known at the launch. */
-template <typename TFunctor>
-struct Counted
+/** Begins the rounds of a program: clears their counters, and gives all nodes or edges the same mark.
+ * \tparam TCounters counters of a round that only these rounds have */
+template <typename TCounters, typename TMark>
+struct BeginRounds
 {
-  TFunctor Step;
-  size_t   Number;
+  MapCounters * Counters;
+  TCounters *   OwnCounters; // of each round; may be null
+  TMark *       Marks;       // may be null
+  TMark         Mark;
+  size_t        NumberOfMarks;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Number;
+    return NumberOfMarks > RoundsOfGrid ? NumberOfMarks : RoundsOfGrid;
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    Step(i);
-  }
-};
-
-/** Clears the counters of a round of a cooperative launch. */
-struct ClearRound
-{
-  MapCounters * Counters;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return RoundsOfGrid;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t round) const
-  {
-    Counters->Rounds[round] = {};
+    if (i < RoundsOfGrid)
+    {
+      Counters->Rounds[i] = {};
+      if (OwnCounters != nullptr)
+      {
+        OwnCounters[i] = {};
+      }
+    }
+    if (i < NumberOfMarks && Marks != nullptr)
+    {
+      Marks[i] = Mark;
+    }
   }
 };
 
@@ -299,8 +270,8 @@ struct WinnersOfRound
 template <typename TAtomics>
 struct CountEdgesOfCells
 {
-  MapView      Map;
-  GridPointers Grid;
+  MapView  Map;
+  EdgeGrid Grid;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -317,8 +288,8 @@ struct CountEdgesOfCells
 template <typename TAtomics>
 struct SortEdgesIntoCells
 {
-  MapView      Map;
-  GridPointers Grid;
+  MapView  Map;
+  EdgeGrid Grid;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -343,25 +314,16 @@ struct ValueOf
   }
 };
 
-struct IsNodeAlive
+/** Returns 1 for a node or edge of the map, and 0 if it was removed. */
+template <typename T>
+struct IsAlive
 {
-  const MapNode * Nodes;
+  const T * Elements;
 
   ITK_CUDA_HOST_DEVICE uint32_t
   operator()(size_t i) const
   {
-    return Nodes[i].Degree > 0 ? 1 : 0;
-  }
-};
-
-struct IsEdgeAlive
-{
-  const MapEdge * Edges;
-
-  ITK_CUDA_HOST_DEVICE uint32_t
-  operator()(size_t i) const
-  {
-    return Edges[i].IsAlive() ? 1 : 0;
+    return Elements[i].IsAlive() ? 1 : 0;
   }
 };
 
@@ -377,7 +339,7 @@ struct CompactNodes
   operator()(size_t i) const
   {
     MapNode node = Nodes[i];
-    if (node.Degree > 0)
+    if (node.IsAlive())
     {
       for (uint32_t j = 0; j < node.Degree; ++j)
       {
@@ -495,11 +457,6 @@ public:
   {
     return m_NumberOfRegions;
   }
-  MapCounters *
-  GetCounters() const
-  {
-    return m_Counters.Get();
-  }
   MapView
   View() const
   {
@@ -526,6 +483,12 @@ public:
              m_Counters.Get(),
              m_Counters.Get()->Rounds + number };
   }
+  template <typename TPixels>
+  RefinementRound<TPixels, Atomics>
+  GetRound(uint32_t number, const TPixels & pixels) const
+  {
+    return { this->GetRound(number), pixels };
+  }
 
   /** Compacts the map if more than 1/8 of its edges were removed. \param flags one per edge, compacted with them; may
    * be null */
@@ -544,9 +507,9 @@ public:
     const auto   nodeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
     const auto   edgeNumbers = m_Executor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
     const size_t numberOfNodes =
-      m_Executor.ExclusiveScanAndRead(functors::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsAlive<MapNode>{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
     const size_t numberOfEdges =
-      m_Executor.ExclusiveScanAndRead(functors::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsAlive<MapEdge>{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
     Array<MapNode> nodes = m_Executor.template Allocate<MapNode>(numberOfNodes);
     Array<MapEdge> edges = m_Executor.template Allocate<MapEdge>(numberOfEdges);
     Array<uint8_t> outFlags;
@@ -592,12 +555,6 @@ public:
       this->SortGrid();
     }
   }
-  size_t
-  GetGridCapacity() const
-  {
-    return m_GridCapacity;
-  }
-
   /** Waits for the queued rounds and reads their counters. */
   void
   ReadCounters()
@@ -620,6 +577,29 @@ public:
   ClearRounds() const
   {
     m_Executor.Fill(m_Counters.Get()->Rounds, RoundsOfGrid, 0);
+  }
+  /** Runs batches of rounds until a round has no winners, unless the grid was full, which prevents winners. Returns
+   * false if `goOn` returned false between two batches.
+   * \param runBatch runBatch(left) runs at most `left` rounds, reads their counters, and returns how many it ran
+   */
+  template <typename TBatch>
+  bool
+  RunRounds(size_t maximumNumberOfRounds, const GoOnFunction & goOn, const TBatch & runBatch)
+  {
+    size_t left = maximumNumberOfRounds;
+    bool   isOver = false;
+    while (left > 0 && !isOver)
+    {
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      const uint32_t number = runBatch(left);
+      const uint32_t rounds = m_LastCounters.CountRounds(number);
+      left -= rounds;
+      isOver = rounds < number && m_LastCounters.Added <= m_GridCapacity;
+    }
+    return true;
   }
 
 private:
@@ -655,7 +635,7 @@ private:
 
   KeptSums<TExecutor> m_KeptSums; // only for executors with IsCoarseGrained
 
-  GridPointers
+  EdgeGrid
   GetGrid() const
   {
     return { m_GridLayout,        m_FirstOfCells.Get(), m_EdgesOfCells.Get(),

@@ -15,9 +15,6 @@ namespace itk::cuda::partition
 {
 using region::LatticePoint;
 
-/** Invalid index of a node or an edge. */
-constexpr uint32_t None = 0xffffffffu;
-
 /** The region outside the image. */
 constexpr uint32_t Outside = 0;
 
@@ -31,6 +28,11 @@ struct MapNode
   uint32_t     Degree{ 0 };                                    // 0 if the node was removed
   uint32_t     Edges[MaximumDegree]{ None, None, None, None }; // ascending
 
+  ITK_CUDA_HOST_DEVICE bool
+  IsAlive() const
+  {
+    return Degree > 0;
+  }
   ITK_CUDA_HOST_DEVICE void
   Insert(uint32_t edge)
   {
@@ -109,12 +111,19 @@ struct BorderKind
   }
 };
 
-/** The extent of the image in which nodes may move. */
-struct MapExtent
+/** Read-only, non-owning view of the nodes and edges of a map, for the host and the device. */
+struct MapView
 {
-  int32_t Width;
-  int32_t Height;
+  int32_t         Width;
+  int32_t         Height;
+  const MapNode * Nodes;
+  const MapEdge * Edges;
 
+  ITK_CUDA_HOST_DEVICE const LatticePoint &
+  At(uint32_t node) const
+  {
+    return Nodes[node].Position;
+  }
   ITK_CUDA_HOST_DEVICE BorderKind
   KindOf(const LatticePoint & position) const
   {
@@ -129,26 +138,6 @@ struct MapExtent
     const bool       xIsInside = to.X > 0 && to.X < Width;
     const bool       yIsInside = to.Y > 0 && to.Y < Height;
     return (kind.FixesX ? to.X == from.X : xIsInside) && (kind.FixesY ? to.Y == from.Y : yIsInside);
-  }
-};
-
-/** Read-only, non-owning view of the nodes and edges of a map, for the host and the device. */
-struct MapView
-{
-  int32_t         Width;
-  int32_t         Height;
-  const MapNode * Nodes;
-  const MapEdge * Edges;
-
-  ITK_CUDA_HOST_DEVICE const LatticePoint &
-  At(uint32_t node) const
-  {
-    return Nodes[node].Position;
-  }
-  ITK_CUDA_HOST_DEVICE MapExtent
-  GetExtent() const
-  {
-    return { Width, Height };
   }
 };
 
@@ -168,29 +157,6 @@ struct MapData
   At(uint32_t node) const
   {
     return Nodes[node].Position;
-  }
-  MapExtent
-  GetExtent() const
-  {
-    return { Width, Height };
-  }
-  BorderKind
-  KindOf(const LatticePoint & position) const
-  {
-    return this->GetExtent().KindOf(position);
-  }
-  /** Moves sums from the right to the left region. */
-  void
-  Transfer(uint32_t left, uint32_t right, const Moments & change)
-  {
-    if (left != Outside)
-    {
-      Regions[left] += change;
-    }
-    if (right != Outside)
-    {
-      Regions[right] -= change;
-    }
   }
 };
 } // namespace itk::cuda::partition

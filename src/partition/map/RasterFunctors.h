@@ -13,19 +13,17 @@
 // Rasterizes a planar map by parallel loops over edges and pixels.
 namespace itk::cuda::partition
 {
-/** The crossing of an edge with the centre line of a row: the first pixel to its right, and the distance of the
- * crossing to the left of that pixel's centre, Numerator / Denominator < 1. */
+/** The crossing of an edge with the centre line of a row: its distance to the left of the centre of the first pixel to
+ * its right, Numerator / Denominator < 1. */
 struct RowCrossing
 {
-  int32_t Column;
   int64_t Numerator;
   int64_t Denominator;
 
   /** Constructs the crossing with row `row` of the edge, where `column` is the walker's column. */
   ITK_CUDA_HOST_DEVICE
   RowCrossing(const region::LatticeEdge & edge, int32_t row, int32_t column)
-    : Column(column)
-    , Denominator(2 * static_cast<int64_t>(edge.NumberOfRows))
+    : Denominator(2 * static_cast<int64_t>(edge.NumberOfRows))
   {
     // column + 1/2 - X, X = Top.X + (2 row + 1) dX / (2 dY)
     Numerator = static_cast<int64_t>(column - edge.Top.X) * Denominator + edge.NumberOfRows -

@@ -12,42 +12,6 @@
 // for crossings alone is not sufficient, because a line could jump over an island. Shared by the host and the device.
 namespace itk::cuda::partition
 {
-/** The triangle that one edge of a moving node sweeps. */
-struct SweptTriangle
-{
-  uint32_t     FarNode;
-  LatticePoint Far;
-  LatticePoint From;
-  LatticePoint To;
-  LatticeBox   Box;
-
-  ITK_CUDA_HOST_DEVICE
-  SweptTriangle(const MapView & map, uint32_t node, uint32_t edge, const LatticePoint & to)
-    : FarNode(map.Edges[edge].GetOther(node))
-    , Far(map.At(FarNode))
-    , From(map.At(node))
-    , To(to)
-    , Box(region::BoxOf(Far, From, To))
-  {}
-
-  ITK_CUDA_HOST_DEVICE bool
-  Contains(const LatticePoint & p) const
-  {
-    return TriangleContains(Far, From, To, p);
-  }
-  /** Returns whether an edge that does not end at the moving node obstructs the triangle. */
-  ITK_CUDA_HOST_DEVICE bool
-  IsMetBy(const GridEdge & edge) const
-  {
-    if (region::BoxesAreApart(Box, region::BoxOf(edge.P, edge.Q)))
-    {
-      return false;
-    }
-    return (edge.Start != FarNode && this->Contains(edge.P)) || (edge.End != FarNode && this->Contains(edge.Q)) ||
-           region::SegmentsMeet(From, To, edge.P, edge.Q);
-  }
-};
-
 /** Returns whether a node can move without touching its neighbours: it does not move onto the far end of an edge, and
  * no edge sweeps over the far end of another one. far(j) returns the far end of edge j. */
 template <typename TFar>
@@ -83,12 +47,21 @@ TriangleIsClear(const MapView &      map,
                 const LatticePoint & to,
                 const StridedRange & share = {})
 {
-  const SweptTriangle swept(map, node, map.Nodes[node].Edges[j], to);
-  const auto          isClear = [&](size_t cell) {
-    return grid.ForEdges(
-      map, cell, [&](const GridEdge & edge) { return edge.Start == node || edge.End == node || !swept.IsMetBy(edge); });
+  const uint32_t     farNode = map.Edges[map.Nodes[node].Edges[j]].GetOther(node);
+  const LatticePoint far = map.At(farNode);
+  const LatticePoint from = map.At(node);
+  const LatticeBox   box = region::BoxOf(far, from, to);
+  const auto         obstructs = [&](const GridEdge & edge) {
+    return !region::BoxesAreApart(box, region::BoxOf(edge.P, edge.Q)) &&
+           ((edge.Start != farNode && TriangleContains(far, from, to, edge.P)) ||
+            (edge.End != farNode && TriangleContains(far, from, to, edge.Q)) ||
+            region::SegmentsMeet(from, to, edge.P, edge.Q));
   };
-  return ForCellsOfTriangle(grid.Layout, swept.Far, swept.From, swept.To, isClear, share);
+  const auto isClear = [&](size_t cell) {
+    return grid.ForEdges(
+      map, cell, [&](const GridEdge & edge) { return edge.Start == node || edge.End == node || !obstructs(edge); });
+  };
+  return ForCellsOfTriangle(grid.Layout, far, from, to, isClear, share);
 }
 
 /** Returns whether the node may move to a position: the triangles between the old and the new positions of its edges

@@ -306,7 +306,7 @@ struct CostChords : ChainKernel<TRound>
     if (chord.ChordEdges <= end - chain.First && chain.HasNoGain == 0)
     {
       const uint32_t begin = end - chord.ChordEdges;
-      const double   cost = CostOfChord(this->Round,
+      const double   cost = CostOfChord(this->Round.Pixels,
                                       this->Round.GetTangents(chain.Left, chain.Right),
                                       this->Round.Model.SegmentCost,
                                       arrays.Positions[begin],
@@ -341,7 +341,7 @@ constexpr bool HasChordWindow<TPixels, std::void_t<decltype(TPixels::HasChordWin
 
 /** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A tile has one thread
  * for each chord that may end at a vertex. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct SearchChains : ChainKernel<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
@@ -465,7 +465,7 @@ private:
   ITK_CUDA_HOST_DEVICE void
   ListPieces(uint32_t chain, uint32_t number) const
   {
-    ListedPiece * const pieces = this->Arrays.Pieces + TAtomics::FetchAdd(this->Arrays.Counters->Pieces, number);
+    ListedPiece * const pieces = this->Arrays.Pieces + TRound::Atomics::FetchAdd(this->Arrays.Counters->Pieces, number);
     for (uint32_t j = 0; j < number; ++j)
     {
       pieces[j] = { chain, j };
@@ -506,7 +506,7 @@ struct PerPieceKernel : ChainKernel<TRound>
 
 /** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Tiles
  * run the tests, because they are few and take long. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct TestPieces : PerPieceKernel<TRound>
 {
   static constexpr uint32_t TileSize = ChainWindow;
@@ -521,27 +521,24 @@ struct TestPieces : PerPieceKernel<TRound>
     const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
     if constexpr (TTile::NumberOfLanes == 1)
     {
-      if (TAtomics::LoadRelaxed(chain.IsRefused) != 0) // another piece is impossible
+      if (TRound::Atomics::LoadRelaxed(chain.IsRefused) != 0) // another piece is impossible
       {
         return;
       }
     }
     if (piece.To > piece.From + 1)
     {
-      const Moments sums = SumEdge(this->Round, arrays.Positions[piece.From], arrays.Positions[piece.To], tile);
+      const Moments sums = SumEdge(this->Round.Pixels, arrays.Positions[piece.From], arrays.Positions[piece.To], tile);
       tile.Once([&] {
         const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
         arrays.Chords[piece.From] = sums;
-        TAtomics::Add(chain.Change, change.Count);
+        TRound::Atomics::Add(chain.Change, change.Count);
       });
     }
-    if (!this->IsSafe(listed.Chain, piece, tile.GetShare()))
+    if (!this->IsSafe(listed.Chain, piece, tile.GetShare()) ||
+        this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
     {
-      TAtomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
-    }
-    if (this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
-    {
-      TAtomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
+      TRound::Atomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
     }
   }
 
@@ -587,8 +584,7 @@ private:
                      arrays.Positions + piece.From,
                      static_cast<int32_t>(piece.To - piece.From + 1) };
     const auto          isOwn = [&](const GridEdge & edge) { return arrays.ChainOfEdge[edge.Number] == chain; };
-    return piece.To == piece.From + 1 ||
-           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, isOwn, share);
+    return piece.To == piece.From + 1 || ChordKeepsTopology(this->Round.GetMap(), this->Round.Grid, line, isOwn, share);
   }
 };
 
@@ -713,7 +709,7 @@ struct FreeCellsOfChains : ChainCells<TRound>
 
 /** Refuses winners that together take too many pixels from a region. The accepted ones are detached from the nodes at
  * their ends. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct AdmitChains : PerChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE void
@@ -730,7 +726,7 @@ struct AdmitChains : PerChainKernel<TRound>
       chain.IsRefused = 1;
       return;
     }
-    TAtomics::FetchIncrement(this->Round.Counts->Winners);
+    TRound::Atomics::FetchIncrement(this->Round.Counts->Winners);
     MapNode * const nodes = this->Round.Nodes;
     const uint32_t  last = chain.First + chain.NumberOfEdges;
     nodes[arrays.Nodes[chain.First]].Erase(arrays.Edges[chain.First]);
@@ -738,7 +734,7 @@ struct AdmitChains : PerChainKernel<TRound>
   }
 };
 
-/** Replaces edges of the accepted chains by the chords of their polylines, as ReplaceByChord() does for one chord. */
+/** Replaces edges of the accepted chains by the chords of their polylines. */
 template <typename TRound>
 struct ReplaceByChords : PerPieceKernel<TRound>
 {
@@ -768,22 +764,15 @@ private:
   Replace(const ChainState & chain, const PolylinePiece & piece) const
   {
     const ChainArrays & arrays = this->Arrays;
-    uint32_t            chord = arrays.Edges[piece.From];
-    for (uint32_t vertex = piece.From; vertex < piece.To; ++vertex)
-    {
-      const uint32_t edge = arrays.Edges[vertex];
-      chord = edge < chord ? edge : chord;
-      this->Round.Edges[edge] = {};
-      if (vertex > piece.From)
-      {
-        this->Round.Nodes[arrays.Nodes[vertex]].Degree = 0;
-      }
-    }
-    const Moments & sums = arrays.Chords[piece.From];
-    this->Round.Edges[chord] = { arrays.Nodes[piece.From], arrays.Nodes[piece.To], chain.Left, chain.Right, sums };
-    this->Round.CountRemovedEdges(piece.To - piece.From - 1);
-    this->Round.Transfer(chain.Left, chain.Right, sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]));
-    arrays.Edges[piece.From] = chord;
+    const Moments &     sums = arrays.Chords[piece.From];
+    arrays.Edges[piece.From] = ReplaceEdges(this->Round,
+                                            arrays.Nodes + piece.From,
+                                            arrays.Edges + piece.From,
+                                            piece.To - piece.From,
+                                            chain.Left,
+                                            chain.Right,
+                                            sums,
+                                            sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]));
   }
 };
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <type_traits>
 #include <vector>
 
@@ -21,15 +20,16 @@ namespace functors
 {
 /** The parallel loops of a round. Kernels that sum no edges are instantiated for PlainRound, independent of the
  * image type. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct ChainRound
 {
-  using PlainRound = partition::RefinementRound<NoPixels, TAtomics>;
+  using Atomics = typename TRound::Atomics;
+  using PlainRound = RefinementRound<NoPixels, Atomics>;
 
-  TRound              Round;
-  ChainArrays         Arrays;
-  ListLines<TAtomics> Lines;
-  ChainCounters       Maximum; // upper limits for the round
+  TRound             Round;
+  ChainArrays        Arrays;
+  ListLines<Atomics> Lines;
+  ChainCounters      Maximum; // upper limits for the round
 
   /** Finds the best polylines of a part of the chains. */
   template <typename TLoopExecutor>
@@ -39,8 +39,7 @@ struct ChainRound
     const ChainKernel<TRound> loop{ Round, Arrays };
     if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
     {
-      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum),
-                                    SearchChains<TRound, TAtomics>{ loop, part, nullptr });
+      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum), SearchChains<TRound>{ loop, part, nullptr });
     }
     else
     {
@@ -48,7 +47,7 @@ struct ChainRound
       executor.ParallelForUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Threads });
       executor.ParallelForLongUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Tiles });
       executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum),
-                                    SearchChains<PlainRound, TAtomics>{ this->GetLoop(), part, costsOfChords });
+                                    SearchChains<PlainRound>{ this->GetLoop(), part, costsOfChords });
     }
   }
   template <typename TLoopExecutor>
@@ -69,79 +68,48 @@ struct ChainRound
     const size_t                  vertices = Maximum.GetNumberOfVertices();
     const size_t                  chains = Maximum.GetNumberOfChains();
     const ChainKernel<PlainRound> loop = this->GetLoop();
-    executor.ParallelForTilesUpTo(vertices, TestPieces<TRound, TAtomics>{ Round, Arrays });
+    executor.ParallelForTilesUpTo(vertices, TestPieces<TRound>{ Round, Arrays });
     executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ loop });
     executor.ParallelForLongUpTo(vertices, ClaimForChains<PlainRound>{ loop });
     executor.ParallelForLongUpTo(vertices, CheckChains<PlainRound>{ loop });
     executor.ParallelForLongUpTo(vertices, FreeCellsOfChains<PlainRound>{ loop });
-    executor.ParallelForUpTo(chains, AdmitChains<PlainRound, TAtomics>{ loop });
+    executor.ParallelForUpTo(chains, AdmitChains<PlainRound>{ loop });
     executor.ParallelForLongUpTo(vertices, ReplaceByChords<PlainRound>{ loop });
     executor.ParallelForUpTo(vertices, AttachChords<PlainRound>{ loop });
   }
 
 private:
-  ITK_CUDA_HOST_DEVICE PlainRound
-  GetPlainRound() const
-  {
-    return { Round, {} };
-  }
   ITK_CUDA_HOST_DEVICE ChainKernel<PlainRound>
                        GetLoop() const
   {
-    return { this->GetPlainRound(), Arrays };
-  }
-};
-
-/** Clears the counters of the rounds of a cooperative launch, and the chains of the edges. */
-struct BeginChainRounds
-{
-  MapCounters *   MapCounts;
-  ChainCounters * Counters; // of each round
-  uint32_t *      ChainOfEdge;
-  uint32_t        NumberOfEdges;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfEdges > RoundsOfGrid ? NumberOfEdges : RoundsOfGrid;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < RoundsOfGrid)
-    {
-      ClearRound{ MapCounts }(i);
-      Counters[i] = {};
-    }
-    if (i < NumberOfEdges)
-    {
-      ChainOfEdge[i] = None;
-    }
+    return { { Round, {} }, Arrays };
   }
 };
 
 /** Runs rounds as a sequence of parallel loops without the host. All chains are in one part. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct RunChainRounds
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  ChainRound<TRound, TAtomics> First;
-  ChainCounters *              Counters; // of each round
-  double *                     CostsOfChords;
-  uint32_t                     NumberOfEdges;
-  uint32_t                     NumberOfRounds;
+  ChainRound<TRound> First;
+  ChainCounters *    Counters; // of each round
+  double *           CostsOfChords;
+  uint32_t           NumberOfEdges;
+  uint32_t           NumberOfRounds;
 
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
   {
-    const BeginChainRounds begin{ First.Round.Counters, Counters, First.Arrays.ChainOfEdge, NumberOfEdges };
+    const BeginRounds<ChainCounters, uint32_t> begin{
+      First.Round.Counters, Counters, First.Arrays.ChainOfEdge, None, NumberOfEdges
+    };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
     {
-      ChainRound<TRound, TAtomics> round = First;
+      ChainRound<TRound> round = First;
       round.Round.Counts = First.Round.Counters->Rounds + i;
       round.Arrays.Counters = Counters + i;
       round.Lines.Counters = Counters + i;
@@ -168,8 +136,6 @@ template <typename TExecutor>
 class ChainSimplifier
 {
 public:
-  using GoOnFunction = std::function<bool()>;
-
   /** \param maximumVerticesOfPart maximum number of chain vertices whose chord costs are in memory at a time; a longer
    * chain is a part of its own */
   ChainSimplifier(ExecutorMap<TExecutor> & map, size_t maximumVerticesOfPart)
@@ -184,23 +150,11 @@ public:
   {
     m_Flags = m_Executor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
     m_Executor.Fill(m_Flags.Get(), m_Map.GetNumberOfEdges(), 0);
-    int  left = MaximumNumberOfChainRounds;
-    bool isOver = false;
-    while (left > 0 && !isOver)
-    {
+    return m_Map.RunRounds(MaximumNumberOfChainRounds, goOn, [this](size_t left) {
       m_Map.CompactIfSparse(&m_Flags);
       m_Map.UpdateGrid();
-      if (goOn && !goOn())
-      {
-        return false;
-      }
-      const uint32_t      number = this->RunRounds(static_cast<uint32_t>(left));
-      const MapCounters & counters = m_Map.GetLastCounters();
-      const uint32_t      rounds = counters.CountRounds(number);
-      left -= static_cast<int>(rounds);
-      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
-    }
-    return true;
+      return this->RunRounds(static_cast<uint32_t>(left));
+    });
   }
 
 private:
@@ -208,7 +162,7 @@ private:
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
   template <typename TPixels>
-  using ChainRound = functors::ChainRound<RefinementRound<TPixels, Atomics>, Atomics>;
+  using ChainRound = functors::ChainRound<RefinementRound<TPixels, Atomics>>;
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
@@ -275,8 +229,7 @@ private:
       const auto costs = m_Executor.template Allocate<double>(
         functors::HasChordWindow<PixelsType> ? 0 : m_Maximum.GetNumberOfVertices() * ChainWindow);
       m_Map.RunInOneGrid(
-        functors::RunChainRounds<RoundType, Atomics>{
-          this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
+        functors::RunChainRounds<RoundType>{ this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
         edges * ChainWindow);
     });
   }
@@ -335,7 +288,7 @@ private:
     const MapRound        view = m_Map.GetRound(number);
     ChainCounters * const counters = m_Counters.Get() + number;
     const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
-    return { { view, pixels },
+    return { m_Map.GetRound(number, pixels),
              this->GetArrays(counters),
              { { lines,
                  view,

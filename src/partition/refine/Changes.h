@@ -161,40 +161,35 @@ DeltaCostOfMove(const MovingNode & node, const LinearForm * tangents, const TFun
 
 // TRound is a RefinementRound.
 
-/** Replaces a polyline of edges by a chord from its first node to its last with given sums. The chord gets the smallest
- * number of the replaced edges, which is returned. The caller must add it to the grid. */
+/** Replaces adjacent edges by one chord from their first node to their last, which gets the smallest of their numbers.
+ * Removes the nodes between them. Returns the chord, which the caller must add to the two nodes and to the grid.
+ * \param left region to the left of the chord \param change of this region's sums
+ */
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
-ReplaceByChord(TRound &         round,
-               const uint32_t * nodes,
-               const uint32_t * edges,
-               size_t           numberOfEdges,
-               const Moments &  sums)
+ReplaceEdges(const TRound &   round,
+             const uint32_t * nodes,
+             const uint32_t * edges,
+             uint32_t         numberOfEdges,
+             uint32_t         left,
+             uint32_t         right,
+             const Moments &  sums,
+             const Moments &  change)
 {
-  MapNode * const mapNodes = round.Nodes;
-  MapEdge * const mapEdges = round.Edges;
-  const uint32_t  first = nodes[0];
-  const uint32_t  last = nodes[numberOfEdges];
-  const MapEdge   sides = mapEdges[edges[0]].From(first);
-  mapNodes[first].Erase(edges[0]);
-  mapNodes[last].Erase(edges[numberOfEdges - 1]);
   uint32_t chord = edges[0];
-  Moments  old;
-  for (size_t i = 0; i < numberOfEdges; ++i)
+  for (uint32_t i = 0; i < numberOfEdges; ++i)
   {
-    old += mapEdges[edges[i]].From(nodes[i]).Sums;
-    mapEdges[edges[i]] = {};
-    chord = edges[i] < chord ? edges[i] : chord;
+    const uint32_t edge = edges[i];
+    chord = edge < chord ? edge : chord;
+    round.Edges[edge] = {};
     if (i > 0)
     {
-      mapNodes[nodes[i]].Degree = 0;
+      round.Nodes[nodes[i]].Degree = 0;
     }
   }
-  mapEdges[chord] = { first, last, sides.Left, sides.Right, sums };
-  mapNodes[first].Insert(chord);
-  mapNodes[last].Insert(chord);
+  round.Edges[chord] = { nodes[0], nodes[numberOfEdges], left, right, sums };
   round.CountRemovedEdges(numberOfEdges - 1);
-  round.Transfer(sides.Left, sides.Right, sums - old);
+  round.Transfer(left, right, change);
   return chord;
 }
 
@@ -226,7 +221,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
-  if (node.Degree != 2 || map.GetExtent().KindOf(node.Position).IsCorner())
+  if (node.Degree != 2 || map.KindOf(node.Position).IsCorner())
   {
     return false;
   }
@@ -238,7 +233,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   }
   const MapEdge first = map.Edges[node.Edges[0]].From(a);
   const MapEdge second = map.Edges[node.Edges[1]].From(i);
-  removal.Sums = SumEdge(round, map.At(a), map.At(b), tile);
+  removal.Sums = SumEdge(round.Pixels, map.At(a), map.At(b), tile);
   const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.DeltaCost = (first.IsBorder() ? DeltaCostOnBorder : -round.Model.SegmentCost) +
                       round.DeltaCostOf(first.Left, first.Right, change);
@@ -252,30 +247,52 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
   const auto         isOwn = [i](const GridEdge & edge) { return edge.Start == i || edge.End == i; };
   return removal.DeltaCost < -MinimumGain && round.Allows(removal.Counts) &&
-         tile.All(ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, isOwn, tile.GetShare()));
+         tile.All(ChordKeepsTopology(map, round.Grid, { a, b, positions, 3 }, isOwn, tile.GetShare()));
 }
 
-/** Removes a node. Returns the chord, which the caller must add to the grid. */
-template <typename TRound>
-ITK_CUDA_HOST_DEVICE uint32_t
-ApplyRemoval(TRound & round, const Removal & removal)
+/** Removes a node, in one thread of the tile, and adds the chord to the grid. */
+template <typename TRound, typename TTile>
+ITK_CUDA_HOST_DEVICE void
+Apply(const TRound & round, const Removal & removal, const TTile & tile)
 {
-  const MapNode  node = round.Nodes[removal.Nodes[1]];
-  const uint32_t edges[] = { node.Edges[0], node.Edges[1] };
-  return ReplaceByChord(round, removal.Nodes, edges, 2, removal.Sums);
+  const uint32_t edges[] = { round.Nodes[removal.Nodes[1]].Edges[0], round.Nodes[removal.Nodes[1]].Edges[1] };
+  tile.Sync();
+  tile.Once([&] {
+    MapNode &     begin = round.Nodes[removal.Nodes[0]];
+    MapNode &     end = round.Nodes[removal.Nodes[2]];
+    const MapEdge first = round.Edges[edges[0]].From(removal.Nodes[0]);
+    const MapEdge second = round.Edges[edges[1]].From(removal.Nodes[1]);
+    const Moments change = removal.Sums - (first.Sums + second.Sums);
+    begin.Erase(edges[0]);
+    end.Erase(edges[1]);
+    ReplaceEdges(round, removal.Nodes, edges, 2, first.Left, first.Right, removal.Sums, change);
+    begin.Insert(edges[0]);
+    end.Insert(edges[0]);
+  });
+  tile.Sync();
+  round.AddToGrid(edges[0], tile.GetShare()); // the smaller one of the two
 }
 
 /** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOfRemoval(const CellLayout &   layout,
-                  const MapView &      map,
-                  const Removal &      removal,
-                  const TFunction &    function,
-                  const StridedRange & share = {})
+ForCellsOf(const CellLayout &   layout,
+           const MapView &      map,
+           const Removal &      removal,
+           const TFunction &    function,
+           const StridedRange & share)
 {
   return ForCellsOfTriangle(
     layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function, share);
+}
+
+/** Calls function(node) for the nodes that become active again, together with their neighbours, by a removal. */
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE void
+ForChanged(const Removal & removal, const TFunction & function)
+{
+  function(removal.Nodes[0]);
+  function(removal.Nodes[2]);
 }
 
 /** Loads a node and its edges. The edges are loaded together to overlap the latency of device memory. */
@@ -322,30 +339,39 @@ struct Move : RankedProposal // Id: the node
   Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new position
 };
 
-/** Moves a node. The caller must add its edges to the grid. */
-template <typename TRound>
+/** Moves a node, in one thread of the tile, and adds its edges to the grid. */
+template <typename TRound, typename TTile>
 ITK_CUDA_HOST_DEVICE void
-ApplyMove(TRound & round, const Move & move)
+Apply(const TRound & round, const Move & move, const TTile & tile)
 {
-  MapNode & node = round.Nodes[move.Id];
-  node.Position = move.To;
-  for (uint32_t j = 0; j < node.Degree; ++j)
+  MapNode &  node = round.Nodes[move.Id];
+  const auto degree = static_cast<int32_t>(node.Degree);
+  tile.Once([&] {
+    node.Position = move.To;
+    for (int32_t j = 0; j < degree; ++j)
+    {
+      MapEdge &     edge = round.Edges[node.Edges[j]];
+      const Moments sums = edge.Start == move.Id ? move.Sums[j] : Moments{} - move.Sums[j];
+      round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
+      edge.Sums = sums;
+    }
+  });
+  tile.Sync();
+  const NestedStridedRange nested(tile.GetShare(), degree);
+  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
   {
-    MapEdge &     edge = round.Edges[node.Edges[j]];
-    const Moments sums = edge.Start == move.Id ? move.Sums[j] : Moments{} - move.Sums[j];
-    round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
-    edge.Sums = sums;
+    round.AddToGrid(node.Edges[j], nested.OfThings);
   }
 }
 
 /** Calls function(cell) for the cells that a move sweeps, until it returns false. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOfMove(const CellLayout &   layout,
-               const MapView &      map,
-               const Move &         move,
-               const TFunction &    function,
-               const StridedRange & share = {})
+ForCellsOf(const CellLayout &   layout,
+           const MapView &      map,
+           const Move &         move,
+           const TFunction &    function,
+           const StridedRange & share)
 {
   const MapNode &          node = map.Nodes[move.Id];
   const auto               degree = static_cast<int32_t>(node.Degree);
@@ -359,6 +385,14 @@ ForCellsOfMove(const CellLayout &   layout,
     }
   }
   return true;
+}
+
+/** Calls function(node) for the node that becomes active again, together with its neighbours, by a move. */
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE void
+ForChanged(const Move & move, const TFunction & function)
+{
+  function(move.Id);
 }
 } // namespace itk::cuda::partition
 

@@ -2,25 +2,38 @@
 #ifndef CudaFilters_partition_refine_MapRefinement_h
 #define CudaFilters_partition_refine_MapRefinement_h
 
+#include "itkCudaRegionPartitionTypes.h"
 #include "partition/map/BuildFunctors.h"
 #include "partition/refine/ChainSimplifier.h"
 #include "partition/refine/MergeFunctors.h"
 #include "partition/map/MapArrays.h"
 #include "partition/refine/NodeRounds.h"
 #include "partition/map/RasterFunctors.h"
-#include "partition/refine/Schedule.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 namespace itk::cuda::partition
 {
+/** The phases to run and their stop conditions. */
+struct RefinementSchedule
+{
+  unsigned int MaximumNumberOfIterations{ 12 };
+  bool         AllowMerging{ true };
+
+  /** Called between rounds; returning false ends the run as soon as the map is consistent. */
+  GoOnFunction GoOn;
+  /** Called after each iteration with its number, from 1. */
+  std::function<void(unsigned int)> AfterIteration;
+};
+
 /** Maximum number of chain vertices whose chord costs are in memory at a time; enough to occupy all threads of a
  * device. */
 constexpr size_t MaximumVerticesOfPart = size_t{ 1 } << 20;
@@ -115,15 +128,7 @@ public:
   CudaRegionPartitionStop
   Refine(const RefinementSchedule & schedule)
   {
-    const CudaRegionPartitionStop stop = IterateRefinement(
-      schedule,
-      m_NumberOfIterations,
-      [&](bool isFirst) {
-        const bool isComplete = this->RunIteration(schedule, isFirst);
-        this->Describe();
-        return isComplete;
-      },
-      [this] { return m_Description; });
+    const CudaRegionPartitionStop stop = this->Iterate(schedule);
     m_Map.Compact();
     return stop;
   }
@@ -179,16 +184,47 @@ private:
   double                 m_Description{ 0.0 };
   size_t                 m_NumberOfRegions{ 0 };
 
+  /** Iterates until an iteration lowers the description by less than one nat. */
+  CudaRegionPartitionStop
+  Iterate(const RefinementSchedule & schedule)
+  {
+    constexpr double gainOfLastIteration = 1.0;
+    double           last = std::numeric_limits<double>::infinity();
+    for (unsigned int i = 0; i < schedule.MaximumNumberOfIterations; ++i)
+    {
+      const bool isComplete = this->RunIteration(schedule, i == 0);
+      this->Describe();
+      if (!isComplete)
+      {
+        return CudaRegionPartitionStop::Aborted;
+      }
+      m_NumberOfIterations = i + 1;
+      if (schedule.AfterIteration)
+      {
+        schedule.AfterIteration(i + 1);
+      }
+      if (last - m_Description < gainOfLastIteration)
+      {
+        return CudaRegionPartitionStop::Converged;
+      }
+      last = m_Description;
+    }
+    return CudaRegionPartitionStop::MaximumNumberOfIterations;
+  }
+
   bool
   RunIteration(const RefinementSchedule & schedule, bool isFirst)
   {
+    // Few rounds of moves in the first iteration, because merges will still change much; later until nothing moves,
+    // which mostly takes fewer.
+    const size_t roundsOfMoves = isFirst ? 6 : 40;
     const auto & goOn = schedule.GoOn;
     return ChainSimplifier<TExecutor>(m_Map, m_MaximumVerticesOfPart).Run(goOn) && this->RemoveNodes(goOn) &&
-           NodeRounds<TExecutor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
-           this->RemoveNodes(goOn) && (!schedule.AllowMerging || MergeRoundsOfMap<TExecutor>(m_Map).Run(goOn));
+           NodeRounds<TExecutor, Move>(m_Map).Run(roundsOfMoves, goOn) && this->RemoveNodes(goOn) &&
+           (!schedule.AllowMerging || MergeRoundsOfMap<TExecutor>(m_Map).Run(goOn));
   }
   bool
-  RemoveNodes(const std::function<bool()> & goOn)
+  RemoveNodes(const GoOnFunction & goOn)
   {
     return NodeRounds<TExecutor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
   }

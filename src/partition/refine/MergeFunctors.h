@@ -5,104 +5,134 @@
 #include "partition/executor/EdgeTable.h"
 #include "partition/labels/GraphFunctors.h"
 #include "partition/map/MapArrays.h"
-#include "partition/refine/MergeTerms.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <type_traits>
-#include <utility>
 
-// Merges of neighbouring regions of a planar map as parallel loops.
+// Merges of neighbouring regions of a planar map as parallel loops. FindWhole() decides which regions become one, as in
+// the rounds that merge labels. The gains are different: they depend on the polygons, and are computed anew in each
+// round.
 namespace itk::cuda::partition
 {
-/** The gain terms of region merges: contributions of single boundary elements to the gain of a pair of regions. The
- * first entries are those of the edges, followed by three entries for the edges of each node. */
-struct MergeTermArrays
-{
-  EdgeCode   Code;
-  uint32_t   NumberOfEdges;
-  uint64_t * Pairs;   // of regions; NoPair if there is no gain term
-  double *   Changes; // of the description
+/** If a merge raises the description by more than this, the gain of freed nodes is ignored, because it could not
+ * compensate the rise. */
+constexpr double MaximumRise = 200.0;
 
-  static constexpr uint64_t NoPair = ~uint64_t{ 0 };
+/** The best merge of a region of a map. */
+struct MapOffer
+{
+  uint32_t Neighbor; // None if no merge lowers the description
+  double   Change;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetNeighbor() const
+  {
+    return Neighbor;
+  }
+  ITK_CUDA_HOST_DEVICE double
+  GetSize() const
+  {
+    return -Change;
+  }
 };
 
-/** The gain terms sorted by pair, and within a pair by index, and the results of the pairs. */
-struct PairArrays
+/** The arrays of a round. A gain term is the contribution of one element of a boundary to the gain of a pair of
+ * regions: first there is a term for each edge, then three for the edges of each node. After they are sorted by pair,
+ * and within a pair by index, the results of a pair are at its first entry. */
+struct MergeArrays
 {
-  EdgeCode         Code;
-  const uint64_t * Pairs;
-  const uint32_t * Terms;
-  const double *   Changes; // by original index
-  uint32_t         NumberOfEdges;
-  double *         ChangesOfPairs; // stored at the first entry of a pair
-  uint64_t *       BestChanges;    // of each region, as ordered unsigned integers
-  uint32_t *       BestPairs;      // first entry of the best pair
-  const double *   Descriptions;
-  uint32_t *       Into; // region into which a region is merged, or None
+  static constexpr uint64_t NoPair = ~uint64_t{ 0 };
 
+  EdgeCode   Code;
+  size_t     NumberOfRegions;
+  size_t     NumberOfEdges;
+  size_t     NumberOfNodes;
+  uint64_t * PairsOfTerms; // NoPair if there is no gain term
+  double *   Changes;      // of the description by each term
+  uint64_t * Pairs;        // sorted
+  uint32_t * Terms;        // index of each sorted term
+  double *   ChangesOfPairs;
+  uint64_t * BestChanges; // of each region, as ordered unsigned integers
+  uint32_t * BestPairs;   // first entry of each region's best pair
+  double *   Descriptions;
+  uint32_t * Into; // region into which a region is merged, or None
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfEnds() const
+  {
+    return 3 * NumberOfNodes;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfTerms() const
+  {
+    return NumberOfEdges + this->GetNumberOfEnds();
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfRegionsOrEdges() const
+  {
+    return NumberOfRegions > NumberOfEdges ? NumberOfRegions : NumberOfEdges;
+  }
   ITK_CUDA_HOST_DEVICE bool
   BeginsPair(size_t i) const
   {
-    return Pairs[i] != MergeTermArrays::NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
+    return Pairs[i] != NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
   }
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetFirst(size_t i) const
+  ITK_CUDA_HOST_DEVICE MapOffer
+  GetOffer(uint32_t region) const
   {
-    return Code.GetFirst(Pairs[i]);
-  }
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetSecond(size_t i) const
-  {
-    return Code.GetSecond(Pairs[i]);
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  IsCandidate(size_t i) const
-  {
-    return this->BeginsPair(i) && ChangesOfPairs[i] < -MinimumGain;
-  }
-  /** Returns whether each of two regions is the other's best neighbour. */
-  ITK_CUDA_HOST_DEVICE bool
-  IsBestOfBoth(uint32_t i) const
-  {
-    return BestPairs[this->GetFirst(i)] == i && BestPairs[this->GetSecond(i)] == i;
+    const uint32_t pair = BestPairs[region];
+    if (pair == None)
+    {
+      return { None, 0.0 };
+    }
+    const uint32_t first = Code.GetFirst(Pairs[pair]);
+    return { first == region ? Code.GetSecond(Pairs[pair]) : first, ChangesOfPairs[pair] };
   }
 };
 
 namespace functors
 {
-/** Describes the regions and clears their best pairs. */
-struct BeginJoins
+/** Base of the loops of a round whose number of work items is known before. */
+struct MergeLoop
 {
-  MapRound   Round;
-  double *   Descriptions;
-  PairArrays Arrays;
+  MapRound    Round;
+  MergeArrays Arrays;
+  size_t      Number;
 
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
   {
-    Descriptions[region] = Round.Model.Describe(Round.Regions[region]);
-    Arrays.BestChanges[region] = ~uint64_t{ 0 };
-    Arrays.BestPairs[region] = None;
-    Arrays.Into[region] = None;
+    return Number;
   }
 };
 
-/** Writes the gain terms of the edges: a merge saves the cost of each segment between the two regions. */
-struct WriteSegmentTerms
+/** Describes the regions and clears their best pairs, and writes the gain terms of the edges: a merge saves the cost of
+ * each segment between the two regions. */
+struct BeginMerges : MergeLoop
 {
-  MapView         Map;
-  double          SegmentCost;
-  MergeTermArrays Arrays;
-
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const MapEdge & edge = Map.Edges[i];
-    const bool      counts = edge.IsAlive() && !edge.IsBorder();
-    Arrays.Pairs[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : MergeTermArrays::NoPair;
-    Arrays.Changes[i] = -SegmentCost;
+    if (i == 0)
+    {
+      *Round.Counts = {};
+    }
+    if (i < Arrays.NumberOfRegions)
+    {
+      BeginMapRound{ Round }(i);
+      Arrays.Descriptions[i] = Round.Model.Describe(Round.Regions[i]);
+      Arrays.BestChanges[i] = ~uint64_t{ 0 };
+      Arrays.BestPairs[i] = None;
+      Arrays.Into[i] = None;
+    }
+    if (i < Arrays.NumberOfEdges)
+    {
+      const MapEdge & edge = Round.Edges[i];
+      const bool      counts = edge.IsAlive() && !edge.IsBorder();
+      Arrays.PairsOfTerms[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : MergeArrays::NoPair;
+      Arrays.Changes[i] = -Round.Model.SegmentCost;
+    }
   }
 };
 
@@ -112,14 +142,13 @@ struct WriteNodeTerms
 {
   static constexpr uint32_t TileSize = LanesOfEdge;
 
-  TRound          Round;
-  MergeTermArrays Arrays;
-  size_t          NumberOfEnds; // three for each node
+  TRound      Round;
+  MergeArrays Arrays;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return NumberOfEnds;
+    return Arrays.GetNumberOfEnds();
   }
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
@@ -127,38 +156,46 @@ struct WriteNodeTerms
   {
     const MapNode & node = Round.Nodes[i / 3];
     const auto      j = static_cast<uint32_t>(i % 3);
-    const double    deltaCost =
-      node.Degree == 3 ? DeltaCostOfFreedNode(Round, static_cast<uint32_t>(i / 3), j, tile) : 0.0;
-    tile.Once([&] { this->Save(Arrays.NumberOfEdges + i, node.Edges[j], deltaCost); });
+    const double deltaCost = node.Degree == 3 ? this->DeltaCostOfFreedNode(static_cast<uint32_t>(i / 3), j, tile) : 0.0;
+    tile.Once([&] {
+      const size_t term = Arrays.NumberOfEdges + i;
+      Arrays.PairsOfTerms[term] = MergeArrays::NoPair;
+      if (deltaCost < 0.0)
+      {
+        const MapEdge & edge = Round.Edges[node.Edges[j]];
+        Arrays.PairsOfTerms[term] = Arrays.Code.Encode(edge.Left, edge.Right);
+        Arrays.Changes[term] = deltaCost;
+      }
+    });
   }
 
 private:
-  ITK_CUDA_HOST_DEVICE void
-  Save(size_t term, uint32_t number, double deltaCost) const
+  /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
+   * node stays. */
+  template <typename TTile>
+  ITK_CUDA_HOST_DEVICE double
+  DeltaCostOfFreedNode(uint32_t i, uint32_t j, const TTile & tile) const
   {
-    Arrays.Pairs[term] = MergeTermArrays::NoPair;
-    if (deltaCost < 0.0)
+    const MapView   map = Round.GetMap();
+    const MapNode & node = map.Nodes[i];
+    const MapEdge & f = map.Edges[node.Edges[(j + 1) % 3]];
+    const MapEdge & g = map.Edges[node.Edges[(j + 2) % 3]];
+    const uint32_t  a = f.GetOther(i);
+    const uint32_t  b = g.GetOther(i);
+    if (map.Edges[node.Edges[j]].IsBorder() || f.IsBorder() || g.IsBorder() || a == b)
     {
-      const MapEdge & edge = Round.Edges[number];
-      Arrays.Pairs[term] = Arrays.Code.Encode(edge.Left, edge.Right);
-      Arrays.Changes[term] = deltaCost;
+      return 0.0;
     }
+    const MapEdge first = f.From(a);
+    const Moments change = SumEdge(Round.Pixels, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
+    return -Round.Model.SegmentCost + Round.DeltaCostOf(first.Left, first.Right, change);
   }
 };
 
 /** Computes the gain of each pair, and the smallest change among each region's pairs. */
 template <typename TAtomics>
-struct WeighPairs
+struct WeighPairs : MergeLoop
 {
-  MapRound   Round;
-  PairArrays Arrays;
-  size_t     Number;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Number;
-  }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -167,17 +204,18 @@ struct WeighPairs
       return;
     }
     double ofSegments = 0.0;
-    double ofNodes = 0.0;
+    double ofNodes = 0.0; // from the nodes that can be removed afterwards
     for (size_t k = i; k < Number && Arrays.Pairs[k] == Arrays.Pairs[i]; ++k)
     {
       const uint32_t term = Arrays.Terms[k];
       (term < Arrays.NumberOfEdges ? ofSegments : ofNodes) += Arrays.Changes[term];
     }
-    const uint32_t first = Arrays.GetFirst(i);
-    const uint32_t second = Arrays.GetSecond(i);
+    const uint32_t first = Arrays.Code.GetFirst(Arrays.Pairs[i]);
+    const uint32_t second = Arrays.Code.GetSecond(Arrays.Pairs[i]);
     const double   ofRegions = Round.Model.Describe(Round.Regions[first] + Round.Regions[second]) -
                              Arrays.Descriptions[first] - Arrays.Descriptions[second];
-    const double change = ChangeOfMerge(ofRegions, ofSegments, ofNodes);
+    const double withoutNodes = ofRegions + ofSegments;
+    const double change = withoutNodes + (withoutNodes < MaximumRise ? ofNodes : 0.0);
     Arrays.ChangesOfPairs[i] = change;
     if (change < -MinimumGain)
     {
@@ -187,18 +225,16 @@ struct WeighPairs
   }
 };
 
-/** Chooses the best pair of each region; the first one among equal changes. */
+/** Chooses the best pair of each region; the one with the smallest neighbour among equal changes, which comes first. */
 template <typename TAtomics>
-struct ChoosePairs
+struct ChoosePairs : MergeLoop
 {
-  PairArrays Arrays;
-
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    if (Arrays.IsCandidate(i))
+    if (Arrays.BeginsPair(i) && Arrays.ChangesOfPairs[i] < -MinimumGain)
     {
-      const uint32_t regions[] = { Arrays.GetFirst(i), Arrays.GetSecond(i) };
+      const uint32_t regions[] = { Arrays.Code.GetFirst(Arrays.Pairs[i]), Arrays.Code.GetSecond(Arrays.Pairs[i]) };
       for (const uint32_t region : regions)
       {
         if (Arrays.BestChanges[region] == OrderOf(Arrays.ChangesOfPairs[i]))
@@ -210,31 +246,17 @@ struct ChoosePairs
   }
 };
 
-/** Finds the region into which each region is merged: the smaller one of a pair, for the other region of the pair and
- * for the regions with larger numbers that join the two. */
+/** Finds the region into which each region is merged. */
 template <typename TAtomics>
-struct JoinRegions
+struct JoinRegions : MergeLoop
 {
-  MapRound   Round;
-  PairArrays Arrays;
-
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const auto     region = static_cast<uint32_t>(i);
-    const uint32_t own = Arrays.BestPairs[region];
-    if (own == None)
-    {
-      return;
-    }
-    const uint32_t neighbor = Arrays.GetFirst(own) == region ? Arrays.GetSecond(own) : Arrays.GetFirst(own);
-    const uint32_t pair = Arrays.BestPairs[neighbor];
-    const uint32_t whole = Arrays.GetFirst(pair);
-    const bool     takesPart = own == pair || JoinsPair(-Arrays.ChangesOfPairs[own],
-                                                    -Arrays.ChangesOfPairs[pair],
-                                                    Round.Regions[region].Count,
-                                                    Round.Regions[neighbor].Count);
-    if (region > whole && takesPart && Arrays.IsBestOfBoth(pair))
+    const uint32_t whole = FindWhole(
+      region, [this](uint32_t j) { return Arrays.GetOffer(j); }, [this](uint32_t j) { return Round.Regions[j].Count; });
+    if (whole < region)
     {
       Arrays.Into[region] = whole;
       TAtomics::FetchIncrement(Round.Counts->Winners);
@@ -242,40 +264,26 @@ struct JoinRegions
   }
 };
 
-/** Adds the sums of merged regions to the regions that absorbed them. */
+/** Moves the sums of merged regions to those that absorbed them. Gives edges their new regions, and removes the edges
+ * within one region. DropEdgesOfNodes then updates the nodes. */
 template <typename TAtomics>
-struct TakeSums
+struct ApplyMerges : MergeLoop
 {
-  MapRound         Round;
-  const uint32_t * Into;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    if (Into[region] != None)
-    {
-      TAtomics::Add(Round.Regions[Into[region]], Round.Regions[region]);
-      Round.Regions[region] = {};
-      Round.IsRegion[region] = 0;
-    }
-  }
-};
-
-/** Gives edges their new regions, and removes the edges within one region. DropEdgesOfNodes then updates the nodes. */
-template <typename TAtomics>
-struct RenumberEdges
-{
-  MapRound         Round;
-  const uint32_t * Into;
-
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    MapEdge & edge = Round.Edges[i];
-    if (edge.IsAlive())
+    const uint32_t * const into = Arrays.Into;
+    if (i < Arrays.NumberOfRegions && into[i] != None)
     {
-      edge.Left = Into[edge.Left] != None ? Into[edge.Left] : edge.Left;
-      edge.Right = Into[edge.Right] != None ? Into[edge.Right] : edge.Right;
+      TAtomics::Add(Round.Regions[into[i]], Round.Regions[i]);
+      Round.Regions[i] = {};
+      Round.IsRegion[i] = 0;
+    }
+    if (i < Arrays.NumberOfEdges && Round.Edges[i].IsAlive())
+    {
+      MapEdge & edge = Round.Edges[i];
+      edge.Left = into[edge.Left] != None ? into[edge.Left] : edge.Left;
+      edge.Right = into[edge.Right] != None ? into[edge.Right] : edge.Right;
       if (edge.Left == edge.Right)
       {
         edge = {};
@@ -285,19 +293,16 @@ struct RenumberEdges
   }
 };
 
-/** Removes from the nodes the edges that RenumberEdges removed. */
-struct DropEdgesOfNodes
+/** Removes from the nodes the edges that ApplyMerges removed. */
+struct DropEdgesOfNodes : MergeLoop
 {
-  MapNode *       Nodes;
-  const MapEdge * Edges;
-
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    MapNode & node = Nodes[i];
+    MapNode & node = Round.Nodes[i];
     for (uint32_t j = node.Degree; j-- > 0;)
     {
-      if (!Edges[node.Edges[j]].IsAlive())
+      if (!Round.Edges[node.Edges[j]].IsAlive())
       {
         node.Erase(node.Edges[j]);
       }
@@ -311,31 +316,16 @@ struct ListMergeTerms
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  TRound          Round;
-  MergeTermArrays GainTerms;
-  PairArrays      Pairs;
-  double *        Descriptions;
-  size_t          NumberOfRegions;
-  size_t          NumberOfNodes;
+  TRound      Round;
+  MergeArrays Arrays;
 
-  static constexpr size_t
-  GetNumberOfLoops()
-  {
-    return 5;
-  }
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
   {
-    const MapRound round = Round;
-    const size_t   edges = GainTerms.NumberOfEdges;
-    const size_t   ends = 3 * NumberOfNodes;
-    executor.ParallelForUpTo(RoundsOfGrid, ClearRound{ round.Counters });
-    executor.ParallelForUpTo(NumberOfRegions, Counted<BeginMapRound>{ { round }, NumberOfRegions });
-    executor.ParallelForUpTo(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
-    executor.ParallelForUpTo(
-      edges, Counted<WriteSegmentTerms>{ { round.GetMap(), round.Model.SegmentCost, GainTerms }, edges });
-    executor.ParallelForLongUpTo(ends, WriteNodeTerms<TRound>{ Round, GainTerms, ends });
+    const BeginMerges begin{ { Round, Arrays, Arrays.GetNumberOfRegionsOrEdges() } };
+    executor.ParallelForUpTo(begin.Number, begin);
+    executor.ParallelForLongUpTo(Arrays.GetNumberOfEnds(), WriteNodeTerms<TRound>{ Round, Arrays });
   }
 };
 
@@ -345,63 +335,49 @@ struct JoinBestPairs
 {
   static constexpr bool NeedsManyRegisters = false;
 
-  MapRound   Round;
-  PairArrays Pairs;
-  size_t     NumberOfTerms;
-  size_t     NumberOfRegions;
-  size_t     NumberOfNodes;
+  MapRound    Round;
+  MergeArrays Arrays;
 
-  static constexpr size_t
-  GetNumberOfLoops()
-  {
-    return 6;
-  }
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
   {
-    const size_t edges = Pairs.NumberOfEdges;
-    executor.ParallelForUpTo(NumberOfTerms, WeighPairs<TAtomics>{ Round, Pairs, NumberOfTerms });
-    executor.ParallelForUpTo(NumberOfTerms, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfTerms });
-    executor.ParallelForUpTo(NumberOfRegions, Counted<JoinRegions<TAtomics>>{ { Round, Pairs }, NumberOfRegions });
-    executor.ParallelForUpTo(NumberOfRegions, Counted<TakeSums<TAtomics>>{ { Round, Pairs.Into }, NumberOfRegions });
-    executor.ParallelForUpTo(edges, Counted<RenumberEdges<TAtomics>>{ { Round, Pairs.Into }, edges });
-    executor.ParallelForUpTo(NumberOfNodes, Counted<DropEdgesOfNodes>{ { Round.Nodes, Round.Edges }, NumberOfNodes });
+    const MergeLoop ofTerms{ Round, Arrays, Arrays.GetNumberOfTerms() };
+    const MergeLoop ofRegions{ Round, Arrays, Arrays.NumberOfRegions };
+    const MergeLoop ofRegionsOrEdges{ Round, Arrays, Arrays.GetNumberOfRegionsOrEdges() };
+    const MergeLoop ofNodes{ Round, Arrays, Arrays.NumberOfNodes };
+    executor.ParallelForUpTo(ofTerms.Number, WeighPairs<TAtomics>{ ofTerms });
+    executor.ParallelForUpTo(ofTerms.Number, ChoosePairs<TAtomics>{ ofTerms });
+    executor.ParallelForUpTo(ofRegions.Number, JoinRegions<TAtomics>{ ofRegions });
+    executor.ParallelForUpTo(ofRegionsOrEdges.Number, ApplyMerges<TAtomics>{ ofRegionsOrEdges });
+    executor.ParallelForUpTo(ofNodes.Number, DropEdgesOfNodes{ ofNodes });
   }
 };
 } // namespace functors
 
 /** \class MergeRoundsOfMap
- * \brief The rounds of MergeRegions() on an executor.
+ * \brief Merges neighbouring regions of a map in rounds, until no merge lowers the description.
  */
 template <typename TExecutor>
 class MergeRoundsOfMap
 {
 public:
-  using GoOnFunction = std::function<bool()>;
-
   explicit MergeRoundsOfMap(ExecutorMap<TExecutor> & map)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
   {}
 
+  /** Returns false if `goOn` returned false between two rounds. */
   bool
   Run(const GoOnFunction & goOn)
   {
     m_Map.CompactIfSparse();
     this->Allocate();
-    bool hasMerged = true;
-    for (size_t round = 0; round < m_Map.GetNumberOfRegions() && hasMerged; ++round) // each round merges at least two
-                                                                                     // regions
-    {
-      if (goOn && !goOn())
-      {
-        return false;
-      }
+    // Each round merges at least two regions.
+    return m_Map.RunRounds(m_Map.GetNumberOfRegions(), goOn, [this](size_t) {
       this->RunRound();
-      hasMerged = m_Map.GetLastCounters().Rounds[0].Winners > 0;
-    }
-    return true;
+      return 1u;
+    });
   }
 
 private:
@@ -414,9 +390,9 @@ private:
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
-  Array<uint64_t>          m_Pairs;
+  Array<uint64_t>          m_PairsOfTerms;
   Array<double>            m_Changes;
-  Array<uint64_t>          m_SortedPairs;
+  Array<uint64_t>          m_Pairs;
   Array<uint32_t>          m_Terms;
   Array<double>            m_ChangesOfPairs;
   Array<uint64_t>          m_BestChanges;
@@ -424,20 +400,14 @@ private:
   Array<double>            m_Descriptions;
   Array<uint32_t>          m_Into;
 
-  size_t
-  GetNumberOfTerms() const
-  {
-    return m_Map.GetNumberOfEdges() + 3 * m_Map.GetNumberOfNodes();
-  }
-
   void
   Allocate()
   {
-    const size_t terms = this->GetNumberOfTerms();
+    const size_t terms = this->GetArrays().GetNumberOfTerms();
     const size_t regions = m_Map.GetNumberOfRegions();
-    m_Pairs = m_Executor.template Allocate<uint64_t>(terms);
+    m_PairsOfTerms = m_Executor.template Allocate<uint64_t>(terms);
     m_Changes = m_Executor.template Allocate<double>(terms);
-    m_SortedPairs = m_Executor.template Allocate<uint64_t>(terms);
+    m_Pairs = m_Executor.template Allocate<uint64_t>(terms);
     m_Terms = m_Executor.template Allocate<uint32_t>(terms);
     m_ChangesOfPairs = m_Executor.template Allocate<double>(terms);
     m_BestChanges = m_Executor.template Allocate<uint64_t>(regions);
@@ -446,37 +416,46 @@ private:
     m_Into = m_Executor.template Allocate<uint32_t>(regions);
   }
 
+  MergeArrays
+  GetArrays() const
+  {
+    return { EdgeCode::Of(m_Map.GetNumberOfRegions()),
+             m_Map.GetNumberOfRegions(),
+             m_Map.GetNumberOfEdges(),
+             m_Map.GetNumberOfNodes(),
+             m_PairsOfTerms.Get(),
+             m_Changes.Get(),
+             m_Pairs.Get(),
+             m_Terms.Get(),
+             m_ChangesOfPairs.Get(),
+             m_BestChanges.Get(),
+             m_BestPairs.Get(),
+             m_Descriptions.Get(),
+             m_Into.Get() };
+  }
+
   void
   RunRound()
   {
-    const MapRound        round = m_Map.GetRound(0);
-    const size_t          terms = this->GetNumberOfTerms();
-    const auto            edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
-    const EdgeCode        code = EdgeCode::Of(m_Map.GetNumberOfRegions());
-    const MergeTermArrays mergeTerms{ code, edges, m_Pairs.Get(), m_Changes.Get() };
-    const PairArrays      pairs{ code,
-                            m_SortedPairs.Get(),
-                            m_Terms.Get(),
-                            m_Changes.Get(),
-                            edges,
-                            m_ChangesOfPairs.Get(),
-                            m_BestChanges.Get(),
-                            m_BestPairs.Get(),
-                            m_Descriptions.Get(),
-                            m_Into.Get() };
-    const size_t          nodes = m_Map.GetNumberOfNodes();
-    const auto            list = [&](const auto & pixels) {
-      using RoundType = RefinementRound<std::decay_t<decltype(pixels)>, Atomics>;
-      return functors::ListMergeTerms<RoundType>{ RoundType{ round, pixels }, mergeTerms, pairs, m_Descriptions.Get(),
-                                                  m_Map.GetNumberOfRegions(), nodes };
+    const MergeArrays arrays = this->GetArrays();
+    const size_t      terms = arrays.GetNumberOfTerms();
+    const bool        inOneGrid = m_Executor.MayRunInOneGrid(terms, MaximumTermsOfGrid);
+    const auto        list = [&](const auto & pixels) {
+      const auto round = m_Map.GetRound(0, pixels);
+      return functors::ListMergeTerms<std::decay_t<decltype(round)>>{ round, arrays };
     };
-    const functors::JoinBestPairs<Atomics> join{ round, pairs, terms, m_Map.GetNumberOfRegions(), nodes };
-    const bool                             isSmall = m_Executor.MayRunInOneGrid(terms, MaximumTermsOfGrid);
-    isSmall ? m_Executor.VisitPixelsInOneGrid(
-                [&](const auto & pixels) { m_Executor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
-                                        : m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
-    m_Executor.ArgSort(m_Pairs.Get(), terms, 2 * code.Bits, m_SortedPairs.Get(), m_Terms.Get());
-    if (isSmall)
+    const functors::JoinBestPairs<Atomics> join{ m_Map.GetRound(0), arrays };
+    if (inOneGrid)
+    {
+      const size_t passes = arrays.NumberOfEdges + arrays.GetNumberOfEnds() * LanesOfEdge;
+      m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) { m_Executor.RunInOneGrid(list(pixels), passes); });
+    }
+    else
+    {
+      m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
+    }
+    m_Executor.ArgSort(arrays.PairsOfTerms, terms, 2 * arrays.Code.Bits, arrays.Pairs, arrays.Terms);
+    if (inOneGrid)
     {
       m_Map.RunInOneGrid(join, terms);
       return;

@@ -58,33 +58,45 @@ struct NodeKernel
 {
   TRound                Round;
   NodeArrays<TProposal> Arrays;
-};
 
-/** A part of a round's nodes, whose gains are in memory at a time. */
-struct PartOfWork
-{
-  size_t First;
-  size_t Maximum;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber(size_t work) const
+protected:
+  /** Calls function(cell) for this thread's share of the cells that a proposal sweeps, until it returns false. */
+  template <typename TFunction, typename TTile>
+  ITK_CUDA_HOST_DEVICE bool
+  ForCells(const TProposal & proposal, const TFunction & function, const TTile & tile) const
   {
-    const size_t left = work > First ? work - First : 0;
-    return left < Maximum ? left : Maximum;
+    return ForCellsOf(Round.Cells, Round.GetMap(), proposal, function, tile.GetShare());
+  }
+  /** Lists a proposal, and reserves its cells. */
+  template <typename TTile>
+  ITK_CUDA_HOST_DEVICE void
+  Propose(const TProposal & proposal, const TTile & tile) const
+  {
+    tile.Once([&] { Arrays.Proposals[TRound::Atomics::FetchIncrement(Round.Counts->Proposals)] = proposal; });
+    const auto reserve = [this, key = proposal.GetKey()](size_t cell) { return Round.Reserve(cell, key); };
+    this->ForCells(proposal, reserve, tile);
   }
 };
 
-/** Candidate positions of the nodes of a part, and their edges. */
+/** Candidate positions of the nodes of a part of a round, whose gains are in memory at a time, and their edges. */
 struct MoveArrays
 {
   static constexpr size_t EdgesOfNode = static_cast<size_t>(NumberOfCandidates) * MapNode::MaximumDegree;
 
-  PartOfWork Part;
+  size_t     First;   // first node of the part in the round
+  size_t     Maximum; // number of nodes
   uint32_t * Work;
   Moments *  Sums;       // of each edge from the candidate to its far end, in the order of CandidateEdge
   double *   DeltaCosts; // per candidate; 0 if the gain is too small or the move is not possible
   uint32_t * Gaining;    // candidates with a gain, in any order
 
+  /** Returns the number of nodes of the part if the round has `work` nodes. */
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfNodes(size_t work) const
+  {
+    const size_t left = work > First ? work - First : 0;
+    return left < Maximum ? left : Maximum;
+  }
   /** Returns the sums of a node's edge j from a candidate. */
   ITK_CUDA_HOST_DEVICE const Moments &
   GetSums(size_t node, uint32_t j, size_t candidate) const
@@ -116,9 +128,9 @@ struct MoveCandidate
 
   ITK_CUDA_HOST_DEVICE
   MoveCandidate(const MapView & map, const MoveArrays & arrays, size_t candidate)
-    : Node(arrays.Work[arrays.Part.First + candidate / NumberOfCandidates])
+    : Node(arrays.Work[arrays.First + candidate / NumberOfCandidates])
     , To(CandidateOf(map.At(Node), static_cast<int>(candidate % NumberOfCandidates)))
-    , IsInside(!map.GetExtent().KindOf(map.At(Node)).IsCorner() && map.GetExtent().Allows(map.At(Node), To))
+    , IsInside(!map.KindOf(map.At(Node)).IsCorner() && map.Allows(map.At(Node), To))
   {}
 };
 
@@ -134,7 +146,7 @@ struct SumCandidates
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Arrays.Part.GetNumber(Round.Counts->Work) * MoveArrays::EdgesOfNode;
+    return Arrays.GetNumberOfNodes(Round.Counts->Work) * MoveArrays::EdgesOfNode;
   }
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
@@ -147,14 +159,14 @@ struct SumCandidates
     if (candidate.IsInside && edge.J < node.Degree)
     {
       const LatticePoint far = map.At(map.Edges[node.Edges[edge.J]].GetOther(candidate.Node));
-      const Moments      sums = SumEdge(Round, candidate.To, far, tile);
+      const Moments      sums = SumEdge(Round.Pixels, candidate.To, far, tile);
       tile.Once([&] { Arrays.Sums[i] = sums; });
     }
   }
 };
 
 /** Computes the gain of each candidate, and lists the few with a gain. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct WeighCandidates
 {
   TRound     Round;
@@ -163,7 +175,7 @@ struct WeighCandidates
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Arrays.Part.GetNumber(Round.Counts->Work) * NumberOfCandidates;
+    return Arrays.GetNumberOfNodes(Round.Counts->Work) * NumberOfCandidates;
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -186,7 +198,7 @@ struct WeighCandidates
     Arrays.DeltaCosts[i] = deltaCost;
     if (deltaCost < 0.0)
     {
-      Arrays.Gaining[TAtomics::FetchIncrement(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
+      Arrays.Gaining[TRound::Atomics::FetchIncrement(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
     }
   }
 };
@@ -214,7 +226,7 @@ struct TestCandidates
     const MapView       map = Round.GetMap();
     const MoveCandidate candidate(map, Arrays, number);
     if (j < map.Nodes[candidate.Node].Degree &&
-        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, j, candidate.To, tile.GetShare()))
+        !TriangleIsClear(map, Round.Grid, candidate.Node, j, candidate.To, tile.GetShare()))
     {
       Arrays.DeltaCosts[number] = 0.0;
     }
@@ -222,7 +234,7 @@ struct TestCandidates
 };
 
 /** Proposes the best candidate of each node, and reserves its cells. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct ProposeMoves : NodeKernel<TRound, Move>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
@@ -232,14 +244,18 @@ struct ProposeMoves : NodeKernel<TRound, Move>
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Candidates.Part.GetNumber(this->Round.Counts->Work);
+    return Candidates.GetNumberOfNodes(this->Round.Counts->Work);
   }
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
   {
     const TRound & round = this->Round;
-    const uint32_t number = Candidates.Work[Candidates.Part.First + i];
+    const uint32_t number = Candidates.Work[Candidates.First + i];
+    if (i == 0)
+    {
+      tile.Once([&] { round.Counts->Candidates = 0; }); // for the next part
+    }
     const double * deltaCosts = Candidates.DeltaCosts + i * NumberOfCandidates;
     int            best = 0;
     for (int candidate = 1; candidate < NumberOfCandidates; ++candidate)
@@ -249,8 +265,7 @@ struct ProposeMoves : NodeKernel<TRound, Move>
     tile.Once([&] { this->Arrays.IsActive[number] = deltaCosts[best] < 0.0 ? 1 : 0; });
     if (deltaCosts[best] < 0.0)
     {
-      const MapView    map = round.GetMap();
-      const MovingNode node = DescribeNode(map, number);
+      const MovingNode node = DescribeNode(round.GetMap(), number);
       Move             move;
       move.DeltaCost = deltaCosts[best];
       move.Id = number;
@@ -261,15 +276,13 @@ struct ProposeMoves : NodeKernel<TRound, Move>
         move.Sums[j] = j < node.NumberOfEdges ? Candidates.GetSums(i, j, static_cast<size_t>(best)) : Moments{};
       }
       move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
-      tile.Once([&] { this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = move; });
-      const auto reserve = [&round, key = move.GetKey()](size_t cell) { return round.Reserve(cell, key); };
-      ForCellsOfMove(round.Cells, map, move, reserve, tile.GetShare());
+      this->Propose(move, tile);
     }
   }
 };
 
 /** Proposes the removal of each active node if it has a gain and is possible, and reserves its cells. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct ProposeRemovals : NodeKernel<TRound, Removal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
@@ -283,75 +296,20 @@ struct ProposeRemovals : NodeKernel<TRound, Removal>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
   {
-    const TRound & round = this->Round;
     const uint32_t number = this->Arrays.Work[i];
     Removal        removal;
-    const bool     proposes = ProposeRemoval(round, number, removal, tile);
+    const bool     proposes = ProposeRemoval(this->Round, number, removal, tile);
     tile.Once([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
     if (proposes)
     {
-      tile.Once([&] { this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = removal; });
-      const auto reserve = [&round, key = removal.GetKey()](size_t cell) { return round.Reserve(cell, key); };
-      ForCellsOfRemoval(round.Cells, round.GetMap(), removal, reserve, tile.GetShare());
+      this->Propose(removal, tile);
     }
   }
 };
 
-// Overloads for the two kinds of changes.
-template <typename TFunction>
-ITK_CUDA_HOST_DEVICE bool
-ForCellsOf(const MapRound & round, const Move & move, const TFunction & function, const StridedRange & share)
-{
-  return ForCellsOfMove(round.Cells, round.GetMap(), move, function, share);
-}
-template <typename TFunction>
-ITK_CUDA_HOST_DEVICE bool
-ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & function, const StridedRange & share)
-{
-  return ForCellsOfRemoval(round.Cells, round.GetMap(), removal, function, share);
-}
-template <typename TRound, typename TTile>
-ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Move & move, const TTile & tile)
-{
-  tile.Once([&] { ApplyMove(round, move); });
-  tile.Sync();
-  const MapNode &          node = round.Nodes[move.Id];
-  const auto               degree = static_cast<int32_t>(node.Degree);
-  const NestedStridedRange nested(tile.GetShare(), degree);
-  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
-  {
-    round.AddToGrid(node.Edges[j], nested.OfThings);
-  }
-}
-template <typename TRound, typename TTile>
-ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Removal & removal, const TTile & tile)
-{
-  const uint32_t chord = round.Nodes[removal.Nodes[1]].Edges[0]; // the smaller one of the two
-  tile.Sync();
-  tile.Once([&] { ApplyRemoval(round, removal); });
-  tile.Sync();
-  round.AddToGrid(chord, tile.GetShare());
-}
-/** Calls function(node) for the nodes that become active again together with their neighbours. */
-template <typename TFunction>
-ITK_CUDA_HOST_DEVICE void
-ForChanged(const Move & move, const TFunction & function)
-{
-  function(move.Id);
-}
-template <typename TFunction>
-ITK_CUDA_HOST_DEVICE void
-ForChanged(const Removal & removal, const TFunction & function)
-{
-  function(removal.Nodes[0]);
-  function(removal.Nodes[2]);
-}
-
-/** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
+/** A loop over the proposals. */
 template <typename TRound, typename TProposal>
-struct CheckProposals : NodeKernel<TRound, TProposal>
+struct PerProposalKernel : NodeKernel<TRound, TProposal>
 {
   static constexpr uint32_t TileSize = LanesOfChange;
 
@@ -360,6 +318,12 @@ struct CheckProposals : NodeKernel<TRound, TProposal>
   {
     return this->Round.Counts->Proposals;
   }
+};
+
+/** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
+template <typename TRound, typename TProposal>
+struct CheckProposals : PerProposalKernel<TRound, TProposal>
+{
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -368,9 +332,9 @@ struct CheckProposals : NodeKernel<TRound, TProposal>
     const TProposal & proposal = this->Arrays.Proposals[i];
     const uint64_t    key = proposal.GetKey();
     const auto        owns = [&round, key](size_t cell) { return round.Owns(cell, key); };
-    const bool        wins = tile.All(ForCellsOf(round, proposal, owns, tile.GetShare()));
+    const bool        wins = tile.All(this->ForCells(proposal, owns, tile));
     const auto        free = [&round, key](size_t cell) { return round.FreeIfOwned(cell, key); };
-    ForCellsOf(round, proposal, free, tile.GetShare()); // all threads have checked; two may visit one cell
+    this->ForCells(proposal, free, tile); // all threads have checked; two may visit one cell
     tile.Once([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)
@@ -383,16 +347,9 @@ struct CheckProposals : NodeKernel<TRound, TProposal>
 
 /** Applies the accepted winners, excluding those that together take too many pixels. Winners have no common point, so
  * that none changes a node or an edge of another one. */
-template <typename TRound, typename TProposal, typename TAtomics>
-struct ApplyProposals : NodeKernel<TRound, TProposal>
+template <typename TRound, typename TProposal>
+struct ApplyProposals : PerProposalKernel<TRound, TProposal>
 {
-  static constexpr uint32_t TileSize = LanesOfChange;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->Round.Counts->Proposals;
-  }
   template <typename TTile>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTile & tile) const
@@ -404,7 +361,7 @@ struct ApplyProposals : NodeKernel<TRound, TProposal>
       Apply(this->Round, proposal, tile);
       tile.Once([&] {
         ForChanged(proposal, [this](uint32_t node) { this->Wake(node); });
-        TAtomics::FetchIncrement(this->Round.Counts->Winners);
+        TRound::Atomics::FetchIncrement(this->Round.Counts->Winners);
       });
     }
   }

@@ -11,23 +11,16 @@
 
 namespace itk::cuda::partition::functors
 {
-/** The active nodes of a round and the sums that they keep. */
-struct NodeMoves
-{
-  uint32_t *   Work;
-  KeptSumsView Kept;
-};
-
 /** Proposes the best possible candidate of each node, and reserves its cells, in one work item per node, for executors
  * with IsCoarseGrained. It loads a node once, finds most of its sums among the kept ones, and tests candidates from the
  * best one on until one is possible, whereas SumCandidates, WeighCandidates, TestCandidates and ProposeMoves test all
  * candidates concurrently. */
-template <typename TRound, typename TAtomics>
+template <typename TRound>
 struct ProposeMovesByNode : NodeKernel<TRound, Move>
 {
   static constexpr size_t Grain = 8;
 
-  NodeMoves Nodes;
+  KeptSumsView Kept;
 
   size_t
   GetNumber() const
@@ -37,24 +30,21 @@ struct ProposeMovesByNode : NodeKernel<TRound, Move>
   void
   operator()(size_t i) const
   {
-    const TRound & round = this->Round;
-    const MapView  map = round.GetMap();
-    const uint32_t number = Nodes.Work[i];
+    const MapView  map = this->Round.GetMap();
+    const uint32_t number = this->Arrays.Work[i];
     Move           move;
-    const bool     proposes = !map.GetExtent().KindOf(map.At(number)).IsCorner() && this->Propose(map, number, move);
+    const bool     proposes = !map.KindOf(map.At(number)).IsCorner() && this->FindBest(map, number, move);
     this->Arrays.IsActive[number] = proposes ? 1 : 0;
     if (proposes)
     {
-      this->Arrays.Proposals[TAtomics::FetchIncrement(round.Counts->Proposals)] = move;
-      ForCellsOfMove(
-        round.Cells, map, move, [&round, key = move.GetKey()](size_t cell) { return round.Reserve(cell, key); });
+      this->Propose(move, SerialTile{});
     }
   }
 
 private:
   /** Finds the best possible candidate of a node. Returns false if no candidate with a gain is possible. */
   bool
-  Propose(const MapView & map, uint32_t number, Move & move) const
+  FindBest(const MapView & map, uint32_t number, Move & move) const
   {
     const TRound &   round = this->Round;
     const MovingNode node = DescribeNode(map, number);
@@ -64,7 +54,7 @@ private:
     double           deltaCosts[NumberOfCandidates];
     for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
-      isInside[candidate] = map.GetExtent().Allows(node.Position, CandidateOf(node.Position, candidate));
+      isInside[candidate] = map.Allows(node.Position, CandidateOf(node.Position, candidate));
     }
     for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
     {
@@ -92,7 +82,7 @@ private:
         move.Sums[j] = j < node.NumberOfEdges ? sums[j][best] : Moments{};
       }
       move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
-      if (round.Allows(move.Counts) && MoveKeepsTopology(map, round.GetGrid(), number, move.To))
+      if (round.Allows(move.Counts) && MoveKeepsTopology(map, round.Grid, number, move.To))
       {
         return true;
       }
@@ -113,12 +103,12 @@ private:
     const LatticePoint far = node.Edges[j].Far;
     KeptEdge *         kept = nullptr;
     Moments *          sums = ownSums;
-    if (Nodes.Kept.Edges != nullptr)
+    if (Kept.Edges != nullptr)
     {
       const uint32_t edge = map.Nodes[number].Edges[j];
       const size_t   directed = 2 * static_cast<size_t>(edge) + (map.Edges[edge].Start == number ? 0 : 1);
-      kept = Nodes.Kept.Edges + directed;
-      sums = Nodes.Kept.Sums + directed * NumberOfCandidates;
+      kept = Kept.Edges + directed;
+      sums = Kept.Sums + directed * NumberOfCandidates;
       if (kept->Is(node.Position, far))
       {
         return sums;
@@ -129,7 +119,7 @@ private:
     {
       if (isInside[candidate])
       {
-        sums[candidate] = this->Round.SumEdge(CandidateOf(node.Position, candidate), far);
+        sums[candidate] = this->Round.Pixels.SumEdge(CandidateOf(node.Position, candidate), far);
       }
     }
     return sums;

@@ -7,76 +7,59 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <type_traits>
 
 // The rounds of moves and removals as sequences of parallel loops.
 namespace itk::cuda::partition
 {
+/** The maximum number of nodes whose candidates are in memory at a time. */
+constexpr size_t MaximumNodesOfPart = size_t{ 1 } << 16;
+
 namespace functors
 {
-/** Clears the counters of the rounds of a cooperative launch. */
-struct BeginNodeRounds
-{
-  MapCounters * Counters;
-  uint8_t *     IsActive; // set for all nodes; may be null
-  size_t        NumberOfNodes;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfNodes > RoundsOfGrid ? NumberOfNodes : RoundsOfGrid;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < RoundsOfGrid)
-    {
-      ClearRound{ Counters }(i);
-    }
-    if (i < NumberOfNodes && IsActive != nullptr)
-    {
-      IsActive[i] = 1;
-    }
-  }
-};
-
-/** Runs rounds as a sequence of parallel loops without the host. \tparam TMoves NodeMoves, or MoveArrays, whose
- * candidates are all in memory at the same time */
-template <typename TRound, typename TProposal, typename TAtomics, typename TMoves>
+/** Runs rounds as a sequence of parallel loops without the host. Kernels that sum no edges are instantiated for
+ * PlainRound, independent of the image type. \tparam TMoves KeptSumsView for executors with IsCoarseGrained,
+ * otherwise MoveArrays */
+template <typename TRound, typename TProposal, typename TMoves>
 struct RunNodeRounds
 {
   static constexpr bool NeedsManyRegisters = true;
+
+  using PlainRound = RefinementRound<NoPixels, typename TRound::Atomics>;
 
   TRound                Round;
   NodeArrays<TProposal> Arrays;
   TMoves                Moves; // for moves only
   size_t                NumberOfRegions;
   size_t                NumberOfNodes;
-  bool                  IsFirst; // first launch of the phase
+  bool                  IsFirst; // first rounds of the phase
   uint32_t              NumberOfRounds;
 
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoopExecutor & executor) const
   {
-    const BeginNodeRounds begin{ Round.Counters, IsFirst ? Arrays.IsActive : nullptr, NumberOfNodes };
+    const BeginRounds<MapRoundCounters, uint8_t> begin{
+      Round.Counters, nullptr, IsFirst ? Arrays.IsActive : nullptr, 1, NumberOfNodes
+    };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeKernel<TRound, TProposal> loop{ round, Arrays };
-      const BeginNodeRound<TAtomics>      begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
-      executor.ParallelForUpTo(begin.GetNumber(), begin);
-      this->Propose(executor, loop);
-      const CheckProposals<TRound, TProposal> check{ loop };
+      const NodeKernel<PlainRound, TProposal>        loop{ { round, {} }, Arrays };
+      const BeginNodeRound<typename TRound::Atomics> beginRound{
+        round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work
+      };
+      executor.ParallelForUpTo(beginRound.GetNumber(), beginRound);
+      this->Propose(executor, round, loop);
+      const CheckProposals<PlainRound, TProposal> check{ { loop } };
       isOver = executor.IsOver(check);
       if (!isOver)
       {
         executor.ParallelForLongUpTo(NumberOfNodes, check);
-        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<TRound, TProposal, TAtomics>{ loop });
+        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ { loop } });
         isOver = executor.IsOver(WinnersOfRound{ round.Counts });
       }
     }
@@ -85,33 +68,34 @@ struct RunNodeRounds
 private:
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Move> & loop) const
+  Propose(const TLoopExecutor & executor, const TRound & round, const NodeKernel<PlainRound, TProposal> & loop) const
   {
-    if constexpr (TLoopExecutor::IsCoarseGrained)
+    if constexpr (std::is_same_v<TProposal, Removal>)
     {
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMovesByNode<TRound, TAtomics>{ loop, Moves });
+      executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound>{ { round, Arrays } });
+    }
+    else if constexpr (TLoopExecutor::IsCoarseGrained)
+    {
+      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMovesByNode<TRound>{ { round, Arrays }, Moves });
     }
     else
     {
-      executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
-      executor.ParallelForUpTo(NumberOfNodes * NumberOfCandidates,
-                               WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
-      executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode,
-                                   TestCandidates<TRound>{ loop.Round, Moves });
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMoves<TRound, TAtomics>{ loop, Moves });
+      for (size_t first = 0; first < NumberOfNodes; first += MaximumNodesOfPart)
+      {
+        const size_t left = NumberOfNodes - first;
+        const size_t part = left < MaximumNodesOfPart ? left : MaximumNodesOfPart;
+        TMoves       moves = Moves;
+        moves.First = first;
+        moves.Maximum = part;
+        executor.ParallelForLongUpTo(part * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ round, moves });
+        executor.ParallelForUpTo(part * NumberOfCandidates, WeighCandidates<PlainRound>{ loop.Round, moves });
+        executor.ParallelForLongUpTo(part * MoveArrays::EdgesOfNode, TestCandidates<PlainRound>{ loop.Round, moves });
+        executor.ParallelForLongUpTo(part, ProposeMoves<PlainRound>{ loop, moves });
+      }
     }
-  }
-  template <typename TLoopExecutor>
-  ITK_CUDA_HOST_DEVICE void
-  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Removal> & loop) const
-  {
-    executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>{ loop });
   }
 };
 } // namespace functors
-
-/** The maximum number of nodes whose candidates are in memory at a time. */
-constexpr size_t MaximumNodesOfPart = size_t{ 1 } << 16;
 
 /** \class NodeRounds
  * \brief The rounds of moves (TProposal = Move) or removals (TProposal = Removal) on an executor.
@@ -120,54 +104,37 @@ template <typename TExecutor, typename TProposal>
 class NodeRounds
 {
 public:
-  using GoOnFunction = std::function<bool()>;
-
   explicit NodeRounds(ExecutorMap<TExecutor> & map)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
   {}
 
   /** Runs the rounds until one has no winners. A node without a proposal becomes active again when it or a neighbour
-   * has changed. Returns false if `goOn` returned false between two rounds. */
+   * has changed. Returns false if `goOn` returned false between two batches of rounds. */
   bool
   Run(size_t maximumNumberOfRounds, const GoOnFunction & goOn)
   {
     m_Map.CompactIfSparse();
     this->Allocate();
-    size_t left = maximumNumberOfRounds;
     size_t work = m_Map.GetNumberOfNodes();
     bool   isFirst = true;
-    bool   isOver = false;
-    while (left > 0 && !isOver)
-    {
-      const bool isSmall =
+    return m_Map.RunRounds(maximumNumberOfRounds, goOn, [&](size_t left) {
+      const bool inOneGrid =
         m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunInOneGrid(work, MaximumWorkOfGrid);
-      if (isFirst && !isSmall)
-      {
-        m_Executor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
-      }
-      if (goOn && !goOn())
-      {
-        return false;
-      }
+      const auto number = static_cast<uint32_t>(std::min<size_t>(left, inOneGrid ? RoundsOfGrid : RoundsOfBatch));
       m_Map.UpdateGrid();
-      const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
-      isSmall ? this->RunRoundsInOneGrid(number, isFirst, work) : this->RunRounds(number);
+      this->RunRounds(inOneGrid, number, isFirst, work);
       isFirst = false;
       const MapCounters & counters = m_Map.GetLastCounters();
       const uint32_t      rounds = counters.CountRounds(number);
       work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
-      left -= rounds;
-      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
-    }
-    return true;
+      return number;
+    });
   }
 
 private:
   template <typename T>
   using Array = typename TExecutor::template Array<T>;
-  using Atomics = typename TExecutor::Atomics;
-  using PlainRound = RefinementRound<NoPixels, Atomics>;
   static constexpr bool IsMove = std::is_same_v<TProposal, Move>;
   /** Maximum number of active nodes for a cooperative launch. With more candidates, a launch per loop is faster,
    * because more threads overlap their memory latency. On an H200, a picture of 16 megapixels takes 65 ms with a limit
@@ -211,107 +178,42 @@ private:
   {
     if constexpr (TExecutor::IsCoarseGrained)
     {
-      return functors::NodeMoves{ m_Work.Get(), m_Map.GetKeptSums() };
+      return m_Map.GetKeptSums();
     }
     else
     {
-      return functors::MoveArrays{
-        { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get()
-      };
+      return functors::MoveArrays{ 0, 0, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get() };
     }
-  }
-
-  void
-  RunRounds(uint32_t number) const
-  {
-    m_Map.ClearRounds();
-    for (uint32_t i = 0; i < number; ++i)
-    {
-      this->QueueRound(i);
-    }
-    m_Map.ReadCounters();
   }
 
   /** \param isFirst whether these are the first rounds of the phase \param work maximum number of nodes of the first
    * round */
   void
-  RunRoundsInOneGrid(uint32_t number, bool isFirst, size_t work) const
+  RunRounds(bool inOneGrid, uint32_t number, bool isFirst, size_t work) const
   {
-    // One thread per work item, or per thread of the tiles that propose removals.
-    const size_t passes =
-      std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
     const auto moves = this->GetMoves();
-    using Moves = std::remove_const_t<decltype(moves)>;
-    m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
-      using RoundType = RefinementRound<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Map.RunInOneGrid(
-        functors::RunNodeRounds<RoundType, TProposal, Atomics, Moves>{
-          RoundType{ m_Map.GetRound(0), pixels },
-          { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },
-          moves,
-          m_Map.GetNumberOfRegions(),
-          m_Map.GetNumberOfNodes(),
-          isFirst,
-          number },
-        passes);
-    });
-  }
-
-  void
-  QueueRound(uint32_t number) const
-  {
-    const MapRound                        view = m_Map.GetRound(number);
-    const size_t                          nodes = m_Map.GetNumberOfNodes();
-    const size_t                          regions = m_Map.GetNumberOfRegions();
-    const functors::NodeArrays<TProposal> arrays{ m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() };
-    const functors::NodeKernel<PlainRound, TProposal> loop{ PlainRound{ view, {} }, arrays };
-    m_Executor.ParallelFor(std::max(nodes, regions),
-                           functors::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
-    m_Executor.VisitPixels([&](const auto & pixels) {
-      this->QueueProposals(RefinementRound<std::decay_t<decltype(pixels)>, Atomics>{ view, pixels }, loop);
-    });
-    m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>{ loop });
-    m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>{ loop });
-  }
-
-  template <typename TRound>
-  void
-  QueueProposals(const TRound & round, const functors::NodeKernel<PlainRound, TProposal> & loop) const
-  {
-    const size_t nodes = m_Map.GetNumberOfNodes();
-    if constexpr (IsMove && TExecutor::IsCoarseGrained)
+    const auto program = [&](const auto & pixels) {
+      const auto round = m_Map.GetRound(0, pixels);
+      return functors::RunNodeRounds<std::decay_t<decltype(round)>, TProposal, std::decay_t<decltype(moves)>>{
+        round,
+        { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },
+        moves,
+        m_Map.GetNumberOfRegions(),
+        m_Map.GetNumberOfNodes(),
+        isFirst,
+        number
+      };
+    };
+    if (inOneGrid)
     {
-      const functors::NodeKernel<TRound, Move> loopOfPixels{ round, loop.Arrays };
-      m_Executor.ParallelForLongUpTo(nodes,
-                                     functors::ProposeMovesByNode<TRound, Atomics>{ loopOfPixels, this->GetMoves() });
+      // One thread per work item, or per thread of the tiles that propose removals.
+      const size_t passes =
+        std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
+      m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) { m_Map.RunInOneGrid(program(pixels), passes); });
+      return;
     }
-    else if constexpr (IsMove)
-    {
-      for (size_t first = 0; first < nodes; first += MaximumNodesOfPart)
-      {
-        const size_t               part = std::min(nodes - first, MaximumNodesOfPart);
-        const functors::MoveArrays moves{
-          { first, part }, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get()
-        };
-        m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
-                                   functors::SumCandidates<TRound>{ round, moves });
-        if (first > 0)
-        {
-          m_Executor.Fill(&loop.Round.Counts->Candidates, 1, 0); // count of the previous part
-        }
-        m_Executor.ParallelForUpTo(part * NumberOfCandidates,
-                                   functors::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
-        m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
-                                   functors::TestCandidates<PlainRound>{ loop.Round, moves });
-        m_Executor.ParallelForUpTo(part, functors::ProposeMoves<PlainRound, Atomics>{ loop, moves });
-      }
-    }
-    else
-    {
-      m_Executor.ParallelForUpTo(
-        nodes,
-        functors::ProposeRemovals<TRound, Atomics>{ functors::NodeKernel<TRound, Removal>{ round, loop.Arrays } });
-    }
+    m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(program(pixels)); });
+    m_Map.ReadCounters();
   }
 };
 } // namespace itk::cuda::partition

@@ -14,44 +14,29 @@ namespace itk::cuda::partition
 {
 /** The changes of the valid-pixel counts of the regions that a proposal concerns. There are at most as many regions as
  * meet at a node. */
-class CountChanges
+struct CountChanges
 {
-public:
   struct Entry
   {
     uint32_t Region{ Outside }; // unused entry
     int64_t  Change{ 0 };
   };
 
+  Entry Entries[4];
+
   ITK_CUDA_HOST_DEVICE void
   Add(uint32_t region, int64_t change)
   {
     bool isAdded = region == Outside;
     ITK_CUDA_UNROLL
-    for (int i = 0; i < MaximumNumberOfRegions; ++i)
+    for (Entry & entry : Entries)
     {
-      Entry &    entry = m_Entries[i];
       const bool isOwn = !isAdded && (entry.Region == region || entry.Region == Outside);
       entry.Region = isOwn ? region : entry.Region;
       entry.Change += isOwn ? change : 0;
       isAdded = isAdded || isOwn;
     }
   }
-  ITK_CUDA_HOST_DEVICE const Entry *
-  begin() const
-  {
-    return m_Entries;
-  }
-  ITK_CUDA_HOST_DEVICE const Entry *
-  end() const
-  {
-    return m_Entries + MaximumNumberOfRegions;
-  }
-
-private:
-  static constexpr int MaximumNumberOfRegions = 4;
-
-  Entry m_Entries[MaximumNumberOfRegions];
 };
 
 /** A proposed change with its gain (a negative number) and an identifier. */
@@ -86,7 +71,7 @@ GetMinimumNumberOfPixels(const Moments & region, uint64_t minimumNumberOfPixels)
 ITK_CUDA_HOST_DEVICE inline bool
 LeavesEnoughPixels(const CountChanges & changes, const Moments * regions, uint64_t minimumNumberOfPixels)
 {
-  for (const CountChanges::Entry & entry : changes)
+  for (const CountChanges::Entry & entry : changes.Entries)
   {
     if (entry.Region != Outside && entry.Change < 0 &&
         regions[entry.Region].Count + entry.Change <

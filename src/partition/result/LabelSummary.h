@@ -6,7 +6,6 @@
 #include "partition/labels/LabelSearch.h"
 #include "partition/result/Result.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -99,14 +98,17 @@ SummarizeLabels(const TExecutor &   executor,
   executor.ParallelFor(regions + 1, functors::BeginShapes{ shapes.Get() });
   executor.ParallelFor(pixels, functors::AddShapes<typename TExecutor::Atomics>{ labels, pixels, shapes.Get() });
   executor.Download(shapes.Get(), found.size(), found.data());
-  for (const functors::ShapeSums & shape : found)
+  for (size_t label = 1; label <= regions; ++label)
   {
-    summary.Shapes.push_back({ shape.Area,
-                               shape.Perimeter,
-                               { { static_cast<int32_t>(shape.MinimumX),
-                                   static_cast<int32_t>(shape.MinimumY),
-                                   static_cast<int32_t>(~shape.NotMaximumX),
-                                   static_cast<int32_t>(~shape.NotMaximumY) } } });
+    const functors::ShapeSums & shape = found[label];
+    summary.Regions.push_back({ summary.Sums[label],
+                                2 * shape.Area,
+                                static_cast<double>(shape.Perimeter),
+                                { static_cast<int32_t>(shape.MinimumX),
+                                  static_cast<int32_t>(shape.MinimumY),
+                                  static_cast<int32_t>(~shape.NotMaximumX),
+                                  static_cast<int32_t>(~shape.NotMaximumY) },
+                                {} });
   }
 
   const auto            edges = ListRegionEdges(executor, labels, pixels, regions);
@@ -115,17 +117,12 @@ SummarizeLabels(const TExecutor &   executor,
   std::vector<uint32_t> cracks(edges.Number);
   executor.Download(edges.Keys.Get(), keys.size(), keys.data());
   executor.Download(edges.Cracks.Get(), cracks.size(), cracks.data());
-  summary.Links.resize(regions);
   for (size_t i = 0; i < keys.size(); ++i)
   {
-    summary.Links[code.GetFirst(keys[i])].push_back({ code.GetSecond(keys[i]), cracks[i] });
-    summary.Links[code.GetSecond(keys[i])].push_back({ code.GetFirst(keys[i]), cracks[i] });
+    summary.Adjacencies.push_back({ code.GetFirst(keys[i]) + 1, code.GetSecond(keys[i]) + 1, cracks[i] });
   }
-  for (std::vector<RegionLink> & links : summary.Links)
-  {
-    std::sort(
-      links.begin(), links.end(), [](const RegionLink & x, const RegionLink & y) { return x.Region < y.Region; });
-  }
+  SortAdjacencies(summary.Adjacencies, regions + 1);
+  AddNeighbors(summary.Adjacencies, summary.Regions);
   return summary;
 }
 } // namespace itk::cuda::partition

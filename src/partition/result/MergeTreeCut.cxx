@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/result/MergeTreeCut.h"
+#include "partition/result/Result.h"
 
 #include <algorithm>
 #include <cmath>

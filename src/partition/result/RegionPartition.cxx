@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionPartition.h"
 
-#include "partition/result/MergeTreeCut.h"
 #include "partition/result/Result.h"
 
 #include <algorithm>

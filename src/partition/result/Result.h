@@ -8,13 +8,11 @@
 #include "region/Samples.h"
 #include "runtime/DetailNames.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-// Computes the rings of a region from the edges around it.
+// Computes the results of a partition from its final regions: their rings, their table, and the tree of their merges.
 namespace itk::cuda::partition
 {
 /** An edge directed such that the region is to its left. */
@@ -54,11 +52,12 @@ MakeMergeTree(const DescriptionModel &      model,
               const std::vector<Moments> &  regions,
               const std::vector<Boundary> & boundaries);
 
-/** The properties of a region of a map. */
+/** The properties of a region of a map of polygons or of a label map. The shape of a label includes all of its pixels,
+ * valid or not. */
 struct RegionSummary
 {
   Moments               Sums;
-  int64_t               DoubledArea{ 0 }; // of the polygon: twice its area in pixels, exact
+  int64_t               DoubledArea{ 0 }; // twice its area in pixels, exact
   double                Perimeter{ 0.0 }; // including holes and the image's border
   region::LatticeBox    Box{ 0, 0, 0, 0 };
   std::vector<uint32_t> Neighbors; // numbers of regions, ascending
@@ -69,7 +68,7 @@ struct Adjacency
 {
   uint32_t First; // the smaller number
   uint32_t Second;
-  uint32_t NumberOfSegments;
+  uint32_t NumberOfSides; // segments of polygons, or pixel sides between valid pixels
 };
 
 /** The regions of a map with their final numbers, from 1 in the order of their first pixels. */
@@ -77,6 +76,14 @@ struct NumberedRegions
 {
   std::vector<uint32_t> Numbers; // final number of each of the map's regions; 0 for regions that do not exist
   std::vector<Moments>  Sums;    // by final number; [0] is unused
+};
+
+/** The regions of a label map and their neighbours. */
+struct LabelSummary
+{
+  std::vector<Moments>       Sums;        // by label; [0] is unused
+  std::vector<RegionSummary> Regions;     // entry i is for label i + 1
+  std::vector<Adjacency>     Adjacencies; // sorted by First, then Second
 };
 
 /** A map in its final form, with consecutive numbers that depend on the map only. */
@@ -99,6 +106,14 @@ NumberRegions(const MapData & map, const std::vector<uint32_t> & firstPixels);
 std::vector<Adjacency>
 ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers);
 
+/** Sorts adjacencies by First, then Second. \param end above all numbers of regions */
+void
+SortAdjacencies(std::vector<Adjacency> & adjacencies, size_t end);
+
+/** Adds the neighbours to the regions. \param adjacencies sorted */
+void
+AddNeighbors(const std::vector<Adjacency> & adjacencies, std::vector<RegionSummary> & regions);
+
 MapSummary
 SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::vector<Adjacency> & adjacencies);
 
@@ -107,46 +122,17 @@ SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::ve
 double
 DescriptionOffset(const DescriptionModel & model, int64_t numberOfPixels, double step);
 
-/** A neighbour of a region. */
-struct RegionLink
-{
-  uint32_t Region;
-  uint32_t Cracks; // pixel sides between the two regions where both pixels are valid; saturates at 2^32 - 1
-};
-
-/** The shape of a region of a label map. Area, perimeter and box include all pixels of the label, valid or not. The
- * perimeter is the number of pixel sides at other regions and at the image's border. */
-struct LabelShape
-{
-  int64_t                Area{ 0 };
-  int64_t                Perimeter{ 0 };
-  std::array<int32_t, 4> Box{ { std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::max(), 0, 0 } };
-};
-
-/** The properties of the regions of a label map. Region i + 1 has Links[i]; entry 0 of the sums and the shapes is
- * unused. */
-struct LabelSummary
-{
-  std::vector<Moments>                 Sums;
-  std::vector<LabelShape>              Shapes;
-  std::vector<std::vector<RegionLink>> Links; // to regions numbered from 0, in ascending order
-};
-
 /** Returns the table of the regions of a label map or of a map of polygons, in the image's units; entry i is for region
  * i + 1. */
-std::vector<CudaPartitionRegion>
-MakeTable(const DescriptionModel & model, const LabelSummary & labels, const region::SamplesDescription & samples);
 std::vector<CudaPartitionRegion>
 MakeTable(const DescriptionModel &           model,
           std::vector<RegionSummary>         regions,
           const region::SamplesDescription & samples);
 
-/** Returns the boundaries of a label map, with a cost of NatsPerCrack for each pixel side. */
+/** Returns the boundaries between regions. \param cost of one side in nats: NatsPerCrack for a label map, the model's
+ * cost of a segment for polygons */
 std::vector<Boundary>
-MakeBoundaries(const std::vector<std::vector<RegionLink>> & links);
-/** Returns the boundaries of a map of polygons, with the model's cost for each segment. */
-std::vector<Boundary>
-MakeBoundaries(const DescriptionModel & model, const std::vector<Adjacency> & adjacencies);
+MakeBoundaries(double cost, const std::vector<Adjacency> & adjacencies);
 
 /** Returns the description of a label map, whose boundaries cost as much as they do while labels merge. */
 double
@@ -155,6 +141,16 @@ DescribeTable(const std::vector<CudaPartitionRegion> & table, const std::vector<
 /** \exception ExceptionObject if labels of this type cannot tell the regions apart */
 void
 CheckLargestLabel(size_t numberOfRegions, CudaComponentType labelType);
+
+/** Returns the region that each region belongs to after the first `merges` steps; entry i is for region i, and entry 0
+ * is 0. */
+std::vector<uint32_t>
+FollowMergeTree(const CudaRegionPartitionResult & partition, size_t merges);
+
+/** Returns the partition after these steps, with the rest of the tree. Regions keep the order of their smallest
+ * numbers. */
+CudaRegionPartitionResult
+CutMergeTree(const CudaRegionPartitionResult & partition, size_t merges);
 } // namespace itk::cuda::partition
 
 #endif

@@ -11,130 +11,80 @@ namespace itk::cuda::partition
 {
 namespace
 {
-class Summarizer
+/** Lists the nodes of the summary. Returns the number of each of the map's nodes. */
+std::vector<uint32_t>
+ListNodes(const MapData & map, MapSummary & summary)
 {
-public:
-  Summarizer(const MapData & map, const NumberedRegions & regions)
-    : m_Map(map)
-    , m_Numbers(regions.Numbers)
-    , m_Node(map.Nodes.size(), None)
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < map.Nodes.size(); ++i)
   {
-    m_Summary.Regions.resize(regions.Sums.size() - 1);
-    for (size_t i = 0; i < m_Summary.Regions.size(); ++i)
+    if (map.Nodes[i].IsAlive())
     {
-      m_Summary.Regions[i].Sums = regions.Sums[i + 1];
+      order.push_back(i);
     }
   }
-
-  MapSummary
-  Run(const std::vector<Adjacency> & adjacencies)
+  SortInBuckets(
+    order,
+    static_cast<size_t>(map.Height) + 1,
+    [&map](uint32_t i) { return static_cast<size_t>(map.At(i).Y); },
+    [&map](uint32_t i, uint32_t j) { return map.At(i).X < map.At(j).X; });
+  std::vector<uint32_t> numbers(map.Nodes.size(), None);
+  for (const uint32_t i : order)
   {
-    this->NumberNodes();
-    this->ListEdges();
-    this->MeasureRegions();
-    this->ListNeighbors(adjacencies);
-    return std::move(m_Summary);
+    numbers[i] = static_cast<uint32_t>(summary.Nodes.size());
+    summary.Nodes.push_back(map.At(i));
   }
+  return numbers;
+}
 
-private:
-  const MapData &               m_Map;
-  const std::vector<uint32_t> & m_Numbers; // the final number of each of the map's regions
-  std::vector<uint32_t>         m_Node;
-  MapSummary                    m_Summary;
-
-  void
-  NumberNodes()
+/** Lists the edges of the summary. \param nodes and \param regions numbers of the map's nodes and regions */
+void
+ListEdges(const MapData &               map,
+          const std::vector<uint32_t> & nodes,
+          const std::vector<uint32_t> & regions,
+          MapSummary &                  summary)
+{
+  for (const MapEdge & edge : map.Edges)
   {
-    std::vector<uint32_t> order;
-    for (uint32_t i = 0; i < m_Map.Nodes.size(); ++i)
+    if (edge.IsAlive())
     {
-      if (m_Map.Nodes[i].Degree > 0)
-      {
-        order.push_back(i);
-      }
-    }
-    SortInBuckets(
-      order,
-      static_cast<size_t>(m_Map.Height) + 1,
-      [this](uint32_t i) { return static_cast<size_t>(m_Map.At(i).Y); },
-      [this](uint32_t i, uint32_t j) { return m_Map.At(i).X < m_Map.At(j).X; });
-    for (const uint32_t i : order)
-    {
-      m_Node[i] = static_cast<uint32_t>(m_Summary.Nodes.size());
-      m_Summary.Nodes.push_back(m_Map.At(i));
+      const uint32_t start = nodes[edge.Start];
+      const uint32_t end = nodes[edge.End];
+      const uint32_t left = regions[edge.Left];
+      const uint32_t right = regions[edge.Right];
+      summary.Edges.push_back(start < end ? CudaPartitionEdge{ start, end, left, right }
+                                          : CudaPartitionEdge{ end, start, right, left });
     }
   }
+  SortInBuckets(
+    summary.Edges,
+    summary.Nodes.size(),
+    [](const CudaPartitionEdge & edge) { return size_t{ edge.Start }; },
+    [](const CudaPartitionEdge & e, const CudaPartitionEdge & f) { return e.End < f.End; });
+}
 
-  void
-  ListEdges()
+/** Adds an edge to the measures of a region. \param side 1 if the region is to the left of the edge, and -1 if it is to
+ * the right */
+void
+AddEdge(MapSummary & map, uint32_t number, const CudaPartitionEdge & edge, int64_t side)
+{
+  if (number == Outside)
   {
-    for (const MapEdge & edge : m_Map.Edges)
-    {
-      if (edge.IsAlive())
-      {
-        const uint32_t start = m_Node[edge.Start];
-        const uint32_t end = m_Node[edge.End];
-        const uint32_t left = m_Numbers[edge.Left];
-        const uint32_t right = m_Numbers[edge.Right];
-        m_Summary.Edges.push_back(start < end ? CudaPartitionEdge{ start, end, left, right }
-                                              : CudaPartitionEdge{ end, start, right, left });
-      }
-    }
-    SortInBuckets(
-      m_Summary.Edges,
-      m_Summary.Nodes.size(),
-      [](const CudaPartitionEdge & edge) { return size_t{ edge.Start }; },
-      [](const CudaPartitionEdge & e, const CudaPartitionEdge & f) { return e.End < f.End; });
+    return;
   }
-
-  void
-  MeasureRegions()
-  {
-    for (RegionSummary & summary : m_Summary.Regions)
-    {
-      summary.Box = { m_Map.Width, m_Map.Height, 0, 0 };
-    }
-    for (const CudaPartitionEdge & edge : m_Summary.Edges)
-    {
-      this->AddEdge(edge.Left, edge, 1);
-      this->AddEdge(edge.Right, edge, -1);
-    }
-  }
-
-  /** Adds an edge to a region's measures. `side` is 1 if the region is to the left of the edge, and -1 if it is to the
-   * right. */
-  void
-  AddEdge(uint32_t number, const CudaPartitionEdge & edge, int64_t side)
-  {
-    if (number == Outside)
-    {
-      return;
-    }
-    RegionSummary &          summary = m_Summary.Regions[number - 1];
-    const LatticePoint       p = m_Summary.Nodes[edge.Start];
-    const LatticePoint       q = m_Summary.Nodes[edge.End];
-    const region::LatticeBox box = region::BoxOf(p, q);
-    const double             dx = static_cast<double>(q.X) - p.X;
-    const double             dy = static_cast<double>(q.Y) - p.Y;
-    summary.DoubledArea += side * (static_cast<int64_t>(p.X) * q.Y - static_cast<int64_t>(q.X) * p.Y);
-    summary.Perimeter += std::sqrt(dx * dx + dy * dy);
-    summary.Box = { region::Minimum(summary.Box.MinimumX, box.MinimumX),
-                    region::Minimum(summary.Box.MinimumY, box.MinimumY),
-                    region::Maximum(summary.Box.MaximumX, box.MaximumX),
-                    region::Maximum(summary.Box.MaximumY, box.MaximumY) };
-  }
-
-  void
-  ListNeighbors(const std::vector<Adjacency> & adjacencies)
-  {
-    for (const Adjacency & adjacency : adjacencies) // The adjacencies are sorted, so that both lists of neighbours
-                                                    // become sorted.
-    {
-      m_Summary.Regions[adjacency.First - 1].Neighbors.push_back(adjacency.Second);
-      m_Summary.Regions[adjacency.Second - 1].Neighbors.push_back(adjacency.First);
-    }
-  }
-};
+  RegionSummary &          summary = map.Regions[number - 1];
+  const LatticePoint       p = map.Nodes[edge.Start];
+  const LatticePoint       q = map.Nodes[edge.End];
+  const region::LatticeBox box = region::BoxOf(p, q);
+  const double             dx = static_cast<double>(q.X) - p.X;
+  const double             dy = static_cast<double>(q.Y) - p.Y;
+  summary.DoubledArea += side * (static_cast<int64_t>(p.X) * q.Y - static_cast<int64_t>(q.X) * p.Y);
+  summary.Perimeter += std::sqrt(dx * dx + dy * dy);
+  summary.Box = { region::Minimum(summary.Box.MinimumX, box.MinimumX),
+                  region::Minimum(summary.Box.MinimumY, box.MinimumY),
+                  region::Maximum(summary.Box.MaximumX, box.MaximumX),
+                  region::Maximum(summary.Box.MaximumY, box.MaximumY) };
+}
 } // namespace
 
 NumberedRegions
@@ -170,11 +120,7 @@ ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers)
       all.push_back({ first, second, 1 });
     }
   }
-  SortInBuckets(
-    all,
-    numbers.size(),
-    [](const Adjacency & adjacency) { return size_t{ adjacency.First }; },
-    [](const Adjacency & x, const Adjacency & y) { return x.Second < y.Second; });
+  SortAdjacencies(all, numbers.size());
   std::vector<Adjacency> adjacencies;
   for (const Adjacency & adjacency : all)
   {
@@ -182,7 +128,7 @@ ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers)
                          adjacencies.back().Second == adjacency.Second;
     if (isKnown)
     {
-      ++adjacencies.back().NumberOfSegments;
+      ++adjacencies.back().NumberOfSides;
     }
     else
     {
@@ -192,9 +138,41 @@ ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers)
   return adjacencies;
 }
 
+void
+SortAdjacencies(std::vector<Adjacency> & adjacencies, size_t end)
+{
+  SortInBuckets(
+    adjacencies,
+    end,
+    [](const Adjacency & adjacency) { return size_t{ adjacency.First }; },
+    [](const Adjacency & x, const Adjacency & y) { return x.Second < y.Second; });
+}
+
+void
+AddNeighbors(const std::vector<Adjacency> & adjacencies, std::vector<RegionSummary> & regions)
+{
+  for (const Adjacency & adjacency : adjacencies) // sorted, so that both lists of neighbours become sorted
+  {
+    regions[adjacency.First - 1].Neighbors.push_back(adjacency.Second);
+    regions[adjacency.Second - 1].Neighbors.push_back(adjacency.First);
+  }
+}
+
 MapSummary
 SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::vector<Adjacency> & adjacencies)
 {
-  return Summarizer(map, regions).Run(adjacencies);
+  MapSummary summary;
+  ListEdges(map, ListNodes(map, summary), regions.Numbers, summary);
+  for (size_t i = 1; i < regions.Sums.size(); ++i)
+  {
+    summary.Regions.push_back({ regions.Sums[i], 0, 0.0, { map.Width, map.Height, 0, 0 }, {} });
+  }
+  for (const CudaPartitionEdge & edge : summary.Edges)
+  {
+    AddEdge(summary, edge.Left, edge, 1);
+    AddEdge(summary, edge.Right, edge, -1);
+  }
+  AddNeighbors(adjacencies, summary.Regions);
+  return summary;
 }
 } // namespace itk::cuda::partition

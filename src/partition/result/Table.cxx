@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/result/Result.h"
 
-#include "partition/Tuning.h"
 #include "region/Checks.h"
 #include "itkMacro.h"
 
@@ -10,26 +9,6 @@
 
 namespace itk::cuda::partition
 {
-namespace
-{
-/** Returns a table row with the statistics of a region and its description, but without its shape. */
-CudaPartitionRegion
-MakeTableRow(const DescriptionModel & model, const Moments & sums, const region::SamplesDescription & samples)
-{
-  const CudaRegionSnakeStatistics statistics = region::MakeStatistics(sums, samples, model.Law.Law);
-  CudaPartitionRegion             row;
-  row.NumberOfPixels = statistics.NumberOfPixels;
-  row.Mean = statistics.Mean;
-  row.MeanSquare = statistics.MeanSquare;
-  row.Variance = statistics.Variance;
-  row.Description = model.Describe(sums) + DescriptionOffset(model, sums.Count, samples.Step);
-  row.Sum = statistics.Sum;
-  row.SumOfSquares = statistics.SumOfSquares;
-  return row;
-}
-
-} // namespace
-
 double
 DescriptionOffset(const DescriptionModel & model, int64_t numberOfPixels, double step)
 {
@@ -41,70 +20,40 @@ DescriptionOffset(const DescriptionModel & model, int64_t numberOfPixels, double
 }
 
 std::vector<CudaPartitionRegion>
-MakeTable(const DescriptionModel & model, const LabelSummary & labels, const region::SamplesDescription & samples)
-{
-  std::vector<CudaPartitionRegion> table(labels.Links.size());
-  for (size_t i = 0; i < table.size(); ++i)
-  {
-    const LabelShape &    shape = labels.Shapes[i + 1];
-    CudaPartitionRegion & row = table[i];
-    row = MakeTableRow(model, labels.Sums[i + 1], samples);
-    row.Area = static_cast<double>(shape.Area);
-    row.Perimeter = static_cast<double>(shape.Perimeter);
-    row.BoundingBox = shape.Box;
-    for (const RegionLink & link : labels.Links[i])
-    {
-      row.Neighbors.push_back(link.Region + 1);
-    }
-  }
-  return table;
-}
-
-std::vector<Boundary>
-MakeBoundaries(const std::vector<std::vector<RegionLink>> & links)
-{
-  std::vector<Boundary> boundaries;
-  for (uint32_t region = 0; region < links.size(); ++region)
-  {
-    for (const RegionLink & link : links[region])
-    {
-      if (region < link.Region)
-      {
-        boundaries.push_back({ region + 1, link.Region + 1, NatsPerCrack * static_cast<double>(link.Cracks) });
-      }
-    }
-  }
-  return boundaries;
-}
-
-std::vector<CudaPartitionRegion>
 MakeTable(const DescriptionModel &           model,
           std::vector<RegionSummary>         regions,
           const region::SamplesDescription & samples)
 {
   std::vector<CudaPartitionRegion> table;
   table.reserve(regions.size());
-  for (RegionSummary & region : regions)
+  for (RegionSummary & summary : regions)
   {
-    CudaPartitionRegion row = MakeTableRow(model, region.Sums, samples);
-    row.Area = 0.5 * static_cast<double>(region.DoubledArea);
-    row.Perimeter = region.Perimeter;
-    row.BoundingBox = { { region.Box.MinimumX, region.Box.MinimumY, region.Box.MaximumX, region.Box.MaximumY } };
-    row.Neighbors = std::move(region.Neighbors);
+    const CudaRegionSnakeStatistics statistics = region::MakeStatistics(summary.Sums, samples, model.Law.Law);
+    CudaPartitionRegion             row;
+    row.NumberOfPixels = statistics.NumberOfPixels;
+    row.Mean = statistics.Mean;
+    row.MeanSquare = statistics.MeanSquare;
+    row.Variance = statistics.Variance;
+    row.Description = model.Describe(summary.Sums) + DescriptionOffset(model, summary.Sums.Count, samples.Step);
+    row.Sum = statistics.Sum;
+    row.SumOfSquares = statistics.SumOfSquares;
+    row.Area = 0.5 * static_cast<double>(summary.DoubledArea);
+    row.Perimeter = summary.Perimeter;
+    row.BoundingBox = { { summary.Box.MinimumX, summary.Box.MinimumY, summary.Box.MaximumX, summary.Box.MaximumY } };
+    row.Neighbors = std::move(summary.Neighbors);
     table.push_back(std::move(row));
   }
   return table;
 }
 
 std::vector<Boundary>
-MakeBoundaries(const DescriptionModel & model, const std::vector<Adjacency> & adjacencies)
+MakeBoundaries(double cost, const std::vector<Adjacency> & adjacencies)
 {
   std::vector<Boundary> boundaries;
   boundaries.reserve(adjacencies.size());
   for (const Adjacency & adjacency : adjacencies)
   {
-    boundaries.push_back(
-      { adjacency.First, adjacency.Second, model.SegmentCost * static_cast<double>(adjacency.NumberOfSegments) });
+    boundaries.push_back({ adjacency.First, adjacency.Second, cost * static_cast<double>(adjacency.NumberOfSides) });
   }
   return boundaries;
 }

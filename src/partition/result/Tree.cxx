@@ -4,6 +4,7 @@
 #include "partition/map/MapData.h"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -66,14 +67,10 @@ struct Candidate
   {
     return std::make_tuple(Merge.Change, Merge.First, Merge.Second, Group);
   }
-};
-
-struct ComesLater
-{
   bool
-  operator()(const Candidate & a, const Candidate & b) const
+  operator>(const Candidate & other) const
   {
-    return a.GetKey() > b.GetKey();
+    return this->GetKey() > other.GetKey();
   }
 };
 
@@ -149,10 +146,10 @@ public:
   }
 
 private:
-  const DescriptionModel &                                           m_Model;
-  std::vector<Group>                                                 m_Groups;
-  std::vector<Link>                                                  m_Links;
-  std::priority_queue<Candidate, std::vector<Candidate>, ComesLater> m_Candidates;
+  const DescriptionModel &                                               m_Model;
+  std::vector<Group>                                                     m_Groups;
+  std::vector<Link>                                                      m_Links;
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> m_Candidates; // the smallest key first
 
   /** Returns the link of two groups, or None. Searches the shorter of their two lists. */
   uint32_t
