@@ -9,7 +9,8 @@
 #include "itkCudaError.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "partition/executor/ArrayMemory.h"
+#include "partition/executor/ArrayHeap.h"
+#include "partition/executor/ExecutorArray.h"
 #include "partition/executor/SerialTile.h"
 #include "partition/Model.h"
 #include "partition/executor/ConcurrentRuns.h"
@@ -33,7 +34,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -832,6 +832,22 @@ struct Larger
   }
 };
 
+/** Gives the memory of an array back to the heap, or releases it. */
+struct DeviceGiveBack
+{
+  ArrayHeap *  Heap{ nullptr };
+  DeviceBuffer Own; // if the heap had no room
+
+  void
+  operator()(void * array) const
+  {
+    if (Heap != nullptr)
+    {
+      Heap->Give(array);
+    }
+  }
+};
+
 /** \class DeviceExecutor
  * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapRefinement on a device.
  *
@@ -851,22 +867,7 @@ public:
   static constexpr bool IsCoarseGrained = false;
 
   template <typename T>
-  class Array
-  {
-  public:
-    Array() = default;
-    explicit Array(ArrayMemory memory)
-      : m_Memory(std::move(memory))
-    {}
-    T *
-    Get() const
-    {
-      return static_cast<T *>(m_Memory.GetPointer());
-    }
-
-  private:
-    ArrayMemory m_Memory;
-  };
+  using Array = ExecutorArray<T, std::unique_ptr<void, DeviceGiveBack>>;
 
   /** \param squares whether the sums of the law include squares
    * \param heapBytes size of the heap; the executor works without a heap if the device has not enough memory
@@ -877,7 +878,7 @@ public:
     , m_Context(context)
     , m_NumberOfMultiprocessors(static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount))
     , m_Exchange(PinnedBuffer::Take())
-    , m_Heap(MakeHeap(heapBytes, context))
+    , m_HeapMemory(MakeHeap(heapBytes, context))
   {
     *this->GetFlag() = m_NumberOfSignals;
   }
@@ -887,11 +888,13 @@ public:
   Allocate(size_t number) const
   {
     const size_t bytes = std::max<size_t>(number, 1) * sizeof(T);
-    if (const auto begin = m_Heap ? m_Heap->Blocks.Take(bytes) : std::nullopt)
+    if (void * const array = m_Heap.Take(bytes))
     {
-      return Array<T>(ArrayMemory(m_Heap, *begin, bytes));
+      return Array<T>({ array, DeviceGiveBack{ &m_Heap, {} } });
     }
-    return Array<T>(ArrayMemory(DeviceBuffer(bytes, m_Context)));
+    DeviceBuffer own(bytes, m_Context);
+    void * const array = own.GetPointer();
+    return Array<T>({ array, DeviceGiveBack{ nullptr, std::move(own) } });
   }
 
   /** Returns a value after all queued work. A kernel writes it to pinned memory, which the host polls. A copy and the
@@ -969,7 +972,7 @@ public:
     {
       m_Fills.Parts[m_Fills.Number++] = part;
     }
-    if (!m_Heap || !m_Heap->Has(data))
+    if (!m_Heap.Has(data))
     {
       this->FlushFills();
     }
@@ -1377,14 +1380,15 @@ private:
     std::atomic_thread_fence(std::memory_order_acquire);
   }
 
-  const std::shared_ptr<DeviceHeap> m_Heap; // may be null
+  const DeviceBuffer m_HeapMemory; // may be empty
+  mutable ArrayHeap  m_Heap{ m_HeapMemory.GetPointer(), m_HeapMemory.GetSize() };
 
-  static std::shared_ptr<DeviceHeap>
+  static DeviceBuffer
   MakeHeap(size_t bytes, const Context & context)
   {
     try
     {
-      return std::make_shared<DeviceHeap>(bytes, context);
+      return DeviceBuffer(bytes, context);
     }
     catch (const CudaError & error)
     {
@@ -1392,7 +1396,7 @@ private:
       {
         throw;
       }
-      return nullptr; // the arrays may still fit one by one
+      return {}; // the arrays may still fit one by one
     }
   }
 
