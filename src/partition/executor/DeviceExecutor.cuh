@@ -531,10 +531,11 @@ struct WarpTile
 {
   static constexpr uint32_t NumberOfLanes = VLanes;
 
+  /** Returns the thread's number in the tile. thread_rank() of the group would not know that blocks are lines. */
   __device__ uint32_t
   GetLane() const
   {
-    return static_cast<uint32_t>(region::kernels::LaneIndex()) % NumberOfLanes;
+    return threadIdx.x % NumberOfLanes;
   }
   __device__ StridedRange
   GetShare() const
@@ -544,18 +545,13 @@ struct WarpTile
   __device__ bool
   All(bool ofLane) const
   {
-    return __all_sync(this->GetMask(), ofLane) != 0;
+    return GetGroup().all(ofLane) != 0;
   }
   /** Returns the sum over the tile. */
   __device__ Moments
-  Sum(Moments ofLane) const
+  Sum(const Moments & ofLane) const
   {
-#pragma unroll
-    for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
-    {
-      ofLane += FromOther(ofLane, [&](auto x) { return __shfl_xor_sync(this->GetMask(), x, distance); });
-    }
-    return ofLane;
+    return cooperative_groups::reduce(GetGroup(), ofLane, cooperative_groups::plus<Moments>());
   }
 
   /** One value per thread. */
@@ -573,7 +569,8 @@ struct WarpTile
   __device__ void
   ExclusiveScan(Moments * values, uint32_t number) const
   {
-    Moments before;
+    const auto group = GetGroup();
+    Moments    before;
     for (uint32_t first = 0; first < number; first += NumberOfLanes)
     {
       const uint32_t i = first + this->GetLane();
@@ -582,16 +579,14 @@ struct WarpTile
 #pragma unroll
       for (unsigned int distance = 1; distance < NumberOfLanes; distance *= 2)
       {
-        const Moments other =
-          FromOther(sum, [&](auto x) { return __shfl_up_sync(this->GetMask(), x, distance, NumberOfLanes); });
+        const Moments other = group.shfl_up(sum, distance);
         sum += this->GetLane() >= distance ? other : Moments{};
       }
       if (i < number)
       {
         values[i] = before + (sum - own);
       }
-      before +=
-        FromOther(sum, [&](auto x) { return __shfl_sync(this->GetMask(), x, NumberOfLanes - 1, NumberOfLanes); });
+      before += group.shfl(sum, NumberOfLanes - 1);
     }
   }
   /** Evaluates function(thread, value of the thread) in all threads and returns the best result. */
@@ -599,15 +594,20 @@ struct WarpTile
   __device__ auto
   FindBest(T & ofLane, const TFunction & function) const
   {
+    constexpr uint32_t largest = 0xffffffffu;
+    const auto         group = GetGroup();
+    const auto         minimum = [&group](uint32_t x) {
+      return cooperative_groups::reduce(group, x, cooperative_groups::less<uint32_t>());
+    };
     auto           best = function(this->GetLane(), ofLane);
     const uint64_t order = OrderOf(best.Cost + 0.0); // adding 0.0 turns -0 into 0
     const auto     upper = static_cast<uint32_t>(order >> 32);
     const auto     lower = static_cast<uint32_t>(order);
-    const bool     isFirst = upper == Minimum(upper);
-    const uint32_t least = Minimum(isFirst ? lower : Largest);
+    const bool     isFirst = upper == minimum(upper);
+    const uint32_t least = minimum(isFirst ? lower : largest);
     const bool     isBest = isFirst && lower == least;
-    best.Begin = Minimum(isBest ? best.Begin : Largest);
-    best.Cost = __shfl_sync(this->GetMask(), best.Cost, __ffs(__ballot_sync(this->GetMask(), isBest)) - 1);
+    best.Begin = minimum(isBest ? best.Begin : largest);
+    best.Cost = group.shfl(best.Cost, __ffs(static_cast<int>(group.ballot(isBest))) - 1);
     return best;
   }
   /** Calls function(i) for i < number, distributed over the threads of the tile. */
@@ -633,38 +633,14 @@ struct WarpTile
   __device__ void
   Sync() const
   {
-    __syncwarp(this->GetMask());
+    GetGroup().sync();
   }
 
 private:
-  static constexpr uint32_t ThreadsOfWarp = 32;
-  static constexpr uint32_t Largest = 0xffffffffu;
-
-  /** Returns the minimum over the tile, with one instruction where the device has it. */
-  static __device__ uint32_t
-  Minimum(uint32_t ofLane)
+  static __device__ auto
+  GetGroup()
   {
-    namespace cg = cooperative_groups;
-    return cg::reduce(cg::tiled_partition<NumberOfLanes>(cg::this_thread_block()), ofLane, cg::less<uint32_t>());
-  }
-  /** Exchanges the sums between threads member by member. function(x) returns another thread's x. */
-  template <typename TFunction>
-  static __device__ Moments
-  FromOther(const Moments & ofLane, const TFunction & function)
-  {
-    Moments other;
-    other.Count = function(static_cast<long long>(ofLane.Count));
-    other.Sum = function(static_cast<unsigned long long>(ofLane.Sum));
-    other.SumOfSquares = function(static_cast<unsigned long long>(ofLane.SumOfSquares));
-    return other;
-  }
-
-  /** Returns the mask of the tile's threads within the warp. */
-  __device__ unsigned int
-  GetMask() const
-  {
-    const auto thread = static_cast<uint32_t>(region::kernels::LaneIndex());
-    return 0xffffffffu >> (ThreadsOfWarp - NumberOfLanes) << (thread - this->GetLane());
+    return cooperative_groups::tiled_partition<NumberOfLanes>(cooperative_groups::this_thread_block());
   }
 };
 
