@@ -2,7 +2,6 @@
 #include "partition/DevicePartition.h"
 
 #include "runtime/device/Device.h"
-#include "partition/executor/ArrayMemory.h"
 #include "partition/executor/ConcurrentRuns.h"
 #include "partition/executor/DeviceExecutor.cuh"
 
@@ -14,6 +13,26 @@ namespace itk::cuda::partition
 extern template bool
                      LabelSearch<DeviceExecutor>::Search(int32_t, const ProgressFunction &);
 extern template void LabelSearch<DeviceExecutor>::StartFrom(Array<uint32_t>);
+
+namespace
+{
+constexpr size_t MaximumHeapBytes = size_t{ 32 } << 20;
+constexpr size_t GapsOfHeap = size_t{ 4 } << 20; // gaps between the arrays, and the minimum size of each
+
+/** Returns the device memory in bytes of the partition's arrays without gaps. */
+size_t
+GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels)
+{
+  // Few label maps have nodes at more than 1/16 of the pixel corners.
+  constexpr size_t pixelsOfANode = 16;
+  // The block size of given labels is unknown.
+  constexpr size_t maximumBlockSize = 64;
+  const size_t     pixels = width * height;
+  return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? maximumBlockSize : parameters.BlockSize),
+                  parameters.LabelsOnly ? 0
+                                        : GetMapRefinementBytes(pixels / pixelsOfANode, pixels, MaximumVerticesOfPart));
+}
+} // namespace
 
 CudaRegionPartitionResult
 RunOnDevice(const region::DeviceSums & sums, const PartitionRequest & request, const LabelWriter & writeLabels)
@@ -28,7 +47,7 @@ RunOnDevice(const region::DeviceSums & sums, const PartitionRequest & request, c
                                       static_cast<size_t>(samples.Height),
                                       request.Parameters,
                                       request.InitialLabels != nullptr);
-  const DeviceExecutor executor(sums, squares, GetHeapBytes(bytes), stream);
+  const DeviceExecutor executor(sums, squares, std::min(bytes + GapsOfHeap, MaximumHeapBytes), stream);
   Moments              total = sums.GetTotal();
   total.SumOfSquares = squares ? total.SumOfSquares : 0;
   return Partition(executor, samples, total, request).Run([&](const auto & write) {
@@ -40,15 +59,10 @@ RunOnDevice(const region::DeviceSums & sums, const PartitionRequest & request, c
 }
 
 size_t
-GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels)
+GetBytesOfArrays(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels)
 {
-  // Few label maps have nodes at more than 1/16 of the pixel corners.
-  constexpr size_t pixelsOfANode = 16;
-  // The block size of given labels is unknown.
-  constexpr size_t maximumBlockSize = 64;
-  const size_t     pixels = width * height;
-  return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? maximumBlockSize : parameters.BlockSize),
-                  parameters.LabelsOnly ? 0
-                                        : GetMapRefinementBytes(pixels / pixelsOfANode, pixels, MaximumVerticesOfPart));
+  const size_t bytes = GetSearchBytes(width, height, parameters, hasInitialLabels);
+  // Arrays that do not fit into the largest heap are allocated separately.
+  return bytes + (bytes + GapsOfHeap <= MaximumHeapBytes ? GapsOfHeap : MaximumHeapBytes);
 }
 } // namespace itk::cuda::partition

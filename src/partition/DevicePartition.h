@@ -24,9 +24,9 @@ using LabelWriter = std::function<void(const Context &, const std::function<void
 CudaRegionPartitionResult
 RunOnDevice(const region::DeviceSums & sums, const PartitionRequest & request, const LabelWriter & writeLabels);
 
-/** Returns the device memory in bytes of the partition's arrays, without the sums and the heap's gaps. */
+/** Returns the device memory in bytes of the partition's arrays and the gaps between them, without the sums. */
 size_t
-GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels);
+GetBytesOfArrays(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels);
 } // namespace itk::cuda::partition
 
 #endif

@@ -7,7 +7,6 @@
 #include "runtime/device/Call.h"
 #include "itkCudaError.h"
 #include "partition/DevicePartition.h"
-#include "partition/executor/ArrayMemory.h"
 #include "region/DeviceSamples.h"
 #include "region/DeviceSums.h"
 #include "runtime/transfer/Transfer.h"
@@ -128,8 +127,7 @@ CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const Cuda
                                                     std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
                                                     input.ValidMask != nullptr,
                                                     0) +
-         cuda::partition::GetSearchBytesWithHeap(
-           cuda::partition::GetSearchBytes(width, height, parameters, input.InitialLabels != nullptr));
+         cuda::partition::GetBytesOfArrays(width, height, parameters, input.InitialLabels != nullptr);
 }
 
 CudaRegionPartitionResult

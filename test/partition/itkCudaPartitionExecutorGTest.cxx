@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -17,49 +16,79 @@ namespace
 {
 using itk::cuda::partition::ArrayHeap;
 
+/** A heap with memory that is never used. */
+struct TestHeap : ArrayHeap
+{
+  explicit TestHeap(size_t bytes)
+    : ArrayHeap(GetBegin(), bytes)
+  {}
+
+  static char *
+  GetBegin()
+  {
+    alignas(Alignment) static char memory[size_t{ 1 } << 20];
+    return memory;
+  }
+};
+
 TEST(CudaPartitionArrayHeap, TheSmallestGapWithRoomIsTaken)
 {
-  ArrayHeap heap(10 * 256);
+  char * const begin = TestHeap::GetBegin();
+  TestHeap     heap(10 * 256);
   for (const size_t indices : { 1, 3, 1, 2, 1, 2 })
   {
     ASSERT_TRUE(heap.Take(indices * 256));
   }
-  EXPECT_EQ(heap.Take(1), std::nullopt);
-  heap.Give(1 * 256, 3 * 256);
-  heap.Give(5 * 256, 2 * 256);
-  heap.Give(8 * 256, 2 * 256);
-  EXPECT_EQ(heap.GetNumberOfGaps(), 3u);
-  EXPECT_EQ(heap.Take(3 * 256 + 1), std::nullopt);
-  EXPECT_EQ(heap.Take(257), 5u * 256); // the first of the two that are smallest
-  EXPECT_EQ(heap.Take(256), 8u * 256);
-  EXPECT_EQ(heap.Take(2 * 256), 1u * 256);
-  EXPECT_EQ(heap.Take(0), 3u * 256); // as for one byte
-  EXPECT_EQ(heap.Take(0), 9u * 256);
-  EXPECT_EQ(heap.GetNumberOfGaps(), 0u);
+  EXPECT_EQ(heap.Take(1), nullptr);
+  heap.Give(begin + 1 * 256);
+  heap.Give(begin + 5 * 256);
+  heap.Give(begin + 8 * 256);
+  EXPECT_EQ(heap.Take(3 * 256 + 1), nullptr);
+  EXPECT_EQ(heap.Take(257), begin + 5 * 256); // the first of the two that are smallest
+  EXPECT_EQ(heap.Take(256), begin + 8 * 256);
+  EXPECT_EQ(heap.Take(2 * 256), begin + 1 * 256);
+  EXPECT_EQ(heap.Take(0), begin + 3 * 256); // as for one byte
+  EXPECT_EQ(heap.Take(0), begin + 9 * 256);
+  EXPECT_EQ(heap.Take(0), nullptr);
 }
 
 TEST(CudaPartitionArrayHeap, NeighbouringGapsAreOne)
 {
+  char * const begin = TestHeap::GetBegin();
   for (const auto & order : { std::vector<size_t>{ 0, 1, 2 }, { 2, 1, 0 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 } })
   {
-    ArrayHeap heap(3 * 1024);
+    TestHeap heap(3 * 1024);
     for (size_t i = 0; i < 3; ++i)
     {
-      ASSERT_EQ(heap.Take(1000), i * 1024);
+      ASSERT_EQ(heap.Take(1000), begin + i * 1024);
     }
     for (const size_t i : order)
     {
-      heap.Give(i * 1024, 1000);
+      heap.Give(begin + i * 1024);
     }
-    EXPECT_EQ(heap.GetNumberOfGaps(), 1u);
-    EXPECT_EQ(heap.Take(3 * 1024), 0u);
+    EXPECT_EQ(heap.Take(3 * 1024), begin);
   }
+}
+
+TEST(CudaPartitionArrayHeap, HasItsBytesOnly)
+{
+  char * const begin = TestHeap::GetBegin();
+  TestHeap     heap(1024);
+  heap.Take(300);
+  EXPECT_TRUE(heap.Has(begin));
+  EXPECT_TRUE(heap.Has(begin + 1023));
+  EXPECT_FALSE(heap.Has(begin - 1));
+  EXPECT_FALSE(heap.Has(begin + 1024));
+  ArrayHeap empty(nullptr, 0);
+  EXPECT_EQ(empty.Take(1), nullptr);
+  EXPECT_FALSE(empty.Has(nullptr));
 }
 
 TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
 {
   constexpr size_t                       size = size_t{ 1 } << 20;
-  ArrayHeap                              heap(size);
+  char * const                           begin = TestHeap::GetBegin();
+  TestHeap                               heap(size);
   std::vector<char>                      isTaken(size, 0);
   std::vector<std::pair<size_t, size_t>> arrays; // begin, bytes
   std::mt19937_64                        engine(itk::cuda::test::PrintSeed(852));
@@ -76,13 +105,13 @@ TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
     const size_t bytes = std::uniform_int_distribution<size_t>(1, engine() % 8 == 0 ? 200000 : 5000)(engine);
     if (arrays.size() < 60 && engine() % 2 == 0)
     {
-      const std::optional<size_t> begin = heap.Take(bytes);
-      refused += begin ? 0 : 1;
-      if (begin)
+      void * const array = heap.Take(bytes);
+      refused += array != nullptr ? 0 : 1;
+      if (array != nullptr)
       {
-        ASSERT_EQ(*begin % ArrayHeap::Alignment, 0u);
-        ASSERT_LE(*begin + bytes, size);
-        arrays.emplace_back(*begin, bytes);
+        arrays.emplace_back(static_cast<char *>(array) - begin, bytes);
+        ASSERT_EQ(arrays.back().first % ArrayHeap::Alignment, 0u);
+        ASSERT_LE(arrays.back().first + bytes, size);
         mark(arrays.back(), 1);
       }
     }
@@ -90,19 +119,17 @@ TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
     {
       std::swap(arrays[engine() % arrays.size()], arrays.back());
       mark(arrays.back(), 0);
-      heap.Give(arrays.back().first, arrays.back().second);
+      heap.Give(begin + arrays.back().first);
       arrays.pop_back();
-      ASSERT_LE(heap.GetNumberOfGaps(), arrays.size() + 1);
     }
   }
   EXPECT_GT(refused, 10u);
   EXPECT_LT(refused, 5000u);
-  for (const auto & [begin, bytes] : arrays)
+  for (const auto & array : arrays)
   {
-    heap.Give(begin, bytes);
+    heap.Give(begin + array.first);
   }
-  EXPECT_EQ(heap.GetNumberOfGaps(), 1u);
-  EXPECT_EQ(heap.Take(size), 0u);
+  EXPECT_EQ(heap.Take(size), begin);
 }
 
 /** Calls function(executor, number, engine) for numbers of values around the sizes of pieces, with 1, 2 and 7 threads.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/executor/ArrayMemory.h"
 #include "partition/executor/ConcurrentRuns.h"
 #include "partition/executor/EdgeTable.h"
 #include "partition/itkCudaPartitionLabelMap.h"

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -44,44 +45,14 @@ public:
   };
 
   /** Counts an array's bytes as long as they are in use. */
-  class Lease
+  struct GiveBack
   {
-  public:
-    Lease() = default;
-    Lease(Memory * memory, size_t bytes)
-      : m_Memory(memory)
-      , m_Bytes(memory != nullptr ? bytes : 0)
-    {
-      if (memory != nullptr)
-      {
-        memory->InUse += bytes;
-        memory->Peak = std::max(memory->Peak, memory->InUse);
-      }
-    }
-    Lease(Lease && other) noexcept { this->Swap(other); }
-    Lease &
-    operator=(Lease && other) noexcept
-    {
-      Lease(std::move(other)).Swap(*this);
-      return *this;
-    }
-    ~Lease()
-    {
-      if (m_Memory != nullptr)
-      {
-        m_Memory->InUse -= m_Bytes;
-      }
-    }
-
-  private:
-    Memory * m_Memory{ nullptr };
-    size_t   m_Bytes{ 0 };
+    size_t Bytes;
 
     void
-    Swap(Lease & other) noexcept
+    operator()(Memory * memory) const
     {
-      std::swap(m_Memory, other.m_Memory);
-      std::swap(m_Bytes, other.m_Bytes);
+      memory->InUse -= Bytes;
     }
   };
 
@@ -90,10 +61,13 @@ public:
   {
   public:
     Array() = default;
-    explicit Array(size_t number, Memory * memory = nullptr)
+    explicit Array(size_t number, Memory & memory)
       : m_Data(number * sizeof(T), 0xcd)
-      , m_Lease(memory, number * sizeof(T))
-    {}
+      , m_Lease(&memory, { m_Data.size() })
+    {
+      memory.InUse += m_Data.size();
+      memory.Peak = std::max(memory.Peak, memory.InUse);
+    }
     T *
     Get() const
     {
@@ -101,8 +75,8 @@ public:
     }
 
   private:
-    std::vector<unsigned char> m_Data; // as aligned as any type
-    Lease                      m_Lease;
+    std::vector<unsigned char>        m_Data; // as aligned as any type
+    std::unique_ptr<Memory, GiveBack> m_Lease;
   };
 
   /** What a run asked of the executor. */
@@ -152,7 +126,7 @@ public:
   Allocate(size_t number) const
   {
     ++m_Counts.Allocations;
-    return Array<T>(number, &m_Memory);
+    return Array<T>(number, m_Memory);
   }
   template <typename T>
   Array<T>

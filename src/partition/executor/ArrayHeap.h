@@ -6,13 +6,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <vector>
+#include <functional>
+#include <iterator>
+#include <map>
 
 namespace itk::cuda::partition
 {
 /** \class ArrayHeap
- * \brief Suballocates arrays from one block of memory. All arrays are used in the order of one stream.
+ * \brief Suballocates arrays from one block of memory, which it does not own. All arrays are used in the order of one
+ * stream.
  *
  * A phase needs a dozen arrays, and there are dozens of phases. For a small image, allocating them with the driver,
  * which serves one thread at a time, would take as long as the work itself.
@@ -22,89 +24,79 @@ class ArrayHeap
 public:
   static constexpr size_t Alignment = 256;
 
-  explicit ArrayHeap(size_t bytes)
-    : m_Free{ { 0, bytes } }
+  /** `memory` must be aligned to Alignment. */
+  ArrayHeap(void * memory, size_t bytes)
+    : m_Parts{ { static_cast<unsigned char *>(memory), { bytes, true } } }
   {}
 
-  /** Returns the offset of `bytes` bytes in the smallest gap that is large enough (best fit; the first one among equal
-   * gaps), or no value if there is no such gap. */
-  std::optional<size_t>
+  /** Returns the smallest free part that has room for `bytes` bytes (best fit; the first one among equal parts), or
+   * nullptr if there is none. */
+  void *
   Take(size_t bytes)
   {
-    m_Free.reserve(++m_NumberOfArrays + 1); // so that Give() never allocates
-    const size_t size = RoundUpSize(bytes);
-    const auto   least = std::min_element(m_Free.begin(), m_Free.end(), [size](const Gap & a, const Gap & b) {
-      const bool hasRoom = a.GetSize() >= size;
-      return hasRoom != (b.GetSize() >= size) ? hasRoom : a.GetSize() < b.GetSize();
-    });
-    if (least == m_Free.end() || least->GetSize() < size)
+    const size_t size = RoundUp(std::max<size_t>(bytes, 1), Alignment);
+    auto         best = m_Parts.end();
+    for (auto part = m_Parts.begin(); part != m_Parts.end(); ++part)
     {
-      --m_NumberOfArrays;
-      return std::nullopt;
+      if (part->second.IsFree && part->second.Size >= size &&
+          (best == m_Parts.end() || part->second.Size < best->second.Size))
+      {
+        best = part;
+      }
     }
-    const size_t begin = least->Begin;
-    least->Begin += size;
-    if (least->GetSize() == 0)
+    if (best == m_Parts.end())
     {
-      m_Free.erase(least);
+      return nullptr;
     }
-    return begin;
+    if (best->second.Size > size)
+    {
+      m_Parts.emplace_hint(std::next(best), best->first + size, Part{ best->second.Size - size, true });
+    }
+    best->second = { size, false };
+    return best->first;
   }
 
-  /** Returns the range of a Take() to the free list and joins it with adjacent gaps. */
+  /** Takes an array of Take() back, and joins its part with adjacent free parts. */
   void
-  Give(size_t begin, size_t bytes) noexcept
+  Give(void * array) noexcept
   {
-    const size_t end = begin + RoundUpSize(bytes);
-    auto         next = std::find_if(m_Free.begin(), m_Free.end(), [end](const Gap & gap) { return gap.Begin >= end; });
-    const bool   joinsNext = next != m_Free.end() && next->Begin == end;
-    const bool   joinsPrevious = next != m_Free.begin() && (next - 1)->End == begin;
-    if (joinsNext && joinsPrevious)
+    const auto part = m_Parts.find(static_cast<unsigned char *>(array));
+    part->second.IsFree = true;
+    this->JoinIfFree(part);
+    if (part != m_Parts.begin())
     {
-      (next - 1)->End = next->End;
-      m_Free.erase(next);
+      this->JoinIfFree(std::prev(part));
     }
-    else if (joinsNext)
-    {
-      next->Begin = begin;
-    }
-    else if (joinsPrevious)
-    {
-      (next - 1)->End = end;
-    }
-    else
-    {
-      m_Free.insert(next, { begin, end });
-    }
-    --m_NumberOfArrays;
   }
 
-  size_t
-  GetNumberOfGaps() const
+  bool
+  Has(const void * array) const
   {
-    return m_Free.size();
+    const auto & [last, part] = *m_Parts.rbegin();
+    return std::less_equal<const void *>()(m_Parts.begin()->first, array) &&
+           std::less<const void *>()(array, last + part.Size);
   }
 
 private:
-  struct Gap
+  struct Part
   {
-    size_t Begin;
-    size_t End;
-
-    size_t
-    GetSize() const
-    {
-      return End - Begin;
-    }
+    size_t Size;
+    bool   IsFree;
   };
+  using Parts = std::map<unsigned char *, Part>; // by address, without gaps
 
-  std::vector<Gap> m_Free; // sorted by offset
-  size_t           m_NumberOfArrays{ 0 };
+  Parts m_Parts;
 
-  static size_t
-  RoundUpSize(size_t bytes)
+  /** Joins a part with the next one if both are free. */
+  void
+  JoinIfFree(Parts::iterator part) noexcept
   {
-    return RoundUp(std::max<size_t>(bytes, 1), Alignment);
+    const auto next = std::next(part);
+    if (next != m_Parts.end() && part->second.IsFree && next->second.IsFree)
+    {
+      part->second.Size += next->second.Size;
+      m_Parts.erase(next);
+    }
   }
 };
 } // namespace itk::cuda::partition

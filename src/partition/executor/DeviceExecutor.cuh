@@ -9,7 +9,8 @@
 #include "itkCudaError.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "partition/executor/ArrayMemory.h"
+#include "partition/executor/ArrayHeap.h"
+#include "partition/executor/ExecutorArray.h"
 #include "partition/executor/SerialTile.h"
 #include "partition/Model.h"
 #include "partition/executor/ConcurrentRuns.h"
@@ -33,7 +34,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -531,10 +531,11 @@ struct WarpTile
 {
   static constexpr uint32_t NumberOfLanes = VLanes;
 
+  /** Returns the thread's number in the tile. thread_rank() of the group would not know that blocks are lines. */
   __device__ uint32_t
   GetLane() const
   {
-    return static_cast<uint32_t>(region::kernels::LaneIndex()) % NumberOfLanes;
+    return threadIdx.x % NumberOfLanes;
   }
   __device__ StridedRange
   GetShare() const
@@ -544,18 +545,13 @@ struct WarpTile
   __device__ bool
   All(bool ofLane) const
   {
-    return __all_sync(this->GetMask(), ofLane) != 0;
+    return GetGroup().all(ofLane) != 0;
   }
   /** Returns the sum over the tile. */
   __device__ Moments
-  Sum(Moments ofLane) const
+  Sum(const Moments & ofLane) const
   {
-#pragma unroll
-    for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
-    {
-      ofLane += FromOther(ofLane, [&](auto x) { return __shfl_xor_sync(this->GetMask(), x, distance); });
-    }
-    return ofLane;
+    return cooperative_groups::reduce(GetGroup(), ofLane, cooperative_groups::plus<Moments>());
   }
 
   /** One value per thread. */
@@ -573,7 +569,8 @@ struct WarpTile
   __device__ void
   ExclusiveScan(Moments * values, uint32_t number) const
   {
-    Moments before;
+    const auto group = GetGroup();
+    Moments    before;
     for (uint32_t first = 0; first < number; first += NumberOfLanes)
     {
       const uint32_t i = first + this->GetLane();
@@ -582,16 +579,14 @@ struct WarpTile
 #pragma unroll
       for (unsigned int distance = 1; distance < NumberOfLanes; distance *= 2)
       {
-        const Moments other =
-          FromOther(sum, [&](auto x) { return __shfl_up_sync(this->GetMask(), x, distance, NumberOfLanes); });
+        const Moments other = group.shfl_up(sum, distance);
         sum += this->GetLane() >= distance ? other : Moments{};
       }
       if (i < number)
       {
         values[i] = before + (sum - own);
       }
-      before +=
-        FromOther(sum, [&](auto x) { return __shfl_sync(this->GetMask(), x, NumberOfLanes - 1, NumberOfLanes); });
+      before += group.shfl(sum, NumberOfLanes - 1);
     }
   }
   /** Evaluates function(thread, value of the thread) in all threads and returns the best result. */
@@ -599,15 +594,20 @@ struct WarpTile
   __device__ auto
   FindBest(T & ofLane, const TFunction & function) const
   {
+    constexpr uint32_t largest = 0xffffffffu;
+    const auto         group = GetGroup();
+    const auto         minimum = [&group](uint32_t x) {
+      return cooperative_groups::reduce(group, x, cooperative_groups::less<uint32_t>());
+    };
     auto           best = function(this->GetLane(), ofLane);
     const uint64_t order = OrderOf(best.Cost + 0.0); // adding 0.0 turns -0 into 0
     const auto     upper = static_cast<uint32_t>(order >> 32);
     const auto     lower = static_cast<uint32_t>(order);
-    const bool     isFirst = upper == Minimum(upper);
-    const uint32_t least = Minimum(isFirst ? lower : Largest);
+    const bool     isFirst = upper == minimum(upper);
+    const uint32_t least = minimum(isFirst ? lower : largest);
     const bool     isBest = isFirst && lower == least;
-    best.Begin = Minimum(isBest ? best.Begin : Largest);
-    best.Cost = __shfl_sync(this->GetMask(), best.Cost, __ffs(__ballot_sync(this->GetMask(), isBest)) - 1);
+    best.Begin = minimum(isBest ? best.Begin : largest);
+    best.Cost = group.shfl(best.Cost, __ffs(static_cast<int>(group.ballot(isBest))) - 1);
     return best;
   }
   /** Calls function(i) for i < number, distributed over the threads of the tile. */
@@ -633,38 +633,14 @@ struct WarpTile
   __device__ void
   Sync() const
   {
-    __syncwarp(this->GetMask());
+    GetGroup().sync();
   }
 
 private:
-  static constexpr uint32_t ThreadsOfWarp = 32;
-  static constexpr uint32_t Largest = 0xffffffffu;
-
-  /** Returns the minimum over the tile, with one instruction where the device has it. */
-  static __device__ uint32_t
-  Minimum(uint32_t ofLane)
+  static __device__ auto
+  GetGroup()
   {
-    namespace cg = cooperative_groups;
-    return cg::reduce(cg::tiled_partition<NumberOfLanes>(cg::this_thread_block()), ofLane, cg::less<uint32_t>());
-  }
-  /** Exchanges the sums between threads member by member. function(x) returns another thread's x. */
-  template <typename TFunction>
-  static __device__ Moments
-  FromOther(const Moments & ofLane, const TFunction & function)
-  {
-    Moments other;
-    other.Count = function(static_cast<long long>(ofLane.Count));
-    other.Sum = function(static_cast<unsigned long long>(ofLane.Sum));
-    other.SumOfSquares = function(static_cast<unsigned long long>(ofLane.SumOfSquares));
-    return other;
-  }
-
-  /** Returns the mask of the tile's threads within the warp. */
-  __device__ unsigned int
-  GetMask() const
-  {
-    const auto thread = static_cast<uint32_t>(region::kernels::LaneIndex());
-    return 0xffffffffu >> (ThreadsOfWarp - NumberOfLanes) << (thread - this->GetLane());
+    return cooperative_groups::tiled_partition<NumberOfLanes>(cooperative_groups::this_thread_block());
   }
 };
 
@@ -832,6 +808,22 @@ struct Larger
   }
 };
 
+/** Gives the memory of an array back to the heap, or releases it. */
+struct DeviceGiveBack
+{
+  ArrayHeap *  Heap{ nullptr };
+  DeviceBuffer Own; // if the heap had no room
+
+  void
+  operator()(void * array) const
+  {
+    if (Heap != nullptr)
+    {
+      Heap->Give(array);
+    }
+  }
+};
+
 /** \class DeviceExecutor
  * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapRefinement on a device.
  *
@@ -851,22 +843,7 @@ public:
   static constexpr bool IsCoarseGrained = false;
 
   template <typename T>
-  class Array
-  {
-  public:
-    Array() = default;
-    explicit Array(ArrayMemory memory)
-      : m_Memory(std::move(memory))
-    {}
-    T *
-    Get() const
-    {
-      return static_cast<T *>(m_Memory.GetPointer());
-    }
-
-  private:
-    ArrayMemory m_Memory;
-  };
+  using Array = ExecutorArray<T, std::unique_ptr<void, DeviceGiveBack>>;
 
   /** \param squares whether the sums of the law include squares
    * \param heapBytes size of the heap; the executor works without a heap if the device has not enough memory
@@ -877,7 +854,7 @@ public:
     , m_Context(context)
     , m_NumberOfMultiprocessors(static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount))
     , m_Exchange(PinnedBuffer::Take())
-    , m_Heap(MakeHeap(heapBytes, context))
+    , m_HeapMemory(MakeHeap(heapBytes, context))
   {
     *this->GetFlag() = m_NumberOfSignals;
   }
@@ -887,11 +864,13 @@ public:
   Allocate(size_t number) const
   {
     const size_t bytes = std::max<size_t>(number, 1) * sizeof(T);
-    if (const auto begin = m_Heap ? m_Heap->Blocks.Take(bytes) : std::nullopt)
+    if (void * const array = m_Heap.Take(bytes))
     {
-      return Array<T>(ArrayMemory(m_Heap, *begin, bytes));
+      return Array<T>({ array, DeviceGiveBack{ &m_Heap, {} } });
     }
-    return Array<T>(ArrayMemory(DeviceBuffer(bytes, m_Context)));
+    DeviceBuffer own(bytes, m_Context);
+    void * const array = own.GetPointer();
+    return Array<T>({ array, DeviceGiveBack{ nullptr, std::move(own) } });
   }
 
   /** Returns a value after all queued work. A kernel writes it to pinned memory, which the host polls. A copy and the
@@ -969,7 +948,7 @@ public:
     {
       m_Fills.Parts[m_Fills.Number++] = part;
     }
-    if (!m_Heap || !m_Heap->Has(data))
+    if (!m_Heap.Has(data))
     {
       this->FlushFills();
     }
@@ -1377,14 +1356,15 @@ private:
     std::atomic_thread_fence(std::memory_order_acquire);
   }
 
-  const std::shared_ptr<DeviceHeap> m_Heap; // may be null
+  const DeviceBuffer m_HeapMemory; // may be empty
+  mutable ArrayHeap  m_Heap{ m_HeapMemory.GetPointer(), m_HeapMemory.GetSize() };
 
-  static std::shared_ptr<DeviceHeap>
+  static DeviceBuffer
   MakeHeap(size_t bytes, const Context & context)
   {
     try
     {
-      return std::make_shared<DeviceHeap>(bytes, context);
+      return DeviceBuffer(bytes, context);
     }
     catch (const CudaError & error)
     {
@@ -1392,7 +1372,7 @@ private:
       {
         throw;
       }
-      return nullptr; // the arrays may still fit one by one
+      return {}; // the arrays may still fit one by one
     }
   }
 

@@ -2,6 +2,7 @@
 #ifndef CudaFilters_partition_executor_HostExecutor_h
 #define CudaFilters_partition_executor_HostExecutor_h
 
+#include "partition/executor/ExecutorArray.h"
 #include "partition/executor/HostAtomics.h"
 #include "partition/executor/HostMemory.h"
 #include "partition/executor/HostScan.h"
@@ -18,9 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace itk::cuda::partition
@@ -73,53 +72,8 @@ public:
    * competition of cells, and 0.32 s and not 0.84 s for components. */
   static constexpr bool IsCoarseGrained = true;
 
-  /** An array with undefined contents. It may outlive its executor. */
   template <typename T>
-  class Array
-  {
-  public:
-    Array() = default;
-    Array(size_t number, std::shared_ptr<HostHeap> heap)
-      : m_Bytes(number * sizeof(T))
-      , m_Memory(heap->Take(m_Bytes))
-      , m_Heap(std::move(heap))
-    {
-      static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
-                    "Arrays do not construct their elements");
-    }
-    Array(Array && other) noexcept { this->Swap(other); }
-    Array &
-    operator=(Array && other) noexcept
-    {
-      Array(std::move(other)).Swap(*this);
-      return *this;
-    }
-    ~Array()
-    {
-      if (m_Heap)
-      {
-        m_Heap->Give(std::move(m_Memory), m_Bytes);
-      }
-    }
-    T *
-    Get() const
-    {
-      return static_cast<T *>(m_Memory.Get());
-    }
-
-  private:
-    size_t                    m_Bytes{ 0 };
-    HostMemory                m_Memory;
-    std::shared_ptr<HostHeap> m_Heap;
-
-    void
-    Swap(Array & other) noexcept
-    {
-      std::swap(m_Bytes, other.m_Bytes);
-      std::swap(m_Memory, other.m_Memory);
-      std::swap(m_Heap, other.m_Heap);
-    }
-  };
+  using Array = ExecutorArray<T, HostHeap::Memory>;
 
   /** The scene and the threads must exist as long as the executor. */
   HostExecutor(const Scene & scene, const region::Threads & threads)
@@ -131,7 +85,7 @@ public:
   Array<T>
   Allocate(size_t number) const
   {
-    return Array<T>(number, m_Heap);
+    return Array<T>(m_Heap.Take(number * sizeof(T)));
   }
   template <typename T>
   Array<T>
@@ -372,9 +326,9 @@ private:
     }
   };
 
-  const Scene &                   m_Scene;
-  const region::Threads &         m_Threads;
-  const std::shared_ptr<HostHeap> m_Heap{ std::make_shared<HostHeap>() };
+  const Scene &           m_Scene;
+  const region::Threads & m_Threads;
+  mutable HostHeap        m_Heap;
 
   /** The grain of a functor that defines it, and a default otherwise. */
   template <typename TFunctor, typename = void>

@@ -6,100 +6,98 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <new>
 #include <utility>
 
 namespace itk::cuda::partition
 {
-/** Owns a block of memory with undefined contents. Large blocks come from CudaHostMemoryPool, because their pages have
- * mostly been touched. */
-class HostMemory
+/** Deletes a block of memory, which comes from CudaHostMemoryPool if it is large, because the pages of these blocks
+ * have mostly been touched. */
+struct HostDelete
 {
-public:
-  HostMemory() = default;
-  explicit HostMemory(size_t bytes)
-    : m_Pointer(CudaDetail::CudaHostMemoryPool::Allocate(bytes))
-    , m_IsOfPool(m_Pointer != nullptr)
-  {
-    if (m_Pointer == nullptr)
-    {
-      m_Pointer = ::operator new(bytes, Alignment);
-    }
-  }
-  HostMemory(HostMemory && other) noexcept { this->Swap(other); }
-  HostMemory &
-  operator=(HostMemory && other) noexcept
-  {
-    HostMemory(std::move(other)).Swap(*this);
-    return *this;
-  }
-  ~HostMemory() { m_IsOfPool ? (void)CudaDetail::CudaHostMemoryPool::Release(m_Pointer) : Delete(m_Pointer); }
-
-  void *
-  Get() const
-  {
-    return m_Pointer;
-  }
-
-private:
   static constexpr std::align_val_t Alignment{ 64 }; // size of a cache line
 
-  void * m_Pointer{ nullptr };
-  bool   m_IsOfPool{ false };
+  bool IsOfPool{ false };
 
-  static void
-  Delete(void * pointer)
-  {
-    ::operator delete(pointer, Alignment);
-  }
   void
-  Swap(HostMemory & other) noexcept
+  operator()(void * block) const
   {
-    std::swap(m_Pointer, other.m_Pointer);
-    std::swap(m_IsOfPool, other.m_IsOfPool);
+    IsOfPool ? (void)CudaDetail::CudaHostMemoryPool::Release(block) : ::operator delete(block, Alignment);
   }
 };
 
-/** Keeps the blocks of arrays that no longer exist for later arrays of one executor, because their pages have been
- * touched. Only one thread at a time may allocate or release arrays of an executor. */
+/** Allocates the memory of arrays, and keeps the blocks of arrays that no longer exist for later arrays, because their
+ * pages have been touched. Only one thread at a time may allocate or release arrays. */
 class HostHeap
 {
 public:
-  /** Returns a block of at least `bytes`, and sets `bytes` to its size. */
-  HostMemory
-  Take(size_t & bytes)
+  HostHeap() = default;
+  HostHeap(const HostHeap &) = delete;
+  HostHeap &
+  operator=(const HostHeap &) = delete;
+
+  /** Gives the memory of an array back to its heap, which must still exist. */
+  struct GiveBack
+  {
+    HostHeap * Heap{ nullptr };
+    size_t     Bytes{ 0 };
+    HostDelete Delete;
+
+    void
+    operator()(void * block) const
+    {
+      Heap->Give(Block(block, Delete), Bytes);
+    }
+  };
+  using Memory = std::unique_ptr<void, GiveBack>;
+
+  /** Returns at least `bytes` with undefined contents. */
+  Memory
+  Take(size_t bytes)
   {
     bytes = RoundUp(bytes);
-    const auto found = m_Free.lower_bound(bytes);
-    if (bytes < MinimumSize || found == m_Free.end() || found->first > 2 * bytes)
+    const auto found = bytes < MinimumSize ? m_Free.end() : m_Free.lower_bound(bytes);
+    if (found != m_Free.end() && found->first <= 2 * bytes)
     {
-      return HostMemory(bytes);
+      auto entry = m_Free.extract(found);
+      return this->Own(std::move(entry.mapped()), entry.key());
     }
-    bytes = found->first;
-    HostMemory memory = std::move(found->second);
-    m_Free.erase(found);
-    return memory;
+    if (void * const ofPool = CudaDetail::CudaHostMemoryPool::Allocate(bytes))
+    {
+      return this->Own(Block(ofPool, { true }), bytes);
+    }
+    return this->Own(Block(::operator new(bytes, HostDelete::Alignment), { false }), bytes);
+  }
+
+private:
+  using Block = std::unique_ptr<void, HostDelete>;
+
+  /** The standard library keeps smaller blocks itself. */
+  static constexpr size_t MinimumSize = size_t{ 1 } << 16;
+
+  std::multimap<size_t, Block> m_Free;
+
+  Memory
+  Own(Block block, size_t bytes)
+  {
+    const HostDelete blockDelete = block.get_deleter();
+    return Memory(block.release(), { this, bytes, blockDelete });
   }
   /** Keeps a block, or releases it if it is small or if there is no memory for an entry. */
   void
-  Give(HostMemory memory, size_t bytes) noexcept
+  Give(Block block, size_t bytes) noexcept
   {
     if (bytes >= MinimumSize)
     {
       try
       {
-        m_Free.emplace(bytes, std::move(memory));
+        m_Free.emplace(bytes, std::move(block));
       }
       catch (const std::bad_alloc &)
       {}
     }
   }
-
-private:
-  /** The standard library keeps smaller blocks itself. */
-  static constexpr size_t MinimumSize = size_t{ 1 } << 16;
-
-  std::multimap<size_t, HostMemory> m_Free;
 
   /** Rounds up to one of eight sizes between two powers of 2, so that arrays of similar sizes can reuse a block. */
   static size_t

@@ -603,6 +603,29 @@ LabelSearch<TExecutor>::StartFrom(Array<uint32_t> labels)
   this->FindComponents();
   this->MergeRegions(false);
 }
+
+/** Estimates the executor memory in bytes that LabelSearch needs, without the samples and their prefix sums. An image
+ * with unusually many one-pixel components needs more, which shows only during the run. */
+inline size_t
+GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
+{
+  constexpr size_t perLabel = sizeof(uint32_t);
+  // Memory of an EdgeGraph: the arrays of GraphView and the numbers of the regions. The compacted copy of the regions
+  // is made when a quarter of them remain.
+  constexpr size_t perRegion = sizeof(GraphRegion) + 2 * sizeof(uint64_t) + 3 * sizeof(uint32_t) + 1;
+  constexpr size_t perListed = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(double);
+  constexpr size_t perSlot = sizeof(uint64_t) + sizeof(uint32_t);
+  const auto       graph = [](size_t regions, size_t edges) {
+    return regions * perRegion + regions / 4 * sizeof(GraphRegion) + 2 * edges * perListed +
+           EdgeTableView::GetSize(edges) * perSlot + MaximumCachedCosts * sizeof(double);
+  };
+  const size_t cells = ((width - 1) / blockSize + 1) * ((height - 1) / blockSize + 1);
+  const size_t pixels = width * height;
+  // First the labels, parents, ranks and numbers of the pixels; later the labels and the graph of the components.
+  const size_t components = pixels / 16 + 1;
+  const size_t ofComponents = pixels * perLabel + components * sizeof(Moments) + graph(components, 3 * components);
+  return std::max({ graph(cells, 2 * cells), 4 * pixels * perLabel, ofComponents });
+}
 } // namespace itk::cuda::partition
 
 #endif
