@@ -6,6 +6,8 @@
 #include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "young_van_vliet/Device.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <random>

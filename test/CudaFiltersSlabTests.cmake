@@ -15,12 +15,13 @@ set(sources
     gaussian/slabs/UncutLines.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
-    runtime/device/ProcessLimits.cxx
+    runtime/ProcessLimits.cxx
     runtime/image/DeviceView.cxx
     runtime/image/ImageView.cxx
+    runtime/memory/DeviceImage.cxx
     runtime/memory/HostPages.cxx
     runtime/run/Enums.cxx
-    runtime/run/Settings.cxx
+    runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
     runtime/transfer/DownloadSequence.cxx

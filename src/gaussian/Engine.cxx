@@ -7,13 +7,15 @@
 #include "runtime/memory/DeviceAccess.h"
 #include "runtime/device/Device.h"
 #include "runtime/run/DeviceToDevice.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/masked/Masked.h"
 #include "gaussian/masked/MaskedDevice.h"
 #include "gaussian/slabs/Slabs.h"
+#include "gaussian/Engine.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
+#include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Stream.h"
 
 #include <algorithm>
@@ -166,9 +168,9 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
-    DeviceImage::SizeType planes = size;
+    DeviceView::SizeType planes = size;
     planes.back() = HasSeveralResults(m_Plan) ? 1 : size.back();
     // States take a sixteenth of the size of the images that are filtered together (GetPlanWorkspace()).
     const size_t image = DeviceImage::GetNumberOfBytes(planes, type);
@@ -260,9 +262,9 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
-    DeviceImage::SizeType plane = size;
+    DeviceView::SizeType plane = size;
     plane.back() = 1;
     const size_t image = DeviceImage::GetNumberOfBytes(plane, type);
     const size_t mask = DeviceImage::GetNumberOfBytes(plane, CudaComponentType::UChar);

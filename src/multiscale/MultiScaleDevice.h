@@ -6,7 +6,7 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "pointwise/TensorDevice.h"
 #include "runtime/memory/Workspace.h"
 

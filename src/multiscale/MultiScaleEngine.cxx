@@ -12,11 +12,14 @@
 #include "runtime/run/DeviceToDevice.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/DeviceImage.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "multiscale/MultiScaleDevice.h"
 #include "multiscale/MultiScaleProgress.h"
 #include "multiscale/PlaneParts.h"
 #include "runtime/image/Math.h"
 #include "runtime/transfer/Transfer.h"
+#include "gaussian/Engine.h"
 
 #include <algorithm>
 #include <optional>
@@ -511,9 +514,9 @@ RunOnArray(const CudaMultiScalePlan &                plan,
   const CudaComponentType type = input.ComponentType;
   const CoreImage         source(input, type, context);
   source.Load(context);
-  const Result          response(ViewAdjacent(input.Size, type, outputs.Response), type, context);
-  const Result          scale(ViewAdjacent(input.Size, type, outputs.Scale), type, context);
-  DeviceImage::SizeType tensors = input.Size;
+  const Result         response(ViewAdjacent(input.Size, type, outputs.Response), type, context);
+  const Result         scale(ViewAdjacent(input.Size, type, outputs.Scale), type, context);
+  DeviceView::SizeType tensors = input.Size;
   tensors.back() = CudaTensorComponents(plan.Measure.Dimension);
   const DeviceImage              hessian = outputs.Directions ? DeviceImage(tensors, type, context) : DeviceImage();
   pointwise::BestScale           best{ response.Get(), scale.Get(), hessian.GetView() };

@@ -5,10 +5,11 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/run/DeviceToDevice.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "runtime/run/HostToHost.h"
 #include "multiscale/PlaneParts.h"
 #include "pointwise/TensorDevice.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <limits>
@@ -222,7 +223,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
     const size_t image = DeviceImage::GetNumberOfBytes(size, type);
     const size_t planes = 1 + (m_Plan.Quantity == Quantity::Components ? 0 : CountTensorComponents(m_Plan));

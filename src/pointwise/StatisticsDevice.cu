@@ -4,6 +4,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceAccess.h"
+#include "runtime/memory/DeviceMemory.h"
 #include "runtime/device/Launch.h"
 #include "runtime/image/Math.h"
 #include "pointwise/StatisticsCore.h"

@@ -69,7 +69,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType &, CudaComponentType) const override
+  GetMaximumWorkspace(const DeviceView::SizeType &, CudaComponentType) const override
   {
     return 0;
   }

@@ -6,7 +6,7 @@
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 #include "region/Sums.cuh"
 #include "runtime/image/Math.h"
 #include "runtime/transfer/Transfer.h"

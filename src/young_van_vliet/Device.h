@@ -25,7 +25,7 @@ namespace itk::cuda::young_van_vliet
 CudaFilters_EXPORT size_t
 GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                  const CudaPartitionedGaussianPass & pass,
-                 const DeviceImage::SizeType &       size,
+                 const DeviceView::SizeType &        size,
                  CudaComponentType                   type);
 
 /** Callback for the completed share of a pass, from 0 to 1. */

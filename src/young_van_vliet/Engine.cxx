@@ -6,6 +6,7 @@
 #include "runtime/run/HostToHost.h"
 #include "young_van_vliet/Device.h"
 #include "runtime/run/PassChain.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ namespace
 {
 size_t
 GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
-                        const DeviceImage::SizeType &       size,
+                        const DeviceView::SizeType &        size,
                         CudaComponentType                   type)
 {
   size_t largest = 0;
@@ -57,7 +58,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
     return GetOtherImage(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) +
            GetLargestPassWorkspace(m_Plan, size, type);

@@ -7,10 +7,12 @@
 #include "runtime/image/Components.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "runtime/memory/DeviceAccess.h"
+#include "runtime/memory/DeviceImage.h"
 #include "support/itkCudaDeviceFilterTest.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/fir/FirDevice.h"
+#include "gaussian/Engine.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
@@ -108,7 +110,7 @@ TypeOf()
   return itk::cuda::test::GetComponentType<typename CudaImageTraits<TImage>::ComponentType>();
 }
 
-DeviceImage::SizeType
+DeviceView::SizeType
 GetPlanes(const Size<3> & size, size_t planes)
 {
   return { { size[0], size[1], size[2], 1, planes } };

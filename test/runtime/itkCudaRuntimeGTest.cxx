@@ -6,6 +6,7 @@
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "runtime/memory/MemoryCounts.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 #include "runtime/transfer/StagingChunks.h"
 
@@ -344,7 +345,7 @@ TEST_F(CudaRuntime, Rows_of_a_device_image_are_aligned_and_padding_is_zero)
   StreamLease       stream(device);
   const DeviceImage image({ { 5, 4, 3, 2, 2 } }, CudaComponentType::Float, stream);
   const DeviceView  view = image.GetView();
-  EXPECT_EQ(view.Stride, (DeviceImage::SizeType{ { 1, 8, 32, 96, 192 } }));
+  EXPECT_EQ(view.Stride, (DeviceView::SizeType{ { 1, 8, 32, 96, 192 } }));
   EXPECT_EQ(DeviceImage::GetNumberOfBytes(view.Size, CudaComponentType::Float), 384u * sizeof(float));
   EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 384u * sizeof(float));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.Data) % 256, 0u);

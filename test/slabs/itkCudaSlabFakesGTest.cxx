@@ -6,7 +6,7 @@
 #include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaError.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 #include "support/itkCudaSlabFakes.h"
 #include "support/itkCudaSlabTest.h"
 #include "support/itkCudaTestSeed.h"

@@ -8,6 +8,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <gtest/gtest.h>
 

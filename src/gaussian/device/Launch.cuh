@@ -4,7 +4,7 @@
 
 #include "runtime/device/Call.h"
 #include "gaussian/plan/Coefficients.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/device/Edges.cuh"
 #include "gaussian/device/Kernels.cuh"
 #include "runtime/device/Launch.h"

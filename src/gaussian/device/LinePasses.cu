@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/device/Launch.cuh"
-#include "gaussian/slabs/SlabsDevice.h"
 #include "gaussian/device/PipelinedStrip.h"
 #include "runtime/image/LineGroups.h"
 
@@ -867,7 +866,7 @@ RunProductPass(const ProductPass & pass, const Context & context)
 }
 
 size_t
-GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type)
+GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceView::SizeType & size, CudaComponentType type)
 {
   if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest)
   {

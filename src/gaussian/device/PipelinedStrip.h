@@ -2,7 +2,7 @@
 #ifndef CudaFilters_gaussian_device_PipelinedStrip_h
 #define CudaFilters_gaussian_device_PipelinedStrip_h
 
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "CudaFiltersExport.h"
 
 #include <array>

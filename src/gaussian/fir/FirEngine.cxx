@@ -7,6 +7,7 @@
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/PassChain.h"
 #include "runtime/image/Math.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 
@@ -62,7 +63,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
     return GetImageOfChain(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) + GetLargestTable(m_Plan, type);
   }

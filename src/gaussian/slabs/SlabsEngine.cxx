@@ -13,6 +13,7 @@
 #include "gaussian/plan/Tuning.h"
 #include "runtime/image/LineGroups.h"
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "runtime/run/SlabPipeline.h"
 #include "runtime/transfer/Transfer.h"
 

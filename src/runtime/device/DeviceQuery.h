@@ -9,7 +9,7 @@
 #include <vector>
 
 // Queries about devices for the rest of the module, available with or without CUDA. They are defined in
-// runtime/device/Device.cxx in a build with CUDA and in runtime/device/DeviceWithoutCuda.cxx in a build without it.
+// runtime/device/Device.cxx in a build with CUDA and in runtime/run/WithoutCuda.cxx in a build without it.
 namespace itk::cuda
 {
 bool

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
 #include "itkCudaError.h"
 #include "runtime/memory/MemoryCounts.h"
-#include "runtime/device/Process.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Process.h"
+#include "runtime/Settings.h"
 #include "itkMacro.h"
 #include "runtime/memory/PinnedMemory.h"
 

@@ -5,7 +5,7 @@
 #include "runtime/memory/HostMemoryClock.h"
 #include "runtime/memory/MemoryCounts.h"
 #include "runtime/image/Math.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 
 #include <algorithm>
 #include <atomic>

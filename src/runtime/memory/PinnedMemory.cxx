@@ -5,8 +5,8 @@
 #include "itkCudaDetailHostMemoryPool.h"
 #include "runtime/DetailNames.h"
 #include "runtime/memory/MemoryCounts.h"
-#include "runtime/device/Process.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Process.h"
+#include "runtime/Settings.h"
 #include "itksys/SystemInformation.hxx"
 
 #include <mutex>

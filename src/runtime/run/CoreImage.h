@@ -5,6 +5,7 @@
 #include "runtime/device/Stream.h"
 #include "runtime/image/DeviceView.h"
 #include "runtime/image/Pointwise.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <cstdint>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/run/DeviceToDevice.h"
 
+#include "itkCudaDetailDeviceTransfer.h"
+#include "runtime/image/Components.h"
 #include "runtime/run/CoreImage.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
@@ -100,3 +102,15 @@ CopyDeviceToDevice(const CudaDeviceImageView & input,
   WaitIfSynchronous(name, context);
 }
 } // namespace itk::cuda
+
+namespace itk::CudaDetail
+{
+void
+CudaMapOnDevice(const CudaDeviceImageView & input,
+                const CudaDeviceImageView & output,
+                const CudaPixelConversion & conversion)
+{
+  const cuda::PointwiseSteps steps{ conversion, !cuda::IsComputeType(output.ComponentType) };
+  cuda::CopyDeviceToDevice(input, output, steps, "a mapping of pixels");
+}
+} // end namespace itk::CudaDetail

@@ -8,7 +8,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/FormatBytes.h"
 #include "runtime/memory/MemoryGate.h"
-#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 
 #include <algorithm>
 #include <optional>

@@ -8,6 +8,8 @@
 #include "runtime/device/Stream.h"
 #include "itkCudaError.h"
 #include "runtime/transfer/Transfer.h"
+#include "runtime/memory/DeviceImage.h"
+#include "runtime/memory/DeviceMemory.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,10 +38,10 @@ GetPart(const ProgressFunction & progress, float begin, float end)
   };
 }
 
-DeviceImage::SizeType
+DeviceView::SizeType
 GetOutputSize(const ResidentCore & core, const CudaImageView & input)
 {
-  DeviceImage::SizeType size = GetPlanarSize(input);
+  DeviceView::SizeType size = GetPlanarSize(input);
   size.back() = core.GetNumberOfOutputComponents(size.back());
   return size;
 }
@@ -101,9 +103,9 @@ RunCore(const ResidentCore &     core,
 size_t
 GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output)
 {
-  const CudaComponentType     type = core.GetComputeType(input, output);
-  const DeviceImage::SizeType size = GetPlanarSize(input);
-  const size_t                result =
+  const CudaComponentType    type = core.GetComputeType(input, output);
+  const DeviceView::SizeType size = GetPlanarSize(input);
+  const size_t               result =
     core.LeavesResultInInput() ? 0 : DeviceImage::GetNumberOfBytes(GetOutputSize(core, input), type);
   const size_t transfer = std::max(GetTransferWorkspace(input, type), GetTransferWorkspace(output, type));
   return DeviceImage::GetNumberOfBytes(size, type) + result + std::max(transfer, core.GetMaximumWorkspace(size, type));

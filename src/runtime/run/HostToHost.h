@@ -71,7 +71,7 @@ public:
   /** Returns the maximum over all devices of the bytes of device memory that Run() needs in addition to input and
    * output, not counting their alignment. */
   virtual size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const = 0;
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const = 0;
 
   /** Returns the bytes that Run() needs in addition to input and output on the given device. */
   virtual size_t

@@ -4,6 +4,7 @@
 
 #include "runtime/image/DeviceView.h"
 #include "runtime/memory/Workspace.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <cstddef>
 

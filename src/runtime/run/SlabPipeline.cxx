@@ -9,6 +9,7 @@
 #include "runtime/transfer/TransferLayout.h"
 #include "runtime/transfer/UploadSequence.h"
 #include "runtime/memory/Workspace.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <utility>

@@ -11,6 +11,7 @@
 #include "itkCudaSlabs.h"
 #include "runtime/transfer/StagingChunks.h"
 #include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceMemory.h"
 
 #include <array>
 #include <condition_variable>

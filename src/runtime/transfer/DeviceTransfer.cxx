@@ -3,8 +3,8 @@
 
 #include "runtime/image/Components.h"
 #include "runtime/memory/DeviceAccess.h"
+#include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Device.h"
-#include "runtime/run/DeviceToDevice.h"
 #include "runtime/device/Call.h"
 #include "runtime/image/Pointwise.h"
 #include "runtime/transfer/StagingChunks.h"
@@ -131,14 +131,5 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
     ConvertElements(view, intermediate.GetView(), steps, context);
     Download(intermediate.GetView(), host, staging, progress);
   });
-}
-
-void
-CudaMapOnDevice(const CudaDeviceImageView & input,
-                const CudaDeviceImageView & output,
-                const CudaPixelConversion & conversion)
-{
-  const PointwiseSteps steps{ conversion, IsInteger(output.ComponentType) };
-  CopyDeviceToDevice(input, output, steps, "a mapping of pixels");
 }
 } // end namespace itk::CudaDetail

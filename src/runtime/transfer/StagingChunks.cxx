@@ -2,7 +2,7 @@
 #include "runtime/transfer/StagingChunks.h"
 
 #include "runtime/device/Call.h"
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 #include "runtime/device/Stream.h"
 
 #include <utility>

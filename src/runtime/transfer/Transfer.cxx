@@ -9,6 +9,7 @@
 #include "runtime/transfer/TransferLayout.h"
 #include "runtime/transfer/TransferPolicy.h"
 #include "itkMacro.h"
+#include "runtime/image/Components.h"
 
 #include <algorithm>
 #include <memory>

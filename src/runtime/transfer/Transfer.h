@@ -9,6 +9,7 @@
 #include "runtime/image/DeviceView.h"
 #include "runtime/transfer/StagingChunks.h"
 #include "runtime/transfer/TransferPolicy.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <cstddef>
 

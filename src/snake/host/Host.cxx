@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snake/host/Host.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "snake/Phases.h"
+#include "snake/Plan.h"
 #include "snake/Start.h"
 
 #include <algorithm>
@@ -438,4 +440,36 @@ HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start, const ProgressFunct
   snake.RunRemoval(start);
   return snake.GetOutcome();
 }
+
+CudaRegionSnakeResult
+RunOnHost(const HostSnakeImage & image, const SnakeRun & run, const Threads & threads)
+{
+  const PixelRectangle rectangle = CheckSnakeRun(image, run);
+  const double         timeOfSums = GetSeconds();
+  HostSnakeBackend backend(image.GetSums(), rectangle, GetCoarseExponent(run.Parameters.Schedule, rectangle), threads);
+  const double     timeOfRun = GetSeconds();
+  CudaRegionSnakeResult result = RunSnake(image, run, backend);
+  result.SecondsOfSums = timeOfRun - timeOfSums;
+  return result;
+}
 } // namespace itk::cuda::snake
+
+namespace itk::CudaDetail
+{
+CudaRegionSnakeResult
+CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
+                      const CudaRegionSnakeParameters & parameters,
+                      unsigned int                      numberOfThreads,
+                      const CudaRegionSnakeObserver &   observer)
+{
+  using namespace cuda::snake;
+  const cuda::region::Threads threads(numberOfThreads);
+  return RunOnce(
+    input,
+    parameters,
+    observer,
+    threads,
+    [&](cuda::region::Samples && samples) { return HostSnakeImage(std::move(samples), parameters, threads); },
+    [&](const HostSnakeImage & image, const SnakeRun & run) { return RunOnHost(image, run, threads); });
+}
+} // end namespace itk::CudaDetail

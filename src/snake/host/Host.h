@@ -178,6 +178,11 @@ private:
   SnakePlan       m_Plan;
   LawDescription  m_Law;
 };
+
+/** Runs the snake on the host. The result does not depend on the number of threads.
+ * \exception ExceptionObject as CheckSnakeRun() and RunSnake() */
+CudaRegionSnakeResult
+RunOnHost(const HostSnakeImage & image, const SnakeRun & run, const Threads & threads);
 } // namespace itk::cuda::snake
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_run_Settings_h
-#define CudaFilters_runtime_run_Settings_h
+#ifndef CudaFilters_runtime_Settings_h
+#define CudaFilters_runtime_Settings_h
 
 #include "itkCudaDeviceMemoryResource.h"
 

@@ -2,10 +2,80 @@
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaError.h"
+#include "runtime/device/DeviceQuery.h"
+#include "runtime/memory/MemoryQuery.h"
 
 #include <string>
 
-// Definitions for device images in a build without CUDA, where no memory exists for them.
+// Definitions for a build without CUDA, where there is no device, and no memory for device images.
+namespace itk::cuda
+{
+namespace
+{
+constexpr const char * noCuda = "built without CUDA";
+}
+
+bool
+IsBuiltWithCuda()
+{
+  return false;
+}
+
+int
+GetDriverVersion()
+{
+  return 0;
+}
+
+int
+GetRequiredDriverVersion()
+{
+  return 0;
+}
+
+std::vector<CudaDeviceInformation>
+FindDevices(std::string & reason)
+{
+  reason = noCuda;
+  return {};
+}
+
+bool
+IsDeviceUsable(int, std::string & reason)
+{
+  reason = noCuda;
+  return false;
+}
+
+bool
+IsDeviceUsableNow(int device, std::string & reason)
+{
+  return IsDeviceUsable(device, reason);
+}
+
+size_t
+GetAvailableDeviceMemory(int)
+{
+  return 0;
+}
+
+std::string
+GetDeviceName(int)
+{
+  return noCuda;
+}
+
+size_t
+GetTotalDeviceMemory(int)
+{
+  return 0;
+}
+
+void
+ReleaseUnusedMemory()
+{}
+} // namespace itk::cuda
+
 namespace itk
 {
 namespace
