@@ -630,7 +630,7 @@ GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, 
   }
   const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
   const auto         bytes = static_cast<unsigned int>(CudaComponentSize(source.ComponentType));
-  const KeptStates   kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), geometry.LineLength, bytes);
+  const StoredStates kept = GetStoredStates(schedule, GetAxisKind(pass.Axis), geometry.LineLength, bytes);
   const size_t       states = 2 * pass.Results.front().Kernel.NumberOfPolePairs;
   return kept.Number * states * geometry.GetNumberOfLines() * 2 * bytes;
 }

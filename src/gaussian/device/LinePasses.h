@@ -17,11 +17,6 @@
 // Runs line passes and plans on the device: chooses schedules, computes the workspace that the passes need, and
 // queues their kernels. The definitions are in LinePasses.cu.
 
-namespace itk::cuda
-{
-class Context;
-}
-
 namespace itk::cuda::gaussian
 {
 /** Returns the kind of `axis` in an image that consists of rows. */

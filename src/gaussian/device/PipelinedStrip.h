@@ -44,7 +44,7 @@ RunStripMaskPass(const CudaGaussianLinePass & pass,
                  const DeviceView &           destination,
                  const Context &              context);
 
-/** Implement RunChunkEndStates() and RunChunksFromStates() in strips. */
+/** Queue what RunChunkEndStates() and RunChunksFromStates() do for schedules that run in strips (RunsInStrips()). */
 void
 RunStripEndStates(const CudaGaussianLinePass &    pass,
                   const LineSchedule &            schedule,

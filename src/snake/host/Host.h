@@ -77,9 +77,9 @@ private:
   std::vector<LatticePoint>        m_Polygons[2];
   std::vector<Moments>             m_ItemSums;
   std::vector<Moments>             m_Changes[SnakeControl::NumberOfCaches];
-  std::vector<int32_t>             m_Rows;
+  std::vector<int32_t>             m_CacheRows;
   std::vector<int32_t>             m_IsStale;
-  std::vector<Proposal>            m_Slots;
+  std::vector<Proposal>            m_Proposals;
   std::vector<int32_t>             m_Proposed;
   std::vector<int32_t>             m_IsSuppressed;
   std::vector<CudaRegionSnakeStep> m_Record;
