@@ -4,7 +4,7 @@
 // `copies` is the time divided by the time to copy one image.
 
 #include "gaussian/fir/FirDevice.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Passes.h"
 #include "itkGaussianOperator.h"
 #include "resident_benchmark.h"
 

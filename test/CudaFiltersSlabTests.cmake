@@ -30,8 +30,8 @@ set(sources
     runtime/transfer/StagedInSlices.cxx
     runtime/transfer/StagedPerThread.cxx
     runtime/transfer/StagedTransfer.cxx
-    runtime/transfer/StagingChunks.cxx
-    runtime/transfer/StridedReader.cxx
+    runtime/transfer/StagingMemory.cxx
+    runtime/transfer/StridedBytes.cxx
     runtime/transfer/Transfer.cxx
     runtime/transfer/TransferJob.cxx
     runtime/transfer/TransferLayout.cxx

@@ -35,7 +35,7 @@ set(CudaFilters_GTESTS
     runtime/itkCudaMemoryGateGTest.cxx
     slabs/itkCudaSlabPipelineGTest.cxx
     slabs/itkCudaSlabSessionGTest.cxx
-    runtime/itkCudaStridedByteStreamGTest.cxx
+    runtime/itkCudaStridedBytesGTest.cxx
     gaussian/itkCudaGaussianThreadsGTest.cxx
     gaussian/itkCudaGradientSigmasGTest.cxx
     gaussian/itkCudaNonFinitePixelsGTest.cxx
@@ -68,7 +68,7 @@ set(CudaFilters_CUDA_GTESTS
     device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
     runtime/itkCudaLaunchGTest.cxx
     runtime/itkCudaLineGroupsGTest.cxx
-    device_images/itkCudaResidentCoresGTest.cxx
+    device_images/itkCudaDeviceAlgorithmsGTest.cxx
     runtime/itkCudaRuntimeGTest.cxx
     runtime/itkCudaStickyErrorGTest.cxx
     runtime/itkCudaStreamGTest.cxx

@@ -22,8 +22,8 @@
 #include <vector>
 
 // Connects the plans of the recursive Gaussian filters with the ways to run them on a device: from host to host, in
-// slabs that overlap, on device images, and on an array's stream. GaussianCore and MaskedGaussianCore are the cores
-// that these ways run.
+// slabs that overlap, on device images, and on an array's stream. GaussianAlgorithm and MaskedGaussianAlgorithm are the
+// algorithms that these ways run.
 
 namespace itk::cuda::gaussian
 {
@@ -142,10 +142,10 @@ private:
   std::vector<DeviceView>  m_Intermediates;
 };
 
-class GaussianCore : public ResidentCore
+class GaussianAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit GaussianCore(const CudaGaussianPlan & plan)
+  explicit GaussianAlgorithm(const CudaGaussianPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -228,10 +228,10 @@ GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
 
 /** Normalised convolution (RunMaskedGaussianPlanOnHost()). The plan's passes run over the weights, and over the valid
  * pixels of each component. */
-class MaskedGaussianCore : public ResidentCore
+class MaskedGaussianAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit MaskedGaussianCore(const CudaGaussianPlan & plan)
+  explicit MaskedGaussianAlgorithm(const CudaGaussianPlan & plan)
     : m_Plan(plan)
     , m_Mask(*plan.Mask)
   {
@@ -418,8 +418,8 @@ using namespace cuda::gaussian;
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return plan.Mask ? cuda::GetHostToHostWorkingSet(MaskedGaussianCore(plan), input, output)
-                   : cuda::GetHostToHostWorkingSet(GaussianCore(plan), input, output);
+  return plan.Mask ? cuda::GetHostToHostWorkingSet(MaskedGaussianAlgorithm(plan), input, output)
+                   : cuda::GetHostToHostWorkingSet(GaussianAlgorithm(plan), input, output);
 }
 
 void
@@ -431,12 +431,12 @@ RunGaussianPlanOnDevice(const CudaGaussianPlan &     plan,
 {
   if (!plan.Mask)
   {
-    cuda::RunHostToHost(GaussianCore(plan), input, output, deviceIndex, progress);
+    cuda::RunHostToHost(GaussianAlgorithm(plan), input, output, deviceIndex, progress);
     return;
   }
-  MaskedGaussianCore core(plan);
-  core.UploadMask(input, deviceIndex);
-  cuda::RunHostToHost(core, input, output, deviceIndex, progress);
+  MaskedGaussianAlgorithm algorithm(plan);
+  algorithm.UploadMask(input, deviceIndex);
+  cuda::RunHostToHost(algorithm, input, output, deviceIndex, progress);
 }
 
 bool
@@ -465,14 +465,14 @@ CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & inp
 {
   if (!plan.Mask)
   {
-    cuda::RunDeviceToDevice(GaussianCore(plan), input, output, WritesInput(plan));
+    cuda::RunDeviceToDevice(GaussianAlgorithm(plan), input, output, WritesInput(plan));
     return;
   }
   if (input.GetNumberOfElements() > 0)
   {
-    MaskedGaussianCore core(plan);
-    core.UploadMask(cuda::GetShape(input), cuda::GetMemory(input).GetDevice());
-    cuda::RunDeviceToDevice(core, input, output, input.GetPointer() == output.GetPointer());
+    MaskedGaussianAlgorithm algorithm(plan);
+    algorithm.UploadMask(cuda::GetShape(input), cuda::GetMemory(input).GetDevice());
+    cuda::RunDeviceToDevice(algorithm, input, output, input.GetPointer() == output.GetPointer());
   }
 }
 
@@ -510,7 +510,7 @@ QueuePasses(const std::vector<CudaArrayPass> & passes,
   for (size_t i = 0; i < passes.size(); ++i)
   {
     void * const result = (passes.size() - i) % 2 == 1 ? output : other.GetPointer();
-    RunOnStream(GaussianCore(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
+    RunOnStream(GaussianAlgorithm(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
     source = result;
   }
 }

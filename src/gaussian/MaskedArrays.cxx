@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/run/CoreImage.h"
+#include "runtime/run/ComputeImage.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "runtime/DetailNames.h"

@@ -66,7 +66,7 @@ namespace itk::cuda::gaussian
 {
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &,
-                          const SlabEnds &,
+                          const SlabEndpoints &,
                           const CudaSlabOptions &,
                           const CudaProgressFunction &)
 {

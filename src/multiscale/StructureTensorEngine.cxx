@@ -190,10 +190,10 @@ private:
   DeviceView                      m_Spare;
 };
 
-class StructureTensorCore : public ResidentCore
+class StructureTensorAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit StructureTensorCore(const CudaStructureTensorPlan & plan)
+  explicit StructureTensorAlgorithm(const CudaStructureTensorPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -294,12 +294,12 @@ private:
 
 namespace itk::CudaDetail
 {
-using cuda::multiscale::StructureTensorCore;
+using cuda::multiscale::StructureTensorAlgorithm;
 
 size_t
 CudaTensorWorkingSet(const CudaStructureTensorPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return GetHostToHostWorkingSet(StructureTensorCore(plan), input, output);
+  return GetHostToHostWorkingSet(StructureTensorAlgorithm(plan), input, output);
 }
 
 bool
@@ -309,7 +309,7 @@ CudaRunOnDevice(const CudaStructureTensorPlan & plan,
                 CudaFilterBackend &             backend,
                 const CudaProgressFunction &    progress)
 {
-  return TryHostToHost(StructureTensorCore(plan), input, output, backend, progress);
+  return TryHostToHost(StructureTensorAlgorithm(plan), input, output, backend, progress);
 }
 
 void
@@ -317,7 +317,7 @@ CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
                   const CudaDeviceImageView &     input,
                   const CudaDeviceImageView &     output)
 {
-  RunDeviceToDevice(StructureTensorCore(plan), input, output, false);
+  RunDeviceToDevice(StructureTensorAlgorithm(plan), input, output, false);
 }
 
 void
@@ -332,7 +332,7 @@ CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & i
     auto size = input.Size;
     size.back() = CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
     cuda::RunOnStream(
-      StructureTensorCore(plan), pixels, cuda::ViewAdjacent(size, memory.ComponentType, output), context);
+      StructureTensorAlgorithm(plan), pixels, cuda::ViewAdjacent(size, memory.ComponentType, output), context);
   }
 }
 } // end namespace itk::CudaDetail

@@ -28,12 +28,12 @@ RunPlan(const CudaStructureTensorPlan & plan,
 {
   constexpr CudaComponentType type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
   CudaImageView               shape = input;
-  WorkImage<T>                products, tensors;
+  ScratchImage<T>             products, tensors;
   shape.NumberOfComponents = CudaTensorComponents(VDimension);
   products.Allocate(shape, type);
   {
     shape.NumberOfComponents = VDimension;
-    WorkImage<T> gradient;
+    ScratchImage<T> gradient;
     gradient.Allocate(shape, type);
     RunGaussianPlanOnHost(
       plan.Gradient, input, gradient.View, threader, GetScaleProgress(progress, 0, 1, 0.0f, GradientEnd));

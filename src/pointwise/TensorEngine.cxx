@@ -37,10 +37,10 @@ RunPlan(const CudaHessianMeasure & plan, const DeviceView & input, const DeviceV
 
 /** The interface of either plan for the functions that run it on images in host or device memory. */
 template <typename TPlan>
-class TensorCore : public ResidentCore
+class TensorAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit TensorCore(const TPlan & plan)
+  explicit TensorAlgorithm(const TPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -95,18 +95,18 @@ private:
 
 namespace itk::CudaDetail
 {
-using cuda::pointwise::TensorCore;
+using cuda::pointwise::TensorAlgorithm;
 
 size_t
 CudaTensorWorkingSet(const CudaEigenPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return GetHostToHostWorkingSet(TensorCore(plan), input, output);
+  return GetHostToHostWorkingSet(TensorAlgorithm(plan), input, output);
 }
 
 size_t
 CudaTensorWorkingSet(const CudaHessianMeasure & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return GetHostToHostWorkingSet(TensorCore(plan), input, output);
+  return GetHostToHostWorkingSet(TensorAlgorithm(plan), input, output);
 }
 
 bool
@@ -116,7 +116,7 @@ CudaRunOnDevice(const CudaEigenPlan &        plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return TryHostToHost(TensorCore(plan), input, output, backend, progress);
+  return TryHostToHost(TensorAlgorithm(plan), input, output, backend, progress);
 }
 
 bool
@@ -126,13 +126,13 @@ CudaRunOnDevice(const CudaHessianMeasure &   plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return TryHostToHost(TensorCore(plan), input, output, backend, progress);
+  return TryHostToHost(TensorAlgorithm(plan), input, output, backend, progress);
 }
 
 void
 CudaQueueOnDevice(const CudaEigenPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
 {
-  RunDeviceToDevice(TensorCore(plan), input, output, false);
+  RunDeviceToDevice(TensorAlgorithm(plan), input, output, false);
 }
 
 void
@@ -140,6 +140,6 @@ CudaQueueOnDevice(const CudaHessianMeasure &  plan,
                   const CudaDeviceImageView & input,
                   const CudaDeviceImageView & output)
 {
-  RunDeviceToDevice(TensorCore(plan), input, output, false);
+  RunDeviceToDevice(TensorAlgorithm(plan), input, output, false);
 }
 } // end namespace itk::CudaDetail

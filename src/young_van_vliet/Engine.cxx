@@ -4,7 +4,8 @@
 #include "runtime/device/Call.h"
 #include "runtime/run/DeviceToDevice.h"
 #include "runtime/run/HostToHost.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Engine.h"
+#include "young_van_vliet/Passes.h"
 #include "runtime/run/PassChain.h"
 #include "runtime/memory/DeviceImage.h"
 
@@ -38,10 +39,10 @@ GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
   return plan.KeepInput ? imageBytes : PassChain::GetWorkspace(plan.Passes.size(), false, imageBytes);
 }
 
-class YoungVanVlietCore : public ResidentCore
+class YoungVanVlietAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit YoungVanVlietCore(const CudaPartitionedGaussianPlan & plan)
+  explicit YoungVanVlietAlgorithm(const CudaPartitionedGaussianPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -134,7 +135,7 @@ CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
                                   const CudaImageView &               output)
 {
-  return GetHostToHostWorkingSet(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output);
+  return GetHostToHostWorkingSet(cuda::young_van_vliet::YoungVanVlietAlgorithm(plan), input, output);
 }
 
 void
@@ -144,7 +145,7 @@ RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
                                    int                                 deviceIndex,
                                    const std::function<void(float)> &  progress)
 {
-  RunHostToHost(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, deviceIndex, progress);
+  RunHostToHost(cuda::young_van_vliet::YoungVanVlietAlgorithm(plan), input, output, deviceIndex, progress);
 }
 
 bool
@@ -154,7 +155,7 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 CudaFilterBackend &                 backend,
                 const std::function<void(float)> &  progress)
 {
-  return TryHostToHost(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, backend, progress);
+  return TryHostToHost(cuda::young_van_vliet::YoungVanVlietAlgorithm(plan), input, output, backend, progress);
 }
 
 void
@@ -162,6 +163,6 @@ CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
                   const CudaDeviceImageView &         input,
                   const CudaDeviceImageView &         output)
 {
-  RunDeviceToDevice(cuda::young_van_vliet::YoungVanVlietCore(plan), input, output, !plan.KeepInput);
+  RunDeviceToDevice(cuda::young_van_vliet::YoungVanVlietAlgorithm(plan), input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail

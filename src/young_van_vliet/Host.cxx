@@ -175,7 +175,7 @@ RunPlan(const CudaPartitionedGaussianPlan & plan,
 {
   constexpr CudaComponentType type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
   const size_t                count = plan.Passes.size();
-  WorkImage<T>                work;
+  ScratchImage<T>             work;
   const CudaImageView *       between = &output;
   if (count > 1 && output.ComponentType != type)
   {

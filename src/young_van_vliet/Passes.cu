@@ -5,7 +5,7 @@
 #include "runtime/device/Launch.h"
 #include "runtime/image/LineGroups.h"
 #include "young_van_vliet/Coefficients.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Passes.h"
 #include "young_van_vliet/Kernels.cuh"
 #include "runtime/image/Math.h"
 #include "runtime/memory/DeviceImage.h"

@@ -154,7 +154,7 @@ MakeRoundTrip(const CudaImageView & input,
               CudaComponentType     computeType,
               const Context &       context)
 {
-  StagingChunks     staging(context); // the download follows the upload without a wait, as in the filters
+  StagingMemory     staging(context); // the download follows the upload without a wait, as in the filters
   const DeviceImage image(GetPlanarSize(input), computeType, context);
   Upload(input, image.GetView(), staging, nullptr);
   Download(image.GetView(), output, staging, nullptr);

@@ -4,6 +4,7 @@
 #include "itkCudaDetailFilterBackend.h"
 #include "runtime/run/DeviceToDevice.h"
 #include "gaussian/fir/FirDevice.h"
+#include "gaussian/fir/FirEngine.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/PassChain.h"
 #include "runtime/image/Math.h"
@@ -35,10 +36,10 @@ GetImageOfChain(const CudaGaussianFirPlan & plan, size_t imageBytes)
   return PassChain::GetWorkspace(plan.Passes.size(), plan.KeepInput, imageBytes);
 }
 
-class FirCore : public ResidentCore
+class FirAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit FirCore(const CudaGaussianFirPlan & plan)
+  explicit FirAlgorithm(const CudaGaussianFirPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -142,7 +143,7 @@ GetLastAxis(const CudaImageView & image)
 size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return GetHostToHostWorkingSet(cuda::gaussian::FirCore(plan), input, output);
+  return GetHostToHostWorkingSet(cuda::gaussian::FirAlgorithm(plan), input, output);
 }
 
 void
@@ -152,7 +153,7 @@ RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
                            int                          deviceIndex,
                            const CudaProgressFunction & progress)
 {
-  RunHostToHost(cuda::gaussian::FirCore(plan), input, output, deviceIndex, progress);
+  RunHostToHost(cuda::gaussian::FirAlgorithm(plan), input, output, deviceIndex, progress);
 }
 
 bool
@@ -162,7 +163,7 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return TryHostToHost(cuda::gaussian::FirCore(plan), input, output, backend, progress);
+  return TryHostToHost(cuda::gaussian::FirAlgorithm(plan), input, output, backend, progress);
 }
 
 namespace
@@ -268,12 +269,12 @@ CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
                   const CudaDeviceImageView & input,
                   const CudaDeviceImageView & output)
 {
-  const cuda::gaussian::FirCore core(plan);
+  const cuda::gaussian::FirAlgorithm algorithm(plan);
   if (plan.Passes.empty())
   {
-    cuda::CopyDeviceToDevice(input, output, {}, core.GetName());
+    cuda::CopyDeviceToDevice(input, output, {}, algorithm.GetName());
     return;
   }
-  RunDeviceToDevice(core, input, output, !plan.KeepInput);
+  RunDeviceToDevice(algorithm, input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail

@@ -64,7 +64,7 @@ RunPass(const CudaGaussianLinePass &    pass,
   const size_t                     length = source.Size[pass.Axis];
   const LineFilter<double, VPairs> filter(
     pass.Results, boundary, length, GetLineChunks(pass, boundary, length, computeType));
-  const LineBundles bundles(source, pass.Axis, LinesOfBundle);
+  const LineBundles bundles(source, pass.Axis, LinesPerBundle);
   ForBundlesInParallel(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
     LinePackBuffer buffer(length, targets.size());
     for (size_t i = begin; i < end; ++i)

@@ -133,7 +133,7 @@ private:
 
 std::optional<CudaSlabReport>
 TryUncutLines(const CudaGaussianPlan &     plan,
-              const SlabEnds &             ends,
+              const SlabEndpoints &        ends,
               const CudaSlabOptions &      options,
               const CudaProgressFunction & progress)
 {

@@ -4,7 +4,7 @@
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
 #include "itkCudaError.h"
-#include "runtime/memory/MemoryCounts.h"
+#include "runtime/memory/MemoryUsage.h"
 #include "runtime/Process.h"
 #include "runtime/Settings.h"
 #include "itkMacro.h"
@@ -160,14 +160,14 @@ DevicePool::CountBytes(size_t bytes)
         "Allocation within the device memory limit", bytes, GetAvailableNoThrow(*this), limit, __FILE__, __LINE__);
     }
   } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
-  GetMemoryCounts().DeviceInUse += bytes;
+  GetMemoryUsage().DeviceInUse += bytes;
 }
 
 void
 DevicePool::UncountBytes(size_t bytes)
 {
   m_BytesInUse -= bytes;
-  GetMemoryCounts().DeviceInUse -= bytes;
+  GetMemoryUsage().DeviceInUse -= bytes;
 }
 
 /** Creates the pool on first use and limits the memory that it keeps to the configured limit. */

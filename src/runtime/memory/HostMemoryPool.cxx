@@ -3,7 +3,7 @@
 
 #include "runtime/DetailNames.h"
 #include "runtime/memory/HostMemoryClock.h"
-#include "runtime/memory/MemoryCounts.h"
+#include "runtime/memory/MemoryUsage.h"
 #include "runtime/image/Math.h"
 #include "runtime/Settings.h"
 

@@ -4,7 +4,7 @@
 #include "itkCudaDetailHostMemoryPool.h"
 #include "runtime/device/DeviceQuery.h"
 #include "runtime/memory/FormatBytes.h"
-#include "runtime/memory/MemoryCounts.h"
+#include "runtime/memory/MemoryUsage.h"
 #include "runtime/memory/MemoryQuery.h"
 #include "runtime/Settings.h"
 #include "itkMacro.h"

@@ -3,31 +3,32 @@
 
 #include "itkCudaDetailDeviceTransfer.h"
 #include "runtime/image/Components.h"
-#include "runtime/run/CoreImage.h"
+#include "runtime/run/ComputeImage.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceAccess.h"
 
 #include <optional>
 
-// Runs cores on images in device memory, and copies images where their type or layout is not the core's.
+// Runs algorithms on images in device memory, and copies images where their type or layout is not the algorithm's.
 
 namespace itk::cuda
 {
 namespace
 {
-/** Queues the core's work on images of the given type in the core's layout, with conversions where they are needed. */
+/** Queues the algorithm's work on images of the given type in the algorithm's layout, with conversions where they are
+ * needed. */
 void
-RunAs(CudaComponentType    type,
-      const ResidentCore & core,
-      const DeviceView &   input,
-      const DeviceView &   output,
-      const Context &      context)
+RunAs(CudaComponentType       type,
+      const DeviceAlgorithm & algorithm,
+      const DeviceView &      input,
+      const DeviceView &      output,
+      const Context &         context)
 {
-  const CoreImage source(input, type, context);
+  const ComputeImage source(input, type, context);
   source.Load(context);
-  const CoreImage result(output, type, context);
-  RunCore(core, source.Get(), result.Get(), context, nullptr);
+  const ComputeImage result(output, type, context);
+  RunAlgorithm(algorithm, source.Get(), result.Get(), context, nullptr);
   result.Store(context);
 }
 
@@ -46,12 +47,12 @@ VerifySizes(const CudaDeviceImageView & input, const CudaDeviceImageView & outpu
 } // namespace
 
 void
-RunDeviceToDevice(const ResidentCore &        core,
+RunDeviceToDevice(const DeviceAlgorithm &     algorithm,
                   const CudaDeviceImageView & input,
                   const CudaDeviceImageView & output,
                   bool                        overwritesInput)
 {
-  core.VerifyComponents(input.Size.back(), output.Size.back());
+  algorithm.VerifyComponents(input.Size.back(), output.Size.back());
   if (input.GetNumberOfElements() == 0)
   {
     return;
@@ -65,22 +66,25 @@ RunDeviceToDevice(const ResidentCore &        core,
     overwriting.emplace(input, context);
   }
   const DeviceWriting     writing(output, context);
-  const CudaComponentType type = core.GetComputeType(GetShape(input), GetShape(output));
-  if (!core.LeavesResultInInput())
+  const CudaComponentType type = algorithm.GetComputeType(GetShape(input), GetShape(output));
+  if (!algorithm.LeavesResultInInput())
   {
-    RunAs(type, core, GetDeviceView(input), GetDeviceView(output), context);
+    RunAs(type, algorithm, GetDeviceView(input), GetDeviceView(output), context);
     return;
   }
-  const CoreImage image(GetDeviceView(input), type, context);
+  const ComputeImage image(GetDeviceView(input), type, context);
   image.Load(context);
-  RunCore(core, image.Get(), image.Get(), context, nullptr);
+  RunAlgorithm(algorithm, image.Get(), image.Get(), context, nullptr);
   image.Store(context);
 }
 
 void
-RunOnStream(const ResidentCore & core, const DeviceView & input, const DeviceView & output, const Context & context)
+RunOnStream(const DeviceAlgorithm & algorithm,
+            const DeviceView &      input,
+            const DeviceView &      output,
+            const Context &         context)
 {
-  RunAs(input.ComponentType, core, input, output, context);
+  RunAs(input.ComponentType, algorithm, input, output, context);
 }
 
 void
