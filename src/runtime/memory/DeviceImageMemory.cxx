@@ -55,7 +55,7 @@ MakeEvent(const Context & context)
   return event;
 }
 
-/** Like MakeEvent(), but if no event can be made, the host waits for the stream. */
+/** Returns MakeEvent(). If no event can be made, waits for the stream on the host and returns no value. */
 std::optional<Event>
 TryMakeEvent(const Context & context) noexcept
 {
