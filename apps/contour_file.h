@@ -12,7 +12,7 @@
 namespace command
 {
 /** Reads the outer ring of the first polygon in a GeoJSON file, without the repetition of its first point. The
- * coordinates are pixels if the polygon's property `coordinates` says so. \exception std::runtime_error if there is no
+ * coordinates are pixels if the polygon's property "coordinates" says so. \exception std::runtime_error if there is no
  * polygon */
 StartContour
 ReadContour(const std::string & fileName);

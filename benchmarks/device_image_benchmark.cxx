@@ -17,7 +17,7 @@
 #include "host_to_host_benchmark.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaUploadImageFilter.h"
@@ -157,11 +157,11 @@ TimeResidentRuns(size_t side, const std::array<double, 2> & sigmas)
     parameters.KeepInput = true;
     plans.push_back(MakeSmoothingPlan(parameters));
   }
-  const DeviceGuard           guard(Device);
-  StreamLease                 stream(Device);
-  std::vector<DeviceImage>    images;
-  std::vector<DeviceView>     views;
-  const DeviceImage::SizeType size{ { side, side, 1, 1, 1 } };
+  const DeviceGuard          guard(Device);
+  StreamLease                stream(Device);
+  std::vector<DeviceImage>   images;
+  std::vector<DeviceView>    views;
+  const DeviceView::SizeType size{ { side, side, 1, 1, 1 } };
   for (unsigned int i = 0; i < plans.front().NumberOfImages; ++i)
   {
     images.emplace_back(size, CudaComponentType::Float, stream);

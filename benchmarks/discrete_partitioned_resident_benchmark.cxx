@@ -4,7 +4,7 @@
 // `copies` is the time divided by the time to copy one image.
 
 #include "gaussian/fir/FirDevice.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Passes.h"
 #include "itkGaussianOperator.h"
 #include "resident_benchmark.h"
 
@@ -34,7 +34,7 @@ using RunFunction =
 /** Times one filtering. `run` gets the images, a workspace and the stream, and runs one pass along each axis, back and
  * forth between the images. */
 void
-Measure(benchmark::State & state, const DeviceImage::SizeType & size, size_t workspaceBytes, const RunFunction & run)
+Measure(benchmark::State & state, const DeviceView::SizeType & size, size_t workspaceBytes, const RunFunction & run)
 {
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);
@@ -103,8 +103,8 @@ BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnum
   {
     plan.Passes.push_back({ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), CudaAutomaticNumberOfSections(side) });
   }
-  const DeviceImage::SizeType size{ { side, side, dimension == 3 ? side : 1, 1, 1 } };
-  size_t                      bytes = 0;
+  const DeviceView::SizeType size{ { side, side, dimension == 3 ? side : 1, 1, 1 } };
+  size_t                     bytes = 0;
   for (const CudaPartitionedGaussianPass & pass : plan.Passes)
   {
     bytes = std::max(bytes, young_van_vliet::GetPassWorkspace(plan, pass, size, CudaComponentType::Float));

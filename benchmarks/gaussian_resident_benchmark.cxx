@@ -5,7 +5,8 @@
 // described in resident_benchmark.h.
 
 #include "itkCudaDetailDeviceRun.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
+#include "gaussian/Engine.h"
 #include "resident_benchmark.h"
 
 #include <cmath>
@@ -60,11 +61,11 @@ BM_Resident(benchmark::State & state, const Smoothing & smoothing)
   {
     return;
   }
-  const auto                  extent = [&state](int i) { return static_cast<size_t>(state.range(i)); };
-  const DeviceImage::SizeType size{ { extent(0), extent(1), extent(2), 1, 1 } };
-  const double                sigma = 0.01 * static_cast<double>(state.range(3));
-  const unsigned int          dimension = size[2] > 1 ? 3 : 2;
-  CudaGaussianParameters      parameters = MakeParameters(dimension, sigma);
+  const auto                 extent = [&state](int i) { return static_cast<size_t>(state.range(i)); };
+  const DeviceView::SizeType size{ { extent(0), extent(1), extent(2), 1, 1 } };
+  const double               sigma = 0.01 * static_cast<double>(state.range(3));
+  const unsigned int         dimension = size[2] > 1 ? 3 : 2;
+  CudaGaussianParameters     parameters = MakeParameters(dimension, sigma);
   parameters.Approximation = smoothing.Approximation;
   parameters.Boundary = { smoothing.Mode, 0.5 };
   const CudaGaussianPlan plan = MakeSmoothingPlan(parameters);
@@ -118,10 +119,10 @@ BM_Masked(benchmark::State & state)
   {
     return;
   }
-  const auto                  side = static_cast<size_t>(state.range(0));
-  const DeviceImage::SizeType size{ { side, side, side, 1, 1 } };
-  const CudaGaussianPlan      plan = MakeSmoothingPlan(MakeParameters(3, 0.01 * static_cast<double>(state.range(1))));
-  const CudaGaussianMask      mask{ {}, 0.0, CudaGaussianMinimumWeight(CudaFiltersEnums::Approximation::Deriche) };
+  const auto                 side = static_cast<size_t>(state.range(0));
+  const DeviceView::SizeType size{ { side, side, side, 1, 1 } };
+  const CudaGaussianPlan     plan = MakeSmoothingPlan(MakeParameters(3, 0.01 * static_cast<double>(state.range(1))));
+  const CudaGaussianMask     mask{ {}, 0.0, CudaGaussianMinimumWeight(CudaFiltersEnums::Approximation::Deriche) };
 
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);

@@ -10,6 +10,7 @@
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
+#include "runtime/memory/DeviceImage.h"
 #include "snake/device/Snake.h"
 #include "runtime/transfer/Transfer.h"
 #include "snake_benchmark_scene.h"

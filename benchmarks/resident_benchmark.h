@@ -8,6 +8,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/image/DeviceView.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <benchmark/benchmark.h>
 
@@ -114,10 +115,10 @@ FillRandom(const DeviceView & view, StreamLease & stream)
 class ImageSets
 {
 public:
-  ImageSets(const DeviceImage::SizeType & size,
-            unsigned int                  numberOfImages,
-            StreamLease &                 stream,
-            CudaComponentType             type = CudaComponentType::Float)
+  ImageSets(const DeviceView::SizeType & size,
+            unsigned int                 numberOfImages,
+            StreamLease &                stream,
+            CudaComponentType            type = CudaComponentType::Float)
     : m_Bytes(DeviceImage::GetNumberOfBytes(size, type))
     , m_Sets(std::clamp<size_t>((RotatingBytes + 2 * m_Bytes - 1) / (2 * m_Bytes), 1, RunsPerMedian))
   {

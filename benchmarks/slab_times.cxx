@@ -18,6 +18,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <chrono>

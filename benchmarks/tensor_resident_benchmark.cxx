@@ -9,7 +9,8 @@
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaDetailStatisticsEngine.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
+#include "gaussian/Engine.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkCudaImageStatistics.h"
 #include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
@@ -32,7 +33,7 @@ using DeviceVolume = itk::CudaDeviceImage<float, 3>;
 using HostVolume = itk::Image<float, 3>;
 using HostHessians = itk::Image<itk::SymmetricSecondRankTensor<float, 3>, 3>;
 
-DeviceImage::SizeType
+DeviceView::SizeType
 GetSize(const benchmark::State & state, size_t planes)
 {
   const auto side = static_cast<size_t>(state.range(0));

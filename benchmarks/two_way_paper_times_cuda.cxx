@@ -5,7 +5,9 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Passes.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <random>

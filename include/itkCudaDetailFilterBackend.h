@@ -35,8 +35,8 @@ public:
   CudaSlabReport SlabReport;                            // of the last run
 
   /** Whether the input and the output of the last run were kept on the device (itkCudaDetailKeepOnDevice.h). */
-  bool KeptInput{ false };
-  bool KeptOutput{ false };
+  bool TookInputOnDevice{ false };
+  bool KeptOutputOnDevice{ false };
 
   /** Whether the object factory created the filter for a program that asked for ITK's class. */
   bool IsOverride{ false };

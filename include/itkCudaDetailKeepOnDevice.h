@@ -270,8 +270,8 @@ public:
     , m_Consumer(CudaFindConsumer(filter, backend.GetSelectedDeviceIndex()))
     , m_Source(CudaGetKeptInput(filter, inputRegion, backend.GetSelectedDeviceIndex()))
   {
-    m_Backend.KeptInput = this->HasKeptInput();
-    m_Backend.KeptOutput = this->KeepsOutput();
+    m_Backend.TookInputOnDevice = this->HasKeptInput();
+    m_Backend.KeptOutputOnDevice = this->KeepsOutput();
   }
 
   bool
@@ -310,8 +310,8 @@ public:
       {
         throw;
       }
-      m_Backend.KeptInput = false;
-      m_Backend.KeptOutput = false;
+      m_Backend.TookInputOnDevice = false;
+      m_Backend.KeptOutputOnDevice = false;
       return false;
     }
     return true;

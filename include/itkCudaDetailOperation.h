@@ -18,7 +18,7 @@ class MultiThreaderBase;
 
 namespace itk::cuda
 {
-class ResidentCore;
+class DeviceAlgorithm;
 }
 
 namespace itk::CudaDetail
@@ -63,15 +63,15 @@ public:
   }
 
   /** Returns the part that runs on the device, or nullptr in a build without CUDA. */
-  const cuda::ResidentCore *
-  GetCore() const
+  const cuda::DeviceAlgorithm *
+  GetAlgorithm() const
   {
-    return m_Core.get();
+    return m_Algorithm.get();
   }
 
 private:
-  HostRun                                   m_HostRun;
-  std::shared_ptr<const cuda::ResidentCore> m_Core;
+  HostRun                                      m_HostRun;
+  std::shared_ptr<const cuda::DeviceAlgorithm> m_Algorithm;
 };
 
 /** Returns the largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */

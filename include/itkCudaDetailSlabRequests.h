@@ -96,7 +96,7 @@ class CudaFilters_EXPORT CudaSlabRequests
 {
 public:
   /** The arguments of a run, except its planes. */
-  struct Work
+  struct RunArguments
   {
     CudaGaussianPlan           Plan;
     CudaImageView              InputShape;
@@ -142,7 +142,7 @@ public:
 
   /** Writes the planes of the output to `pixels`. `source` is called for planes in ascending order. */
   void
-  Produce(const Work &                 work,
+  Produce(const RunArguments &         arguments,
           const Planes &               planes,
           void *                       pixels,
           const CudaSlabSource &       source,
@@ -155,7 +155,10 @@ public:
 
 private:
   void
-  BeginSession(const Work & work, const CudaGaussianSlabShape & shape, size_t first, const CudaFilterBackend & backend);
+  BeginSession(const RunArguments &          arguments,
+               const CudaGaussianSlabShape & shape,
+               size_t                        first,
+               const CudaFilterBackend &     backend);
   size_t
   TakeOverlap(const Planes & planes, void * pixels, size_t bytesOfPlane);
   void

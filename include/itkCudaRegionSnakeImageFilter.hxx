@@ -299,7 +299,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
     const RegionType region = this->GetInput()->GetLargestPossibleRegion();
     const auto       device = [&](int deviceIndex) {
       const CudaDeviceImageView kept = CudaDetail::CudaGetKeptInput(*this, region, deviceIndex);
-      m_CudaBackend.KeptInput = kept.Memory != nullptr;
+      m_CudaBackend.TookInputOnDevice = kept.Memory != nullptr;
       m_Result = kept.Memory
                          ? CudaDetail::CudaRegionSnakeOfDeviceImage(kept, input, m_Parameters, observer)
                          : CudaDetail::CudaRegionSnakeOnDevice(
@@ -314,7 +314,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
     else
     {
       const auto host = [&] {
-        m_CudaBackend.KeptInput = false;
+        m_CudaBackend.TookInputOnDevice = false;
         CudaDetail::CudaDownloadKeptInput(*this);
         m_Result = CudaDetail::CudaRegionSnakeOnHost(
           this->AddPixels(input), m_Parameters, this->GetNumberOfWorkUnits(), observer);

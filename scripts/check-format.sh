@@ -6,8 +6,8 @@
 #   --fix   format the files instead
 # Environment:
 #   PYTHON   interpreter that installs clang-format (default: python3)
-# It also looks for phrases in comments that readers stumble over.
-# Exit status 1: a file is not formatted, or a comment has such a phrase. Exit status 3: clang-format could not be installed.
+# It also looks for phrases in comments that readers stumble over, and runs scripts/check-sources.py (names of parameters, includes).
+# Exit status 1: one of the checks failed. Exit status 3: clang-format could not be installed.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -53,3 +53,5 @@ phrases='\b(The same of|[Ss]o many|[Bb]y way of|in one go|to be had|[Ss]ince the
 if git grep -nE "(//|/\*\*|^ *\*|^ *#).*$phrases" -- src include wrapping apps scripts cmake; then
   die "the comments above have phrases that readers stumble over: $phrases"
 fi
+
+"$python" -B scripts/check-sources.py || die "the files above say of each other what is not so: see scripts/check-sources.py --help"

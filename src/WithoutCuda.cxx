@@ -9,7 +9,7 @@
 #include "itkCudaDetailStatisticsEngine.h"
 #include "itkCudaError.h"
 #include "runtime/device/DeviceQuery.h"
-#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "runtime/run/Operation.h"
 
 #include <string>
@@ -96,38 +96,38 @@ void
 ReleaseUnusedMemory()
 {}
 
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaEigenPlan &)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaEigenPlan &)
 {
   return nullptr;
 }
 
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaGaussianFirPlan &)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaGaussianFirPlan &)
 {
   return nullptr;
 }
 
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaGaussianPlan &)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaGaussianPlan &)
 {
   return nullptr;
 }
 
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaHessianMeasure &)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaHessianMeasure &)
 {
   return nullptr;
 }
 
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaPartitionedGaussianPlan &)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaPartitionedGaussianPlan &)
 {
   return nullptr;
 }
 
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaStructureTensorPlan &)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaStructureTensorPlan &)
 {
   return nullptr;
 }
@@ -136,7 +136,7 @@ namespace gaussian
 {
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &,
-                          const SlabEnds &,
+                          const SlabEndpoints &,
                           const CudaSlabOptions &,
                           const CudaProgressFunction &)
 {

@@ -15,12 +15,13 @@ set(sources
     gaussian/slabs/UncutLines.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
-    runtime/device/ProcessLimits.cxx
+    runtime/ProcessLimits.cxx
     runtime/image/DeviceView.cxx
     runtime/image/ImageView.cxx
+    runtime/memory/DeviceImage.cxx
     runtime/memory/HostPages.cxx
     runtime/run/Enums.cxx
-    runtime/run/Settings.cxx
+    runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
     runtime/transfer/DownloadSequence.cxx
@@ -29,8 +30,8 @@ set(sources
     runtime/transfer/StagedInSlices.cxx
     runtime/transfer/StagedPerThread.cxx
     runtime/transfer/StagedTransfer.cxx
-    runtime/transfer/StagingChunks.cxx
-    runtime/transfer/StridedReader.cxx
+    runtime/transfer/StagingMemory.cxx
+    runtime/transfer/StridedBytes.cxx
     runtime/transfer/Transfer.cxx
     runtime/transfer/TransferJob.cxx
     runtime/transfer/TransferLayout.cxx

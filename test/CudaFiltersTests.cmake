@@ -35,7 +35,7 @@ set(CudaFilters_GTESTS
     runtime/itkCudaMemoryGateGTest.cxx
     slabs/itkCudaSlabPipelineGTest.cxx
     slabs/itkCudaSlabSessionGTest.cxx
-    runtime/itkCudaStridedByteStreamGTest.cxx
+    runtime/itkCudaStridedBytesGTest.cxx
     gaussian/itkCudaGaussianThreadsGTest.cxx
     gaussian/itkCudaGradientSigmasGTest.cxx
     gaussian/itkCudaNonFinitePixelsGTest.cxx
@@ -68,7 +68,7 @@ set(CudaFilters_CUDA_GTESTS
     device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
     runtime/itkCudaLaunchGTest.cxx
     runtime/itkCudaLineGroupsGTest.cxx
-    device_images/itkCudaResidentCoresGTest.cxx
+    device_images/itkCudaDeviceAlgorithmsGTest.cxx
     runtime/itkCudaRuntimeGTest.cxx
     runtime/itkCudaStickyErrorGTest.cxx
     runtime/itkCudaStreamGTest.cxx
@@ -125,6 +125,8 @@ if(Python3_Interpreter_FOUND)
   set_tests_properties(CudaFiltersDocuments PROPERTIES TIMEOUT 600)
   add_test(NAME CudaFiltersPublicNames COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/test_public_names.py)
   set_tests_properties(CudaFiltersPublicNames PROPERTIES TIMEOUT 600)
+  add_test(NAME CudaFiltersCheckSources COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/test_check_sources.py)
+  set_tests_properties(CudaFiltersCheckSources PROPERTIES TIMEOUT 600)
   add_test(NAME CudaFiltersPictures COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/test_pictures.py)
   set_tests_properties(CudaFiltersPictures PROPERTIES TIMEOUT 600)
   if(ITK_SOURCE_DIR)

@@ -119,9 +119,9 @@ extern "C"
     return loadFunction;
   }
 
-  /** The function that ITK looks up and calls. It is an indirect function (ifunc), which the dynamic linker resolves to
-   * the result of the function above. If this result is nullptr, ITK finds no function and continues. A normal
-   * function could only return a null pointer, which ITK would dereference. */
+  /** Returns the factory to ITK, which looks this function up and calls it. It is an indirect function (ifunc), which
+   * the dynamic linker resolves to the result of the function above. If this result is nullptr, ITK finds no function
+   * and continues. A normal function could only return a null pointer, which ITK would dereference. */
   [[gnu::ifunc("itkCudaFiltersGetLoadFunction"), gnu::visibility("default")]] itk::ObjectFactoryBase *
   ITK_LOAD_FUNCTION_NAME();
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianEngine.h"
 
+#include "gaussian/Engine.h"
+#include "runtime/memory/DeviceImage.h"
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "runtime/memory/DeviceAccess.h"
 #include "runtime/device/Device.h"
 #include "runtime/run/DeviceToDevice.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/masked/Masked.h"
 #include "gaussian/masked/MaskedDevice.h"
 #include "gaussian/slabs/Slabs.h"
@@ -21,8 +23,8 @@
 #include <vector>
 
 // Connects the plans of the recursive Gaussian filters with the ways to run them on a device: from host to host, in
-// slabs that overlap, on device images, and on an array's stream. GaussianCore and MaskedGaussianCore are the cores
-// that these ways run.
+// slabs that overlap, on device images, and on an array's stream. GaussianAlgorithm and MaskedGaussianAlgorithm are the
+// algorithms that these ways run.
 
 namespace itk::cuda::gaussian
 {
@@ -141,10 +143,10 @@ private:
   std::vector<DeviceView>  m_Intermediates;
 };
 
-class GaussianCore : public ResidentCore
+class GaussianAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit GaussianCore(const CudaGaussianPlan & plan)
+  explicit GaussianAlgorithm(const CudaGaussianPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -167,9 +169,9 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
-    DeviceImage::SizeType planes = size;
+    DeviceView::SizeType planes = size;
     planes.back() = HasSeveralResults(m_Plan) ? 1 : size.back();
     // States take a sixteenth of the size of the images that are filtered together (GetPlanWorkspace()).
     const size_t image = DeviceImage::GetNumberOfBytes(planes, type);
@@ -252,10 +254,10 @@ GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
 
 /** Normalised convolution (CudaGaussianMask). The plan's passes run over the weights, and over the valid
  * pixels of each component. */
-class MaskedGaussianCore : public ResidentCore
+class MaskedGaussianAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit MaskedGaussianCore(const CudaGaussianPlan & plan)
+  explicit MaskedGaussianAlgorithm(const CudaGaussianPlan & plan)
     : m_Plan(plan)
     , m_Mask(*plan.Mask)
   {
@@ -275,9 +277,9 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
-    DeviceImage::SizeType plane = size;
+    DeviceView::SizeType plane = size;
     plane.back() = 1;
     const size_t image = DeviceImage::GetNumberOfBytes(plane, type);
     const size_t mask = DeviceImage::GetNumberOfBytes(plane, CudaComponentType::UChar);
@@ -322,24 +324,25 @@ public:
   {
     if (input.GetNumberOfElements() > 0)
     {
-      MaskedGaussianCore core = this->UploadMask(GetShape(input), GetMemory(input).GetDevice());
-      core.m_RunsInPlace = input.GetPointer() == output.GetPointer();
-      RunDeviceToDevice(core, input, output);
+      MaskedGaussianAlgorithm algorithm = this->UploadMask(GetShape(input), GetMemory(input).GetDevice());
+      algorithm.m_RunsInPlace = input.GetPointer() == output.GetPointer();
+      RunDeviceToDevice(algorithm, input, output);
     }
   }
 
 private:
-  /** Returns a core that has the mask on the device, which Run() needs. `image` is the shape of the input or output. */
-  MaskedGaussianCore
+  /** Returns an algorithm that has the mask on the device, which Run() needs. `image` is the shape of the input or
+   * output. */
+  MaskedGaussianAlgorithm
   UploadMask(const CudaImageView & image, int device) const
   {
     VerifyPlanAndMask(m_Plan, image, m_Mask);
-    MaskedGaussianCore core(*this);
-    const auto &       size = m_Mask.Valid.Size;
-    core.m_Valid =
+    MaskedGaussianAlgorithm algorithm(*this);
+    const auto &            size = m_Mask.Valid.Size;
+    algorithm.m_Valid =
       CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
-    CudaQueueUpload(m_Mask.Valid, core.m_Valid, nullptr)();
-    return core;
+    CudaQueueUpload(m_Mask.Valid, algorithm.m_Valid, nullptr)();
+    return algorithm;
   }
 
   CudaGaussianPlan       m_Plan;
@@ -466,14 +469,14 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
 
 namespace itk::cuda
 {
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaGaussianPlan & plan)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaGaussianPlan & plan)
 {
   if (plan.Mask)
   {
-    return std::make_shared<gaussian::MaskedGaussianCore>(plan);
+    return std::make_shared<gaussian::MaskedGaussianAlgorithm>(plan);
   }
-  return std::make_shared<gaussian::GaussianCore>(plan);
+  return std::make_shared<gaussian::GaussianAlgorithm>(plan);
 }
 } // end namespace itk::cuda
 
@@ -527,7 +530,7 @@ QueuePasses(const std::vector<CudaArrayPass> & passes,
   for (size_t i = 0; i < passes.size(); ++i)
   {
     void * const result = (passes.size() - i) % 2 == 1 ? output : other.GetPointer();
-    RunOnStream(GaussianCore(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
+    RunOnStream(GaussianAlgorithm(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
     source = result;
   }
 }

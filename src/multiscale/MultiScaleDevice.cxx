@@ -6,6 +6,7 @@
 #include "multiscale/PlaneParts.h"
 #include "runtime/image/Math.h"
 #include "itkMacro.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <limits>

@@ -6,7 +6,7 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "pointwise/TensorDevice.h"
 #include "runtime/memory/Workspace.h"
 
@@ -26,15 +26,7 @@ constexpr size_t NumberOfGroups = 3;
 
 /** Minimum number of pixels of a group. With fewer pixels, the launches take longer than the kernels. */
 constexpr size_t MinimumGroupPixels = size_t{ 1 } << 22;
-} // namespace itk::cuda::multiscale
 
-namespace itk::cuda
-{
-class Context;
-}
-
-namespace itk::cuda::multiscale
-{
 /** \struct Slab
  * \brief The part of an image that a run computes: a range of planes perpendicular to the image's last axis.
  *

@@ -4,7 +4,7 @@
 #include "runtime/device/Call.h"
 #include "runtime/image/Components.h"
 #include "runtime/image/Convert.h"
-#include "runtime/run/CoreImage.h"
+#include "runtime/run/ComputeImage.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
@@ -12,11 +12,14 @@
 #include "runtime/run/DeviceToDevice.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/DeviceImage.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "multiscale/MultiScaleDevice.h"
 #include "multiscale/MultiScaleProgress.h"
 #include "multiscale/PlaneParts.h"
 #include "runtime/image/Math.h"
 #include "runtime/transfer/Transfer.h"
+#include "gaussian/Engine.h"
 
 #include <algorithm>
 #include <optional>
@@ -162,7 +165,7 @@ DownloadPlanes(const CompletePlanes &       part,
                unsigned int                 axis,
                const DeviceView &           image,
                const CudaImageView &        host,
-               StagingChunks &              staging,
+               StagingMemory &              staging,
                const CudaProgressFunction & progress)
 {
   if (host.Data)
@@ -194,8 +197,8 @@ RunSlab(const HostRun &              run,
         size_t                       end,
         size_t                       contextPlanes,
         const StreamLease &          stream,
-        StagingChunks &              staging,
-        StagingChunks &              downloads,
+        StagingMemory &              staging,
+        StagingMemory &              downloads,
         const CudaProgressFunction & progress)
 {
   const unsigned int          axis = run.GetAxis();
@@ -253,8 +256,8 @@ RunOnDevice(const HostRun & run, int device, const CudaProgressFunction & progre
   const DeviceGuard guard(device);
   const StreamLease stream(device);
   const StreamLease downloadStream(device);
-  StagingChunks     staging(stream);
-  StagingChunks     downloads(downloadStream);
+  StagingMemory     staging(stream);
+  StagingMemory     downloads(downloadStream);
   const SlabSizes   sizes = ChooseSlabs(run, GetAvailableDeviceMemory(device));
   const size_t      count = DivideUp(run.GetLength(), sizes.Planes);
   for (size_t i = 0; i < count; ++i)
@@ -367,7 +370,7 @@ FindLargest(const CudaMultiScalePlan &   plan,
     return {};
   }
   const StreamLease stream(device);
-  StagingChunks     staging(stream);
+  StagingMemory     staging(stream);
   const DeviceImage uploaded(GetPlanarSize(input), type, stream);
   const DeviceImage output(GetPlanarSize(input), type, stream);
   Upload(input, uploaded.GetView(), staging, GetScaleProgress(progress, 0, 1, 0.0f, UploadEnd));
@@ -451,7 +454,7 @@ public:
 
 private:
   std::optional<DeviceWriting> m_Writing;
-  std::optional<CoreImage>     m_Image;
+  std::optional<ComputeImage>  m_Image;
 };
 
 /** The measure's parameters for all scales in device memory. They depend on the image. */
@@ -509,11 +512,11 @@ RunOnArray(const CudaMultiScalePlan &                plan,
            const Context &                           context)
 {
   const CudaComponentType type = input.ComponentType;
-  const CoreImage         source(input, type, context);
+  const ComputeImage      source(input, type, context);
   source.Load(context);
-  const Result          response(ViewAdjacent(input.Size, type, outputs.Response), type, context);
-  const Result          scale(ViewAdjacent(input.Size, type, outputs.Scale), type, context);
-  DeviceImage::SizeType tensors = input.Size;
+  const Result         response(ViewAdjacent(input.Size, type, outputs.Response), type, context);
+  const Result         scale(ViewAdjacent(input.Size, type, outputs.Scale), type, context);
+  DeviceView::SizeType tensors = input.Size;
   tensors.back() = CudaTensorComponents(plan.Measure.Dimension);
   const DeviceImage              hessian = outputs.Directions ? DeviceImage(tensors, type, context) : DeviceImage();
   pointwise::BestScale           best{ response.Get(), scale.Get(), hessian.GetView() };
@@ -605,7 +608,7 @@ CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
   const DeviceGuard       guard(context.GetDevice());
   const DeviceReading     reading(input, context);
   const CudaComponentType type = GetComputeType(cuda::GetShape(input), cuda::GetShape(outputs.Response));
-  const CoreImage         source(GetDeviceView(input), type, context);
+  const ComputeImage      source(GetDeviceView(input), type, context);
   source.Load(context);
   const multiscale::Result response(outputs.Response, type, context);
   const multiscale::Result scale(outputs.Scale, type, context);

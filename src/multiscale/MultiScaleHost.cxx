@@ -29,10 +29,10 @@ RunPlan(const CudaMultiScalePlan &    plan,
 {
   constexpr CudaComponentType type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
   CudaImageView               shape = input;
-  WorkImage<T>                best;
+  ScratchImage<T>             best;
   best.Allocate(shape, type);
   shape.NumberOfComponents = CudaTensorComponents(plan.Measure.Dimension);
-  WorkImage<T> hessian;
+  ScratchImage<T> hessian;
   hessian.Allocate(shape, type);
 
   const auto   measure = plan.Measure.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>;

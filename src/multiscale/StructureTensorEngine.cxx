@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailMultiScaleEngine.h"
 
+#include "runtime/memory/DeviceImage.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/run/DeviceToDevice.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/Operation.h"
 #include "multiscale/PlaneParts.h"
@@ -190,10 +191,10 @@ private:
   DeviceView                      m_Spare;
 };
 
-class StructureTensorCore : public ResidentCore
+class StructureTensorAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit StructureTensorCore(const CudaStructureTensorPlan & plan)
+  explicit StructureTensorAlgorithm(const CudaStructureTensorPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -223,7 +224,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
     const size_t image = DeviceImage::GetNumberOfBytes(size, type);
     const size_t planes = 1 + (m_Plan.Quantity == Quantity::Components ? 0 : CountTensorComponents(m_Plan));
@@ -294,10 +295,10 @@ private:
 
 namespace itk::cuda
 {
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaStructureTensorPlan & plan)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaStructureTensorPlan & plan)
 {
-  return std::make_shared<multiscale::StructureTensorCore>(plan);
+  return std::make_shared<multiscale::StructureTensorAlgorithm>(plan);
 }
 } // end namespace itk::cuda
 
@@ -314,7 +315,8 @@ CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & i
   {
     auto size = input.Size;
     size.back() = CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
-    cuda::RunOnStream(*cuda::MakeCore(plan), pixels, cuda::ViewAdjacent(size, memory.ComponentType, output), context);
+    cuda::RunOnStream(
+      *cuda::MakeAlgorithm(plan), pixels, cuda::ViewAdjacent(size, memory.ComponentType, output), context);
   }
 }
 } // end namespace itk::CudaDetail

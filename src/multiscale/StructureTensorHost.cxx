@@ -29,12 +29,12 @@ RunPlan(const CudaStructureTensorPlan & plan,
 {
   constexpr CudaComponentType type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
   CudaImageView               shape = input;
-  WorkImage<T>                products, tensors;
+  ScratchImage<T>             products, tensors;
   shape.NumberOfComponents = CudaTensorComponents(VDimension);
   products.Allocate(shape, type);
   {
     shape.NumberOfComponents = VDimension;
-    WorkImage<T> gradient;
+    ScratchImage<T> gradient;
     gradient.Allocate(shape, type);
     CudaRunOnHost(plan.Gradient, input, gradient.View, threader, GetScaleProgress(progress, 0, 1, 0.0f, GradientEnd));
     const auto multiply = [&](size_t from, size_t to) {
@@ -82,6 +82,6 @@ namespace itk::CudaDetail
 {
 CudaOperation::CudaOperation(const CudaStructureTensorPlan & plan)
   : m_HostRun(cuda::BindHostRun(cuda::multiscale::RunOnHost, plan))
-  , m_Core(cuda::MakeCore(plan))
+  , m_Algorithm(cuda::MakeAlgorithm(plan))
 {}
 } // end namespace itk::CudaDetail

@@ -18,18 +18,18 @@ constexpr unsigned int StatisticsLanes = 256;
 constexpr unsigned int PixelsOfLane = 64;
 constexpr size_t       PixelsOfChunk = size_t{ StatisticsLanes } * PixelsOfLane;
 
-/** \struct Moments
+/** \struct PartialStatistics
  * \brief The minimum and the maximum of some pixels, the sum of their differences from a shift, and the sum of the
  * squared differences.
  */
-struct Moments
+struct PartialStatistics
 {
   double Minimum;
   double Maximum;
   double Sum;
   double Squares;
 
-  /** Sets the moments of no pixels. `infinity` must be the infinity of double. Kernels get it as an argument. */
+  /** Sets the statistics of no pixels. `infinity` must be the infinity of double. Kernels get it as an argument. */
   ITK_CUDA_HOST_DEVICE void
   Clear(double infinity)
   {
@@ -50,7 +50,7 @@ struct Moments
   }
 
   ITK_CUDA_HOST_DEVICE void
-  Merge(const Moments & other)
+  Merge(const PartialStatistics & other)
   {
     Minimum = other.Minimum < Minimum ? other.Minimum : Minimum;
     Maximum = other.Maximum > Maximum ? other.Maximum : Maximum;
@@ -100,9 +100,9 @@ GetShift(double firstPixel)
   return firstPixel - firstPixel == 0.0 ? firstPixel : 0.0;
 }
 
-/** Returns the statistics, without a histogram, for the moments of all pixels about `shift`. */
+/** Returns the statistics, without a histogram, for the sums of all pixels about `shift`. */
 CudaImageStatistics
-MakeStatistics(const Moments & all, size_t numberOfPixels, double shift);
+MakeStatistics(const PartialStatistics & all, size_t numberOfPixels, double shift);
 } // namespace itk::cuda::pointwise
 
 #endif

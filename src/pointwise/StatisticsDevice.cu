@@ -4,6 +4,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceAccess.h"
+#include "runtime/memory/DeviceMemory.h"
 #include "runtime/device/Launch.h"
 #include "runtime/image/Math.h"
 #include "pointwise/StatisticsCore.h"
@@ -47,13 +48,13 @@ struct NumberedPixels
 /** The results that are copied to the host. The bins of the histogram follow behind it. */
 struct Sums
 {
-  Moments All;
-  double  Shift;
+  PartialStatistics All;
+  double            Shift;
 };
 
 /** Adds the lanes of a block in a pairwise tree. Only the first thread may read the sum, lanes[0]. */
 __device__ void
-MergeLanes(Moments (&lanes)[StatisticsLanes], const Moments & ofThread)
+MergeLanes(PartialStatistics (&lanes)[StatisticsLanes], const PartialStatistics & ofThread)
 {
   lanes[threadIdx.x] = ofThread;
   for (unsigned int half = StatisticsLanes / 2; half > 0; half /= 2)
@@ -66,17 +67,17 @@ MergeLanes(Moments (&lanes)[StatisticsLanes], const Moments & ofThread)
   }
 }
 
-/** Computes the moments of a chunk in each block, and adds its histogram, made in shared memory, to the image's one. */
+/** Computes the partial of a chunk in each block, and adds its histogram, made in shared memory, to the image's one. */
 template <typename T>
 __global__ void
 __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
                                                     size_t               count,
                                                     double               infinity,
                                                     HistogramRule        rule,
-                                                    Moments *            chunks,
+                                                    PartialStatistics *  chunks,
                                                     unsigned long long * histogram)
 {
-  __shared__ Moments             lanes[StatisticsLanes];
+  __shared__ PartialStatistics   lanes[StatisticsLanes];
   extern __shared__ unsigned int bins[];
   for (unsigned int bin = threadIdx.x; bin < rule.Number; bin += StatisticsLanes)
   {
@@ -84,10 +85,10 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
   }
   __syncthreads();
 
-  const double shift = GetShift(static_cast<double>(pixels.Get(0)));
-  const size_t first = size_t{ blockIdx.x } * PixelsOfChunk + threadIdx.x;
-  Moments      moments;
-  moments.Clear(infinity);
+  const double      shift = GetShift(static_cast<double>(pixels.Get(0)));
+  const size_t      first = size_t{ blockIdx.x } * PixelsOfChunk + threadIdx.x;
+  PartialStatistics partial;
+  partial.Clear(infinity);
 #pragma unroll 4
   for (unsigned int k = 0; k < PixelsOfLane; ++k)
   {
@@ -95,7 +96,7 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
     if (i < count)
     {
       const auto value = static_cast<double>(pixels.Get(i));
-      moments.Add(value, shift);
+      partial.Add(value, shift);
       if (rule.Number > 0)
       {
         const unsigned int bin = rule.GetBin(value);
@@ -106,7 +107,7 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
       }
     }
   }
-  MergeLanes(lanes, moments);
+  MergeLanes(lanes, partial);
   if (threadIdx.x == 0)
   {
     chunks[blockIdx.x] = lanes[0];
@@ -124,18 +125,21 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
 /** Adds the chunks in one block, so that the number of bytes copied to the host does not depend on the image's size. */
 template <typename T>
 __global__ void
-__launch_bounds__(StatisticsLanes)
-  MergeChunksKernel(const T * firstPixel, const Moments * chunks, size_t numberOfChunks, double infinity, Sums * sums)
+__launch_bounds__(StatisticsLanes) MergeChunksKernel(const T *                 firstPixel,
+                                                     const PartialStatistics * chunks,
+                                                     size_t                    numberOfChunks,
+                                                     double                    infinity,
+                                                     Sums *                    sums)
 {
-  __shared__ Moments lanes[StatisticsLanes];
-  Moments            moments;
-  moments.Clear(infinity);
+  __shared__ PartialStatistics lanes[StatisticsLanes];
+  PartialStatistics            partial;
+  partial.Clear(infinity);
 #pragma unroll 4
   for (size_t chunk = threadIdx.x; chunk < numberOfChunks; chunk += StatisticsLanes)
   {
-    moments.Merge(chunks[chunk]);
+    partial.Merge(chunks[chunk]);
   }
-  MergeLanes(lanes, moments);
+  MergeLanes(lanes, partial);
   if (threadIdx.x == 0)
   {
     *sums = { lanes[0], GetShift(static_cast<double>(*firstPixel)) };
@@ -160,7 +164,7 @@ ComputeStatistics(const DeviceView & image, const CudaHistogramBins & bins, cons
   const double       infinity = std::numeric_limits<double>::infinity();
   const size_t       count = image.GetNumberOfElements();
   const size_t       numberOfChunks = DivideUp(count, PixelsOfChunk);
-  const DeviceBuffer chunks(numberOfChunks * sizeof(Moments), context);
+  const DeviceBuffer chunks(numberOfChunks * sizeof(PartialStatistics), context);
   const DeviceBuffer result(sizeof(Sums) + bins.Number * sizeof(uint64_t), context);
   auto * const       sums = static_cast<Sums *>(result.GetPointer());
   ITK_CUDA_CALL(cudaMemsetAsync(sums, 0, result.GetSize(), context.GetStream()));
@@ -173,7 +177,7 @@ ComputeStatistics(const DeviceView & image, const CudaHistogramBins & bins, cons
                              count,
                              infinity,
                              HistogramRule(bins),
-                             static_cast<Moments *>(chunks.GetPointer()),
+                             static_cast<PartialStatistics *>(chunks.GetPointer()),
                              reinterpret_cast<unsigned long long *>(sums + 1)));
   ITK_CUDA_CALL(LaunchKernel(MergeChunksKernel<T>,
                              dim3(1),
@@ -181,7 +185,7 @@ ComputeStatistics(const DeviceView & image, const CudaHistogramBins & bins, cons
                              0,
                              context.GetStream(),
                              static_cast<const T *>(image.Data),
-                             static_cast<const Moments *>(chunks.GetPointer()),
+                             static_cast<const PartialStatistics *>(chunks.GetPointer()),
                              numberOfChunks,
                              infinity,
                              sums));

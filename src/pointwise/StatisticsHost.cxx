@@ -42,7 +42,7 @@ VerifyStatistics(size_t numberOfPixels, size_t components, const CudaHistogramBi
 }
 
 CudaImageStatistics
-MakeStatistics(const Moments & all, size_t numberOfPixels, double shift)
+MakeStatistics(const PartialStatistics & all, size_t numberOfPixels, double shift)
 {
   const auto          count = static_cast<double>(numberOfPixels);
   const double        mean = all.Sum / count;
@@ -92,27 +92,27 @@ private:
   const CudaImageView & m_View;
 };
 
-/** Moments of the lanes, which are added in a fixed order. */
+/** The statistics of the lanes, which are added in a fixed order. */
 class Lanes
 {
 public:
   Lanes()
   {
-    for (Moments & lane : m_Lanes)
+    for (PartialStatistics & lane : m_Lanes)
     {
       lane.Clear(std::numeric_limits<double>::infinity());
     }
   }
 
   /** Returns the lane of the pixel or chunk with this number. */
-  Moments &
+  PartialStatistics &
   Get(size_t number)
   {
     return m_Lanes[number % StatisticsLanes];
   }
 
   /** Returns the sum of all lanes. The lanes are overwritten. */
-  const Moments &
+  const PartialStatistics &
   AddUp()
   {
     for (unsigned int half = StatisticsLanes / 2; half > 0; half /= 2)
@@ -126,11 +126,11 @@ public:
   }
 
 private:
-  std::array<Moments, StatisticsLanes> m_Lanes;
+  std::array<PartialStatistics, StatisticsLanes> m_Lanes;
 };
 
 template <typename T>
-Moments
+PartialStatistics
 AddChunk(const CudaImageView &   image,
          size_t                  chunk,
          double                  shift,
@@ -155,12 +155,12 @@ template <typename T>
 CudaImageStatistics
 ComputeStatistics(const CudaImageView & image, const CudaHistogramBins & bins, MultiThreaderBase * threader)
 {
-  const size_t          count = image.GetNumberOfPixels();
-  const double          shift = GetShift(static_cast<double>(*static_cast<const T *>(image.Data)));
-  const HistogramRule   rule(bins);
-  std::vector<Moments>  chunks((count + PixelsOfChunk - 1) / PixelsOfChunk);
-  std::vector<uint64_t> histogram(bins.Number);
-  std::mutex            mutex;
+  const size_t                   count = image.GetNumberOfPixels();
+  const double                   shift = GetShift(static_cast<double>(*static_cast<const T *>(image.Data)));
+  const HistogramRule            rule(bins);
+  std::vector<PartialStatistics> chunks((count + PixelsOfChunk - 1) / PixelsOfChunk);
+  std::vector<uint64_t>          histogram(bins.Number);
+  std::mutex                     mutex;
   threader->ParallelizeArray(
     0,
     chunks.size(),

@@ -10,11 +10,6 @@
 
 #include <vector>
 
-namespace itk::cuda
-{
-class Context;
-}
-
 // Pointwise filters of tensors in device memory. A tensor's components are planes, whose distance may differ between
 // images. Apart from this distance and the number of planes, all images of a call have the same size, strides and type,
 // and there are gaps only at the end of rows. Padding is computed like pixels. No function waits or allocates.
@@ -80,11 +75,6 @@ RunScaleParameter(CudaHessianMeasureKind kind,
 CudaFilters_EXPORT void
 RunLineDirections(const CudaLineDirectionPlan & plan, const DeviceView & hessian, const Context & context);
 } // namespace itk::cuda::pointwise
-
-namespace itk::cuda
-{
-class Context;
-}
 
 // The pointwise steps of the structure tensor. All images have the same size, strides and type, apart from the number
 // and the distance of their planes. Padding is computed like pixels. No function waits or allocates.

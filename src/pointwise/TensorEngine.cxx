@@ -5,7 +5,7 @@
 #include "runtime/run/Operation.h"
 #include "pointwise/TensorDevice.h"
 
-// The cores of eigenvalues and of measures of Hessians.
+// The algorithms of eigenvalues and of measures of Hessians.
 
 namespace itk::cuda::pointwise
 {
@@ -25,10 +25,10 @@ RunPlan(const CudaHessianMeasure & plan, const DeviceView & input, const DeviceV
 
 /** The interface of either plan for the functions that run it on images in host or device memory. */
 template <typename TPlan>
-class TensorCore : public ResidentCore
+class TensorAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit TensorCore(const TPlan & plan)
+  explicit TensorAlgorithm(const TPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -57,7 +57,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType &, CudaComponentType) const override
+  GetMaximumWorkspace(const DeviceView::SizeType &, CudaComponentType) const override
   {
     return 0;
   }
@@ -83,15 +83,15 @@ private:
 
 namespace itk::cuda
 {
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaEigenPlan & plan)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaEigenPlan & plan)
 {
-  return std::make_shared<pointwise::TensorCore<CudaDetail::CudaEigenPlan>>(plan);
+  return std::make_shared<pointwise::TensorAlgorithm<CudaDetail::CudaEigenPlan>>(plan);
 }
 
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaHessianMeasure & plan)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaHessianMeasure & plan)
 {
-  return std::make_shared<pointwise::TensorCore<CudaDetail::CudaHessianMeasure>>(plan);
+  return std::make_shared<pointwise::TensorAlgorithm<CudaDetail::CudaHessianMeasure>>(plan);
 }
 } // end namespace itk::cuda

@@ -166,12 +166,12 @@ using namespace cuda;
 
 CudaOperation::CudaOperation(const CudaEigenPlan & plan)
   : m_HostRun(BindHostRun(pointwise::RunOnHost<CudaEigenPlan>, plan))
-  , m_Core(MakeCore(plan))
+  , m_Algorithm(MakeAlgorithm(plan))
 {}
 
 CudaOperation::CudaOperation(const CudaHessianMeasure & plan)
   : m_HostRun(BindHostRun(pointwise::RunOnHost<CudaHessianMeasure>, plan))
-  , m_Core(MakeCore(plan))
+  , m_Algorithm(MakeAlgorithm(plan))
 {}
 
 CudaOperation::CudaOperation(const CudaLineDirectionPlan & plan)

@@ -6,7 +6,7 @@
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 #include "region/Sums.cuh"
 #include "runtime/image/Math.h"
 #include "runtime/transfer/Transfer.h"
@@ -29,14 +29,14 @@ constexpr int MaximumRowBlocks = 65535; // limit of the y dimension of a grid
 /** Uploads rows of elements. Strides are in elements. */
 template <typename T>
 void
-UploadRowsOf(const T *         host,
-             size_t            hostStride,
-             T *               device,
-             size_t            deviceStride,
-             size_t            width,
-             size_t            height,
-             const RowGroups & groups,
-             StagingChunks &   staging)
+UploadRowsOf(const T *               host,
+             size_t                  hostStride,
+             T *                     device,
+             size_t                  deviceStride,
+             size_t                  width,
+             size_t                  height,
+             const UploadCallbacks & callbacks,
+             StagingMemory &         staging)
 {
   CudaImageView from;
   from.Data = const_cast<T *>(host); // views have pointers to writable memory
@@ -48,7 +48,7 @@ UploadRowsOf(const T *         host,
   to.ComponentType = from.ComponentType;
   to.Size = { { width, height, 1, 1, 1 } };
   to.Stride = { { 1, deviceStride, deviceStride * height, deviceStride * height, deviceStride * height } };
-  UploadRows(from, to, staging, groups);
+  UploadRows(from, to, staging, callbacks);
 }
 
 Event
@@ -238,7 +238,7 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
   const DeviceBuffer bitsBuffer(samples.ValidBits ? words * height * sizeof(uint16_t) : 0, stream);
   auto * const       bits = static_cast<uint16_t *>(bitsBuffer.GetPointer());
   const PinnedBuffer pinned = PinnedBuffer::Take();
-  StagingChunks      staging(stream);
+  StagingMemory      staging(stream);
   const StreamLease  sums(m_Device); // its destructor waits for the work that uses the arrays
   if (pitch > width)
   {
@@ -255,16 +255,16 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
     bits ? this->SumRows<TSample, true>(firstRow, endRow, bits, total, sums)
          : this->SumRows<TSample, false>(firstRow, endRow, bits, total, sums);
   };
-  constexpr size_t groups = 8;
-  const size_t     rowsOfCells = size_t{ 1 } << m_CoarseExponent;
-  const RowGroups  rowGroups{ RoundUp((height + groups - 1) / groups, rowsOfCells), sumRows };
+  constexpr size_t      groups = 8;
+  const size_t          rowsOfCells = size_t{ 1 } << m_CoarseExponent;
+  const UploadCallbacks callbacks{ RoundUp((height + groups - 1) / groups, rowsOfCells), sumRows };
   UploadRowsOf(static_cast<const TSample *>(samples.Data),
                static_cast<size_t>(samples.RowStride),
                onDevice,
                pitch,
                width,
                height,
-               rowGroups,
+               callbacks,
                staging);
   this->TakeTotal(total, pinned, sums);
 }

@@ -241,9 +241,9 @@ private:
   MakeIntegers()
   {
     using SampleType = std::conditional_t<sizeof(PixelType) == 1, uint8_t, uint16_t>;
-    const bool xorMask = std::is_signed<PixelType>::value && m_Traits.Grid == SampleGrid::FromMinimum;
-    const auto mask = static_cast<SampleType>(xorMask ? 0x8000u : 0u);
-    m_Samples.Offset = xorMask ? -32768.0 : 0.0;
+    const bool isOffset = std::is_signed<PixelType>::value && m_Traits.Grid == SampleGrid::FromMinimum;
+    const auto mask = static_cast<SampleType>(isOffset ? 0x8000u : 0u);
+    m_Samples.Offset = isOffset ? -32768.0 : 0.0;
     m_Samples.Type = SampleComponentType<SampleType>();
     if (m_Source.UseInPlace())
     {

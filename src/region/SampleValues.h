@@ -201,7 +201,7 @@ struct LogarithmSamples
   }
 };
 
-/** Integers as samples, with the bits of Flip inverted. */
+/** Integers as samples, with the bits of XorMask inverted. */
 template <typename TSample>
 struct IntegerSamples
 {

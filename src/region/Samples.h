@@ -20,7 +20,7 @@ struct SamplesDescription
   int32_t           Width{ 0 };
   int32_t           Height{ 0 };
   CudaComponentType Type{ CudaComponentType::UShort }; // UChar, UShort or UInt
-  uint32_t          XorMask{ 0 };                      // sample = stored value ^ Flip
+  uint32_t          XorMask{ 0 };                      // sample = stored value ^ XorMask
   double            Offset{ 0.0 };
   double            Step{ 1.0 };
   size_t            NumberOfValidPixels{ 0 };

@@ -326,7 +326,7 @@ template <typename TLevel>
 class EdgeRows
 {
 public:
-  /** `left` is the first column of the level in the image. */
+  /** Begins at the row `row` of the edge. `left` is the first column of the level in the image. */
   __device__
   EdgeRows(const LatticeEdge & edge, int32_t left, int32_t row, int32_t stride)
     : m_Walker({ { left + edge.Top.X, edge.Top.Y }, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward },

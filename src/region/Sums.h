@@ -72,7 +72,7 @@ struct RowPrefixImage
   int32_t                CheckpointsPerRow;
   int32_t                Width;
   int32_t                Height;
-  TSample                XorMask;   // sample = stored value ^ Flip
+  TSample                XorMask;   // sample = stored value ^ XorMask
   int32_t                Left{ 0 }; // first column of the level in the image
 
   /** Restricts this level, which must be the full image's, to a rectangle. */

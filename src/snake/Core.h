@@ -42,22 +42,24 @@ CandidatePosition(const LatticePoint & node, int w, int32_t step, int32_t width,
   return { Maximum(0, Minimum(width, node.X + dx)), Maximum(0, Minimum(height, node.Y + dy)) };
 }
 
-/** A proposed move, insertion or removal: its change of the sums, and its gain, which is the change of the linear form.
- * A negative gain is an improvement. */
+/** A proposed move, insertion or removal, with its change of the sums. DeltaCost is the change of J according to the
+ * tangent (SnakeState::Tangent), which is negative for an improvement. Insertions have 1 if the midpoint lies exactly
+ * on its edge and 0 otherwise, because they are not chosen by their cost. */
 struct Proposal
 {
   int32_t      Node;
   LatticePoint Position;
-  double       Gain;
+  double       DeltaCost;
   Moments      Change;
   int32_t      NumberOfRemovedNodes{ 1 }; // number of consecutive nodes to remove, from Node on
 };
 
-/** Returns whether proposal x has priority over y. The smaller gain comes first, and ties are broken by node index. */
+/** Returns whether proposal x has priority over y. The smaller DeltaCost comes first, and ties are broken by node
+ * index. */
 ITK_CUDA_HOST_DEVICE inline bool
 ComesBefore(const Proposal & x, const Proposal & y)
 {
-  return x.Gain < y.Gain || (x.Gain == y.Gain && x.Node < y.Node);
+  return x.DeltaCost < y.DeltaCost || (x.DeltaCost == y.DeltaCost && x.Node < y.Node);
 }
 
 /** Returns whether the number of the target's pixels may change from `present` to `count` of `total` pixels. No region
@@ -70,7 +72,7 @@ IsCountAllowed(int64_t count, int64_t present, int64_t total, int64_t minimum)
   return target && background && count > 0 && count < total;
 }
 
-/** Returns whether `number` changes, each of which adds `cost` to J, lower the total by at least the minimum gain. */
+/** Returns whether `number` changes, each of which adds `cost` to J, lower the total by at least `minimumGain`. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsImprovement(double criterion, double cost, int number, double present, double minimumGain)
 {

@@ -86,17 +86,17 @@ public:
     return { sums, number };
   }
 
-  /** Lists the nodes for which isListed(node) holds and clears their suppression flags. When an interrupted conclusion
-   * is resumed, returns its existing list with the flags set so far. */
+  /** Selects the nodes for which isSelected(node) holds, and clears the suppression flags of all nodes. When an
+   * interrupted conclusion is resumed, returns its existing list with the flags set so far. */
   template <typename TFunction>
   ProposalList
-  List(const SnakeState & snake, const TFunction & isListed)
+  SelectProposals(const SnakeState & snake, const TFunction & isSelected)
   {
     ProposalList list{ snake.Proposed, snake.IsSuppressed, 0, true };
     for (int i = 0; i < snake.NumberOfNodes; ++i)
     {
       list.IsSuppressed[i] = 0;
-      if (isListed(i))
+      if (isSelected(i))
       {
         list.Nodes[list.Count++] = i;
       }

@@ -75,7 +75,7 @@ SuppressConflictingRemovals(TGroup & group, const SnakeState & snake, const Prop
   group.Sync();
 }
 
-/** Accepts a change of the sums if it is allowed and lowers J by at least the minimum gain. Each of its `number` nodes
+/** Accepts a change of the sums if it is allowed and lowers J by at least MinimumGain. Each of its `number` nodes
  * adds `cost` to J. Returns whether the change was accepted. */
 ITK_CUDA_HOST_DEVICE inline bool
 TryChange(SnakeState & snake, const Moments & change, int number, double cost)
@@ -109,7 +109,7 @@ FindBest(const SnakeState & snake, const ProposalList & list)
 
 /** Decides which of the listed proposals are accepted: all that are not suppressed, or only the best one if rounding or
  * the size of a region rules out accepting all, or no proposal. Stores the decision in snake.Accepted, and updates the
- * snake's sums, criterion and linear form. */
+ * snake's sums, criterion and tangent. */
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
 Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cost)
@@ -127,10 +127,10 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
   const GroupSum & kept = group.Sum(own, ownNumber);
   const Moments    sumsOfKept = snake.Sums + kept.Sums;
   group.Sync();
-  LinearForm form;
+  LinearForm tangent;
   group.RunOnSecondThread([&]() {
-    // Speculatively computes the linear form that the next phase most likely needs, while the first thread decides.
-    form = list.Count > 0 ? snake.LinearFormOf(sumsOfKept) : LinearForm{};
+    // Speculatively computes the tangent that the next phase most likely needs, while the first thread decides.
+    tangent = list.Count > 0 ? snake.TangentAt(sumsOfKept) : LinearForm{};
   });
   group.RunOnFirstThread([&]() {
     snake.Accepted = AcceptNone;
@@ -147,14 +147,14 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
     if (TryChange(snake, snake.Proposals[best].Change, snake.Proposals[best].NumberOfRemovedNodes, cost))
     {
       snake.Accepted = best;
-      snake.Gain = snake.LinearFormOf(snake.Sums);
+      snake.Tangent = snake.TangentAt(snake.Sums);
     }
   });
   group.Sync();
   group.RunOnSecondThread([&]() {
     if (snake.Accepted == AcceptNonConflicting)
     {
-      snake.Gain = form;
+      snake.Tangent = tangent;
     }
   });
 }
@@ -173,7 +173,7 @@ ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
 {
   LatticePoint *     polygon = snake.Polygons[snake.Current];
   const int          n = snake.NumberOfNodes;
-  const ProposalList list = group.List(snake, [&](int i) { return snake.Proposals[i].Node >= 0; });
+  const ProposalList list = group.SelectProposals(snake, [&](int i) { return snake.Proposals[i].Node >= 0; });
   const bool         all = SuppressConflicts(
     group,
     snake,
@@ -216,10 +216,9 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   LatticePoint *       longer = snake.Polygons[1 - snake.Current];
   const int            n = snake.NumberOfNodes;
-  // A midpoint on the lattice (Gain 1) lies on its edge, so that its insertion conflicts with no other and need not be
-  // listed.
-  const ProposalList list =
-    group.List(snake, [&](int i) { return snake.Proposals[i].Node >= 0 && snake.Proposals[i].Gain == 0.0; });
+  // A midpoint that lies exactly on its edge (DeltaCost 1) conflicts with no other and need not be selected.
+  const ProposalList list = group.SelectProposals(
+    snake, [&](int i) { return snake.Proposals[i].Node >= 0 && snake.Proposals[i].DeltaCost == 0.0; });
   const bool all = SuppressConflicts(
     group,
     snake,
@@ -259,7 +258,7 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
     group.RunOnFirstThread([&]() {
       snake.NumberOfNodes = n + number;
       snake.Current = 1 - snake.Current;
-      snake.TakeSums(snake.Sums + inserted.Sums);
+      snake.SetSums(snake.Sums + inserted.Sums);
     });
   }
   group.Sync();
@@ -286,7 +285,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
   {
     return false;
   }
-  const ProposalList list = group.List(snake, [&](int i) { return snake.Proposals[i].Node >= 0; });
+  const ProposalList list = group.SelectProposals(snake, [&](int i) { return snake.Proposals[i].Node >= 0; });
   SuppressConflictingRemovals(group, snake, list);
   Decide(group, snake, list, -snake.Plan.NodeCost);
   if (snake.Accepted == AcceptNone)
@@ -409,7 +408,7 @@ Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
   group.Sync();
   if (phase == Phase::Measure)
   {
-    group.RunOnFirstThread([&]() { snake.TakeSums(snake.TakeItemSum(0)); });
+    group.RunOnFirstThread([&]() { snake.SetSums(snake.TakeItemSum(0)); });
   }
   else if (phase == Phase::Move)
   {

@@ -16,8 +16,8 @@ std::vector<Moments>
 SumGrid(const Level & level, const RectangleGrid & grid, const Threads & threads)
 {
   const size_t         stride = static_cast<size_t>(grid.Columns) + 1;
-  std::vector<Moments> table(stride * (static_cast<size_t>(grid.CacheRows) + 1));
-  threads.ForRanges(static_cast<size_t>(grid.CacheRows), 1, [&](size_t begin, size_t end) {
+  std::vector<Moments> table(stride * (static_cast<size_t>(grid.Rows) + 1));
+  threads.ForRanges(static_cast<size_t>(grid.Rows), 1, [&](size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row)
     {
       Moments * out = table.data() + (row + 1) * stride;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snake/Run.h"
 #include "region/Checks.h"
-#include "snake/host/Host.h"
 #include "snake/Plan.h"
 #include "snake/Start.h"
 #include "itkMacro.h"
@@ -203,18 +202,6 @@ RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend)
   result.SecondsOfMoves = timeOfEnd - timeOfMoves - outcome.SecondsOfRemoval;
   return result;
 }
-
-CudaRegionSnakeResult
-RunOnHost(const HostSnakeImage & image, const SnakeRun & run, const Threads & threads)
-{
-  const PixelRectangle rectangle = CheckSnakeRun(image, run);
-  const double         timeOfSums = GetSeconds();
-  HostSnakeBackend backend(image.GetSums(), rectangle, GetCoarseExponent(run.Parameters.Schedule, rectangle), threads);
-  const double     timeOfRun = GetSeconds();
-  CudaRegionSnakeResult result = RunSnake(image, run, backend);
-  result.SecondsOfSums = timeOfRun - timeOfSums;
-  return result;
-}
 } // namespace itk::cuda::snake
 
 namespace itk::CudaDetail
@@ -223,22 +210,5 @@ void
 VerifyCudaRegionSnakeParameters(const CudaRegionSnakeParameters & parameters)
 {
   cuda::snake::CheckSnakeParameters(parameters);
-}
-
-CudaRegionSnakeResult
-CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
-                      const CudaRegionSnakeParameters & parameters,
-                      unsigned int                      numberOfThreads,
-                      const CudaRegionSnakeObserver &   observer)
-{
-  using namespace cuda::snake;
-  const cuda::region::Threads threads(numberOfThreads);
-  return RunOnce(
-    input,
-    parameters,
-    observer,
-    threads,
-    [&](cuda::region::Samples && samples) { return HostSnakeImage(std::move(samples), parameters, threads); },
-    [&](const HostSnakeImage & image, const SnakeRun & run) { return RunOnHost(image, run, threads); });
 }
 } // end namespace itk::CudaDetail

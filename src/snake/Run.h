@@ -7,7 +7,6 @@
 #include "region/Laws.h"
 #include "snake/Control.h"
 #include "snake/Core.h"
-#include "region/Threads.h"
 #include "snake/Image.h"
 
 #include <chrono>
@@ -106,11 +105,6 @@ CheckSnakeRun(const SnakeImage & image, const SnakeRun & run);
  * not enough of them inside or outside */
 CudaRegionSnakeResult
 RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend);
-
-/** Runs the snake on the host. The result does not depend on the number of threads.
- * \exception ExceptionObject as CheckSnakeRun() and RunSnake() */
-CudaRegionSnakeResult
-RunOnHost(const HostSnakeImage & image, const SnakeRun & run, const Threads & threads);
 } // namespace itk::cuda::snake
 
 #endif

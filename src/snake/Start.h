@@ -26,7 +26,7 @@ namespace itk::cuda::snake
 struct RectangleGrid
 {
   int32_t Columns; // cells
-  int32_t CacheRows;
+  int32_t Rows;
   int32_t Width; // of the level
   int32_t Height;
 
@@ -38,7 +38,7 @@ struct RectangleGrid
   ITK_CUDA_HOST_DEVICE int32_t
   GetRow(int32_t line) const
   {
-    return static_cast<int32_t>(static_cast<int64_t>(Height) * line / CacheRows);
+    return static_cast<int32_t>(static_cast<int64_t>(Height) * line / Rows);
   }
   ITK_CUDA_HOST_DEVICE int32_t
   GetNumberOfColumnPairs() const
@@ -48,7 +48,7 @@ struct RectangleGrid
   ITK_CUDA_HOST_DEVICE int32_t
   GetNumberOfRowPairs() const
   {
-    return CacheRows * (CacheRows + 1) / 2;
+    return Rows * (Rows + 1) / 2;
   }
 
   /** Computes the pair (first, second), 0 <= first < second, with number second (second - 1) / 2 + first. */

@@ -25,7 +25,7 @@ struct SnakeState
   Moments      Sums;
   double       Criterion{ 0.0 };
   double       RecordedCriterion{ 0.0 }; // at the last entry of the record, or at the beginning of the run
-  LinearForm   Gain;                     // first-order change of J by the pixels that move into the target
+  LinearForm   Tangent;                  // of J at Sums; the decisions of a phase are linear in it
   int32_t      NumberOfNodes{ 0 };
   int32_t      Current{ 0 };     // index in Polygons
   uint32_t     Exponent{ 0 };    // of the cells in which the polygon is given
@@ -57,7 +57,7 @@ struct SnakeState
   ITK_CUDA_HOST_DEVICE void
   BeginRemoval(const Moments & sums)
   {
-    this->TakeSums(sums);
+    this->SetSums(sums);
     RecordedCriterion = Criterion;
     Control.BeginRemoval();
   }
@@ -69,20 +69,20 @@ struct SnakeState
     return region::Criterion(Law, sums, Total);
   }
 
-  /** Returns the first-order change of J by the pixels that move into a target with these sums. */
+  /** Returns the tangent of J at these sums of the target: the change of J to first order in the change of the sums. */
   ITK_CUDA_HOST_DEVICE LinearForm
-  LinearFormOf(const Moments & sums) const
+  TangentAt(const Moments & sums) const
   {
     return Linearize(Law, sums, Total);
   }
 
-  /** Sets the sums of the polygon, and its criterion and linear form. */
+  /** Sets the sums of the polygon, and its criterion and tangent. */
   ITK_CUDA_HOST_DEVICE void
-  TakeSums(const Moments & sums)
+  SetSums(const Moments & sums)
   {
     Sums = sums;
     Criterion = this->CriterionOf(sums);
-    Gain = this->LinearFormOf(sums);
+    Tangent = this->TangentAt(sums);
   }
 
   /** Returns whether the next phase of moves tries to move the node. */
@@ -127,19 +127,19 @@ struct SnakeState
     return IsCountAllowed(Sums.Count + change.Count, Sums.Count, Total.Count, Plan.MinimumRegionSize);
   }
 
-  /** Returns the gain of a change of the sums according to the linear form. It is negative for an improvement, and 0 if
-   * the change is not allowed. */
+  /** Returns the change of J by a change of the sums, according to the tangent. It is 0 if the change is not allowed.
+   */
   ITK_CUDA_HOST_DEVICE double
-  GainOf(const Moments & change) const
+  DeltaCostOf(const Moments & change) const
   {
-    return this->Allows(change) ? Gain(change) : 0.0;
+    return this->Allows(change) ? Tangent(change) : 0.0;
   }
 
-  /** Returns the gain of a removal of `nodes` nodes that changes the sums, including the saved cost of the nodes. */
+  /** Returns DeltaCostOf() for a removal of `nodes` nodes, less the cost of the nodes. */
   ITK_CUDA_HOST_DEVICE double
-  GainOfRemoval(const Moments & change, int nodes) const
+  DeltaCostOfRemoval(const Moments & change, int nodes) const
   {
-    return this->Allows(change) ? Gain(change) - Plan.NodeCost * static_cast<double>(nodes) : 0.0;
+    return this->Allows(change) ? Tangent(change) - Plan.NodeCost * static_cast<double>(nodes) : 0.0;
   }
 };
 } // namespace itk::cuda::snake

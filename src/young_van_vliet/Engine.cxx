@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 
+#include "young_van_vliet/Passes.h"
+#include "young_van_vliet/Engine.h"
+#include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Call.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/Operation.h"
-#include "young_van_vliet/Device.h"
 #include "runtime/run/PassChain.h"
 
 #include <algorithm>
 
-// The core of Young and van Vliet's filter.
+// The algorithm of Young and van Vliet's filter.
 
 namespace itk::cuda::young_van_vliet
 {
@@ -17,7 +19,7 @@ namespace
 {
 size_t
 GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
-                        const DeviceImage::SizeType &       size,
+                        const DeviceView::SizeType &        size,
                         CudaComponentType                   type)
 {
   size_t largest = 0;
@@ -37,10 +39,10 @@ GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
   return plan.KeepInput ? imageBytes : PassChain::GetWorkspace(plan.Passes.size(), false, imageBytes);
 }
 
-class YoungVanVlietCore : public ResidentCore
+class YoungVanVlietAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit YoungVanVlietCore(const CudaPartitionedGaussianPlan & plan)
+  explicit YoungVanVlietAlgorithm(const CudaPartitionedGaussianPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -63,7 +65,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
     return GetOtherImage(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) +
            GetLargestPassWorkspace(m_Plan, size, type);
@@ -134,9 +136,9 @@ RunPartitioned(const CudaPartitionedGaussianPlan & plan,
 
 namespace itk::cuda
 {
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaPartitionedGaussianPlan & plan)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaPartitionedGaussianPlan & plan)
 {
-  return std::make_shared<young_van_vliet::YoungVanVlietCore>(plan);
+  return std::make_shared<young_van_vliet::YoungVanVlietAlgorithm>(plan);
 }
 } // end namespace itk::cuda

@@ -176,7 +176,7 @@ RunPlan(const CudaPartitionedGaussianPlan & plan,
 {
   constexpr CudaComponentType type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
   const size_t                count = plan.Passes.size();
-  WorkImage<T>                work;
+  ScratchImage<T>             work;
   const CudaImageView *       between = &output;
   if (count > 1 && output.ComponentType != type)
   {
@@ -232,6 +232,6 @@ namespace itk::CudaDetail
 {
 CudaOperation::CudaOperation(const CudaPartitionedGaussianPlan & plan)
   : m_HostRun(cuda::BindHostRun(cuda::young_van_vliet::RunOnHost, plan))
-  , m_Core(cuda::MakeCore(plan))
+  , m_Algorithm(cuda::MakeAlgorithm(plan))
 {}
 } // end namespace itk::CudaDetail

@@ -5,9 +5,10 @@
 #include "runtime/device/Launch.h"
 #include "runtime/image/LineGroups.h"
 #include "young_van_vliet/Coefficients.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Passes.h"
 #include "young_van_vliet/Kernels.cuh"
 #include "runtime/image/Math.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <vector>
@@ -361,7 +362,7 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
 size_t
 GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                  const CudaPartitionedGaussianPass & pass,
-                 const DeviceImage::SizeType &       size,
+                 const DeviceView::SizeType &        size,
                  CudaComponentType                   type)
 {
   if (plan.LinePartition == LinePartition::TwoWay)

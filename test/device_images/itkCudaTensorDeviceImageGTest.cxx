@@ -9,7 +9,8 @@
 #include "support/itkCudaDeviceFilterTest.h"
 #include "runtime/device/Device.h"
 #include "support/itkCudaFaultWalk.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
+#include "gaussian/Engine.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkCudaImageStatistics.h"
 #include "multiscale/MultiScaleDevice.h"
@@ -263,7 +264,7 @@ protected:
     std::vector<cuda::DeviceImage> memory;
     const auto                     allocate = [&] {
       memory.emplace_back(
-        cuda::DeviceImage::SizeType{ { size[0], size[1], size[2], 1, 1 } }, GetComponentType<T>(), stream);
+        cuda::DeviceView::SizeType{ { size[0], size[1], size[2], 1, 1 } }, GetComponentType<T>(), stream);
       cuda::ClearPadding(memory.back().GetView(), stream);
       return memory.back().GetView();
     };

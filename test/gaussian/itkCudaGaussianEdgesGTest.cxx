@@ -123,12 +123,12 @@ FilterClosedLine(const CudaGaussianImpulseResponse & kernel,
     for (unsigned int j = 0; j < VPairs; ++j)
     {
       const auto closed =
-        CloseCausalEndState(boundary.Mode, dynamics.Section[j], causal.Pair[j], pixels.back() - first);
+        PrepareCausalEndState(boundary.Mode, dynamics.Section[j], causal.Pair[j], pixels.back() - first);
       const bool takesAnticausal = (boundary.Mode == Mode::Wrap) == atEnd;
       edge.Pair[j] =
         boundary.Mode == Mode::Constant
           ? SteadyState(dynamics.Section[j], closure.Value - first)
-          : GetClosedEdge(
+          : SolveEdgeState(
               closure, j, takesAnticausal ? anticausal.Pair[j] : closed, takesAnticausal ? closed : anticausal.Pair[j]);
     }
     return ToDouble(edge);

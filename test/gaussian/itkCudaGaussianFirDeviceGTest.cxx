@@ -8,6 +8,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "gaussian/fir/FirDevice.h"
 #include "gaussian/fir/FirCore.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/host/HostPlan.h"
 #include "gaussian/device/PipelinedStrip.h"
 #include "gaussian/plan/Tuning.h"

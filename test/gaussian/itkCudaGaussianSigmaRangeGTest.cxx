@@ -221,7 +221,7 @@ MakeSlices(double spacing)
 }
 
 /** Expects `value(i)` at pixel i to be the difference of slices over spacing^order, or its magnitude. Pixels are floats
- * of 100 at most: `bound` counts their roundings. */
+ * of 100 at most, and 16 of their roundings are allowed. */
 template <typename TValue>
 void
 ExpectDifferences(const FloatImage * input, unsigned int order, bool isMagnitude, const TValue & value)

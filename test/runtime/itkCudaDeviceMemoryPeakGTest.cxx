@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Verifies the peak device memory of filters of device images. It consists of the images, converted copies where the
-// types differ, and the workspace that the cores report. The sums are computed here and must match to the byte.
+// types differ, and the workspace that the algorithms report. The sums are computed here and must match to the byte.
 
 #include "itkCovariantVector.h"
 #include "runtime/image/Components.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "runtime/memory/DeviceAccess.h"
+#include "runtime/memory/DeviceImage.h"
 #include "support/itkCudaDeviceFilterTest.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/fir/FirDevice.h"
+#include "gaussian/fir/FirEngine.h"
+#include "gaussian/Engine.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Engine.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaRegionSnakeImageFilter.h"
@@ -108,7 +111,7 @@ TypeOf()
   return itk::cuda::test::GetComponentType<typename CudaImageTraits<TImage>::ComponentType>();
 }
 
-DeviceImage::SizeType
+DeviceView::SizeType
 GetPlanes(const Size<3> & size, size_t planes)
 {
   return { { size[0], size[1], size[2], 1, planes } };

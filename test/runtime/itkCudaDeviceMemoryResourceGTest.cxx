@@ -2,6 +2,7 @@
 // Device memory from functions of the program: all of it, back to where it came from, and what happens if there is
 // none.
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "runtime/device/Device.h"
 #include "itkCudaError.h"
 #include "support/itkCudaExpectException.h"

@@ -33,7 +33,7 @@ using itk::cuda::DeviceView;
 using itk::cuda::DownloadSequence;
 using itk::cuda::Event;
 using itk::cuda::PinnedBuffer;
-using itk::cuda::StagingChunks;
+using itk::cuda::StagingMemory;
 using itk::cuda::StreamLease;
 using itk::cuda::test::device;
 using itk::cuda::test::Configuration;
@@ -95,7 +95,7 @@ public:
   }
 
   void
-  RunAll(StagingChunks & staging)
+  RunAll(StagingMemory & staging)
   {
     std::thread filler([this] { this->FillSlots(); });
     this->Run(staging);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/HelperThreads.h"
 
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 #include "runtime/device/Spin.h"
 #include "itkThreadPool.h"
 

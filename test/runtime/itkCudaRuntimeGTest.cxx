@@ -5,9 +5,10 @@
 #include "itkCudaError.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "runtime/memory/MemoryCounts.h"
+#include "runtime/memory/MemoryUsage.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 
 #include <atomic>
 #include <chrono>
@@ -33,7 +34,7 @@ using itk::cuda::DeviceView;
 using itk::cuda::Event;
 using itk::cuda::FaultHook;
 using itk::cuda::PinnedBuffer;
-using itk::cuda::StagingChunks;
+using itk::cuda::StagingMemory;
 using itk::cuda::StreamLease;
 using itk::cuda::test::device;
 using itk::cuda::test::mebibyte;
@@ -313,7 +314,7 @@ TEST_F(CudaRuntime, Staging_chunks_stay_until_the_work_of_the_stream_is_done)
   };
   const StreamLease stream(device);
   {
-    StagingChunks staging(stream);
+    StagingMemory staging(stream);
     ASSERT_EQ(cudaLaunchHostFunc(stream.GetStream(), use, &used), cudaSuccess);
     staging.Keep(PinnedBuffer::Take());
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
@@ -344,7 +345,7 @@ TEST_F(CudaRuntime, Rows_of_a_device_image_are_aligned_and_padding_is_zero)
   StreamLease       stream(device);
   const DeviceImage image({ { 5, 4, 3, 2, 2 } }, CudaComponentType::Float, stream);
   const DeviceView  view = image.GetView();
-  EXPECT_EQ(view.Stride, (DeviceImage::SizeType{ { 1, 8, 32, 96, 192 } }));
+  EXPECT_EQ(view.Stride, (DeviceView::SizeType{ { 1, 8, 32, 96, 192 } }));
   EXPECT_EQ(DeviceImage::GetNumberOfBytes(view.Size, CudaComponentType::Float), 384u * sizeof(float));
   EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 384u * sizeof(float));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.Data) % 256, 0u);

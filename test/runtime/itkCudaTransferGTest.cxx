@@ -24,7 +24,7 @@ using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceImage;
 using itk::cuda::DeviceView;
 using itk::cuda::PinnedBuffer;
-using itk::cuda::StagingChunks;
+using itk::cuda::StagingMemory;
 using itk::cuda::StreamLease;
 using itk::cuda::test::device;
 using itk::cuda::test::mebibyte;
@@ -453,7 +453,7 @@ TEST_F(CudaTransfer, Streams_of_a_caller_are_used)
 TEST_F(CudaTransfer, Chunks_of_an_upload_stay_until_its_copies_are_done)
 {
   const StreamLease stream(device);
-  StagingChunks     staging(stream);
+  StagingMemory     staging(stream);
   HostImage<float>  image({ 1024, 1024, 4, 1 }, 1);
   const DeviceImage onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
   for (const unsigned int threads : { 1, 4 })
@@ -581,7 +581,7 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
     {
       Configuration::SetNumberOfTransferThreads(threads);
       const StreamLease                      stream(device);
-      StagingChunks                          staging(stream);
+      StagingMemory                          staging(stream);
       const StreamLease                      other(device);
       const DeviceRows<T>                    rows(trial.Width, trial.Height, stream);
       std::vector<T>                         output(trial.Width * trial.Height, 0);
@@ -626,7 +626,7 @@ TEST_F(CudaTransfer, Work_on_rows_may_abort)
   HostImage<unsigned short> image({ 3000, 2000, 1, 1 }, 1);
   FillRandomly(image.Pixels);
   const StreamLease                stream(device);
-  StagingChunks                    staging(stream);
+  StagingMemory                    staging(stream);
   const DeviceRows<unsigned short> rows(3000, 2000, stream);
   for (const unsigned int threads : { 1, 6 })
   {
@@ -692,7 +692,7 @@ TEST_F(CudaTransfer, Progress_may_abort)
   HostImage<unsigned char> image({ 1024, 1024, 300, 1 }, 1);
   FillRandomly(image.Pixels);
   const StreamLease stream(device);
-  StagingChunks     staging(stream);
+  StagingMemory     staging(stream);
   const DeviceImage onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
   const size_t      bytes = Configuration::GetDeviceBytesInUse();
   const auto        abort = [](float) { throw std::runtime_error("stop"); };

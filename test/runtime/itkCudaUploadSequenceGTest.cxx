@@ -28,7 +28,7 @@ using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceView;
 using itk::cuda::Event;
 using itk::cuda::PinnedBuffer;
-using itk::cuda::StagingChunks;
+using itk::cuda::StagingMemory;
 using itk::cuda::StreamLease;
 using itk::cuda::UploadSequence;
 using itk::cuda::test::device;

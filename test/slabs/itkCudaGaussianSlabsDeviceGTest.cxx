@@ -103,7 +103,7 @@ ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab,
     for (const size_t number : queues)
     {
       SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", queues: " + std::to_string(number));
-      SlabEnds             ends(test.Plan, input, test.OutputType);
+      VerifyingEndpoints   ends(test.Plan, input, test.OutputType);
       const CudaSlabReport report = ends.Run(MakeDeviceOptions(chunks, number));
       EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size());
       EXPECT_EQ(report.BytesUp, sweeps * input.Bytes.size());
@@ -268,8 +268,8 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeAtSeams)
     const SlabCase test = MakeSmoothingCase(1025, 4.0);
     SlabImage      input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
     input.Get<float>()[plane * 45 + 7] += 1000.0f;
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
-    SlabEnds        ends(test.Plan, input, CudaComponentType::Float);
+    const SlabImage    expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+    VerifyingEndpoints ends(test.Plan, input, CudaComponentType::Float);
     ends.Run(MakeDeviceOptions(1, 2));
     EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size()) << "plane " << plane;
   }
@@ -323,11 +323,11 @@ TEST_F(GaussianSlabsGpu, PartsMakeUpTheWhole)
 {
   for (const double sigma : { 3.0, 60.0 })
   {
-    const SlabCase  test = MakeSmoothingCase(900, sigma);
-    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Short, GetSeed());
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
-    const auto      states = CudaMakeSlabStates();
-    SlabEnds        ends(test.Plan, input, CudaComponentType::Float);
+    const SlabCase     test = MakeSmoothingCase(900, sigma);
+    const SlabImage    input = MakeRandomImage(test.Size, 1, CudaComponentType::Short, GetSeed());
+    const SlabImage    expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+    const auto         states = CudaMakeSlabStates();
+    VerifyingEndpoints ends(test.Plan, input, CudaComponentType::Float);
     for (const size_t first : { 384, 0, 640 })
     {
       CudaSlabOptions options = MakeDeviceOptions(1);
@@ -352,10 +352,10 @@ TEST_F(GaussianSlabsGpu, ContinueTheImageInOtherBoundaryModes)
     {
       auto parameters = MakeSlabParameters(3, sigma, CudaFiltersEnums::Approximation::Deriche);
       parameters.Boundary = { mode, 990.0 };
-      const auto plan = MakeSmoothingPlan(parameters);
-      SlabImage  input = MakeRandomImage({ 5, 4, length, 1 }, 1, CudaComponentType::Float, GetSeed());
-      SlabImage  expected = RunWhole(plan, input, CudaComponentType::Float);
-      SlabEnds   ends(plan, input, CudaComponentType::Float);
+      const auto         plan = MakeSmoothingPlan(parameters);
+      SlabImage          input = MakeRandomImage({ 5, 4, length, 1 }, 1, CudaComponentType::Float, GetSeed());
+      SlabImage          expected = RunWhole(plan, input, CudaComponentType::Float);
+      VerifyingEndpoints ends(plan, input, CudaComponentType::Float);
       ends.Run(MakeDeviceOptions(1, 2));
       EXPECT_EQ(ends.Given, length);
       for (size_t i = 0; i < 5 * 4 * length; ++i)
@@ -403,7 +403,7 @@ TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)
   CountingMemory  memory;
   CudaFiltersConfiguration::SetDeviceMemoryResource(CountingMemory::Allocate, CountingMemory::Release, &memory);
   CudaFiltersConfiguration::SetDeviceMemoryLimit(limit);
-  SlabEnds             ends(test.Plan, input, CudaComponentType::Float);
+  VerifyingEndpoints   ends(test.Plan, input, CudaComponentType::Float);
   const CudaSlabReport report = ends.Run(MakeDeviceOptions(1));
   EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size());
   EXPECT_LE(memory.Most, limit);
@@ -415,13 +415,13 @@ TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)
   memory.Most = 0;
   CudaSlabOptions options = MakeDeviceOptions(1);
   options.DeviceMemoryLimit = limit;
-  SlabEnds(test.Plan, input, CudaComponentType::Float).Run(options);
+  VerifyingEndpoints(test.Plan, input, CudaComponentType::Float).Run(options);
   EXPECT_LE(memory.Most, limit);
 
   options.DeviceMemoryLimit = size_t{ 1 } << 20;
   try
   {
-    SlabEnds(test.Plan, input, CudaComponentType::Float).Run(options);
+    VerifyingEndpoints(test.Plan, input, CudaComponentType::Float).Run(options);
     ADD_FAILURE() << "nothing was thrown";
   }
   catch (const CudaError & error)
@@ -449,7 +449,7 @@ ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t queues)
     memory.Most = 0;
     CudaSlabOptions options = MakeDeviceOptions(1, queues);
     options.DeviceMemoryLimit = limit;
-    SlabEnds             ends(test.Plan, input, test.OutputType);
+    VerifyingEndpoints   ends(test.Plan, input, test.OutputType);
     const CudaSlabReport report = ends.Run(options);
     EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size()) << "limit " << limit;
     EXPECT_EQ(report.BytesUp, sweeps * input.Bytes.size());
@@ -517,7 +517,7 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfLinesThatAreNeverCut)
       EXPECT_EQ(report.BytesDown, 2 * input.Bytes.size());
       EXPECT_LE(report.PeakDeviceBytes, options.DeviceMemoryLimit);
       EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << "sigma " << sigma;
-      SlabEnds ends(test.Plan, input, type);
+      VerifyingEndpoints ends(test.Plan, input, type);
       EXPECT_NE(ends.Run(MakeDeviceOptions(1)).Used, CudaSlabReport::Columns);
       EXPECT_EQ(FindDifference(ends.Output, output), output.Bytes.size()) << "sigma " << sigma;
     }
@@ -533,7 +533,7 @@ TEST_F(GaussianSlabsGpu, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
       sigma,
       CudaComponentType::Float,
       RunWhole,
-      [](SlabEnds & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
+      [](VerifyingEndpoints & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
       [before] { EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), before); });
   }
 }
@@ -549,7 +549,7 @@ TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRightSlow)
         options.DeviceMemoryLimit = FindLeastMemory(test, options);
       }
       WalkFaults<unsigned char>(name, [&] {
-        SlabEnds ends(test.Plan, input, CudaComponentType::Float);
+        VerifyingEndpoints ends(test.Plan, input, CudaComponentType::Float);
         ends.Run(options);
         return ends.Output.Bytes;
       });
@@ -565,12 +565,12 @@ TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRightSlow)
 
 TEST_F(GaussianSlabsGpu, TwoThreadsRunAtTheSameTime)
 {
-  const SlabCase           test = MakeSmoothingCase(1500, 4.0);
-  const SlabImage          input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
-  const SlabImage          expected = RunWhole(test.Plan, input, CudaComponentType::Float);
-  std::vector<SlabEnds>    ends(2, SlabEnds(test.Plan, input, CudaComponentType::Float));
-  std::vector<std::string> errors(2);
-  std::vector<std::thread> threads;
+  const SlabCase                  test = MakeSmoothingCase(1500, 4.0);
+  const SlabImage                 input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+  const SlabImage                 expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+  std::vector<VerifyingEndpoints> ends(2, VerifyingEndpoints(test.Plan, input, CudaComponentType::Float));
+  std::vector<std::string>        errors(2);
+  std::vector<std::thread>        threads;
   for (size_t i = 0; i < ends.size(); ++i)
   {
     threads.emplace_back([&, i] {

@@ -54,7 +54,7 @@ ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab)
   const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
   for (const size_t chunks : chunksPerSlab)
   {
-    SlabEnds             ends(test.Plan, input, test.OutputType);
+    VerifyingEndpoints   ends(test.Plan, input, test.OutputType);
     const CudaSlabReport report = ends.Run(MakeHostOptions(chunks));
     EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << test.Name << ", chunks in a slab: " << chunks;
     const auto   shape = CudaGetGaussianSlabShape(test.Plan, ends.Input.GetView(), expected.Shape);
@@ -107,11 +107,11 @@ TEST(GaussianSlabsOnHost, PartsMakeUpTheWhole)
 {
   for (const double sigma : { 3.0, 60.0 })
   {
-    const SlabCase  test = MakeSmoothingCase(900, sigma);
-    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Short, GetSeed());
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
-    const auto      states = CudaMakeSlabStates();
-    SlabEnds        ends(test.Plan, input, CudaComponentType::Float);
+    const SlabCase     test = MakeSmoothingCase(900, sigma);
+    const SlabImage    input = MakeRandomImage(test.Size, 1, CudaComponentType::Short, GetSeed());
+    const SlabImage    expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+    const auto         states = CudaMakeSlabStates();
+    VerifyingEndpoints ends(test.Plan, input, CudaComponentType::Float);
     for (const size_t first : { size_t{ 384 }, size_t{ 0 }, size_t{ 640 } })
     {
       CudaSlabOptions options = MakeHostOptions(1);
@@ -173,7 +173,7 @@ TEST(GaussianSlabsOnHost, ImpulsesAtSeamsGiveTheKernel)
           {
             SlabImage input = MakeSlabImage({ 1, 1, length, 1 }, 1, CudaComponentType::Double);
             input.Get<double>()[position] = 1.0;
-            SlabEnds ends(plan, input, CudaComponentType::Double);
+            VerifyingEndpoints ends(plan, input, CudaComponentType::Double);
             ends.Run(MakeHostOptions(1));
             const double scale = std::abs(GetKernelValue(kernel, order == 1 ? std::round(sigma) : 0));
             for (size_t n = 0; n < length; ++n)
@@ -193,9 +193,9 @@ TEST(GaussianSlabsOnHost, AgreeWithTheFilterOfWholeLines)
 {
   for (const double sigma : { 0.7, 10.67, 33.0, 150.0 })
   {
-    const auto kernel = MakeGaussianImpulseResponse(ApproximationEnum::Deriche, 0, sigma, 1.0, false);
-    SlabImage  input = MakeRandomImage({ 3, 1, 1025, 1 }, 1, CudaComponentType::Double, GetSeed());
-    SlabEnds   ends(MakeGaussianLinePlan(2, kernel), input, CudaComponentType::Double);
+    const auto         kernel = MakeGaussianImpulseResponse(ApproximationEnum::Deriche, 0, sigma, 1.0, false);
+    SlabImage          input = MakeRandomImage({ 3, 1, 1025, 1 }, 1, CudaComponentType::Double, GetSeed());
+    VerifyingEndpoints ends(MakeGaussianLinePlan(2, kernel), input, CudaComponentType::Double);
     ends.Run(MakeHostOptions(1));
     for (size_t column = 0; column < 3; ++column)
     {
@@ -225,9 +225,9 @@ TEST(GaussianSlabsOnHost, ContinueTheImageInOtherBoundaryModes)
       parameters.Boundary = { mode, 990.0 };
       for (const auto & plan : { MakeSmoothingPlan(parameters), MakeGradientMagnitudePlan(parameters) })
       {
-        SlabImage input = MakeRandomImage({ 5, 4, length, 1 }, 1, CudaComponentType::Float, GetSeed());
-        SlabImage expected = RunWhole(plan, input, CudaComponentType::Float);
-        SlabEnds  ends(plan, input, CudaComponentType::Float);
+        SlabImage          input = MakeRandomImage({ 5, 4, length, 1 }, 1, CudaComponentType::Float, GetSeed());
+        SlabImage          expected = RunWhole(plan, input, CudaComponentType::Float);
+        VerifyingEndpoints ends(plan, input, CudaComponentType::Float);
         ends.Run(MakeHostOptions(1));
         EXPECT_EQ(ends.Given, length);
         EXPECT_LE(ends.Asked, 2 * length);
@@ -252,7 +252,7 @@ TEST(GaussianSlabsOnHost, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
       sigma,
       CudaComponentType::Float,
       RunWhole,
-      [](SlabEnds & ends, unsigned int) { ends.Run(MakeHostOptions(1)); },
+      [](VerifyingEndpoints & ends, unsigned int) { ends.Run(MakeHostOptions(1)); },
       [] {});
   }
 }
@@ -264,15 +264,17 @@ TEST(GaussianSlabs, WhatCannotBeCutIsRefusedInWords)
   parameters.Sigma = { 2, 2, 2 };
   parameters.Spacing = { 1, 1, 1 };
   parameters.Boundary.Mode = CudaFiltersEnums::BoundaryMode::Wrap;
-  ExpectContains(GetException([&] {
-                   SlabEnds(MakeSmoothingPlan(parameters), input, CudaComponentType::Float).Run(MakeHostOptions(1));
-                 }),
-                 "BoundaryMode is");
+  ExpectContains(
+    GetException([&] {
+      VerifyingEndpoints(MakeSmoothingPlan(parameters), input, CudaComponentType::Float).Run(MakeHostOptions(1));
+    }),
+    "BoundaryMode is");
   parameters.Boundary.Mode = CudaFiltersEnums::BoundaryMode::Nearest;
   CudaSlabOptions options = MakeHostOptions(1);
   options.FirstPlane = 100;
-  ExpectContains(
-    GetException([&] { SlabEnds(MakeSmoothingPlan(parameters), input, CudaComponentType::Float).Run(options); }),
-    "FirstPlane of the slabs' options is 100; it must be a multiple of 128 or the image's end, 300");
+  ExpectContains(GetException([&] {
+                   VerifyingEndpoints(MakeSmoothingPlan(parameters), input, CudaComponentType::Float).Run(options);
+                 }),
+                 "FirstPlane of the slabs' options is 100; it must be a multiple of 128 or the image's end, 300");
 }
 } // namespace

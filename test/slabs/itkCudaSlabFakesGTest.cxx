@@ -6,7 +6,7 @@
 #include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaError.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 #include "support/itkCudaSlabFakes.h"
 #include "support/itkCudaSlabTest.h"
 #include "support/itkCudaTestSeed.h"
@@ -80,7 +80,7 @@ ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const s
     for (const size_t number : queues)
     {
       SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", queues: " + std::to_string(number));
-      SlabEnds ends(test.Plan, input, test.OutputType);
+      VerifyingEndpoints ends(test.Plan, input, test.OutputType);
       GetMostFakeBytes();
       const CudaSlabReport report = ends.Run(MakeDeviceOptions(chunks, number));
       EXPECT_TRUE(ends.Output.Bytes == expected.Bytes);
@@ -134,7 +134,7 @@ TEST_F(SlabFakes, GiveTheBitsOfTheWholeInSlabsThatAreChosen)
   }
   const SlabCase       test = MakeSmoothingCase(length, 2.0);
   const SlabImage      input = MakeRandomImage(test.Size, test.Components, CudaComponentType::Double, GetSeed());
-  SlabEnds             ends(test.Plan, input, CudaComponentType::Double);
+  VerifyingEndpoints   ends(test.Plan, input, CudaComponentType::Double);
   const CudaSlabReport report = ends.Run(MakeDeviceOptions(0, 1));
   EXPECT_EQ(report.LookAhead, 1u);
   EXPECT_EQ(report.ChunksPerSlab, 4u);
@@ -155,7 +155,7 @@ ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t chunksPerSlab, size_t 
   const auto      run = [&](size_t limit) {
     CudaSlabOptions options = MakeDeviceOptions(chunksPerSlab, queues);
     options.DeviceMemoryLimit = limit;
-    SlabEnds ends(test.Plan, input, test.OutputType);
+    VerifyingEndpoints ends(test.Plan, input, test.OutputType);
     GetMostFakeBytes();
     isFromViews = !isFromViews;
     const CudaSlabReport report =
@@ -250,7 +250,7 @@ ExpectPartsMakeUpTheWhole(double sigma, CudaComponentType type, bool isScarce)
   CudaSlabOptions options = MakeDeviceOptions(1, 1);
   options.States = CudaMakeSlabStates();
   options.DeviceMemoryLimit = isScarce ? FindLeastMemory(test, options) : 0;
-  SlabEnds ends(test.Plan, input, test.OutputType);
+  VerifyingEndpoints ends(test.Plan, input, test.OutputType);
   for (const size_t first : { 384, 0, 640 })
   {
     options.FirstPlane = first;
@@ -285,12 +285,12 @@ TEST_F(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
   test.InputType = test.OutputType = CudaComponentType::Double;
   const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
   const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
-  const auto      tryAll = [&](bool beginsOnHost, bool endsOnHost, SlabEnds::Call call) {
+  const auto      tryAll = [&](bool beginsOnHost, bool endsOnHost, VerifyingEndpoints::Call call) {
     CudaSlabOptions options = MakeDeviceOptions(1, 1);
     options.States = CudaMakeSlabStates();
     const auto run = [&](bool onHost, const std::function<void()> & thrower) {
       options.OnHost = onHost;
-      SlabEnds ends(test.Plan, input, test.OutputType);
+      VerifyingEndpoints ends(test.Plan, input, test.OutputType);
       ends.ThrowAt(call, 2, thrower);
       ends.Run(options);
       EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << beginsOnHost << endsOnHost << call;
@@ -305,8 +305,8 @@ TEST_F(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
   {
     for (const bool endsOnHost : { true, false })
     {
-      tryAll(beginsOnHost, endsOnHost, SlabEnds::Source);
-      tryAll(beginsOnHost, endsOnHost, SlabEnds::Sink);
+      tryAll(beginsOnHost, endsOnHost, VerifyingEndpoints::Source);
+      tryAll(beginsOnHost, endsOnHost, VerifyingEndpoints::Sink);
     }
   }
 }
@@ -337,7 +337,7 @@ TEST_F(SlabFakes, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
       sigma,
       CudaComponentType::Double,
       RunWhole,
-      [](SlabEnds & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
+      [](VerifyingEndpoints & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
       [] { EXPECT_EQ(GetFakeBytesInUse(), 0u); });
   }
 }
@@ -355,15 +355,15 @@ ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & optio
 {
   const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
   const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
-  const auto      run = [&](SlabEnds & ends) {
+  const auto      run = [&](VerifyingEndpoints & ends) {
     isFromViews ? CudaGaussianFilterSlabs(test.Plan, ends.Input.GetView(), ends.Output.GetView(), options, nullptr)
                 : ends.Run(options);
   };
   unsigned long n = 1;
   for (bool fired = true; fired && n < 2000; ++n)
   {
-    SlabEnds    ends(test.Plan, input, test.OutputType);
-    std::string failure;
+    VerifyingEndpoints ends(test.Plan, input, test.OutputType);
+    std::string        failure;
     FaultHook::FailCall(n, error);
     try
     {
@@ -382,7 +382,7 @@ ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & optio
     EXPECT_EQ(GetFakeBytesInUse(), 0u) << where;
     if (n % 4 == 0)
     {
-      SlabEnds next(test.Plan, input, test.OutputType);
+      VerifyingEndpoints next(test.Plan, input, test.OutputType);
       run(next);
       EXPECT_TRUE(next.Output.Bytes == expected.Bytes) << "the run after " << where;
     }
@@ -453,7 +453,7 @@ TEST_F(SlabFakes, HaveTheBitsOfLinesThatAreNeverCut)
     EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
     EXPECT_LE(report.PeakDeviceBytes, columns.Options.DeviceMemoryLimit);
     EXPECT_TRUE(output.Bytes == columns.Expected.Bytes);
-    SlabEnds ends(columns.Test.Plan, columns.Input, columns.Test.OutputType);
+    VerifyingEndpoints ends(columns.Test.Plan, columns.Input, columns.Test.OutputType);
     EXPECT_NE(ends.Run(MakeDeviceOptions(1, 1)).Used, CudaSlabReport::Columns);
     EXPECT_TRUE(ends.Output.Bytes == output.Bytes);
   }

@@ -9,6 +9,7 @@
 #include "snake/device/Snake.h"
 #include "snake/itkCudaSnakeDeviceTest.h"
 #include "snake/itkCudaSnakeImageTestCase.h"
+#include "snake/host/Host.h"
 
 #include <cuda_runtime.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snake/itkCudaSnakeImageTestCase.h"
+#include "snake/host/Host.h"
 
 #include <memory>
 

@@ -96,8 +96,9 @@ public:
           removal ? 1 + Draw(random, std::max(1, std::min(State.Control.MaximumRun, n - 3))) : 1;
         slot.Position.X += Draw(random, 41) - 20;
         slot.Position.Y += Draw(random, 41) - 20;
-        slot.Gain = removal ? State.GainOfRemoval(change, slot.NumberOfRemovedNodes) : State.GainOf(change);
-        slot.Node = slot.Gain < 0.0 ? i : -1;
+        slot.DeltaCost =
+          removal ? State.DeltaCostOfRemoval(change, slot.NumberOfRemovedNodes) : State.DeltaCostOf(change);
+        slot.Node = slot.DeltaCost < 0.0 ? i : -1;
       }
     }
   }
@@ -268,14 +269,14 @@ public:
   }
   template <typename TFunction>
   ProposalList
-  List(const SnakeState & snake, const TFunction & isListed) const
+  SelectProposals(const SnakeState & snake, const TFunction & isSelected) const
   {
     ProposalList list{ snake.Proposed, snake.IsSuppressed, 0, !m_Boxes.empty() };
     this->RunOnFirstThread([&] { m_Team.Count = 0; });
     this->Sync();
     this->ForEach(snake.NumberOfNodes, [&](int i) {
       list.IsSuppressed[i] = 0;
-      if (isListed(i))
+      if (isSelected(i))
       {
         list.Nodes[m_Team.Count++] = i;
       }
@@ -342,9 +343,9 @@ class InterruptedGroup : public SerialGroup
 public:
   template <typename TFunction>
   ProposalList
-  List(const SnakeState & snake, const TFunction & isListed)
+  SelectProposals(const SnakeState & snake, const TFunction & isSelected)
   {
-    m_List = m_Row > 0 ? m_List : SerialGroup::List(snake, isListed);
+    m_List = m_Row > 0 ? m_List : SerialGroup::SelectProposals(snake, isSelected);
     return m_List;
   }
   template <typename TFunction>
@@ -412,9 +413,9 @@ ExpectSame(const TestSnake & expected, const TestSnake & found)
   EXPECT_TRUE(a.Sums == b.Sums);
   EXPECT_EQ(a.Criterion, b.Criterion);
   EXPECT_EQ(a.RecordedCriterion, b.RecordedCriterion);
-  EXPECT_EQ(a.Gain.Count, b.Gain.Count);
-  EXPECT_EQ(a.Gain.Sum, b.Gain.Sum);
-  EXPECT_EQ(a.Gain.SumOfSquares, b.Gain.SumOfSquares);
+  EXPECT_EQ(a.Tangent.Count, b.Tangent.Count);
+  EXPECT_EQ(a.Tangent.Sum, b.Tangent.Sum);
+  EXPECT_EQ(a.Tangent.SumOfSquares, b.Tangent.SumOfSquares);
   EXPECT_EQ(a.Accepted, b.Accepted);
   EXPECT_EQ(a.AllStale, b.AllStale);
   EXPECT_EQ(a.Exponent, b.Exponent);

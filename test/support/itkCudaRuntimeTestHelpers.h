@@ -8,6 +8,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <gtest/gtest.h>
 
@@ -153,7 +154,7 @@ MakeRoundTrip(const CudaImageView & input,
               CudaComponentType     computeType,
               const Context &       context)
 {
-  StagingChunks     staging(context); // the download follows the upload without a wait, as in the filters
+  StagingMemory     staging(context); // the download follows the upload without a wait, as in the filters
   const DeviceImage image(GetPlanarSize(input), computeType, context);
   Upload(input, image.GetView(), staging, nullptr);
   Download(image.GetView(), output, staging, nullptr);

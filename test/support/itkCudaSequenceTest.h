@@ -4,7 +4,7 @@
 
 #include "runtime/transfer/HelperThreads.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 #include "runtime/device/Stream.h"
 
 #include <exception>
@@ -25,7 +25,7 @@ struct SequenceLane
 
   const StreamLease Stream{ device };
   HelperThreads     Helpers{ true };
-  StagingChunks     Staging;
+  StagingMemory     Staging;
 };
 
 /** Returns the description of an exception, or an empty string if there is no exception. */

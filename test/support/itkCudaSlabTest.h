@@ -117,7 +117,7 @@ MakeSlabOutput(const CudaDetail::CudaGaussianPlan & plan, const SlabImage & inpu
 }
 
 /** A source and a sink, each with an image, that verify the order of the calls. */
-class SlabEnds
+class VerifyingEndpoints
 {
 public:
   enum Call
@@ -127,7 +127,7 @@ public:
     Progress
   };
 
-  SlabEnds(const CudaDetail::CudaGaussianPlan & plan, const SlabImage & input, CudaComponentType type)
+  VerifyingEndpoints(const CudaDetail::CudaGaussianPlan & plan, const SlabImage & input, CudaComponentType type)
     : Input(input)
     , Output(MakeSlabOutput(plan, input, type))
     , m_Plan(plan)
@@ -347,7 +347,8 @@ FindLeastMemory(const SlabCase & test, CudaSlabOptions options)
   options.DeviceMemoryLimit = 1;
   try
   {
-    SlabEnds(test.Plan, MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed()), test.OutputType)
+    VerifyingEndpoints(
+      test.Plan, MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed()), test.OutputType)
       .Run(options);
   }
   catch (const CudaError & error)
@@ -416,13 +417,14 @@ ExpectThrownArrivesAndEndsTheCalls(double            sigma,
   const SlabCase  test = MakeSmoothingCase(600, sigma);
   const SlabImage input = MakeRandomImage(test.Size, 1, type, GetSeed());
   const SlabImage expected = runWhole(test.Plan, input, type);
-  for (const SlabEnds::Call call : { SlabEnds::Source, SlabEnds::Sink, SlabEnds::Progress })
+  for (const VerifyingEndpoints::Call call :
+       { VerifyingEndpoints::Source, VerifyingEndpoints::Sink, VerifyingEndpoints::Progress })
   {
     unsigned int n = 0;
     for (bool threw = true; threw && n < 1000; ++n)
     {
       {
-        SlabEnds ends(test.Plan, input, type);
+        VerifyingEndpoints ends(test.Plan, input, type);
         ends.ThrowAt(call, n, [] { throw Stop("as planned"); });
         threw = false;
         try

@@ -9,7 +9,8 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "young_van_vliet/Device.h"
+#include "runtime/memory/DeviceImage.h"
+#include "young_van_vliet/Passes.h"
 #include "young_van_vliet/Core.h"
 #include "itkProcessObject.h"
 

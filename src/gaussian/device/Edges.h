@@ -258,46 +258,46 @@ MakeEdgeStateSolver(const CudaGaussianImpulseResponse & kernel,
                     bool                                ofWholeLine)
 {
   using ModeEnum = CudaFiltersEnums::BoundaryMode;
-  EdgeStateSolver<T, VPairs> closure{};
-  closure.Mode = boundary.Mode;
-  closure.Value = static_cast<T>(boundary.Value);
-  closure.OfWholeLine = ofWholeLine;
+  EdgeStateSolver<T, VPairs> solver{};
+  solver.Mode = boundary.Mode;
+  solver.Value = static_cast<T>(boundary.Value);
+  solver.OfWholeLine = ofWholeLine;
   const bool   isMirror = boundary.Mode == ModeEnum::Mirror;
   const size_t across = isMirror ? length - 1 : length;
   const size_t period = boundary.Mode == ModeEnum::Wrap ? length : 2 * across;
   for (unsigned int j = 0; boundary.Mode != ModeEnum::Constant && j < VPairs; ++j)
   {
     const auto sum = ofWholeLine ? MakePeriodicSum(kernel.Pole[j], period) : StateMatrix<double>{};
-    closure.Sum[j] = RoundTo<T>(isMirror ? Multiply(sum, MakeInverseStep(kernel.Pole[j])) : sum);
-    closure.Across[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], across));
+    solver.Sum[j] = RoundTo<T>(isMirror ? Multiply(sum, MakeInverseStep(kernel.Pole[j])) : sum);
+    solver.Across[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], across));
   }
-  return closure;
+  return solver;
 }
 
-/** Returns the state of one pole pair with which a sweep enters the line. */
+/** Returns the edge state of one pole pair. `near` and `far` are the end states that EdgeStateSolver describes. */
 template <typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-GetClosedEdge(const EdgeStateSolver<T, VPairs> & closure,
-              unsigned int                       pair,
-              const PolePairState<T> &           near,
-              const PolePairState<T> &           far)
+SolveEdgeState(const EdgeStateSolver<T, VPairs> & solver,
+               unsigned int                       pair,
+               const PolePairState<T> &           near,
+               const PolePairState<T> &           far)
 {
-  const bool takesFar = closure.OfWholeLine && closure.Mode != CudaFiltersEnums::BoundaryMode::Wrap;
-  return Apply(closure.Sum[pair], takesFar ? Combine(near, closure.Across[pair], far) : near);
+  const bool takesFar = solver.OfWholeLine && solver.Mode != CudaFiltersEnums::BoundaryMode::Wrap;
+  return Apply(solver.Sum[pair], takesFar ? Combine(near, solver.Across[pair], far) : near);
 }
 
-/** Converts the total of the sweep that ends with the line's last pixel, of value `last`, to the form that
- * GetClosedEdge() takes. The total of the opposite sweep needs no conversion, because that sweep ends with the first
- * pixel, which is zero after the subtraction. */
+/** Returns the end state of the causal sweep as SolveEdgeState() takes it. In the mode Mirror, where the continuation
+ * does not repeat the line's last pixel, this pixel of value `last` is subtracted. The anticausal end state needs no
+ * such step, because its sweep ends with the first pixel, which is zero after the subtraction. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-CloseCausalEndState(CudaFiltersEnums::BoundaryMode mode,
-                    const SectionDynamics<T> &     section,
-                    const PolePairState<T> &       total,
-                    T                              last)
+PrepareCausalEndState(CudaFiltersEnums::BoundaryMode mode,
+                      const SectionDynamics<T> &     section,
+                      const PolePairState<T> &       endState,
+                      T                              last)
 {
   const T left = mode == CudaFiltersEnums::BoundaryMode::Mirror ? last : T(0);
-  return { total.U - left, total.V - section.Coupling * left };
+  return { endState.U - left, endState.V - section.Coupling * left };
 }
 
 /** Returns the state of one pole pair with which a sweep enters the line. It is computed from the end states of both
@@ -305,7 +305,7 @@ CloseCausalEndState(CudaFiltersEnums::BoundaryMode mode,
  * \param last the line's last pixel less its first */
 template <typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-GetEdgeFromEnds(const EdgeStateSolver<T, VPairs> & closure,
+GetEdgeFromEnds(const EdgeStateSolver<T, VPairs> & solver,
                 const LineDynamics<T, VPairs> &    dynamics,
                 unsigned int                       pair,
                 bool                               anticausal,
@@ -315,14 +315,14 @@ GetEdgeFromEnds(const EdgeStateSolver<T, VPairs> & closure,
                 T                                  last)
 {
   using ModeEnum = CudaFiltersEnums::BoundaryMode;
-  if (closure.Mode == ModeEnum::Constant)
+  if (solver.Mode == ModeEnum::Constant)
   {
-    return SteadyState(dynamics.Section[pair], closure.Value - first);
+    return SteadyState(dynamics.Section[pair], solver.Value - first);
   }
-  const PolePairState<T> atEnd = CloseCausalEndState(closure.Mode, dynamics.Section[pair], causalEnd, last);
-  const bool             isFromEnd = anticausal != (closure.Mode == ModeEnum::Wrap);
-  return isFromEnd ? GetClosedEdge(closure, pair, atEnd, anticausalEnd)
-                   : GetClosedEdge(closure, pair, anticausalEnd, atEnd);
+  const PolePairState<T> atEnd = PrepareCausalEndState(solver.Mode, dynamics.Section[pair], causalEnd, last);
+  const bool             isFromEnd = anticausal != (solver.Mode == ModeEnum::Wrap);
+  return isFromEnd ? SolveEdgeState(solver, pair, atEnd, anticausalEnd)
+                   : SolveEdgeState(solver, pair, anticausalEnd, atEnd);
 }
 } // namespace itk::cuda::gaussian
 

@@ -224,21 +224,21 @@ GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsign
   return SteadyState(arguments.Dynamics.Section[pair], last - first);
 }
 
-/** The end states of the chunks that a sweep has passed last. The latest is the last element. */
+/** The end states of the latest MaximumLookAhead chunks of a sweep. The latest is the last element. */
 template <typename T>
 struct EndStatesWindow
 {
-  PolePairState<T> Total[MaximumLookAhead];
+  PolePairState<T> EndStates[MaximumLookAhead];
 
   __device__ void
-  Push(const PolePairState<T> & total)
+  Push(const PolePairState<T> & endState)
   {
 #pragma unroll
     for (unsigned int n = 0; n + 1 < MaximumLookAhead; ++n)
     {
-      Total[n] = Total[n + 1];
+      EndStates[n] = EndStates[n + 1];
     }
-    Total[MaximumLookAhead - 1] = total;
+    EndStates[MaximumLookAhead - 1] = endState;
   }
 };
 
@@ -262,7 +262,7 @@ GetWindowedStart(size_t                     i,
   {
     if (back <= lookAhead && back <= i)
     {
-      start = Combine(window.Total[MaximumLookAhead - back], getPower(i - back), start);
+      start = Combine(window.EndStates[MaximumLookAhead - back], getPower(i - back), start);
     }
   }
   return start;

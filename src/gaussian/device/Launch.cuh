@@ -4,7 +4,7 @@
 
 #include "runtime/device/Call.h"
 #include "gaussian/plan/Coefficients.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/device/Edges.cuh"
 #include "gaussian/device/Kernels.cuh"
 #include "runtime/device/Launch.h"
@@ -155,12 +155,13 @@ LaunchScan(const CudaGaussianLinePass & pass,
   arguments.Before = edges ? edges : static_cast<const PolePairState<T> *>(cut.StatesBefore);
   arguments.Behind = edges ? edges + ofSweep : static_cast<const PolePairState<T> *>(cut.StatesBehind);
   arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
-  const KeptStates kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), arguments.Geometry.LineLength, sizeof(T));
-  arguments.NumberOfChunks = kept.Number;
+  const StoredStates stored =
+    GetStoredStates(schedule, GetAxisKind(pass.Axis), arguments.Geometry.LineLength, sizeof(T));
+  arguments.NumberOfChunks = stored.Number;
   for (unsigned int j = 0; j < VPairs; ++j)
   {
-    arguments.Power[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], kept.Step));
-    arguments.LastPower[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], kept.Last));
+    arguments.Power[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], stored.Step));
+    arguments.LastPower[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], stored.Last));
   }
   const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();
   const auto   scan = schedule.LookAhead > 0 ? ScanChunksKernel<T, VPairs, true> : ScanChunksKernel<T, VPairs, false>;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/device/Launch.cuh"
-#include "gaussian/slabs/SlabsDevice.h"
 #include "gaussian/device/PipelinedStrip.h"
 #include "runtime/image/LineGroups.h"
 
@@ -630,7 +629,7 @@ GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, 
   }
   const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
   const auto         bytes = static_cast<unsigned int>(CudaComponentSize(source.ComponentType));
-  const KeptStates   kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), geometry.LineLength, bytes);
+  const StoredStates kept = GetStoredStates(schedule, GetAxisKind(pass.Axis), geometry.LineLength, bytes);
   const size_t       states = 2 * pass.Results.front().Kernel.NumberOfPolePairs;
   return kept.Number * states * geometry.GetNumberOfLines() * 2 * bytes;
 }
@@ -854,7 +853,7 @@ RunProductPass(const ProductPass & pass, const Context & context)
 }
 
 size_t
-GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type)
+GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceView::SizeType & size, CudaComponentType type)
 {
   if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest)
   {

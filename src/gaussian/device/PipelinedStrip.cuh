@@ -121,9 +121,9 @@ struct StripMemory
 /** Returns whether edge states are computed from a window of chunks at the other end of the line. */
 template <typename T>
 __device__ inline bool
-TakesOtherEnd(const EdgeStateSolver<T, StripPolePairs> & closure)
+TakesOtherEnd(const EdgeStateSolver<T, StripPolePairs> & solver)
 {
-  return closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap && !closure.OfWholeLine;
+  return solver.Mode == CudaFiltersEnums::BoundaryMode::Wrap && !solver.OfWholeLine;
 }
 
 template <TileTask VTask, typename T>
@@ -537,14 +537,14 @@ private:
   }
 
   __device__ void
-  PushEndState(const PolePairState<T> & total)
+  PushEndState(const PolePairState<T> & endState)
   {
 #pragma unroll
     for (unsigned int i = 0; i + 1 < NumberOfEndStates; ++i)
     {
       m_EndStates[i] = m_EndStates[i + 1];
     }
-    m_EndStates[NumberOfEndStates - 1] = total;
+    m_EndStates[NumberOfEndStates - 1] = endState;
   }
 
   /** Returns the end state of the warp's sweep over the latest `count` chunks. */
@@ -558,12 +558,12 @@ private:
       // These are copies, as in GetStart().
       const PolePairState<T> fromBegin = m_EndStates[i];
       const PolePairState<T> fromEnd = m_EndStates[NumberOfEndStates - 1 - i];
-      PolePairState<T>       total;
-      total.U = this->IsAnticausal() ? fromEnd.U : fromBegin.U;
-      total.V = this->IsAnticausal() ? fromEnd.V : fromBegin.V;
+      PolePairState<T>       endState;
+      endState.U = this->IsAnticausal() ? fromEnd.U : fromBegin.U;
+      endState.V = this->IsAnticausal() ? fromEnd.V : fromBegin.V;
       if (this->IsAnticausal() ? i < count : i + count >= NumberOfEndStates)
       {
-        end = Combine(total, m_Arguments.ChunkPower[this->GetPair()], end);
+        end = Combine(endState, m_Arguments.ChunkPower[this->GetPair()], end);
       }
     }
     return end;
@@ -592,8 +592,8 @@ private:
     return m_Arguments.BoundarySolver.OfWholeLine && step + 1 == m_Arguments.NumberOfChunks;
   }
 
-  /** Computes the edge state as soon as its inputs are complete, before a chunk needs it, and adds it to the total of
-   * the chunk with which the warp's sweep enters the line. */
+  /** Computes the edge state as soon as its inputs are complete, before a chunk needs it, and adds it to the end state
+   * of the chunk with which the warp's sweep enters the line. */
   __device__ void
   EnterLine(unsigned int step)
   {
@@ -609,10 +609,10 @@ private:
 #pragma unroll
     for (unsigned int i = 0; i <= VLookAhead; ++i)
     {
-      PolePairState<T> & total = m_EndStates[NumberOfEndStates - 1 - i];
+      PolePairState<T> & endState = m_EndStates[NumberOfEndStates - 1 - i];
       if (i == back)
       {
-        total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], m_Edge);
+        endState = Combine(endState, m_Arguments.ChunkPower[this->GetPair()], m_Edge);
       }
     }
   }
@@ -639,9 +639,9 @@ private:
       this->TakeOtherEnd(piece);
     }
 #pragma unroll
-    for (PolePairState<T> & total : m_EndStates)
+    for (PolePairState<T> & endState : m_EndStates)
     {
-      total = PolePairState<T>{};
+      endState = PolePairState<T>{};
     }
     this->BeginLines(piece);
     m_NextStart = this->LoadStart(piece.LoadBegin);
@@ -771,9 +771,9 @@ private:
     for (unsigned int i = 0; i < chunks; ++i)
     {
       PolePairState<T> &     entry = this->GetChunkState(this->IsAnticausal() ? chunks - 1 - i : i);
-      const PolePairState<T> total = entry;
+      const PolePairState<T> endState = entry;
       entry = start;
-      start = Combine(total, m_Arguments.ChunkPower[this->GetPair()], start);
+      start = Combine(endState, m_Arguments.ChunkPower[this->GetPair()], start);
     }
   }
 
@@ -853,8 +853,8 @@ private:
     }
   }
 
-  /** Scans one state of all columns of the group, in each of the first warps. Computes the total of the arriving chunk,
-   * and the start states of the segments of the chunk that arrived VLookAhead steps earlier. */
+  /** Scans one state of all columns of the group, in each of the first warps. Computes the end state of the arriving
+   * chunk, and the start states of the segments of the chunk that arrived VLookAhead steps earlier. */
   __device__ void
   Scan(const StripPiece & piece, unsigned int step, unsigned int slot, unsigned int oldSlot)
   {
@@ -864,16 +864,16 @@ private:
     }
     if (VTask != TileTask::FilterFromStates)
     {
-      const PolePairState<T> total = step < piece.LoadEnd ? this->GetEndState(step, slot) : PolePairState<T>{};
+      const PolePairState<T> endState = step < piece.LoadEnd ? this->GetEndState(step, slot) : PolePairState<T>{};
       if (VTask == TileTask::WriteEndStates)
       {
         if (m_HasLine)
         {
-          m_Arguments.States[this->GetChunkStateIndex(step)] = total;
+          m_Arguments.States[this->GetChunkStateIndex(step)] = endState;
         }
         return;
       }
-      this->PushEndState(total);
+      this->PushEndState(endState);
     }
     if constexpr (SolvesBoundaryState)
     {
@@ -929,7 +929,7 @@ private:
     return m_Arguments.SegmentPower[this->GetPair()];
   }
 
-  /** Returns the state of the i-th segment that the warp's sweep passes. */
+  /** Returns the state of the i-th segment in the order of the warp's sweep. */
   __device__ PolePairState<T> &
              GetState(unsigned int slot, unsigned int i) const
   {
@@ -959,24 +959,24 @@ private:
     }
   }
 
-  /** Returns the total of a chunk. For some tasks, those of the first and the last chunk include the line's
+  /** Returns the end state of a chunk. For some tasks, those of the first and the last chunk include the line's
    * continuation. */
   __device__ PolePairState<T>
              GetEndState(unsigned int chunk, unsigned int slot) const
   {
-    PolePairState<T> total;
+    PolePairState<T> endState;
     const bool       holdsEdge = VTask == TileTask::Filter || ReadsMask<VTask> ||
                            (VTask == TileTask::WriteEndStates && m_Arguments.EndStatesHoldEdges);
     if (holdsEdge && this->IsEntrance(chunk))
     {
-      total = this->GetEdge();
+      endState = this->GetEdge();
     }
 #pragma unroll
     for (unsigned int i = 0; i < StripSegments; ++i)
     {
-      total = Combine(this->GetState(slot, i), this->GetSegmentPower(), total);
+      endState = Combine(this->GetState(slot, i), this->GetSegmentPower(), endState);
     }
-    return total;
+    return endState;
   }
 
   /** Returns the start state of the warp's sweep over the chunk. */

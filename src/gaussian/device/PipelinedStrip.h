@@ -2,7 +2,7 @@
 #ifndef CudaFilters_gaussian_device_PipelinedStrip_h
 #define CudaFilters_gaussian_device_PipelinedStrip_h
 
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "CudaFiltersExport.h"
 
 #include <array>
@@ -44,7 +44,7 @@ RunStripMaskPass(const CudaGaussianLinePass & pass,
                  const DeviceView &           destination,
                  const Context &              context);
 
-/** Implement RunChunkEndStates() and RunChunksFromStates() in strips. */
+/** Queue what RunChunkEndStates() and RunChunksFromStates() do for schedules that run in strips (RunsInStrips()). */
 void
 RunStripEndStates(const CudaGaussianLinePass &    pass,
                   const LineSchedule &            schedule,

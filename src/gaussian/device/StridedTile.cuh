@@ -127,10 +127,10 @@ public:
   {
     StoreStates(ends);
     ForEachChunkState([this](unsigned int state, unsigned int chunk) {
-      const PolePairState<T> total = AccumulateChunk(state, chunk);
+      const PolePairState<T> endState = AccumulateChunk(state, chunk);
       if (m_Lane < m_Columns)
       {
-        m_Arguments.States[GetChunkStateIndex(state, chunk)] = total;
+        m_Arguments.States[GetChunkStateIndex(state, chunk)] = endState;
       }
     });
   }
@@ -328,7 +328,7 @@ private:
     return min(SegmentsOfChunk, m_EndSegment - chunk * SegmentsOfChunk);
   }
 
-  /** Returns the i-th segment of a chunk that the state's sweep passes. */
+  /** Returns the i-th segment of a chunk in the order of the state's sweep. */
   __device__ unsigned int
   GetSegment(unsigned int state, unsigned int chunk, unsigned int i) const
   {
@@ -347,45 +347,46 @@ private:
   }
 
   /** Replaces the end state of each segment of a chunk by the end state of the chunk up to that segment, from zero
-   * state (an inclusive scan). Returns the last one, which is the chunk's total. */
+   * state (an inclusive scan). Returns the last one, which is the chunk's end state. */
   __device__ PolePairState<T>
              AccumulateChunk(unsigned int state, unsigned int chunk) const
   {
     const StateMatrix<T> & power = m_Arguments.Powers.Power[state % VPairs][1];
     const unsigned int     segments = GetSegmentsOfChunk(chunk);
-    PolePairState<T>       total;
+    PolePairState<T>       endState;
 #pragma unroll
     for (unsigned int i = 0; i < SegmentsOfChunk; ++i)
     {
       if (i < segments)
       {
         PolePairState<T> & entry = m_States[GetStateIndex(state, GetSegment(state, chunk, i))];
-        total = Combine(entry, power, total);
-        entry = total;
+        endState = Combine(entry, power, endState);
+        entry = endState;
       }
     }
-    return total;
+    return endState;
   }
 
-  /** Returns the total of a chunk. AccumulateChunk() must have been called for it. */
+  /** Returns the end state of a chunk. AccumulateChunk() must have been called for it. */
   __device__ PolePairState<T>
              GetEndStateOfChunk(unsigned int state, unsigned int chunk) const
   {
     return m_States[GetStateIndex(state, GetSegment(state, chunk, GetSegmentsOfChunk(chunk) - 1))];
   }
 
-  /** Returns the total of the whole line. */
+  /** Returns the end state of the whole line. */
   __device__ PolePairState<T>
              GetEndStateOfLine(unsigned int state) const
   {
-    PolePairState<T> total;
+    PolePairState<T> endState;
     for (unsigned int i = 0; i < m_Chunks; ++i)
     {
       const unsigned int chunk = IsAnticausal(state) ? m_Chunks - 1 - i : i;
-      total = Combine(
-        GetEndStateOfChunk(state, chunk), m_Arguments.Powers.Power[state % VPairs][GetSegmentsOfChunk(chunk)], total);
+      endState = Combine(GetEndStateOfChunk(state, chunk),
+                         m_Arguments.Powers.Power[state % VPairs][GetSegmentsOfChunk(chunk)],
+                         endState);
     }
-    return total;
+    return endState;
   }
 
   /** Computes the states with which the sweeps enter the lines. One warp computes each state. */

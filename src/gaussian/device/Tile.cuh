@@ -111,10 +111,10 @@ GetPaddedLine(const LineSchedule & schedule, const LineGeometry & geometry, cons
 /** What a kernel does with its tile. */
 enum class TileTask : unsigned char
 {
-  Filter,              // computes the border states from the tile's own end pixels
+  Filter,              // computes the edge states from the tile's own end pixels
   WriteEndStates,      // first step of TileScan and StripScan: writes the end states of tiles or chunks
   FilterFromStates,    // their last step: filters from the start states that the scan has made of them
-  FilterFromEndStates, // computes the border states from the line's end states, as its boundary mode says
+  FilterFromEndStates, // computes the edge states from the line's end states, as its boundary mode says
                        // (EdgeStateSolver)
   FilterWholeLines,    // all steps of StripScan, for lines of few chunks
   FilterMask,          // Filter for strided lines whose pixels are the weights of a mask

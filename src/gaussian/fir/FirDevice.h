@@ -10,12 +10,7 @@
 
 #include <cstddef>
 
-// Convolves images in device memory along one axis (RunFirPass()), or along all axes of a plan (RunFir()).
-
-namespace itk::cuda
-{
-class Context;
-}
+// Convolves images in device memory along one axis.
 
 namespace itk::cuda::gaussian
 {
@@ -33,20 +28,6 @@ RunFirPass(const CudaGaussianFirPass & pass,
            const DeviceView &          destination,
            Workspace                   workspace,
            const Context &             context);
-
-/** Returns the bytes of the workspace that RunFir() needs. */
-CudaFilters_EXPORT size_t
-GetFirWorkspace(const CudaGaussianFirPlan & plan, const DeviceView & input);
-
-/** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
- * overwritten and has an even number of passes, the output is the input. OutputOffset is ignored here; it is for the
- * reader of the output. The function never waits, allocates or transfers images. \exception CudaError */
-CudaFilters_EXPORT void
-RunFir(const CudaGaussianFirPlan & plan,
-       const DeviceView &          input,
-       const DeviceView &          output,
-       Workspace                   workspace,
-       const Context &             context);
 } // namespace itk::cuda::gaussian
 
 // Constants of the launches.

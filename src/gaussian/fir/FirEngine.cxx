@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianFirEngine.h"
 
+#include "gaussian/fir/FirEngine.h"
+#include "runtime/memory/DeviceImage.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "runtime/run/DeviceToDevice.h"
 #include "gaussian/fir/FirDevice.h"
@@ -11,7 +13,7 @@
 
 #include <algorithm>
 
-// The core of convolutions, and their run in slabs of planes if the image does not fit into device memory.
+// The algorithm of convolutions, and their run in slabs of planes if the image does not fit into device memory.
 
 namespace itk::cuda::gaussian
 {
@@ -34,10 +36,10 @@ GetImageOfChain(const CudaGaussianFirPlan & plan, size_t imageBytes)
   return PassChain::GetWorkspace(plan.Passes.size(), plan.KeepInput, imageBytes);
 }
 
-class FirCore : public ResidentCore
+class FirAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit FirCore(const CudaGaussianFirPlan & plan)
+  explicit FirAlgorithm(const CudaGaussianFirPlan & plan)
     : m_Plan(plan)
   {}
 
@@ -68,7 +70,7 @@ public:
   }
 
   size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
   {
     return GetImageOfChain(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) + GetLargestTable(m_Plan, type);
   }
@@ -97,7 +99,7 @@ public:
       CopyDeviceToDevice(input, output, {}, this->GetName());
       return;
     }
-    ResidentCore::Queue(input, output);
+    DeviceAlgorithm::Queue(input, output);
   }
 
   DeviceView
@@ -140,10 +142,10 @@ RunFir(const CudaGaussianFirPlan & plan,
 
 namespace itk::cuda
 {
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaGaussianFirPlan & plan)
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaGaussianFirPlan & plan)
 {
-  return std::make_shared<gaussian::FirCore>(plan);
+  return std::make_shared<gaussian::FirAlgorithm>(plan);
 }
 } // end namespace itk::cuda
 

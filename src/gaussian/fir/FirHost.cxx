@@ -46,6 +46,6 @@ namespace itk::CudaDetail
 {
 // The superclass of the filter runs on the host, so the operation has no host run.
 CudaOperation::CudaOperation(const CudaGaussianFirPlan & plan)
-  : m_Core(cuda::MakeCore(plan))
+  : m_Algorithm(cuda::MakeAlgorithm(plan))
 {}
 } // end namespace itk::CudaDetail

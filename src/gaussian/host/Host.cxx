@@ -66,7 +66,7 @@ RunPass(const CudaGaussianLinePass &    pass,
   const size_t                     length = source.Size[pass.Axis];
   const LineFilter<double, VPairs> filter(
     pass.Results, boundary, length, GetLineChunks(pass, boundary, length, computeType));
-  const LineBundles bundles(source, pass.Axis, LinesOfBundle);
+  const LineBundles bundles(source, pass.Axis, LinesPerBundle);
   ForBundlesInParallel(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
     LinePackBuffer buffer(length, targets.size());
     for (size_t i = begin; i < end; ++i)
@@ -230,6 +230,6 @@ namespace itk::CudaDetail
 {
 CudaOperation::CudaOperation(const CudaGaussianPlan & plan)
   : m_HostRun(cuda::BindHostRun(cuda::gaussian::RunOnHost, plan))
-  , m_Core(cuda::MakeCore(plan))
+  , m_Algorithm(cuda::MakeAlgorithm(plan))
 {}
 } // end namespace itk::CudaDetail

@@ -98,7 +98,7 @@ public:
         return output;
       }
     }
-    return this->GetWorkImage(image);
+    return this->GetScratchImage(image);
   }
 
   /** Makes `view` the current content of the image. */
@@ -116,18 +116,18 @@ public:
 
 private:
   CudaImageView
-  GetWorkImage(unsigned int image)
+  GetScratchImage(unsigned int image)
   {
     if (m_ComputeType == CudaComponentType::Double)
     {
-      return GetWorkImage(m_DoubleImages[image]);
+      return GetScratchImage(m_DoubleImages[image]);
     }
-    return GetWorkImage(m_FloatImages[image]);
+    return GetScratchImage(m_FloatImages[image]);
   }
 
   template <typename T>
   CudaImageView
-  GetWorkImage(WorkImage<T> & image) const
+  GetScratchImage(ScratchImage<T> & image) const
   {
     if (!image.Pixels)
     {
@@ -136,19 +136,19 @@ private:
     return image.View;
   }
 
-  const CudaGaussianPlan &                  m_Plan;
-  CudaComponentType                         m_ComputeType;
-  std::map<unsigned int, size_t>            m_LastWrite; // the last pass that writes each image
-  CudaImageView                             m_Shape;
-  std::vector<CudaImageView>                m_Outputs;
-  std::vector<CudaImageView>                m_Current;
-  std::map<unsigned int, WorkImage<float>>  m_FloatImages;
-  std::map<unsigned int, WorkImage<double>> m_DoubleImages;
+  const CudaGaussianPlan &                     m_Plan;
+  CudaComponentType                            m_ComputeType;
+  std::map<unsigned int, size_t>               m_LastWrite; // the last pass that writes each image
+  CudaImageView                                m_Shape;
+  std::vector<CudaImageView>                   m_Outputs;
+  std::vector<CudaImageView>                   m_Current;
+  std::map<unsigned int, ScratchImage<float>>  m_FloatImages;
+  std::map<unsigned int, ScratchImage<double>> m_DoubleImages;
 };
 
 // Number of lines that a thread reads and writes together, so that a row of float fills a cache line.
-constexpr size_t LinesOfBundle = 16;
-constexpr size_t GroupsOfBundle = LinesOfBundle / LinePack::Count;
+constexpr size_t LinesPerBundle = 16;
+constexpr size_t PacksPerBundle = LinesPerBundle / LinePack::Count;
 
 /** One of the results of a pass. */
 struct PassTarget
@@ -166,21 +166,21 @@ ReadReal(const CudaImageView & view, size_t position)
                                                          : static_cast<const float *>(view.Data)[position];
 }
 
-/** A bundle of lines in groups of LinePack::Count, and the results of a pass over them. */
+/** A bundle of lines as LinePacks, and the results of a pass over them. */
 class LinePackBuffer
 {
 public:
   LinePackBuffer(size_t length, size_t results)
     : m_Length(length)
-    , m_Input(new LinePack[GroupsOfBundle * length])
-    , m_Output(new LinePack[results * GroupsOfBundle * length])
+    , m_Input(new LinePack[PacksPerBundle * length])
+    , m_Output(new LinePack[results * PacksPerBundle * length])
   {}
 
   void
   Load(const CudaImageView & view, const LineBundle & bundle)
   {
-    m_Groups = (bundle.NumberOfLines + LinePack::Count - 1) / LinePack::Count;
-    std::fill_n(&m_Input[(m_Groups - 1) * m_Length], m_Length, LinePack{}); // zeros in the part that no line fills
+    m_Packs = (bundle.NumberOfLines + LinePack::Count - 1) / LinePack::Count;
+    std::fill_n(&m_Input[(m_Packs - 1) * m_Length], m_Length, LinePack{}); // zeros in the part that no line fills
     VisitComponentType(view.ComponentType, [&](auto zero) {
       const auto * const pixels = static_cast<const decltype(zero) *>(view.Data);
       bundle.ForEachPixel([&](size_t line, size_t n, size_t position) {
@@ -189,34 +189,28 @@ public:
     });
   }
 
-  /** Calls filter(input, output, length, stride between results) for each group. */
+  /** Calls filter(input, output, length, stride between results) for each pack of lines. */
   template <typename TLineFilter>
   void
   Filter(const TLineFilter & filter)
   {
-    for (size_t group = 0; group < m_Groups; ++group)
+    for (size_t pack = 0; pack < m_Packs; ++pack)
     {
-      filter(&m_Input[group * m_Length], &m_Output[group * m_Length], m_Length, GroupsOfBundle * m_Length);
+      filter(&m_Input[pack * m_Length], &m_Output[pack * m_Length], m_Length, PacksPerBundle * m_Length);
     }
   }
 
-  size_t
-  GetNumberOfGroups() const
-  {
-    return m_Groups;
-  }
-
-  /** Returns the lines of a group, pixel by pixel. */
+  /** Returns a pack of lines, pixel by pixel. */
   LinePack *
-  GetInput(size_t group) const
+  GetInput(size_t pack) const
   {
-    return &m_Input[group * m_Length];
+    return &m_Input[pack * m_Length];
   }
 
   void
   Store(size_t result, const PassTarget & target, const LineBundle & from, const LineBundle & to) const
   {
-    const LinePack * const values = &m_Output[result * GroupsOfBundle * m_Length];
+    const LinePack * const values = &m_Output[result * PacksPerBundle * m_Length];
     const bool             readsOld = ReadsDestination(target.Combine);
     VisitComponentType(target.New.ComponentType, [&](auto zero) {
       using ComponentType = decltype(zero);
@@ -237,7 +231,7 @@ private:
   }
 
   size_t                      m_Length;
-  size_t                      m_Groups{ 0 };
+  size_t                      m_Packs{ 0 };
   std::unique_ptr<LinePack[]> m_Input; // uninitialised, because every pixel is written before it is read
   std::unique_ptr<LinePack[]> m_Output;
 };

@@ -162,20 +162,20 @@ public:
   }
 
   /** Returns the start states of chunk `c`, computed from the end states getEndStates(i) of the chunks i within the
-   * look-ahead. `borders` are the states with which sweeps enter the line. */
+   * look-ahead. `edges` are the states with which sweeps enter the line. */
   template <typename TPixel, typename TGetEndStates>
   ChunkStates<TPixel, VPairs>
-  GetWindowedStart(size_t c, const ChunkStates<TPixel, VPairs> & borders, const TGetEndStates & getEndStates) const
+  GetWindowedStart(size_t c, const ChunkStates<TPixel, VPairs> & edges, const TGetEndStates & getEndStates) const
   {
     const size_t                first = c - std::min<size_t>(c, m_LookAhead);
     const size_t                last = std::min<size_t>(c + m_LookAhead, m_NumberOfChunks - 1);
     ChunkStates<TPixel, VPairs> start;
-    start.Causal = first == 0 ? borders.Causal : LineState<TPixel, VPairs>();
+    start.Causal = first == 0 ? edges.Causal : LineState<TPixel, VPairs>();
     for (size_t i = first; i < c; ++i)
     {
       start.Causal = CombineStates(getEndStates(i).Causal, m_ChunkPower, start.Causal);
     }
-    start.Anticausal = last + 1 == m_NumberOfChunks ? borders.Anticausal : LineState<TPixel, VPairs>();
+    start.Anticausal = last + 1 == m_NumberOfChunks ? edges.Anticausal : LineState<TPixel, VPairs>();
     for (size_t i = last; i > c; --i)
     {
       start.Anticausal = CombineStates(getEndStates(i).Anticausal, this->GetPower(i), start.Anticausal);
@@ -186,9 +186,9 @@ public:
   /** Replaces the end states get(i) of all chunks by their start states, in place. */
   template <typename TPixel, typename TGet>
   void
-  TurnIntoStarts(const ChunkStates<TPixel, VPairs> & borders, const TGet & get) const
+  TurnIntoStarts(const ChunkStates<TPixel, VPairs> & edges, const TGet & get) const
   {
-    ChunkStates<TPixel, VPairs> start = borders;
+    ChunkStates<TPixel, VPairs> start = edges;
     for (size_t i = 0; i < m_NumberOfChunks; ++i)
     {
       LineState<TPixel, VPairs> & entry = get(i).Causal;
@@ -271,10 +271,10 @@ private:
   std::vector<ChunkStates<TPixel, VPairs>>
   GetChunkStarts(const TPixel * line, size_t length, const TPixel & first) const
   {
-    const ChunkStates<TPixel, VPairs> borders = this->GetBorderStates(line, length, first);
+    const ChunkStates<TPixel, VPairs> edges = this->GetEdgeStates(line, length, first);
     if (m_NumberOfChunks == 1)
     {
-      return { borders };
+      return { edges };
     }
     std::vector<ChunkStates<TPixel, VPairs>> endStates(m_NumberOfChunks);
     for (size_t c = 0; c < m_NumberOfChunks; ++c)
@@ -284,14 +284,14 @@ private:
     }
     if (m_LookAhead == 0)
     {
-      this->TurnIntoStarts(borders, [&](size_t i) -> ChunkStates<TPixel, VPairs> & { return endStates[i]; });
+      this->TurnIntoStarts(edges, [&](size_t i) -> ChunkStates<TPixel, VPairs> & { return endStates[i]; });
       return endStates;
     }
     std::vector<ChunkStates<TPixel, VPairs>> starts(m_NumberOfChunks);
     for (size_t c = 0; c < m_NumberOfChunks; ++c)
     {
       starts[c] = this->GetWindowedStart(
-        c, borders, [&](size_t i) -> const auto & { return endStates[i]; });
+        c, edges, [&](size_t i) -> const auto & { return endStates[i]; });
     }
     return starts;
   }
@@ -311,7 +311,7 @@ private:
   /** Computes the start states of the line. `first` has been subtracted from its pixels. */
   template <typename TPixel>
   ChunkStates<TPixel, VPairs>
-  GetBorderStates(const TPixel * line, size_t length, const TPixel & first) const
+  GetEdgeStates(const TPixel * line, size_t length, const TPixel & first) const
   {
     if (m_Boundary.FollowsFromLine())
     {

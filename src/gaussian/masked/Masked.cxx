@@ -179,8 +179,8 @@ private:
   const CudaImageView          m_Output;
   MultiThreaderBase *          m_Threader;
   const CudaProgressFunction & m_Progress;
-  WorkImage<T>                 m_Values;
-  WorkImage<T>                 m_Weights;
+  ScratchImage<T>              m_Values;
+  ScratchImage<T>              m_Weights;
 };
 } // namespace
 

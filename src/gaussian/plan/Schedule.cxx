@@ -124,8 +124,8 @@ HasLineEndStates(const LineSchedule & schedule, const LineProblem & problem)
   return holdsEndStates && GetFilledLength(schedule, problem) == problem.Length;
 }
 
-KeptStates
-GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent)
+StoredStates
+GetStoredStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent)
 {
   const size_t step = kind == AxisKind::Strided ? ChunkLength : schedule.Step;
   const size_t number = DivideUp(length, step);

@@ -111,7 +111,7 @@ CudaFilters_EXPORT size_t
 GetWindow(const LineProblem & problem);
 
 /** The positions along a line at which a TileScan stores states. */
-struct KeptStates
+struct StoredStates
 {
   size_t Number; // of stored states
   size_t Step;   // their distance in pixels
@@ -120,8 +120,8 @@ struct KeptStates
 
 /** Returns the positions of the stored states: one for each chunk of a strided line, or for each tile of a contiguous
  * one. */
-CudaFilters_EXPORT KeptStates
-GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent);
+CudaFilters_EXPORT StoredStates
+GetStoredStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent);
 
 /** How the segments of a contiguous line, or of one of its tiles, are divided among warps: into `Number` parts of
  * `Width` segments, where `Width` is a power of two. A warp holds one part of several lines, as many as its lanes have

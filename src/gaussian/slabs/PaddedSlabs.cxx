@@ -171,7 +171,7 @@ PaddedSource::GetKept(size_t plane)
 
 CudaSlabReport
 RunPaddedSlabs(const CudaGaussianPlan &     plan,
-               const SlabEnds &             ends,
+               const SlabEndpoints &        ends,
                bool                         isInPlace,
                const CudaSlabOptions &      options,
                const CudaProgressFunction & progress)
@@ -184,7 +184,7 @@ RunPaddedSlabs(const CudaGaussianPlan &     plan,
   {
     source.KeepEnd();
   }
-  SlabEnds continued = ends;
+  SlabEndpoints continued = ends;
   continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * padding;
   continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
   const size_t bytes = GetBytesOfPlane(ends.Output, axis);

@@ -61,7 +61,7 @@ private:
  * at the image's end are read before the first plane is written. */
 CudaSlabReport
 RunPaddedSlabs(const CudaGaussianPlan &     plan,
-               const SlabEnds &             ends,
+               const SlabEndpoints &        ends,
                bool                         isInPlace,
                const CudaSlabOptions &      options,
                const CudaProgressFunction & progress);

@@ -3,7 +3,7 @@
 
 #include "itkCudaError.h"
 #include "runtime/image/Views.h"
-#include "runtime/transfer/StridedReader.h"
+#include "runtime/transfer/StridedBytes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -63,7 +63,7 @@ MakeFirstReport(const CudaGaussianSlabShape & shape, const CudaSlabOptions & opt
 void
 CudaCopyPixels(const CudaImageView & view, void * pixels)
 {
-  const cuda::StridedReader stream(view, 0);
+  const cuda::StridedBytes stream(view, 0);
   stream.Gather(static_cast<char *>(pixels), 0, stream.GetNumberOfBytes());
 }
 
@@ -172,7 +172,7 @@ CudaSlabRequests::TakeOverlap(const Planes & planes, void * pixels, size_t bytes
 }
 
 void
-CudaSlabRequests::BeginSession(const Work &                  work,
+CudaSlabRequests::BeginSession(const RunArguments &          arguments,
                                const CudaGaussianSlabShape & shape,
                                size_t                        first,
                                const CudaFilterBackend &     backend)
@@ -183,22 +183,23 @@ CudaSlabRequests::BeginSession(const Work &                  work,
   {
     m_States = CudaMakeSlabStates();
   }
-  CudaSlabOptions options = backend.MakeSlabOptions(work.Threader);
+  CudaSlabOptions options = backend.MakeSlabOptions(arguments.Threader);
   options.ChunksPerSlab = 1;
   options.FirstPlane = first / shape.ChunkLength * shape.ChunkLength;
   options.States = m_States;
-  const auto engine = [work, options, backend](const CudaSlabSource &       source,
-                                               const CudaSlabSink &         sink,
-                                               const CudaProgressFunction & progress) {
+  const auto engine = [arguments, options, backend](const CudaSlabSource &       source,
+                                                    const CudaSlabSink &         sink,
+                                                    const CudaProgressFunction & progress) {
     std::unique_ptr<CudaMemoryReservation> reservation;
     if (!options.OnHost)
     {
       reservation = std::make_unique<CudaMemoryReservation>(backend, progress);
     }
-    return CudaGaussianFilterSlabs(work.Plan, work.InputShape, work.OutputShape, source, sink, options, progress);
+    return CudaGaussianFilterSlabs(
+      arguments.Plan, arguments.InputShape, arguments.OutputShape, source, sink, options, progress);
   };
   m_Session = std::make_unique<CudaSlabSession>(
-    engine, options.FirstPlane, shape.NumberOfPlanes, cuda::GetBytesOfPlane(work.OutputShape, shape.Axis));
+    engine, options.FirstPlane, shape.NumberOfPlanes, cuda::GetBytesOfPlane(arguments.OutputShape, shape.Axis));
 }
 
 void
@@ -219,18 +220,19 @@ CudaSlabRequests::ProduceBySession(const Planes &               planes,
 }
 
 void
-CudaSlabRequests::Produce(const Work &                 work,
+CudaSlabRequests::Produce(const RunArguments &         arguments,
                           const Planes &               planes,
                           void *                       pixels,
                           const CudaSlabSource &       source,
                           CudaFilterBackend &          backend,
                           const CudaProgressFunction & progress)
 {
-  const CudaGaussianSlabShape shape = CudaGetGaussianSlabShape(work.Plan, work.InputShape, work.OutputShape);
-  const size_t                bytesOfPlane = cuda::GetBytesOfPlane(work.OutputShape, shape.Axis);
-  const size_t                taken = this->TakeOverlap(planes, pixels, bytesOfPlane);
-  const Planes                rest{ planes.first + taken, planes.second - taken };
-  unsigned char * const       pixelsOfRest = static_cast<unsigned char *>(pixels) + taken * bytesOfPlane;
+  const CudaGaussianSlabShape shape =
+    CudaGetGaussianSlabShape(arguments.Plan, arguments.InputShape, arguments.OutputShape);
+  const size_t          bytesOfPlane = cuda::GetBytesOfPlane(arguments.OutputShape, shape.Axis);
+  const size_t          taken = this->TakeOverlap(planes, pixels, bytesOfPlane);
+  const Planes          rest{ planes.first + taken, planes.second - taken };
+  unsigned char * const pixelsOfRest = static_cast<unsigned char *>(pixels) + taken * bytesOfPlane;
   if (rest.second == 0)
   {
     return;
@@ -240,8 +242,8 @@ CudaSlabRequests::Produce(const Work &                 work,
   {
     if (begins)
     {
-      this->BeginSession(work, shape, rest.first, backend);
-      backend.SlabReport = MakeFirstReport(shape, backend.MakeSlabOptions(work.Threader));
+      this->BeginSession(arguments, shape, rest.first, backend);
+      backend.SlabReport = MakeFirstReport(shape, backend.MakeSlabOptions(arguments.Threader));
     }
     const size_t begin = m_Session->GetNextPlane();
     try
@@ -255,8 +257,8 @@ CudaSlabRequests::Produce(const Work &                 work,
       {
         throw;
       }
-      this->BeginSession(work, shape, rest.first, backend);
-      backend.SlabReport = MakeFirstReport(shape, backend.MakeSlabOptions(work.Threader));
+      this->BeginSession(arguments, shape, rest.first, backend);
+      backend.SlabReport = MakeFirstReport(shape, backend.MakeSlabOptions(arguments.Threader));
       this->ProduceBySession(rest, pixelsOfRest, source, progress);
     }
   }

@@ -31,39 +31,40 @@ GetSlabAxis(const CudaGaussianPlan & plan, const CudaImageView & shape)
 }
 
 void
-VerifyPart(const SlabRun & run, const char * name, size_t plane)
+VerifyPart(const SlabGeometry & geometry, const char * name, size_t plane)
 {
-  if (plane > run.Shape.NumberOfPlanes || (plane % run.Shape.ChunkLength != 0 && plane != run.Shape.NumberOfPlanes))
+  if (plane > geometry.Shape.NumberOfPlanes ||
+      (plane % geometry.Shape.ChunkLength != 0 && plane != geometry.Shape.NumberOfPlanes))
   {
     itkGenericExceptionMacro(<< name << " of the slabs' options is " << plane << "; it must be a multiple of "
-                             << run.Shape.ChunkLength << " or the image's end, " << run.Shape.NumberOfPlanes);
+                             << geometry.Shape.ChunkLength << " or the image's end, " << geometry.Shape.NumberOfPlanes);
   }
 }
 } // namespace
 
-SlabRun
-MakeSlabRun(const CudaGaussianPlan & plan,
-            const CudaImageView &    inputShape,
-            const CudaImageView &    outputShape,
-            const CudaSlabOptions &  options)
+SlabGeometry
+MakeSlabGeometry(const CudaGaussianPlan & plan,
+                 const CudaImageView &    inputShape,
+                 const CudaImageView &    outputShape,
+                 const CudaSlabOptions &  options)
 {
   CudaVerifyComponents(inputShape.NumberOfComponents, plan.Results.size(), outputShape.NumberOfComponents);
   if (inputShape.Size != outputShape.Size)
   {
     itkGenericExceptionMacro("The output's size differs from the input's; it must be the same");
   }
-  SlabRun run;
-  run.Shape = GetSlabShape(plan, inputShape, outputShape);
-  const size_t planes = run.Shape.NumberOfPlanes;
+  SlabGeometry geometry;
+  geometry.Shape = GetSlabShape(plan, inputShape, outputShape);
+  const size_t planes = geometry.Shape.NumberOfPlanes;
   const size_t end = options.NumberOfPlanes == 0 ? planes : options.FirstPlane + options.NumberOfPlanes;
-  VerifyPart(run, "FirstPlane", options.FirstPlane);
-  VerifyPart(run, "FirstPlane + NumberOfPlanes", end);
-  run.FirstChunk = options.FirstPlane / run.Shape.ChunkLength;
-  run.EndChunk = DivideUp(end, run.Shape.ChunkLength);
-  run.ChunksPerSlab = std::max<size_t>(1, options.ChunksPerSlab);
-  run.BytesOfInputPlane = GetBytesOfPlane(inputShape, run.Shape.Axis);
-  run.BytesOfOutputPlane = GetBytesOfPlane(outputShape, run.Shape.Axis);
-  return run;
+  VerifyPart(geometry, "FirstPlane", options.FirstPlane);
+  VerifyPart(geometry, "FirstPlane + NumberOfPlanes", end);
+  geometry.FirstChunk = options.FirstPlane / geometry.Shape.ChunkLength;
+  geometry.EndChunk = DivideUp(end, geometry.Shape.ChunkLength);
+  geometry.ChunksPerSlab = std::max<size_t>(1, options.ChunksPerSlab);
+  geometry.BytesOfInputPlane = GetBytesOfPlane(inputShape, geometry.Shape.Axis);
+  geometry.BytesOfOutputPlane = GetBytesOfPlane(outputShape, geometry.Shape.Axis);
+  return geometry;
 }
 
 CudaGaussianSlabShape
@@ -103,10 +104,10 @@ ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & 
 }
 
 /** Adds a source and a sink that copy from and to the images. */
-SlabEnds
-CopyThrough(const SlabEnds & ends, unsigned int axis)
+SlabEndpoints
+CopyThrough(const SlabEndpoints & ends, unsigned int axis)
 {
-  SlabEnds copies = ends;
+  SlabEndpoints copies = ends;
   copies.Source = [input = ends.Input, axis](size_t first, size_t planes, void * pixels) {
     ForEachRow(Slice(input, axis, first, planes),
                static_cast<unsigned char *>(pixels),
@@ -146,7 +147,7 @@ VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shap
 
 CudaSlabReport
 RunAnySlabs(const CudaGaussianPlan &     plan,
-            const SlabEnds &             ends,
+            const SlabEndpoints &        ends,
             const CudaSlabOptions &      options,
             const CudaProgressFunction & progress)
 {
@@ -163,7 +164,7 @@ RunAnySlabs(const CudaGaussianPlan &     plan,
 
 CudaSlabReport
 RunSlabs(const CudaGaussianPlan &     plan,
-         const SlabEnds &             ends,
+         const SlabEndpoints &        ends,
          const CudaSlabOptions &      options,
          const CudaProgressFunction & progress)
 {
@@ -171,7 +172,7 @@ RunSlabs(const CudaGaussianPlan &     plan,
   {
     return RunGaussianSlabsOnDevices(plan, ends, options, progress);
   }
-  const SlabEnds copies = ends.Source ? ends : CopyThrough(ends, GetSlabShape(plan, ends.Input, ends.Output).Axis);
+  const SlabEndpoints copies = ends.Source ? ends : CopyThrough(ends, GetSlabShape(plan, ends.Input, ends.Output).Axis);
   return RunGaussianSlabsOnHost(plan, ends.Input, ends.Output, copies.Source, copies.Sink, options, progress);
 }
 } // namespace itk::cuda::gaussian

@@ -7,6 +7,7 @@
 #include "itkCudaError.h"
 #include "gaussian/plan/Schedule.h"
 #include "runtime/image/HostLines.h"
+#include "runtime/run/SlabEndpoints.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -38,8 +39,8 @@ public:
 
 namespace itk::cuda::gaussian
 {
-/** The geometry of a run in slabs, and the part of the image that its sink gets. */
-struct SlabRun
+/** How a run cuts an image into slabs, and the range of chunks whose results it computes. */
+struct SlabGeometry
 {
   CudaGaussianSlabShape Shape;
   size_t                ChunksPerSlab{ 1 };
@@ -67,7 +68,7 @@ struct SlabRun
     return DivideUp(EndChunk - FirstChunk, ChunksPerSlab);
   }
 
-  /** Return the range of chunks on which the part depends. */
+  /** Return the range of chunks on which the results of the chunks [FirstChunk, EndChunk) depend. */
   size_t
   GetLoadBegin() const
   {
@@ -84,14 +85,15 @@ struct SlabRun
 CudaGaussianSlabShape
 GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
 
-/** Makes the geometry of a run. \exception ExceptionObject names the option that is out of range */
-SlabRun
-MakeSlabRun(const CudaGaussianPlan & plan,
-            const CudaImageView &    inputShape,
-            const CudaImageView &    outputShape,
-            const CudaSlabOptions &  options);
+/** Returns the geometry of a run with these options. \exception ExceptionObject names the option that is out of range
+ */
+SlabGeometry
+MakeSlabGeometry(const CudaGaussianPlan & plan,
+                 const CudaImageView &    inputShape,
+                 const CudaImageView &    outputShape,
+                 const CudaSlabOptions &  options);
 
-/** Whether the pass runs across slabs. */
+/** Returns whether the pass filters lines that cross the cuts between slabs. */
 inline bool
 IsSlabPass(const CudaGaussianLinePass & pass, const CudaGaussianSlabShape & shape)
 {
@@ -108,20 +110,11 @@ RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
                        const CudaSlabOptions &      options,
                        const CudaProgressFunction & progress);
 
-/** Input and output of a run: images with data, or their shapes with a source and a sink. */
-struct SlabEnds
-{
-  CudaImageView  Input;
-  CudaImageView  Output;
-  CudaSlabSource Source;
-  CudaSlabSink   Sink;
-};
-
 /** Runs a plan in slabs on the host or on devices, between images with data or between source and sink. Lines across
  * slabs continue with their edge values. */
 CudaSlabReport
 RunSlabs(const CudaGaussianPlan &     plan,
-         const SlabEnds &             ends,
+         const SlabEndpoints &        ends,
          const CudaSlabOptions &      options,
          const CudaProgressFunction & progress);
 
@@ -140,7 +133,7 @@ RethrowAs(const CudaError & error, bool isInputLost)
 /** Runs a plan in slabs on devices. \exception CudaError also in a build without CUDA */
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
-                          const SlabEnds &             ends,
+                          const SlabEndpoints &        ends,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress);
 
@@ -152,7 +145,7 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
  * \exception CudaError */
 std::optional<CudaSlabReport>
 TryUncutLines(const CudaGaussianPlan &     plan,
-              const SlabEnds &             ends,
+              const SlabEndpoints &        ends,
               const CudaSlabOptions &      options,
               const CudaProgressFunction & progress);
 

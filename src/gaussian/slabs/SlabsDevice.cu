@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-// Computes edge states, and start states from end states, for passes across slabs. The other steps of SlabsDevice.h
-// are in gaussian/device/LinePasses.cu.
+// Computes edge states, and start states from end states, for passes across slabs. The other
+// steps are in gaussian/device/LinePasses.cu.
 
 namespace itk::cuda::gaussian
 {
@@ -62,8 +62,8 @@ struct ChunkStartArguments
   StateMatrix<T>           LastPower[VPairs];
 };
 
-/** Computes the start states of a chunk. It uses the arithmetic of StripConsumer::GetStart() (where the total of the
- * last chunk includes its edge states) or of GetWindowedStart(), so that the bits are the same. */
+/** Computes the start states of a chunk. It uses the arithmetic of StripConsumer::GetStart() (where the end state of
+ * the last chunk includes its edge state) or of GetWindowedStart(), so that the bits are the same. */
 template <typename T, unsigned int VPairs>
 __global__ void
 ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> arguments)
@@ -77,7 +77,7 @@ ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> argumen
   const size_t       line = index % arguments.Lines;
   const bool         anticausal = state >= VPairs;
   const unsigned int pair = state % VPairs;
-  const size_t       before = anticausal ? arguments.ToEnd : arguments.ToBegin; // chunks that the sweep has passed
+  const size_t       before = anticausal ? arguments.ToEnd : arguments.ToBegin; // chunks behind the sweep
   const bool         takesEdge = anticausal && (arguments.RunsInStrips ? before == 0 : before <= arguments.LookAhead);
   PolePairState<T>   start;
   if (takesEdge)
@@ -108,7 +108,7 @@ SetPowers(const CudaGaussianImpulseResponse & kernel,
 {
   LineSchedule kept = schedule;
   kept.Method = RunsInStrips(schedule) ? LineMethod::StripScan : LineMethod::TileScan;
-  const KeptStates states = GetKeptStates(kept, AxisKind::Strided, length, sizeof(T));
+  const StoredStates states = GetStoredStates(kept, AxisKind::Strided, length, sizeof(T));
   for (unsigned int j = 0; j < VPairs; ++j)
   {
     power[j] = RoundTo<T>(MakeStatePower(kernel.Pole[j], states.Step));

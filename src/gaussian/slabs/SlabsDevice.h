@@ -2,37 +2,22 @@
 #ifndef CudaFilters_gaussian_slabs_SlabsDevice_h
 #define CudaFilters_gaussian_slabs_SlabsDevice_h
 
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 
 #include <array>
 #include <cstddef>
 #include <vector>
 
-// The steps of a pass across slabs on the device: end states of chunks, start states of chunks, and results of chunks
-// from their start states. Together they compute what a pass over whole lines with the same schedule computes, with the
-// same bits. States are stored as [chunk][sweep and pole pair][line]. `images` are those of one component, as for
-// RunLinePass(). They have whole chunks unless the line ends with them. The functions need a cut's First and EndIsCut.
+// Computes the start states of chunks from their end states, for passes across slabs on the device. With the other two
+// steps of such a pass, RunChunkEndStates() and RunChunksFromStates() of gaussian/device/LinePasses.h, this gives the
+// results of a pass over whole lines with the same schedule, with the same bits. States are stored as [chunk][sweep and
+// pole pair][line]. `source` has whole chunks unless the line ends with it.
 
 namespace itk::cuda::gaussian
 {
-inline bool
-RunsInStrips(const LineSchedule & schedule)
-{
-  return schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan;
-}
-
 /** Returns the bytes of the states with which anticausal sweeps enter the lines. */
 size_t
 GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
-
-/** Queues the computation of the end states of the source's chunks. */
-CudaFilters_EXPORT void
-RunChunkEndStates(const CudaGaussianLinePass &    pass,
-                  const LineSchedule &            schedule,
-                  const std::vector<DeviceView> & images,
-                  const LineCut &                 cut,
-                  void *                          endStates,
-                  const Context &                 context);
 
 /** Queues the computation of the states with which anticausal sweeps enter the lines. The lines end with the source. */
 CudaFilters_EXPORT void
@@ -73,16 +58,6 @@ RunAllStarts(const CudaGaussianLinePass & pass,
              const ChunkNeighbors &       line,
              void *                       states,
              const Context &              context);
-
-/** Queues the computation of the results of the source's chunks from their start states. A single result may be stored
- * in place. */
-CudaFilters_EXPORT void
-RunChunksFromStates(const CudaGaussianLinePass &    pass,
-                    const LineSchedule &            schedule,
-                    const std::vector<DeviceView> & images,
-                    const LineCut &                 cut,
-                    const void *                    starts,
-                    const Context &                 context);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -13,6 +13,7 @@
 #include "gaussian/plan/Tuning.h"
 #include "runtime/image/LineGroups.h"
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "runtime/run/SlabPipeline.h"
 #include "runtime/transfer/Transfer.h"
 
@@ -67,15 +68,15 @@ class GaussianSlabRun : public SlabAlgorithm
 {
 public:
   GaussianSlabRun(const CudaGaussianPlan &     plan,
-                  const SlabEnds &             ends,
+                  const SlabEndpoints &        ends,
                   const CudaSlabOptions &      options,
                   const CudaProgressFunction & progress)
     : m_Plan(plan)
-    , m_Run(MakeSlabRun(plan, ends.Input, ends.Output, options))
-    , m_Axis(m_Run.Shape.Axis)
+    , m_Geometry(MakeSlabGeometry(plan, ends.Input, ends.Output, options))
+    , m_Axis(m_Geometry.Shape.Axis)
     , m_Ends{ ends.Input, ends.Output, ends.Source, ends.Sink, m_Axis }
     , m_Type(cuda::GetComputeType(ends.Input, ends.Output))
-    , m_Parts(CutPlan(plan, m_Run.Shape))
+    , m_Parts(CutPlan(plan, m_Geometry.Shape))
     , m_States(options.States)
     , m_Devices(options.Devices)
     , m_Progress(progress)
@@ -128,7 +129,7 @@ public:
   IsWorthOverlapping() const
   {
     const auto slabs = static_cast<double>(m_FilterSlabs.size());
-    return !m_Run.Shape.NeedsAllChunks && !m_Memory.Queue.HoldsHostPixels &&
+    return !m_Geometry.Shape.NeedsAllChunks && !m_Memory.Queue.HoldsHostPixels &&
            slabs + static_cast<double>(m_SlabsAhead) + 1 <= MaximumOverlapTimeRatio * slabs;
   }
 
@@ -145,7 +146,7 @@ public:
     {
       m_FirstPlaneKept->MakeWait(context);
     }
-    if (m_Run.Shape.NeedsAllChunks && !m_Sweeps)
+    if (m_Geometry.Shape.NeedsAllChunks && !m_Sweeps)
     {
       return; // the states are known already
     }
@@ -166,7 +167,7 @@ public:
   {
     const Context &    context = m_Pipeline->GetContext(queue);
     const ChunkRange & chunks = m_FilterChunks[slab];
-    if (m_Devices.size() > 1 && !m_Run.Shape.NeedsAllChunks)
+    if (m_Devices.size() > 1 && !m_Geometry.Shape.NeedsAllChunks)
     {
       for (size_t other = slab - std::min(slab, m_SlabsAhead); other <= m_FilterSlabs[slab].LastRequiredSlab; ++other)
       {
@@ -210,7 +211,7 @@ private:
   SendAll()
   {
     const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
-    const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    const bool sweepsFirst = m_Geometry.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     if (hasStates)
     {
       this->UploadFirstPlane(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), m_States->FirstPlane.data()));
@@ -226,7 +227,7 @@ private:
       m_Sweeps = false;
       this->ScanAll();
     }
-    else if (m_Run.Shape.NeedsAllChunks)
+    else if (m_Geometry.Shape.NeedsAllChunks)
     {
       this->UploadStates();
     }
@@ -294,21 +295,21 @@ private:
   size_t
   GetBytesOfRow() const
   {
-    return m_Run.BytesOfInputPlane / this->GetRowsOfPlane();
+    return m_Geometry.BytesOfInputPlane / this->GetRowsOfPlane();
   }
 
   size_t
   GetPlanesOfSlab() const
   {
-    return std::min(m_Run.ChunksPerSlab * m_Run.Shape.ChunkLength, m_Run.Shape.NumberOfPlanes);
+    return std::min(m_Geometry.ChunksPerSlab * m_Geometry.Shape.ChunkLength, m_Geometry.Shape.NumberOfPlanes);
   }
 
   size_t
   ChooseChunksPerSlab() const
   {
-    const size_t bytes =
-      std::max<size_t>(1, m_Run.Shape.ChunkLength * std::max(m_Run.BytesOfInputPlane, m_Run.BytesOfOutputPlane));
-    const size_t chunks = m_Run.EndChunk - m_Run.FirstChunk;
+    const size_t bytes = std::max<size_t>(
+      1, m_Geometry.Shape.ChunkLength * std::max(m_Geometry.BytesOfInputPlane, m_Geometry.BytesOfOutputPlane));
+    const size_t chunks = m_Geometry.EndChunk - m_Geometry.FirstChunk;
     return std::clamp<size_t>(DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / MinimumSlabs));
   }
 
@@ -317,7 +318,7 @@ private:
   size_t
   GetUsefulResults() const
   {
-    const size_t bytes = std::max<size_t>(1, this->GetPlanesOfSlab() * m_Run.BytesOfOutputPlane);
+    const size_t bytes = std::max<size_t>(1, this->GetPlanesOfSlab() * m_Geometry.BytesOfOutputPlane);
     return std::clamp<size_t>(DivideUp(BytesOfResults, bytes), 2, MostResults);
   }
 
@@ -330,10 +331,10 @@ private:
     for (const ChunkRange & range : ranges)
     {
       InputSlab slab;
-      slab.FirstPlane = m_Run.GetFirstPlane(range.Begin);
-      slab.NumberOfPlanes = m_Run.GetNumberOfPlanes(range.Begin, range.End);
-      slab.HasResult = haveResults && range.Begin >= m_Run.FirstChunk && range.Begin < m_Run.EndChunk;
-      const size_t reach = m_Run.Shape.NeedsAllChunks ? 0 : m_Run.Shape.LookAhead;
+      slab.FirstPlane = m_Geometry.GetFirstPlane(range.Begin);
+      slab.NumberOfPlanes = m_Geometry.GetNumberOfPlanes(range.Begin, range.End);
+      slab.HasResult = haveResults && range.Begin >= m_Geometry.FirstChunk && range.Begin < m_Geometry.EndChunk;
+      const size_t reach = m_Geometry.Shape.NeedsAllChunks ? 0 : m_Geometry.Shape.LookAhead;
       slab.LastRequiredSlab = slabs.size();
       while (slab.LastRequiredSlab + 1 < ranges.size() && ranges[slab.LastRequiredSlab + 1].Begin < range.End + reach)
       {
@@ -347,22 +348,22 @@ private:
   void
   MakeSlabs(size_t chunksPerSlab)
   {
-    m_Run.ChunksPerSlab = chunksPerSlab;
+    m_Geometry.ChunksPerSlab = chunksPerSlab;
     m_FilterChunks.clear();
     m_SweepChunks.clear();
     const auto divide = [&](size_t begin, size_t end, std::vector<ChunkRange> & ranges) {
-      for (size_t first = begin; first < end; first += m_Run.ChunksPerSlab)
+      for (size_t first = begin; first < end; first += m_Geometry.ChunksPerSlab)
       {
-        ranges.push_back({ first, std::min(first + m_Run.ChunksPerSlab, end) });
+        ranges.push_back({ first, std::min(first + m_Geometry.ChunksPerSlab, end) });
       }
     };
-    divide(m_Run.GetLoadBegin(), m_Run.FirstChunk, m_FilterChunks);
-    divide(m_Run.FirstChunk, m_Run.EndChunk, m_FilterChunks);
-    divide(m_Run.EndChunk, m_Run.GetLoadEnd(), m_FilterChunks);
+    divide(m_Geometry.GetLoadBegin(), m_Geometry.FirstChunk, m_FilterChunks);
+    divide(m_Geometry.FirstChunk, m_Geometry.EndChunk, m_FilterChunks);
+    divide(m_Geometry.EndChunk, m_Geometry.GetLoadEnd(), m_FilterChunks);
     m_FilterSlabs = this->MakeInputSlabs(m_FilterChunks, true);
-    if (m_Run.Shape.NeedsAllChunks)
+    if (m_Geometry.Shape.NeedsAllChunks)
     {
-      divide(0, m_Run.Shape.NumberOfChunks, m_SweepChunks);
+      divide(0, m_Geometry.Shape.NumberOfChunks, m_SweepChunks);
       m_SweepSlabs = this->MakeInputSlabs(m_SweepChunks, false);
     }
     m_SlabsAhead = 0;
@@ -379,7 +380,7 @@ private:
     // All images of the run are aligned like this one.
     const DeviceView slab = this->MakePieceView(this->GetPlanesOfSlab(), nullptr);
     LineCut          cut;
-    cut.WholeLength = m_Run.Shape.NumberOfPlanes;
+    cut.WholeLength = m_Geometry.Shape.NumberOfPlanes;
     for (const CudaGaussianLinePass & pass : m_Parts.Across)
     {
       m_Schedules.push_back(GetLineSchedule(pass, { slab, slab, slab, slab }, m_Devices.front(), cut));
@@ -433,9 +434,9 @@ private:
                   : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
     // A slab takes over the slot of an earlier slab whose work has been queued, so a later result needs no more end
     // states than these.
-    const size_t slabs = m_Run.Shape.NeedsAllChunks ? m_SweepSlabs.size() : m_FilterSlabs.size();
+    const size_t slabs = m_Geometry.Shape.NeedsAllChunks ? m_SweepSlabs.size() : m_FilterSlabs.size();
     memory.StateSets =
-      m_Run.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_SlabsAhead);
+      m_Geometry.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_SlabsAhead);
 
     const auto count = [](size_t & bytes) {
       return [&bytes](size_t piece) -> void * {
@@ -581,7 +582,7 @@ private:
   size_t
   GetStateSetBytes(size_t pass, size_t rows) const
   {
-    return m_Run.ChunksPerSlab * this->GetStateBytes(pass, rows);
+    return m_Geometry.ChunksPerSlab * this->GetStateBytes(pass, rows);
   }
 
   /** Returns the bytes of the states of one chunk, for `rows` rows of one component and pass. */
@@ -646,7 +647,7 @@ private:
   bool
   TryParts(size_t allowed, size_t & least)
   {
-    const size_t pitch = std::max(m_Run.BytesOfInputPlane, GetNumberOfBytes(this->MakePieceView(1, nullptr)));
+    const size_t pitch = std::max(m_Geometry.BytesOfInputPlane, GetNumberOfBytes(this->MakePieceView(1, nullptr)));
     if (m_Axis == 0 || !HaveDenseRows(m_Ends) || pitch > MaximumPitch)
     {
       return false;
@@ -683,7 +684,7 @@ private:
     {
       return;
     }
-    if (chunksPerSlab == 0 && m_Run.ChunksPerSlab > 1)
+    if (chunksPerSlab == 0 && m_Geometry.ChunksPerSlab > 1)
     {
       this->MakeSlabs(1);
       if (this->TrySlabs(allowed, least))
@@ -813,7 +814,7 @@ private:
     Upload(plane, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context, nullptr);
     m_FirstPlaneKept->Record(context);
     m_HasFirstPlane = true;
-    m_ExtraBytesUp += m_Run.BytesOfInputPlane;
+    m_ExtraBytesUp += m_Geometry.BytesOfInputPlane;
   }
 
   void
@@ -824,7 +825,7 @@ private:
       this->UploadFirstPlane(Slice(m_Ends.Input, m_Axis, 0, 1));
       return;
     }
-    std::vector<unsigned char> pixels(m_Run.BytesOfInputPlane);
+    std::vector<unsigned char> pixels(m_Geometry.BytesOfInputPlane);
     m_Ends.Source(0, 1, pixels.data());
     this->UploadFirstPlane(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), pixels.data()));
   }
@@ -833,7 +834,7 @@ private:
   DownloadFirstPlane()
   {
     const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane);
-    m_States->FirstPlane.resize(m_Run.BytesOfInputPlane);
+    m_States->FirstPlane.resize(m_Geometry.BytesOfInputPlane);
     Download(plane,
              ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), m_States->FirstPlane.data()),
              m_Pipeline->GetContext(0),
@@ -847,9 +848,9 @@ private:
   GetCut(const ChunkRange & chunks, size_t component, const RowGroup & group) const
   {
     LineCut cut;
-    cut.WholeLength = m_Run.Shape.NumberOfPlanes;
+    cut.WholeLength = m_Geometry.Shape.NumberOfPlanes;
     cut.First = this->GetFirstPixels(component, group);
-    cut.EndIsCut = chunks.End < m_Run.Shape.NumberOfChunks;
+    cut.EndIsCut = chunks.End < m_Geometry.Shape.NumberOfChunks;
     return cut;
   }
 
@@ -876,7 +877,7 @@ private:
   const void *
   GetStatesOfChunk(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
   {
-    const auto & ranges = m_Run.Shape.NeedsAllChunks ? m_SweepChunks : m_FilterChunks;
+    const auto & ranges = m_Geometry.Shape.NeedsAllChunks ? m_SweepChunks : m_FilterChunks;
     for (size_t slab = 0; slab < ranges.size(); ++slab)
     {
       if (chunk >= static_cast<std::ptrdiff_t>(ranges[slab].Begin) &&
@@ -928,7 +929,7 @@ private:
       cudaMemcpy2DAsync(memory.HostPixels,
                         bytes,
                         static_cast<const unsigned char *>(planes.Data) + group.FirstRow * this->GetBytesOfRow(),
-                        m_Run.BytesOfInputPlane,
+                        m_Geometry.BytesOfInputPlane,
                         bytes,
                         number,
                         cudaMemcpyDeviceToDevice,
@@ -952,7 +953,7 @@ private:
       const CudaGaussianLinePass & pass = m_Parts.Across[i];
       void * const                 endStates = this->GetEndStates(component, i, group, slab);
       RunChunkEndStates(pass, m_Schedules[i], { source, source, source, source }, cut, endStates, context);
-      if (chunks.End == m_Run.Shape.NumberOfChunks)
+      if (chunks.End == m_Geometry.Shape.NumberOfChunks)
       {
         RunEdgeStates(pass, source, cut, this->GetEdges(component, i, group), context);
       }
@@ -968,7 +969,7 @@ private:
              size_t             queue,
              const DeviceView & source)
   {
-    if (m_Schedules[pass].LookAhead == 0 && m_Run.Shape.NeedsAllChunks)
+    if (m_Schedules[pass].LookAhead == 0 && m_Geometry.Shape.NeedsAllChunks)
     {
       return this->GetStatesOfChunk(component, pass, group, static_cast<std::ptrdiff_t>(chunks.Begin));
     }
@@ -976,7 +977,7 @@ private:
     for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
     {
       ChunkNeighbors neighbours{
-        chunk, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, pass, group)
+        chunk, m_Geometry.Shape.NumberOfChunks, m_Geometry.Shape.NumberOfPlanes, this->GetEdges(component, pass, group)
       };
       for (unsigned int i = 0; i < MaximumLookAhead; ++i)
       {
@@ -1093,7 +1094,7 @@ private:
     if (IsReadWithin(m_Parts.Within, m_Parts.Raw))
     {
       const auto * const data = static_cast<const unsigned char *>(planes.Data);
-      this->ConvertPlanes(data + first * m_Run.BytesOfInputPlane, pixels, context);
+      this->ConvertPlanes(data + first * m_Geometry.BytesOfInputPlane, pixels, context);
     }
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
@@ -1170,7 +1171,7 @@ private:
           if (m_Schedules[i].LookAhead == 0)
           {
             const ChunkNeighbors line{
-              0, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, i, group)
+              0, m_Geometry.Shape.NumberOfChunks, m_Geometry.Shape.NumberOfPlanes, this->GetEdges(component, i, group)
             };
             const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
             void * const     endStates = this->GetEndStates(component, i, group, 0);
@@ -1197,7 +1198,7 @@ private:
     {
       for (size_t i = 0; i < m_Parts.Across.size(); ++i)
       {
-        const size_t chunks = m_Run.Shape.NumberOfChunks;
+        const size_t chunks = m_Geometry.Shape.NumberOfChunks;
         copy(&m_Pieces.EndStates[this->GetPieceIndex(component, i, m_Groups.front())],
              chunks * this->GetStateBytes(i, rows));
         copy(&m_Pieces.Edges[this->GetPieceIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
@@ -1273,10 +1274,10 @@ private:
   MakeReport(const SlabPipeline & pipeline) const
   {
     CudaSlabReport report;
-    report.Used = m_Run.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
-    report.NumberOfSlabs = m_Run.GetNumberOfSlabs();
-    report.ChunksPerSlab = m_Run.ChunksPerSlab;
-    report.LookAhead = m_Run.Shape.LookAhead;
+    report.Used = m_Geometry.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
+    report.NumberOfSlabs = m_Geometry.GetNumberOfSlabs();
+    report.ChunksPerSlab = m_Geometry.ChunksPerSlab;
+    report.LookAhead = m_Geometry.Shape.LookAhead;
     report.Devices = m_Devices;
     report.BytesUp = pipeline.GetBytesUp() + m_ExtraBytesUp;
     report.BytesDown = pipeline.GetBytesDown();
@@ -1285,7 +1286,7 @@ private:
   }
 
   const CudaGaussianPlan &              m_Plan;
-  SlabRun                               m_Run;
+  SlabGeometry                          m_Geometry;
   const unsigned int                    m_Axis;
   const SlabEndpoints                   m_Ends;
   const CudaComponentType               m_Type;
@@ -1317,7 +1318,7 @@ private:
 
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
-                          const SlabEnds &             ends,
+                          const SlabEndpoints &        ends,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress)
 {
@@ -1357,7 +1358,7 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
   options.Devices = { device };
   options.DeviceMemoryLimit = GetWholeBytes(plan, input, output);
   std::optional<GaussianSlabRun> run;
-  const SlabEnds                 ends{ input, output, {}, {} };
+  const SlabEndpoints            ends{ input, output, {}, {} };
   try
   {
     run.emplace(plan, ends, options, progress);

@@ -72,16 +72,16 @@ public:
                 MultiThreaderBase *   threader) override
   {
     const bool                isLast = chunk + 1 == m_Filter.GetNumberOfChunks();
-    const size_t              groups = LineBundles(pixels, m_Axis, LinesOfBundle).GetCount() * GroupsOfBundle;
+    const size_t              packs = LineBundles(pixels, m_Axis, LinesPerBundle).GetCount() * PacksPerBundle;
     std::vector<StatesType> & endStates = m_States[chunk];
-    endStates.resize(groups);
-    m_Behind.resize(isLast ? groups : 0);
+    endStates.resize(packs);
+    m_Behind.resize(isLast ? packs : 0);
     this->ForEachGroup(
-      pixels, first, 0, threader, [&](size_t group, const LinePack &, LinePack * line, LinePack *, size_t length) {
-        endStates[group] = m_Filter.GetEndStates(line, length);
+      pixels, first, 0, threader, [&](size_t pack, const LinePack &, LinePack * line, LinePack *, size_t length) {
+        endStates[pack] = m_Filter.GetEndStates(line, length);
         if (isLast)
         {
-          m_Behind[group] = m_Filter.GetSteadyStates(LinePack{}, line[length - 1]);
+          m_Behind[pack] = m_Filter.GetSteadyStates(LinePack{}, line[length - 1]);
         }
       });
   }
@@ -93,9 +93,9 @@ public:
     {
       return;
     }
-    for (size_t group = 0; group < m_Behind.size(); ++group)
+    for (size_t pack = 0; pack < m_Behind.size(); ++pack)
     {
-      m_Filter.TurnIntoStarts(m_Behind[group], [&](size_t chunk) -> StatesType & { return m_States.at(chunk)[group]; });
+      m_Filter.TurnIntoStarts(m_Behind[pack], [&](size_t chunk) -> StatesType & { return m_States.at(chunk)[pack]; });
     }
   }
 
@@ -106,10 +106,10 @@ public:
          const std::vector<PassTarget> & targets,
          MultiThreaderBase *             threader) const override
   {
-    const LineBundles bundles(pixels, m_Axis, LinesOfBundle);
+    const LineBundles bundles(pixels, m_Axis, LinesPerBundle);
     const auto        filter =
-      [&](size_t group, const LinePack & firstPixel, LinePack * line, LinePack * output, size_t length) {
-        m_Filter.FilterChunk(line, output, length, GroupsOfBundle * length, firstPixel, this->GetStart(chunk, group));
+      [&](size_t pack, const LinePack & firstPixel, LinePack * line, LinePack * output, size_t length) {
+        m_Filter.FilterChunk(line, output, length, PacksPerBundle * length, firstPixel, this->GetStart(chunk, pack));
       };
     const auto store = [&](size_t bundle, const LinePackBuffer & buffer) {
       for (size_t r = 0; r < targets.size(); ++r)
@@ -145,10 +145,10 @@ public:
   SetStates(const std::vector<unsigned char> & bytes) override
   {
     const size_t sets = m_Filter.GetNumberOfChunks() + 1;
-    const size_t groups = bytes.size() / sizeof(StatesType) / sets;
+    const size_t packs = bytes.size() / sizeof(StatesType) / sets;
     const auto   copy = [&](std::vector<StatesType> & states, size_t set) {
-      states.resize(groups);
-      std::memcpy(states.data(), &bytes[set * groups * sizeof(StatesType)], groups * sizeof(StatesType));
+      states.resize(packs);
+      std::memcpy(states.data(), &bytes[set * packs * sizeof(StatesType)], packs * sizeof(StatesType));
     };
     for (size_t chunk = 0; chunk + 1 < sets; ++chunk)
     {
@@ -158,7 +158,7 @@ public:
   }
 
 private:
-  /** Calls f(group, first pixels, pixels less the first, output buffer, pixels of a line) for the groups of all
+  /** Calls f(pack, first pixels, pixels less the first, output buffer, pixels of a line) for the packs of all
    * bundles, and done(bundle, buffer) after each bundle. */
   template <typename TFunction, typename TDone>
   void
@@ -170,8 +170,8 @@ private:
                const TDone &         done) const
   {
     const size_t      length = pixels.Size[m_Axis];
-    const LineBundles bundles(pixels, m_Axis, LinesOfBundle);
-    const LineBundles firstBundles(first, m_Axis, LinesOfBundle);
+    const LineBundles bundles(pixels, m_Axis, LinesPerBundle);
+    const LineBundles firstBundles(first, m_Axis, LinesPerBundle);
     const auto        run = [&](size_t begin, size_t end) {
       LinePackBuffer buffer(length, results);
       LinePackBuffer firstBuffer(1, 0);
@@ -179,12 +179,12 @@ private:
       {
         buffer.Load(pixels, bundles.Get(pixels, i));
         firstBuffer.Load(first, firstBundles.Get(first, i));
-        size_t group = 0;
+        size_t pack = 0;
         buffer.Filter([&](LinePack * line, LinePack * output, size_t, size_t) {
-          const LinePack & firstPixel = *firstBuffer.GetInput(group);
+          const LinePack & firstPixel = *firstBuffer.GetInput(pack);
           m_Filter.Subtract(firstPixel, line, length);
-          f(i * GroupsOfBundle + group, firstPixel, line, output, length);
-          ++group;
+          f(i * PacksPerBundle + pack, firstPixel, line, output, length);
+          ++pack;
         });
         done(i, buffer);
       }
@@ -205,15 +205,15 @@ private:
   }
 
   StatesType
-  GetStart(size_t chunk, size_t group) const
+  GetStart(size_t chunk, size_t pack) const
   {
     if (m_NeedsAllChunks && m_Filter.GetNumberOfChunks() > 1)
     {
-      return m_States.at(chunk)[group];
+      return m_States.at(chunk)[pack];
     }
-    const StatesType borders = m_Behind.empty() ? StatesType{} : m_Behind[group];
+    const StatesType edges = m_Behind.empty() ? StatesType{} : m_Behind[pack];
     return m_Filter.GetWindowedStart(
-      chunk, borders, [&](size_t i) -> const StatesType & { return m_States.at(i)[group]; });
+      chunk, edges, [&](size_t i) -> const StatesType & { return m_States.at(i)[pack]; });
   }
 
   const unsigned int                        m_Axis;
@@ -243,8 +243,8 @@ public:
     , m_Source(source)
     , m_Sink(sink)
     , m_Progress(progress)
-    , m_Run(MakeSlabRun(plan, inputShape, outputShape, options))
-    , m_Axis(m_Run.Shape.Axis)
+    , m_Geometry(MakeSlabGeometry(plan, inputShape, outputShape, options))
+    , m_Axis(m_Geometry.Shape.Axis)
     , m_ComputeType(cuda::GetComputeType(inputShape, outputShape))
     , m_Threader(options.Threader ? MultiThreaderBase::Pointer(options.Threader) : MultiThreaderBase::New())
     , m_States(options.States)
@@ -256,9 +256,9 @@ public:
   Run()
   {
     const bool   hasStates = m_States && m_States->FoundBy == CudaSlabStates::Host;
-    const bool   sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
-    const size_t slabs = m_Run.GetLoadEnd() - m_Run.GetLoadBegin();
-    m_Steps = (sweepsFirst ? m_Run.Shape.NumberOfChunks : 0) + slabs + m_Run.EndChunk - m_Run.FirstChunk;
+    const bool   sweepsFirst = m_Geometry.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    const size_t slabs = m_Geometry.GetLoadEnd() - m_Geometry.GetLoadBegin();
+    m_Steps = (sweepsFirst ? m_Geometry.Shape.NumberOfChunks : 0) + slabs + m_Geometry.EndChunk - m_Geometry.FirstChunk;
     if (hasStates)
     {
       m_FirstPlane = m_States->FirstPlane;
@@ -267,7 +267,7 @@ public:
     {
       this->Sweep();
     }
-    else if (m_Run.Shape.NeedsAllChunks)
+    else if (m_Geometry.Shape.NeedsAllChunks)
     {
       for (size_t i = 0; i < m_Passes.size(); ++i)
       {
@@ -276,11 +276,11 @@ public:
     }
     this->FilterSlabs();
     CudaSlabReport report;
-    report.Used = m_Run.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
+    report.Used = m_Geometry.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
     report.OnHost = true;
-    report.NumberOfSlabs = m_Run.GetNumberOfSlabs();
-    report.ChunksPerSlab = m_Run.ChunksPerSlab;
-    report.LookAhead = m_Run.Shape.LookAhead;
+    report.NumberOfSlabs = m_Geometry.GetNumberOfSlabs();
+    report.ChunksPerSlab = m_Geometry.ChunksPerSlab;
+    report.LookAhead = m_Geometry.Shape.LookAhead;
     report.BytesUp = m_BytesIn;
     report.BytesDown = m_BytesOut;
     return report;
@@ -307,11 +307,11 @@ private:
     {
       for (const CudaGaussianLinePass & pass : m_Plan.Passes)
       {
-        if (!IsSlabPass(pass, m_Run.Shape))
+        if (!IsSlabPass(pass, m_Geometry.Shape))
         {
           continue;
         }
-        const size_t     length = m_Run.Shape.NumberOfPlanes;
+        const size_t     length = m_Geometry.Shape.NumberOfPlanes;
         const LineChunks chunks = GetLineChunks(pass, {}, length, m_ComputeType);
         VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
           m_Passes.push_back(std::make_unique<HostSlabPassOf<decltype(pairs)::value>>(pass, length, chunks));
@@ -333,9 +333,9 @@ private:
   std::unique_ptr<unsigned char[]>
   Read(size_t firstPlane, size_t planes)
   {
-    std::unique_ptr<unsigned char[]> pixels(new unsigned char[planes * m_Run.BytesOfInputPlane]);
+    std::unique_ptr<unsigned char[]> pixels(new unsigned char[planes * m_Geometry.BytesOfInputPlane]);
     m_Source(firstPlane, planes, pixels.get());
-    m_BytesIn += planes * m_Run.BytesOfInputPlane;
+    m_BytesIn += planes * m_Geometry.BytesOfInputPlane;
     return pixels;
   }
 
@@ -347,7 +347,7 @@ private:
     {
       this->KeepFirstPlane(this->Read(0, 1).get());
     }
-    auto pixels = this->Read(m_Run.GetFirstPlane(chunk), m_Run.GetNumberOfPlanes(chunk, chunk + 1));
+    auto pixels = this->Read(m_Geometry.GetFirstPlane(chunk), m_Geometry.GetNumberOfPlanes(chunk, chunk + 1));
     if (m_FirstPlane.empty())
     {
       this->KeepFirstPlane(pixels.get());
@@ -358,7 +358,7 @@ private:
   void
   KeepFirstPlane(const unsigned char * pixels)
   {
-    m_FirstPlane.assign(pixels, pixels + m_Run.BytesOfInputPlane);
+    m_FirstPlane.assign(pixels, pixels + m_Geometry.BytesOfInputPlane);
     if (m_States)
     {
       m_States->FoundBy = CudaSlabStates::Host;
@@ -370,7 +370,7 @@ private:
   CudaImageView
   GetChunk(size_t chunk, unsigned char * pixels) const
   {
-    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, m_Run.GetNumberOfPlanes(chunk, chunk + 1)), pixels);
+    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, m_Geometry.GetNumberOfPlanes(chunk, chunk + 1)), pixels);
   }
 
   CudaImageView
@@ -395,7 +395,7 @@ private:
   void
   Sweep()
   {
-    for (size_t chunk = 0; chunk < m_Run.Shape.NumberOfChunks; ++chunk)
+    for (size_t chunk = 0; chunk < m_Geometry.Shape.NumberOfChunks; ++chunk)
     {
       const auto pixels = this->ReadChunk(chunk);
       this->TakeEndStates(chunk, pixels.get());
@@ -419,15 +419,15 @@ private:
   void
   FilterSlabs()
   {
-    size_t next = m_Run.GetLoadBegin();
-    for (size_t begin = m_Run.FirstChunk; begin < m_Run.EndChunk; begin += m_Run.ChunksPerSlab)
+    size_t next = m_Geometry.GetLoadBegin();
+    for (size_t begin = m_Geometry.FirstChunk; begin < m_Geometry.EndChunk; begin += m_Geometry.ChunksPerSlab)
     {
-      const size_t end = std::min(begin + m_Run.ChunksPerSlab, m_Run.EndChunk);
-      const size_t ahead = m_Run.Shape.NeedsAllChunks ? 0 : m_Run.Shape.LookAhead;
-      for (; next < std::min(end + ahead, m_Run.GetLoadEnd()); ++next)
+      const size_t end = std::min(begin + m_Geometry.ChunksPerSlab, m_Geometry.EndChunk);
+      const size_t ahead = m_Geometry.Shape.NeedsAllChunks ? 0 : m_Geometry.Shape.LookAhead;
+      for (; next < std::min(end + ahead, m_Geometry.GetLoadEnd()); ++next)
       {
         auto pixels = this->ReadChunk(next);
-        if (!m_Run.Shape.NeedsAllChunks)
+        if (!m_Geometry.Shape.NeedsAllChunks)
         {
           this->TakeEndStates(next, pixels.get());
         }
@@ -441,11 +441,11 @@ private:
       {
         this->FilterChunk(chunk);
         m_Chunks.erase(chunk);
-        if (!m_Run.Shape.NeedsAllChunks)
+        if (!m_Geometry.Shape.NeedsAllChunks)
         {
           for (const auto & pass : m_Passes)
           {
-            pass->Forget(chunk + 1 - std::min<size_t>(chunk + 1, m_Run.Shape.LookAhead));
+            pass->Forget(chunk + 1 - std::min<size_t>(chunk + 1, m_Geometry.Shape.LookAhead));
           }
         }
         this->CountStep();
@@ -474,7 +474,7 @@ private:
       for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
       {
         const CudaGaussianLinePass & pass = m_Plan.Passes[i];
-        if (!IsSlabPass(pass, m_Run.Shape))
+        if (!IsSlabPass(pass, m_Geometry.Shape))
         {
           continue;
         }
@@ -504,7 +504,7 @@ private:
     const size_t                  planes = pixels.Size[m_Axis];
     const size_t                  pixelsOfPlane = std::max<size_t>(1, pixels.GetNumberOfPixels() / planes);
     const size_t piece = m_Axis == 0 ? planes : std::clamp<size_t>(PixelsOfPiece / pixelsOfPlane, 1, planes);
-    std::unique_ptr<unsigned char[]> output(new unsigned char[piece * m_Run.BytesOfOutputPlane]);
+    std::unique_ptr<unsigned char[]> output(new unsigned char[piece * m_Geometry.BytesOfOutputPlane]);
     std::unique_ptr<HostImages>      images;
     for (size_t first = 0; first < planes; first += piece)
     {
@@ -515,8 +515,8 @@ private:
         images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // the work images of HostImages have one size
       }
       this->FilterWithin(Slice(pixels, m_Axis, first, count), across, first, *images, part);
-      m_Sink(m_Run.GetFirstPlane(chunk) + first, count, output.get());
-      m_BytesOut += count * m_Run.BytesOfOutputPlane;
+      m_Sink(m_Geometry.GetFirstPlane(chunk) + first, count, output.get());
+      m_BytesOut += count * m_Geometry.BytesOfOutputPlane;
     }
   }
 
@@ -541,7 +541,7 @@ private:
       for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
       {
         const CudaGaussianLinePass & pass = m_Plan.Passes[i];
-        if (!IsSlabPass(pass, m_Run.Shape))
+        if (!IsSlabPass(pass, m_Geometry.Shape))
         {
           RunHostPass(m_Plan, i, images, m_Threader, silent);
           continue;
@@ -581,7 +581,7 @@ private:
   const CudaSlabSource &       m_Source;
   const CudaSlabSink &         m_Sink;
   const CudaProgressFunction & m_Progress;
-  const SlabRun                m_Run;
+  const SlabGeometry           m_Geometry;
   const unsigned int           m_Axis;
   const CudaComponentType      m_ComputeType;
 

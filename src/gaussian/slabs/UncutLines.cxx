@@ -3,7 +3,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "gaussian/slabs/PlanParts.h"
 #include "gaussian/slabs/Slabs.h"
-#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 
 #include <algorithm>
 
@@ -132,7 +132,7 @@ private:
 
 std::optional<CudaSlabReport>
 TryUncutLines(const CudaGaussianPlan &     plan,
-              const SlabEnds &             ends,
+              const SlabEndpoints &        ends,
               const CudaSlabOptions &      options,
               const CudaProgressFunction & progress)
 {

@@ -2,7 +2,7 @@
 #include "runtime/device/Call.h"
 
 #include "itkCudaError.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 
 #include <sstream>
 

@@ -3,7 +3,7 @@
 #include "runtime/device/Call.h"
 #include "runtime/device/DeviceQuery.h"
 #include "itkCudaError.h"
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 
 #include <atomic>
 #include <cstdlib>

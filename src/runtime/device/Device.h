@@ -63,7 +63,7 @@ class CudaFilters_EXPORT DeviceGuard
 public:
   /** \exception CudaError */
   explicit DeviceGuard(int device);
-  /** For use in destructors. The current device stays as it is if it cannot be changed. */
+  /** Does the same in a destructor, where nothing may throw. If the device cannot be made current, nothing changes. */
   DeviceGuard(int device, const std::nothrow_t &) noexcept;
   ~DeviceGuard();
 

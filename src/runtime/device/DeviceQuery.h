@@ -15,7 +15,8 @@ namespace itk::cuda
 bool
 IsBuiltWithCuda();
 
-/** See CudaFiltersConfiguration::GetDriverVersion() and GetRequiredDriverVersion(). */
+/** Return the version of the installed driver, and the oldest one that works with this build (1000 * major + 10 *
+ * minor; CudaFiltersConfiguration). */
 int
 GetDriverVersion();
 int
@@ -30,8 +31,8 @@ FindDevices(std::string & reason);
 bool
 IsDeviceUsable(int device, std::string & reason);
 
-/** Like IsDeviceUsable(), but also checks that a usable device still works. The check takes a few microseconds per
- * call. */
+/** Returns IsDeviceUsable(), and for a usable device whether it still works, which takes a few microseconds per call.
+ */
 bool
 IsDeviceUsableNow(int device, std::string & reason);
 

@@ -2,7 +2,7 @@
 #include "runtime/device/Stream.h"
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 
 #include <map>
 #include <mutex>

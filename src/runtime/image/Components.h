@@ -83,6 +83,13 @@ NeedsDouble(CudaComponentType type)
   return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
 }
 
+/** Returns whether filters compute in the type and images can be converted to it and from it. */
+inline bool
+IsComputeType(CudaComponentType type)
+{
+  return type == CudaComponentType::Float || type == CudaComponentType::Double;
+}
+
 /** Returns the type to compute in, which is float unless a component type has more digits than float. */
 inline CudaComponentType
 GetComputeType(const CudaImageView & input, const CudaImageView & output)

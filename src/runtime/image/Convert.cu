@@ -144,7 +144,7 @@ struct alignas(sizeof(T) < 4 ? pixelsAtOnce * sizeof(T) : 16) AdjacentPixels
   T Value[pixelsAtOnce];
 };
 
-/** Like the kernels above, for runs where AreAdjacent() holds. */
+/** Converts a run of pixels in either direction where AreAdjacent() holds, pixelsAtOnce pixels at a time. */
 template <typename TRaw, typename TPlanar, typename TIndex, bool VToPlanar>
 __global__ void
 __launch_bounds__(threadsPerBlock)

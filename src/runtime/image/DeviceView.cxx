@@ -3,11 +3,10 @@
 
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
-#include "runtime/image/Math.h"
 
 #include <algorithm>
 
-// Implements DeviceImage, and sets the padding of images on the device to zero.
+// Sets the padding of images on the device to zero.
 
 namespace itk::cuda
 {
@@ -49,30 +48,5 @@ ClearPadding(const DeviceView & view, const Context & context)
     const size_t      rows = GetNumberOfBytes(view) / pitch;
     ClearColumn(static_cast<char *>(view.Data) + rowBytes, pitch, pitch - rowBytes, rows, context);
   }
-}
-
-DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const Context & context)
-  : m_Buffer(GetNumberOfBytes(size, type), context)
-{
-  m_View = MakeView(size, type, m_Buffer.GetPointer());
-  ClearPadding(m_View, context);
-}
-
-DeviceView
-DeviceImage::MakeView(const SizeType & size, CudaComponentType type, void * data)
-{
-  return PackFrom(DeviceView{ data, type, size, { { 1, GetRowPitch(size[0], type) / CudaComponentSize(type) } } }, 2);
-}
-
-size_t
-DeviceImage::GetNumberOfBytes(const SizeType & size, CudaComponentType type)
-{
-  return GetRowPitch(size[0], type) * size[1] * size[2] * size[3] * size[4];
-}
-
-size_t
-DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
-{
-  return RoundUp(rowLength * CudaComponentSize(type), RowAlignment);
 }
 } // namespace itk::cuda

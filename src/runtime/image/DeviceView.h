@@ -6,8 +6,7 @@
 #include "itkCudaDetailImageView.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/Views.h"
-#include "runtime/memory/DeviceMemory.h"
-#include "runtime/memory/Workspace.h"
+#include "runtime/device/Stream.h"
 
 #include <array>
 #include <cstddef>
@@ -25,10 +24,12 @@ struct DeviceView
   static constexpr unsigned int NumberOfAxes = 5;
   static constexpr unsigned int ComponentAxis = 4;
 
+  using SizeType = std::array<size_t, NumberOfAxes>;
+
   void *            Data{ nullptr };
   CudaComponentType ComponentType{ CudaComponentType::Float };
   // along x, y, z, t and component
-  std::array<size_t, NumberOfAxes> Size{ { 1, 1, 1, 1, 1 } };
+  SizeType Size{ { 1, 1, 1, 1, 1 } };
   // distance between neighbours along each axis, in elements; Stride[0] is 1
   std::array<size_t, NumberOfAxes> Stride{ { 1, 1, 1, 1, 1 } };
 
@@ -47,63 +48,14 @@ GetNumberOfBytes(const DeviceView & view)
   return view.Size.back() * view.Stride.back() * CudaComponentSize(view.ComponentType);
 }
 
-/** Returns an image like `shape` in memory of the workspace. */
-inline DeviceView
-TakeImage(DeviceView shape, Workspace & workspace)
-{
-  shape.Data = workspace.Take(GetNumberOfBytes(shape));
-  return shape;
-}
-
 /** Sets the padding of an image to zero, because passes along axes other than x filter it like pixels. All rows of the
  * image must be Stride[1] apart.
  * \exception CudaError */
 CudaFilters_EXPORT void
 ClearPadding(const DeviceView & view, const Context & context);
 
-/** \class DeviceImage
- * \brief Device memory laid out as a DeviceView whose rows start at multiples of 16 bytes.
- *
- * The constructor sets the padding to zero and leaves the elements uninitialised. The image may be moved. It may
- * outlive the context object that it was made with, but not the stream.
- */
-class CudaFilters_EXPORT DeviceImage
-{
-public:
-  static constexpr size_t RowAlignment = 16;
-
-  using SizeType = std::array<size_t, DeviceView::NumberOfAxes>;
-
-  DeviceImage() = default;
-
-  /** \exception CudaError */
-  DeviceImage(const SizeType & size, CudaComponentType type, const Context & context);
-
-  const DeviceView &
-  GetView() const
-  {
-    return m_View;
-  }
-
-  /** Returns a view of memory that is laid out like an image of this size and type. */
-  static DeviceView
-  MakeView(const SizeType & size, CudaComponentType type, void * data);
-
-  /** Returns the bytes of device memory of an image of this size and type. */
-  static size_t
-  GetNumberOfBytes(const SizeType & size, CudaComponentType type);
-
-  /** Returns the distance between the starts of rows, in bytes. */
-  static size_t
-  GetRowPitch(size_t rowLength, CudaComponentType type);
-
-private:
-  DeviceView   m_View;
-  DeviceBuffer m_Buffer;
-};
-
 /** Returns the size of the planar device image that holds the pixels of `host`. */
-inline DeviceImage::SizeType
+inline DeviceView::SizeType
 GetPlanarSize(const CudaImageView & host)
 {
   return { { host.Size[0], host.Size[1], host.Size[2], host.Size[3], host.NumberOfComponents } };
@@ -111,7 +63,7 @@ GetPlanarSize(const CudaImageView & host)
 
 /** Returns a view of adjacent elements as an image of the given size. */
 inline DeviceView
-ViewAdjacent(const DeviceImage::SizeType & size, CudaComponentType type, void * data)
+ViewAdjacent(const DeviceView::SizeType & size, CudaComponentType type, void * data)
 {
   return PackFrom(DeviceView{ data, type, size }, 1);
 }

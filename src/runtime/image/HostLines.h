@@ -180,7 +180,7 @@ private:
 
 /** A dense image of the type that passes compute in. */
 template <typename T>
-struct WorkImage
+struct ScratchImage
 {
   std::unique_ptr<T[]> Pixels;
   CudaImageView        View;

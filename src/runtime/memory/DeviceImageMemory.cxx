@@ -3,7 +3,8 @@
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
 #include "runtime/memory/DeviceMemory.h"
-#include "runtime/device/Process.h"
+#include "runtime/memory/DeviceImage.h"
+#include "runtime/Process.h"
 #include "runtime/device/Stream.h"
 #include "itkMacro.h"
 #include "itkCudaDetailDeviceTransfer.h"
@@ -54,7 +55,7 @@ MakeEvent(const Context & context)
   return event;
 }
 
-/** Like MakeEvent(), but if no event can be made, the host waits for the stream. */
+/** Returns MakeEvent(). If no event can be made, waits for the stream on the host and returns no value. */
 std::optional<Event>
 TryMakeEvent(const Context & context) noexcept
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
 #include "itkCudaError.h"
-#include "runtime/memory/MemoryCounts.h"
-#include "runtime/device/Process.h"
-#include "runtime/run/Settings.h"
+#include "runtime/memory/MemoryUsage.h"
+#include "runtime/Process.h"
+#include "runtime/Settings.h"
 #include "itkMacro.h"
 #include "runtime/memory/PinnedMemory.h"
 
@@ -159,14 +160,14 @@ DevicePool::CountBytes(size_t bytes)
         "Allocation within the device memory limit", bytes, GetAvailableNoThrow(*this), limit, __FILE__, __LINE__);
     }
   } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
-  GetMemoryCounts().DeviceInUse += bytes;
+  GetMemoryUsage().DeviceInUse += bytes;
 }
 
 void
 DevicePool::UncountBytes(size_t bytes)
 {
   m_BytesInUse -= bytes;
-  GetMemoryCounts().DeviceInUse -= bytes;
+  GetMemoryUsage().DeviceInUse -= bytes;
 }
 
 /** Creates the pool on first use and limits the memory that it keeps to the configured limit. */

@@ -75,18 +75,4 @@ private:
 };
 } // namespace itk::cuda
 
-// Queries about device memory and page-locked memory for the rest of the module, available with or without CUDA. They
-// are defined in runtime/memory/DeviceMemory.cxx in a build with CUDA and in WithoutCuda.cxx in a build without it.
-namespace itk::cuda
-{
-/** Returns the bytes that can be allocated on a usable device; see DeviceBuffer::GetAvailable().
- * \exception CudaError */
-CudaFilters_EXPORT size_t
-GetAvailableDeviceMemory(int device);
-
-/** Releases device memory and page-locked memory that is not in use. */
-void
-ReleaseUnusedMemory();
-} // namespace itk::cuda
-
 #endif

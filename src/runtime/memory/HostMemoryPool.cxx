@@ -3,9 +3,9 @@
 
 #include "runtime/DetailNames.h"
 #include "runtime/memory/HostMemoryClock.h"
-#include "runtime/memory/MemoryCounts.h"
+#include "runtime/memory/MemoryUsage.h"
 #include "runtime/image/Math.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 
 #include <algorithm>
 #include <atomic>

@@ -100,7 +100,8 @@ MemoryGate::GetNumberOfRuns()
   return static_cast<unsigned int>(heldByThread.size()) + runsOfOtherThreads;
 }
 
-/** The caller holds the lock. */
+/** Compares a reservation with the memory that is available and with what active runs hold. The caller holds the lock.
+ */
 MemoryGate::Balance
 MemoryGate::GetBalance(size_t bytes, size_t available)
 {

@@ -4,9 +4,9 @@
 #include "runtime/device/Call.h"
 #include "itkCudaDetailHostMemoryPool.h"
 #include "runtime/DetailNames.h"
-#include "runtime/memory/MemoryCounts.h"
-#include "runtime/device/Process.h"
-#include "runtime/run/Settings.h"
+#include "runtime/memory/MemoryUsage.h"
+#include "runtime/Process.h"
+#include "runtime/Settings.h"
 #include "itksys/SystemInformation.hxx"
 
 #include <mutex>
@@ -67,19 +67,19 @@ AllocateChunk()
 void *
 PinnedPool::Take()
 {
-  MemoryCounts & counts = GetMemoryCounts();
+  MemoryUsage & usage = GetMemoryUsage();
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     if (!m_Free.empty())
     {
       void * const chunk = m_Free.back();
       m_Free.pop_back();
-      counts.PinnedCached -= PinnedBuffer::ChunkSize;
-      counts.PinnedInUse += PinnedBuffer::ChunkSize;
+      usage.PinnedCached -= PinnedBuffer::ChunkSize;
+      usage.PinnedInUse += PinnedBuffer::ChunkSize;
       return chunk;
     }
-    m_Free.reserve(counts.PinnedInUse / PinnedBuffer::ChunkSize + 1); // so that GiveBack() never allocates
-    counts.PinnedInUse += PinnedBuffer::ChunkSize;
+    m_Free.reserve(usage.PinnedInUse / PinnedBuffer::ChunkSize + 1); // so that GiveBack() never allocates
+    usage.PinnedInUse += PinnedBuffer::ChunkSize;
   }
   try
   {
@@ -87,7 +87,7 @@ PinnedPool::Take()
   }
   catch (...)
   {
-    counts.PinnedInUse -= PinnedBuffer::ChunkSize;
+    usage.PinnedInUse -= PinnedBuffer::ChunkSize;
     throw;
   }
 }
@@ -95,22 +95,22 @@ PinnedPool::Take()
 void
 PinnedPool::GiveBack(void * chunk) noexcept
 {
-  MemoryCounts & counts = GetMemoryCounts();
+  MemoryUsage & usage = GetMemoryUsage();
   if (IsForkedProcess())
   {
-    counts.PinnedInUse -= PinnedBuffer::ChunkSize;
+    usage.PinnedInUse -= PinnedBuffer::ChunkSize;
     return;
   }
   const size_t limit = GetHostCacheLimit();
   size_t       kept = 0;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    counts.PinnedInUse -= PinnedBuffer::ChunkSize;
+    usage.PinnedInUse -= PinnedBuffer::ChunkSize;
     kept = (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
     if (kept <= limit)
     {
       m_Free.push_back(chunk);
-      counts.PinnedCached += PinnedBuffer::ChunkSize;
+      usage.PinnedCached += PinnedBuffer::ChunkSize;
     }
   }
   if (kept > limit)
@@ -131,7 +131,7 @@ PinnedPool::ReleaseUnused() noexcept
   {
     ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
   }
-  GetMemoryCounts().PinnedCached -= m_Free.size() * PinnedBuffer::ChunkSize;
+  GetMemoryUsage().PinnedCached -= m_Free.size() * PinnedBuffer::ChunkSize;
   m_Free.clear();
 }
 } // namespace

@@ -23,7 +23,7 @@ public:
 
   Workspace() = default;
 
-  /** `memory` must be aligned to Alignment. */
+  /** Hands out the `bytes` bytes at `memory`, which must be aligned to Alignment. */
   Workspace(void * memory, size_t bytes)
     : m_Next(static_cast<unsigned char *>(memory))
     , m_Left(bytes)

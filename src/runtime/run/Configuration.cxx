@@ -4,9 +4,9 @@
 #include "itkCudaDetailHostMemoryPool.h"
 #include "runtime/device/DeviceQuery.h"
 #include "runtime/memory/FormatBytes.h"
-#include "runtime/memory/MemoryCounts.h"
-#include "runtime/memory/DeviceMemory.h"
-#include "runtime/run/Settings.h"
+#include "runtime/memory/MemoryUsage.h"
+#include "runtime/memory/MemoryQuery.h"
+#include "runtime/Settings.h"
 #include "itkMacro.h"
 
 #include <atomic>
@@ -32,7 +32,7 @@ constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 constexpr const char * keepVariable = "ITK_CUDAFILTERS_KEEP_ON_DEVICE";
 constexpr const char * streamingVariable = "ITK_CUDAFILTERS_STREAMING";
 
-// Settings that no other component reads; the others are in runtime/run/Settings.h. They have no lock for the same
+// Settings that no other component reads; the others are in runtime/Settings.h. They have no lock for the same
 // reason.
 std::atomic<std::optional<BackendEnum>>   chosenBackend{};
 std::atomic<std::optional<int>>           chosenDeviceIndex{};

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/run/DeviceToDevice.h"
 
-#include "runtime/run/CoreImage.h"
+#include "itkCudaDetailDeviceTransfer.h"
+#include "runtime/image/Components.h"
+#include "runtime/run/ComputeImage.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceAccess.h"
 
 #include <optional>
 
-// Runs cores on images in device memory, and copies images where their type or layout is not the core's.
+// Runs algorithms on images in device memory, and copies images where their type or layout is not the algorithm's.
 
 namespace itk::cuda
 {
 namespace
 {
-/** Queues the core's work on images of the given type in the core's layout, with conversions where they are needed. */
+/** Queues the algorithm's work on images of the given type in the algorithm's layout, with conversions where they are
+ * needed. */
 void
-RunAs(CudaComponentType    type,
-      const ResidentCore & core,
-      const DeviceView &   input,
-      const DeviceView &   output,
-      const Context &      context)
+RunAs(CudaComponentType       type,
+      const DeviceAlgorithm & algorithm,
+      const DeviceView &      input,
+      const DeviceView &      output,
+      const Context &         context)
 {
-  const CoreImage source(input, type, context);
+  const ComputeImage source(input, type, context);
   source.Load(context);
-  const CoreImage result(output, type, context);
-  RunCore(core, source.Get(), result.Get(), context, nullptr);
+  const ComputeImage result(output, type, context);
+  RunAlgorithm(algorithm, source.Get(), result.Get(), context, nullptr);
   result.Store(context);
 }
 
@@ -44,9 +47,11 @@ VerifySizes(const CudaDeviceImageView & input, const CudaDeviceImageView & outpu
 } // namespace
 
 void
-RunDeviceToDevice(const ResidentCore & core, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
+RunDeviceToDevice(const DeviceAlgorithm &     algorithm,
+                  const CudaDeviceImageView & input,
+                  const CudaDeviceImageView & output)
 {
-  core.VerifyComponents(input.Size.back(), output.Size.back());
+  algorithm.VerifyComponents(input.Size.back(), output.Size.back());
   if (input.GetNumberOfElements() == 0)
   {
     return;
@@ -55,27 +60,30 @@ RunDeviceToDevice(const ResidentCore & core, const CudaDeviceImageView & input, 
   const DeviceGuard            guard(context.GetDevice());
   const DeviceReading          reading(input, context);
   std::optional<DeviceWriting> overwriting;
-  if (core.OverwritesInput())
+  if (algorithm.OverwritesInput())
   {
     overwriting.emplace(input, context);
   }
   const DeviceWriting     writing(output, context);
-  const CudaComponentType type = core.GetComputeType(GetShape(input), GetShape(output));
-  if (!core.LeavesResultInInput())
+  const CudaComponentType type = algorithm.GetComputeType(GetShape(input), GetShape(output));
+  if (!algorithm.LeavesResultInInput())
   {
-    RunAs(type, core, GetDeviceView(input), GetDeviceView(output), context);
+    RunAs(type, algorithm, GetDeviceView(input), GetDeviceView(output), context);
     return;
   }
-  const CoreImage image(GetDeviceView(input), type, context);
+  const ComputeImage image(GetDeviceView(input), type, context);
   image.Load(context);
-  RunCore(core, image.Get(), image.Get(), context, nullptr);
+  RunAlgorithm(algorithm, image.Get(), image.Get(), context, nullptr);
   image.Store(context);
 }
 
 void
-RunOnStream(const ResidentCore & core, const DeviceView & input, const DeviceView & output, const Context & context)
+RunOnStream(const DeviceAlgorithm & algorithm,
+            const DeviceView &      input,
+            const DeviceView &      output,
+            const Context &         context)
 {
-  RunAs(input.ComponentType, core, input, output, context);
+  RunAs(input.ComponentType, algorithm, input, output, context);
 }
 
 void
@@ -98,7 +106,7 @@ CopyDeviceToDevice(const CudaDeviceImageView & input,
 }
 
 void
-ResidentCore::Queue(const CudaDeviceImageView & input, const CudaDeviceImageView & output) const
+DeviceAlgorithm::Queue(const CudaDeviceImageView & input, const CudaDeviceImageView & output) const
 {
   RunDeviceToDevice(*this, input, output);
 }
@@ -111,6 +119,15 @@ CudaQueueOnDevice(const CudaOperation &       operation,
                   const CudaDeviceImageView & input,
                   const CudaDeviceImageView & output)
 {
-  operation.GetCore()->Queue(input, output);
+  operation.GetAlgorithm()->Queue(input, output);
+}
+
+void
+CudaMapOnDevice(const CudaDeviceImageView & input,
+                const CudaDeviceImageView & output,
+                const CudaPixelConversion & conversion)
+{
+  const cuda::PointwiseSteps steps{ conversion, !cuda::IsComputeType(output.ComponentType) };
+  cuda::CopyDeviceToDevice(input, output, steps, "a mapping of pixels");
 }
 } // end namespace itk::CudaDetail

@@ -8,7 +8,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/FormatBytes.h"
 #include "runtime/memory/MemoryGate.h"
-#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 
 #include <algorithm>
 #include <optional>
@@ -95,8 +95,8 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
   m_WorkingSet = workingSetBytes;
   m_RunsInSlabs = canCut && this->GetStreaming() == StreamingEnum::On;
   m_IdleMemory.reset();
-  KeptInput = false;
-  KeptOutput = false;
+  TookInputOnDevice = false;
+  KeptOutputOnDevice = false;
   const bool        own = Requested != BackendEnum::Automatic;
   const BackendEnum backend = own ? Requested : CudaFiltersConfiguration::GetBackend();
   const std::string origin = own ? "of the filter" : "of CudaFiltersConfiguration";
@@ -235,8 +235,8 @@ CudaFilterBackend::Print(std::ostream & os, Indent indent) const
   os << indent << "DeviceMemoryLimit: " << DeviceMemoryLimit << std::endl;
   os << indent << "BackendUsed: " << Used << std::endl;
   os << indent << "BackendReason: " << Reason << std::endl;
-  os << indent << "TookInputOnDevice: " << (KeptInput ? "Yes" : "No") << std::endl;
-  os << indent << "KeptOutputOnDevice: " << (KeptOutput ? "Yes" : "No") << std::endl;
+  os << indent << "TookInputOnDevice: " << (TookInputOnDevice ? "Yes" : "No") << std::endl;
+  os << indent << "KeptOutputOnDevice: " << (KeptOutputOnDevice ? "Yes" : "No") << std::endl;
 }
 
 void

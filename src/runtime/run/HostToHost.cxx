@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/run/HostToHost.h"
 
+#include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Call.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "runtime/DetailNames.h"
@@ -13,8 +14,8 @@
 #include <cstdlib>
 #include <string>
 
-// Uploads an image, runs a core on it and downloads the result. TryOnDevice() decides whether the host continues when
-// device memory runs out.
+// Uploads an image, runs an algorithm on it and downloads the result. TryOnDevice() decides whether the host continues
+// when device memory runs out.
 
 namespace itk::cuda
 {
@@ -36,11 +37,11 @@ GetPart(const ProgressFunction & progress, float begin, float end)
   };
 }
 
-DeviceImage::SizeType
-GetOutputSize(const ResidentCore & core, const CudaImageView & input)
+DeviceView::SizeType
+GetOutputSize(const DeviceAlgorithm & algorithm, const CudaImageView & input)
 {
-  DeviceImage::SizeType size = GetPlanarSize(input);
-  size.back() = core.GetNumberOfOutputComponents(size.back());
+  DeviceView::SizeType size = GetPlanarSize(input);
+  size.back() = algorithm.GetNumberOfOutputComponents(size.back());
   return size;
 }
 
@@ -52,16 +53,16 @@ IsSynchronous()
 }
 
 void
-DownloadResult(const ResidentCore &     core,
+DownloadResult(const DeviceAlgorithm &  algorithm,
                const DeviceView &       result,
                const CudaImageView &    input,
                const CudaImageView &    output,
-               StagingChunks &          staging,
+               StagingMemory &          staging,
                const ProgressFunction & progress)
 {
   try
   {
-    Download(core.GetResult(result, output), output, staging, progress);
+    Download(algorithm.GetResult(result, output), output, staging, progress);
   }
   catch (const CudaError & error)
   {
@@ -86,49 +87,51 @@ WaitIfSynchronous(const char * name, const Context & context)
 }
 
 void
-RunCore(const ResidentCore &     core,
-        const DeviceView &       input,
-        const DeviceView &       output,
-        const Context &          context,
-        const ProgressFunction & progress)
+RunAlgorithm(const DeviceAlgorithm &  algorithm,
+             const DeviceView &       input,
+             const DeviceView &       output,
+             const Context &          context,
+             const ProgressFunction & progress)
 {
-  const size_t       bytes = core.GetWorkspace(input, output, context.GetDevice());
+  const size_t       bytes = algorithm.GetWorkspace(input, output, context.GetDevice());
   const DeviceBuffer workspace(bytes, context);
-  core.Run(input, output, { workspace.GetPointer(), bytes }, context, progress);
-  WaitIfSynchronous(core.GetName(), context);
+  algorithm.Run(input, output, { workspace.GetPointer(), bytes }, context, progress);
+  WaitIfSynchronous(algorithm.GetName(), context);
 }
 
 size_t
-GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output)
+GetHostToHostWorkingSet(const DeviceAlgorithm & algorithm, const CudaImageView & input, const CudaImageView & output)
 {
-  const CudaComponentType     type = core.GetComputeType(input, output);
-  const DeviceImage::SizeType size = GetPlanarSize(input);
-  const size_t                result =
-    core.LeavesResultInInput() ? 0 : DeviceImage::GetNumberOfBytes(GetOutputSize(core, input), type);
+  const CudaComponentType    type = algorithm.GetComputeType(input, output);
+  const DeviceView::SizeType size = GetPlanarSize(input);
+  const size_t               result =
+    algorithm.LeavesResultInInput() ? 0 : DeviceImage::GetNumberOfBytes(GetOutputSize(algorithm, input), type);
   const size_t transfer = std::max(GetTransferWorkspace(input, type), GetTransferWorkspace(output, type));
-  return DeviceImage::GetNumberOfBytes(size, type) + result + std::max(transfer, core.GetMaximumWorkspace(size, type));
+  return DeviceImage::GetNumberOfBytes(size, type) + result +
+         std::max(transfer, algorithm.GetMaximumWorkspace(size, type));
 }
 
 void
-RunHostToHost(const ResidentCore &     core,
+RunHostToHost(const DeviceAlgorithm &  algorithm,
               const CudaImageView &    input,
               const CudaImageView &    output,
               int                      device,
               const ProgressFunction & progress)
 {
-  core.VerifyComponents(input.NumberOfComponents, output.NumberOfComponents);
+  algorithm.VerifyComponents(input.NumberOfComponents, output.NumberOfComponents);
   const DeviceGuard       guard(device);
   const StreamLease       stream(device);
-  StagingChunks           staging(stream);
-  const CudaComponentType type = core.GetComputeType(input, output);
+  StagingMemory           staging(stream);
+  const CudaComponentType type = algorithm.GetComputeType(input, output);
   const DeviceImage       uploaded(GetPlanarSize(input), type, stream);
   const DeviceImage       other =
-    core.LeavesResultInInput() ? DeviceImage() : DeviceImage(GetOutputSize(core, input), type, stream);
-  const DeviceView & result = core.LeavesResultInInput() ? uploaded.GetView() : other.GetView();
+    algorithm.LeavesResultInInput() ? DeviceImage() : DeviceImage(GetOutputSize(algorithm, input), type, stream);
+  const DeviceView & result = algorithm.LeavesResultInInput() ? uploaded.GetView() : other.GetView();
 
   Upload(input, uploaded.GetView(), staging, GetPart(progress, 0.0f, UploadShare));
-  RunCore(core, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
-  DownloadResult(core, result, input, output, staging, GetPart(progress, UploadShare + KernelShare, 1.0f));
+  RunAlgorithm(
+    algorithm, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
+  DownloadResult(algorithm, result, input, output, staging, GetPart(progress, UploadShare + KernelShare, 1.0f));
 }
 
 bool
@@ -151,10 +154,10 @@ TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> &
 }
 
 void
-ResidentCore::RunOnHostImages(const CudaImageView &    input,
-                              const CudaImageView &    output,
-                              int                      device,
-                              const ProgressFunction & progress) const
+DeviceAlgorithm::RunOnHostImages(const CudaImageView &    input,
+                                 const CudaImageView &    output,
+                                 int                      device,
+                                 const ProgressFunction & progress) const
 {
   RunHostToHost(*this, input, output, device, progress);
 }
@@ -165,7 +168,7 @@ namespace itk::CudaDetail
 size_t
 CudaWorkingSet(const CudaOperation & operation, const CudaImageView & input, const CudaImageView & output)
 {
-  return cuda::GetHostToHostWorkingSet(*operation.GetCore(), input, output);
+  return cuda::GetHostToHostWorkingSet(*operation.GetAlgorithm(), input, output);
 }
 
 void
@@ -175,7 +178,7 @@ CudaRunOnDevice(const CudaOperation &        operation,
                 int                          device,
                 const CudaProgressFunction & progress)
 {
-  operation.GetCore()->RunOnHostImages(input, output, device, progress);
+  operation.GetAlgorithm()->RunOnHostImages(input, output, device, progress);
 }
 
 bool
@@ -185,7 +188,9 @@ CudaRunOnDevice(const CudaOperation &        operation,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  const auto run = [&](int device) { operation.GetCore()->RunForFilter(input, output, backend, device, progress); };
+  const auto run = [&](int device) {
+    operation.GetAlgorithm()->RunForFilter(input, output, backend, device, progress);
+  };
   return cuda::TryOnDevice(backend, run, progress);
 }
 } // end namespace itk::CudaDetail

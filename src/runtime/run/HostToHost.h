@@ -16,14 +16,14 @@ namespace itk::cuda
 {
 using ProgressFunction = CudaDetail::CudaProgressFunction;
 
-/** \class ResidentCore
+/** \class DeviceAlgorithm
  * \brief The computation of a filter on images that are already in device memory. It is the interface through which the
  * host-to-host code uses a plan (CudaOperation).
  */
-class ResidentCore
+class DeviceAlgorithm
 {
 public:
-  virtual ~ResidentCore() = default;
+  virtual ~DeviceAlgorithm() = default;
 
   /** Returns the name used in error messages. */
   virtual const char *
@@ -43,7 +43,7 @@ public:
     return inputComponents * this->GetNumberOfResults();
   }
 
-  /** Verifies that the core can compute such an output from such an input.
+  /** Verifies that the algorithm can compute such an output from such an input.
    * \exception ExceptionObject if it cannot */
   virtual void
   VerifyComponents(size_t inputComponents, size_t outputComponents) const
@@ -65,7 +65,7 @@ public:
   /** Returns the maximum over all devices of the bytes of device memory that Run() needs in addition to input and
    * output, not counting their alignment. */
   virtual size_t
-  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const = 0;
+  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const = 0;
 
   /** Returns the bytes that Run() needs in addition to input and output on the given device. */
   virtual size_t
@@ -124,30 +124,30 @@ public:
 void
 WaitIfSynchronous(const char * name, const Context & context);
 
-/** Queues the core's work on images on the device and allocates its workspace. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in
- * the environment it waits for the work, and a failure names the core.
- * \exception CudaError, or any exception that `progress` throws */
+/** Queues the algorithm's work on images on the device and allocates its workspace. With ITK_CUDAFILTERS_SYNCHRONOUS=1
+ * in the environment it waits for the work, and a failure names the algorithm. \exception CudaError, or any exception
+ * that `progress` throws */
 void
-RunCore(const ResidentCore &     core,
-        const DeviceView &       input,
-        const DeviceView &       output,
-        const Context &          context,
-        const ProgressFunction & progress);
+RunAlgorithm(const DeviceAlgorithm &  algorithm,
+             const DeviceView &       input,
+             const DeviceView &       output,
+             const Context &          context,
+             const ProgressFunction & progress);
 
 /** Returns an upper bound of the bytes of device memory that RunHostToHost() needs. */
 size_t
-GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output);
+GetHostToHostWorkingSet(const DeviceAlgorithm & algorithm, const CudaImageView & input, const CudaImageView & output);
 
-/** Uploads `input`, runs the core on the device and downloads the result to `output`, which is complete on return. If a
- * kernel failed, the download reports it. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the failure is reported
- * before the download and names the core.
+/** Uploads `input`, runs the algorithm on the device and downloads the result to `output`, which is complete on return.
+ * If a kernel failed, the download reports it. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the failure is
+ * reported before the download and names the algorithm.
  *
  * If memory runs out, the error is of kind OutOfMemory, and the filter may fall back to the host. If input and output
  * are the same memory and some of it may have been overwritten, the error is of another kind.
  *
  * \exception CudaError, or any exception that `progress` throws */
 void
-RunHostToHost(const ResidentCore &     core,
+RunHostToHost(const DeviceAlgorithm &  algorithm,
               const CudaImageView &    input,
               const CudaImageView &    output,
               int                      device,

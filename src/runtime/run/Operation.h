@@ -9,20 +9,20 @@
 
 namespace itk::cuda
 {
-/** Returns the part of the plan's operation that runs on the device, or nullptr in a build without CUDA. The core
+/** Returns the part of the plan's operation that runs on the device, or nullptr in a build without CUDA. The algorithm
  * refers to the plan. */
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaEigenPlan & plan);
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaGaussianFirPlan & plan);
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaGaussianPlan & plan);
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaHessianMeasure & plan);
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaPartitionedGaussianPlan & plan);
-std::shared_ptr<const ResidentCore>
-MakeCore(const CudaDetail::CudaStructureTensorPlan & plan);
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaEigenPlan & plan);
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaGaussianFirPlan & plan);
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaGaussianPlan & plan);
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaHessianMeasure & plan);
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaPartitionedGaussianPlan & plan);
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaStructureTensorPlan & plan);
 
 /** Returns a function that calls run(plan, input, output, threader, progress). */
 template <typename TRun, typename TPlan>

@@ -4,14 +4,15 @@
 
 #include "runtime/image/DeviceView.h"
 #include "runtime/memory/Workspace.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <cstddef>
 
 namespace itk::cuda
 {
 /** \class PassChain
- * \brief The images of a chain of passes, in which each pass reads the result of the previous pass and the last pass
- * writes the output.
+ * \brief The two images between which a chain of passes alternates (ping-pong buffers): each pass reads the result of
+ * the previous pass, and the last pass writes the output.
  *
  * The passes write alternately to the output and to one other image. The other image is the input itself if the input
  * may be overwritten and the number of passes is odd; otherwise it comes from the workspace. If the input may be

@@ -9,6 +9,7 @@
 #include "runtime/transfer/TransferLayout.h"
 #include "runtime/transfer/UploadSequence.h"
 #include "runtime/memory/Workspace.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
 #include <utility>
@@ -171,9 +172,9 @@ SlabPipeline::MakeQueue(int device)
   }
   for (UploadStaging & staging : queue.UpStaging)
   {
-    staging.GetChunks().SetIsBidirectional(isBidirectional);
-    staging.GetChunks().SetKeepsSlots(true);
-    staging.GetChunks().SetHelpers(keepsHelpers ? &queue.UpHelpers : nullptr);
+    staging.GetMemory().SetIsBidirectional(isBidirectional);
+    staging.GetMemory().SetKeepsSlots(true);
+    staging.GetMemory().SetHelpers(keepsHelpers ? &queue.UpHelpers : nullptr);
   }
   const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes);
   const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes);
@@ -365,7 +366,7 @@ public:
   void
   Upload()
   {
-    this->Run(this->GetNumberOfSlabs(), m_Pipeline.m_Queues[m_Queue]->UpStaging.front().GetChunks());
+    this->Run(this->GetNumberOfSlabs(), m_Pipeline.m_Queues[m_Queue]->UpStaging.front().GetMemory());
   }
 
 private:
@@ -499,7 +500,7 @@ SlabPipeline::UploadTo(DeviceQueue & queue, const CudaImageView & host, const De
   {
     staging.Release();
   }
-  Upload(host, planes, staging.GetChunks(), nullptr);
+  Upload(host, planes, staging.GetMemory(), nullptr);
   staging.MarkSent();
 }
 

@@ -8,9 +8,10 @@
 #include "runtime/image/DeviceView.h"
 #include "runtime/transfer/DownloadSequence.h"
 #include "runtime/transfer/HelperThreads.h"
-#include "itkCudaSlabs.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/run/SlabEndpoints.h"
+#include "runtime/transfer/StagingMemory.h"
 #include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceMemory.h"
 
 #include <array>
 #include <condition_variable>
@@ -56,23 +57,6 @@ public:
    * single part. */
   virtual void
   Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
-};
-
-/** The source and destination of the planes, which are either host images with data or callbacks for source and sink.
- */
-struct SlabEndpoints
-{
-  CudaImageView  Input;
-  CudaImageView  Output;
-  CudaSlabSource Source;
-  CudaSlabSink   Sink;
-  unsigned int   Axis{ 0 }; // the axis along which images are cut into slabs
-
-  bool
-  HasCallbacks() const
-  {
-    return static_cast<bool>(Source);
-  }
 };
 
 /** The memory that a run keeps on each queue. */
@@ -192,7 +176,7 @@ private:
     {}
 
     StreamLease   Stream;
-    StagingChunks Staging;
+    StagingMemory Staging;
     size_t        Number{ 0 }; // number of the result on its queue
   };
 

@@ -3,11 +3,11 @@
 
 #include "runtime/image/Components.h"
 #include "runtime/memory/DeviceAccess.h"
+#include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Device.h"
-#include "runtime/run/DeviceToDevice.h"
 #include "runtime/device/Call.h"
 #include "runtime/image/Pointwise.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
 #include "runtime/transfer/TransferLayout.h"
@@ -91,12 +91,12 @@ CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, 
   const auto          staging = std::make_shared<UploadStaging>(context);
   if (CanTransfer(host, view))
   {
-    Upload(host, view, staging->GetChunks(), progress);
+    Upload(host, view, staging->GetMemory(), progress);
   }
   else
   {
     const DeviceImage intermediate(device.Size, GetCommonType(host.ComponentType, device.ComponentType), context);
-    Upload(host, intermediate.GetView(), staging->GetChunks(), progress);
+    Upload(host, intermediate.GetView(), staging->GetMemory(), progress);
     ConvertElements(intermediate.GetView(), view, {}, context);
   }
   staging->MarkSent();
@@ -118,7 +118,7 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
   const DeviceGuard    guard(context.GetDevice());
   const DeviceReading  reading(device, context);
   const DeviceView     view = GetDeviceView(device);
-  StagingChunks        staging(context);
+  StagingMemory        staging(context);
   const bool           toInteger = IsInteger(host.ComponentType);
   const PointwiseSteps steps{ conversion, toInteger };
   WithEarlierFailures([&] {
@@ -131,14 +131,5 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
     ConvertElements(view, intermediate.GetView(), steps, context);
     Download(intermediate.GetView(), host, staging, progress);
   });
-}
-
-void
-CudaMapOnDevice(const CudaDeviceImageView & input,
-                const CudaDeviceImageView & output,
-                const CudaPixelConversion & conversion)
-{
-  const PointwiseSteps steps{ conversion, IsInteger(output.ComponentType) };
-  CopyDeviceToDevice(input, output, steps, "a mapping of pixels");
 }
 } // end namespace itk::CudaDetail

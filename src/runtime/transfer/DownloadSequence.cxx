@@ -7,7 +7,7 @@
 #include "runtime/transfer/PinnedTransfer.h"
 #include "runtime/image/Math.h"
 #include "runtime/device/Spin.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 #include "runtime/transfer/TransferJob.h"
 #include "runtime/transfer/TransferLayout.h"
 #include "runtime/transfer/TransferPolicy.h"
@@ -32,7 +32,7 @@ constexpr size_t slotsPerWorker = 3;
 class DownloadSequence::Downloads
 {
 public:
-  Downloads(DownloadSequence & sequence, StagingChunks & staging, size_t workers)
+  Downloads(DownloadSequence & sequence, StagingMemory & staging, size_t workers)
     : m_Sequence(sequence)
     , m_Staging(staging)
     , m_Workers(workers)
@@ -72,17 +72,17 @@ public:
 private:
   struct Download
   {
-    Download(DownloadSequence & sequence, size_t index, StagingChunks & staging, DeviceBuffer raw)
+    Download(DownloadSequence & sequence, size_t index, StagingMemory & staging, DeviceBuffer raw)
       : Host(sequence.GetHost(index))
       , Device(sequence.GetDevice(index))
-      , Job(TransferDirection::Download, Host, Device, staging, Progress, Nobody, std::move(raw))
+      , Job(TransferDirection::Download, Host, Device, staging, Progress, NoCallbacks, std::move(raw))
       , BytesLeft(Job.GetLayout().NumberOfBytes)
     {}
 
     const CudaImageView    Host;
     const DeviceView       Device;
     const TransferProgress Progress;
-    const RowGroups        Nobody{};
+    const UploadCallbacks  NoCallbacks{};
     TransferJob            Job;
     std::atomic<size_t>    BytesLeft; // bytes that are not on the host yet
   };
@@ -203,9 +203,9 @@ private:
   GetChunkSize(const TransferLayout & layout) const
   {
     const bool   isLast = m_Next + 1 == m_Downloads.size();
-    const size_t share = RoundUp((layout.NumberOfBytes - m_Begin) / m_Workers, StagingChunk::PageSize);
-    return isLast ? std::clamp(share, StagingChunk::SmallestSize, StagingChunk::LargestSize)
-                  : StagingChunk::LargestSize;
+    const size_t share = RoundUp((layout.NumberOfBytes - m_Begin) / m_Workers, TransferChunk::PageSize);
+    return isLast ? std::clamp(share, TransferChunk::SmallestSize, TransferChunk::LargestSize)
+                  : TransferChunk::LargestSize;
   }
 
   void
@@ -213,7 +213,7 @@ private:
   {
     Download & download = *m_Downloads[copy.Index];
     copy.Slot->Copied->Synchronize();
-    download.Job.GetByteStream().Scatter(
+    download.Job.GetHostBytes().Scatter(
       static_cast<const char *>(copy.Slot->Memory.GetPointer()), copy.Begin, copy.End, m_Staging.IsBidirectional());
     if ((download.BytesLeft -= copy.End - copy.Begin) == 0)
     {
@@ -225,7 +225,7 @@ private:
   }
 
   DownloadSequence & m_Sequence;
-  StagingChunks &    m_Staging;
+  StagingMemory &    m_Staging;
   const size_t       m_Workers;
 
   // The sequence's mutex protects all members below.
@@ -240,11 +240,11 @@ private:
 bool
 DownloadSequence::Suits(const CudaImageView & host)
 {
-  return host.GetNumberOfBytes() > 0 && !CanCopyDirectly(StridedReader(host, 0));
+  return host.GetNumberOfBytes() > 0 && !CanCopyDirectly(StridedBytes(host, 0));
 }
 
 void
-DownloadSequence::Run(StagingChunks & staging)
+DownloadSequence::Run(StagingMemory & staging)
 {
   if (this->GetNumber() == 0)
   {

@@ -5,7 +5,7 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -36,7 +36,7 @@ public:
    * All data is on the host on return. If the sequence was stopped, no thread writes to the host's memory or calls a
    * function any longer, but copies into the slots may still run. */
   void
-  Run(StagingChunks & staging);
+  Run(StagingMemory & staging);
 
   /** Allows Open() to be called for the next download. It must be called once per download, in their order, from any
    * thread. */

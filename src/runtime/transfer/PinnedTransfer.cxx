@@ -28,7 +28,7 @@ IsPinned(const void * address)
 } // namespace
 
 bool
-CanCopyDirectly(const StridedReader & image)
+CanCopyDirectly(const StridedBytes & image)
 {
   return image.GetRunSize() >= minimumRun && IsPinned(image.GetFirstByte()) && IsPinned(image.GetLastByte());
 }
@@ -36,7 +36,7 @@ CanCopyDirectly(const StridedReader & image)
 bool
 PinnedTransfer::Suits(const TransferJob & job)
 {
-  return CanCopyDirectly(job.GetByteStream());
+  return CanCopyDirectly(job.GetHostBytes());
 }
 
 void
@@ -71,9 +71,9 @@ PinnedTransfer::Run()
 void
 PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
 {
-  const StridedReader & runs = m_Job.GetByteStream();
-  const size_t          step = runs.GetStep();
-  const size_t          run = runs.GetRunSize();
+  const StridedBytes & runs = m_Job.GetHostBytes();
+  const size_t         step = runs.GetStep();
+  const size_t         run = runs.GetRunSize();
   for (size_t position = begin; position < end;)
   {
     const size_t index = position / step;
@@ -103,11 +103,11 @@ PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
 void
 PinnedTransfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
 {
-  const StridedReader & runs = m_Job.GetByteStream();
-  const bool            upload = m_Job.IsUpload();
-  const size_t          hostPitch = runs.GetFirstStride();
-  const size_t          devicePitch = runs.GetStep();
-  const size_t          run = runs.GetRunSize();
+  const StridedBytes & runs = m_Job.GetHostBytes();
+  const bool           upload = m_Job.IsUpload();
+  const size_t         hostPitch = runs.GetFirstStride();
+  const size_t         devicePitch = runs.GetStep();
+  const size_t         run = runs.GetRunSize();
   if (numberOfRuns > 1 && hostPitch <= maximumPitch && devicePitch <= maximumPitch)
   {
     ITK_CUDA_CALL(cudaMemcpy2DAsync(upload ? device : host,

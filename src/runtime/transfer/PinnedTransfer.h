@@ -10,7 +10,7 @@ namespace itk::cuda
 {
 /** Returns whether a host image is in page-locked memory and its runs are long enough for the copy engine. */
 CudaFilters_EXPORT bool
-CanCopyDirectly(const StridedReader & image);
+CanCopyDirectly(const StridedBytes & image);
 
 /** \class PinnedTransfer
  * \brief A transfer that copies directly between page-locked host memory and the device.

@@ -91,10 +91,10 @@ StagedInSlices::Download(unsigned int worker)
     const StagingSlot & slot = m_Slots[slice.ChunkIndex];
     slot.Copied->Synchronize();
     const char * const memory = static_cast<const char *>(slot.Memory.GetPointer());
-    m_Job.GetByteStream().Scatter(memory + (slice.Begin - this->GetChunks()[slice.ChunkIndex].Begin),
-                                  slice.Begin,
-                                  slice.End,
-                                  m_Job.GetStaging().IsBidirectional());
+    m_Job.GetHostBytes().Scatter(memory + (slice.Begin - this->GetChunks()[slice.ChunkIndex].Begin),
+                                 slice.Begin,
+                                 slice.End,
+                                 m_Job.GetStaging().IsBidirectional());
     this->CountDone(worker, slice.End - slice.Begin);
   }
 }

@@ -157,10 +157,10 @@ StagedPerThread::Empty(StagingSlot & slot)
   slot.Copied->Synchronize();
   if (!m_Job.IsUpload())
   {
-    m_Job.GetByteStream().Scatter(static_cast<const char *>(slot.Memory.GetPointer()),
-                                  slot.Pending->Begin,
-                                  slot.Pending->End,
-                                  m_Job.GetStaging().IsBidirectional());
+    m_Job.GetHostBytes().Scatter(static_cast<const char *>(slot.Memory.GetPointer()),
+                                 slot.Pending->Begin,
+                                 slot.Pending->End,
+                                 m_Job.GetStaging().IsBidirectional());
   }
   slot.Pending.reset();
 }

@@ -109,7 +109,7 @@ StagedTransfer::Gather(const StagingSlot & slot, const Chunk & chunk, size_t beg
   const TransferLayout & layout = m_Job.GetLayout();
   const bool             bypassCache = !ReusesSlots(m_Job) && !layout.IsLarge() &&
                            (m_Job.GetStaging().IsBidirectional() || layout.NumberOfBytes >= minimumBypassingCache);
-  m_Job.GetByteStream().Gather(
+  m_Job.GetHostBytes().Gather(
     static_cast<char *>(slot.Memory.GetPointer()) + (begin - chunk.Begin), begin, end, bypassCache);
 }
 
@@ -168,7 +168,7 @@ StagedTransfer::FinishChunk(size_t batch)
   m_BatchOpened.notify_all();
 }
 
-/** Only the calling thread (worker 0) reports progress. */
+/** Adds bytes to those that are done, and reports progress if the caller is the calling thread (worker 0). */
 void
 StagedTransfer::CountDone(unsigned int worker, size_t bytes)
 {

@@ -3,7 +3,7 @@
 #define CudaFilters_runtime_transfer_StagedTransfer_h
 
 #include "runtime/transfer/HelperThreads.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 #include "runtime/transfer/TransferJob.h"
 
 #include <atomic>
@@ -38,7 +38,7 @@ public:
   Begin();
 
   /** Transfers the rest with the calling thread and `number` of the helper threads. Uploads leave the page-locked
-   * memory of their last copies to the job's StagingChunks.
+   * memory of their last copies to the job's StagingMemory.
    * \exception CudaError, or any exception from progress or groups of rows, in which case copies may be in flight */
   void
   Run(HelperThreads & helpers, unsigned int number);
@@ -53,7 +53,7 @@ public:
   ThrowIfFailed();
 
 protected:
-  using Chunk = StagingChunk;
+  using Chunk = TransferChunk;
 
   explicit StagedTransfer(TransferJob & job)
     : m_Job(job)
@@ -68,7 +68,7 @@ protected:
     return job.IsUpload() && job.GetStaging().ReusesSlots() && (job.GetLayout().IsLarge() || job.IsInSequence());
   }
 
-  /** Called by Begin(). Does nothing by default. */
+  /** Queues the work that needs no thread, for Begin(). Does nothing by default. */
   virtual void
   Prepare()
   {}

@@ -9,6 +9,7 @@
 #include "runtime/transfer/TransferLayout.h"
 #include "runtime/transfer/TransferPolicy.h"
 #include "itkMacro.h"
+#include "runtime/image/Components.h"
 
 #include <algorithm>
 #include <memory>
@@ -53,7 +54,7 @@ MakeStagedTransfer(TransferJob & job, size_t workers)
 void
 RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
 {
-  const StagingChunks & staging = job.GetStaging();
+  const StagingMemory & staging = job.GetStaging();
   staging.AwaitTurn();
   HelperThreads      own;
   HelperThreads &    helpers = staging.GetHelpers() ? *staging.GetHelpers() : own;
@@ -99,7 +100,7 @@ void
 RunToTheEnd(const Context & context, const TTransfer & transfer)
 {
   const DeviceGuard guard(context.GetDevice());
-  StagingChunks     staging(context);
+  StagingMemory     staging(context);
   transfer(staging);
   staging.Synchronize();
 }
@@ -108,17 +109,20 @@ RunToTheEnd(const Context & context, const TTransfer & transfer)
 void
 Upload(const CudaImageView &    host,
        const DeviceView &       device,
-       StagingChunks &          staging,
+       StagingMemory &          staging,
        const TransferProgress & progress)
 {
   CheckViews(host, device);
-  const RowGroups nobody{};
-  TransferJob     job(TransferDirection::Upload, host, device, staging, progress, nobody);
+  const UploadCallbacks none{};
+  TransferJob           job(TransferDirection::Upload, host, device, staging, progress, none);
   Run(job);
 }
 
 void
-UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups)
+UploadRows(const CudaImageView &   host,
+           const DeviceView &      device,
+           StagingMemory &         staging,
+           const UploadCallbacks & callbacks)
 {
   CheckViews(host, device);
   if (host.ComponentType != device.ComponentType || !MakeTransferLayout(host, device).Direct)
@@ -129,19 +133,19 @@ UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks 
                              << ", dense rows and little padding");
   }
   const TransferProgress silent;
-  TransferJob            job(TransferDirection::Upload, host, device, staging, silent, groups);
+  TransferJob            job(TransferDirection::Upload, host, device, staging, silent, callbacks);
   Run(job);
 }
 
 void
 Download(const DeviceView &       device,
          const CudaImageView &    host,
-         StagingChunks &          staging,
+         StagingMemory &          staging,
          const TransferProgress & progress)
 {
   CheckViews(host, device);
-  const RowGroups nobody{};
-  TransferJob     job(TransferDirection::Download, host, device, staging, progress, nobody);
+  const UploadCallbacks none{};
+  TransferJob           job(TransferDirection::Download, host, device, staging, progress, none);
   Run(job);
 }
 
@@ -151,13 +155,16 @@ Upload(const CudaImageView &    host,
        const Context &          context,
        const TransferProgress & progress)
 {
-  RunToTheEnd(context, [&](StagingChunks & staging) { Upload(host, device, staging, progress); });
+  RunToTheEnd(context, [&](StagingMemory & staging) { Upload(host, device, staging, progress); });
 }
 
 void
-UploadRows(const CudaImageView & host, const DeviceView & device, const Context & context, const RowGroups & groups)
+UploadRows(const CudaImageView &   host,
+           const DeviceView &      device,
+           const Context &         context,
+           const UploadCallbacks & callbacks)
 {
-  RunToTheEnd(context, [&](StagingChunks & staging) { UploadRows(host, device, staging, groups); });
+  RunToTheEnd(context, [&](StagingMemory & staging) { UploadRows(host, device, staging, callbacks); });
 }
 
 void
@@ -166,7 +173,7 @@ Download(const DeviceView &       device,
          const Context &          context,
          const TransferProgress & progress)
 {
-  RunToTheEnd(context, [&](StagingChunks & staging) { Download(device, host, staging, progress); });
+  RunToTheEnd(context, [&](StagingMemory & staging) { Download(device, host, staging, progress); });
 }
 
 size_t

@@ -7,8 +7,9 @@
 #include "itkCudaDetailImageView.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 #include "runtime/transfer/TransferPolicy.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <cstddef>
 
@@ -27,30 +28,36 @@ namespace itk::cuda
 CudaFilters_EXPORT void
 Upload(const CudaImageView &    host,
        const DeviceView &       device,
-       StagingChunks &          staging,
+       StagingMemory &          staging,
        const TransferProgress & progress);
 
-/** Like Upload(), for an image of the device image's type with one component per pixel and dense rows. `groups` is told
- * when groups of rows have been queued. */
+/** Copies a host image of the device image's type, with one component per pixel and dense rows, as Upload() does. Calls
+ * UploadCallbacks::RowsQueued for each group of rows whose copies have been queued. */
 CudaFilters_EXPORT void
-UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups);
+UploadRows(const CudaImageView &   host,
+           const DeviceView &      device,
+           StagingMemory &         staging,
+           const UploadCallbacks & callbacks);
 
 /** Copies and converts device memory to a host image, which is complete on return. Integer components are truncated
  * toward zero and clamped to their type's range. */
 CudaFilters_EXPORT void
 Download(const DeviceView &       device,
          const CudaImageView &    host,
-         StagingChunks &          staging,
+         StagingMemory &          staging,
          const TransferProgress & progress);
 
-/** Like the functions above, for a single transfer. All work on the stream is done on return. */
+/** Run one of the transfers above through page-locked memory of its own. All work on the stream is done on return. */
 CudaFilters_EXPORT void
 Upload(const CudaImageView &    host,
        const DeviceView &       device,
        const Context &          context,
        const TransferProgress & progress);
 CudaFilters_EXPORT void
-UploadRows(const CudaImageView & host, const DeviceView & device, const Context & context, const RowGroups & groups);
+UploadRows(const CudaImageView &   host,
+           const DeviceView &      device,
+           const Context &         context,
+           const UploadCallbacks & callbacks);
 CudaFilters_EXPORT void
 Download(const DeviceView &       device,
          const CudaImageView &    host,

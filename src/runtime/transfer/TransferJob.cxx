@@ -14,18 +14,18 @@ namespace itk::cuda
 TransferJob::TransferJob(TransferDirection        direction,
                          const CudaImageView &    host,
                          const DeviceView &       device,
-                         StagingChunks &          staging,
+                         StagingMemory &          staging,
                          const TransferProgress & progress,
-                         const RowGroups &        groups,
+                         const UploadCallbacks &  callbacks,
                          DeviceBuffer             raw)
   : m_Direction(direction)
   , m_Host(host)
   , m_Device(device)
   , m_Staging(staging)
   , m_Progress(progress)
-  , m_Groups(groups)
+  , m_Callbacks(callbacks)
   , m_Layout(MakeTransferLayout(host, device))
-  , m_ByteStream(host, m_Layout.Pitch)
+  , m_HostBytes(host, m_Layout.Pitch)
   , m_Raw(std::move(raw))
   , m_BytesToSend(this->GetNumberOfGroups())
 {
@@ -76,7 +76,7 @@ TransferJob::Convert(size_t batch) const
 void
 TransferJob::CountSent(size_t begin, size_t end)
 {
-  if (!m_Groups.Sent)
+  if (!m_Callbacks.RowsQueued)
   {
     return;
   }
@@ -87,8 +87,8 @@ TransferJob::CountSent(size_t begin, size_t end)
     const size_t last = std::min(end, this->GetGroupEnd(group));
     if ((m_BytesToSend[group] -= last - first) == 0)
     {
-      const size_t firstRow = group * m_Groups.RowsPerGroup;
-      m_Groups.Sent(firstRow, std::min(firstRow + m_Groups.RowsPerGroup, rows));
+      const size_t firstRow = group * m_Callbacks.RowsPerGroup;
+      m_Callbacks.RowsQueued(firstRow, std::min(firstRow + m_Callbacks.RowsPerGroup, rows));
     }
   }
 }
@@ -97,13 +97,13 @@ size_t
 TransferJob::GetGroupSize() const
 {
   const size_t rowBytes = m_Host.Size[0] * CudaComponentSize(m_Host.ComponentType);
-  return m_Groups.RowsPerGroup * std::max(m_Layout.Pitch, rowBytes);
+  return m_Callbacks.RowsPerGroup * std::max(m_Layout.Pitch, rowBytes);
 }
 
 size_t
 TransferJob::GetNumberOfGroups() const
 {
-  return m_Groups.Sent ? (m_Layout.NumberOfBytes + this->GetGroupSize() - 1) / this->GetGroupSize() : 0;
+  return m_Callbacks.RowsQueued ? (m_Layout.NumberOfBytes + this->GetGroupSize() - 1) / this->GetGroupSize() : 0;
 }
 
 size_t

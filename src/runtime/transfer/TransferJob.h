@@ -6,8 +6,8 @@
 #include "runtime/DetailNames.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/transfer/StagingChunks.h"
-#include "runtime/transfer/StridedReader.h"
+#include "runtime/transfer/StagingMemory.h"
+#include "runtime/transfer/StridedBytes.h"
 #include "runtime/transfer/TransferPolicy.h"
 #include "runtime/transfer/TransferLayout.h"
 
@@ -28,14 +28,14 @@ class TransferJob
 {
 public:
   /** Counts the transfer. The arguments must outlive the job, except `raw`, which is memory for the conversion from
-   * TakeConversionBuffer() of an earlier job. If `groups` has no functions, no notifications about rows are sent.
+   * TakeConversionBuffer() of an earlier job. If `callbacks` has no functions, no notifications about rows are sent.
    * \exception CudaError */
   TransferJob(TransferDirection        direction,
               const CudaImageView &    host,
               const DeviceView &       device,
-              StagingChunks &          staging,
+              StagingMemory &          staging,
               const TransferProgress & progress,
-              const RowGroups &        groups,
+              const UploadCallbacks &  callbacks,
               DeviceBuffer             raw = {});
 
   TransferJob(const TransferJob &) = delete;
@@ -61,13 +61,13 @@ public:
   }
 
   /** Returns the stream of the host image's bytes. */
-  const StridedReader &
-  GetByteStream() const
+  const StridedBytes &
+  GetHostBytes() const
   {
-    return m_ByteStream;
+    return m_HostBytes;
   }
 
-  StagingChunks &
+  StagingMemory &
   GetStaging() const
   {
     return m_Staging;
@@ -110,7 +110,7 @@ public:
   bool
   IsInSequence() const
   {
-    return static_cast<bool>(m_Groups.Open);
+    return static_cast<bool>(m_Callbacks.AwaitDevice);
   }
 
   /** Blocks until the device memory may be written. It is called from any thread before a copy of an upload in a
@@ -118,9 +118,9 @@ public:
   void
   AwaitDevice() const
   {
-    if (m_Groups.Open)
+    if (m_Callbacks.AwaitDevice)
     {
-      m_Groups.Open();
+      m_Callbacks.AwaitDevice();
     }
   }
 
@@ -158,11 +158,11 @@ private:
   const TransferDirection  m_Direction;
   const CudaImageView &    m_Host;
   const DeviceView &       m_Device;
-  StagingChunks &          m_Staging;
+  StagingMemory &          m_Staging;
   const TransferProgress & m_Progress;
-  const RowGroups &        m_Groups;
+  const UploadCallbacks &  m_Callbacks;
   const TransferLayout     m_Layout;
-  const StridedReader      m_ByteStream;
+  const StridedBytes       m_HostBytes;
   DeviceBuffer             m_Raw; // the dense pixels of a batch
 
   std::vector<std::atomic<size_t>> m_BytesToSend; // for each group of rows

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/TransferLayout.h"
+#include "runtime/image/Components.h"
 
 // Decides whether a host image is copied directly to a device image or as dense pixels that a kernel converts.
 

@@ -49,13 +49,6 @@ struct TransferLayout
   }
 };
 
-/** Returns whether images can be converted from and to the type. */
-inline bool
-IsComputeType(CudaComponentType type)
-{
-  return type == CudaComponentType::Float || type == CudaComponentType::Double;
-}
-
 /** Returns the layout of a host image in a device image of a type whose rows are `pitch` bytes apart. `uniformRows`
  * says that this also holds from slice to slice. */
 TransferLayout

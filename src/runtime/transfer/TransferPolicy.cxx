@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/TransferPolicy.h"
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 
 #include <algorithm>
 #include <atomic>

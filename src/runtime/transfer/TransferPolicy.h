@@ -21,17 +21,16 @@ enum class TransferDirection
  * transfer. */
 using TransferProgress = std::function<void(float)>;
 
-/** Notifications about groups of rows of the device image, so that work on them can begin before the other rows are
- * copied. The functions are called from any of the threads that transfer. They may throw to abort the transfer. */
-struct RowGroups
+/** Functions that an upload calls, from any of the threads that transfer. They may throw to abort the transfer. */
+struct UploadCallbacks
 {
   size_t RowsPerGroup;
-  /** Called once for each group of rows `first` to `end` - 1, in any order, after the copies of its rows have been
-   * queued on the stream. */
-  std::function<void(size_t first, size_t end)> Sent;
+  /** Called once for each group of rows `first` to `end` - 1 of the device image, in any order, after the copies of its
+   * rows have been queued on the stream. Work on these rows can then be queued before the other rows are copied. */
+  std::function<void(size_t first, size_t end)> RowsQueued;
   /** Called before each copy of an upload that belongs to a sequence. It returns when the device memory may be written.
    */
-  std::function<void()> Open{};
+  std::function<void()> AwaitDevice{};
 };
 
 /** Returns the number of threads that a transfer of ordinary memory can use efficiently, including the calling one.

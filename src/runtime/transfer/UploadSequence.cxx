@@ -20,7 +20,7 @@ namespace itk::cuda
 class UploadSequence::Uploads
 {
 public:
-  Uploads(UploadSequence & sequence, size_t number, StagingChunks & staging, size_t workers)
+  Uploads(UploadSequence & sequence, size_t number, StagingMemory & staging, size_t workers)
     : m_Sequence(sequence)
     , m_Staging(staging)
     , m_Workers(workers)
@@ -49,7 +49,7 @@ public:
 private:
   struct Upload
   {
-    Upload(UploadSequence & sequence, size_t index, StagingChunks & staging, size_t workers)
+    Upload(UploadSequence & sequence, size_t index, StagingMemory & staging, size_t workers)
       : Host(sequence.GetHost(index))
       , Device(sequence.GetDevice(index))
       , Rows{ GetNumberOfRows(Host),
@@ -64,7 +64,7 @@ private:
     const CudaImageView    Host;
     const DeviceView       Device;
     const TransferProgress Progress;
-    const RowGroups        Rows;
+    const UploadCallbacks  Rows;
     TransferJob            Job;
     StagedPerThread        Staged;
   };
@@ -81,7 +81,7 @@ private:
   }
 
   UploadSequence & m_Sequence;
-  StagingChunks &  m_Staging;
+  StagingMemory &  m_Staging;
   const size_t     m_Workers;
 
   std::mutex                           m_Mutex;
@@ -92,11 +92,11 @@ bool
 UploadSequence::Suits(const CudaImageView & host, const DeviceView & device)
 {
   const TransferLayout layout = MakeTransferLayout(host, device);
-  return layout.Direct && layout.NumberOfBytes > 0 && !CanCopyDirectly(StridedReader(host, layout.Pitch));
+  return layout.Direct && layout.NumberOfBytes > 0 && !CanCopyDirectly(StridedBytes(host, layout.Pitch));
 }
 
 void
-UploadSequence::Run(size_t number, StagingChunks & staging)
+UploadSequence::Run(size_t number, StagingMemory & staging)
 {
   if (number == 0)
   {

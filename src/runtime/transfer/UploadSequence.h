@@ -5,7 +5,7 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 
 #include <cstddef>
 #include <exception>
@@ -33,7 +33,7 @@ public:
    * and with its helper threads. On return no thread reads the host's memory or calls a function, but the last copies
    * may still run. */
   void
-  Run(size_t number, StagingChunks & staging);
+  Run(size_t number, StagingMemory & staging);
 
 private:
   class Uploads;

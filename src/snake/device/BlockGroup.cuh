@@ -193,7 +193,7 @@ public:
 
   template <typename TFunction>
   __device__ ProposalList
-  List(const SnakeState & snake, const TFunction & isListed) const
+  SelectProposals(const SnakeState & snake, const TFunction & isSelected) const
   {
     if (VLimited && m_Snake.Progress.Now == PhaseProgress::Stage::Conclusion)
     {
@@ -210,7 +210,7 @@ public:
     __syncthreads();
     this->ForEach(snake.NumberOfNodes, [&](int i) {
       list.IsSuppressed[i] = 0;
-      if (isListed(i))
+      if (isSelected(i))
       {
         list.Nodes[atomicAdd(&m_Scratch.Count, 1)] = i;
       }

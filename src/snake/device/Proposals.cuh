@@ -306,20 +306,20 @@ MoveKeepsSimple(const LatticePoint * polygon, int n, int i, const LatticePoint &
 /** The minimum of a number over the lanes of the warp, and the first lane that has it. */
 struct BestOfWarp
 {
-  double Gain;
+  double DeltaCost;
   int    Lane;
 
-  __device__ explicit BestOfWarp(double gain)
-    : Gain(gain)
+  __device__ explicit BestOfWarp(double deltaCost)
+    : DeltaCost(deltaCost)
     , Lane(LaneIndex())
   {
     for (int offset = WarpSize / 2; offset > 0; offset /= 2)
     {
-      const double otherGain = __shfl_xor_sync(AllLanes, Gain, offset);
+      const double otherDeltaCost = __shfl_xor_sync(AllLanes, DeltaCost, offset);
       const int    other = __shfl_xor_sync(AllLanes, Lane, offset);
-      if (otherGain < Gain || (otherGain == Gain && other < Lane))
+      if (otherDeltaCost < DeltaCost || (otherDeltaCost == DeltaCost && other < Lane))
       {
-        Gain = otherGain;
+        DeltaCost = otherDeltaCost;
         Lane = other;
       }
     }
@@ -351,7 +351,7 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
     const LatticePoint at = polygon[i];
     LatticePoint       position = at;
     Moments            change;
-    double             gain = 0.0;
+    double             deltaCost = 0.0;
     const int32_t      staleIn = snake.IsStale[i];
     const bool         stale = (staleIn & cacheBit) != 0;
     Moments            item;
@@ -373,23 +373,23 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
       {
         change = kept;
       }
-      gain = snake.GainOf(change);
+      deltaCost = snake.DeltaCostOf(change);
     }
     __syncwarp();
     if (w == 0)
     {
       snake.IsStale[i] = staleIn & ~cacheBit;
     }
-    const bool pays = gain < -snake.Plan.MinimumGain;
+    const bool pays = deltaCost < -snake.Plan.MinimumGain;
     if (!__any_sync(AllLanes, pays))
     {
       continue;
     }
     const bool       possible = MoveKeepsSimple(polygon, n, i, pays ? position : at);
-    const BestOfWarp best(pays && possible ? gain : 0.0);
-    if (best.Gain < 0.0 && w == best.Lane)
+    const BestOfWarp best(pays && possible ? deltaCost : 0.0);
+    if (best.DeltaCost < 0.0 && w == best.Lane)
     {
-      snake.Proposals[i] = { i, position, gain, change };
+      snake.Proposals[i] = { i, position, deltaCost, change };
     }
   }
 }
@@ -458,7 +458,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
       present += ValueOfLane(item, maximumRun + k);
       change = k == run ? item - present : change;
     }
-    double gain = run <= Minimum(maximumRun, n - 3) ? snake.GainOfRemoval(change, run) : 0.0;
+    double deltaCost = run <= Minimum(maximumRun, n - 3) ? snake.DeltaCostOfRemoval(change, run) : 0.0;
     if (LaneIndex() == 0)
     {
       snake.Proposals[i].Node = -1;
@@ -466,8 +466,8 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
     __syncwarp();
     while (true)
     {
-      const BestOfWarp best(gain);
-      if (!(best.Gain < -snake.Plan.MinimumGain))
+      const BestOfWarp best(deltaCost);
+      if (!(best.DeltaCost < -snake.Plan.MinimumGain))
       {
         break;
       }
@@ -475,11 +475,11 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
       {
         if (LaneIndex() == best.Lane)
         {
-          snake.Proposals[i] = { i, polygon[i], gain, change, run };
+          snake.Proposals[i] = { i, polygon[i], deltaCost, change, run };
         }
         break;
       }
-      gain = LaneIndex() == best.Lane ? 0.0 : gain;
+      deltaCost = LaneIndex() == best.Lane ? 0.0 : deltaCost;
     }
   }
 }

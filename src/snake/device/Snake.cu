@@ -150,7 +150,7 @@ struct SearchArrays
   SearchArrays(void * base, const RectangleGrid & grid, unsigned int blocks)
   {
     ArrayPlacer placer(base);
-    placer.Place(Table, static_cast<size_t>(grid.Columns + 1) * grid.CacheRows);
+    placer.Place(Table, static_cast<size_t>(grid.Columns + 1) * grid.Rows);
     placer.Place(Found, blocks);
     Size = placer.GetSize();
   }
@@ -165,8 +165,8 @@ GetSearchBlocks(const RectangleGrid & grid, int numberOfMultiprocessors)
 /** The bytes that a run needs in its workspace. */
 struct RunSizes
 {
-  size_t Cells; // for the cells of the coarsest level; 0 if there are no cells, or if the image has them
-  size_t Work;  // shared by the search, the sums of a polygon and the loop, which run one after the other
+  size_t Cells;   // for the cells of the coarsest level; 0 if there are no cells, or if the image has them
+  size_t Scratch; // shared by the search, the sums of a polygon and the loop, which run one after the other
 
   RunSizes(const DeviceSums &                sums,
            const PixelRectangle &            rectangle,
@@ -177,8 +177,8 @@ struct RunSizes
     const bool          kept = rectangle == sums.GetWhole() && exponent == sums.GetCoarseExponent();
     const RectangleGrid grid = MakeRectangleGrid(rectangle.Width >> exponent, rectangle.Height >> exponent);
     Cells = exponent > 0 && !kept ? GetCellBytes(rectangle, exponent) : 0;
-    Work = std::max(SearchArrays(nullptr, grid, GetSearchBlocks(grid, numberOfMultiprocessors)).Size,
-                    LoopSizes(parameters, numberOfMultiprocessors).GetNumberOfBytes());
+    Scratch = std::max(SearchArrays(nullptr, grid, GetSearchBlocks(grid, numberOfMultiprocessors)).Size,
+                       LoopSizes(parameters, numberOfMultiprocessors).GetNumberOfBytes());
   }
 };
 
@@ -205,7 +205,7 @@ public:
     const RunSizes     sizes(sums, rectangle, run.Parameters, m_NumberOfMultiprocessors);
     const uint32_t     exponent = GetCoarseExponent(run.Parameters.Schedule, rectangle);
     auto * const       ownCells = static_cast<Moments *>(workspace.Take(sizes.Cells));
-    m_Work = workspace.Take(sizes.Work);
+    m_Scratch = workspace.Take(sizes.Scratch);
     if (exponent > 0)
     {
       m_Blocks.Width = rectangle.Width >> exponent;
@@ -219,7 +219,7 @@ public:
     m_Total = sums.GetTotal();
     if (!(rectangle == sums.GetWhole()))
     {
-      auto * const total = static_cast<Moments *>(m_Work);
+      auto * const total = static_cast<Moments *>(m_Scratch);
       SumPixels(sums, rectangle, total, m_Context);
       this->CopyToHost(&m_Total, total, 1);
     }
@@ -244,7 +244,7 @@ public:
     const int      n = static_cast<int>(polygon.size());
     LatticePoint * points = nullptr;
     Moments *      sums = nullptr;
-    ArrayPlacer    placer(m_Work);
+    ArrayPlacer    placer(m_Scratch);
     placer.Place(points, polygon.size());
     placer.Place(sums, 1);
     this->CopyToDevice(points, polygon.data(), polygon.size());
@@ -286,9 +286,8 @@ public:
     const RectangleGrid grid =
       MakeRectangleGrid(coarse ? m_Blocks.Width : m_Pixels.Width, coarse ? m_Blocks.Height : m_Pixels.Height);
     const unsigned int blocks = GetSearchBlocks(grid, m_NumberOfMultiprocessors);
-    const SearchArrays arrays(m_Work, grid, blocks);
-    const dim3         rows(static_cast<unsigned int>(grid.CacheRows),
-                    static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
+    const SearchArrays arrays(m_Scratch, grid, blocks);
+    const dim3 rows(static_cast<unsigned int>(grid.Rows), static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
     if (coarse)
     {
       ITK_CUDA_CALL(LaunchKernel(SumGridRowsKernel<DeviceCells>,
@@ -363,7 +362,7 @@ private:
   DeviceCells              m_Blocks{};
   Moments                  m_Total;
   // the arrays of the search or of the sums of a polygon, or the launch and the arrays of the loop
-  void *     m_Work{ nullptr };
+  void *     m_Scratch{ nullptr };
   const bool m_UsesSquares;
 
   SnakePlan      m_Plan;
@@ -430,7 +429,7 @@ private:
     m_State.Begin(control, static_cast<int32_t>(start.size()));
     m_State.RecordCapacity = static_cast<uint32_t>(m_LoopSizes.Entries);
     m_State.NodeCapacity = static_cast<uint32_t>(m_LoopSizes.Nodes);
-    m_LoopSizes.PlaceArrays(m_Work, m_State);
+    m_LoopSizes.PlaceArrays(m_Scratch, m_State);
     ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, m_LoopSizes.Items * sizeof(Moments), m_Context.GetStream()));
     LatticePoint(&exchanged)[std::extent_v<decltype(SnakeExchange::Start)>] = this->GetExchange().Start;
     const bool fits = start.size() <= std::size(exchanged);
@@ -445,7 +444,7 @@ private:
   LaunchLoop(bool inPortions, const LaunchLimits & limits)
   {
     auto * const    kernel = inPortions ? SnakeKernel<TSample, VMask, true> : SnakeKernel<TSample, VMask, false>;
-    auto * const    onDevice = static_cast<LoopLaunch *>(m_Work);
+    auto * const    onDevice = static_cast<LoopLaunch *>(m_Scratch);
     SnakeExchange & exchange = this->GetExchange();
     exchange.Launch = { m_State, {} };
     this->CopyToDevice(onDevice, &exchange.Launch, 1);
@@ -565,7 +564,7 @@ GetWorkspaceBytes(const DeviceSnakeImage & image, const SnakeRun & run)
 {
   const int      processors = GetDeviceProperties(image.GetSums().GetDevice()).MultiprocessorCount;
   const RunSizes sizes(image.GetSums(), CheckSnakeRun(image, run), run.Parameters, processors);
-  return Workspace::GetPieceSize(sizes.Cells) + Workspace::GetPieceSize(sizes.Work);
+  return Workspace::GetPieceSize(sizes.Cells) + Workspace::GetPieceSize(sizes.Scratch);
 }
 
 CudaRegionSnakeResult

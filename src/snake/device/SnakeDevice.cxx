@@ -3,6 +3,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceAccess.h"
+#include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Call.h"
 #include "runtime/run/HostToHost.h"
 #include "snake/device/Snake.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snake/host/Host.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "snake/Phases.h"
+#include "snake/Plan.h"
 #include "snake/Start.h"
 
 #include <algorithm>
@@ -106,9 +108,9 @@ HostSnake::Reserve(size_t nodes)
     reserve(m_Changes[i], nodes * MaximumCandidates, m_Snake.Changes[i]);
   }
   reserve(m_ItemSums, nodes, m_Snake.ItemSums);
-  reserve(m_Rows, nodes, m_Snake.CacheRows);
+  reserve(m_CacheRows, nodes, m_Snake.CacheRows);
   reserve(m_IsStale, nodes, m_Snake.IsStale);
-  reserve(m_Slots, nodes, m_Snake.Proposals);
+  reserve(m_Proposals, nodes, m_Snake.Proposals);
   reserve(m_Proposed, nodes, m_Snake.Proposed);
   reserve(m_IsSuppressed, nodes, m_Snake.IsSuppressed);
 }
@@ -251,7 +253,7 @@ HostSnake::ProposeMoves()
   const size_t pieces = rows / RowsPerPiece + 1;
   // In the worst case all candidates are tested against all edges.
   this->ForNodes((nodes + pieces - 1) / pieces, rows / nodes + MaximumCandidates * nodes, [&](int i) {
-    m_Slots[i].Node = -1;
+    m_Proposals[i].Node = -1;
     if (m_Snake.IsTurnOf(i))
     {
       this->ProposeMove(i);
@@ -287,15 +289,15 @@ HostSnake::ProposeMove(int node)
   const LatticePoint * const polygon = this->GetPolygon();
   const Moments * const      changes = m_Snake.GetChanges(node);
   const int                  candidates = Directions * m_Snake.Plan.Rings;
-  double                     gains[MaximumCandidates];
+  double                     deltaCosts[MaximumCandidates];
   for (int w = 0; w < candidates; ++w)
   {
-    gains[w] = m_Snake.GainOf(changes[w]);
+    deltaCosts[w] = m_Snake.DeltaCostOf(changes[w]);
   }
   while (true)
   {
-    const int best = static_cast<int>(std::min_element(gains, gains + candidates) - gains);
-    if (!(gains[best] < -m_Snake.Plan.MinimumGain))
+    const int best = static_cast<int>(std::min_element(deltaCosts, deltaCosts + candidates) - deltaCosts);
+    if (!(deltaCosts[best] < -m_Snake.Plan.MinimumGain))
     {
       return;
     }
@@ -303,10 +305,10 @@ HostSnake::ProposeMove(int node)
       CandidatePosition(polygon[node], best, m_Snake.Control.Step, m_Level->Width, m_Level->Height);
     if (ChainKeepsSimple(polygon, n, Previous(node, n), position, Next(node, n)))
     {
-      m_Slots[node] = { node, position, gains[best], changes[best] };
+      m_Proposals[node] = { node, position, deltaCosts[best], changes[best] };
       return;
     }
-    gains[best] = 0.0;
+    deltaCosts[best] = 0.0;
   }
 }
 
@@ -328,7 +330,7 @@ HostSnake::ProposeInsertions()
     {
       change = m_Level->SumEdge(p, middle) + m_Level->SumEdge(middle, q) - m_Level->SumEdge(p, q);
     }
-    m_Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
+    m_Proposals[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
   });
 }
 
@@ -357,27 +359,27 @@ HostSnake::ProposeRemoval(int node)
   const int                  runs = Minimum(m_Snake.Control.MaximumRun, n - 3);
   Moments                    present = m_ItemSums[Previous(node, n)];
   Moments                    changes[MaximumRemovedRun];
-  double                     gains[MaximumRemovedRun];
+  double                     deltaCosts[MaximumRemovedRun];
   for (int k = 0; k < runs; ++k)
   {
     present += m_ItemSums[RingAdvance(node, k, n)];
     changes[k] = m_Level->SumEdge(polygon[Previous(node, n)], polygon[RingAdvance(node, k + 1, n)]) - present;
-    gains[k] = m_Snake.GainOfRemoval(changes[k], k + 1);
+    deltaCosts[k] = m_Snake.DeltaCostOfRemoval(changes[k], k + 1);
   }
-  m_Slots[node].Node = -1;
+  m_Proposals[node].Node = -1;
   while (true)
   {
-    const int best = static_cast<int>(std::min_element(gains, gains + runs) - gains);
-    if (!(gains[best] < -m_Snake.Plan.MinimumGain))
+    const int best = static_cast<int>(std::min_element(deltaCosts, deltaCosts + runs) - deltaCosts);
+    if (!(deltaCosts[best] < -m_Snake.Plan.MinimumGain))
     {
       return;
     }
     if (ChordKeepsSimple(polygon, n, node, best + 1))
     {
-      m_Slots[node] = { node, polygon[node], gains[best], changes[best], best + 1 };
+      m_Proposals[node] = { node, polygon[node], deltaCosts[best], changes[best], best + 1 };
       return;
     }
-    gains[best] = 0.0;
+    deltaCosts[best] = 0.0;
   }
 }
 
@@ -438,4 +440,36 @@ HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start, const ProgressFunct
   snake.RunRemoval(start);
   return snake.GetOutcome();
 }
+
+CudaRegionSnakeResult
+RunOnHost(const HostSnakeImage & image, const SnakeRun & run, const Threads & threads)
+{
+  const PixelRectangle rectangle = CheckSnakeRun(image, run);
+  const double         timeOfSums = GetSeconds();
+  HostSnakeBackend backend(image.GetSums(), rectangle, GetCoarseExponent(run.Parameters.Schedule, rectangle), threads);
+  const double     timeOfRun = GetSeconds();
+  CudaRegionSnakeResult result = RunSnake(image, run, backend);
+  result.SecondsOfSums = timeOfRun - timeOfSums;
+  return result;
+}
 } // namespace itk::cuda::snake
+
+namespace itk::CudaDetail
+{
+CudaRegionSnakeResult
+CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
+                      const CudaRegionSnakeParameters & parameters,
+                      unsigned int                      numberOfThreads,
+                      const CudaRegionSnakeObserver &   observer)
+{
+  using namespace cuda::snake;
+  const cuda::region::Threads threads(numberOfThreads);
+  return RunOnce(
+    input,
+    parameters,
+    observer,
+    threads,
+    [&](cuda::region::Samples && samples) { return HostSnakeImage(std::move(samples), parameters, threads); },
+    [&](const HostSnakeImage & image, const SnakeRun & run) { return RunOnHost(image, run, threads); });
+}
+} // end namespace itk::CudaDetail

@@ -77,9 +77,9 @@ private:
   std::vector<LatticePoint>        m_Polygons[2];
   std::vector<Moments>             m_ItemSums;
   std::vector<Moments>             m_Changes[SnakeControl::NumberOfCaches];
-  std::vector<int32_t>             m_Rows;
+  std::vector<int32_t>             m_CacheRows;
   std::vector<int32_t>             m_IsStale;
-  std::vector<Proposal>            m_Slots;
+  std::vector<Proposal>            m_Proposals;
   std::vector<int32_t>             m_Proposed;
   std::vector<int32_t>             m_IsSuppressed;
   std::vector<CudaRegionSnakeStep> m_Record;
@@ -178,6 +178,11 @@ private:
   SnakePlan       m_Plan;
   LawDescription  m_Law;
 };
+
+/** Runs the snake on the host. The result does not depend on the number of threads.
+ * \exception ExceptionObject as CheckSnakeRun() and RunSnake() */
+CudaRegionSnakeResult
+RunOnHost(const HostSnakeImage & image, const SnakeRun & run, const Threads & threads);
 } // namespace itk::cuda::snake
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_transfer_StridedReader_h
-#define CudaFilters_runtime_transfer_StridedReader_h
+#ifndef CudaFilters_runtime_transfer_StridedBytes_h
+#define CudaFilters_runtime_transfer_StridedBytes_h
 
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
@@ -11,19 +11,19 @@
 
 namespace itk::cuda
 {
-/** \class StridedReader
+/** \class StridedBytes
  * \brief Reads or writes the pixels of a host view as one stream of bytes.
  *
  * The stream consists of runs, which are adjacent bytes in host memory. A run is as long as the view allows, such as a
  * row or the whole image. Run r starts at byte r * GetStep() of the stream. With a pitch every run is a row, and the
  * bytes between rows are padding. No GPU is needed.
  */
-class CudaFilters_EXPORT StridedReader
+class CudaFilters_EXPORT StridedBytes
 {
 public:
   /** \param view rows must be dense if `pitch` is not 0
    * \param pitch distance between rows in the stream in bytes, or 0 for a stream without padding */
-  StridedReader(const CudaImageView & view, size_t pitch);
+  StridedBytes(const CudaImageView & view, size_t pitch);
 
   /** Returns the bytes of the stream, without padding after the last run. */
   size_t

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_device_Process_h
-#define CudaFilters_runtime_device_Process_h
+#ifndef CudaFilters_runtime_Process_h
+#define CudaFilters_runtime_Process_h
 
 #include <cstddef>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_transfer_StagingChunks_h
-#define CudaFilters_runtime_transfer_StagingChunks_h
+#ifndef CudaFilters_runtime_transfer_StagingMemory_h
+#define CudaFilters_runtime_transfer_StagingMemory_h
 
 #include "runtime/memory/PinnedMemory.h"
 #include "runtime/device/Stream.h"
@@ -16,8 +16,8 @@
 
 namespace itk::cuda
 {
-/** The bytes that a transfer moves in a single copy. */
-struct StagingChunk
+/** The range of bytes that a transfer moves in a single copy. */
+struct TransferChunk
 {
   /** Each copy costs the device 2.7 us in addition to its bytes, and the driver about 10 us. */
   static constexpr size_t SmallestSize = size_t{ 1 } << 19;
@@ -29,34 +29,34 @@ struct StagingChunk
   size_t End;
 };
 
-/** Page-locked memory that holds a chunk on its way between host and device. */
+/** A buffer of page-locked memory that holds one chunk at a time on its way between host and device. */
 struct StagingSlot
 {
-  PinnedBuffer                Memory;
-  std::optional<Event>        Copied;
-  std::optional<StagingChunk> Pending;         // the chunk whose copy must be waited for
-  std::atomic<size_t>         SlicesLeft{ 0 }; // slices that are not filled yet
-  std::atomic<size_t>         Turns{ 0 };      // number of chunks that the slot has been used for
+  PinnedBuffer                 Memory;
+  std::optional<Event>         Copied;
+  std::optional<TransferChunk> Pending;         // the chunk whose copy must be waited for
+  std::atomic<size_t>          SlicesLeft{ 0 }; // slices that are not filled yet
+  std::atomic<size_t>          Turns{ 0 };      // number of chunks that the slot has been used for
 };
 
 class HelperThreads;
 
-/** \class StagingChunks
- * \brief Page-locked chunks that work on a stream may still use.
+/** \class StagingMemory
+ * \brief The page-locked memory through which the transfers on a stream go, and how they use it.
  *
  * An upload leaves its chunks here and can return while its last copies run. A download on the same stream reuses them.
  * They return to the pool when the stream's work is done, through Synchronize(), Drain() or the destructor, which waits
  * for the stream if there are chunks. The stream must outlive the object.
  */
-class CudaFilters_EXPORT StagingChunks
+class CudaFilters_EXPORT StagingMemory
 {
 public:
-  explicit StagingChunks(const Context & context);
-  ~StagingChunks();
+  explicit StagingMemory(const Context & context);
+  ~StagingMemory();
 
-  StagingChunks(const StagingChunks &) = delete;
-  StagingChunks &
-  operator=(const StagingChunks &) = delete;
+  StagingMemory(const StagingMemory &) = delete;
+  StagingMemory &
+  operator=(const StagingMemory &) = delete;
 
   /** Returns the context of the work that may use the chunks. */
   const Context &
@@ -171,25 +171,25 @@ class UploadStaging
 {
 public:
   explicit UploadStaging(const Context & context)
-    : m_Chunks(context)
+    : m_Memory(context)
   {}
 
   UploadStaging(const UploadStaging &) = delete;
   UploadStaging &
   operator=(const UploadStaging &) = delete;
 
-  /** Returns the chunks for the upload itself. */
-  StagingChunks &
-  GetChunks()
+  /** Returns the memory for the upload itself. */
+  StagingMemory &
+  GetMemory()
   {
-    return m_Chunks;
+    return m_Memory;
   }
 
   /** Marks the end of the upload. It must be called when the last copy has been queued. */
   void
   MarkSent()
   {
-    m_Sent.Record(m_Chunks.GetContext());
+    m_Sent.Record(m_Memory.GetContext());
   }
 
   /** Waits for the copies before the mark and returns the memory to the pool.
@@ -198,11 +198,11 @@ public:
   Release()
   {
     m_Sent.Synchronize();
-    m_Chunks.Forget();
+    m_Memory.Forget();
   }
 
 private:
-  StagingChunks m_Chunks;
+  StagingMemory m_Memory;
   Event         m_Sent;
 };
 } // namespace itk::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_gaussian_device_Device_h
-#define CudaFilters_gaussian_device_Device_h
+#ifndef CudaFilters_gaussian_device_LinePasses_h
+#define CudaFilters_gaussian_device_LinePasses_h
 
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailGaussianEngine.h"
@@ -15,12 +15,7 @@
 #include <vector>
 
 // Runs line passes and plans on the device: chooses schedules, computes the workspace that the passes need, and
-// queues their kernels.
-
-namespace itk::cuda
-{
-class Context;
-}
+// queues their kernels. The definitions are in LinePasses.cu.
 
 namespace itk::cuda::gaussian
 {
@@ -122,29 +117,7 @@ RunPlan(const CudaGaussianPlan &        plan,
 
 /** Returns the largest number of bytes of edge states that a plan needs at a time for images of this size. */
 size_t
-GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type);
-
-/** Returns the bytes of the workspace that RunGaussian() needs. \exception CudaError */
-CudaFilters_EXPORT size_t
-GetGaussianWorkspace(const CudaGaussianPlan &     plan,
-                     const DeviceView &           input,
-                     const DeviceView &           output,
-                     int                          device,
-                     const std::vector<LineCut> & cuts = {});
-
-/** Queues a plan's work on the device. The output has the input's rows and, for each of its components, as many planes
- * as the plan has results. If the plan's only result is image 0, the output is the input. The input is overwritten
- * unless the plan was made with KeepInput. The function never waits, allocates or transfers.
- *
- * `cuts` are as for RunPlan().
- * \exception CudaError, ExceptionObject */
-CudaFilters_EXPORT void
-RunGaussian(const CudaGaussianPlan &     plan,
-            const DeviceView &           input,
-            const DeviceView &           output,
-            Workspace                    workspace,
-            const Context &              context,
-            const std::vector<LineCut> & cuts = {});
+GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceView::SizeType & size, CudaComponentType type);
 
 /** Queues the first pass over the weights of smoothing with a mask, if there is a kernel for it. There is one for all
  * axes except the first, for lines that continue with their edge values and that a block holds whole. `valid`, an image
@@ -192,7 +165,7 @@ MakeQuotientPass(const CudaGaussianLinePass & pass,
                  int                          device);
 
 /** Queues the pass.
- * \param subtracted the Offset of the values, in device memory and of the images' type */
+ * \param subtracted the reference value of the pixels (ReferenceValue), in device memory */
 void
 RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,
@@ -216,39 +189,34 @@ HasProductKernel(const ProductPass & pass, int device);
 CudaFilters_EXPORT void
 RunProductPass(const ProductPass & pass, const Context & context);
 
-/** Returns the bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
-CudaFilters_EXPORT size_t
-GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device);
-
-/** Queues smoothing over the pixels that the mask `valid`, an image of UChar, marks as valid: the quotient of the
- * smoothed valid pixels and the smoothed weights (CudaGaussianMask). The plan is one of
- * MakeSmoothingPlan(), without its Mask. Output and input may be the same image. A reference value is subtracted from
- * the pixels before they are smoothed: one of the valid pixels or, in the mode Constant, the boundary value. \exception
- * CudaError */
-CudaFilters_EXPORT void
-RunMaskedGaussian(const CudaGaussianPlan & plan,
-                  const CudaGaussianMask & mask,
-                  const DeviceView &       valid,
-                  const DeviceView &       input,
-                  const DeviceView &       output,
-                  Workspace                workspace,
-                  const Context &          context);
-} // namespace itk::cuda::gaussian
-
-namespace itk::cuda
+/** Returns whether the pass's lines go through shared memory chunk by chunk. */
+inline bool
+RunsInStrips(const LineSchedule & schedule)
 {
-class Context;
+  return schedule.Method == LineMethod::Strip || schedule.Method == LineMethod::StripScan;
 }
 
-namespace itk::cuda::gaussian
-{
-/** Queues the passes of an array in the caller's memory, as CudaQueueOnStream() does, on the array's stream. `context`
- * was opened for this stream. \exception CudaError */
-void
-QueuePasses(const std::vector<CudaArrayPass> & passes,
-            const CudaArrayMemory &            input,
-            void *                             output,
-            const Context &                    context);
+/** Queues the computation of the end states of the source's chunks, one of the steps of a pass across slabs
+ * (gaussian/slabs/SlabsDevice.h). `images` are those of one component, as for RunLinePass(), and have whole chunks
+ * unless the line ends with them. States are stored as [chunk][sweep and pole pair][line]. `cut` must have First and
+ * EndIsCut. */
+CudaFilters_EXPORT void
+RunChunkEndStates(const CudaGaussianLinePass &    pass,
+                  const LineSchedule &            schedule,
+                  const std::vector<DeviceView> & images,
+                  const LineCut &                 cut,
+                  void *                          endStates,
+                  const Context &                 context);
+
+/** Queues the computation of the results of the source's chunks from their start states, under the conditions of
+ * RunChunkEndStates(). A single result may be stored in place. */
+CudaFilters_EXPORT void
+RunChunksFromStates(const CudaGaussianLinePass &    pass,
+                    const LineSchedule &            schedule,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context);
 } // namespace itk::cuda::gaussian
 
 #endif

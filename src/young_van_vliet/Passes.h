@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_young_van_vliet_Device_h
-#define CudaFilters_young_van_vliet_Device_h
+#ifndef CudaFilters_young_van_vliet_Passes_h
+#define CudaFilters_young_van_vliet_Passes_h
 
 #include "CudaFiltersExport.h"
 #include "runtime/DetailNames.h"
@@ -11,13 +11,7 @@
 #include <cstddef>
 #include <functional>
 
-// Queues Young and van Vliet's filter on the device, one pass (RunPass()) or all passes of a plan
-// (RunPartitioned()).
-
-namespace itk::cuda
-{
-class Context;
-}
+// Queues one pass of Young and van Vliet's filter on the device.
 
 namespace itk::cuda::young_van_vliet
 {
@@ -25,7 +19,7 @@ namespace itk::cuda::young_van_vliet
 CudaFilters_EXPORT size_t
 GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                  const CudaPartitionedGaussianPass & pass,
-                 const DeviceImage::SizeType &       size,
+                 const DeviceView::SizeType &        size,
                  CudaComponentType                   type);
 
 /** Callback for the completed share of a pass, from 0 to 1. */
@@ -44,23 +38,6 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         Workspace                           workspace,
         const Context &                     context,
         const PassProgress &                progress = {});
-
-/** Returns the bytes of the workspace that RunPartitioned() needs. */
-CudaFilters_EXPORT size_t
-GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input);
-
-/** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
- * overwritten and its number of passes is even, the output is the input. The function never allocates or transfers. It
- * waits only where the driver's watchdog ends long kernels. `progress` is called as by RunPass(), with the completed
- * share of all passes.
- * \exception CudaError */
-CudaFilters_EXPORT void
-RunPartitioned(const CudaPartitionedGaussianPlan & plan,
-               const DeviceView &                  input,
-               const DeviceView &                  output,
-               Workspace                           workspace,
-               const Context &                     context,
-               const PassProgress &                progress = {});
 } // namespace itk::cuda::young_van_vliet
 
 #endif

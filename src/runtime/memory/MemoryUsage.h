@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_memory_MemoryCounts_h
-#define CudaFilters_runtime_memory_MemoryCounts_h
+#ifndef CudaFilters_runtime_memory_MemoryUsage_h
+#define CudaFilters_runtime_memory_MemoryUsage_h
 
 #include "CudaFiltersExport.h"
 
@@ -9,24 +9,24 @@
 
 namespace itk::cuda
 {
-/** \struct MemoryCounts
- * \brief The bytes that the pools of device memory and of page-locked memory hold.
+/** \struct MemoryUsage
+ * \brief The bytes that the pools of device memory and of page-locked memory have given out and keep for reuse.
  *
- * The counts are outside of the pools because a forked process also reads them and must not wait for the pools' locks.
+ * The numbers are outside of the pools because a forked process also reads them and must not wait for the pools' locks.
  * The pool of ordinary host memory reads them too, to leave room for the page-locked memory that is cached.
  */
-struct MemoryCounts
+struct MemoryUsage
 {
   std::atomic<size_t> DeviceInUse{ 0 }; // on all devices
   std::atomic<size_t> PinnedInUse{ 0 };
   std::atomic<size_t> PinnedCached{ 0 }; // kept for reuse
 };
 
-/** Returns the counts of this process, which the pools update. */
-MemoryCounts &
-GetMemoryCounts();
+/** Returns the usage of this process, which the pools update. */
+MemoryUsage &
+GetMemoryUsage();
 
-/** See CudaFiltersConfiguration::GetDeviceBytesInUse() and GetPinnedBytesInUse(). */
+/** Return the bytes of device memory and of page-locked memory that are in use, as CudaFiltersConfiguration does. */
 size_t
 GetDeviceBytesInUse();
 size_t

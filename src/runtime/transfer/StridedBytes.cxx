@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transfer/StridedReader.h"
+#include "runtime/transfer/StridedBytes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #  include <emmintrin.h>
 #endif
 
-// Implements StridedReader with copies that go through the caches or bypass them.
+// Implements StridedBytes with copies that go through the caches or bypass them.
 
 namespace itk::cuda
 {
@@ -153,7 +153,7 @@ public:
 #endif
 } // namespace
 
-StridedReader::StridedReader(const CudaImageView & view, size_t pitch)
+StridedBytes::StridedBytes(const CudaImageView & view, size_t pitch)
   : m_Data(static_cast<char *>(view.Data))
 {
   const size_t componentSize = CudaComponentSize(view.ComponentType);
@@ -188,8 +188,8 @@ StridedReader::StridedReader(const CudaImageView & view, size_t pitch)
   m_NumberOfRuns = m_RunSize == 0 ? 0 : m_Count[0] * m_Count[1] * m_Count[2] * m_Count[3];
 }
 
-StridedReader::Cursor
-StridedReader::MakeCursor(size_t index) const
+StridedBytes::Cursor
+StridedBytes::MakeCursor(size_t index) const
 {
   Cursor cursor{ {}, m_Data };
   for (unsigned int axis = 0; axis < NumberOfAxes; ++axis)
@@ -202,7 +202,7 @@ StridedReader::MakeCursor(size_t index) const
 }
 
 void
-StridedReader::Advance(Cursor & cursor) const
+StridedBytes::Advance(Cursor & cursor) const
 {
   for (unsigned int axis = 0; axis < NumberOfAxes; ++axis)
   {
@@ -218,7 +218,7 @@ StridedReader::Advance(Cursor & cursor) const
 
 template <typename TCopy>
 void
-StridedReader::VisitRuns(size_t begin, size_t end, TCopy && copy) const
+StridedBytes::VisitRuns(size_t begin, size_t end, TCopy && copy) const
 {
   if (begin >= end)
   {
@@ -238,7 +238,7 @@ StridedReader::VisitRuns(size_t begin, size_t end, TCopy && copy) const
 
 template <typename TWriter>
 void
-StridedReader::GatherBy(TWriter && writer, size_t begin, size_t end) const
+StridedBytes::GatherBy(TWriter && writer, size_t begin, size_t end) const
 {
   this->VisitRuns(
     begin, end, [&writer](const char * host, size_t bytes, size_t padding) { writer.Write(host, bytes, padding); });
@@ -246,7 +246,7 @@ StridedReader::GatherBy(TWriter && writer, size_t begin, size_t end) const
 }
 
 void
-StridedReader::Gather(char * to, size_t begin, size_t end, bool bypassCache) const
+StridedBytes::Gather(char * to, size_t begin, size_t end, bool bypassCache) const
 {
   if (bypassCache && m_RunSize >= ShortRun)
   {
@@ -259,7 +259,7 @@ StridedReader::Gather(char * to, size_t begin, size_t end, bool bypassCache) con
 }
 
 void
-StridedReader::Scatter(const char * from, size_t begin, size_t end, bool bypassCache) const
+StridedBytes::Scatter(const char * from, size_t begin, size_t end, bool bypassCache) const
 {
   const bool bypass = bypassCache && m_RunSize >= ShortRun;
   this->VisitRuns(begin, end, [&from, bypass](char * host, size_t bytes, size_t padding) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/StagingMemory.h"
 
 #include "runtime/device/Call.h"
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 #include "runtime/device/Stream.h"
 
 #include <utility>
 
-// Implements StagingChunks, which keeps page-locked chunks until the work of a stream has used them.
+// Implements StagingMemory, which keeps page-locked chunks until the work of a stream has used them.
 
 namespace itk::cuda
 {
-StagingChunks::StagingChunks(const Context & context)
+StagingMemory::StagingMemory(const Context & context)
   : m_Context(context)
 {}
 
-StagingChunks::~StagingChunks()
+StagingMemory::~StagingMemory()
 {
   if ((!m_Chunks.empty() || !m_Slots.empty()) && !IsForkedProcess())
   {
@@ -24,13 +24,13 @@ StagingChunks::~StagingChunks()
 }
 
 void
-StagingChunks::Keep(PinnedBuffer && chunk)
+StagingMemory::Keep(PinnedBuffer && chunk)
 {
   m_Chunks.push_back(std::move(chunk));
 }
 
 PinnedBuffer
-StagingChunks::Take()
+StagingMemory::Take()
 {
   if (m_Chunks.empty())
   {
@@ -42,14 +42,14 @@ StagingChunks::Take()
 }
 
 void
-StagingChunks::Synchronize()
+StagingMemory::Synchronize()
 {
   ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
   this->Forget();
 }
 
 void
-StagingChunks::Drain() noexcept
+StagingMemory::Drain() noexcept
 {
   DrainStream(m_Context);
   this->Forget();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_run_Settings_h
-#define CudaFilters_runtime_run_Settings_h
+#ifndef CudaFilters_runtime_Settings_h
+#define CudaFilters_runtime_Settings_h
 
 #include "itkCudaDeviceMemoryResource.h"
 
@@ -11,14 +11,14 @@
 // another thread might hold it while the process is forked, and the child would then wait forever.
 namespace itk::cuda
 {
-/** See the functions of the same names in CudaFiltersConfiguration. */
+/** Set and return the bytes of device memory that the module may use, as CudaFiltersConfiguration describes. */
 void
 SetDeviceMemoryLimit(size_t bytes);
 size_t
 GetDeviceMemoryLimit();
 
-/** See CudaFiltersConfiguration::SetDeviceMemoryResource(). A resource without functions selects the module's own pool.
- */
+/** Sets the functions that device memory comes from (CudaFiltersConfiguration::SetDeviceMemoryResource()). A resource
+ * without functions selects the module's own pool. */
 void
 SetDeviceMemoryResource(const CudaDeviceMemoryResource & resource);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transfer/StridedReader.h"
+#include "runtime/transfer/StridedBytes.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace
 {
 using itk::CudaComponentType;
 using itk::CudaDetail::CudaImageView;
-using itk::cuda::StridedReader;
+using itk::cuda::StridedBytes;
 
 /** Returns a view of a region of an image that starts at `data`. */
 CudaImageView
@@ -80,7 +80,7 @@ TEST(CudaStridedReader, Whole_image_is_one_run)
   std::vector<float>  image(5 * 4 * 3 * 2);
   const CudaImageView view =
     MakeView(image.data(), CudaComponentType::Float, 1, { 5, 4, 3, 2 }, { 0, 0, 0, 0 }, { 5, 4, 3, 2 });
-  const StridedReader runs(view, 0);
+  const StridedBytes runs(view, 0);
   EXPECT_EQ(runs.GetRunSize(), image.size() * sizeof(float));
   EXPECT_EQ(runs.GetNumberOfBytes(), image.size() * sizeof(float));
   EXPECT_EQ(runs.GetLastByte(), reinterpret_cast<char *>(image.data() + image.size()) - 1);
@@ -91,7 +91,7 @@ TEST(CudaStridedReader, Region_of_full_rows_has_a_run_per_slice)
   std::vector<short>  image(5 * 4 * 3);
   const CudaImageView view =
     MakeView(image.data(), CudaComponentType::Short, 1, { 5, 4, 3, 1 }, { 0, 1, 0, 0 }, { 5, 2, 3, 1 });
-  const StridedReader runs(view, 0);
+  const StridedBytes runs(view, 0);
   EXPECT_EQ(runs.GetRunSize(), 5 * 2 * sizeof(short));
   EXPECT_EQ(runs.GetFirstStride(), 5 * 4 * sizeof(short));
   EXPECT_EQ(runs.GetNumberOfEquidistantRuns(0), 3u);
@@ -103,7 +103,7 @@ TEST(CudaStridedReader, Padded_rows_of_a_whole_image_are_equidistant)
   std::vector<float>  image(5 * 4 * 3);
   const CudaImageView view =
     MakeView(image.data(), CudaComponentType::Float, 1, { 5, 4, 3, 1 }, { 0, 0, 0, 0 }, { 5, 4, 3, 1 });
-  const StridedReader runs(view, 32);
+  const StridedBytes runs(view, 32);
   EXPECT_EQ(runs.GetRunSize(), 20u);
   EXPECT_EQ(runs.GetStep(), 32u);
   EXPECT_EQ(runs.GetNumberOfEquidistantRuns(0), 12u);
@@ -115,7 +115,7 @@ TEST(CudaStridedReader, Empty_region_has_no_bytes)
   float               pixel = 0.0f;
   const CudaImageView view =
     MakeView(&pixel, CudaComponentType::Float, 1, { 1, 1, 1, 1 }, { 0, 0, 0, 0 }, { 1, 0, 1, 1 });
-  EXPECT_EQ(StridedReader(view, 0).GetNumberOfBytes(), 0u);
+  EXPECT_EQ(StridedBytes(view, 0).GetNumberOfBytes(), 0u);
 }
 
 TEST(CudaStridedReader, Random_regions_agree_with_copies_by_pixel)
@@ -148,7 +148,7 @@ TEST(CudaStridedReader, Random_regions_agree_with_copies_by_pixel)
     const CudaImageView     view = MakeView(image.data(), type, components, imageSize, start, size);
     const size_t            pitch = draw(0, 1) == 0 ? 0 : (size[0] * pixelSize + 15) / 16 * 16;
 
-    const StridedReader     runs(view, pitch);
+    const StridedBytes      runs(view, pitch);
     const std::vector<char> expected = GatherByPixel(view, pitch);
     ASSERT_EQ(runs.GetNumberOfBytes(), expected.size()) << "trial " << trial << ", seed " << seed;
 
@@ -162,7 +162,7 @@ TEST(CudaStridedReader, Random_regions_agree_with_copies_by_pixel)
     // When the bytes are scattered to an image of one value, only the region changes.
     std::vector<char>   other(numberOfBytes, 'y');
     const CudaImageView target = MakeView(other.data(), type, components, imageSize, start, size);
-    const StridedReader targetRuns(target, pitch);
+    const StridedBytes  targetRuns(target, pitch);
     targetRuns.Scatter(expected.data() + cut, cut, expected.size());
     targetRuns.Scatter(expected.data(), 0, cut);
     ASSERT_EQ(GatherByPixel(target, pitch), expected) << "trial " << trial << ", seed " << seed;
@@ -192,9 +192,9 @@ TEST(CudaStridedReader, Gathered_past_the_caches_the_bytes_are_the_same)
     std::vector<char> image = MakeRandomBytes((width + 3) * height, random);
     const auto        view =
       MakeView(image.data(), CudaComponentType::UChar, 1, { width + 3, height, 1, 1 }, {}, { width, height, 1, 1 });
-    const std::string   what = "trial " + std::to_string(trial) + ", seed " + std::to_string(seed);
-    const StridedReader runs(view, pitch);
-    std::vector<char>   expected(runs.GetNumberOfBytes());
+    const std::string  what = "trial " + std::to_string(trial) + ", seed " + std::to_string(seed);
+    const StridedBytes runs(view, pitch);
+    std::vector<char>  expected(runs.GetNumberOfBytes());
     runs.Gather(expected.data(), 0, expected.size());
 
     const size_t      cut = draw(0, expected.size());
@@ -213,7 +213,7 @@ TEST(CudaStridedReader, Gathered_past_the_caches_the_bytes_are_the_same)
       std::vector<char> target(image.size(), 'y');
       auto              targetView = view;
       targetView.Data = target.data();
-      const StridedReader targetRuns(targetView, pitch);
+      const StridedBytes targetRuns(targetView, pitch);
       targetRuns.Scatter(to + cut, cut, expected.size(), bypassCache);
       targetRuns.Scatter(to, 0, cut, bypassCache);
       return target;

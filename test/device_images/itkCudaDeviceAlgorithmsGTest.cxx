@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The resident cores on images on the device: a plan that keeps its input leaves every bit of it, and gives the bits of
-// the plan that does not. Workspaces have exactly the bytes that the cores ask for.
+// The resident algorithms on images on the device: a plan that keeps its input leaves every bit of it, and gives the
+// bits of the plan that does not. Workspaces have exactly the bytes that the algorithms ask for.
 
 #include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "gaussian/device/Device.h"
+#include "gaussian/device/LinePasses.h"
 #include "gaussian/fir/FirDevice.h"
+#include "gaussian/fir/FirEngine.h"
+#include "gaussian/Engine.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
-#include "young_van_vliet/Device.h"
+#include "young_van_vliet/Engine.h"
 #include "runtime/run/PassChain.h"
 
 #include <gtest/gtest.h>
@@ -50,23 +52,31 @@ GetWorkspaceOf(const CudaPartitionedGaussianPlan & plan, const DeviceView & inpu
 }
 
 void
-RunCore(const CudaGaussianPlan & plan, const DeviceView & input, const DeviceView & output, Workspace w, Context & c)
+RunAlgorithm(const CudaGaussianPlan & plan,
+             const DeviceView &       input,
+             const DeviceView &       output,
+             Workspace                w,
+             Context &                c)
 {
   gaussian::RunGaussian(plan, input, output, w, c);
 }
 
 void
-RunCore(const CudaGaussianFirPlan & plan, const DeviceView & input, const DeviceView & output, Workspace w, Context & c)
+RunAlgorithm(const CudaGaussianFirPlan & plan,
+             const DeviceView &          input,
+             const DeviceView &          output,
+             Workspace                   w,
+             Context &                   c)
 {
   gaussian::RunFir(plan, input, output, w, c);
 }
 
 void
-RunCore(const CudaPartitionedGaussianPlan & plan,
-        const DeviceView &                  input,
-        const DeviceView &                  output,
-        Workspace                           w,
-        Context &                           c)
+RunAlgorithm(const CudaPartitionedGaussianPlan & plan,
+             const DeviceView &                  input,
+             const DeviceView &                  output,
+             Workspace                           w,
+             Context &                           c)
 {
   young_van_vliet::RunPartitioned(plan, input, output, w, c);
 }
@@ -110,7 +120,7 @@ GetPixels(const Bytes & bytes, const DeviceView & view)
   return pixels;
 }
 
-class ResidentCoresGpuTest : public testing::Test
+class DeviceAlgorithmsGpuTest : public testing::Test
 {
 protected:
   static constexpr unsigned int Seed = 20261123;
@@ -170,7 +180,7 @@ protected:
     // All bits set is a NaN: what is read before it is written shows, and so does a pixel that is never written.
     ITK_CUDA_CALL(cudaMemsetAsync(memory.GetPointer(), 0xff, memory.GetSize(), stream.GetStream()));
     ITK_CUDA_CALL(cudaMemsetAsync(image.GetView().Data, 0xff, GetNumberOfBytes(image.GetView()), stream.GetStream()));
-    RunCore(plan, input, output, Workspace(memory.GetPointer(), memory.GetSize()), stream);
+    RunAlgorithm(plan, input, output, Workspace(memory.GetPointer(), memory.GetSize()), stream);
     return GetPixels(Download(output, stream), output);
   }
 
@@ -214,7 +224,7 @@ MakeFirPass(unsigned int axis, size_t radius)
 }
 } // namespace
 
-TEST_F(ResidentCoresGpuTest, ConvolutionKeepsItsInputWhereItIsTold)
+TEST_F(DeviceAlgorithmsGpuTest, ConvolutionKeepsItsInputWhereItIsTold)
 {
   for (unsigned int passes = 1; passes <= 4; ++passes)
   {
@@ -230,7 +240,7 @@ TEST_F(ResidentCoresGpuTest, ConvolutionKeepsItsInputWhereItIsTold)
   }
 }
 
-TEST_F(ResidentCoresGpuTest, PartitionsKeepTheirInputWhereTheyAreTold)
+TEST_F(DeviceAlgorithmsGpuTest, PartitionsKeepTheirInputWhereTheyAreTold)
 {
   using Partition = CudaFiltersEnums::Partition;
   for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
@@ -253,7 +263,7 @@ TEST_F(ResidentCoresGpuTest, PartitionsKeepTheirInputWhereTheyAreTold)
   }
 }
 
-TEST_F(ResidentCoresGpuTest, RecursiveFiltersKeepTheirInputWhereTheyAreTold)
+TEST_F(DeviceAlgorithmsGpuTest, RecursiveFiltersKeepTheirInputWhereTheyAreTold)
 {
   for (unsigned int i = 0; i < 8; ++i)
   {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/run/Settings.h"
+#include "runtime/Settings.h"
 
-#include "runtime/device/Process.h"
+#include "runtime/Process.h"
 #include "itkMultiThreaderBase.h"
 #include "itksys/SystemInformation.hxx"
 
@@ -11,7 +11,7 @@
 #include <optional>
 #include <type_traits>
 
-// Stores the settings of runtime/run/Settings.h in atomics, and computes their defaults.
+// Stores the settings of runtime/Settings.h in atomics, and computes their defaults.
 
 namespace itk::cuda
 {

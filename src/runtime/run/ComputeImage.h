@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_run_CoreImage_h
-#define CudaFilters_runtime_run_CoreImage_h
+#ifndef CudaFilters_runtime_run_ComputeImage_h
+#define CudaFilters_runtime_run_ComputeImage_h
 
 #include "runtime/device/Stream.h"
 #include "runtime/image/DeviceView.h"
 #include "runtime/image/Pointwise.h"
+#include "runtime/memory/DeviceImage.h"
 
 #include <cstdint>
 
 namespace itk::cuda
 {
 /** Returns whether the image has the type and memory layout of the images that the module allocates itself. With other
- * row strides a core may choose another schedule. */
+ * row strides an algorithm may choose another schedule. */
 inline bool
 IsLaidOut(const DeviceView & view, CudaComponentType type)
 {
@@ -19,14 +20,13 @@ IsLaidOut(const DeviceView & view, CudaComponentType type)
          view.Stride == DeviceImage::MakeView(view.Size, type, nullptr).Stride;
 }
 
-/** \class CoreImage
- * \brief An image in the form that a core requires. It is the given image itself, or a converted copy of the right type
- * and layout.
+/** \class ComputeImage
+ * \brief An image in the type and layout in which an algorithm computes: the given image itself, or a converted copy.
  */
-class CoreImage
+class ComputeImage
 {
 public:
-  CoreImage(const DeviceView & view, CudaComponentType type, const Context & context)
+  ComputeImage(const DeviceView & view, CudaComponentType type, const Context & context)
     : m_Own(IsLaidOut(view, type) ? DeviceImage() : DeviceImage(view.Size, type, context))
     , m_View(m_Own.GetView().Data ? m_Own.GetView() : view)
     , m_Given(view)

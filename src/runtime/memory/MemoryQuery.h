@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_runtime_memory_MemoryQuery_h
+#define CudaFilters_runtime_memory_MemoryQuery_h
+
+#include "CudaFiltersExport.h"
+
+#include <cstddef>
+
+// Queries about device memory and page-locked memory for the rest of the module, available with or without CUDA. They
+// are defined in runtime/memory/DeviceMemory.cxx in a build with CUDA and in WithoutCuda.cxx in a build
+// without it. This header includes no CUDA header, because sources of both builds include it.
+namespace itk::cuda
+{
+/** Returns the bytes that can be allocated on a usable device; see DeviceBuffer::GetAvailable().
+ * \exception CudaError */
+CudaFilters_EXPORT size_t
+GetAvailableDeviceMemory(int device);
+
+/** Releases device memory and page-locked memory that is not in use. */
+void
+ReleaseUnusedMemory();
+} // namespace itk::cuda
+
+#endif
