@@ -103,6 +103,7 @@ def test_copies_of_a_segmentation_have_its_place(kind, move):
 
 
 @pytest.mark.parametrize("start", ["spawn", "fork"])
+@pytest.mark.usefixtures("host_allowed")  # a child made by fork() after a use of CUDA runs on the host
 def test_results_come_back_from_processes(start):
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(start)) as pool:
         found = pool.submit(returned, IMAGE).result(timeout=300)
