@@ -5,6 +5,7 @@ list(REMOVE_ITEM libraries CudaFilters)
 set(sources
     gaussian/Enums.cxx
     gaussian/host/Host.cxx
+    gaussian/masked/Masked.cxx
     gaussian/plan/Plan.cxx
     gaussian/plan/Schedule.cxx
     gaussian/slabs/PaddedSlabs.cxx
@@ -21,6 +22,7 @@ set(sources
     runtime/memory/DeviceImage.cxx
     runtime/memory/HostPages.cxx
     runtime/run/Enums.cxx
+    runtime/run/Operation.cxx
     runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx

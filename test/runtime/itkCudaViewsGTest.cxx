@@ -2,7 +2,6 @@
 #include "runtime/image/HostLines.h"
 #include "runtime/image/Views.h"
 #include "support/itkCudaTestSeed.h"
-#include "runtime/memory/DeviceImage.h"
 
 #include <gtest/gtest.h>
 

@@ -23,6 +23,7 @@
 #include "runtime/Process.h"
 #include "runtime/image/Math.h"
 #include "runtime/Settings.h"
+#include "runtime/run/Operation.h"
 #include "support/itkCudaSlabFakes.h"
 #include "runtime/device/Stream.h"
 #include "itkMultiThreaderBase.h"
@@ -522,6 +523,15 @@ CudaFiltersConfiguration::GetPinnedBytesInUse()
   return cuda::GetPageLocks().GetNumber() * cuda::PinnedBuffer::ChunkSize;
 }
 } // end namespace itk
+
+namespace itk::cuda
+{
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaGaussianPlan &)
+{
+  return nullptr; // the fakes run whole images by RunWhole()
+}
+} // end namespace itk::cuda
 
 namespace itk::cuda::gaussian
 {

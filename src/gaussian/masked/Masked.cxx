@@ -204,3 +204,12 @@ RunMaskedOnHost(const CudaGaussianPlan &     plan,
   }
 }
 } // end namespace itk::cuda::gaussian
+
+namespace itk::CudaDetail
+{
+double
+CudaGaussianMinimumWeight(CudaFiltersEnums::Approximation approximation)
+{
+  return approximation == CudaFiltersEnums::Approximation::Accurate ? 1e-3 : 1e-2;
+}
+} // end namespace itk::CudaDetail
