@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Benchmarks partitions of device images. Rows resident/partition and resident/partition_of_picture: from an image on
-// the device to labels on the device, with polygons, table and tree. Rows resident/partition_label_map stop after the
+// the device to labels on the device, with polygons, table and tree. Rows resident/partition_labels stop after the
 // label map (LabelsOnly). The scenes are the ones of partition_benchmark.cxx.
 
 #include "benchmark_device.h"
@@ -56,7 +56,7 @@ PartitionDeviceImages(benchmark::State & state, benchmark_filters::Scene scene, 
     add(name, [scene, labelsOnly](benchmark::State & state) { PartitionDeviceImages(state, scene, labelsOnly); });
   };
   addPartition("resident/partition", Scene::Fields, false);
-  addPartition("resident/partition_label_map", Scene::Fields, true);
+  addPartition("resident/partition_labels", Scene::Fields, true);
   addPartition("resident/partition_of_picture", Scene::Picture, false);
   return true;
 }();
