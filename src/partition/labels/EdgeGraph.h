@@ -359,7 +359,7 @@ public:
     m_Others = { executor.template Allocate<uint64_t>(edges.Number),
                  executor.template Allocate<uint32_t>(edges.Number),
                  executor.template Allocate<double>(edges.Number) };
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::BeginSets{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Parents.Get() });
     this->UniteAtFirst(isOfOneValue);
   }
 
@@ -517,7 +517,7 @@ private:
     m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
     this->BeginNumbers();
     m_Executor.ParallelFor(m_NumberAtFirst, functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
-    m_Executor.ParallelFor(m_NumberOfRegions, functors::BeginSets{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Parents.Get() });
     m_Regions = std::move(regions);
     m_CapacityOfRegions = m_NumberOfRegions;
   }
@@ -528,7 +528,7 @@ private:
     if (!m_HasNumbers)
     {
       m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Executor.ParallelFor(m_NumberAtFirst, functors::BeginSets{ m_Numbers.Get() });
+      m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Numbers.Get() });
       m_HasNumbers = true;
     }
   }
