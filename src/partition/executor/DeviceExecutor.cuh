@@ -11,7 +11,7 @@
 #include "partition/executor/DeviceScene.cuh"
 #include "partition/executor/DeviceSignal.cuh"
 #include "partition/executor/DisjointSets.h"
-#include "partition/executor/ExecutorArray.h"
+#include "partition/executor/Executor.h"
 #include "runtime/HostDevice.h"
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
@@ -224,10 +224,10 @@ public:
     constexpr int32_t together = 4;
     function(DeviceEdgeIntegrator<together>(m_Sums, m_Squares));
   }
-  /** Variant for RunInOneGrid(), whose threads have fewer registers. */
+  /** Variant for RunCooperatively(), whose threads have fewer registers. */
   template <typename TFunction>
   void
-  VisitPixelsInOneGrid(const TFunction & function) const
+  VisitPixelsForCooperativeRun(const TFunction & function) const
   {
     constexpr int32_t together = 2;
     function(DeviceEdgeIntegrator<together>(m_Sums, m_Squares));
@@ -252,10 +252,10 @@ public:
       kernels::ParallelForUpToKernel<TFunctor>, most, MaximumBlocksOfLoop, kernels::ThreadsOfLoop, 1, functor);
   }
 
-  /** ParallelForUpTo() for long work items, which a loop executor may run on single threads or on tiles. */
+  /** Does the same for long work items, which cooperative launches run on tiles. */
   template <typename TFunctor>
   void
-  ParallelForLongUpTo(size_t most, const TFunctor & functor) const
+  ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
   {
     this->ParallelForUpTo(most, functor);
   }
@@ -304,21 +304,21 @@ public:
                  m_Mailbox.MakeSignal(value, sizeof(T)));
     return this->Receive<T>();
   }
-  /** Returns whether loops over `number` items may run in one grid, given that this is faster for up to `most`
-   * items.
+  /** Returns whether loops over `number` items may run in one cooperative launch, given that this is faster for up to
+   * `most` items.
    */
   bool
-  MayRunInOneGrid(size_t number, size_t most) const
+  MayRunCooperatively(size_t number, size_t most) const
   {
     return number <= most;
   }
-  /** Runs a program in one cooperative launch with at most `passes` threads (rounded up to a block). The loops may
+  /** Runs a program in one cooperative launch with at most `threads` threads (rounded up to a block). The loops may
    * have more work items than that. Waits, and returns the final `*value`. */
   template <typename TProgram, typename T>
   T
-  RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
+  RunCooperatively(const TProgram & program, size_t threads, const T * value) const
   {
-    this->LaunchInOneGrid(program, passes, m_Mailbox.MakeSignal(value, sizeof(T)));
+    this->LaunchCooperatively(program, threads, m_Mailbox.MakeSignal(value, sizeof(T)));
     return this->Receive<T>();
   }
   /** Runs a program in one cooperative launch without returning a value. It still waits if other runs share the device.
@@ -326,10 +326,10 @@ public:
    * would hold up the other runs. */
   template <typename TProgram>
   void
-  RunInOneGrid(const TProgram & program, size_t passes) const
+  RunCooperatively(const TProgram & program, size_t threads) const
   {
     const bool waits = this->CountConcurrentRuns() > 1;
-    this->LaunchInOneGrid(program, passes, waits ? m_Mailbox.MakeSignal() : kernels::HostSignal{});
+    this->LaunchCooperatively(program, threads, waits ? m_Mailbox.MakeSignal() : kernels::HostSignal{});
     if (waits)
     {
       m_Mailbox.Wait();
@@ -499,18 +499,17 @@ private:
    * are all resident keeps others out. */
   template <typename TProgram>
   void
-  LaunchInOneGrid(const TProgram & program, size_t passes, const kernels::HostSignal & signal) const
+  LaunchCooperatively(const TProgram & program, size_t threads, const kernels::HostSignal & signal) const
   {
-    constexpr size_t threads = kernels::ThreadsOfLoopsInOneGrid;
-    const size_t     concurrentRuns = this->CountConcurrentRuns();
-    const size_t ofOne = concurrentRuns > 1 ? kernels::MaximumBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
+    const size_t concurrentRuns = this->CountConcurrentRuns();
+    const size_t ofOne = concurrentRuns > 1 ? kernels::MaximumBlocksOfGrid<TProgram> : kernels::BlocksOfCooperativeLoop;
     const size_t most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / concurrentRuns, 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
     cudaLaunchConfig_t configuration{};
-    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, most));
-    configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
+    configuration.gridDim = MakeGrid(std::clamp<size_t>(DivideUp(threads, kernels::ThreadsOfCooperativeLoop), 1, most));
+    configuration.blockDim = dim3(kernels::ThreadsOfCooperativeLoop);
     configuration.stream = m_Context.GetStream();
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;

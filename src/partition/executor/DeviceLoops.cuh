@@ -280,25 +280,25 @@ struct GridExecutor : ThreadExecutor
   /** Runs a loop over tiles, because there are few long work items for the many threads. */
   template <typename TFunctor>
   __device__ void
-  ParallelForLongUpTo(size_t most, const TFunctor & functor) const
+  ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
   {
     this->ParallelForTilesUpTo(most, functor);
   }
 };
 
-constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
+constexpr unsigned int ThreadsOfCooperativeLoop = 256;
 /** Blocks per multiprocessor. More blocks make the grid-wide barriers slower. */
-constexpr unsigned int BlocksOfLoopsInOneGrid = 2;
+constexpr unsigned int BlocksOfCooperativeLoop = 2;
 /** Blocks per multiprocessor when several runs share the device and the loops need few registers. */
 constexpr unsigned int BlocksOfConcurrentRuns = 4;
 
 template <typename TProgram>
 constexpr unsigned int MaximumBlocksOfGrid =
-  TProgram::NeedsManyRegisters ? BlocksOfLoopsInOneGrid : BlocksOfConcurrentRuns;
+  TProgram::NeedsManyRegisters ? BlocksOfCooperativeLoop : BlocksOfConcurrentRuns;
 
 template <typename TProgram>
 __global__ void
-__launch_bounds__(ThreadsOfLoopsInOneGrid, MaximumBlocksOfGrid<TProgram>)
+__launch_bounds__(ThreadsOfCooperativeLoop, MaximumBlocksOfGrid<TProgram>)
   GridProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ HostSignal signal)
 {
   program(GridExecutor{});

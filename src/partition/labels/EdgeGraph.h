@@ -488,9 +488,9 @@ private:
     {
       return m_Executor.RunInOneBlock(rounds, m_Series.Get());
     }
-    if (m_Executor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
+    if (m_Executor.MayRunCooperatively(m_NumberOfEdges, EdgesOfOneGrid))
     {
-      return m_Executor.RunInOneGrid(rounds, m_NumberOfEdges, m_Series.Get());
+      return m_Executor.RunCooperatively(rounds, m_NumberOfEdges, m_Series.Get());
     }
     m_Executor.Run(rounds);
     return m_Executor.Read(m_Series.Get());

@@ -570,8 +570,8 @@ private:
                            changed.Get(),
                            candidates.Get(),
                            counters.Get() };
-      m_Executor.MayRunInOneGrid(cells, CellsOfOneGrid) ? m_Executor.RunInOneGrid(sweeps, cells / 4)
-                                                        : m_Executor.Run(sweeps);
+      m_Executor.MayRunCooperatively(cells, CellsOfOneGrid) ? m_Executor.RunCooperatively(sweeps, cells / 4)
+                                                            : m_Executor.Run(sweeps);
     });
     return true;
   }

@@ -335,7 +335,7 @@ struct ListMergeTerms
     executor.ParallelForUpTo(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
     executor.ParallelForUpTo(
       edges, Counted<WriteSegmentTerms>{ { round.GetMap(), round.Model.SegmentCost, GainTerms }, edges });
-    executor.ParallelForLongUpTo(ends, WriteNodeTerms<TRound>{ Round, GainTerms, ends });
+    executor.ParallelForLongItemsUpTo(ends, WriteNodeTerms<TRound>{ Round, GainTerms, ends });
   }
 };
 
@@ -471,14 +471,15 @@ private:
                                                   m_Map.GetNumberOfRegions(), nodes };
     };
     const functors::JoinBestPairs<Atomics> join{ round, pairs, terms, m_Map.GetNumberOfRegions(), nodes };
-    const bool                             isSmall = m_Executor.MayRunInOneGrid(terms, MaximumTermsOfGrid);
-    isSmall ? m_Executor.VisitPixelsInOneGrid(
-                [&](const auto & pixels) { m_Executor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
+    const bool                             isSmall = m_Executor.MayRunCooperatively(terms, MaximumTermsOfGrid);
+    isSmall ? m_Executor.VisitPixelsForCooperativeRun([&](const auto & pixels) {
+      m_Executor.RunCooperatively(list(pixels), edges + 3 * nodes * LanesOfEdge);
+    })
                                         : m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
     m_Executor.ArgSort(m_Pairs.Get(), terms, 2 * code.Bits, m_SortedPairs.Get(), m_Terms.Get());
     if (isSmall)
     {
-      m_Map.RunInOneGrid(join, terms);
+      m_Map.RunCooperatively(join, terms);
       return;
     }
     m_Executor.Run(join);

@@ -67,16 +67,16 @@ struct RunNodeRounds
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeKernel<TRound, TProposal> loop{ round, Arrays };
+      const NodeKernel<TRound, TProposal> kernel{ round, Arrays };
       const BeginNodeRound<TAtomics>      begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
       executor.ParallelForUpTo(begin.GetNumber(), begin);
-      this->Propose(executor, loop);
-      const CheckProposals<TRound, TProposal> check{ loop };
+      this->Propose(executor, kernel);
+      const CheckProposals<TRound, TProposal> check{ kernel };
       isOver = executor.IsOver(check);
       if (!isOver)
       {
-        executor.ParallelForLongUpTo(NumberOfNodes, check);
-        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<TRound, TProposal, TAtomics>{ loop });
+        executor.ParallelForLongItemsUpTo(NumberOfNodes, check);
+        executor.ParallelForLongItemsUpTo(NumberOfNodes, ApplyProposals<TRound, TProposal, TAtomics>{ kernel });
         isOver = executor.IsOver(WinnersOfRound{ round.Counts });
       }
     }
@@ -85,27 +85,28 @@ struct RunNodeRounds
 private:
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Move> & loop) const
+  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Move> & kernel) const
   {
     if constexpr (TLoopExecutor::IsCoarseGrained)
     {
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMovesByNode<TRound, TAtomics>{ loop, Moves });
+      executor.ParallelForLongItemsUpTo(NumberOfNodes, ProposeMovesByNode<TRound, TAtomics>{ kernel, Moves });
     }
     else
     {
-      executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
+      executor.ParallelForLongItemsUpTo(NumberOfNodes * MoveArrays::EdgesOfNode,
+                                        SumCandidates<TRound>{ kernel.Round, Moves });
       executor.ParallelForUpTo(NumberOfNodes * NumberOfCandidates,
-                               WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
-      executor.ParallelForLongUpTo(NumberOfNodes * MoveArrays::EdgesOfNode,
-                                   TestCandidates<TRound>{ loop.Round, Moves });
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMoves<TRound, TAtomics>{ loop, Moves });
+                               WeighCandidates<TRound, TAtomics>{ kernel.Round, Moves });
+      executor.ParallelForLongItemsUpTo(NumberOfNodes * MoveArrays::EdgesOfNode,
+                                        TestCandidates<TRound>{ kernel.Round, Moves });
+      executor.ParallelForLongItemsUpTo(NumberOfNodes, ProposeMoves<TRound, TAtomics>{ kernel, Moves });
     }
   }
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Removal> & loop) const
+  Propose(const TLoopExecutor & executor, const NodeKernel<TRound, Removal> & kernel) const
   {
-    executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>{ loop });
+    executor.ParallelForLongItemsUpTo(NumberOfNodes, ProposeRemovals<TRound, TAtomics>{ kernel });
   }
 };
 } // namespace functors
@@ -141,7 +142,7 @@ public:
     while (left > 0 && !isOver)
     {
       const bool isSmall =
-        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunInOneGrid(work, MaximumWorkOfGrid);
+        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunCooperatively(work, MaximumWorkOfGrid);
       if (isFirst && !isSmall)
       {
         m_Executor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
@@ -152,7 +153,7 @@ public:
       }
       m_Map.UpdateGrid();
       const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
-      isSmall ? this->RunRoundsInOneGrid(number, isFirst, work) : this->RunRounds(number);
+      isSmall ? this->RunRoundsCooperatively(number, isFirst, work) : this->RunRounds(number);
       isFirst = false;
       const MapCounters & counters = m_Map.GetLastCounters();
       const uint32_t      rounds = counters.CountRounds(number);
@@ -235,16 +236,16 @@ private:
   /** \param isFirst whether these are the first rounds of the phase \param work maximum number of nodes of the first
    * round */
   void
-  RunRoundsInOneGrid(uint32_t number, bool isFirst, size_t work) const
+  RunRoundsCooperatively(uint32_t number, bool isFirst, size_t work) const
   {
     // One thread per work item, or per thread of the tiles that propose removals.
-    const size_t passes =
+    const size_t threads =
       std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
     const auto moves = this->GetMoves();
     using Moves = std::remove_const_t<decltype(moves)>;
-    m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
+    m_Executor.VisitPixelsForCooperativeRun([&](const auto & pixels) {
       using RoundType = RefinementRound<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Map.RunInOneGrid(
+      m_Map.RunCooperatively(
         functors::RunNodeRounds<RoundType, TProposal, Atomics, Moves>{
           RoundType{ m_Map.GetRound(0), pixels },
           { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },
@@ -253,7 +254,7 @@ private:
           m_Map.GetNumberOfNodes(),
           isFirst,
           number },
-        passes);
+        threads);
     });
   }
 
@@ -264,26 +265,26 @@ private:
     const size_t                          nodes = m_Map.GetNumberOfNodes();
     const size_t                          regions = m_Map.GetNumberOfRegions();
     const functors::NodeArrays<TProposal> arrays{ m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() };
-    const functors::NodeKernel<PlainRound, TProposal> loop{ PlainRound{ view, {} }, arrays };
+    const functors::NodeKernel<PlainRound, TProposal> kernel{ PlainRound{ view, {} }, arrays };
     m_Executor.ParallelFor(std::max(nodes, regions),
                            functors::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
     m_Executor.VisitPixels([&](const auto & pixels) {
-      this->QueueProposals(RefinementRound<std::decay_t<decltype(pixels)>, Atomics>{ view, pixels }, loop);
+      this->QueueProposals(RefinementRound<std::decay_t<decltype(pixels)>, Atomics>{ view, pixels }, kernel);
     });
-    m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>{ loop });
-    m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>{ loop });
+    m_Executor.ParallelForUpTo(nodes, functors::CheckProposals<PlainRound, TProposal>{ kernel });
+    m_Executor.ParallelForUpTo(nodes, functors::ApplyProposals<PlainRound, TProposal, Atomics>{ kernel });
   }
 
   template <typename TRound>
   void
-  QueueProposals(const TRound & round, const functors::NodeKernel<PlainRound, TProposal> & loop) const
+  QueueProposals(const TRound & round, const functors::NodeKernel<PlainRound, TProposal> & kernel) const
   {
     const size_t nodes = m_Map.GetNumberOfNodes();
     if constexpr (IsMove && TExecutor::IsCoarseGrained)
     {
-      const functors::NodeKernel<TRound, Move> loopOfPixels{ round, loop.Arrays };
-      m_Executor.ParallelForLongUpTo(nodes,
-                                     functors::ProposeMovesByNode<TRound, Atomics>{ loopOfPixels, this->GetMoves() });
+      const functors::NodeKernel<TRound, Move> kernelOfPixels{ round, kernel.Arrays };
+      m_Executor.ParallelForLongItemsUpTo(
+        nodes, functors::ProposeMovesByNode<TRound, Atomics>{ kernelOfPixels, this->GetMoves() });
     }
     else if constexpr (IsMove)
     {
@@ -297,20 +298,20 @@ private:
                                    functors::SumCandidates<TRound>{ round, moves });
         if (first > 0)
         {
-          m_Executor.Fill(&loop.Round.Counts->Candidates, 1, 0); // count of the previous part
+          m_Executor.Fill(&kernel.Round.Counts->Candidates, 1, 0); // count of the previous part
         }
         m_Executor.ParallelForUpTo(part * NumberOfCandidates,
-                                   functors::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
+                                   functors::WeighCandidates<PlainRound, Atomics>{ kernel.Round, moves });
         m_Executor.ParallelForUpTo(part * functors::MoveArrays::EdgesOfNode,
-                                   functors::TestCandidates<PlainRound>{ loop.Round, moves });
-        m_Executor.ParallelForUpTo(part, functors::ProposeMoves<PlainRound, Atomics>{ loop, moves });
+                                   functors::TestCandidates<PlainRound>{ kernel.Round, moves });
+        m_Executor.ParallelForUpTo(part, functors::ProposeMoves<PlainRound, Atomics>{ kernel, moves });
       }
     }
     else
     {
       m_Executor.ParallelForUpTo(
         nodes,
-        functors::ProposeRemovals<TRound, Atomics>{ functors::NodeKernel<TRound, Removal>{ round, loop.Arrays } });
+        functors::ProposeRemovals<TRound, Atomics>{ functors::NodeKernel<TRound, Removal>{ round, kernel.Arrays } });
     }
   }
 };
