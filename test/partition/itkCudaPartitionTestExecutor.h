@@ -191,7 +191,7 @@ public:
   }
   template <typename TFunction>
   void
-  VisitPixelsInOneGrid(const TFunction & function) const
+  VisitPixelsForCooperativeRun(const TFunction & function) const
   {
     this->VisitPixels(function);
   }
@@ -288,7 +288,7 @@ public:
   /** Long passes, which a launch gives to single threads, a grid to tiles. */
   template <typename TFunctor>
   void
-  ParallelForLongUpTo(size_t most, const TFunctor & functor) const
+  ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
   {
     this->ParallelForUpTo(most, functor);
   }
@@ -314,22 +314,22 @@ public:
     return this->Read(value);
   }
   bool
-  MayRunInOneGrid(size_t number, size_t most) const
+  MayRunCooperatively(size_t number, size_t most) const
   {
     const bool wants = m_Grids == Grids::Always || (m_Grids == Grids::AtTimes && m_Engine() % 2 == 0);
     return wants && number <= most;
   }
   template <typename TProgram>
   void
-  RunInOneGrid(const TProgram & program, size_t) const
+  RunCooperatively(const TProgram & program, size_t) const
   {
     m_Counts.LoopsInGrids += this->RunInOneLaunch(program);
   }
   template <typename TProgram, typename T>
   T
-  RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
+  RunCooperatively(const TProgram & program, size_t threads, const T * value) const
   {
-    this->RunInOneGrid(program, passes);
+    this->RunCooperatively(program, threads);
     return this->Read(value);
   }
 
@@ -421,7 +421,7 @@ private:
     }
     template <typename TFunctor>
     void
-    ParallelForLongUpTo(size_t most, const TFunctor & functor) const
+    ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
     {
       Executor.ParallelForTilesUpTo(most, functor);
     }
@@ -442,9 +442,9 @@ private:
     }
     template <typename TFunctor>
     void
-    ParallelForLongUpTo(size_t most, const TFunctor & functor) const
+    ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
     {
-      this->Executor.ParallelForLongUpTo(most, functor);
+      this->Executor.ParallelForLongItemsUpTo(most, functor);
     }
   };
 

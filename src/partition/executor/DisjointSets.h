@@ -68,15 +68,15 @@ Unite(uint32_t * parents, uint32_t i, uint32_t j)
 
 namespace functors
 {
-/** Makes each element the root of its own set. */
-struct BeginSets
+/** Numbers elements from 0. As parents, this makes each element the root of its own set. */
+struct Iota
 {
-  uint32_t * Parents;
+  uint32_t * Numbers;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    Parents[i] = static_cast<uint32_t>(i);
+    Numbers[i] = static_cast<uint32_t>(i);
   }
 };
 

@@ -4,85 +4,71 @@
 
 #include "partition/Model.h"
 
-#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace itk::cuda::partition
 {
-/** The operations of DeviceAtomics for work items that run one after the other on one thread. */
-struct SerialAtomics
+/** The operations of DeviceAtomics for work items that run one after the other on one thread, or on several threads.
+ * They do not order other accesses (relaxed atomics), because a work item reads what others write only in the next
+ * loop. Where they return a value, it is the earlier one. */
+template <bool VThreads>
+struct HostAtomics
 {
-  static void
-  Add(uint32_t & sum, uint32_t x)
-  {
-    sum += x;
-  }
-  static void
-  Add(int64_t & sum, int64_t x)
-  {
-    sum += x;
-  }
-  static void
-  Add(Moments & sum, const Moments & x)
-  {
-    sum += x;
-  }
-  /** Returns the earlier value. */
-  static uint64_t
-  FetchAdd(uint64_t & sum, uint64_t x)
-  {
-    return std::exchange(sum, sum + x);
-  }
-  static uint32_t
-  Exchange(uint32_t & x, uint32_t value)
-  {
-    return std::exchange(x, value);
-  }
-  static void
-  Maximum(uint64_t & largest, uint64_t x)
-  {
-    if (x > largest)
-    {
-      largest = x;
-    }
-  }
-  /** Returns the earlier value. */
-  static uint32_t
-  Minimum(uint32_t & smallest, uint32_t x)
-  {
-    return std::exchange(smallest, std::min(smallest, x));
-  }
-  static void
-  Minimum(uint64_t & smallest, uint64_t x)
-  {
-    if (x < smallest)
-    {
-      smallest = x;
-    }
-  }
-  static uint64_t
-  Load(const uint64_t & x)
-  {
-    return x;
-  }
   template <typename T>
   static T
   LoadRelaxed(const T & x)
   {
+    if constexpr (VThreads)
+    {
+      return __atomic_load_n(&x, __ATOMIC_RELAXED);
+    }
     return x;
   }
   template <typename T>
   static void
   StoreRelaxed(T & x, T value)
   {
-    x = value;
+    if constexpr (VThreads)
+    {
+      __atomic_store_n(&x, value, __ATOMIC_RELAXED);
+    }
+    else
+    {
+      x = value;
+    }
   }
-  /** Returns the earlier value. */
+  template <typename T>
+  static T
+  Exchange(T & x, T value)
+  {
+    if constexpr (VThreads)
+    {
+      return __atomic_exchange_n(&x, value, __ATOMIC_RELAXED);
+    }
+    return std::exchange(x, value);
+  }
+  template <typename T>
+  static T
+  FetchAdd(T & sum, std::common_type_t<T> x)
+  {
+    if constexpr (VThreads)
+    {
+      return __atomic_fetch_add(&sum, x, __ATOMIC_RELAXED);
+    }
+    return std::exchange(sum, sum + x);
+  }
   template <typename T>
   static T
   CompareAndSwap(T & x, T expected, T desired)
   {
+    if constexpr (VThreads)
+    {
+      // Stores the earlier value in `expected` if it differs.
+      __atomic_compare_exchange_n(&x, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+      return expected;
+    }
     const T earlier = x;
     if (earlier == expected)
     {
@@ -90,129 +76,78 @@ struct SerialAtomics
     }
     return earlier;
   }
-  static void
-  WarpAggregatedIncrement(uint32_t & counter)
-  {
-    ++counter;
-  }
-  /** Returns the counter before it is incremented. */
-  static uint32_t
-  FetchIncrement(uint32_t & counter)
-  {
-    return counter++;
-  }
-  /** Returns the counter after it is decremented. */
-  static uint32_t
-  DecrementAndFetch(uint32_t & counter)
-  {
-    return --counter;
-  }
-};
 
-/** The operations of DeviceAtomics for work items on several threads. They do not order other accesses (relaxed
- * atomics), because a work item reads what others write only in the next loop. */
-struct ThreadedAtomics
-{
-  static void
-  Add(uint32_t & sum, uint32_t x)
-  {
-    __atomic_fetch_add(&sum, x, __ATOMIC_RELAXED);
-  }
-  static void
-  Add(int64_t & sum, int64_t x)
-  {
-    __atomic_fetch_add(&sum, x, __ATOMIC_RELAXED);
-  }
-  static void
-  Add(Moments & sum, const Moments & x)
-  {
-    __atomic_fetch_add(&sum.Count, x.Count, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&sum.Sum, x.Sum, __ATOMIC_RELAXED);
-    if (x.SumOfSquares != 0) // 0 for laws that do not need squares
-    {
-      __atomic_fetch_add(&sum.SumOfSquares, x.SumOfSquares, __ATOMIC_RELAXED);
-    }
-  }
-  static uint64_t
-  FetchAdd(uint64_t & sum, uint64_t x)
-  {
-    return __atomic_fetch_add(&sum, x, __ATOMIC_RELAXED);
-  }
-  static uint32_t
-  Exchange(uint32_t & x, uint32_t value)
-  {
-    return __atomic_exchange_n(&x, value, __ATOMIC_RELAXED);
-  }
-  static void
-  Maximum(uint64_t & largest, uint64_t x)
-  {
-    uint64_t found = Load(largest); // a plain load first, because most values are not the largest
-    while (found < x && !__atomic_compare_exchange_n(&largest, &found, x, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    {}
-  }
-  static uint32_t
-  Minimum(uint32_t & smallest, uint32_t x)
-  {
-    return MinimumOf(smallest, x);
-  }
-  static void
-  Minimum(uint64_t & smallest, uint64_t x)
-  {
-    MinimumOf(smallest, x);
-  }
   static uint64_t
   Load(const uint64_t & x)
   {
     return LoadRelaxed(x);
   }
   template <typename T>
-  static T
-  LoadRelaxed(const T & x)
-  {
-    return __atomic_load_n(&x, __ATOMIC_RELAXED);
-  }
-  template <typename T>
   static void
-  StoreRelaxed(T & x, T value)
+  Add(T & sum, std::common_type_t<T> x)
   {
-    __atomic_store_n(&x, value, __ATOMIC_RELAXED);
+    FetchAdd(sum, x);
+  }
+  static void
+  Add(Moments & sum, const Moments & x)
+  {
+    FetchAdd(sum.Count, x.Count);
+    FetchAdd(sum.Sum, x.Sum);
+    if (x.SumOfSquares != 0) // 0 for laws that do not need squares
+    {
+      FetchAdd(sum.SumOfSquares, x.SumOfSquares);
+    }
   }
   template <typename T>
   static T
-  CompareAndSwap(T & x, T expected, T desired)
+  Maximum(T & largest, std::common_type_t<T> x)
   {
-    // Stores the earlier value in `expected` if it differs.
-    __atomic_compare_exchange_n(&x, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return expected;
+    return Replace(largest, x, [x](T earlier) { return earlier < x; });
+  }
+  template <typename T>
+  static T
+  Minimum(T & smallest, std::common_type_t<T> x)
+  {
+    return Replace(smallest, x, [x](T earlier) { return x < earlier; });
   }
   static void
   WarpAggregatedIncrement(uint32_t & counter)
   {
-    __atomic_fetch_add(&counter, 1u, __ATOMIC_RELAXED);
+    FetchAdd(counter, 1);
   }
   static uint32_t
   FetchIncrement(uint32_t & counter)
   {
-    return __atomic_fetch_add(&counter, 1u, __ATOMIC_RELAXED);
+    return FetchAdd(counter, 1);
   }
+  /** Returns the counter after it is decremented. */
   static uint32_t
   DecrementAndFetch(uint32_t & counter)
   {
-    return __atomic_sub_fetch(&counter, 1u, __ATOMIC_RELAXED);
+    return FetchAdd(counter, ~uint32_t{ 0 }) - 1;
   }
 
 private:
-  template <typename T>
+  /** Replaces a value as long as isWorse(value). Loads it first, because most values stay. */
+  template <typename T, typename TIsWorse>
   static T
-  MinimumOf(T & smallest, T x)
+  Replace(T & value, T x, const TIsWorse & isWorse)
   {
-    T found = __atomic_load_n(&smallest, __ATOMIC_RELAXED);
-    while (x < found && !__atomic_compare_exchange_n(&smallest, &found, x, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    {}
-    return found;
+    T earlier = LoadRelaxed(value);
+    for (T found = earlier; isWorse(earlier); found = earlier)
+    {
+      earlier = CompareAndSwap(value, found, x);
+      if (earlier == found)
+      {
+        break;
+      }
+    }
+    return earlier;
   }
 };
 
+using SerialAtomics = HostAtomics<false>;
+using ThreadedAtomics = HostAtomics<true>;
 } // namespace itk::cuda::partition
 
 #endif

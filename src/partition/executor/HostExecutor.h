@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_executor_HostExecutor_h
 #define CudaFilters_partition_executor_HostExecutor_h
 
-#include "partition/executor/ExecutorArray.h"
+#include "partition/executor/Executor.h"
 #include "partition/executor/HostAtomics.h"
 #include "partition/executor/HostMemory.h"
 #include "partition/executor/HostScan.h"
@@ -51,6 +51,20 @@ struct HostEdgeIntegrator
     return { Pixels, prefixes };
   }
 };
+
+/** Returns the grain of a functor that defines it, and the second argument otherwise. */
+template <typename TFunctor>
+constexpr auto
+GrainOf(int, size_t) -> decltype(TFunctor::Grain, size_t{})
+{
+  return TFunctor::Grain;
+}
+template <typename TFunctor>
+constexpr size_t
+GrainOf(long, size_t byDefault)
+{
+  return byDefault;
+}
 
 /** \class HostExecutor
  * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapRefinement on threads of the host.
@@ -147,7 +161,7 @@ public:
   }
   template <typename TFunction>
   void
-  VisitPixelsInOneGrid(const TFunction & function) const
+  VisitPixelsForCooperativeRun(const TFunction & function) const
   {
     this->VisitPixels(function);
   }
@@ -169,7 +183,7 @@ public:
   /** Does the same for work items that take long. */
   template <typename TFunctor>
   void
-  ParallelForLongUpTo(size_t, const TFunctor & functor) const
+  ParallelForLongItemsUpTo(size_t, const TFunctor & functor) const
   {
     this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { RunOnOneThread(functor, i); });
   }
@@ -186,7 +200,19 @@ public:
   void
   Run(const TProgram & program) const
   {
-    program(LoopExecutor{ *this });
+    program(*this);
+  }
+  /** Programs end their rounds as soon as a loop has no work items. */
+  static constexpr bool
+  KnowsWhenDone()
+  {
+    return true;
+  }
+  template <typename TRound>
+  bool
+  IsOver(const TRound & round) const
+  {
+    return round.GetNumber() == 0;
   }
   template <typename TProgram, typename T>
   T
@@ -198,19 +224,19 @@ public:
   /** Returns whether all rounds run as one program. A program allocates for upper limits of all rounds, so that larger
    * loops run round by round. */
   bool
-  MayRunInOneGrid(size_t number, size_t most) const
+  MayRunCooperatively(size_t number, size_t most) const
   {
     return number <= most;
   }
   template <typename TProgram>
   void
-  RunInOneGrid(const TProgram & program, size_t) const
+  RunCooperatively(const TProgram & program, size_t) const
   {
     this->Run(program);
   }
   template <typename TProgram, typename T>
   T
-  RunInOneGrid(const TProgram & program, size_t, const T * value) const
+  RunCooperatively(const TProgram & program, size_t, const T * value) const
   {
     this->Run(program);
     return *value;
@@ -288,67 +314,9 @@ private:
   static constexpr size_t LongGrain = 64;
   static constexpr size_t BytesOfPiece = size_t{ 1 } << 18;
 
-  /** Loop executor of programs, which ends their rounds as soon as a loop has no work items. */
-  struct LoopExecutor
-  {
-    static constexpr bool IsCoarseGrained = true;
-
-    const HostExecutor & Executor;
-
-    static constexpr bool
-    KnowsWhenDone()
-    {
-      return true;
-    }
-    template <typename TRound>
-    bool
-    IsOver(const TRound & round) const
-    {
-      return round.GetNumber() == 0;
-    }
-    template <typename TFunctor>
-    void
-    ParallelForUpTo(size_t most, const TFunctor & functor) const
-    {
-      Executor.ParallelForUpTo(most, functor);
-    }
-    template <typename TFunctor>
-    void
-    ParallelForLongUpTo(size_t most, const TFunctor & functor) const
-    {
-      Executor.ParallelForLongUpTo(most, functor);
-    }
-    template <typename TFunctor>
-    void
-    ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
-    {
-      Executor.ParallelForTilesUpTo(most, functor);
-    }
-  };
-
   const Scene &           m_Scene;
   const region::Threads & m_Threads;
   mutable HostHeap        m_Heap;
-
-  /** The grain of a functor that defines it, and a default otherwise. */
-  template <typename TFunctor, typename = void>
-  struct GrainOf
-  {
-    static constexpr size_t
-    Get(size_t byDefault)
-    {
-      return byDefault;
-    }
-  };
-  template <typename TFunctor>
-  struct GrainOf<TFunctor, std::void_t<decltype(TFunctor::Grain)>>
-  {
-    static constexpr size_t
-    Get(size_t)
-    {
-      return TFunctor::Grain;
-    }
-  };
 
   template <typename TFunction>
   void
@@ -372,7 +340,7 @@ private:
   void
   RunWorkItems(size_t number, size_t grain, const TWorkItem & workItem) const
   {
-    this->ForRanges(number, GrainOf<TFunctor>::Get(grain), [&workItem](size_t begin, size_t end) {
+    this->ForRanges(number, GrainOf<TFunctor>(0, grain), [&workItem](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
       {
         workItem(i);

@@ -360,7 +360,7 @@ public:
     m_Others = { executor.template Allocate<uint64_t>(edges.Number),
                  executor.template Allocate<uint32_t>(edges.Number),
                  executor.template Allocate<double>(edges.Number) };
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::BeginSets{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Parents.Get() });
     this->UniteAtFirst(isOfOneValue);
   }
 
@@ -414,7 +414,7 @@ private:
   // Up to this number of edges, a round in one block is faster than in a grid with grid-wide barriers.
   static constexpr size_t EdgesOfOneBlock = 2048;
   // Up to this number, a loop has hardly more work items than a cooperative grid has threads.
-  static constexpr size_t EdgesOfOneGrid = size_t{ 1 } << 18;
+  static constexpr size_t EdgesOfCooperativeRun = size_t{ 1 } << 18;
   // Above this number, dropping edges after a few rounds is worth a round trip to the host.
   static constexpr size_t EdgesOfShortSeries = 65536;
 
@@ -489,9 +489,9 @@ private:
     {
       return m_Executor.RunInOneBlock(rounds, m_Series.Get());
     }
-    if (m_Executor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
+    if (m_Executor.MayRunCooperatively(m_NumberOfEdges, EdgesOfCooperativeRun))
     {
-      return m_Executor.RunInOneGrid(rounds, m_NumberOfEdges, m_Series.Get());
+      return m_Executor.RunCooperatively(rounds, m_NumberOfEdges, m_Series.Get());
     }
     m_Executor.Run(rounds);
     return m_Executor.Read(m_Series.Get());
@@ -518,7 +518,7 @@ private:
     m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
     this->BeginNumbers();
     m_Executor.ParallelFor(m_NumberAtFirst, functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
-    m_Executor.ParallelFor(m_NumberOfRegions, functors::BeginSets{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Parents.Get() });
     m_Regions = std::move(regions);
     m_CapacityOfRegions = m_NumberOfRegions;
   }
@@ -529,7 +529,7 @@ private:
     if (!m_HasNumbers)
     {
       m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Executor.ParallelFor(m_NumberAtFirst, functors::BeginSets{ m_Numbers.Get() });
+      m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Numbers.Get() });
       m_HasNumbers = true;
     }
   }

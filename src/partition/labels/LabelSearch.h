@@ -376,7 +376,7 @@ private:
   static constexpr float ShareOfBlocks = 0.4f;
   static constexpr float ShareOfCells = 0.8f;
   // Up to this number of cells, the launches of a sweep's loops would take longer than the sweep.
-  static constexpr size_t CellsOfOneGrid = size_t{ 1 } << 21;
+  static constexpr size_t CellsOfCooperativeRun = size_t{ 1 } << 21;
 
   const TExecutor &      m_Executor;
   const DescriptionModel m_Model;
@@ -491,8 +491,8 @@ private:
                            changed.Get(),
                            candidates.Get(),
                            counters.Get() };
-      m_Executor.MayRunInOneGrid(cells, CellsOfOneGrid) ? m_Executor.RunInOneGrid(sweeps, cells / 4)
-                                                        : m_Executor.Run(sweeps);
+      m_Executor.MayRunCooperatively(cells, CellsOfCooperativeRun) ? m_Executor.RunCooperatively(sweeps, cells / 4)
+                                                                   : m_Executor.Run(sweeps);
     });
     return true;
   }

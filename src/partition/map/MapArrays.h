@@ -564,9 +564,9 @@ public:
   /** Runs a program of rounds in one cooperative launch, waits, and reads its counters. */
   template <typename TProgram>
   void
-  RunInOneGrid(const TProgram & program, size_t passes)
+  RunCooperatively(const TProgram & program, size_t threads)
   {
-    m_LastCounters = m_Executor.RunInOneGrid(program, passes, m_Counters.Get());
+    m_LastCounters = m_Executor.RunCooperatively(program, threads, m_Counters.Get());
   }
   const MapCounters &
   GetLastCounters() const

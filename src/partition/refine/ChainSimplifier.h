@@ -36,29 +36,29 @@ struct ChainRound
   ITK_CUDA_HOST_DEVICE void
   Search(const TLoopExecutor & executor, const PartOfChains & part, double * costsOfChords) const
   {
-    const ChainKernel<TRound> loop{ Round, Arrays };
+    const ChainKernel<TRound> kernel{ Round, Arrays };
     if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
     {
-      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum), SearchChains<TRound>{ loop, part, nullptr });
+      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum), SearchChains<TRound>{ kernel, part, nullptr });
     }
     else
     {
       const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetNumberOfVertices(Maximum));
-      executor.ParallelForUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Threads });
-      executor.ParallelForLongUpTo(chords, CostChords<TRound>{ loop, part, costsOfChords, CostedBy::Tiles });
+      executor.ParallelForUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Threads });
+      executor.ParallelForLongItemsUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Tiles });
       executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum),
-                                    SearchChains<PlainRound>{ this->GetLoop(), part, costsOfChords });
+                                    SearchChains<PlainRound>{ this->GetKernel(), part, costsOfChords });
     }
   }
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
   Fill(const TLoopExecutor & executor) const
   {
-    const ChainKernel<PlainRound> loop = this->GetLoop();
+    const ChainKernel<PlainRound> kernel = this->GetKernel();
     const LineArrays              lines = Lines;
     executor.ParallelForUpTo(Lines.NumberOfEdges,
-                             FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
-    executor.ParallelForTilesUpTo(Maximum.GetNumberOfChains(), SumChains<PlainRound>{ loop });
+                             FillChains<PlainRound>{ kernel.Round, Arrays, lines, Lines.NumberOfEdges });
+    executor.ParallelForTilesUpTo(Maximum.GetNumberOfChains(), SumChains<PlainRound>{ kernel });
   }
   /** Tests the polylines, and applies the winners. */
   template <typename TLoopExecutor>
@@ -67,20 +67,20 @@ struct ChainRound
   {
     const size_t                  vertices = Maximum.GetNumberOfVertices();
     const size_t                  chains = Maximum.GetNumberOfChains();
-    const ChainKernel<PlainRound> loop = this->GetLoop();
+    const ChainKernel<PlainRound> kernel = this->GetKernel();
     executor.ParallelForTilesUpTo(vertices, TestPieces<TRound>{ Round, Arrays });
-    executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ loop });
-    executor.ParallelForLongUpTo(vertices, ClaimForChains<PlainRound>{ loop });
-    executor.ParallelForLongUpTo(vertices, CheckChains<PlainRound>{ loop });
-    executor.ParallelForLongUpTo(vertices, FreeCellsOfChains<PlainRound>{ loop });
-    executor.ParallelForUpTo(chains, AdmitChains<PlainRound>{ loop });
-    executor.ParallelForLongUpTo(vertices, ReplaceByChords<PlainRound>{ loop });
-    executor.ParallelForUpTo(vertices, AttachChords<PlainRound>{ loop });
+    executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ kernel });
+    executor.ParallelForLongItemsUpTo(vertices, ClaimForChains<PlainRound>{ kernel });
+    executor.ParallelForLongItemsUpTo(vertices, CheckChains<PlainRound>{ kernel });
+    executor.ParallelForLongItemsUpTo(vertices, FreeCellsOfChains<PlainRound>{ kernel });
+    executor.ParallelForUpTo(chains, AdmitChains<PlainRound>{ kernel });
+    executor.ParallelForLongItemsUpTo(vertices, ReplaceByChords<PlainRound>{ kernel });
+    executor.ParallelForUpTo(vertices, AttachChords<PlainRound>{ kernel });
   }
 
 private:
   ITK_CUDA_HOST_DEVICE ChainKernel<PlainRound>
-                       GetLoop() const
+                       GetKernel() const
   {
     return { { Round, {} }, Arrays };
   }
@@ -195,10 +195,10 @@ private:
     m_ChainOfEdge = m_Executor.template Allocate<uint32_t>(edges);
     m_Links = m_Executor.template Allocate<uint64_t>(2 * edges);
     m_LineOf = m_Executor.template Allocate<uint32_t>(edges);
-    if (m_Executor.MayRunInOneGrid(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
+    if (m_Executor.MayRunCooperatively(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
-      this->RunRoundsInOneGrid(number);
+      this->RunRoundsCooperatively(number);
       return number;
     }
     m_Map.ClearRounds();
@@ -216,19 +216,19 @@ private:
 
   /** Runs rounds in one cooperative launch. The number of edges is an upper limit for the lines and the chains. */
   void
-  RunRoundsInOneGrid(uint32_t number)
+  RunRoundsCooperatively(uint32_t number)
   {
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
     m_Maximum = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
     m_HasMaximum = true;
     m_Lines = m_Executor.template Allocate<MapLine>(edges);
     this->AllocateChains();
-    m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) {
+    m_Executor.VisitPixelsForCooperativeRun([&](const auto & pixels) {
       using PixelsType = std::decay_t<decltype(pixels)>;
       using RoundType = RefinementRound<PixelsType, Atomics>;
       const auto costs = m_Executor.template Allocate<double>(
         functors::HasChordWindow<PixelsType> ? 0 : m_Maximum.GetNumberOfVertices() * ChainWindow);
-      m_Map.RunInOneGrid(
+      m_Map.RunCooperatively(
         functors::RunChainRounds<RoundType>{ this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
         edges * ChainWindow);
     });
@@ -277,8 +277,8 @@ private:
   List(const functors::ListLines<Atomics> & lines) const
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_Executor.MayRunInOneGrid(edges, MaximumEdgesOfLineGrid) ? m_Executor.RunInOneGrid(lines, 2 * edges)
-                                                              : m_Executor.Run(lines);
+    m_Executor.MayRunCooperatively(edges, MaximumEdgesOfLineGrid) ? m_Executor.RunCooperatively(lines, 2 * edges)
+                                                                  : m_Executor.Run(lines);
   }
 
   template <typename TPixels>

@@ -325,7 +325,7 @@ struct ListMergeTerms
   {
     const BeginMerges begin{ { Round, Arrays, Arrays.GetNumberOfRegionsOrEdges() } };
     executor.ParallelForUpTo(begin.Number, begin);
-    executor.ParallelForLongUpTo(Arrays.GetNumberOfEnds(), WriteNodeTerms<TRound>{ Round, Arrays });
+    executor.ParallelForLongItemsUpTo(Arrays.GetNumberOfEnds(), WriteNodeTerms<TRound>{ Round, Arrays });
   }
 };
 
@@ -439,25 +439,26 @@ private:
   {
     const MergeArrays arrays = this->GetArrays();
     const size_t      terms = arrays.GetNumberOfTerms();
-    const bool        inOneGrid = m_Executor.MayRunInOneGrid(terms, MaximumTermsOfGrid);
+    const bool        runsCooperatively = m_Executor.MayRunCooperatively(terms, MaximumTermsOfGrid);
     const auto        list = [&](const auto & pixels) {
       const auto round = m_Map.GetRound(0, pixels);
       return functors::ListMergeTerms<std::decay_t<decltype(round)>>{ round, arrays };
     };
     const functors::JoinBestPairs<Atomics> join{ m_Map.GetRound(0), arrays };
-    if (inOneGrid)
+    if (runsCooperatively)
     {
-      const size_t passes = arrays.NumberOfEdges + arrays.GetNumberOfEnds() * LanesOfEdge;
-      m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) { m_Executor.RunInOneGrid(list(pixels), passes); });
+      const size_t threads = arrays.NumberOfEdges + arrays.GetNumberOfEnds() * LanesOfEdge;
+      m_Executor.VisitPixelsForCooperativeRun(
+        [&](const auto & pixels) { m_Executor.RunCooperatively(list(pixels), threads); });
     }
     else
     {
       m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
     }
     m_Executor.ArgSort(arrays.PairsOfTerms, terms, 2 * arrays.Code.Bits, arrays.Pairs, arrays.Terms);
-    if (inOneGrid)
+    if (runsCooperatively)
     {
-      m_Map.RunInOneGrid(join, terms);
+      m_Map.RunCooperatively(join, terms);
       return;
     }
     m_Executor.Run(join);

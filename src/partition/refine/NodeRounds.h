@@ -48,18 +48,18 @@ struct RunNodeRounds
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeKernel<PlainRound, TProposal>        loop{ { round, {} }, Arrays };
+      const NodeKernel<PlainRound, TProposal>        kernel{ { round, {} }, Arrays };
       const BeginNodeRound<typename TRound::Atomics> beginRound{
         round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work
       };
       executor.ParallelForUpTo(beginRound.GetNumber(), beginRound);
-      this->Propose(executor, round, loop);
-      const CheckProposals<PlainRound, TProposal> check{ { loop } };
+      this->Propose(executor, round, kernel);
+      const CheckProposals<PlainRound, TProposal> check{ { kernel } };
       isOver = executor.IsOver(check);
       if (!isOver)
       {
-        executor.ParallelForLongUpTo(NumberOfNodes, check);
-        executor.ParallelForLongUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ { loop } });
+        executor.ParallelForLongItemsUpTo(NumberOfNodes, check);
+        executor.ParallelForLongItemsUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ { kernel } });
         isOver = executor.IsOver(WinnersOfRound{ round.Counts });
       }
     }
@@ -68,15 +68,15 @@ struct RunNodeRounds
 private:
   template <typename TLoopExecutor>
   ITK_CUDA_HOST_DEVICE void
-  Propose(const TLoopExecutor & executor, const TRound & round, const NodeKernel<PlainRound, TProposal> & loop) const
+  Propose(const TLoopExecutor & executor, const TRound & round, const NodeKernel<PlainRound, TProposal> & kernel) const
   {
     if constexpr (std::is_same_v<TProposal, Removal>)
     {
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeRemovals<TRound>{ { round, Arrays } });
+      executor.ParallelForLongItemsUpTo(NumberOfNodes, ProposeRemovals<TRound>{ { round, Arrays } });
     }
     else if constexpr (TLoopExecutor::IsCoarseGrained)
     {
-      executor.ParallelForLongUpTo(NumberOfNodes, ProposeMovesByNode<TRound>{ { round, Arrays }, Moves });
+      executor.ParallelForLongItemsUpTo(NumberOfNodes, ProposeMovesByNode<TRound>{ { round, Arrays }, Moves });
     }
     else
     {
@@ -87,10 +87,11 @@ private:
         TMoves       moves = Moves;
         moves.First = first;
         moves.Maximum = part;
-        executor.ParallelForLongUpTo(part * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ round, moves });
-        executor.ParallelForUpTo(part * NumberOfCandidates, WeighCandidates<PlainRound>{ loop.Round, moves });
-        executor.ParallelForLongUpTo(part * MoveArrays::EdgesOfNode, TestCandidates<PlainRound>{ loop.Round, moves });
-        executor.ParallelForLongUpTo(part, ProposeMoves<PlainRound>{ loop, moves });
+        executor.ParallelForLongItemsUpTo(part * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ round, moves });
+        executor.ParallelForUpTo(part * NumberOfCandidates, WeighCandidates<PlainRound>{ kernel.Round, moves });
+        executor.ParallelForLongItemsUpTo(part * MoveArrays::EdgesOfNode,
+                                          TestCandidates<PlainRound>{ kernel.Round, moves });
+        executor.ParallelForLongItemsUpTo(part, ProposeMoves<PlainRound>{ kernel, moves });
       }
     }
   }
@@ -119,11 +120,12 @@ public:
     size_t work = m_Map.GetNumberOfNodes();
     bool   isFirst = true;
     return m_Map.RunRounds(maximumNumberOfRounds, goOn, [&](size_t left) {
-      const bool inOneGrid =
-        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunInOneGrid(work, MaximumWorkOfGrid);
-      const auto number = static_cast<uint32_t>(std::min<size_t>(left, inOneGrid ? RoundsOfGrid : RoundsOfBatch));
+      const bool runsCooperatively =
+        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunCooperatively(work, MaximumWorkOfGrid);
+      const auto number =
+        static_cast<uint32_t>(std::min<size_t>(left, runsCooperatively ? RoundsOfGrid : RoundsOfBatch));
       m_Map.UpdateGrid();
-      this->RunRounds(inOneGrid, number, isFirst, work);
+      this->RunRounds(runsCooperatively, number, isFirst, work);
       isFirst = false;
       const MapCounters & counters = m_Map.GetLastCounters();
       const uint32_t      rounds = counters.CountRounds(number);
@@ -189,7 +191,7 @@ private:
   /** \param isFirst whether these are the first rounds of the phase \param work maximum number of nodes of the first
    * round */
   void
-  RunRounds(bool inOneGrid, uint32_t number, bool isFirst, size_t work) const
+  RunRounds(bool runsCooperatively, uint32_t number, bool isFirst, size_t work) const
   {
     const auto moves = this->GetMoves();
     const auto program = [&](const auto & pixels) {
@@ -204,12 +206,13 @@ private:
         number
       };
     };
-    if (inOneGrid)
+    if (runsCooperatively)
     {
       // One thread per work item, or per thread of the tiles that propose removals.
-      const size_t passes =
+      const size_t threads =
         std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
-      m_Executor.VisitPixelsInOneGrid([&](const auto & pixels) { m_Map.RunInOneGrid(program(pixels), passes); });
+      m_Executor.VisitPixelsForCooperativeRun(
+        [&](const auto & pixels) { m_Map.RunCooperatively(program(pixels), threads); });
       return;
     }
     m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(program(pixels)); });
