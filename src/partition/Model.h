@@ -49,12 +49,27 @@ struct KnownVarianceRegion
   }
 };
 
-/** Returns the number of parameters that a law estimates per region. */
+/** Returns the number of parameters that a law estimates per region, LawTraits::OwnParameters, in kernels. */
 ITK_CUDA_HOST_DEVICE constexpr double
 NumberOfLawParameters(NoiseLaw law)
 {
   return law == NoiseLaw::Gaussian || law == NoiseLaw::LogNormal ? 2.0 : 1.0;
 }
+
+/** Returns whether NumberOfLawParameters() agrees with the table of laws. */
+constexpr bool
+KnowsAllLawParameters()
+{
+  for (const NoiseLaw law : region::AllLaws)
+  {
+    if (NumberOfLawParameters(law) != region::GetTraits(law).OwnParameters)
+    {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(KnowsAllLawParameters());
 
 /** The description length of a partition, as plain data. */
 struct DescriptionModel

@@ -305,8 +305,9 @@ struct LawTraits
   ValueRange   Values{ ValueRange::Finite };
   SampleGrid   Grid{ SampleGrid::FromMinimum };
   LawParameter Parameter{ LawParameter::None };
-  bool         UsesSquares{ true }; // whether the criterion depends on the sum of the squares of the samples
-  double       StepExponent{ 1.0 }; // J grows by StepExponent * log(step of the samples) for each pixel and look
+  bool         UsesSquares{ true };  // whether the criterion depends on the sum of the squares of the samples
+  double       StepExponent{ 1.0 };  // J grows by StepExponent * log(step of the samples) for each pixel and look
+  double       OwnParameters{ 0.0 }; // the number that each region has of its own
 };
 
 /** Returns the properties of a law. This is the table of all laws. */
@@ -319,25 +320,38 @@ GetTraits(NoiseLaw law)
   switch (law)
   {
     case NoiseLaw::Gaussian:
-      return { "Gaussian", "own mean and variance", Range::Finite, Grid::FromMinimum, Parameter::None, true, 1.0 };
+      return { "Gaussian", "own mean and variance", Range::Finite, Grid::FromMinimum, Parameter::None, true, 1.0, 2.0 };
     case NoiseLaw::GaussianCommonVariance:
-      return {
-        "GaussianCommonVariance", "own mean, one variance", Range::Finite, Grid::FromMinimum, Parameter::None, true, 1.0
-      };
+      return { "GaussianCommonVariance",
+               "own mean, one variance",
+               Range::Finite,
+               Grid::FromMinimum,
+               Parameter::None,
+               true,
+               1.0,
+               1.0 };
     case NoiseLaw::Gamma:
       return {
-        "Gamma", "intensity of radar images", Range::NotNegative, Grid::FromZero, Parameter::NumberOfLooks, false, 1.0
+        "Gamma", "intensity of radar images", Range::NotNegative, Grid::FromZero, Parameter::NumberOfLooks, false, 1.0,
+        1.0
       };
     case NoiseLaw::Rayleigh:
-      return {
-        "Rayleigh", "amplitude of radar images", Range::NotNegative, Grid::FromZero, Parameter::NumberOfLooks, true, 2.0
-      };
+      return { "Rayleigh",
+               "amplitude of radar images",
+               Range::NotNegative,
+               Grid::FromZero,
+               Parameter::NumberOfLooks,
+               true,
+               2.0,
+               1.0 };
     case NoiseLaw::Poisson:
-      return { "Poisson", "counts", Range::Counts, Grid::Integers, Parameter::None, false, 0.0 };
+      return { "Poisson", "counts", Range::Counts, Grid::Integers, Parameter::None, false, 0.0, 1.0 };
     case NoiseLaw::Bernoulli:
-      return { "Bernoulli", "two values", Range::Finite, Grid::Binary, Parameter::ForegroundThreshold, false, 0.0 };
+      return {
+        "Bernoulli", "two values", Range::Finite, Grid::Binary, Parameter::ForegroundThreshold, false, 0.0, 1.0
+      };
     case NoiseLaw::LogNormal:
-      return { "LogNormal", "Gaussian logarithm", Range::Positive, Grid::Logarithms, Parameter::None, true, 1.0 };
+      return { "LogNormal", "Gaussian logarithm", Range::Positive, Grid::Logarithms, Parameter::None, true, 1.0, 2.0 };
   }
   return {};
 }

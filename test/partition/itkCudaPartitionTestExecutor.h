@@ -5,7 +5,7 @@
 #include "partition/executor/HostAtomics.h"
 #include "partition/executor/SerialTile.h"
 #include "partition/map/Geometry.h"
-#include "partition/labels/GraphFunctors.h"
+#include "partition/MergeRule.h"
 #include "partition/map/MapData.h"
 #include "partition/Model.h"
 #include "partition/Scene.h"

@@ -4,8 +4,8 @@
 
 #include "partition/executor/DeviceSignal.cuh"
 #include "partition/executor/SerialTile.h"
-#include "partition/map/Geometry.h"
 #include "partition/Model.h"
+#include "region/Lattice.h"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -145,10 +145,12 @@ constexpr unsigned int ThreadsOfLoop = 256;
 /** Whether a kernel functor sums edges, with pixels of its own or of its round. */
 template <typename TFunctor>
 auto SumsEdges(std::nullptr_t)
-  -> decltype(std::declval<decltype(TFunctor::Pixels)>().SumEdge(LatticePoint{}, LatticePoint{}), std::true_type{});
+  -> decltype(std::declval<decltype(TFunctor::Pixels)>().SumEdge(region::LatticePoint{}, region::LatticePoint{}),
+              std::true_type{});
 template <typename TFunctor>
 auto SumsEdges(std::nullptr_t)
-  -> decltype(std::declval<decltype(decltype(TFunctor::Round)::Pixels)>().SumEdge(LatticePoint{}, LatticePoint{}),
+  -> decltype(std::declval<decltype(decltype(TFunctor::Round)::Pixels)>().SumEdge(region::LatticePoint{},
+                                                                                  region::LatticePoint{}),
               std::true_type{});
 template <typename TFunctor>
 std::false_type

@@ -2,7 +2,6 @@
 #ifndef CudaFilters_partition_executor_SerialTile_h
 #define CudaFilters_partition_executor_SerialTile_h
 
-#include "partition/map/Geometry.h"
 #include "partition/Model.h"
 #include "runtime/HostDevice.h"
 
@@ -10,10 +9,17 @@
 #include <cstdint>
 #include <type_traits>
 
-// Runs work items for tiles of threads on one thread, one after the other. WarpTile
-// (partition/executor/DeviceExecutor.cuh) is the other tile.
+// Runs work items for tiles of threads on one thread, one after the other. The device's tile is WarpTile
+// (partition/executor/DeviceLoops.cuh). Executor.h lists what both offer.
 namespace itk::cuda::partition
 {
+/** The share of one thread of a tile in a strided loop over rows or cells. */
+struct StridedRange
+{
+  int32_t First{ 0 };
+  int32_t Stride{ 1 };
+};
+
 /** A tile of one thread. With a tile of several threads, each of them calls the same functions. */
 struct SerialTile
 {

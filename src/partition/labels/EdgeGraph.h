@@ -4,7 +4,7 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/executor/EdgeTable.h"
-#include "partition/labels/GraphFunctors.h"
+#include "partition/MergeRule.h"
 #include "partition/labels/MergeRounds.h"
 #include "partition/Model.h"
 #include "partition/executor/DisjointSets.h"

@@ -6,7 +6,7 @@
 #include "partition/executor/EdgeTable.h"
 #include "partition/labels/RowFunctors.h"
 #include "partition/executor/DisjointSets.h"
-#include "partition/result/WriteLabels.h"
+#include "partition/WriteLabels.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -4,16 +4,16 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/executor/EdgeTable.h"
-#include "partition/labels/GraphFunctors.h"
+#include "partition/MergeRule.h"
 #include "partition/Model.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-// Merges the regions of labels in rounds, in groups that FindWhole() gives. A series of rounds runs without returning
-// to the host. A round consists of two parallel loops. What a work item writes is read only by the next loop, except
-// for atomic operations, whose order does not matter.
+// Merges the regions of labels in rounds, in groups that FindMergeRoot() gives. A series of rounds runs without
+// returning to the host. A round consists of two parallel loops. What a work item writes is read only by the next loop,
+// except for atomic operations, whose order does not matter.
 namespace itk::cuda::partition
 {
 /** A list of edges in executor memory. A work item changes its own edge only. */
@@ -256,41 +256,41 @@ private:
   {
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);
-    const uint32_t wholeOfU = this->GetWhole(u);
-    const uint32_t wholeOfV = this->GetWhole(v);
-    if (wholeOfU == None && wholeOfV == None)
+    const uint32_t rootOfU = this->GetMergeRoot(u);
+    const uint32_t rootOfV = this->GetMergeRoot(v);
+    if (rootOfU == None && rootOfV == None)
     {
       return;
     }
-    if (wholeOfU == wholeOfV)
+    if (rootOfU == rootOfV)
     {
-      this->MergeAlong(u, v, wholeOfU);
-      this->MergeAlong(v, u, wholeOfU);
+      this->MergeAlong(u, v, rootOfU);
+      this->MergeAlong(v, u, rootOfU);
       Graph.Edges.Keys[edge] = EdgeView::Hole;
     }
     else
     {
-      this->Rewire(edge, wholeOfU < u ? wholeOfU : u, wholeOfV < v ? wholeOfV : v);
+      this->Rewire(edge, rootOfU < u ? rootOfU : u, rootOfV < v ? rootOfV : v);
     }
   }
   ITK_CUDA_HOST_DEVICE uint32_t
-  GetWhole(uint32_t region) const
+  GetMergeRoot(uint32_t region) const
   {
     const uint64_t * const best = this->GetBestOf(Round);
-    return FindWhole(
+    return FindMergeRoot(
       region,
       [best](uint32_t i) { return Offer{ best[i] }; },
       [this](uint32_t i) { return Graph.Regions[i].CountAtFirst; });
   }
-  /** Merges a region into `whole` if the edge leads to the region's best neighbour. Exactly one edge of a merging
+  /** Merges a region into `root` if the edge leads to the region's best neighbour. Exactly one edge of a merging
    * region does, so that one work item adds the region. */
   ITK_CUDA_HOST_DEVICE void
-  MergeAlong(uint32_t region, uint32_t neighbor, uint32_t whole) const
+  MergeAlong(uint32_t region, uint32_t neighbor, uint32_t root) const
   {
-    if (region != whole && Offer{ this->GetBestOf(Round)[region] }.GetNeighbor() == neighbor)
+    if (region != root && Offer{ this->GetBestOf(Round)[region] }.GetNeighbor() == neighbor)
     {
-      TAtomics::Add(Graph.Regions[whole].Sums, Graph.Regions[region].Sums);
-      Graph.Parents[region] = whole;
+      TAtomics::Add(Graph.Regions[root].Sums, Graph.Regions[region].Sums);
+      Graph.Parents[region] = root;
       TAtomics::WarpAggregatedIncrement(Graph.Series->Gone[Round]);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "region/Lattice.h"
 #include "runtime/HostDevice.h"
+#include "partition/executor/SerialTile.h"
 #include "partition/map/MapData.h"
 
 #include <cstddef>
@@ -112,13 +113,6 @@ IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t f
   columns.Include(ColumnAt(p, q, from));
   columns.Include(ColumnAt(p, q, to));
 }
-
-/** The share of one thread of a tile in a strided loop over rows or cells. */
-struct StridedRange
-{
-  int32_t First{ 0 };
-  int32_t Stride{ 1 };
-};
 
 /** The shares of one thread of a tile in two nested loops, over groups and over the items of each group. Threads are
  * distributed over the groups, and if there are fewer groups than threads, also over the items of each group. */

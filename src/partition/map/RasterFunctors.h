@@ -3,7 +3,7 @@
 #define CudaFilters_partition_map_RasterFunctors_h
 
 #include "partition/map/MapArrays.h"
-#include "partition/result/WriteLabels.h"
+#include "partition/WriteLabels.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,16 +3,16 @@
 #define CudaFilters_partition_refine_MergeFunctors_h
 
 #include "partition/executor/EdgeTable.h"
-#include "partition/labels/GraphFunctors.h"
+#include "partition/MergeRule.h"
 #include "partition/map/MapArrays.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-// Merges of neighbouring regions of a planar map as parallel loops. FindWhole() decides which regions become one, as in
-// the rounds that merge labels. The gains are different: they depend on the polygons, and are computed anew in each
-// round.
+// Merges of neighbouring regions of a planar map as parallel loops. FindMergeRoot() decides which regions become one,
+// as in the rounds that merge labels. The gains are different: they depend on the polygons, and are computed anew in
+// each round.
 namespace itk::cuda::partition
 {
 /** If a merge raises the description by more than this, the gain of freed nodes is ignored, because it could not
@@ -254,11 +254,11 @@ struct JoinRegions : MergeLoop
   operator()(size_t i) const
   {
     const auto     region = static_cast<uint32_t>(i);
-    const uint32_t whole = FindWhole(
+    const uint32_t root = FindMergeRoot(
       region, [this](uint32_t j) { return Arrays.GetOffer(j); }, [this](uint32_t j) { return Round.Regions[j].Count; });
-    if (whole < region)
+    if (root < region)
     {
-      Arrays.Into[region] = whole;
+      Arrays.Into[region] = root;
       TAtomics::FetchIncrement(Round.Counts->Winners);
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_result_WriteLabels_h
-#define CudaFilters_partition_result_WriteLabels_h
+#ifndef CudaFilters_partition_WriteLabels_h
+#define CudaFilters_partition_WriteLabels_h
 
 #include "runtime/HostDevice.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_labels_GraphFunctors_h
-#define CudaFilters_partition_labels_GraphFunctors_h
+#ifndef CudaFilters_partition_MergeRule_h
+#define CudaFilters_partition_MergeRule_h
 
 #include "runtime/HostDevice.h"
 #include "partition/Model.h"
@@ -25,16 +25,16 @@ JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNe
   return size >= MinimumShareToJoin * sizeOfNeighbor && pixels <= pixelsOfNeighbor / MinimumRatioToJoin;
 }
 
-/** Returns the region that contains `region` after a round: the smaller one of a pair, for the pair and for the regions
- * that join it, whose numbers are larger. The groups of a round are disjoint. Returns None, which is larger than any
- * region, if the region does not merge.
+/** Returns the root of `region` in this round: the region that stands for both of a pair of mutual best neighbours, the
+ * one with the smaller number, and for the regions that join them (JoinsPair()), whose numbers are larger than it.
+ * Returns None if the region does not merge. The groups of a round are disjoint.
  * \param offerOf offerOf(region) returns the best merge of a region, with GetNeighbor(), which is None if no merge
  * lowers the description, and GetSize(), by how much it does
  * \param countOf countOf(region) returns the number of pixels when the round began
  */
 template <typename TOffer, typename TCount>
 ITK_CUDA_HOST_DEVICE uint32_t
-FindWhole(uint32_t region, const TOffer & offerOf, const TCount & countOf)
+FindMergeRoot(uint32_t region, const TOffer & offerOf, const TCount & countOf)
 {
   const auto     offer = offerOf(region);
   const uint32_t neighbor = offer.GetNeighbor();
@@ -44,11 +44,11 @@ FindWhole(uint32_t region, const TOffer & offerOf, const TCount & countOf)
   }
   const auto     offerOfNeighbor = offerOf(neighbor);
   const uint32_t partner = offerOfNeighbor.GetNeighbor();
-  const uint32_t whole = neighbor < partner ? neighbor : partner;
+  const uint32_t root = neighbor < partner ? neighbor : partner;
   const bool     isOfPair = partner == region;
-  return isOfPair || (region > whole && offerOf(partner).GetNeighbor() == neighbor &&
+  return isOfPair || (region > root && offerOf(partner).GetNeighbor() == neighbor &&
                       JoinsPair(offer.GetSize(), offerOfNeighbor.GetSize(), countOf(region), countOf(neighbor)))
-           ? whole
+           ? root
            : None;
 }
 
