@@ -118,7 +118,7 @@ RunStructureQuantity(StructureQuantity  quantity,
         ForEachElement(
           tensors, ComputeStructureQuantity<T, d, StructureQuantity::Coherence>{ tensors, output }, context);
         break;
-      case StructureQuantity::Eigenvalues:
+      default:
         ForEachElement(
           tensors, ComputeStructureQuantity<T, d, StructureQuantity::Eigenvalues>{ tensors, output }, context);
     }
