@@ -81,9 +81,9 @@ struct CudaArrayMask
 };
 
 /** Queues the passes as CudaQueueOnStream() does, but over the valid pixels only, and divides by the weights as
- * a plan with a mask does. Each pass runs as in CudaQueueOnStream(), with the same rounding, once on the
- * mask and once on the image minus its first finite valid pixel; a division and an addition in the pixel type follow.
- * If all pixels are valid, the result is bit-identical to CudaQueueOnStream(). The device checks this itself, so
+ * a plan with a mask does. Each pass runs as in CudaQueueOnStream(), with the same rounding, once on the mask and once
+ * on the image minus its first finite valid pixel; a division and an addition in the pixel type follow. If all pixels
+ * are valid, the result is bit-identical to CudaQueueOnStream(). The device checks this itself, so
  * nothing waits on the host. In the meantime the module's pool provides memory for at most four images.
  *
  * \param passes passes of smoothing; in the mode Constant their boundary value is 0

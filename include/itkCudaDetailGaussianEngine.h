@@ -22,7 +22,8 @@ namespace itk::CudaDetail
  * Pixels that are not valid enter no sum, so they may be NaN. The first valid pixel's value is subtracted before the
  * smoothing and added to the quotient, so that constant images are preserved exactly. With BoundaryMode Constant, the
  * lines continue beyond their ends with valid pixels of the boundary value. Images between passes, the numerator and
- * the weights have the type that passes without a mask have between them. Input and output may be the same memory. */
+ * the weights have the type that passes without a mask have between them. Input and output may be the same memory.
+ * A run throws an ExceptionObject if the plan does not smooth, or the mask and the image differ in size. */
 struct CudaGaussianMask
 {
   CudaImageView Valid; // of the image's size, one component of type UChar; 0 is not valid

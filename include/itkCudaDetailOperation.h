@@ -39,7 +39,8 @@ using CudaProgressFunction = std::function<void(float)>;
 /** The computation of a plan, wherever the pixels are: on the host, on the device, or on their way between the two.
  *
  * A plan converts to an operation where one of the functions below takes it. The operation refers to the plan, which
- * must exist as long as the operation. */
+ * must exist as long as the operation. A CudaGaussianFirPlan has no run on the host, where ITK's filter runs instead,
+ * and a CudaLineDirectionPlan has none on the device. */
 class CudaFilters_EXPORT CudaOperation
 {
 public:
@@ -80,8 +81,8 @@ CudaWorkingSet(const CudaOperation & operation, const CudaImageView & input, con
 
 /** Runs the operation on the host, on the threads of `threader`. The result does not depend on the number of threads.
  *
- * Input and output are different memory. A Gaussian plan without a mask may also read and write the same memory, if
- * only its first pass reads the plan's input. This holds for plans of MakeGaussianLinePlan(), and for plans of
+ * Input and output are different memory. A Gaussian plan may also read and write the same memory if it has a mask, or
+ * if only its first pass reads the plan's input. This holds for plans of MakeGaussianLinePlan(), and for plans of
  * MakeGaussianPlan() for two or more axes whose terms have the same sigmas.
  * \exception ExceptionObject if the numbers of components do not match
  * \exception any exception that `progress` throws */
@@ -93,6 +94,8 @@ CudaRunOnHost(const CudaOperation &        operation,
               const CudaProgressFunction & progress);
 
 /** Uploads `input`, runs the operation on the device and downloads the result to `output`, which is complete on return.
+ * The output of a CudaGaussianFirPlan may be a part of the input (OutputOffset); other outputs have its size. For each
+ * component of the input, the output of a Gaussian plan has as many components as the plan has results.
  *
  * Pixels are computed in float, or in double if either component type is double, int or unsigned int. For integer
  * outputs, results are truncated toward zero and clamped to the type's range, and NaN becomes 0.
@@ -104,7 +107,8 @@ CudaRunOnDevice(const CudaOperation &        operation,
                 int                          device,
                 const CudaProgressFunction & progress);
 
-/** Does the same on the device that `backend` selected.
+/** Runs the operation on the device that `backend` selected, with the same result. A large image of a Gaussian plan
+ * runs in slabs if this is expected to take less time and Streaming is not Off.
  *
  * \return false if the device ran out of memory and the backend allows the host, which it then names as used
  *

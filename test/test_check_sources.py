@@ -19,7 +19,7 @@ GOOD = {
     "src/gaussian/device/Pass.h": """\
         #include <cuda_runtime.h>
         #include "gaussian/plan/Plan.h"
-        /** Calls function(begin, end) for the rows `begin` to `end`, of which there are `rows`, as long as `isLeft`. See
+        /** Calls function(begin, end) for the rows from `begin` to `end` of `rows` rows while `isLeft` is true. See
          * Run() for `stream`.
          * \\tparam TFunction what is called */
         template <typename TFunction>

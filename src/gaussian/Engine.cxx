@@ -252,8 +252,8 @@ GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
   return part;
 }
 
-/** Normalised convolution (CudaGaussianMask). The plan's passes run over the weights, and over the valid
- * pixels of each component. */
+/** Normalised convolution (CudaGaussianMask). The plan's passes run over the weights, and over the valid pixels of each
+ * component. */
 class MaskedGaussianAlgorithm : public DeviceAlgorithm
 {
 public:

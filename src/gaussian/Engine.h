@@ -45,10 +45,10 @@ CudaFilters_EXPORT size_t
 GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device);
 
 /** Queues smoothing over the pixels that the mask `valid`, an image of UChar, marks as valid: the quotient of the
- * smoothed valid pixels and the smoothed weights (CudaGaussianMask). The plan is one of
- * MakeSmoothingPlan(), without its Mask. Output and input may be the same image. A reference value is subtracted from
- * the pixels before they are smoothed: one of the valid pixels or, in the mode Constant, the boundary value. \exception
- * CudaError */
+ * smoothed valid pixels and the smoothed weights (CudaGaussianMask). The plan is one of MakeSmoothingPlan(), without
+ * its Mask. Output and input may be the same image. A reference value is subtracted from the pixels before they are
+ * smoothed: one of the valid pixels or, in the mode Constant, the boundary value.
+ * \exception CudaError */
 CudaFilters_EXPORT void
 RunMaskedGaussian(const CudaGaussianPlan & plan,
                   const CudaGaussianMask & mask,

@@ -15,9 +15,10 @@ namespace itk::cuda::partition
 /** Returns whether a region joins its best neighbour in the round in which that neighbour merges with its own best
  * neighbour. Otherwise, a large region would need a round for each of its neighbours. The region must be small
  * compared with the neighbour, and must gain about as much as the neighbour does.
- * \param size of the best change of the region, positive \param sizeOfNeighbor size of the best change of its best
- * neighbour
- * \param pixels of the region, and of its best neighbour
+ * \param size by how much the best merge of the region lowers the description
+ * \param sizeOfNeighbor by how much that of its best neighbour does
+ * \param pixels number of pixels of the region
+ * \param pixelsOfNeighbor number of pixels of its best neighbour
  */
 ITK_CUDA_HOST_DEVICE inline bool
 JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNeighbor)

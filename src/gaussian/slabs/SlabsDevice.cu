@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-// Computes edge states, and start states from end states, for passes across slabs. The other
-// steps are in gaussian/device/LinePasses.cu.
+// Computes edge states, and start states from end states, for passes across slabs. The other steps are in
+// gaussian/device/LinePasses.cu.
 
 namespace itk::cuda::gaussian
 {

@@ -252,7 +252,8 @@ public:
       kernels::ParallelForUpToKernel<TFunctor>, most, MaximumBlocksOfLoop, kernels::ThreadsOfLoop, 1, functor);
   }
 
-  /** Does the same for long work items, which cooperative launches run on tiles. */
+  /** Calls functor(i) as ParallelForUpTo() does. The work items take long, so that cooperative launches run each on a
+   * tile. */
   template <typename TFunctor>
   void
   ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const

@@ -9,31 +9,40 @@
 // LabelSearch, EdgeGraph, ExecutorMap and MapRefinement are templates of it. All executors give the same bits:
 // DeviceExecutor (DeviceExecutor.cuh), HostExecutor (HostExecutor.h), and one for tests.
 //
-// The members that an executor must have. `f` is a functor: f(i) runs work item i. UpTo: the number of work items is
-// f.GetNumber(), which is known only in the memory of the executor and is at most `most`.
+// An executor has the following members. Work is done in the order of the calls. Only the members that say so wait for
+// it, so that arrays on a device must not be read by the host otherwise. `functor(i)` runs work item i.
 //
-//   Atomics                               operations on words that several work items change at the same time
-//   IsCoarseGrained                       whether a work item is a whole row or node, which suits few threads
-//   Array<T>, Allocate<T>(number)         memory with undefined contents; array.Get() is a pointer
-//   Upload(data, number)                  returns an array; UploadImage(view) does so with an image of UInt
-//   Download(array, number, out)          copies to the host; Read(value) returns one value; both wait
-//   Fill(array, number, byte)             sets all bytes
-//   VisitScene(function)                  calls function(scene) with the pixels, as cells see them
-//   VisitPixels(function)                 calls function(pixels), which sums along edges of polygons
-//   VisitPixelsForCooperativeRun(function)  the same, for functors of RunCooperatively()
-//   ParallelFor(number, f)                f(i) for i < number
-//   ParallelForUpTo(most, f)              f(i) for i < f.GetNumber()
-//   ParallelForLongItemsUpTo(most, f)     f(i), or f(i, tile) where tiles of threads share long work items
-//   ParallelForTilesUpTo(most, f)         f(i, tile) with tiles of F::TileSize threads, or of one thread
-//   ExclusiveScan(function, number, sums) and ExclusiveScanAndRead(), InclusiveMaxScan(): prefix sums and maxima
-//   ArgSort(keys, number, bits, sorted, indices)  stable, by the lower bits of the keys
-//   Run(program)                          runs program(loops), a sequence of loops
-//   RunInOneBlock(program, value)         the same for few work items; waits and returns *value
-//   RunCooperatively(program, threads[, value])  the same for all threads at once, with barriers between the loops
-//   MayRunCooperatively(number, most)     whether that is better for `number` work items, usually: number <= most
+// Memory:
+//   Allocate<T>(number) returns an Array<T> with undefined contents, whose Get() is a pointer for functors.
+//   Upload(data, number) and UploadImage(view) return an array with a copy of host memory.
+//   Fill(array, number, byte) sets all bytes.
+//   Read(value) returns a value, and Download(array, number, out) copies an array to the host. Both wait.
+//   Atomics has the operations on words that several work items change at the same time.
 //
-// A program gets a loop executor, which is the executor itself or a part of one, with the loops UpTo, IsCoarseGrained,
-// KnowsWhenDone(), whether it sees counts between two loops, and IsOver(round), whether it sees that none is left.
+// The image:
+//   VisitScene(function) calls function(scene) with the pixels for cells: sums of rows, and masks.
+//   VisitPixels(function) calls function(pixels) with an object that sums along edges of polygons.
+//   VisitPixelsForCooperativeRun(function) does so for functors of RunCooperatively(), which have fewer registers.
+//
+// Loops and algorithms. A name that ends in UpTo means that the number of work items is functor.GetNumber(), which may
+// be known only in the executor's memory. It is at most `most`:
+//   ParallelFor(number, functor) and ParallelForUpTo(most, functor) call functor(i).
+//   ParallelForLongItemsUpTo(most, functor) calls functor(i) or, where threads share long work items, functor(i, tile).
+//   ParallelForTilesUpTo(most, functor) calls functor(i, tile). A tile has TileSize threads, or one on the host.
+//   ExclusiveScan(function, number, sums), ExclusiveScanAndRead(), which waits and returns the total, and
+//   InclusiveMaxScan(function, number, maxima) compute prefix sums and maxima of function(i).
+//   ArgSort(keys, number, bits, sorted, indices) sorts by the lower bits of the keys, and is stable.
+//
+// Programs. A program is an object that calls several loops of a loop executor, its argument:
+//   Run(program) runs its loops one after the other.
+//   RunInOneBlock(program, value) runs loops with few work items, waits and returns *value.
+//   RunCooperatively(program, threads[, value]) runs all loops in one launch with barriers between them. With `value`
+//   it waits and returns *value. MayRunCooperatively(number, most) returns whether that is faster for `number` work
+//   items. On a device it is for up to `most`.
+//
+// A loop executor has the loops whose names end in UpTo, and IsOver(round), which returns whether a round is known to
+// have no work items. KnowsWhenDone() returns whether it can know that between two loops. IsCoarseGrained says whether
+// a work item is a whole row or node, which suits few threads. An executor may be its own loop executor.
 //
 // A tile has NumberOfLanes, GetShare(), All(), Once(), Sync(), ExclusiveScan() and ParallelFor() (SerialTile.h). Tiles
 // of several threads also have PerThread<T>, ForEachThread(), FindBest() and Sum() (DeviceLoops.cuh).

@@ -180,7 +180,7 @@ public:
   {
     this->ParallelFor(functor.GetNumber(), functor);
   }
-  /** Does the same for work items that take long. */
+  /** Calls functor(i) for i < functor.GetNumber(). The work items take long, so that threads get few at a time. */
   template <typename TFunctor>
   void
   ParallelForLongItemsUpTo(size_t, const TFunctor & functor) const
@@ -268,7 +268,7 @@ public:
         }
       });
   }
-  /** Does the same, and returns sums[number]. */
+  /** Computes the exclusive prefix sum, and returns the total, sums[number]. */
   template <typename TFunction, typename T>
   T
   ExclusiveScanAndRead(const TFunction & function, size_t number, T * sums) const

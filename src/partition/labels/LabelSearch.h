@@ -522,7 +522,7 @@ private:
     });
   }
 
-  /** Does the same by runs, and numbers the components in place. */
+  /** Finds the components by runs of pixels, and numbers them in place. */
   void
   FindComponentsByRows(uint32_t * parents)
   {

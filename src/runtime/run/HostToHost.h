@@ -88,7 +88,7 @@ public:
                   int                      device,
                   const ProgressFunction & progress) const;
 
-  /** Does the same for a filter with that backend, which may choose a faster way with the same bits. */
+  /** Runs the algorithm on host images for a filter, whose settings may allow a faster way that gives the same bits. */
   virtual void
   RunForFilter(const CudaImageView & input,
                const CudaImageView & output,
