@@ -26,23 +26,19 @@ set(sources
     runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
-    runtime/transfer/DownloadSequence.cxx
     runtime/transfer/HelperThreads.cxx
     runtime/transfer/PinnedTransfer.cxx
-    runtime/transfer/StagedInSlices.cxx
-    runtime/transfer/StagedPerThread.cxx
-    runtime/transfer/StagedTransfer.cxx
     runtime/transfer/StagingMemory.cxx
     runtime/transfer/StridedBytes.cxx
     runtime/transfer/Transfer.cxx
     runtime/transfer/TransferJob.cxx
     runtime/transfer/TransferLayout.cxx
     runtime/transfer/TransferPolicy.cxx
-    runtime/transfer/UploadSequence.cxx)
+    runtime/transfer/TransferQueue.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
-add_executable(CudaFiltersSlabFakesGTestDriver runtime/itkCudaDownloadSequenceGTest.cxx runtime/itkCudaHelperThreadsGTest.cxx
+add_executable(CudaFiltersSlabFakesGTestDriver runtime/itkCudaDownloadQueueGTest.cxx runtime/itkCudaHelperThreadsGTest.cxx
                                                support/itkCudaSlabFakes.cxx slabs/itkCudaSlabFakesGTest.cxx
-                                               runtime/itkCudaTransferGTest.cxx runtime/itkCudaUploadSequenceGTest.cxx
+                                               runtime/itkCudaTransferGTest.cxx runtime/itkCudaUploadQueueGTest.cxx
                                                ${sources})
 target_link_libraries(CudaFiltersSlabFakesGTestDriver PRIVATE ${libraries} ${CudaFilters_GTEST_LIBRARIES})
 target_include_directories(

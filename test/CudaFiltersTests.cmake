@@ -59,7 +59,7 @@ set(CudaFilters_CUDA_GTESTS
     runtime/itkCudaDeviceMemoryResourceGTest.cxx
     device_images/itkCudaDevicePipelineGTest.cxx
     runtime/itkCudaDeviceTransferGTest.cxx
-    runtime/itkCudaDownloadSequenceGTest.cxx
+    runtime/itkCudaDownloadQueueGTest.cxx
     runtime/itkCudaFaultGTest.cxx
     gaussian/itkCudaGaussianFaultWalkGTest.cxx
     gaussian/itkCudaGaussianKernelTimeoutGTest.cxx
@@ -73,7 +73,7 @@ set(CudaFilters_CUDA_GTESTS
     runtime/itkCudaStickyErrorGTest.cxx
     runtime/itkCudaStreamGTest.cxx
     runtime/itkCudaTransferGTest.cxx
-    runtime/itkCudaUploadSequenceGTest.cxx
+    runtime/itkCudaUploadQueueGTest.cxx
     runtime/itkCudaWorkingSetGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS

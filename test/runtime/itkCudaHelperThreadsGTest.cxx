@@ -41,12 +41,12 @@ TEST_F(CudaHelperThreads, DoEachPieceOnceAndNothingAfterJoin)
 {
   constexpr unsigned int seed = 20261126;
   std::mt19937           random(seed);
-  for (const bool areKept : { false, true })
+  for (unsigned int team = 0; team < 2; ++team)
   {
-    HelperThreads helpers(areKept);
+    HelperThreads helpers;
     for (unsigned int piece = 0; piece < 500; ++piece)
     {
-      SCOPED_TRACE(testing::Message() << "seed " << seed << ", kept " << areKept << ", piece " << piece);
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", team " << team << ", piece " << piece);
       const unsigned int         number = helpers.Reserve(random() % 8);
       constexpr unsigned int     shares = 64;
       std::atomic<unsigned int>  next{ 0 }, done{ 0 }, atWork{ 0 };
@@ -75,9 +75,9 @@ TEST_F(CudaHelperThreads, DoEachPieceOnceAndNothingAfterJoin)
 
 TEST_F(CudaHelperThreads, JoinWaitsForAThreadThatHasBegun)
 {
-  for (const bool areKept : { false, true })
+  for (unsigned int team = 0; team < 2; ++team)
   {
-    HelperThreads      helpers(areKept);
+    HelperThreads      helpers;
     std::promise<void> begun;
     std::atomic<bool>  hasEnded{ false };
     ASSERT_EQ(helpers.Reserve(1), 1u);
@@ -94,7 +94,7 @@ TEST_F(CudaHelperThreads, JoinWaitsForAThreadThatHasBegun)
 
 TEST_F(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
 {
-  for (const bool areKept : { false, true })
+  for (unsigned int team = 0; team < 2; ++team)
   {
     std::promise<void>             release;
     const std::shared_future<void> isReleased = release.get_future().share();
@@ -105,7 +105,7 @@ TEST_F(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
     }
     std::atomic<unsigned int> calls{ 0 };
     {
-      HelperThreads helpers(areKept);
+      HelperThreads helpers;
       helpers.Start(helpers.Reserve(4), [&](unsigned int) { ++calls; });
       helpers.Join();
     }
@@ -122,7 +122,7 @@ TEST_F(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
 TEST_F(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
 {
   const auto    poolSize = static_cast<unsigned int>(ThreadPool::GetInstance()->GetMaximumNumberOfThreads());
-  HelperThreads helpers(true);
+  HelperThreads helpers;
   for (unsigned int turn = 0; turn < 3; ++turn)
   {
     std::atomic<unsigned int> calls{ 0 };
@@ -176,7 +176,7 @@ TEST_F(CudaHelperThreads, AreBoundedInTheProcess)
   const unsigned int limit = itk::cuda::GetNumberOfTransferThreads();
   HelperThreads      late;
   {
-    HelperThreads early(true);
+    HelperThreads early;
     EXPECT_EQ(early.Reserve(limit - 2), limit - 2);
     EXPECT_EQ(early.Reserve(1), 1u) << "of those it has";
     EXPECT_EQ(late.Reserve(limit), 2u);

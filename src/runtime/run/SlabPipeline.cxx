@@ -7,7 +7,7 @@
 #include "runtime/image/Math.h"
 #include "runtime/transfer/Transfer.h"
 #include "runtime/transfer/TransferLayout.h"
-#include "runtime/transfer/UploadSequence.h"
+#include "runtime/transfer/TransferQueue.h"
 #include "runtime/memory/Workspace.h"
 #include "runtime/memory/DeviceImage.h"
 
@@ -107,7 +107,7 @@ SlabPipeline::SlabPipeline(const std::vector<int> & devices, const SlabEndpoints
   , m_Ends(GetTransferEnds(ends, sizes))
   , m_UpBufferPlanes(GetPlanesOfHostBuffer(ends.Input, ends.Axis))
   , m_DownBufferPlanes(GetPlanesOfHostBuffer(ends.Output, ends.Axis))
-  , m_HasResultSequences(sizes.NumberOfResults > 0 && !ends.HasCallbacks() && DownloadSequence::Suits(m_Ends.Output))
+  , m_QueuesResults(sizes.NumberOfResults > 0 && !ends.HasCallbacks() && TransferQueue::Suits(m_Ends.Output))
 {
   for (const int device : devices)
   {
@@ -127,7 +127,7 @@ SlabPipeline::GetDownloadThreads() const
     !m_Sizes.HoldsHostPixels && m_Sizes.NumberOfResults > 0 &&
     GetTransferWorkspace(ViewAdjacent(Slice(m_Ends.Output, m_Ends.Axis, 0, m_Sizes.NumberOfResultPlanes), nullptr),
                          m_Sizes.Type) > 0;
-  return m_Sizes.NumberOfResults > 1 && !m_Ends.HasCallbacks() && !m_HasResultSequences && !converts ? 2 : 1;
+  return m_Sizes.NumberOfResults > 1 && !m_Ends.HasCallbacks() && !m_QueuesResults && !converts ? 2 : 1;
 }
 
 const Context &
@@ -157,25 +157,17 @@ SlabPipeline::MakeQueue(int device)
   m_Queues.push_back(std::make_unique<DeviceQueue>(device));
   DeviceQueue & queue = *m_Queues.back();
   const bool    isBidirectional = m_Sizes.NumberOfResults > 0;
-  // Source and sink may need the threads of ITK's pool, so helper threads are not kept in this case.
-  const bool keepsHelpers = !m_Ends.HasCallbacks();
   for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
   {
     queue.Down.push_back(std::make_unique<Downloads>(device));
     Downloads & downloads = *queue.Down.back();
     downloads.Staging.SetIsBidirectional(isBidirectional);
-    downloads.Staging.SetHelpers(keepsHelpers ? &queue.DownHelpers : nullptr);
-    if (!m_HasResultSequences)
+    if (!m_QueuesResults)
     {
       downloads.Staging.SetTurn([this, &queue, &downloads] { this->AwaitTurn(queue, downloads.Number); });
     }
   }
-  for (UploadStaging & staging : queue.UpStaging)
-  {
-    staging.GetMemory().SetIsBidirectional(isBidirectional);
-    staging.GetMemory().SetKeepsSlots(true);
-    staging.GetMemory().SetHelpers(keepsHelpers ? &queue.UpHelpers : nullptr);
-  }
+  queue.UpStaging.SetIsBidirectional(isBidirectional);
   const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes);
   const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes);
   const size_t bytes = m_Sizes.NumberOfSlots * slotBytes + m_Sizes.NumberOfResults * resultBytes;
@@ -235,7 +227,7 @@ SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algori
   for (const auto & queue : m_Queues)
   {
     queue->ResultsQueued = queue->DownloadsQueued = queue->DownloadsDone = 0;
-    queue->DownSequence.reset();
+    queue->DownQueue.reset();
     queue->Filled.clear();
     queue->Ready.clear();
     queue->FreeUp.clear();
@@ -257,7 +249,7 @@ SlabPipeline::Run(const std::vector<InputSlab> &     slabs,
                   const std::function<void(float)> & progress)
 {
   this->Reset(slabs, algorithm);
-  this->MakeResultSequences();
+  this->MakeResultDownloads();
   std::vector<std::thread> threads;
   try
   {
@@ -310,9 +302,9 @@ SlabPipeline::Stop(std::exception_ptr error)
 {
   for (const auto & queue : m_Queues)
   {
-    if (queue->DownSequence)
+    if (queue->DownQueue)
     {
-      queue->DownSequence->Cancel();
+      queue->DownQueue->Cancel();
     }
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
@@ -346,32 +338,18 @@ SlabPipeline::IsDone() const
 /** \class SlabUploads
  * \brief The slabs of a queue as uploads that follow each other without a gap.
  */
-class SlabPipeline::SlabUploads : public UploadSequence
+class SlabPipeline::SlabUploads : public TransferQueue
 {
 public:
   SlabUploads(SlabPipeline & pipeline, size_t queue)
-    : m_Pipeline(pipeline)
+    : TransferQueue(TransferDirection::Upload)
+    , m_Pipeline(pipeline)
     , m_Queue(queue)
   {}
 
-  /** Returns whether the slabs can be a sequence. All slabs have the same layout, so it suffices to check the first
-   * one. */
-  bool
-  IsPossible() const
-  {
-    return !m_Pipeline.m_Ends.HasCallbacks() && this->GetNumberOfSlabs() > 0 &&
-           Suits(this->GetHost(0), this->GetDevice(0));
-  }
-
-  void
-  Upload()
-  {
-    this->Run(this->GetNumberOfSlabs(), m_Pipeline.m_Queues[m_Queue]->UpStaging.front().GetMemory());
-  }
-
 private:
   size_t
-  GetNumberOfSlabs() const
+  GetNumber() const override
   {
     const size_t queues = m_Pipeline.m_Queues.size();
     return (m_Pipeline.m_Slabs.size() + queues - 1 - m_Queue) / queues;
@@ -404,7 +382,7 @@ private:
   }
 
   void
-  MarkSent(size_t index) override
+  MarkDone(size_t index) override
   {
     const size_t slab = this->GetSlab(index);
     m_Pipeline.CountUploaded(m_Pipeline.m_Slabs[slab].NumberOfPlanes);
@@ -426,11 +404,9 @@ SlabPipeline::UploadSlabs(size_t queueIndex)
 {
   DeviceQueue &     queue = *m_Queues[queueIndex];
   const DeviceGuard guard(queue.Up.GetDevice());
-  SlabUploads       sequence(*this, queueIndex);
-  if (sequence.IsPossible())
+  if (!m_Ends.HasCallbacks() && TransferQueue::Suits(m_Ends.Input))
   {
-    sequence.Upload();
-    queue.UpStaging.front().MarkSent();
+    SlabUploads(*this, queueIndex).Run(queue.UpStaging);
     return;
   }
   for (size_t slab = queueIndex; slab < m_Slabs.size(); slab += m_Queues.size())
@@ -492,25 +468,13 @@ SlabPipeline::CountUploaded(size_t planes)
 }
 
 void
-SlabPipeline::UploadTo(DeviceQueue & queue, const CudaImageView & host, const DeviceView & planes)
-{
-  const bool      isLarge = host.GetNumberOfBytes() > TransferLayout::LargeTransferThreshold;
-  UploadStaging & staging = queue.UpStaging[isLarge ? 0 : queue.NumberOfUploads++ % queue.UpStaging.size()];
-  if (!isLarge)
-  {
-    staging.Release();
-  }
-  Upload(host, planes, staging.GetMemory(), nullptr);
-  staging.MarkSent();
-}
-
-void
 SlabPipeline::UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab)
 {
   const InputSlab & planes = m_Slabs[slab];
   if (!m_Ends.HasCallbacks())
   {
-    this->UploadTo(queue, Slice(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View);
+    Upload(
+      Slice(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View, queue.UpStaging, nullptr);
     this->CountUploaded(planes.NumberOfPlanes);
     return;
   }
@@ -523,9 +487,10 @@ SlabPipeline::UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab)
       buffer = queue.Filled.front();
       queue.Filled.pop_front();
     }
-    this->UploadTo(queue,
-                   ViewAdjacent(Slice(m_Ends.Input, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
-                   Slice(slot.View, m_Ends.Axis, first, buffer.NumberOfPlanes));
+    Upload(ViewAdjacent(Slice(m_Ends.Input, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
+           Slice(slot.View, m_Ends.Axis, first, buffer.NumberOfPlanes),
+           queue.UpStaging,
+           nullptr);
     first += buffer.NumberOfPlanes;
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);
@@ -642,22 +607,23 @@ SlabPipeline::Compute(Slot & slot, Result & result)
     result.IsComputed = true;
     m_Changed.notify_all();
   }
-  if (queue.DownSequence)
+  if (queue.DownQueue)
   {
-    queue.DownSequence->MarkReady();
+    queue.DownQueue->MarkReady();
   }
 }
 
 // The download threads
 
-/** \class ResultSequence
+/** \class ResultDownloads
  * \brief The results of a queue as downloads that follow each other without a gap.
  */
-class SlabPipeline::ResultSequence : public DownloadSequence
+class SlabPipeline::ResultDownloads : public TransferQueue
 {
 public:
-  ResultSequence(SlabPipeline & pipeline, size_t queue)
-    : m_Pipeline(pipeline)
+  ResultDownloads(SlabPipeline & pipeline, size_t queue)
+    : TransferQueue(TransferDirection::Download)
+    , m_Pipeline(pipeline)
     , m_Queue(*pipeline.m_Queues[queue])
   {
     for (size_t slab = queue; slab < pipeline.m_Slabs.size(); slab += pipeline.m_Queues.size())
@@ -730,11 +696,11 @@ private:
 };
 
 void
-SlabPipeline::MakeResultSequences()
+SlabPipeline::MakeResultDownloads()
 {
-  for (size_t queue = 0; m_HasResultSequences && queue < m_Queues.size(); ++queue)
+  for (size_t queue = 0; m_QueuesResults && queue < m_Queues.size(); ++queue)
   {
-    m_Queues[queue]->DownSequence = std::make_unique<ResultSequence>(*this, queue);
+    m_Queues[queue]->DownQueue = std::make_unique<ResultDownloads>(*this, queue);
   }
 }
 
@@ -744,9 +710,9 @@ SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
   DeviceQueue &     queue = *m_Queues[queueIndex];
   Downloads &       downloads = *queue.Down[thread];
   const DeviceGuard guard(downloads.Stream.GetDevice());
-  if (queue.DownSequence)
+  if (queue.DownQueue)
   {
-    queue.DownSequence->Run(downloads.Staging);
+    queue.DownQueue->Run(downloads.Staging);
     return;
   }
   size_t number = 0; // number of the result on the queue

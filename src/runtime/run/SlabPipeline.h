@@ -6,14 +6,12 @@
 #include "itkCudaDetailImageView.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/transfer/DownloadSequence.h"
-#include "runtime/transfer/HelperThreads.h"
 #include "runtime/run/SlabEndpoints.h"
 #include "runtime/transfer/StagingMemory.h"
+#include "runtime/transfer/TransferQueue.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceMemory.h"
 
-#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -90,7 +88,7 @@ GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes);
  * A queue is a logical device, which consists of a device and its streams for each direction of the link and for the
  * work. Slab i goes through queue i modulo the number of queues. Each queue has threads that move planes, one thread
  * queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from ordinary
- * memory form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is
+ * memory form a TransferQueue, and so do results for ordinary memory. If the results' memory is
  * page-locked, two threads download them alternately, so that the copies of one result are running while the other
  * thread waits for its own.
  */
@@ -181,23 +179,21 @@ private:
   };
 
   class SlabUploads;
-  class ResultSequence;
+  class ResultDownloads;
 
   struct DeviceQueue
   {
     explicit DeviceQueue(int device)
       : Compute(device)
       , Up(device)
-      , UpStaging{ UploadStaging(Up), UploadStaging(Up) }
+      , UpStaging(Up)
     {}
 
-    StreamLease                  Compute, Up;
-    HelperThreads                UpHelpers{ true }, DownHelpers{ true };
-    std::array<UploadStaging, 2> UpStaging; // small uploads alternate between the two; all others use the first
-    size_t                       NumberOfUploads{ 0 };
+    StreamLease                               Compute, Up;
+    StagingMemory                             UpStaging;
     std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
-    std::unique_ptr<DownloadSequence>         DownSequence; // exists during a run whose results form a sequence
+    std::unique_ptr<TransferQueue>            DownQueue; // exists during a run whose results form a queue
     DeviceBuffer                              Memory;
     std::vector<std::unique_ptr<Slot>>        Slots;
     std::vector<std::unique_ptr<Result>>      Results;
@@ -220,13 +216,13 @@ private:
   GetDownloadThreads() const;
 
   // Threads
-  /** Uploads the slabs of a queue in their order, as a SlabUploads if possible, otherwise one by one. */
+  /** Uploads the slabs of a queue in their order, as SlabUploads if possible, otherwise one by one. */
   void
   UploadSlabs(size_t queue);
-  /** Gives each queue a ResultSequence if the run's results form sequences. */
+  /** Gives each queue its ResultDownloads if the run's results can be queued. */
   void
-  MakeResultSequences();
-  /** Downloads the results of a queue in their order. If they form no sequence, the queue's threads take turns. */
+  MakeResultDownloads();
+  /** Downloads the results of a queue in their order. If they are not queued, the queue's threads take turns. */
   void
   DownloadResults(size_t queue, size_t thread);
   /** Queues the work. Uploaded slabs are passed to the algorithm in their order, and results are queued as soon as
@@ -239,11 +235,6 @@ private:
   /** Adds uploaded planes to the bytes and to the progress. */
   void
   CountUploaded(size_t planes);
-  /** Runs an upload that is not part of a sequence. A large upload reuses the page-locked memory of the previous one.
-   * Small uploads alternate between two stagings, and the memory is returned before the next upload but one, so that a
-   * run holds the memory of two uploads however many slots it has. */
-  void
-  UploadTo(DeviceQueue & queue, const CudaImageView & host, const DeviceView & planes);
   /** Uploads the planes of a slab to its slot, from the input or from host buffers that the source has filled. */
   void
   UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab);
@@ -328,7 +319,7 @@ private:
   const SlabQueueSizes                      m_Sizes;
   const SlabEndpoints                       m_Ends; // source and destination in the form that transfers use
   const size_t                              m_UpBufferPlanes, m_DownBufferPlanes; // number of planes
-  const bool                                m_HasResultSequences;
+  const bool                                m_QueuesResults;
   std::vector<std::unique_ptr<DeviceQueue>> m_Queues;
 
   std::mutex              m_Mutex; // protects all members below

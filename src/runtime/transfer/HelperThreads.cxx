@@ -6,6 +6,7 @@
 #include "itkThreadPool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -13,17 +14,51 @@
 
 namespace itk::cuda
 {
-std::atomic<unsigned int> HelperThreads::s_Active{ 0 };
+namespace
+{
+/** Returns whether tasks wait for a thread of the pool. The pool's number of idle threads is the number of its threads
+ * less the number of tasks that no thread has begun. */
+bool
+HasWaitingTasks(const ThreadPool & pool)
+{
+  return pool.GetNumberOfCurrentlyIdleThreads() < static_cast<int>(pool.GetMaximumNumberOfThreads());
+}
+} // namespace
 
-HelperThreads::HelperThreads(bool areKept)
-  : m_Team(std::make_shared<Team>(areKept))
+std::atomic<unsigned int>                         HelperThreads::s_Active{ 0 };
+std::mutex                                        HelperThreads::s_Mutex;
+std::vector<std::shared_ptr<HelperThreads::Team>> HelperThreads::s_FreeTeams;
+
+HelperThreads::HelperThreads()
+  : m_Team(TakeTeam())
 {}
 
 HelperThreads::~HelperThreads()
 {
   this->Join();
-  m_Team->Dissolve();
   s_Active -= m_Number;
+  const std::lock_guard<std::mutex> lock(s_Mutex);
+  s_FreeTeams.push_back(m_Team);
+}
+
+/** Returns the team that became free last, whose threads are most likely still there, or a new one. */
+std::shared_ptr<HelperThreads::Team>
+HelperThreads::TakeTeam()
+{
+  const std::lock_guard<std::mutex> lock(s_Mutex);
+  if (s_FreeTeams.empty())
+  {
+    return std::make_shared<Team>();
+  }
+  std::shared_ptr<Team> team = std::move(s_FreeTeams.back());
+  s_FreeTeams.pop_back();
+  return team;
+}
+
+unsigned int
+HelperThreads::GetNumberOfWaiting() const
+{
+  return m_Team->GetNumberOfPresent();
 }
 
 unsigned int
@@ -50,9 +85,10 @@ HelperThreads::Start(unsigned int number, std::function<void(unsigned int)> func
   try
   {
     absent = m_Team->Open(number, std::move(function));
+    ThreadPool & pool = *ThreadPool::GetInstance();
     for (; !absent.empty(); absent.pop_back())
     {
-      ThreadPool::GetInstance()->AddWork([team = m_Team, index = absent.back()]() { team->Serve(index); });
+      pool.AddWork([team = m_Team, index = absent.back(), &pool]() { team->Serve(index, pool); });
     }
   }
   catch (...)
@@ -66,6 +102,13 @@ void
 HelperThreads::Join()
 {
   m_Team->Close();
+}
+
+unsigned int
+HelperThreads::Team::GetNumberOfPresent() const
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  return static_cast<unsigned int>(std::count(m_IsPresent.begin(), m_IsPresent.end(), true));
 }
 
 std::vector<unsigned int>
@@ -116,18 +159,10 @@ HelperThreads::Team::Close()
 }
 
 void
-HelperThreads::Team::Dissolve()
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  m_IsDissolved = true;
-  ++m_Piece;
-}
-
-void
-HelperThreads::Team::Serve(unsigned int index)
+HelperThreads::Team::Serve(unsigned int index, const ThreadPool & pool)
 {
   size_t lastPiece = 0;
-  while (this->WaitForPiece(index, lastPiece))
+  while (this->WaitForPiece(index, lastPiece, pool))
   {
     m_Function(index);
     const std::lock_guard<std::mutex> lock(m_Mutex);
@@ -137,12 +172,14 @@ HelperThreads::Team::Serve(unsigned int index)
 }
 
 /** Joins the open piece of work unless it is `lastPiece`, which the thread has already seen. Otherwise it waits for a
- * new piece for a while if threads are kept. Returns false and marks the thread absent if there is no new piece. */
+ * new piece for a while. Returns false and marks the thread absent if there is no new piece. */
 bool
-HelperThreads::Team::WaitForPiece(unsigned int index, size_t & lastPiece)
+HelperThreads::Team::WaitForPiece(unsigned int index, size_t & lastPiece, const ThreadPool & pool)
 {
-  std::unique_lock<std::mutex> lock(m_Mutex);
-  while (!m_IsDissolved)
+  constexpr std::chrono::microseconds turn{ 20 };
+  constexpr unsigned int              turns = 25;
+  std::unique_lock<std::mutex>        lock(m_Mutex);
+  for (unsigned int i = 0; i < turns; ++i)
   {
     const bool isNew = std::exchange(lastPiece, m_Piece) != m_Piece;
     if (isNew && m_IsOpen && index <= m_Number)
@@ -150,13 +187,14 @@ HelperThreads::Team::WaitForPiece(unsigned int index, size_t & lastPiece)
       ++m_NumberAtWork;
       return true;
     }
-    lock.unlock();
-    const bool goesOn = m_IsKept && SpinUntil([this, lastPiece] { return m_Piece != lastPiece; });
-    lock.lock();
-    if (!goesOn && m_Piece == lastPiece)
+    i = isNew ? 0 : i;
+    if (i > 0 && HasWaitingTasks(pool))
     {
       break;
     }
+    lock.unlock();
+    SpinUntil([this, lastPiece] { return m_Piece != lastPiece; }, turn);
+    lock.lock();
   }
   m_IsPresent[index] = false;
   return false;

@@ -10,6 +10,11 @@
 #include <mutex>
 #include <vector>
 
+namespace itk
+{
+class ThreadPool;
+}
+
 namespace itk::cuda
 {
 /** \class HelperThreads
@@ -19,20 +24,26 @@ namespace itk::cuda
  * transfer gets fewer threads, in the worst case only the calling one. The caller never waits for a thread that has not
  * begun, so transfers inside the pool's own tasks cannot wait for each other.
  *
- * Threads that are kept busy-wait for the next piece of work, because waking a thread takes tens of microseconds on a
- * virtual machine. A kept thread returns to the pool if there is no work for half a millisecond.
+ * The threads busy-wait for the next piece of work, also of a later object, because waking a thread takes tens of
+ * microseconds on a virtual machine. A thread returns to the pool if there is no work for half a millisecond, or if the
+ * pool has other work to do.
  */
 class HelperThreads
 {
 public:
-  explicit HelperThreads(bool areKept = false);
+  /** Takes over the threads that an earlier object has left, if there are any. */
+  HelperThreads();
 
-  /** Joins the threads and releases them to the pool. */
+  /** Joins the threads and leaves them to the next object. */
   ~HelperThreads();
 
   HelperThreads(const HelperThreads &) = delete;
   HelperThreads &
   operator=(const HelperThreads &) = delete;
+
+  /** Returns the number of threads that are waiting for work, or are about to. */
+  unsigned int
+  GetNumberOfWaiting() const;
 
   /** Reserves threads until there are `wanted` or the limit of the process is reached.
    * \return the number of reserved threads, at most `wanted` */
@@ -53,9 +64,8 @@ private:
   class Team
   {
   public:
-    explicit Team(bool isKept)
-      : m_IsKept(isKept)
-    {}
+    unsigned int
+    GetNumberOfPresent() const;
 
     /** Begins a piece of work for threads 1 to `number`.
      * \return the threads that must be requested from the pool; they count as present from here on */
@@ -70,31 +80,30 @@ private:
     void
     Close();
 
-    /** Makes the threads return to the pool. */
+    /** Runs pieces of work in a thread of the pool until the thread returns to the pool. */
     void
-    Dissolve();
-
-    /** Runs pieces of work in a pool thread until the thread returns to the pool. */
-    void
-    Serve(unsigned int index);
+    Serve(unsigned int index, const ThreadPool & pool);
 
   private:
     bool
-    WaitForPiece(unsigned int index, size_t & lastPiece);
+    WaitForPiece(unsigned int index, size_t & lastPiece, const ThreadPool & pool);
 
-    const bool                        m_IsKept;
-    std::mutex                        m_Mutex;
+    mutable std::mutex                m_Mutex;
     std::condition_variable           m_Left;
     std::function<void(unsigned int)> m_Function;
     std::vector<bool>         m_IsPresent; // by index: whether a thread was requested and has not returned to the pool
     unsigned int              m_Number{ 0 };
     bool                      m_IsOpen{ false };
-    bool                      m_IsDissolved{ false };
     std::atomic<size_t>       m_Piece{ 0 }; // number of the piece of work; threads watch it for changes
     std::atomic<unsigned int> m_NumberAtWork{ 0 };
   };
 
-  static std::atomic<unsigned int> s_Active;
+  static std::shared_ptr<Team>
+  TakeTeam();
+
+  static std::atomic<unsigned int>          s_Active;
+  static std::mutex                         s_Mutex;
+  static std::vector<std::shared_ptr<Team>> s_FreeTeams;
 
   unsigned int                m_Number{ 0 };
   const std::shared_ptr<Team> m_Team;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-// Implements PinnedTransfer. One copy moves all whole runs that are equally spaced, and parts of runs have copies of
-// their own.
+// Implements transfers of page-locked memory. One copy moves all whole runs that are equally spaced, and parts of runs
+// have copies of their own.
 
 namespace itk::cuda
 {
@@ -25,86 +25,13 @@ IsPinned(const void * address)
   return ITK_CUDA_TRY(cudaPointerGetAttributes(&attributes, address)) == cudaSuccess &&
          attributes.type == cudaMemoryTypeHost;
 }
-} // namespace
-
-bool
-CanCopyDirectly(const StridedBytes & image)
-{
-  return image.GetRunSize() >= minimumRun && IsPinned(image.GetFirstByte()) && IsPinned(image.GetLastByte());
-}
-
-bool
-PinnedTransfer::Suits(const TransferJob & job)
-{
-  return CanCopyDirectly(job.GetHostBytes());
-}
-
-void
-PinnedTransfer::Run()
-{
-  const TransferLayout & layout = m_Job.GetLayout();
-  const size_t           batchSize = layout.Direct ? TransferLayout::MaximumBatchSize : layout.BatchSize;
-  size_t                 batch = 0;
-  for (size_t begin = 0; begin < layout.NumberOfBytes; begin += batchSize, ++batch)
-  {
-    const size_t end = std::min(begin + batchSize, layout.NumberOfBytes);
-    if (!m_Job.IsUpload())
-    {
-      m_Job.Convert(batch);
-    }
-    this->CopyBytes(batch, begin, end);
-    m_Job.CountSent(begin, end);
-    if (m_Job.IsUpload())
-    {
-      m_Job.Convert(batch);
-    }
-    m_Job.GetStaging().AwaitTurn();
-    m_Job.GetStaging().Synchronize();
-    if (end < layout.NumberOfBytes)
-    {
-      m_Job.ReportBytes(end);
-    }
-  }
-}
-
-/** Queues the copy of bytes `begin` to `end` directly between the host image and the device. */
-void
-PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
-{
-  const StridedBytes & runs = m_Job.GetHostBytes();
-  const size_t         step = runs.GetStep();
-  const size_t         run = runs.GetRunSize();
-  for (size_t position = begin; position < end;)
-  {
-    const size_t index = position / step;
-    const size_t offset = position - index * step;
-    char * const device = m_Job.GetDeviceAddress(batch, position);
-    if (offset == 0 && end - position >= run)
-    {
-      const size_t whole = (end - position - run) / step + 1;
-      const size_t number = std::min({ whole, runs.GetNumberOfEquidistantRuns(index), maximumRowsPerCopy });
-      this->CopyRuns(runs.GetRun(index), device, number);
-      position += number * step;
-    }
-    else if (offset < run)
-    {
-      const size_t bytes = std::min(run - offset, end - position);
-      m_Job.Copy(runs.GetRun(index) + offset, device, bytes);
-      position += bytes;
-    }
-    else
-    {
-      position = (index + 1) * step; // skips the padding
-    }
-  }
-}
 
 /** Queues the copy of whole runs that are equally spaced on both sides. */
 void
-PinnedTransfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
+CopyRuns(const TransferJob & job, char * host, char * device, size_t numberOfRuns)
 {
-  const StridedBytes & runs = m_Job.GetHostBytes();
-  const bool           upload = m_Job.IsUpload();
+  const StridedBytes & runs = job.GetHostBytes();
+  const bool           upload = job.IsUpload();
   const size_t         hostPitch = runs.GetFirstStride();
   const size_t         devicePitch = runs.GetStep();
   const size_t         run = runs.GetRunSize();
@@ -117,12 +44,50 @@ PinnedTransfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
                                     run,
                                     numberOfRuns,
                                     upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
-                                    m_Job.GetContext().GetStream()));
+                                    job.GetContext().GetStream()));
     return;
   }
   for (size_t index = 0; index < numberOfRuns; ++index)
   {
-    m_Job.Copy(host + index * hostPitch, device + index * devicePitch, run);
+    job.Copy(host + index * hostPitch, device + index * devicePitch, run);
+  }
+}
+} // namespace
+
+bool
+CanCopyDirectly(const StridedBytes & image)
+{
+  return image.GetRunSize() >= minimumRun && IsPinned(image.GetFirstByte()) && IsPinned(image.GetLastByte());
+}
+
+void
+CopyDirectly(const TransferJob & job, size_t begin, size_t end)
+{
+  const StridedBytes & runs = job.GetHostBytes();
+  const size_t         step = runs.GetStep();
+  const size_t         run = runs.GetRunSize();
+  for (size_t position = begin; position < end;)
+  {
+    const size_t index = position / step;
+    const size_t offset = position - index * step;
+    char * const device = job.GetDeviceAddress(position);
+    if (offset == 0 && end - position >= run)
+    {
+      const size_t whole = (end - position - run) / step + 1;
+      const size_t number = std::min({ whole, runs.GetNumberOfEquidistantRuns(index), maximumRowsPerCopy });
+      CopyRuns(job, runs.GetRun(index), device, number);
+      position += number * step;
+    }
+    else if (offset < run)
+    {
+      const size_t bytes = std::min(run - offset, end - position);
+      job.Copy(runs.GetRun(index) + offset, device, bytes);
+      position += bytes;
+    }
+    else
+    {
+      position = (index + 1) * step; // skips the padding
+    }
   }
 }
 } // namespace itk::cuda

@@ -2,6 +2,8 @@
 #ifndef CudaFilters_runtime_transfer_PinnedTransfer_h
 #define CudaFilters_runtime_transfer_PinnedTransfer_h
 
+#include "CudaFiltersExport.h"
+#include "runtime/transfer/StridedBytes.h"
 #include "runtime/transfer/TransferJob.h"
 
 #include <cstddef>
@@ -12,33 +14,10 @@ namespace itk::cuda
 CudaFilters_EXPORT bool
 CanCopyDirectly(const StridedBytes & image);
 
-/** \class PinnedTransfer
- * \brief A transfer that copies directly between page-locked host memory and the device.
- */
-class PinnedTransfer
-{
-public:
-  explicit PinnedTransfer(TransferJob & job)
-    : m_Job(job)
-  {}
-
-  /** Returns whether CanCopyDirectly() holds for the job's host image. */
-  static bool
-  Suits(const TransferJob & job);
-
-  /** Runs the transfer, which is complete on return.
-   * \exception CudaError, or any exception from progress or groups of rows, in which case copies may be in flight */
-  void
-  Run();
-
-private:
-  void
-  CopyBytes(size_t batch, size_t begin, size_t end);
-  void
-  CopyRuns(char * host, char * device, size_t numberOfRuns);
-
-  TransferJob & m_Job;
-};
+/** Queues the copy of bytes `begin` to `end` of a transfer directly between page-locked host memory and the device.
+ * \exception CudaError */
+void
+CopyDirectly(const TransferJob & job, size_t begin, size_t end);
 } // namespace itk::cuda
 
 #endif

@@ -5,9 +5,7 @@
 #include "runtime/Process.h"
 #include "runtime/device/Stream.h"
 
-#include <utility>
-
-// Implements StagingMemory, which keeps page-locked chunks until the work of a stream has used them.
+// Implements StagingMemory, which keeps slots of page-locked memory until the work of a stream has used them.
 
 namespace itk::cuda
 {
@@ -17,28 +15,10 @@ StagingMemory::StagingMemory(const Context & context)
 
 StagingMemory::~StagingMemory()
 {
-  if ((!m_Chunks.empty() || !m_Slots.empty()) && !IsForkedProcess())
+  if (!m_Slots.empty() && !IsForkedProcess())
   {
     this->Drain();
   }
-}
-
-void
-StagingMemory::Keep(PinnedBuffer && chunk)
-{
-  m_Chunks.push_back(std::move(chunk));
-}
-
-PinnedBuffer
-StagingMemory::Take()
-{
-  if (m_Chunks.empty())
-  {
-    return PinnedBuffer::Take();
-  }
-  PinnedBuffer chunk = std::move(m_Chunks.back());
-  m_Chunks.pop_back();
-  return chunk;
 }
 
 void

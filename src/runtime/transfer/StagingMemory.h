@@ -6,47 +6,27 @@
 #include "runtime/device/Stream.h"
 #include "CudaFiltersExport.h"
 
-#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace itk::cuda
 {
-/** The range of bytes that a transfer moves in a single copy. */
-struct TransferChunk
-{
-  /** Each copy costs the device 2.7 us in addition to its bytes, and the driver about 10 us. */
-  static constexpr size_t SmallestSize = size_t{ 1 } << 19;
-  static constexpr size_t LargestSize = PinnedBuffer::ChunkSize;
-  static constexpr size_t PageSize = 4096; // sizes are rounded to multiples of it
-
-  size_t Batch;
-  size_t Begin; // bytes from the start of the transfer
-  size_t End;
-};
-
-/** A buffer of page-locked memory that holds one chunk at a time on its way between host and device. */
+/** A buffer of page-locked memory that holds a part of a transfer on its way between host and device. */
 struct StagingSlot
 {
-  PinnedBuffer                 Memory;
-  std::optional<Event>         Copied;
-  std::optional<TransferChunk> Pending;         // the chunk whose copy must be waited for
-  std::atomic<size_t>          SlicesLeft{ 0 }; // slices that are not filled yet
-  std::atomic<size_t>          Turns{ 0 };      // number of chunks that the slot has been used for
+  PinnedBuffer         Memory;
+  std::optional<Event> Copied; // recorded behind the last copy
 };
-
-class HelperThreads;
 
 /** \class StagingMemory
  * \brief The page-locked memory through which the transfers on a stream go, and how they use it.
  *
- * An upload leaves its chunks here and can return while its last copies run. A download on the same stream reuses them.
- * They return to the pool when the stream's work is done, through Synchronize(), Drain() or the destructor, which waits
- * for the stream if there are chunks. The stream must outlive the object.
+ * An upload can return while its last copies read the slots. Later transfers on the stream reuse the slots. The memory
+ * returns to the pool when the stream's work is done, through Synchronize(), Drain() or the destructor, which waits for
+ * the stream if there are slots. The stream must outlive the object.
  */
 class CudaFilters_EXPORT StagingMemory
 {
@@ -58,7 +38,7 @@ public:
   StagingMemory &
   operator=(const StagingMemory &) = delete;
 
-  /** Returns the context of the work that may use the chunks. */
+  /** Returns the context of the work that may use the memory. */
   const Context &
   GetContext() const
   {
@@ -66,7 +46,7 @@ public:
   }
 
   /** Says that a transfer in the other direction runs at the same time. The bandwidth of host memory is then the limit,
-   * so each transfer takes a share of the threads and writes past the caches, except into slots that are kept. */
+   * so each transfer takes a share of the threads, and most write past the caches. */
   void
   SetIsBidirectional(bool shares)
   {
@@ -95,71 +75,33 @@ public:
     }
   }
 
-  /** Sets threads that serve one transfer after the other. Without them each transfer reserves its own threads. */
-  void
-  SetHelpers(HelperThreads * helpers)
-  {
-    m_Helpers = helpers;
-  }
-  HelperThreads *
-  GetHelpers() const
-  {
-    return m_Helpers;
-  }
-
-  /** Sets whether uploads leave their slots, with the last copies still running, to the next upload. The threads then
-   * continue in memory that is in their caches. */
-  void
-  SetKeepsSlots(bool keeps)
-  {
-    m_KeepsSlots = keeps;
-  }
-  bool
-  ReusesSlots() const
-  {
-    return m_KeepsSlots;
-  }
   std::deque<StagingSlot> &
   GetSlots()
   {
     return m_Slots;
   }
 
-  /** Keeps a chunk until the stream's work is done. */
-  void
-  Keep(PinnedBuffer && chunk);
-
-  /** Returns a chunk for work that comes after all work queued on the stream. It is a kept chunk, or a new one if there
-   * is none.
-   * \exception CudaError */
-  PinnedBuffer
-  Take();
-
-  /** Returns the chunks to the pool. The caller must know that the work that uses them is done. */
+  /** Returns the memory to the pool. The caller must know that the work that uses it is done. */
   void
   Forget() noexcept
   {
-    m_Chunks.clear();
     m_Slots.clear();
   }
 
-  /** Waits for all work on the stream and returns the chunks.
+  /** Waits for all work on the stream and returns the memory.
    * \exception CudaError if any of the work failed */
   void
   Synchronize();
 
-  /** Waits until all work on the stream is done or has failed, and returns the chunks. */
+  /** Waits until all work on the stream is done or has failed, and returns the memory. */
   void
   Drain() noexcept;
 
 private:
-  const Context             m_Context;
-  std::vector<PinnedBuffer> m_Chunks;
-  bool                      m_KeepsSlots{ false };
-  std::deque<StagingSlot>   m_Slots;
-  bool                      m_IsBidirectional{ false };
-  std::function<void()>     m_AwaitTurn;
-  HelperThreads *           m_Helpers{ nullptr };
+  const Context           m_Context;
+  std::deque<StagingSlot> m_Slots;
+  bool                    m_IsBidirectional{ false };
+  std::function<void()>   m_AwaitTurn;
 };
 
 /** \class UploadStaging

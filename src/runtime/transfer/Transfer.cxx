@@ -2,20 +2,20 @@
 #include "runtime/transfer/Transfer.h"
 
 #include "runtime/device/Device.h"
-#include "runtime/transfer/HelperThreads.h"
+#include "runtime/memory/DeviceMemory.h"
 #include "runtime/transfer/PinnedTransfer.h"
-#include "runtime/transfer/StagedTransfer.h"
 #include "runtime/transfer/TransferJob.h"
 #include "runtime/transfer/TransferLayout.h"
 #include "runtime/transfer/TransferPolicy.h"
+#include "runtime/transfer/TransferQueue.h"
 #include "itkMacro.h"
 #include "runtime/image/Components.h"
 
 #include <algorithm>
-#include <memory>
+#include <exception>
 
-// Chooses the path of a transfer between host and device: directly for page-locked memory (PinnedTransfer), or through
-// page-locked chunks that several threads fill or empty (StagedTransfer).
+// Chooses the path of a transfer between host and device: directly for page-locked memory, or through the slots of a
+// TransferQueue.
 
 namespace itk::cuda
 {
@@ -39,60 +39,158 @@ CheckViews(const CudaImageView & host, const DeviceView & device)
   }
 }
 
-std::unique_ptr<StagedTransfer>
-MakeStagedTransfer(TransferJob & job, size_t workers)
+/** A single transfer, whose functions the caller gives. */
+class SingleTransfer : public TransferQueue
 {
-  if (StagedInSlices::Suits(job.GetLayout().NumberOfBytes, workers))
+public:
+  SingleTransfer(TransferDirection        direction,
+                 const CudaImageView &    host,
+                 const DeviceView &       device,
+                 const TransferProgress & progress,
+                 const UploadCallbacks &  callbacks = {})
+    : TransferQueue(direction)
+    , m_Direction(direction)
+    , m_Host(host)
+    , m_Device(device)
+    , m_Progress(progress)
+    , m_Callbacks(callbacks)
+    , m_Layout(MakeTransferLayout(host, device))
   {
-    return std::make_unique<StagedInSlices>(job, workers);
+    this->MarkReady();
   }
-  return std::make_unique<StagedPerThread>(job, workers);
-}
 
-/** Runs a staged transfer. If the transfer has a turn, it waits for it first, because another transfer uses the threads
- * until then. */
-void
-RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
-{
-  const StagingMemory & staging = job.GetStaging();
-  staging.AwaitTurn();
-  HelperThreads      own;
-  HelperThreads &    helpers = staging.GetHelpers() ? *staging.GetHelpers() : own;
-  const unsigned int number =
-    helpers.Reserve(GetUsefulThreads(job.GetDirection(), job.GetLayout().NumberOfBytes, staging.IsBidirectional()) - 1);
-  staged = MakeStagedTransfer(job, number + size_t{ 1 });
-  staged->Begin();
-  staged->Run(helpers, number);
-}
+  /** Transfers the image. An upload may leave its last copies on the stream.
+   * \exception CudaError, or any exception from progress or groups of rows; in both cases nothing is in flight */
+  void
+  RunAlone(StagingMemory & staging)
+  {
+    if (m_Layout.NumberOfBytes == 0)
+    {
+      return;
+    }
+    const DeviceGuard guard(staging.GetContext().GetDevice());
+    try
+    {
+      if (Suits(m_Host))
+      {
+        staging.AwaitTurn(); // the previous transfer uses the threads until then
+        if (const std::exception_ptr error = this->Run(staging))
+        {
+          std::rethrow_exception(error);
+        }
+      }
+      else
+      {
+        this->RunDirectly(staging);
+      }
+      this->ReportShare(1.0f);
+    }
+    catch (...)
+    {
+      // Copies in flight still access the host image and the page-locked memory.
+      staging.Drain();
+      throw;
+    }
+  }
 
-void
-Run(TransferJob & job)
-{
-  if (job.GetLayout().NumberOfBytes == 0)
+private:
+  /** Transfers page-locked memory. The transfer is complete on return. */
+  void
+  RunDirectly(StagingMemory & staging)
   {
-    return;
-  }
-  const DeviceGuard               guard(job.GetContext().GetDevice());
-  std::unique_ptr<StagedTransfer> staged; // must live until nothing is in flight
-  try
-  {
-    if (PinnedTransfer::Suits(job))
+    TransferJob        job(m_Direction, m_Host, m_Device, staging.GetContext());
+    const DeviceBuffer buffer(job.GetConversionBytes(), staging.GetContext());
+    job.SetConversionBuffer(buffer.GetPointer());
+    const size_t batchSize = m_Layout.Direct ? TransferLayout::MaximumBatchSize : m_Layout.BatchSize;
+    size_t       batch = 0;
+    for (size_t begin = 0; begin < m_Layout.NumberOfBytes; begin += batchSize, ++batch)
     {
-      PinnedTransfer(job).Run();
+      const size_t end = std::min(begin + batchSize, m_Layout.NumberOfBytes);
+      if (!job.IsUpload())
+      {
+        job.Convert(batch);
+      }
+      CopyDirectly(job, begin, end);
+      this->MarkQueued(0, end);
+      if (job.IsUpload())
+      {
+        job.Convert(batch);
+      }
+      staging.AwaitTurn();
+      staging.Synchronize();
+      if (end < m_Layout.NumberOfBytes)
+      {
+        this->ReportShare(static_cast<double>(end) / static_cast<double>(m_Layout.NumberOfBytes));
+      }
     }
-    else
-    {
-      RunStaged(job, staged);
-    }
-    job.Report(1.0f);
   }
-  catch (...)
+
+  size_t
+  GetNumber() const override
   {
-    // Copies in flight still access the host image and the page-locked memory.
-    job.GetStaging().Drain();
-    throw;
+    return 1;
   }
-}
+
+  CudaImageView
+  GetHost(size_t) const override
+  {
+    return m_Host;
+  }
+
+  DeviceView
+  GetDevice(size_t) const override
+  {
+    return m_Device;
+  }
+
+  /** Announces the groups of rows that are complete. */
+  void
+  MarkQueued(size_t, size_t end) override
+  {
+    if (!m_Callbacks.RowsQueued)
+    {
+      return;
+    }
+    const size_t rows = GetNumberOfRows(m_Host);
+    const size_t rowBytes = std::max(m_Layout.Pitch, m_Host.Size[0] * CudaComponentSize(m_Host.ComponentType));
+    const size_t complete = end == m_Layout.NumberOfBytes ? rows : end / rowBytes;
+    for (size_t next = std::min(m_RowsQueued + m_Callbacks.RowsPerGroup, rows); m_RowsQueued < rows && next <= complete;
+         next = std::min(m_RowsQueued + m_Callbacks.RowsPerGroup, rows))
+    {
+      m_Callbacks.RowsQueued(m_RowsQueued, next);
+      m_RowsQueued = next;
+    }
+  }
+
+  void
+  Report(size_t bytes) override
+  {
+    constexpr size_t step = size_t{ 64 } << 20;
+    if (bytes - m_BytesReported >= step && bytes < m_Layout.NumberOfBytes)
+    {
+      m_BytesReported = bytes;
+      this->ReportShare(static_cast<double>(bytes) / static_cast<double>(m_Layout.NumberOfBytes));
+    }
+  }
+
+  void
+  ReportShare(double share) const
+  {
+    if (m_Progress)
+    {
+      m_Progress(static_cast<float>(share));
+    }
+  }
+
+  const TransferDirection  m_Direction;
+  const CudaImageView &    m_Host;
+  const DeviceView &       m_Device;
+  const TransferProgress & m_Progress;
+  const UploadCallbacks    m_Callbacks;
+  const TransferLayout     m_Layout;
+  size_t                   m_RowsQueued{ 0 };
+  size_t                   m_BytesReported{ 0 };
+};
 
 /** Calls a transfer that may leave work on the stream and waits for that work. */
 template <typename TTransfer>
@@ -113,9 +211,7 @@ Upload(const CudaImageView &    host,
        const TransferProgress & progress)
 {
   CheckViews(host, device);
-  const UploadCallbacks none{};
-  TransferJob           job(TransferDirection::Upload, host, device, staging, progress, none);
-  Run(job);
+  SingleTransfer(TransferDirection::Upload, host, device, progress).RunAlone(staging);
 }
 
 void
@@ -133,8 +229,7 @@ UploadRows(const CudaImageView &   host,
                              << ", dense rows and little padding");
   }
   const TransferProgress silent;
-  TransferJob            job(TransferDirection::Upload, host, device, staging, silent, callbacks);
-  Run(job);
+  SingleTransfer(TransferDirection::Upload, host, device, silent, callbacks).RunAlone(staging);
 }
 
 void
@@ -144,9 +239,7 @@ Download(const DeviceView &       device,
          const TransferProgress & progress)
 {
   CheckViews(host, device);
-  const UploadCallbacks none{};
-  TransferJob           job(TransferDirection::Download, host, device, staging, progress, none);
-  Run(job);
+  SingleTransfer(TransferDirection::Download, host, device, progress).RunAlone(staging);
 }
 
 void

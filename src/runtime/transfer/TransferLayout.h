@@ -20,8 +20,6 @@ namespace itk::cuda
 struct TransferLayout
 {
   static constexpr size_t MaximumBatchSize = size_t{ 256 } << 20;
-  /** Transfers of more bytes reuse the same page-locked memory so often that it stays in the caches. */
-  static constexpr size_t LargeTransferThreshold = size_t{ 64 } << 20;
 
   bool   Direct;
   size_t Pitch; // distance between rows in bytes if direct and padded, otherwise 0
@@ -29,16 +27,11 @@ struct TransferLayout
   size_t BatchSize; // bytes of a batch of the conversion, or all bytes if direct
   size_t PixelsPerBatch;
 
-  bool
-  IsLarge() const
-  {
-    return NumberOfBytes > LargeTransferThreshold;
-  }
-
+  /** Returns the batch of the byte at a position. */
   size_t
-  GetNumberOfBatches() const
+  GetBatch(size_t position) const
   {
-    return (NumberOfBytes + BatchSize - 1) / BatchSize;
+    return position / BatchSize;
   }
 
   /** Returns the position behind the last byte of a batch. */

@@ -3,11 +3,12 @@
 #define CudaFilters_runtime_transfer_TransferPolicy_h
 
 #include "CudaFiltersExport.h"
+#include "runtime/memory/PinnedMemory.h"
 
 #include <cstddef>
 #include <functional>
 
-// Callbacks of transfers, the number of threads that a transfer uses, and counts of transfers.
+// Callbacks of transfers, how a transfer is divided among threads and page-locked memory, and counts of transfers.
 
 namespace itk::cuda
 {
@@ -21,23 +22,56 @@ enum class TransferDirection
  * transfer. */
 using TransferProgress = std::function<void(float)>;
 
-/** Functions that an upload calls, from any of the threads that transfer. They may throw to abort the transfer. */
+/** A function that an upload calls, from one of the threads that transfer, and how often. It may throw to abort the
+ * transfer. */
 struct UploadCallbacks
 {
   size_t RowsPerGroup;
-  /** Called once for each group of rows `first` to `end` - 1 of the device image, in any order, after the copies of its
-   * rows have been queued on the stream. Work on these rows can then be queued before the other rows are copied. */
+  /** Called once for each group of rows `first` to `end` - 1 of the device image, in their order, after the copies of
+   * its rows have been queued on the stream. Work on these rows can then be queued before the other rows are copied. */
   std::function<void(size_t first, size_t end)> RowsQueued;
-  /** Called before each copy of an upload that belongs to a sequence. It returns when the device memory may be written.
-   */
-  std::function<void()> AwaitDevice{};
 };
 
-/** Returns the number of threads that a transfer of ordinary memory can use efficiently, including the calling one.
- * `isBidirectional` says that a transfer in the other direction runs at the same time. `fillsNewPages` says that a
- * download is the first to write to its pages. */
+/** Transfers of ordinary memory that follow each other. */
+struct TransferWorkload
+{
+  TransferDirection Direction;
+  size_t            Bytes; // of the first transfer
+  size_t            NumberOfTransfers;
+  bool              IsBidirectional;        // transfers in the other direction run at the same time
+  bool              FillsNewPages{ false }; // a download is the first to write to its pages
+
+  bool
+  IsUpload() const
+  {
+    return Direction == TransferDirection::Upload;
+  }
+};
+
+/** Returns the number of threads that such transfers can use efficiently, including the calling one, if `waiting` other
+ * threads are already waiting for work. */
 unsigned int
-GetUsefulThreads(TransferDirection direction, size_t bytes, bool isBidirectional, bool fillsNewPages = false);
+GetUsefulThreads(const TransferWorkload & workload, unsigned int waiting);
+
+/** How transfers of ordinary memory use page-locked memory. */
+struct TransferPolicy
+{
+  /** \param threads number of threads, including the calling one */
+  TransferPolicy(const TransferWorkload & workload, size_t threads);
+
+  /** Returns the size of the next copy of a transfer, of which these bytes are left. The copies of the last download
+   * shrink toward its end, because a thread empties a slot only after its copy, and the caller then waits for less. */
+  size_t
+  GetChunkBytes(size_t left, bool isLastTransfer) const;
+
+  size_t Threads;
+  size_t ChunkBytes;         // maximum size of a copy to or from the device
+  size_t SmallestChunkBytes; // of the last transfer
+  size_t SliceBytes;         // what a thread copies at a time between the host image and a slot
+  size_t Slots;              // number of slots of page-locked memory
+  bool   ThreadsHaveSlots;   // whether each thread has its own slots, whose memory stays in its caches
+  bool   BypassesCaches;     // whether the threads write past the processor's caches
+};
 
 /** Numbers of transfers in this process and of the bytes of their host images, for tests. */
 struct TransferCounts

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transfer/UploadSequence.h"
+#include "runtime/transfer/TransferQueue.h"
 
 #include "runtime/device/Device.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
-#include "support/itkCudaSequenceTest.h"
+#include "support/itkCudaTransferQueueTest.h"
 #include "runtime/transfer/TransferPolicy.h"
 
 #include <algorithm>
@@ -30,29 +30,31 @@ using itk::cuda::Event;
 using itk::cuda::PinnedBuffer;
 using itk::cuda::StagingMemory;
 using itk::cuda::StreamLease;
-using itk::cuda::UploadSequence;
+using itk::cuda::TransferDirection;
+using itk::cuda::TransferQueue;
 using itk::cuda::test::device;
 using itk::cuda::test::Configuration;
 using itk::cuda::test::DeviceTest;
 using itk::cuda::test::ExpectSamePixels;
 using itk::cuda::test::FillRandomly;
 using itk::cuda::test::HostImage;
-using itk::cuda::test::SequenceLane;
+using itk::cuda::test::QueueLane;
 using itk::cuda::test::seed;
 
 using PixelType = unsigned short;
 constexpr size_t noUpload = std::numeric_limits<size_t>::max();
 
-class CudaUploadSequence : public DeviceTest
+class CudaUploadQueue : public DeviceTest
 {};
 
 /** Uploads rows of an image in parts through a few slots of device memory and copies them back from there. A slot may
  * be written again once its previous content has been copied back. */
-class RoundTrip : public UploadSequence
+class RoundTrip : public TransferQueue
 {
 public:
   RoundTrip(const HostImage<PixelType> & image, size_t rowsPerUpload, size_t slots, const StreamLease & stream)
-    : m_Image(image)
+    : TransferQueue(TransferDirection::Upload)
+    , m_Image(image)
     , m_RowsPerUpload(rowsPerUpload)
     , m_Pitch((image.View.Size[0] + 15) / 16 * 16)
     , m_Up(stream)
@@ -65,12 +67,12 @@ public:
   {}
 
   size_t
-  GetNumber() const
+  GetNumber() const override
   {
     return (m_Image.View.Size[1] + m_RowsPerUpload - 1) / m_RowsPerUpload;
   }
 
-  /** Ends the sequence at the given points by an exception. */
+  /** Ends the queue at the given points by an exception. */
   void
   EndAt(size_t opened, size_t sent)
   {
@@ -154,7 +156,7 @@ private:
   }
 
   void
-  MarkSent(size_t index) override
+  MarkDone(size_t index) override
   {
     if (index == m_EndAtSent)
     {
@@ -207,7 +209,7 @@ private:
   std::exception_ptr      m_Error;
 };
 
-TEST_F(CudaUploadSequence, EachUploadLiesInItsPlaceWhenItIsSent)
+TEST_F(CudaUploadQueue, EachUploadLiesInItsPlaceWhenItIsSent)
 {
   constexpr unsigned int cases = 40;
   std::mt19937           random(seed);
@@ -216,7 +218,7 @@ TEST_F(CudaUploadSequence, EachUploadLiesInItsPlaceWhenItIsSent)
   for (const unsigned int threads : { 1, 3, 8, 16 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    SequenceLane lane(threads % 2 == 0);
+    QueueLane lane(threads % 2 == 0);
     for (unsigned int i = 0; i < cases; ++i)
     {
       // From a fraction of a chunk to several chunks of 2 MiB per thread.
@@ -227,20 +229,20 @@ TEST_F(CudaUploadSequence, EachUploadLiesInItsPlaceWhenItIsSent)
                                       << " x " << rows << " pixels, " << rowsPerUpload << " rows at a time");
       HostImage<PixelType> image({ width, rows, 1, 1 }, 1);
       FillRandomly(image.Pixels, i);
-      RoundTrip  sequence(image, rowsPerUpload, pick(1, 4), lane.Stream);
+      RoundTrip  queue(image, rowsPerUpload, pick(1, 4), lane.Stream);
       const auto before = itk::cuda::GetTransferCounts();
-      sequence.Run(sequence.GetNumber(), lane.Staging);
+      queue.Run(lane.Staging);
       const auto after = itk::cuda::GetTransferCounts();
-      ASSERT_EQ(sequence.GetReason(), "");
-      ASSERT_TRUE(sequence.AreAllSent());
-      ExpectSamePixels(sequence.Finish(), image.Pixels, "copied back");
-      EXPECT_EQ(after.Uploads - before.Uploads, sequence.GetNumber());
+      ASSERT_EQ(queue.GetReason(), "");
+      ASSERT_TRUE(queue.AreAllSent());
+      ExpectSamePixels(queue.Finish(), image.Pixels, "copied back");
+      EXPECT_EQ(after.Uploads - before.Uploads, queue.GetNumber());
       EXPECT_EQ(after.UploadedBytes - before.UploadedBytes, image.Pixels.size() * sizeof(PixelType));
     }
   }
 }
 
-TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
+TEST_F(CudaUploadQueue, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
 {
   std::mt19937         random(seed);
   const DeviceGuard    guard(device);
@@ -248,7 +250,7 @@ TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
   for (const unsigned int threads : { 1, 8 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    SequenceLane lane(true);
+    QueueLane lane(true);
     for (unsigned int i = 0; i < 20; ++i)
     {
       const size_t at = random() % 30;
@@ -256,41 +258,20 @@ TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", threads " << threads << ", upload " << at);
       FillRandomly(image.Pixels, 2 * i);
       {
-        RoundTrip sequence(image, 100, 3, lane.Stream);
-        opens ? sequence.EndAt(at, noUpload) : sequence.EndAt(noUpload, at);
-        sequence.Run(sequence.GetNumber(), lane.Staging);
-        EXPECT_EQ(sequence.GetReason(), opens ? "not opened" : "not sent");
-        EXPECT_FALSE(sequence.AreAllSent());
+        RoundTrip queue(image, 100, 3, lane.Stream);
+        opens ? queue.EndAt(at, noUpload) : queue.EndAt(noUpload, at);
+        queue.Run(lane.Staging);
+        EXPECT_EQ(queue.GetReason(), opens ? "not opened" : "not sent");
+        EXPECT_FALSE(queue.AreAllSent());
         lane.Stream.Synchronize();
-        sequence.Finish();
+        queue.Finish();
       }
       FillRandomly(image.Pixels, 2 * i + 1); // the memory still holds pixels of the previous run
       RoundTrip next(image, 100, 3, lane.Stream);
-      next.Run(next.GetNumber(), lane.Staging);
+      next.Run(lane.Staging);
       EXPECT_EQ(next.GetReason(), "");
-      ExpectSamePixels(next.Finish(), image.Pixels, "after a sequence that ended early");
+      ExpectSamePixels(next.Finish(), image.Pixels, "after a queue that ended early");
     }
   }
-}
-
-TEST_F(CudaUploadSequence, SuitsBytesThatAreTheSameInOrdinaryMemory)
-{
-  const DeviceGuard    guard(device);
-  HostImage<PixelType> image({ 640, 480, 1, 1 }, 1);
-  HostImage<PixelType> vectors({ 640, 480, 1, 1 }, 2);
-  const auto           getView = [](const CudaImageView & host, CudaComponentType type) {
-    DeviceView view;
-    view.ComponentType = type;
-    view.Size = itk::cuda::GetPlanarSize(host);
-    view.Stride = { { 1, 640, 640 * 480, 640 * 480, 640 * 480 } };
-    return view;
-  };
-  const PinnedBuffer pinned = PinnedBuffer::Take();
-  CudaImageView      pageLocked = image.View;
-  pageLocked.Data = pinned.GetPointer();
-  EXPECT_TRUE(UploadSequence::Suits(image.View, getView(image.View, CudaComponentType::UShort)));
-  EXPECT_FALSE(UploadSequence::Suits(image.View, getView(image.View, CudaComponentType::Float)));
-  EXPECT_FALSE(UploadSequence::Suits(vectors.View, getView(vectors.View, CudaComponentType::UShort)));
-  EXPECT_FALSE(UploadSequence::Suits(pageLocked, getView(pageLocked, CudaComponentType::UShort)));
 }
 } // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSequenceTest_h
-#define itkCudaSequenceTest_h
+#ifndef itkCudaTransferQueueTest_h
+#define itkCudaTransferQueueTest_h
 
-#include "runtime/transfer/HelperThreads.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 #include "runtime/transfer/StagingMemory.h"
 #include "runtime/device/Stream.h"
@@ -12,19 +11,16 @@
 
 namespace itk::cuda::test
 {
-/** The stream, the staging and the threads that the transfers of a sequence share. */
-struct SequenceLane
+/** The stream and the staging that the transfers of a queue share. */
+struct QueueLane
 {
-  explicit SequenceLane(bool isBidirectional)
+  explicit QueueLane(bool isBidirectional)
     : Staging(Stream)
   {
     Staging.SetIsBidirectional(isBidirectional);
-    Staging.SetKeepsSlots(true);
-    Staging.SetHelpers(&Helpers);
   }
 
   const StreamLease Stream{ device };
-  HelperThreads     Helpers{ true };
   StagingMemory     Staging;
 };
 

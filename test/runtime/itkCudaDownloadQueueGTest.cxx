@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transfer/DownloadSequence.h"
+#include "runtime/transfer/TransferQueue.h"
 
 #include "runtime/device/Device.h"
 #include "itkMacro.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
-#include "support/itkCudaSequenceTest.h"
+#include "support/itkCudaTransferQueueTest.h"
 #include "runtime/transfer/TransferPolicy.h"
 
 #include <algorithm>
@@ -30,11 +30,12 @@ using itk::CudaDetail::CudaImageView;
 using itk::cuda::DeviceBuffer;
 using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceView;
-using itk::cuda::DownloadSequence;
 using itk::cuda::Event;
 using itk::cuda::PinnedBuffer;
 using itk::cuda::StagingMemory;
 using itk::cuda::StreamLease;
+using itk::cuda::TransferDirection;
+using itk::cuda::TransferQueue;
 using itk::cuda::test::device;
 using itk::cuda::test::Configuration;
 using itk::cuda::test::DeviceTest;
@@ -42,19 +43,19 @@ using itk::cuda::test::ExpectSamePixels;
 using itk::cuda::test::FillRandomly;
 using itk::cuda::test::GetComponentType;
 using itk::cuda::test::HostImage;
-using itk::cuda::test::SequenceLane;
+using itk::cuda::test::QueueLane;
 using itk::cuda::test::seed;
 using itk::cuda::test::UploadQuietly;
 
 constexpr size_t noDownload = std::numeric_limits<size_t>::max();
 
-class CudaDownloadSequence : public DeviceTest
+class CudaDownloadQueue : public DeviceTest
 {};
 
 /** Uploads the rows of an image as a whole. A thread copies parts of them into a few slots, as the work on slabs would,
- * and the sequence downloads them from there. A slot may be filled again once its previous content is on the host. */
+ * and the queue downloads them from there. A slot may be filled again once its previous content is on the host. */
 template <typename T>
-class RoundTrip : public DownloadSequence
+class RoundTrip : public TransferQueue
 {
 public:
   RoundTrip(const HostImage<T> & image,
@@ -63,7 +64,8 @@ public:
             size_t               rowsPerPart,
             size_t               slots,
             const StreamLease &  down)
-    : m_Output(output)
+    : TransferQueue(TransferDirection::Download)
+    , m_Output(output)
     , m_RowsPerPart(rowsPerPart)
     , m_Down(down)
     , m_Work(device)
@@ -85,7 +87,7 @@ public:
     return (m_Output.View.Size[1] + m_RowsPerPart - 1) / m_RowsPerPart;
   }
 
-  /** Ends the sequence at the given points, by an exception or by Cancel(). */
+  /** Ends the queue at the given points, by an exception or by Cancel(). */
   void
   EndAt(size_t opened, size_t done, size_t filled)
   {
@@ -273,7 +275,7 @@ private:
 
 template <typename T>
 void
-ExpectRoundTrip(SequenceLane & lane, size_t width, size_t rows, size_t components, size_t rowsPerPart, size_t slots)
+ExpectRoundTrip(QueueLane & lane, size_t width, size_t rows, size_t components, size_t rowsPerPart, size_t slots)
 {
   const auto deviceType = itk::cuda::test::GetExactComputeType<T>();
   // The output is a part of a larger image, whose other pixels stay as they are.
@@ -287,18 +289,18 @@ ExpectRoundTrip(SequenceLane & lane, size_t width, size_t rows, size_t component
   {
     std::copy_n(image.Pixels.data() + y * width * components, width * components, &expected.At(0, y, 0, 0, 0));
   }
-  RoundTrip<T> sequence(image, output, deviceType, rowsPerPart, slots, lane.Stream);
+  RoundTrip<T> queue(image, output, deviceType, rowsPerPart, slots, lane.Stream);
   const auto   before = itk::cuda::GetTransferCounts();
-  sequence.RunAll(lane.Staging);
+  queue.RunAll(lane.Staging);
   const auto after = itk::cuda::GetTransferCounts();
-  ASSERT_EQ(sequence.GetReason(), "");
-  ASSERT_TRUE(sequence.AreAllDone());
+  ASSERT_EQ(queue.GetReason(), "");
+  ASSERT_TRUE(queue.AreAllDone());
   ExpectSamePixels(output.Pixels, expected.Pixels, "downloaded");
-  EXPECT_EQ(after.Downloads - before.Downloads, sequence.GetNumber());
+  EXPECT_EQ(after.Downloads - before.Downloads, queue.GetNumber());
   EXPECT_EQ(after.DownloadedBytes - before.DownloadedBytes, image.Pixels.size() * sizeof(T));
 }
 
-TEST_F(CudaDownloadSequence, EachDownloadLiesInItsPlaceWhenItIsDone)
+TEST_F(CudaDownloadQueue, EachDownloadLiesInItsPlaceWhenItIsDone)
 {
   constexpr unsigned int cases = 40;
   std::mt19937           random(seed);
@@ -307,7 +309,7 @@ TEST_F(CudaDownloadSequence, EachDownloadLiesInItsPlaceWhenItIsDone)
   for (const unsigned int threads : { 1, 3, 8, 16 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    SequenceLane lane(threads % 2 == 0);
+    QueueLane lane(threads % 2 == 0);
     for (unsigned int i = 0; i < cases; ++i)
     {
       // From a fraction of a chunk to several chunks of 2 MiB per thread.
@@ -334,14 +336,14 @@ TEST_F(CudaDownloadSequence, EachDownloadLiesInItsPlaceWhenItIsDone)
 }
 
 /** The memory of the conversion holds 256 MiB, so a larger download is converted in batches. */
-TEST_F(CudaDownloadSequence, DownloadsOfSeveralBatchesAreConverted)
+TEST_F(CudaDownloadQueue, DownloadsOfSeveralBatchesAreConverted)
 {
   const DeviceGuard guard(device);
-  SequenceLane      lane(true);
+  QueueLane         lane(true);
   ExpectRoundTrip<float>(lane, 8000, 3100, 3, 3000, 2);
 }
 
-TEST_F(CudaDownloadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
+TEST_F(CudaDownloadQueue, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
 {
   std::mt19937      random(seed);
   const DeviceGuard guard(device);
@@ -350,7 +352,7 @@ TEST_F(CudaDownloadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
   for (const unsigned int threads : { 1, 8 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    SequenceLane lane(true);
+    QueueLane lane(true);
     for (unsigned int i = 0; i < 21; ++i)
     {
       const size_t      at = random() % 30;
@@ -360,18 +362,18 @@ TEST_F(CudaDownloadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
                                       << i % 3);
       FillRandomly(image.Pixels, 2 * i);
       {
-        RoundTrip<float> sequence(image, output, CudaComponentType::Float, 100, 3, lane.Stream);
-        sequence.EndAt(endAt(0), endAt(1), endAt(2));
-        sequence.RunAll(lane.Staging);
-        EXPECT_EQ(sequence.GetReason(), reasons[i % 3]);
-        EXPECT_FALSE(sequence.AreAllDone());
+        RoundTrip<float> queue(image, output, CudaComponentType::Float, 100, 3, lane.Stream);
+        queue.EndAt(endAt(0), endAt(1), endAt(2));
+        queue.RunAll(lane.Staging);
+        EXPECT_EQ(queue.GetReason(), reasons[i % 3]);
+        EXPECT_FALSE(queue.AreAllDone());
         lane.Stream.Synchronize();
       }
       FillRandomly(image.Pixels, 2 * i + 1);
       RoundTrip<float> next(image, output, CudaComponentType::Float, 100, 3, lane.Stream);
       next.RunAll(lane.Staging);
       EXPECT_EQ(next.GetReason(), "");
-      ExpectSamePixels(output.Pixels, image.Pixels, "after a sequence that ended early");
+      ExpectSamePixels(output.Pixels, image.Pixels, "after a queue that ended early");
     }
   }
 }
@@ -404,7 +406,7 @@ private:
 };
 
 /** With 16 threads, ten write to memory that has no pages yet, and six to other memory. Each has three slots. */
-TEST_F(CudaDownloadSequence, NewPagesGetMoreThreads)
+TEST_F(CudaDownloadQueue, NewPagesGetMoreThreads)
 {
   constexpr size_t width = 1024, rowsPerPart = 2560, parts = 4;
   constexpr size_t partBytes = width * rowsPerPart * sizeof(float);
@@ -425,16 +427,16 @@ TEST_F(CudaDownloadSequence, NewPagesGetMoreThreads)
     const NewPages memory(parts * partBytes);
     std::fill_n(memory.Get(), touched * partBytes, char{ 1 });
     output.View.Data = memory.Get();
-    SequenceLane     lane(true);
-    RoundTrip<float> sequence(image, output, CudaComponentType::Float, rowsPerPart, 3, lane.Stream);
-    sequence.RunAll(lane.Staging);
-    EXPECT_EQ(sequence.GetReason(), "");
+    QueueLane        lane(true);
+    RoundTrip<float> queue(image, output, CudaComponentType::Float, rowsPerPart, 3, lane.Stream);
+    queue.RunAll(lane.Staging);
+    EXPECT_EQ(queue.GetReason(), "");
     EXPECT_EQ(lane.Staging.GetSlots().size(), touched < 2 ? 30u : 18u);
     EXPECT_TRUE(std::equal(image.Pixels.begin(), image.Pixels.end(), reinterpret_cast<float *>(memory.Get())));
   }
 }
 
-TEST_F(CudaDownloadSequence, SuitsOrdinaryMemory)
+TEST_F(CudaDownloadQueue, SuitsOrdinaryMemory)
 {
   const DeviceGuard      guard(device);
   HostImage<short>       image({ 640, 480, 1, 1 }, 1);
@@ -442,8 +444,8 @@ TEST_F(CudaDownloadSequence, SuitsOrdinaryMemory)
   const PinnedBuffer     pinned = PinnedBuffer::Take();
   CudaImageView          pageLocked = image.View;
   pageLocked.Data = pinned.GetPointer();
-  EXPECT_TRUE(DownloadSequence::Suits(image.View));
-  EXPECT_FALSE(DownloadSequence::Suits(pageLocked));
-  EXPECT_FALSE(DownloadSequence::Suits(nothing.View));
+  EXPECT_TRUE(TransferQueue::Suits(image.View));
+  EXPECT_FALSE(TransferQueue::Suits(pageLocked));
+  EXPECT_FALSE(TransferQueue::Suits(nothing.View));
 }
 } // namespace
