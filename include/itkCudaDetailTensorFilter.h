@@ -40,7 +40,7 @@ constexpr bool CudaTakesTensors = CudaTensorTraits<typename TInputImage::PixelTy
 /** Returns why the engine does not support them, in words. */
 template <typename TInputImage, typename TOutputImage>
 constexpr const char *
-CudaTensorObstacle()
+CudaTensorUnsupportedReason()
 {
   return !CudaImageTraits<TInputImage>::IsSupported    ? CudaImageTraits<TInputImage>::GetUnsupportedReason()
          : !CudaImageTraits<TOutputImage>::IsSupported ? CudaImageTraits<TOutputImage>::GetUnsupportedReason()

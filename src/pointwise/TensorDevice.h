@@ -21,7 +21,8 @@ namespace itk::cuda::pointwise
 CudaFilters_EXPORT void
 RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context);
 
-/** Queues the measure of Hessians. All planes are read once, and one is written. \exception CudaError, ExceptionObject
+/** Queues the measure of Hessians. All planes are read once, and one is written. \exception CudaError,
+ * ExceptionObject
  */
 CudaFilters_EXPORT void
 RunHessianMeasure(const CudaHessianMeasure & measure,

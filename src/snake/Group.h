@@ -42,8 +42,8 @@ struct GroupSum
 class SerialGroup
 {
 public:
-  /** Creates a group of the calling thread. ForPairs() calls `atRow` before it compares a proposal with its successors;
-   * `atRow` may throw. */
+  /** Creates a group of the calling thread. ForEachPair() calls `atRow` before it compares a proposal with its
+   * successors; `atRow` may throw. */
   explicit SerialGroup(std::function<void(size_t)> atRow = {})
     : m_AtRow(std::move(atRow))
   {}
@@ -116,7 +116,7 @@ public:
    * there was time for all of them. Otherwise the conclusion is interrupted. */
   template <typename TFunction>
   bool
-  ForPairs(const ProposalList & list, const TFunction & compare) const
+  ForEachPair(const ProposalList & list, const TFunction & compare) const
   {
     for (int s = 0; s < list.Count; ++s)
     {
@@ -135,10 +135,11 @@ public:
   /** Calls write(i, item, rank) for 0 <= i < count, each in any one thread, where `item` is the result of read(i), and
    * `rank` is the exclusive prefix sum of IsCounted, the number of counted items before i. read(i) returns before
    * write() is called for i or a later index, so data may be moved to lower indices in place. Waits for all calls and
-   * returns the number of counted items. */
+   * returns the number of counted items.
+   */
   template <typename TRead, typename TWrite>
   int
-  ForRanks(int count, const TRead & read, const TWrite & write) const
+  ForEachWithRank(int count, const TRead & read, const TWrite & write) const
   {
     int rank = 0;
     for (int i = 0; i < count; ++i)
@@ -167,12 +168,12 @@ private:
  * samples, and run(image, snakeRun) runs the snake on it. The times of the preparation are added to the result. */
 template <typename TMake, typename TRun>
 CudaRegionSnakeResult
-RunOnce(const CudaRegionSnakeInput &      input,
-        const CudaRegionSnakeParameters & parameters,
-        const CudaRegionSnakeObserver &   observer,
-        const Threads &                   threads,
-        const TMake &                     make,
-        const TRun &                      run)
+PrepareAndRun(const CudaRegionSnakeInput &      input,
+              const CudaRegionSnakeParameters & parameters,
+              const CudaRegionSnakeObserver &   observer,
+              const Threads &                   threads,
+              const TMake &                     make,
+              const TRun &                      run)
 {
   CheckSnakeParameters(parameters);
   CheckSnakeInput(input);

@@ -222,7 +222,7 @@ public:
       const unsigned int       pair = state % VPairs;
       const unsigned int       distance = anticausal ? m_Width - 1 - m_LaneOfLine : m_LaneOfLine;
       const PolePairState<T> & own = inclusive.Sweep[state / VPairs].Pair[pair];
-      const PolePairState<T>   before = KeepIf(distance > 0, Neighbour(own, 1, anticausal));
+      const PolePairState<T>   before = KeepIf(distance > 0, GetNeighborState(own, 1, anticausal));
       starts.Sweep[state / VPairs].Pair[pair] =
         Combine(before, m_LanePowers[pair * WarpSize + distance], partStart.Sweep[state / VPairs].Pair[pair]);
     }
@@ -775,7 +775,7 @@ private:
   }
 
   __device__ PolePairState<T>
-             Neighbour(const PolePairState<T> & state, unsigned int distance, bool anticausal) const
+             GetNeighborState(const PolePairState<T> & state, unsigned int distance, bool anticausal) const
   {
     PolePairState<T> other;
     other.U = anticausal ? ShuffleDown(state.U, distance, m_Width) : ShuffleUp(state.U, distance, m_Width);
@@ -810,8 +810,8 @@ private:
         const bool             anticausal = state >= VPairs;
         PolePairState<T> &     own = states.Sweep[state / VPairs].Pair[state % VPairs];
         const bool             isInside = anticausal ? m_LaneOfLine + distance < m_Width : m_LaneOfLine >= distance;
-        const PolePairState<T> neighbour = KeepIf(isInside, Neighbour(own, distance, anticausal));
-        own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbour);
+        const PolePairState<T> neighbor = KeepIf(isInside, GetNeighborState(own, distance, anticausal));
+        own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbor);
       }
     }
     return states;

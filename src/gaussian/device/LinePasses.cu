@@ -401,12 +401,12 @@ template <typename T, unsigned int VPairs>
 void
 RunQuotientPassOf(const QuotientPass &     pass,
                   const CudaGaussianMask & mask,
-                  const void *             subtracted,
+                  const void *             referenceValue,
                   const Context &          context)
 {
   QuotientPassArguments<T, VPairs> arguments{ MakeLinePassArguments<T, VPairs>(
                                                 pass.Pass, pass.Schedule, pass.Images[0], {}),
-                                              { static_cast<const ReferenceValue<T> *>(subtracted),
+                                              { static_cast<const ReferenceValue<T> *>(referenceValue),
                                                 static_cast<T>(mask.FillValue),
                                                 static_cast<T>(mask.MinimumWeight) } };
   for (unsigned int i = 0; i < 2; ++i)
@@ -775,12 +775,12 @@ RunValidPass(const CudaGaussianLinePass & pass,
              const CudaGaussianBoundary & boundary,
              const DeviceView &           image,
              const DeviceView &           valid,
-             const void *                 subtracted,
+             const void *                 referenceValue,
              const DeviceView &           destination,
              const Context &              context)
 {
   return image.Stride == destination.Stride &&
-         TryMaskPass(pass, boundary, { image.Data, subtracted, valid }, destination, context);
+         TryMaskPass(pass, boundary, { image.Data, referenceValue, valid }, destination, context);
 }
 
 QuotientPass
@@ -815,11 +815,11 @@ HasQuotientKernel(const QuotientPass & pass, int device)
 void
 RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,
-                const void *             subtracted,
+                const void *             referenceValue,
                 const Context &          context)
 {
   VisitPass(pass.Pass, pass.Images[0], [&](auto zero, auto pairs) {
-    RunQuotientPassOf<decltype(zero), decltype(pairs)::value>(pass, mask, subtracted, context);
+    RunQuotientPassOf<decltype(zero), decltype(pairs)::value>(pass, mask, referenceValue, context);
   });
 }
 

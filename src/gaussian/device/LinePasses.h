@@ -130,14 +130,14 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const Context &              context);
 
 /** Queues the first pass over the values of smoothing with a mask, under the conditions of RunMaskPass(). The values
- * are the valid pixels less the value at `subtracted`, which is in device memory. `image` has the size and strides of
- * `destination`, and may be the same image. \return whether there is a kernel */
+ * are the valid pixels less the value at `referenceValue`, which is in device memory. `image` has the size and strides
+ * of `destination`, and may be the same image. \return whether there is a kernel */
 bool
 RunValidPass(const CudaGaussianLinePass & pass,
              const CudaGaussianBoundary & boundary,
              const DeviceView &           image,
              const DeviceView &           valid,
-             const void *                 subtracted,
+             const void *                 referenceValue,
              const DeviceView &           destination,
              const Context &              context);
 
@@ -165,11 +165,11 @@ MakeQuotientPass(const CudaGaussianLinePass & pass,
                  int                          device);
 
 /** Queues the pass.
- * \param subtracted the reference value of the pixels (ReferenceValue), in device memory */
+ * \param referenceValue the reference value of the pixels (ReferenceValue), in device memory */
 void
 RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,
-                const void *             subtracted,
+                const void *             referenceValue,
                 const Context &          context);
 
 /** Passes along axis 0 over two or three images. Only the products of their results are written. */

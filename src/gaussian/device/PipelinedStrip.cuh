@@ -1004,10 +1004,10 @@ private:
         // instead of registers.
         const PolePairState<T> before = m_EndStates[i];
         const PolePairState<T> behind = m_EndStates[NumberOfEndStates - 1 - i];
-        PolePairState<T>       neighbour;
-        neighbour.U = this->IsAnticausal() ? behind.U : before.U;
-        neighbour.V = this->IsAnticausal() ? behind.V : before.V;
-        start = Combine(neighbour, m_Arguments.ChunkPower[this->GetPair()], start);
+        PolePairState<T>       neighbor;
+        neighbor.U = this->IsAnticausal() ? behind.U : before.U;
+        neighbor.V = this->IsAnticausal() ? behind.V : before.V;
+        start = Combine(neighbor, m_Arguments.ChunkPower[this->GetPair()], start);
       }
     }
     return start;

@@ -443,9 +443,9 @@ private:
     }
     for (unsigned int i = count; i > 0; --i)
     {
-      const unsigned int neighbour = IsAnticausal(state) ? chunk + i : chunk - i;
-      const unsigned int segments = GetSegmentsOfChunk(neighbour);
-      start = Combine(GetEndStateOfChunk(state, neighbour), m_Arguments.Powers.Power[pair][segments], start);
+      const unsigned int neighbor = IsAnticausal(state) ? chunk + i : chunk - i;
+      const unsigned int segments = GetSegmentsOfChunk(neighbor);
+      start = Combine(GetEndStateOfChunk(state, neighbor), m_Arguments.Powers.Power[pair][segments], start);
     }
     return start;
   }

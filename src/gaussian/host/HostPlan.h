@@ -242,11 +242,11 @@ using Report = std::function<void(float)>;
 /** Distributes `count` bundles over the threads, which call `run(begin, end)`. The work is done in pieces, and progress
  * is reported after each. */
 void
-ForBundlesInParallel(size_t                                      count,
-                     size_t                                      pixels,
-                     MultiThreaderBase *                         threader,
-                     const Report &                              report,
-                     const std::function<void(size_t, size_t)> & run);
+ParallelForBundles(size_t                                      count,
+                   size_t                                      pixels,
+                   MultiThreaderBase *                         threader,
+                   const Report &                              report,
+                   const std::function<void(size_t, size_t)> & run);
 
 /** Returns the chunks of the lines of a pass. They are those of the device: lines are not divided along the first axis,
  * nor with other boundary modes than Nearest. `type` is the type of the images between passes. */

@@ -78,11 +78,11 @@ MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, Cuda
 
 /** Returns whether the rows of source and destination are dense, as SlabQueueSizes::HoldsHostPixels requires. */
 bool
-HaveDenseRows(const SlabEndpoints & ends);
+HaveDenseRows(const SlabEndpoints & endpoints);
 
 /** Returns the bytes of device memory that a queue uses, including the memory that its transfers allocate. */
 size_t
-GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes);
+GetSlabQueueBytes(const SlabEndpoints & endpoints, const SlabQueueSizes & sizes);
 
 /** \class SlabPipeline
  * \brief Queues with their memory, through which slabs are pipelined.
@@ -98,7 +98,7 @@ class CudaFilters_EXPORT SlabPipeline
 {
 public:
   /** \exception CudaError */
-  SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & ends, const SlabQueueSizes & sizes);
+  SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & endpoints, const SlabQueueSizes & sizes);
 
   /** Waits for all work. */
   ~SlabPipeline();
@@ -168,9 +168,9 @@ private:
   };
 
   /** The state of one download thread. */
-  struct Downloads
+  struct DownloadThread
   {
-    explicit Downloads(int device)
+    explicit DownloadThread(int device)
       : Stream(device)
       , Staging(Stream)
     {}
@@ -195,17 +195,17 @@ private:
     HelperThreads                UpHelpers{ true }, DownHelpers{ true };
     std::array<UploadStaging, 2> UpStaging; // small uploads alternate between the two; all others use the first
     size_t                       NumberOfUploads{ 0 };
-    std::vector<std::unique_ptr<Downloads>>   Down;
-    size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
-    std::unique_ptr<DownloadSequence>         DownSequence; // exists during a run whose results form a sequence
-    DeviceBuffer                              Memory;
-    std::vector<std::unique_ptr<Slot>>        Slots;
-    std::vector<std::unique_ptr<Result>>      Results;
-    size_t                                    ResultsQueued{ 0 };
-    std::vector<std::vector<unsigned char>>   UpMemory, DownMemory;
-    std::vector<std::vector<unsigned char> *> FreeUp, FreeDown;
-    std::deque<HostBuffer>                    Filled; // buffers that the source has filled
-    std::deque<HostBuffer>                    Ready;  // buffers that wait for the sink
+    std::vector<std::unique_ptr<DownloadThread>> Down;
+    size_t                                       DownloadsQueued{ 0 }, DownloadsDone{ 0 };
+    std::unique_ptr<DownloadSequence>            DownSequence; // exists during a run whose results form a sequence
+    DeviceBuffer                                 Memory;
+    std::vector<std::unique_ptr<Slot>>           Slots;
+    std::vector<std::unique_ptr<Result>>         Results;
+    size_t                                       ResultsQueued{ 0 };
+    std::vector<std::vector<unsigned char>>      UpMemory, DownMemory;
+    std::vector<std::vector<unsigned char> *>    FreeUp, FreeDown;
+    std::deque<HostBuffer>                       Filled; // buffers that the source has filled
+    std::deque<HostBuffer>                       Ready;  // buffers that wait for the sink
   };
 
   /** Creates a queue on the device, with its streams, the memory of its slots and results, and its host buffers. */
@@ -217,7 +217,7 @@ private:
   /** Returns two if a queue holds at least two results and each of them is a single transfer to page-locked memory that
    * needs no device memory. Otherwise returns one. */
   size_t
-  GetDownloadThreads() const;
+  GetNumberOfDownloadThreads() const;
 
   // Threads
   /** Uploads the slabs of a queue in their order, as a SlabUploads if possible, otherwise one by one. */
@@ -249,7 +249,7 @@ private:
   UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab);
   /** Downloads a result, in stream order after the work that computes it, and then frees its buffer. */
   void
-  DownloadResult(DeviceQueue & queue, Downloads & downloads, Result & result);
+  DownloadResult(DeviceQueue & queue, DownloadThread & downloads, Result & result);
   /** Counts downloaded planes. The caller holds the mutex. */
   void
   CountDownloaded(size_t planes);
@@ -259,7 +259,7 @@ private:
   MarkDownloaded(DeviceQueue & queue, Result & result);
   /** Downloads the planes of a result, to the output or to host buffers for the sink. */
   void
-  DownloadPlanes(DeviceQueue & queue, Downloads & downloads, const Result & result);
+  DownloadPlanes(DeviceQueue & queue, DownloadThread & downloads, const Result & result);
   /** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it
    * repeatedly. */
   void
@@ -267,7 +267,7 @@ private:
   /** Calls the function of a thread. If it throws, the run stops, because an exception must not leave the thread. */
   template <typename TFunction>
   void
-  Guard(const TFunction & function) noexcept;
+  RunGuarded(const TFunction & function) noexcept;
 
   // Calling thread
   /** Calls source, sink and progress until the run is done or stops. */
@@ -326,7 +326,7 @@ private:
   WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
 
   const SlabQueueSizes                      m_Sizes;
-  const SlabEndpoints                       m_Ends; // source and destination in the form that transfers use
+  const SlabEndpoints                       m_Endpoints; // source and destination in the form that transfers use
   const size_t                              m_UpBufferPlanes, m_DownBufferPlanes; // number of planes
   const bool                                m_HasResultSequences;
   std::vector<std::unique_ptr<DeviceQueue>> m_Queues;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gaussian/slabs/PaddedSlabs.h"
+#include "gaussian/slabs/BoundaryPadding.h"
 
 #include "runtime/image/Components.h"
 #include "gaussian/device/Edges.h"
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
-// Implements the padding of an image for runs in slabs (gaussian/slabs/PaddedSlabs.h). The results of padding planes
-// do not reach the sink.
+// Implements the padding of an image for runs in slabs (gaussian/slabs/BoundaryPadding.h). The results of padding
+// planes do not reach the sink.
 
 namespace itk::cuda::gaussian
 {
@@ -171,23 +171,23 @@ PaddedSource::GetKept(size_t plane)
 
 CudaSlabReport
 RunPaddedSlabs(const CudaGaussianPlan &     plan,
-               const SlabEndpoints &        ends,
+               const SlabEndpoints &        endpoints,
                bool                         isInPlace,
                const CudaSlabOptions &      options,
                const CudaProgressFunction & progress)
 {
-  const unsigned int axis = GetSlabShape(plan, ends.Input, ends.Output).Axis;
-  const size_t       planes = ends.Input.Size[axis];
-  const size_t       padding = GetPaddingPlanes(plan, ends.Input, ends.Output);
-  PaddedSource       source(ends.Source, plan.Boundary, ends.Input, axis, padding);
+  const unsigned int axis = GetSlabShape(plan, endpoints.Input, endpoints.Output).Axis;
+  const size_t       planes = endpoints.Input.Size[axis];
+  const size_t       padding = GetPaddingPlanes(plan, endpoints.Input, endpoints.Output);
+  PaddedSource       source(endpoints.Source, plan.Boundary, endpoints.Input, axis, padding);
   if (isInPlace)
   {
     source.KeepEnd();
   }
-  SlabEndpoints continued = ends;
+  SlabEndpoints continued = endpoints;
   continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * padding;
   continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
-  const size_t bytes = GetBytesOfPlane(ends.Output, axis);
+  const size_t bytes = GetBytesOfPlane(endpoints.Output, axis);
   const size_t begin = options.FirstPlane;
   const size_t end = options.NumberOfPlanes == 0 ? planes : begin + options.NumberOfPlanes;
   continued.Sink = [&](size_t first, size_t count, const void * pixels) {
@@ -196,12 +196,12 @@ RunPaddedSlabs(const CudaGaussianPlan &     plan,
     const size_t to = std::min(first + count, end + padding);
     if (from < to)
     {
-      ends.Sink(from - padding, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
+      endpoints.Sink(from - padding, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
     }
   };
   CudaSlabOptions ofPadded = options;
   ofPadded.FirstPlane = begin + padding;
   ofPadded.NumberOfPlanes = RoundUp(end, ChunkLength) - begin;
-  return RunSlabs(plan, continued, ofPadded, progress);
+  return RunUnpaddedSlabs(plan, continued, ofPadded, progress);
 }
 } // namespace itk::cuda::gaussian
