@@ -26,7 +26,7 @@ struct ProposalList
   bool      HasBoxes; // whether the group has room for the bounding box of each proposal
 };
 
-/** The reduced sums of all threads of a group. */
+/** The sums over all threads of a group. */
 struct GroupSum
 {
   Moments Sums;
@@ -55,8 +55,7 @@ public:
   {
     function();
   }
-  /** Calls the function in another thread of the group, which is the same in all calls, concurrently with
-   * RunOnFirstThread(). */
+  /** Calls the function in one other thread of the group, always the same one, concurrently with RunOnFirstThread(). */
   template <typename TFunction>
   void
   RunOnSecondThread(const TFunction & function) const
@@ -68,7 +67,7 @@ public:
   Sync() const
   {}
 
-  /** Calls function(i) for 0 <= i < count, each in any one thread of the group. */
+  /** Calls function(i) once for each i below `count`, in any thread of the group. */
   template <typename TFunction>
   void
   ForEach(int count, const TFunction & function) const
@@ -112,8 +111,9 @@ public:
     return m_Boxes[s];
   }
 
-  /** Calls compare(s, t) for 0 <= s < t < list.Count, each in any one thread, and waits for all calls. Returns whether
-   * there was time for all of them. Otherwise the conclusion is interrupted. */
+  /** Calls compare(s, t) once for each pair 0 <= s < t < list.Count, in any thread of the group, and waits for all
+   * calls. Returns false if the time of the launch was over before all calls, in which case the conclusion of the phase
+   * is interrupted. */
   template <typename TFunction>
   bool
   ForEachPair(const ProposalList & list, const TFunction & compare) const
@@ -132,10 +132,10 @@ public:
     return true;
   }
 
-  /** Calls write(i, item, rank) for 0 <= i < count, each in any one thread, where `item` is the result of read(i), and
-   * `rank` is the exclusive prefix sum of IsCounted, the number of counted items before i. read(i) returns before
-   * write() is called for i or a later index, so data may be moved to lower indices in place. Waits for all calls and
-   * returns the number of counted items.
+  /** Calls read(i) and then write(i, item, rank) for each i below `count`, where `item` is the result of read(i), and
+   * `rank` is the number of items before it with IsCounted (an exclusive prefix sum). One thread of the group makes
+   * both calls for an index. read(i) returns before write() is called for i or any later index, so write() may compact
+   * data in place by moving it to lower indices. Waits for all calls, and returns the number of items with IsCounted.
    */
   template <typename TRead, typename TWrite>
   int

@@ -7,7 +7,7 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "snake/Group.h"
 
-// Runs the snake on any backend: finds the start, runs the phases, and judges the result.
+// Runs the snake on any backend: finds the start, runs the phases, and evaluates the significance of the result.
 
 namespace itk::cuda::snake
 {

@@ -31,8 +31,8 @@ GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
 }
 
 /** Returns the bytes of the image that the passes need in addition to input and output. If the input must not be
- * changed, there always is such an image. With an odd number of passes it is the copy of the input. With an even number
- * the output takes the copy, and the image is the second one of the chain of passes. */
+ * changed, this image is always needed. With an odd number of passes it holds the copy of the input. With an even
+ * number the output holds the copy, and the passes alternate between the output and this image. */
 size_t
 GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
 {

@@ -13,8 +13,8 @@
 
 namespace itk::cuda::gaussian
 {
-/** Collects sums of squares, to tell whether all of them have their digits (HasDigitsOfSquares()) and none of the old
- * sums is in the other representation of AddSquare(), a negative number. */
+/** Collects sums of squares, to tell whether all of them are precise (HasDigitsOfSquares()) and no old sum is stored as
+ * a negative root, which is the other representation of AddSquare(). */
 template <typename T>
 struct SquareRange;
 

@@ -27,8 +27,8 @@ GetAxisKind(unsigned int axis)
 }
 
 /** \struct LineCut
- * \brief What a part of an image needs from the rest of the image. The part was cut out across the last axis, between
- * two chunks of ChunkLength pixels.
+ * \brief Describes a part of an image to the passes along its last axis, across which it was cut out at boundaries of
+ * chunks of ChunkLength pixels, and holds the data that these passes need from the rest of the image.
  *
  * The results of the LookAhead chunks next to a cut (LineSchedule) are invalid. All other results have the bits of the
  * whole image's. If LookAhead is 0, all results are valid, but the states at the cuts must be given. */
@@ -64,8 +64,8 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 bool
 SolvesBoundaryStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Returns the bytes of one state for each sweep, pole pair and line of a pass. They hold the states of one chunk, or
- * the states with which both sweeps enter the lines. */
+/** Returns the bytes of the states of one chunk of a pass's lines, one for each sweep, pole pair and line. The states
+ * with which the sweeps enter the lines take the same number of bytes. */
 size_t
 GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
 
@@ -119,9 +119,9 @@ RunPlan(const CudaGaussianPlan &        plan,
 size_t
 GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceView::SizeType & size, CudaComponentType type);
 
-/** Queues the first pass over the weights of smoothing with a mask, if there is a kernel for it. There is one for all
- * axes except the first, for lines that continue with their edge values and that a block holds whole. `valid`, an image
- * of UChar, has the size and strides of `destination`. \return whether there is a kernel */
+/** Queues the first pass over the weights of smoothing with a mask, if there is a kernel for it. Kernels exist for all
+ * axes except the first. They filter lines that continue with their edge values and that a block can hold as a whole.
+ * `valid`, an image of UChar, has the size and strides of `destination`. \return whether there is a kernel */
 bool
 RunMaskPass(const CudaGaussianLinePass & pass,
             const CudaGaussianBoundary & boundary,
@@ -149,8 +149,8 @@ struct QuotientPass
   std::vector<DeviceView> Images; // of the same size, strides and type
 };
 
-/** Returns whether there is a kernel for the pass. There is one along axis 0, for lines that tiles of a block hold (one
- * tile of weights and one of values) and that need no states computed before the pass. */
+/** Returns whether there is a kernel for the pass. The pass must be along axis 0, a block must be able to hold a tile
+ * of weights and a tile of values, and no states may have to be computed before the pass. */
 bool
 HasQuotientKernel(const QuotientPass & pass, int device);
 
@@ -180,8 +180,8 @@ struct ProductPass
   std::vector<DeviceView>           Products; // of the first result with itself, the first with the second, and so on
 };
 
-/** Returns whether there is a kernel for the pass. There is one for passes with the same poles, along lines that the
- * tiles of a block hold whole. */
+/** Returns whether there is a kernel for the pass. Its passes must have the same poles, and a block must be able to
+ * hold their whole lines in its tiles. */
 CudaFilters_EXPORT bool
 HasProductKernel(const ProductPass & pass, int device);
 

@@ -244,7 +244,8 @@ struct RingPosition
   }
 };
 
-/** Code of the thread that moves chunks. It iterates over the block's pieces twice: ahead to load, and behind to store.
+/** The thread that moves the chunks. It iterates over the block's pieces with two positions: one ahead, which loads
+ * chunks, and one behind, which stores them.
  */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 class StripProducer
@@ -379,8 +380,8 @@ struct StripSegment
   }
 };
 
-/** Code of a thread that computes. It owns one of its group's 32 columns, and a segment of every chunk. Each of the
- * first warps of a group also scans one state. With VHasEdges, lines continue otherwise than with their edge values,
+/** A thread that computes. It owns one of its group's 32 columns, and a segment of every chunk. Each of the
+ * first warps of a group also scans one state. With VHasEdges, lines continue with other values than their edge values,
  * and their edge states have been summed before the pass (StripArguments::Edges). */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 class StripConsumer

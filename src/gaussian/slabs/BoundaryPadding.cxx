@@ -151,8 +151,8 @@ PaddedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
   }
 }
 
-/** Returns a plane near an end. If it must be read, it is read together with the planes between it and the end, or
- * between it and the last plane that was read. */
+/** Returns a plane near an end of the image. If it is not kept yet, the function reads it together with the planes
+ * between it and the end, or between it and the last plane that was read, so that the source is read in order. */
 const PaddedSource::Plane &
 PaddedSource::GetKept(size_t plane)
 {

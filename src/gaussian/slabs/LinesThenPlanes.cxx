@@ -45,7 +45,7 @@ MakeWithinPlan(const SlabPlan & slabPlan)
   {
     rename(image);
   }
-  // Images that are not used any more get no number.
+  // Only the images that the remaining passes use get a number.
   std::vector<unsigned int> numbers(within.NumberOfImages, 0);
   unsigned int              next = 1;
   const auto                renumber = [&](unsigned int & image) {

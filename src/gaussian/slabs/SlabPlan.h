@@ -26,8 +26,8 @@ struct AcrossResult
   size_t        Index; // of its buffer, or of the component of the output
 };
 
-/** A plan divided after its passes across slabs. The images of the plan keep their numbers. The unfiltered planes, and
- * each result of a pass across slabs, get additional images. */
+/** A plan divided into its passes across slabs, which run first, and its passes within planes. The images of the plan
+ * keep their numbers. The unfiltered planes and the results of the passes across slabs get additional numbers. */
 struct SlabPlan
 {
   CudaGaussianPlan                       Within;

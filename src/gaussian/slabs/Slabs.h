@@ -23,7 +23,7 @@ namespace itk
 class CudaSlabStates
 {
 public:
-  /** Where the states were found. Those of the host cannot be used on a device, nor the reverse.
+  /** Where the states were computed. States of the host cannot be used on a device, nor states of a device on the host.
    */
   enum Location : unsigned char
   {
@@ -111,8 +111,8 @@ RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
                        const CudaSlabOptions &      options,
                        const CudaProgressFunction & progress);
 
-/** Runs a plan in slabs on the host or on devices, between images with data or between source and sink. Lines across
- * slabs continue with their edge values. */
+/** Runs a plan in slabs on the host or on devices, between images with data or between source and sink. The image is
+ * not padded, so lines across slabs continue with their edge values. */
 CudaSlabReport
 RunUnpaddedSlabs(const CudaGaussianPlan &     plan,
                  const SlabEndpoints &        endpoints,

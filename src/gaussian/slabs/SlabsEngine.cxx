@@ -40,8 +40,8 @@ struct ChunkRange
   size_t Begin, End;
 };
 
-/** How a run uses memory. If slots hold pixels in the host's type, the passes across slabs read them in groups of rows,
- * and once for each part of a result. */
+/** The memory of a run. If slots hold pixels in the host's type (SlabQueueSizes::HoldsHostPixels), a pass across slabs
+ * converts and filters one group of rows at a time, and repeats this for each part of a result. */
 struct SlabMemory
 {
   SlabQueueSizes Queue;
@@ -56,7 +56,7 @@ struct SlabMemory
 /** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
 constexpr size_t MaximumPitch = std::numeric_limits<int>::max();
 
-/** The same rows of all planes of a slab. A pass across slabs filters their lines together. */
+/** A range of rows, in all planes of a slab. A pass across slabs filters the lines through these rows together. */
 struct RowGroup
 {
   size_t Index;
@@ -255,7 +255,7 @@ private:
     return m_Endpoints.Input.NumberOfComponents;
   }
 
-  /** Returns planes of one component as an image of its own. */
+  /** Returns a batch of planes of one component as a separate image. */
   DeviceView
   GetBatch(const DeviceView & component, size_t first, size_t planes) const
   {
@@ -281,7 +281,7 @@ private:
     return std::max<size_t>(1, rows);
   }
 
-  /** Returns a view of rows of `planes` planes as an image of its own. */
+  /** Returns a view of `rows` rows of `planes` planes as a separate image. */
   DeviceView
   MakeLinesView(size_t rows, size_t planes, size_t components, void * data) const
   {
@@ -432,8 +432,8 @@ private:
     memory.PlanesPerBatch =
       m_Axis == 0 ? memory.Queue.NumberOfPlanes
                   : std::clamp<size_t>(batchBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
-    // A slab takes over the slot of an earlier slab whose work has been queued, so a later result needs no more end
-    // states than these.
+    // A slab reuses the slot of an earlier slab only after the work on that slab has been queued. The results that are
+    // still to be computed therefore need the end states of at most this number of slabs.
     const size_t slabs = m_Geometry.Shape.NeedsAllChunks ? m_SweepSlabs.size() : m_FilterSlabs.size();
     memory.NumberOfStateBuffers =
       m_Geometry.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_SlabsAhead);
@@ -625,6 +625,7 @@ private:
     return true;
   }
 
+  /** Tries memory plans whose slots hold pixels in the computed type. Returns whether one fits. */
   bool
   TryComputeTypeSlots(size_t allowed, size_t & least)
   {
@@ -644,6 +645,8 @@ private:
     return false;
   }
 
+  /** Tries memory plans whose slots hold pixels in the host's type and whose results are computed in parts. They need
+   * less memory, but every part reads all lines of its slab. Returns whether one fits. */
   bool
   TryHostTypeSlots(size_t allowed, size_t & least)
   {
@@ -891,7 +894,7 @@ private:
     return nullptr;
   }
 
-  /** Makes the queue wait for the work that reads the older end states that this slab's end states will overwrite. */
+  /** Makes the queue wait for the work that still reads the earlier end states in this slab's buffer. */
   void
   WaitForReaders(size_t slab, const Context & context)
   {
@@ -997,8 +1000,8 @@ private:
     return m_Queues[queue].Starts;
   }
 
-  /** Runs the passes across slabs over one component of `lines`, the rows of a group. `source` and `result` have the
-   * planes of the slab from `first` on. */
+  /** Runs the passes across slabs over one component. `lines` holds the rows of a group. `source` and `result` hold the
+   * slab's planes from `first` on. */
   void
   FilterAcross(const ChunkRange & chunks,
                const RowGroup &   group,

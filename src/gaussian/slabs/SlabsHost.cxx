@@ -30,8 +30,8 @@ public:
                    const CudaImageView & first,
                    MultiThreaderBase *   threader) = 0;
 
-  /** Turns the end states of all chunks into start states, if the pass needs all chunks. Must be called after the end
-   * states of all chunks have been taken. */
+  /** Replaces the end states of all chunks by their start states, if the pass needs all chunks. ComputeEndStates() must
+   * have been called for all chunks. */
   virtual void
   ConvertToStartStates() = 0;
 
@@ -365,7 +365,7 @@ private:
     {
       m_States->ComputedOn = CudaSlabStates::Host;
       m_States->FirstPlane = m_FirstPlane;
-      m_States->Starts.clear(); // removes the states that a device found
+      m_States->Starts.clear(); // removes the states that a device computed
     }
   }
 
@@ -592,7 +592,7 @@ private:
 
   std::vector<std::unique_ptr<HostSlabPass>>         m_Passes; // ordered by component and pass
   std::vector<unsigned char>                         m_FirstPlane;
-  std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // that are still to be filtered
+  std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // chunks that are still to be filtered, by number
   size_t                                             m_Steps{ 0 };
   size_t                                             m_StepsDone{ 0 };
   uint64_t                                           m_BytesIn{ 0 };

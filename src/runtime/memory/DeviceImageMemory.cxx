@@ -55,7 +55,8 @@ MakeEvent(const Context & context)
   return event;
 }
 
-/** Returns MakeEvent(). If no event can be made, waits for the stream on the host and returns no value. */
+/** Returns the result of MakeEvent(). If no event can be made, the function waits for the stream on the host and
+ * returns no value. */
 std::optional<Event>
 TryMakeEvent(const Context & context) noexcept
 {

@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds pollInterval{ 20 };
 // Up to 1,024 reservations of this size can be added without overflow.
 constexpr size_t largestReservation = std::numeric_limits<size_t>::max() >> 10;
 
-/** A reservation that the thread holds, recorded for Pause. */
+/** A reservation that the thread holds, recorded for PauseScope. */
 using HeldReservation = std::pair<MemoryGate *, size_t>;
 
 thread_local std::vector<HeldReservation> heldByThread;

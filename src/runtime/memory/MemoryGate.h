@@ -58,8 +58,8 @@ public:
   };
 
   /** \class PauseScope
-   * \brief Marks the calling thread's runs as paused for its lifetime, while they wait for their caller to ask for the
-   * next part of the result.
+   * \brief A scope in which the calling thread's runs count as paused, because they wait until their caller requests
+   * the next part of the result.
    */
   class CudaFilters_EXPORT PauseScope
   {
@@ -73,8 +73,8 @@ public:
   };
 
   /** \class NestedScope
-   * \brief States for its lifetime that the calling thread works for `runs` runs of another thread. It has no effect if
-   * `runs` is 0.
+   * \brief A scope in which the calling thread works for `runs` runs of another thread. Its own reservations then do
+   * not wait, because the other thread may be waiting for them. It has no effect if `runs` is 0.
    */
   class CudaFilters_EXPORT NestedScope
   {
@@ -90,7 +90,8 @@ public:
     const unsigned int m_Runs;
   };
 
-  /** Returns the number of runs that the calling thread is inside of. */
+  /** Returns the number of runs that the calling thread works for: its own reservations, and the runs of other threads
+   * (NestedScope). */
   static unsigned int
   GetNumberOfEnclosingRuns();
 

@@ -40,21 +40,22 @@ struct InputSlab
 };
 
 /** \class SlabAlgorithm
- * \brief The algorithm's work on the planes. Its functions queue work on the stream of a queue. They are called from
- * several threads, but only one call is made at a time. The queue's device is the current one.
+ * \brief Interface to the algorithm that a SlabPipeline runs. Its functions queue kernels on the work stream of a queue
+ * (SlabPipeline::GetContext()), whose device is the current one. They are called from several threads, but never
+ * concurrently.
  */
 class SlabAlgorithm
 {
 public:
   virtual ~SlabAlgorithm() = default;
 
-  /** Called after the upload of a slab, in the order of the slabs. */
+  /** Queues the work that can be done as soon as a slab has been uploaded. It is called in the order of the slabs. */
   virtual void
   OnUploaded(size_t slab, size_t queue, const DeviceView & planes) = 0;
 
-  /** Called after OnUploaded() of the result's last required slab, in the order of the slabs, once for each part of the
-   * slab's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
-   * single part. */
+  /** Queues the computation of a slab's result, or of one part of it: `result` holds the slab's planes from `first` on.
+   * It is called in the order of the slabs, after OnUploaded() of the last slab that the result requires. `planes` may
+   * be overwritten if the result consists of a single part. */
   virtual void
   Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
 };
@@ -85,12 +86,12 @@ size_t
 GetSlabQueueBytes(const SlabEndpoints & endpoints, const SlabQueueSizes & sizes);
 
 /** \class SlabPipeline
- * \brief Queues with their memory, through which slabs are pipelined.
+ * \brief Sends slabs through one or several queues, so that uploads, work and downloads run at the same time.
  *
- * A queue is a logical device, which consists of a device and its streams for each direction of the link and for the
- * work. Slab i goes through queue i modulo the number of queues. Each queue has threads that move planes, one thread
- * queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from ordinary
- * memory form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is
+ * A queue is a logical device: a device, a stream for each direction of the link and one for the work, and memory for
+ * slabs and results. Slab i goes through queue i modulo the number of queues. Each queue has threads that move planes,
+ * one thread queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from
+ * ordinary memory form an UploadSequence, and results for ordinary memory a DownloadSequence. If the results' memory is
  * page-locked, two threads download them alternately, so that the copies of one result are running while the other
  * thread waits for its own.
  */
@@ -220,7 +221,7 @@ private:
   GetNumberOfDownloadThreads() const;
 
   // Threads
-  /** Uploads the slabs of a queue in their order, as a SlabUploads if possible, otherwise one by one. */
+  /** Uploads the slabs of a queue in their order, as one sequence (SlabUploads) if possible, otherwise one by one. */
   void
   UploadSlabs(size_t queue);
   /** Gives each queue a ResultSequence if the run's results form sequences. */
@@ -233,15 +234,15 @@ private:
    * their last required slab has been passed to it. */
   void
   QueueWork();
-  /** Marks a slab whose copies are queued, and records the event for which the work on it waits. */
+  /** Marks a slab as uploaded when its copies are queued, and records the event that the work on the slab waits for. */
   void
   MarkUploaded(DeviceQueue & queue, size_t slab);
   /** Adds uploaded planes to the bytes and to the progress. */
   void
   CountUploaded(size_t planes);
   /** Runs an upload that is not part of a sequence. A large upload reuses the page-locked memory of the previous one.
-   * Small uploads alternate between two stagings, and the memory is returned before the next upload but one, so that a
-   * run holds the memory of two uploads however many slots it has. */
+   * Small uploads alternate between two staging buffers, and return the page-locked memory of a buffer before they use
+   * the buffer again. A run therefore holds the memory of two uploads, regardless of its number of slots. */
   void
   UploadTo(DeviceQueue & queue, const CudaImageView & host, const DeviceView & planes);
   /** Uploads the planes of a slab to its slot, from the input or from host buffers that the source has filled. */
@@ -287,15 +288,15 @@ private:
   Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress);
 
   // Work
-  /** Waits until the slab's slot is free, and takes it. Slots go to slabs in order, also if one uploading thread runs
-   * ahead of another, because each slot knows its next slab. The upload stream waits for the work on the previous slab
+  /** Waits until the slab's slot is free, and takes it. Slabs take slots in order, even if one upload thread runs ahead
+   * of another, because each slot records which slab is next. The upload stream waits for the work on the previous slab
    * of the slot. */
   Slot &
   TakeSlot(size_t slab);
   /** Blocks until a result can be queued or a slab has been uploaded. Returns false if everything is queued. */
   bool
   WaitForWork(Slot *& slot, Result *& result);
-  /** Returns the slot of the slab that OnUploaded() gets next, or nullptr if this slab is not uploaded yet. */
+  /** Returns the slot of the next slab for OnUploaded(), or nullptr if this slab has not been uploaded yet. */
   Slot *
   FindUploaded();
   /** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
@@ -335,7 +336,7 @@ private:
   std::condition_variable m_Changed;
   std::vector<InputSlab>  m_Slabs;
   SlabAlgorithm *         m_Algorithm{ nullptr };
-  size_t                  m_NumberOfUploadedSlabs{ 0 };           // number of slabs that OnUploaded() has got
+  size_t                  m_NumberOfUploadedSlabs{ 0 };           // number of slabs that were passed to OnUploaded()
   size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next slab, and the first plane of its next part
   size_t             m_ResultPlanesLeft{ 0 };
   size_t             m_NextSourceSlab{ 0 }, m_NextSourcePlane{ 0 };

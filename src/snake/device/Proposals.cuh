@@ -122,8 +122,8 @@ ListNextSlice(const DeviceSnake & snake)
   }
 }
 
-/** Sets where the next portion continues. Called by the first block after a portion that is not the last one before the
- * conclusion. */
+/** Records where the next portion of the phase begins. Called by the first block after each portion except the last one
+ * before the conclusion. */
 __device__ inline void
 ContinueAt(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const ConclusionScratch & scratch)
 {
@@ -163,7 +163,7 @@ ConcludeInPortions(DeviceSnake &        snake,
   }
 }
 
-/** Ends a portion: sets where the next one continues, or concludes the phase. Called by the first block of a limited
+/** Ends a portion: records where the next one begins, or concludes the phase. Called by the first block of a limited
  * launch. */
 __device__ inline void
 EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
