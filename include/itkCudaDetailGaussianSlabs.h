@@ -54,7 +54,8 @@ CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
  * Memory limits, devices and slabs do not change a bit of the result. On the host it is bit-identical to
  * CudaRunOnHost(), and on a device to CudaRunOnDevice() on this device. In the boundary modes Reflect,
  * Mirror and Constant, however, the image is continued by planes within the reach of the window, so that the results
- * differ from those of the two functions by rounding. A run that has begun on the device does not move to the host.
+ * differ from the results of the two functions by rounding. A run that has begun on the device does not move to the
+ * host.
  *
  * \exception ExceptionObject if the plan cannot be cut (a mask, BoundaryMode Wrap), or options are out of range
  *

@@ -38,8 +38,8 @@ RequireCudaSnakeRows(const CudaSnakePolygon & polygon, int32_t height);
 CudaFilters_EXPORT CudaSnakeRowSpans
 ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
 
-/** Returns whether the polygon is simple, which means that two edges meet only at a node that they share. The cost is
- * that of sorting the nodes. */
+/** Returns whether the polygon is simple, which means that two edges meet only at a node that they share. The test
+ * takes as long as sorting the nodes. */
 CudaFilters_EXPORT bool
 CudaSnakePolygonIsSimple(const CudaSnakePolygon & polygon);
 

@@ -134,7 +134,7 @@ private:
   void
   UploadAndSum(const Samples & samples, const StreamLease & stream);
   void
-  TakeTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream);
+  DownloadTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream);
 };
 
 /** Queues the summation of all pixels of a rectangle, including their squares even if the law does not use them.

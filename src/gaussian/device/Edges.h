@@ -50,7 +50,7 @@ GetPaddedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std::pt
 
 /** A line of pixels that are `Stride` apart, with its continuation. */
 template <typename T>
-struct ContinuedLine
+struct PaddedLine
 {
   const T *                      Pixels;
   size_t                         Stride;
@@ -218,7 +218,7 @@ struct EdgeStateSolver
 {
   CudaFiltersEnums::BoundaryMode Mode;
   T                              Value;       // in the mode Constant
-  bool                           OfWholeLine; // whether the end states are those of the whole line, not of a window
+  bool                           OfWholeLine; // whether the end states belong to the whole line, not to a window
   StateMatrix<T>                 Sum[VPairs];
   StateMatrix<T>                 Across[VPairs];
 };

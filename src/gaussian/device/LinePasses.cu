@@ -258,9 +258,9 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
   arguments.Ends = tables.Ends;
   arguments.Width = GetWarpShares(schedule.Segments, VPairs).Width;
   arguments.Reach = tables.Reach;
-  if (SolvesBoundaryStates(pass, schedule, source))
+  if (SolvesEdgeStates(pass, schedule, source))
   {
-    arguments.BoundarySolver =
+    arguments.EdgeSolver =
       MakeEdgeStateSolver<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
   }
   return arguments;
@@ -310,7 +310,7 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if (SolvesBoundaryStates(pass, schedule, source))
+  if (SolvesEdgeStates(pass, schedule, source))
   {
     LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromEndStates, 1>(arguments, context);
     return;
@@ -349,7 +349,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
       SetResult(arguments, i, passes[i].Results.front(), images);
     }
     SetBulkCopies(arguments, context.GetDevice());
-    const auto launch = SolvesBoundaryStates(*passes, schedule, images[passes->Source])
+    const auto launch = SolvesEdgeStates(*passes, schedule, images[passes->Source])
                           ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromEndStates>
                           : LaunchCombiningPass<T, VPairs, TileTask::Filter>;
     launch(arguments, context);
@@ -415,7 +415,7 @@ RunQuotientPassOf(const QuotientPass &     pass,
     SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
   }
   SetBulkCopies(arguments.Pass, context.GetDevice());
-  const auto launch = SolvesBoundaryStates(pass.Pass, pass.Schedule, pass.Images[0])
+  const auto launch = SolvesEdgeStates(pass.Pass, pass.Schedule, pass.Images[0])
                         ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromEndStates>
                         : LaunchQuotientPass<T, VPairs, TileTask::Filter>;
   launch(arguments, context);
@@ -599,7 +599,7 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 }
 
 bool
-SolvesBoundaryStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+SolvesEdgeStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
   return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeStateSolver(kernel, schedule.Boundary.Mode) &&
@@ -616,7 +616,7 @@ GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
-  const bool areSummed = HasEdgeStates(schedule) && !SolvesBoundaryStates(pass, schedule, source);
+  const bool areSummed = HasEdgeStates(schedule) && !SolvesEdgeStates(pass, schedule, source);
   return areSummed ? GetLineStateBytes(pass, source) : 0;
 }
 

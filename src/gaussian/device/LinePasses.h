@@ -62,7 +62,7 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 
 /** Returns whether the edge states of a pass's lines are computed from end states within the pass (EdgeStateSolver). */
 bool
-SolvesBoundaryStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
+SolvesEdgeStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
 /** Returns the bytes of the states of one chunk of a pass's lines, one for each sweep, pole pair and line. The states
  * with which the sweeps enter the lines take the same number of bytes. */
@@ -106,8 +106,8 @@ GetPlanWorkspace(const CudaGaussianPlan &        plan,
 /** Queues a plan's passes and then its rotation, on the plan's images, which must be as for RunLinePass(). `cuts` has
  * one cut for each pass along the axis across which the image was cut. Passes beyond its length have no cut.
  *
- * \exception CudaError, ExceptionObject if a cut is not between chunks, if it lacks states that it needs, or if lines
- * that are cut continue otherwise than with their edge values */
+ * \exception CudaError, ExceptionObject if a cut is not between chunks, if it lacks states that it needs, or if
+ * lines that are cut continue with other values than their edge values */
 CudaFilters_EXPORT void
 RunPlan(const CudaGaussianPlan &        plan,
         const std::vector<DeviceView> & images,

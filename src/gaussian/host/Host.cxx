@@ -20,7 +20,7 @@ void
 ParallelForBundles(size_t                                      count,
                    size_t                                      pixels,
                    MultiThreaderBase *                         threader,
-                   const Report &                              report,
+                   const CudaProgressFunction &                report,
                    const std::function<void(size_t, size_t)> & run)
 {
   constexpr size_t pixelsOfPiece = 1 << 16; // so that the 10 us that a piece costs to start do not matter
@@ -61,7 +61,7 @@ RunPass(const CudaGaussianLinePass &    pass,
         const CudaImageView &           source,
         const std::vector<PassTarget> & targets,
         MultiThreaderBase *             threader,
-        const Report &                  report)
+        const CudaProgressFunction &    report)
 {
   const size_t                     length = source.Size[pass.Axis];
   const LineFilter<double, VPairs> filter(
@@ -83,11 +83,11 @@ RunPass(const CudaGaussianLinePass &    pass,
 } // namespace
 
 void
-RunHostPass(const CudaGaussianPlan & plan,
-            size_t                   index,
-            HostImages &             images,
-            MultiThreaderBase *      threader,
-            const Report &           report)
+RunHostPass(const CudaGaussianPlan &     plan,
+            size_t                       index,
+            HostImages &                 images,
+            MultiThreaderBase *          threader,
+            const CudaProgressFunction & report)
 {
   const CudaGaussianLinePass & pass = plan.Passes[index];
   std::vector<PassTarget>      targets;
@@ -107,10 +107,10 @@ RunHostPass(const CudaGaussianPlan & plan,
 }
 
 void
-RotateResults(const CudaGaussianPlan & plan,
-              const HostImages &       images,
-              MultiThreaderBase *      threader,
-              const Report &           report)
+RotateResults(const CudaGaussianPlan &     plan,
+              const HostImages &           images,
+              MultiThreaderBase *          threader,
+              const CudaProgressFunction & report)
 {
   const std::vector<CudaImageView> & outputs = images.GetOutputs();
   const size_t                       dimension = outputs.size();

@@ -89,7 +89,7 @@ PaddedSource::Read(size_t firstPlane, size_t planes, void * pixels)
     const size_t run = isInside ? std::min(planes - i, m_NumberOfPlanes - static_cast<size_t>(n)) : 1;
     if (isInside)
     {
-      this->ReadRun(static_cast<size_t>(n), run, to);
+      this->ReadPlanes(static_cast<size_t>(n), run, to);
     }
     else
     {
@@ -111,7 +111,7 @@ PaddedSource::KeepEnd()
   for (size_t plane = m_NumberOfPlanes - planes; plane < m_NumberOfPlanes; ++plane)
   {
     Plane pixels(m_BytesOfPlane);
-    this->ReadRun(plane, 1, pixels.data());
+    this->ReadPlanes(plane, 1, pixels.data());
   }
 }
 
@@ -126,7 +126,7 @@ PaddedSource::IsKept(size_t plane) const
 /** Reads planes of the image. Planes that are kept are copied; each run of other planes is read from the source in one
  * call. */
 void
-PaddedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
+PaddedSource::ReadPlanes(size_t firstPlane, size_t planes, unsigned char * pixels)
 {
   for (size_t i = 0; i < planes;)
   {
@@ -165,7 +165,7 @@ PaddedSource::GetKept(size_t plane)
   const size_t begin = next == m_Kept.begin() ? (plane <= m_PaddingPlanes ? 0 : plane) : std::prev(next)->first + 1;
   const size_t first = plane - begin <= m_PaddingPlanes ? begin : plane;
   Plane        pixels((plane + 1 - first) * m_BytesOfPlane);
-  this->ReadRun(first, plane + 1 - first, pixels.data());
+  this->ReadPlanes(first, plane + 1 - first, pixels.data());
   return m_Kept.at(plane);
 }
 

@@ -42,7 +42,7 @@ private:
   using Plane = std::vector<unsigned char>;
 
   void
-  ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels);
+  ReadPlanes(size_t firstPlane, size_t planes, unsigned char * pixels);
   const Plane &
   GetKept(size_t plane);
   bool

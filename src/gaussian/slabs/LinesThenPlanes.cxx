@@ -179,7 +179,7 @@ TryLinesThenPlanes(const CudaGaussianPlan &     plan,
   }
   catch (const CudaError & error)
   {
-    RethrowAs(error, endpoints.Input.Data == endpoints.Output.Data);
+    RethrowDeviceError(error, endpoints.Input.Data == endpoints.Output.Data);
   }
   CudaSlabReport report;
   report.Used = CudaSlabReport::Columns;

@@ -31,7 +31,7 @@ GetSlabAxis(const CudaGaussianPlan & plan, const CudaImageView & shape)
 }
 
 void
-VerifyPart(const SlabGeometry & geometry, const char * name, size_t plane)
+VerifyChunkBoundary(const SlabGeometry & geometry, const char * name, size_t plane)
 {
   if (plane > geometry.Shape.NumberOfPlanes ||
       (plane % geometry.Shape.ChunkLength != 0 && plane != geometry.Shape.NumberOfPlanes))
@@ -57,8 +57,8 @@ MakeSlabGeometry(const CudaGaussianPlan & plan,
   geometry.Shape = GetSlabShape(plan, inputShape, outputShape);
   const size_t planes = geometry.Shape.NumberOfPlanes;
   const size_t end = options.NumberOfPlanes == 0 ? planes : options.FirstPlane + options.NumberOfPlanes;
-  VerifyPart(geometry, "FirstPlane", options.FirstPlane);
-  VerifyPart(geometry, "FirstPlane + NumberOfPlanes", end);
+  VerifyChunkBoundary(geometry, "FirstPlane", options.FirstPlane);
+  VerifyChunkBoundary(geometry, "FirstPlane + NumberOfPlanes", end);
   geometry.FirstChunk = options.FirstPlane / geometry.Shape.ChunkLength;
   geometry.EndChunk = DivideUp(end, geometry.Shape.ChunkLength);
   geometry.ChunksPerSlab = std::max<size_t>(1, options.ChunksPerSlab);

@@ -122,7 +122,7 @@ RunUnpaddedSlabs(const CudaGaussianPlan &     plan,
 /** Rethrows the error of a run on a device. If some of the input may be lost, the error is not reported as one of too
  * little memory, because the caller would then repeat the run on the host. */
 [[noreturn]] inline void
-RethrowAs(const CudaError & error, bool isInputLost)
+RethrowDeviceError(const CudaError & error, bool isInputLost)
 {
   const bool isMemory = error.GetKind() == CudaError::Kind::OutOfMemory;
   throw CudaError(error.GetFile(),

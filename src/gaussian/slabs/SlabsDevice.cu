@@ -53,7 +53,7 @@ struct ChunkStartArguments
 {
   size_t                   Lines;
   unsigned int             LookAhead;
-  bool                     RunsInStrips;                   // whether the arithmetic is that of strips, not of tiles
+  bool                     RunsInStrips;                   // true: the arithmetic of strips; false: of tiles
   size_t                   ToBegin, ToEnd;                 // number of chunks of the line before this one and behind it
   const PolePairState<T> * EndStates[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
   const PolePairState<T> * Edges;

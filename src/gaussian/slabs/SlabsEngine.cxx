@@ -113,7 +113,7 @@ public:
     catch (const CudaError & error)
     {
       pipeline.Drain();
-      RethrowAs(error, m_WritesInput);
+      RethrowDeviceError(error, m_WritesInput);
     }
     catch (...)
     {

@@ -530,8 +530,8 @@ private:
                HostImages &                    images,
                const CudaImageView &           output)
   {
-    const Report silent = [](float) {};
-    auto         result = across.begin();
+    const CudaProgressFunction silent = [](float) {};
+    auto                       result = across.begin();
     for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
     {
       std::vector<CudaImageView> outputs;

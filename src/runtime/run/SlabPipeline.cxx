@@ -567,7 +567,7 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
   this->WaitUntil(lock, [&] {
-    result = this->TakeReady();
+    result = this->TakeComputableResult();
     slot = result ? &this->GetSlot(result->Slab) : this->FindUploaded();
     return slot || (m_NumberOfUploadedSlabs == m_Slabs.size() && m_NextCompute == m_Slabs.size());
   });
@@ -586,7 +586,7 @@ SlabPipeline::FindUploaded()
 }
 
 SlabPipeline::Result *
-SlabPipeline::TakeReady()
+SlabPipeline::TakeComputableResult()
 {
   while (m_NextCompute < m_Slabs.size() && !m_Slabs[m_NextCompute].HasResult)
   {

@@ -301,7 +301,7 @@ private:
   FindUploaded();
   /** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
   Result *
-  TakeReady();
+  TakeComputableResult();
   /** Returns the slot that is assigned to the slab. Another slab may still be in it. */
   Slot &
   GetSlot(size_t slab);

@@ -38,8 +38,8 @@ GetProcessId()
 }
 } // namespace
 
-/** Runs the engine's thread and the user's thread, which asks for planes, alternately. All members except the turn
- * belong to the thread whose turn it is. */
+/** Lets the engine's thread and the user's thread, which requests planes, take turns. All members except the turn
+ * itself are accessed only by the thread whose turn it is. */
 class CudaSlabSession::Implementation
 {
 public:
