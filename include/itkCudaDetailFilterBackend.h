@@ -45,7 +45,7 @@ public:
   std::string HostPreference;
 
   /** Decides where the next run is computed, and sets Used and Reason. Returns true for the GPU.
-   * \param unsupported why the GPU cannot do it (types, dimension); nullptr if it can
+   * \param unsupported why the GPU does not support the run (types, dimension), or nullptr if it does
    * \param workingSetBytes device memory needed
    * \param canCut whether the GPU can run in slabs; RunsInSlabs() then returns whether it should
    * \exception CudaError if the requested backend is Cuda and the GPU cannot be used */
@@ -82,7 +82,7 @@ public:
     return m_IdleMemory;
   }
 
-  /** Returns the filter's value, or the configuration's for Automatic. */
+  /** Returns the filter's value of Streaming, or the configuration's value if the filter's is Automatic. */
   StreamingEnum
   GetStreaming() const;
 

@@ -20,7 +20,7 @@ struct CudaGaussianSlabShape
    * passes. All pixels with one index along this axis form a plane. */
   unsigned int Axis{ 0 };
   size_t       NumberOfPlanes{ 1 };
-  // in planes; all of them if the axis is the first, which is never cut
+  // planes of a chunk, which are all planes if the axis is the first one, along which no image is cut
   size_t ChunkLength{ CudaSlabChunkLength };
   size_t NumberOfChunks{ 1 };
 
@@ -46,15 +46,16 @@ CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
 /** Runs the plan over an image whose input and output are exchanged in whole planes (CudaGaussianSlabShape). The shapes
  * give sizes, component types and numbers of components; their data and strides are not used.
  *
- * Source and sink are called from the calling thread. The source is asked for planes in order, for each once in a
- * sweep; plane 0 may be requested once more before a part that does not begin with it. The sink gets planes in order.
+ * Source and sink are called from the calling thread. The source is called for planes in order, once for each plane of
+ * a sweep. Plane 0 may be requested once more before a part that does not begin with it. The sink gets planes in order.
  * After the source, the sink or `progress` has thrown, the run calls none of the three again: the queued work ends, and
  * the exception is rethrown unchanged.
  *
  * Memory limits, devices and slabs do not change a bit of the result. On the host it is bit-identical to
  * CudaRunOnHost(), and on a device to CudaRunOnDevice() on this device. In the boundary modes Reflect,
  * Mirror and Constant, however, the image is continued by planes within the reach of the window, so that the results
- * differ from those of the two functions by rounding. A run that has begun on the device does not move to the host.
+ * differ from the results of the two functions by rounding. A run that has begun on the device does not move to the
+ * host.
  *
  * \exception ExceptionObject if the plan cannot be cut (a mask, BoundaryMode Wrap), or options are out of range
  *

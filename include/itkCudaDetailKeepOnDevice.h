@@ -30,7 +30,7 @@ namespace itk::CudaDetail
  * the input's pixels may be kept. Meanwhile the image looks like a released one, without a buffered region and memory,
  * so that ITK runs the source again for any other consumer. The image is released at the end of the call.
  *
- * The decisions depend only on the pipeline. They make no CUDA call. */
+ * Whether an input is kept depends only on the pipeline, so the decision makes no CUDA call. */
 class CudaFilters_EXPORT CudaUpdateScope
 {
 public:

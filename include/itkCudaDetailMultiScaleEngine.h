@@ -91,8 +91,9 @@ struct CudaMultiScalePlan
   MakeHessianNormPlan(double sigma) const;
 };
 
-/** The output images, each of the input's size: the response, the sigma that gave it, and the Hessian of that sigma.
- * Sigma and Hessian are 0 where no scale's response was kept. Data is nullptr for an image that is not wanted. */
+/** The output images, each of the input's size: the largest response, the sigma at which it was found, and the Hessian
+ * at that sigma. Sigma and Hessian are 0 where no scale's response was kept. Data is nullptr for an image that is not
+ * wanted. */
 struct CudaMultiScaleOutputs
 {
   CudaImageView Response;

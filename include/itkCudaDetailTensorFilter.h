@@ -16,7 +16,7 @@
 
 namespace itk::CudaDetail
 {
-/** Number of rows of the symmetric tensors that a pixel type is or derives from; 0 for other types. */
+/** The number of rows of a pixel type that is a symmetric tensor or derives from one, and 0 for other types. */
 template <typename TPixel>
 struct CudaTensorTraits
 {
@@ -37,10 +37,10 @@ template <typename TInputImage, typename TOutputImage>
 constexpr bool CudaTakesTensors = CudaTensorTraits<typename TInputImage::PixelType>::IsSupported &&
   CudaImageTraits<TInputImage>::IsSupported && CudaImageTraits<TOutputImage>::IsSupported;
 
-/** Returns why the engine does not support them, in words. */
+/** Returns a sentence that says why the engine does not support these images. */
 template <typename TInputImage, typename TOutputImage>
 constexpr const char *
-CudaTensorObstacle()
+CudaTensorUnsupportedReason()
 {
   return !CudaImageTraits<TInputImage>::IsSupported    ? CudaImageTraits<TInputImage>::GetUnsupportedReason()
          : !CudaImageTraits<TOutputImage>::IsSupported ? CudaImageTraits<TOutputImage>::GetUnsupportedReason()

@@ -40,7 +40,7 @@ CudaHessianToObjectnessMeasureImageFilter<TInputImage, TOutputImage>::GenerateDa
   }
   else
   {
-    m_CudaBackend.SelectDevice(CudaDetail::CudaTensorObstacle<TInputImage, TOutputImage>(), 0);
+    m_CudaBackend.SelectDevice(CudaDetail::CudaTensorUnsupportedReason<TInputImage, TOutputImage>(), 0);
     Superclass::GenerateData();
   }
 }

@@ -7,7 +7,6 @@
 #include "itkCudaDetailKeepOnDevice.h"
 #include "itkCudaDetailPixelContainer.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
-#include "itkCudaDetailRegionSnakeLabels.h"
 
 #include <algorithm>
 #include <cmath>

@@ -52,7 +52,7 @@ CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
   }
   else
   {
-    const char * obstacle = CudaDetail::CudaTensorObstacle<TInputImage, TOutputImage>();
+    const char * obstacle = CudaDetail::CudaTensorUnsupportedReason<TInputImage, TOutputImage>();
     if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>)
     {
       constexpr unsigned int rows = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>::Rows;

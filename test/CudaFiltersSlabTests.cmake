@@ -8,12 +8,12 @@ set(sources
     gaussian/masked/Masked.cxx
     gaussian/plan/Plan.cxx
     gaussian/plan/Schedule.cxx
-    gaussian/slabs/PaddedSlabs.cxx
-    gaussian/slabs/PlanParts.cxx
+    gaussian/slabs/BoundaryPadding.cxx
+    gaussian/slabs/SlabPlan.cxx
     gaussian/slabs/Slabs.cxx
     gaussian/slabs/SlabsEngine.cxx
     gaussian/slabs/SlabsHost.cxx
-    gaussian/slabs/UncutLines.cxx
+    gaussian/slabs/LinesThenPlanes.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
     runtime/ProcessLimits.cxx

@@ -149,7 +149,7 @@ Apply(const StateMatrix<T> & power, const PolePairState<T> & begin)
   return Combine(PolePairState<T>{}, power, begin);
 }
 
-/** Returns the matrix that advances a state over the pixels of `b` and then over those of `a`. */
+/** Returns the matrix that advances a state over the pixels of `b` and then over the pixels of `a`. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline StateMatrix<T>
 Multiply(const StateMatrix<T> & a, const StateMatrix<T> & b)
@@ -197,7 +197,7 @@ GetLengthByRatio(T a, T b)
  * underflows is below the rounding of the sum. */
 template <typename TStored, typename T>
 ITK_CUDA_HOST_DEVICE inline bool
-HasDigitsOfSquares(T squares)
+IsSumOfSquaresPrecise(T squares)
 {
   constexpr bool isFloat = sizeof(TStored) == sizeof(float);
   return squares >= static_cast<T>(isFloat ? 0x1p-100 : 0x1p-960) &&
@@ -216,19 +216,19 @@ GetLengthOfSum(T old, T value)
 }
 
 /** Adds value^2 to the sum of squares `old`, and returns the sum in the representation that images of TStored hold: the
- * sum itself or, where it would lose digits (HasDigitsOfSquares()), minus its square root. The length of a vector is
+ * sum itself or, where it would lose digits (IsSumOfSquaresPrecise()), minus its square root. The length of a vector is
  * therefore precise in any unit of the pixels. */
 template <typename TStored, typename T>
 ITK_CUDA_HOST_DEVICE inline T
 AddSquare(T old, T value)
 {
   const T squares = old + value * value;
-  if (old >= T(0) && (HasDigitsOfSquares<TStored>(squares) || (old == T(0) && value == T(0))))
+  if (old >= T(0) && (IsSumOfSquaresPrecise<TStored>(squares) || (old == T(0) && value == T(0))))
   {
     return squares;
   }
   const T root = GetLengthOfSum(old, value);
-  return HasDigitsOfSquares<TStored>(root * root) ? root * root : -root;
+  return IsSumOfSquaresPrecise<TStored>(root * root) ? root * root : -root;
 }
 
 /** Returns the square root of `old` + value^2, where `old` is a sum of squares in the representation of AddSquare(). */
@@ -238,8 +238,9 @@ AddSquareAndRoot(T old, T value)
 {
   using std::sqrt;
   const T squares = old + value * value;
-  return old >= T(0) && (HasDigitsOfSquares<T>(squares) || (old == T(0) && value == T(0))) ? sqrt(squares)
-                                                                                           : GetLengthOfSum(old, value);
+  return old >= T(0) && (IsSumOfSquaresPrecise<T>(squares) || (old == T(0) && value == T(0)))
+           ? sqrt(squares)
+           : GetLengthOfSum(old, value);
 }
 
 /** Returns the value that replaces `old` at a pixel where a pass computes `value`. Intermediate values are stored as

@@ -409,7 +409,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
 {
   const std::vector<DeviceView> weights{ TakePlane(input, workspace, context), TakePlane(input, workspace, context) };
   const DeviceView              values = TakePlane(input, workspace, context);
-  void * const                  subtracted = workspace.Take(ReferenceValueBytes);
+  void * const                  referenceValue = workspace.Take(ReferenceValueBytes);
   const size_t                  passes = plan.Passes.size();
   const auto                    makeQuotientPass = [&](const DeviceView & smooth, const DeviceView & result) {
     return MakeQuotientPass(
@@ -436,32 +436,32 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
   {
     const DeviceView image = GetComponent(input, component);
     const DeviceView result = GetComponent(output, component);
-    QueueClearAllValid(image.ComponentType, subtracted, context);
+    QueueClearAllValid(image.ComponentType, referenceValue, context);
     if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
     {
       // After the subtraction the value beyond the ends of the lines is 0, so the host needs to know no pixel.
-      QueueReferenceValue(plan.Boundary.Value, image.ComponentType, subtracted, context);
+      QueueReferenceValue(plan.Boundary.Value, image.ComponentType, referenceValue, context);
     }
     else
     {
-      QueueReferenceValueOfValid(image, valid, subtracted, context);
+      QueueReferenceValueOfValid(image, valid, referenceValue, context);
     }
     const bool readsValid =
       separate > 0 &&
-      RunValidPass(plan.Passes.front(), smoothing.Boundary, image, valid, subtracted, images[1], context);
+      RunValidPass(plan.Passes.front(), smoothing.Boundary, image, valid, referenceValue, images[1], context);
     if (!readsValid)
     {
-      QueueValues(image, valid, subtracted, values, context);
+      QueueValues(image, valid, referenceValue, values, context);
     }
     RunPlan(GetAlternatingPasses(smoothing, readsValid ? 1 : 0, separate), images, workspace, context);
     const DeviceView & smooth = images[separate % 2];
     if (dividesInPass)
     {
-      RunQuotientPass(makeQuotientPass(smooth, result), mask, subtracted, context);
+      RunQuotientPass(makeQuotientPass(smooth, result), mask, referenceValue, context);
     }
     else
     {
-      QueueQuotient(smooth, smoothWeights, subtracted, result, mask.FillValue, mask.MinimumWeight, context);
+      QueueQuotient(smooth, smoothWeights, referenceValue, result, mask.FillValue, mask.MinimumWeight, context);
     }
   }
 }
@@ -495,13 +495,13 @@ CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemo
 namespace itk::cuda::gaussian
 {
 size_t
-GetWholeBytes(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
+GetBytesWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
   return CudaWorkingSet(plan, input, output);
 }
 
 void
-RunWhole(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device)
+RunWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device)
 {
   CudaRunOnDevice(plan, input, output, device, nullptr);
 }

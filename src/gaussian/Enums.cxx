@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaFiltersEnums.h"
 
-#include "runtime/run/EnumNames.h"
+#include "runtime/EnumNames.h"
 
 // Names the values of Approximation and BoundaryMode, for printing and parsing.
 

@@ -77,7 +77,7 @@ public:
     , m_GroupPlanes(ChooseGroupPlanes(input, m_Axis, planes))
   {
     const ScalePasses passes(plan, plan.Sigmas.front());
-    const DeviceView  group = GetShape(GetPart(input, m_Axis, 0, m_GroupPlanes), 1);
+    const DeviceView  group = GetShape(SlicePlanes(input, m_Axis, 0, m_GroupPlanes), 1);
     for (size_t i = 0; i < passes.CountDerivatives(); ++i)
     {
       m_Derivatives.push_back(TakeImage(GetShape(input, 1), workspace));
@@ -124,7 +124,7 @@ public:
 
   /** Returns the images of the passes along the last axis. */
   std::vector<DeviceView>
-  GetForLastAxis(const DeviceView & input) const
+  GetLastAxisImages(const DeviceView & input) const
   {
     std::vector<DeviceView> images{ input };
     images.insert(images.end(), m_Derivatives.begin(), m_Derivatives.end());
@@ -140,7 +140,7 @@ public:
 
   /** Returns the images of the other passes for `planes` planes of the input, from `first` on. */
   std::vector<DeviceView>
-  GetForOthers(const CudaGaussianPlan & plan, const DeviceView & input, size_t first, size_t planes) const
+  GetOtherAxesImages(const CudaGaussianPlan & plan, const DeviceView & input, size_t first, size_t planes) const
   {
     const DeviceView        hessian = this->GetHessian(planes);
     std::vector<DeviceView> results, others;
@@ -150,13 +150,13 @@ public:
     }
     for (const DeviceView & derivative : m_Derivatives)
     {
-      others.push_back(GetComponent(GetPart(derivative, m_Axis, first, planes), 0));
+      others.push_back(GetComponent(SlicePlanes(derivative, m_Axis, first, planes), 0));
     }
     for (const DeviceView & intermediate : m_Intermediates)
     {
-      others.push_back(GetComponent(GetPart(intermediate, m_Axis, 0, planes), 0));
+      others.push_back(GetComponent(SlicePlanes(intermediate, m_Axis, 0, planes), 0));
     }
-    return GetPlanImages(plan, GetComponent(GetPart(input, m_Axis, first, planes), 0), results, others);
+    return GetPlanImages(plan, GetComponent(SlicePlanes(input, m_Axis, first, planes), 0), results, others);
   }
 
 private:
@@ -169,12 +169,12 @@ private:
 
 /** Returns the best responses of a range of planes. */
 pointwise::BestScale
-GetBestPart(const pointwise::BestScale & best, unsigned int axis, size_t first, size_t planes)
+SliceBestScale(const pointwise::BestScale & best, unsigned int axis, size_t first, size_t planes)
 {
   pointwise::BestScale part = best;
   for (DeviceView * image : { &part.Response, &part.Scale, &part.Hessian })
   {
-    *image = image->Data ? GetPart(*image, axis, first, planes) : *image;
+    *image = image->Data ? SlicePlanes(*image, axis, first, planes) : *image;
   }
   return part;
 }
@@ -231,11 +231,11 @@ GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input
   {
     const ScalePasses passes(plan, sigma);
     passBytes = std::max(
-      passBytes, gaussian::GetPlanWorkspace(passes.LastAxis, images.GetForLastAxis(input), device, { slab.Cut }));
+      passBytes, gaussian::GetPlanWorkspace(passes.LastAxis, images.GetLastAxisImages(input), device, { slab.Cut }));
     for (size_t first = 0; first < slab.Planes; first += images.GetGroupPlanes())
     {
       const size_t planes = std::min(images.GetGroupPlanes(), slab.Planes - first);
-      const auto   group = images.GetForOthers(passes.Others, input, slab.FirstPlane + first, planes);
+      const auto   group = images.GetOtherAxesImages(passes.Others, input, slab.FirstPlane + first, planes);
       passBytes = std::max(passBytes, gaussian::GetPlanWorkspace(passes.Others, group, device));
     }
   }
@@ -264,13 +264,13 @@ RunMultiScale(const CudaMultiScalePlan &     plan,
   {
     const double      sigma = plan.Sigmas[scale];
     const ScalePasses passes(plan, sigma);
-    gaussian::RunPlan(passes.LastAxis, images.GetForLastAxis(input), workspace, context, { slab.Cut });
+    gaussian::RunPlan(passes.LastAxis, images.GetLastAxisImages(input), workspace, context, { slab.Cut });
     for (size_t first = 0; first < slab.Planes; first += images.GetGroupPlanes())
     {
       const size_t planes = std::min(images.GetGroupPlanes(), slab.Planes - first);
-      const auto   group = images.GetForOthers(passes.Others, input, slab.FirstPlane + first, planes);
+      const auto   group = images.GetOtherAxesImages(passes.Others, input, slab.FirstPlane + first, planes);
       gaussian::RunPlan(passes.Others, group, workspace, context);
-      pointwise::BestScale part = GetBestPart(best, axis, first, planes);
+      pointwise::BestScale part = SliceBestScale(best, axis, first, planes);
       if (best.Parameter)
       {
         part.Parameter = static_cast<const unsigned char *>(best.Parameter) + scale * parameterSize;

@@ -48,7 +48,7 @@ SliceOutputs(CudaMultiScaleOutputs outputs, unsigned int axis, size_t first, siz
 }
 
 /** The arguments of a run from host memory to host memory. */
-struct HostRun
+struct HostToHostRun
 {
   const CudaMultiScalePlan &    Plan;
   const CudaImageView &         Input;
@@ -90,7 +90,7 @@ MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
 
 /** Returns the maximum number of bytes of device memory that a slab of these sizes needs. */
 size_t
-GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
+GetSlabBytes(const HostToHostRun & run, const SlabSizes & sizes)
 {
   const CudaComponentType type = run.GetType();
   const size_t            planes = std::min(run.GetLength(), sizes.Planes);
@@ -112,7 +112,7 @@ GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
 /** Chooses the smallest number of slabs with which a slab fits into `bytes` of device memory, or the smallest slabs if
  * even these do not fit. */
 SlabSizes
-ChooseSlabs(const HostRun & run, size_t bytes)
+ChooseSlabs(const HostToHostRun & run, size_t bytes)
 {
   SlabSizes                   sizes{ run.GetLength(), 0 };
   const std::optional<size_t> context = GetContextPlanes(run.Plan, run.GetLength(), run.GetType());
@@ -171,7 +171,7 @@ DownloadPlanes(const CompletePlanes &       part,
   if (host.Data)
   {
     Download(
-      GetPart(image, axis, part.First, part.Planes), Slice(host, axis, part.First, part.Planes), staging, progress);
+      SlicePlanes(image, axis, part.First, part.Planes), Slice(host, axis, part.First, part.Planes), staging, progress);
   }
 }
 
@@ -192,7 +192,7 @@ RunWithWorkspace(const CudaMultiScalePlan &     plan,
 
 /** Computes and downloads the results of the planes from `begin` to `end`. */
 void
-RunSlab(const HostRun &              run,
+RunSlab(const HostToHostRun &        run,
         size_t                       begin,
         size_t                       end,
         size_t                       contextPlanes,
@@ -251,7 +251,7 @@ RunSlab(const HostRun &              run,
 }
 
 void
-RunOnDevice(const HostRun & run, int device, const CudaProgressFunction & progress)
+RunOnDevice(const HostToHostRun & run, int device, const CudaProgressFunction & progress)
 {
   const DeviceGuard guard(device);
   const StreamLease stream(device);
@@ -552,7 +552,7 @@ CudaMultiScaleWorkingSet(const CudaMultiScalePlan &    plan,
   {
     return 0;
   }
-  const HostRun run{ plan, input, outputs };
+  const HostToHostRun run{ plan, input, outputs };
   return std::min(GetSlabBytes(run, { run.GetLength(), 0 }), GetSlabBytes(run, ChooseSlabs(run, 0)));
 }
 

@@ -17,7 +17,7 @@ namespace itk::cuda::multiscale
 /** Returns a view of `count` positions along `axis`, from `first` on. `axis` must be the image's last axis. The
  * distance of the components does not change. */
 inline DeviceView
-GetPart(const DeviceView & view, unsigned int axis, size_t first, size_t count)
+SlicePlanes(const DeviceView & view, unsigned int axis, size_t first, size_t count)
 {
   DeviceView part = PackFrom(Slice(view, axis, first, count), axis + 1);
   part.Stride.back() = view.Stride.back();

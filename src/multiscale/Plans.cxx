@@ -2,7 +2,7 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "itkMacro.h"
-#include "runtime/run/EnumNames.h"
+#include "runtime/EnumNames.h"
 #include "itkCudaVesselnessEnums.h"
 
 #include <cmath>

@@ -127,7 +127,7 @@ public:
   }
 
   std::vector<DeviceView>
-  GetForGradient(const DeviceView & input) const
+  GetGradientImages(const DeviceView & input) const
   {
     std::vector<DeviceView> others = this->GetPlanes(m_Plan.Dimension, CountTensorComponents(m_Plan));
     others.push_back(m_Spare);
@@ -142,7 +142,7 @@ public:
 
   /** Returns the images of the first passes of a split gradient. Each of their results has its own plane. */
   std::vector<DeviceView>
-  GetForSplit(const SplitGradient & split, const DeviceView & input) const
+  GetSplitGradientImages(const SplitGradient & split, const DeviceView & input) const
   {
     std::vector<DeviceView> planes = this->GetPlanes(0, CountTensorComponents(m_Plan));
     planes.push_back(m_Spare);
@@ -155,7 +155,7 @@ public:
   }
 
   std::vector<DeviceView>
-  GetForSmoothing(size_t component) const
+  GetSmoothingImages(size_t component) const
   {
     return { this->GetProduct(component), this->StaysInPlace() ? m_Spare : GetComponent(m_Tensor, component) };
   }
@@ -237,8 +237,8 @@ public:
   {
     Workspace             unused(nullptr, std::numeric_limits<size_t>::max());
     const StructureImages images(m_Plan, input, output, unused);
-    const size_t passes = std::max(gaussian::GetPlanWorkspace(m_Plan.Gradient, images.GetForGradient(input), device),
-                                   gaussian::GetPlanWorkspace(m_Plan.Smoothing, images.GetForSmoothing(0), device));
+    const size_t passes = std::max(gaussian::GetPlanWorkspace(m_Plan.Gradient, images.GetGradientImages(input), device),
+                                   gaussian::GetPlanWorkspace(m_Plan.Smoothing, images.GetSmoothingImages(0), device));
     return StructureImages::GetNumberOfBytes(m_Plan, input) + passes;
   }
 
@@ -255,7 +255,7 @@ public:
     const size_t components = CountTensorComponents(m_Plan);
     for (size_t component = components; component-- > 0;)
     {
-      gaussian::RunPlan(m_Plan.Smoothing, images.GetForSmoothing(component), workspace, context);
+      gaussian::RunPlan(m_Plan.Smoothing, images.GetSmoothingImages(component), workspace, context);
       if (progress)
       {
         progress(static_cast<float>(components - component) / static_cast<float>(components));
@@ -277,14 +277,14 @@ private:
               const Context &         context) const
   {
     const SplitGradient         split(m_Plan.Gradient);
-    const gaussian::ProductPass last{ split.Last, images.GetForSplit(split, input), images.GetProducts() };
+    const gaussian::ProductPass last{ split.Last, images.GetSplitGradientImages(split, input), images.GetProducts() };
     if (gaussian::HasProductKernel(last, context.GetDevice()))
     {
       gaussian::RunPlan(split.First, last.Images, workspace, context);
       gaussian::RunProductPass(last, context);
       return;
     }
-    gaussian::RunPlan(m_Plan.Gradient, images.GetForGradient(input), workspace, context);
+    gaussian::RunPlan(m_Plan.Gradient, images.GetGradientImages(input), workspace, context);
     pointwise::RunGradientProducts(images.GetGradient(), images.GetProducts(), context);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionPartitionTypes.h"
 
-#include "runtime/run/EnumNames.h"
+#include "runtime/EnumNames.h"
 
 namespace itk
 {

@@ -67,7 +67,8 @@ MergeLanes(PartialStatistics (&lanes)[StatisticsLanes], const PartialStatistics 
   }
 }
 
-/** Computes the partial of a chunk in each block, and adds its histogram, made in shared memory, to the image's one. */
+/** Computes the partial statistics of one chunk per block, and adds the chunk's histogram, which is built in shared
+ * memory, to the image's histogram. */
 template <typename T>
 __global__ void
 __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,

@@ -21,7 +21,8 @@ namespace itk::cuda::pointwise
 CudaFilters_EXPORT void
 RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context);
 
-/** Queues the measure of Hessians. All planes are read once, and one is written. \exception CudaError, ExceptionObject
+/** Queues the computation of a measure of Hessians, which reads all planes once and writes one. \exception CudaError,
+ * ExceptionObject
  */
 CudaFilters_EXPORT void
 RunHessianMeasure(const CudaHessianMeasure & measure,
@@ -43,8 +44,9 @@ struct BestScale
   const void * Parameter{ nullptr };
 };
 
-/** Queues the measure of one scale's Hessians, and its storage where it exceeds the responses of the previous scales.
- * The first scale reads no responses. NaN is never stored. \exception CudaError, ExceptionObject */
+/** Queues the computation of the measure of one scale's Hessians, which is stored where it exceeds the responses of the
+ * previous scales. For the first scale no responses are read. NaN is never stored. \exception CudaError,
+ * ExceptionObject */
 CudaFilters_EXPORT void
 RunMeasureMaximum(const CudaHessianMeasure & measure,
                   const DeviceView &         hessian,
@@ -70,8 +72,8 @@ RunScaleParameter(CudaHessianMeasureKind kind,
                   void *                 parameter,
                   const Context &        context);
 
-/** Queues CudaLineDirectionPlan. The directions replace the first components of the Hessians. \exception CudaError,
- * ExceptionObject */
+/** Queues the computation of line directions (CudaLineDirectionPlan), which replace the first components of the
+ * Hessians. \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void
 RunLineDirections(const CudaLineDirectionPlan & plan, const DeviceView & hessian, const Context & context);
 } // namespace itk::cuda::pointwise

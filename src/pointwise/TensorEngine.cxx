@@ -23,7 +23,7 @@ RunPlan(const CudaHessianMeasure & plan, const DeviceView & input, const DeviceV
   RunHessianMeasure(plan, input, output, context);
 }
 
-/** The interface of either plan for the functions that run it on images in host or device memory. */
+/** Implements DeviceAlgorithm for a plan of eigenvalues or a measure of Hessians. */
 template <typename TPlan>
 class TensorAlgorithm : public DeviceAlgorithm
 {

@@ -218,7 +218,7 @@ DeviceSums::SumAll(const uint16_t * validBits, const StreamLease & stream)
   Moments * const    total = this->AllocateSums(validBits != nullptr, stream);
   validBits ? this->SumRows<TSample, true>(0, height, validBits, total, stream)
                : this->SumRows<TSample, false>(0, height, validBits, total, stream);
-  this->TakeTotal(total, pinned, stream);
+  this->DownloadTotal(total, pinned, stream);
 }
 
 /** Uploads the samples and computes their sums. Rows that have arrived are summed on a second stream while other rows
@@ -266,12 +266,12 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
                height,
                callbacks,
                staging);
-  this->TakeTotal(total, pinned, sums);
+  this->DownloadTotal(total, pinned, sums);
 }
 
 /** Copies the total to the host through page-locked memory, and waits for all earlier work on the stream. */
 void
-DeviceSums::TakeTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream)
+DeviceSums::DownloadTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream)
 {
   auto * const exchanged = static_cast<Moments *>(pinned.GetPointer());
   ITK_CUDA_CALL(cudaMemcpyAsync(exchanged, total, sizeof(Moments), cudaMemcpyDeviceToHost, stream.GetStream()));

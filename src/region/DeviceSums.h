@@ -57,7 +57,7 @@ public:
   {
     return { 0, 0, m_Description.Width, m_Description.Height };
   }
-  /** Returns the sums of all pixels, with squares for every law. */
+  /** Returns the sums of all pixels. They include the sum of squares even if the law does not use it. */
   const Moments &
   GetTotal() const
   {
@@ -134,10 +134,10 @@ private:
   void
   UploadAndSum(const Samples & samples, const StreamLease & stream);
   void
-  TakeTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream);
+  DownloadTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream);
 };
 
-/** Queues the summation of all pixels of a rectangle, with squares for every law.
+/** Queues the summation of all pixels of a rectangle, including their squares even if the law does not use them.
  * \exception CudaError */
 void
 SumPixels(const DeviceSums & sums, const PixelRectangle & rectangle, Moments * total, const Context & context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/Laws.h"
 
-#include "runtime/run/EnumNames.h"
+#include "runtime/EnumNames.h"
 #include "itkCudaNoiseLaws.h"
 
 // Names the noise laws, and describes them to users from the table in region/Laws.h.

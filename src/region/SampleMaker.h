@@ -167,7 +167,7 @@ private:
   /** Returns a hint for the message if a radar image has a negative value, because radar images are often stored as
    * logarithms. */
   std::string
-  AskAboutDecibels(const ValueSurvey & survey) const
+  GetDecibelHint(const ValueSurvey & survey) const
   {
     if (m_Traits.Parameter != LawParameter::NumberOfLooks || !(survey.RefusedValue < 0.0))
     {
@@ -203,7 +203,7 @@ private:
     }
     itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
                                        << m_Traits.Name << " needs " << DescribeRange(m_Traits.Values)
-                                       << this->AskAboutDecibels(survey)
+                                       << this->GetDecibelHint(survey)
                                        << ". Pixels without a value can be left out by a mask of valid pixels");
   }
 
@@ -280,7 +280,7 @@ private:
   void
   RefuseExtremes(double needed) const
   {
-    this->RefuseValuesThatStandApart(needed);
+    this->RefuseOutliers(needed);
     this->RefuseValuesAboveMostOthers(needed);
   }
 
@@ -294,7 +294,7 @@ private:
    * are below `needed`. The others must also be most of the values that are not 0, unless the large ones are no-data
    * values. */
   void
-  RefuseValuesThatStandApart(double needed) const
+  RefuseOutliers(double needed) const
   {
     const auto isMost = [](const ValueSurvey & values, const ValueSurvey & all) {
       return 2 * values.NumberOfNonZeros > all.NumberOfNonZeros;

@@ -144,8 +144,8 @@ LoadEight(const uint32_t * samples)
   return { { v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w } };
 }
 
-/** Returns the eight samples, after the exclusive or with `xorMask`, with only the first `number` of them kept and the
- * others set to 0. With `others`, these first ones are set to 0 instead. */
+/** Applies the exclusive or with `xorMask` to eight samples, keeps the first `number` of them, and sets the others to
+ * 0. With `others`, it keeps the others and sets the first ones to 0 instead. */
 template <typename TSample>
 __device__ inline EightSamples<TSample>
 KeepSamples(EightSamples<TSample> samples, int32_t number, bool others, TSample xorMask)

@@ -12,7 +12,8 @@
 
 namespace itk::cuda::region
 {
-/** Access to the sums of one level, for an optimiser on the host. */
+/** Gives an optimiser on the host access to the sums of one level, which is the image in cells of 2^Exponent pixels a
+ * side. */
 class Level
 {
 public:

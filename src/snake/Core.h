@@ -43,8 +43,8 @@ CandidatePosition(const LatticePoint & node, int w, int32_t step, int32_t width,
 }
 
 /** A proposed move, insertion or removal, with its change of the sums. DeltaCost is the change of J according to the
- * tangent (SnakeState::Tangent), which is negative for an improvement. Insertions have 1 if the midpoint lies exactly
- * on its edge and 0 otherwise, because they are not chosen by their cost. */
+ * tangent (SnakeState::Tangent), which is negative for an improvement. Insertions are not chosen by their cost. Their
+ * DeltaCost is 1 if the midpoint lies exactly on its edge, and 0 otherwise. */
 struct Proposal
 {
   int32_t      Node;

@@ -2,7 +2,7 @@
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaRegionSnakeTypes.h"
 
-#include "runtime/run/EnumNames.h"
+#include "runtime/EnumNames.h"
 
 // Names the values of the snake's enumerations, for printing and parsing.
 

@@ -26,7 +26,7 @@ struct ProposalList
   bool      HasBoxes; // whether the group has room for the bounding box of each proposal
 };
 
-/** The reduced sums of all threads of a group. */
+/** The sums over all threads of a group. */
 struct GroupSum
 {
   Moments Sums;
@@ -42,8 +42,8 @@ struct GroupSum
 class SerialGroup
 {
 public:
-  /** Creates a group of the calling thread. ForPairs() calls `atRow` before it compares a proposal with its successors;
-   * `atRow` may throw. */
+  /** Creates a group of the calling thread. ForEachPair() calls `atRow` before it compares a proposal with its
+   * successors; `atRow` may throw. */
   explicit SerialGroup(std::function<void(size_t)> atRow = {})
     : m_AtRow(std::move(atRow))
   {}
@@ -55,8 +55,7 @@ public:
   {
     function();
   }
-  /** Calls the function in another thread of the group, which is the same in all calls, concurrently with
-   * RunOnFirstThread(). */
+  /** Calls the function in one other thread of the group, always the same one, concurrently with RunOnFirstThread(). */
   template <typename TFunction>
   void
   RunOnSecondThread(const TFunction & function) const
@@ -68,7 +67,7 @@ public:
   Sync() const
   {}
 
-  /** Calls function(i) for 0 <= i < count, each in any one thread of the group. */
+  /** Calls function(i) once for each i below `count`, in any thread of the group. */
   template <typename TFunction>
   void
   ForEach(int count, const TFunction & function) const
@@ -112,11 +111,12 @@ public:
     return m_Boxes[s];
   }
 
-  /** Calls compare(s, t) for 0 <= s < t < list.Count, each in any one thread, and waits for all calls. Returns whether
-   * there was time for all of them. Otherwise the conclusion is interrupted. */
+  /** Calls compare(s, t) once for each pair 0 <= s < t < list.Count, in any thread of the group, and waits for all
+   * calls. Returns false if the time of the launch was over before all calls, in which case the conclusion of the phase
+   * is interrupted. */
   template <typename TFunction>
   bool
-  ForPairs(const ProposalList & list, const TFunction & compare) const
+  ForEachPair(const ProposalList & list, const TFunction & compare) const
   {
     for (int s = 0; s < list.Count; ++s)
     {
@@ -132,13 +132,14 @@ public:
     return true;
   }
 
-  /** Calls write(i, item, rank) for 0 <= i < count, each in any one thread, where `item` is the result of read(i), and
-   * `rank` is the exclusive prefix sum of IsCounted, the number of counted items before i. read(i) returns before
-   * write() is called for i or a later index, so data may be moved to lower indices in place. Waits for all calls and
-   * returns the number of counted items. */
+  /** Calls read(i) and then write(i, item, rank) for each i below `count`, where `item` is the result of read(i), and
+   * `rank` is the number of items before it with IsCounted (an exclusive prefix sum). One thread of the group makes
+   * both calls for an index. read(i) returns before write() is called for i or any later index, so write() may compact
+   * data in place by moving it to lower indices. Waits for all calls, and returns the number of items with IsCounted.
+   */
   template <typename TRead, typename TWrite>
   int
-  ForRanks(int count, const TRead & read, const TWrite & write) const
+  ForEachWithRank(int count, const TRead & read, const TWrite & write) const
   {
     int rank = 0;
     for (int i = 0; i < count; ++i)
@@ -167,12 +168,12 @@ private:
  * samples, and run(image, snakeRun) runs the snake on it. The times of the preparation are added to the result. */
 template <typename TMake, typename TRun>
 CudaRegionSnakeResult
-RunOnce(const CudaRegionSnakeInput &      input,
-        const CudaRegionSnakeParameters & parameters,
-        const CudaRegionSnakeObserver &   observer,
-        const Threads &                   threads,
-        const TMake &                     make,
-        const TRun &                      run)
+PrepareAndRun(const CudaRegionSnakeInput &      input,
+              const CudaRegionSnakeParameters & parameters,
+              const CudaRegionSnakeObserver &   observer,
+              const Threads &                   threads,
+              const TMake &                     make,
+              const TRun &                      run)
 {
   CheckSnakeParameters(parameters);
   CheckSnakeInput(input);

@@ -34,7 +34,7 @@ SuppressConflicts(TGroup &             group,
     group.GetBox(s) = BoxOf(chain.Before, chain.At, chain.After);
   });
   group.Sync();
-  return group.ForPairs(list, [&](int s, int t) {
+  return group.ForEachPair(list, [&](int s, int t) {
     const int  i = list.Nodes[s];
     const int  j = list.Nodes[t];
     const int  distance = RingDistance(i, j, n);
@@ -236,7 +236,7 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   const int maximum = static_cast<int>(snake.Plan.MaximumNumberOfNodes);
   const int room = maximum > n ? maximum - n : 0;
   Moments   change;
-  const int wanted = group.ForRanks(
+  const int wanted = group.ForEachWithRank(
     n,
     [&](int i) { return InsertionItem{ snake.Proposals[i].Node >= 0 && !list.IsSuppressed[i] }; },
     [&](int i, const InsertionItem & item, int rank) {
@@ -303,7 +303,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
     return true;
   };
   // Moves the data of the remaining nodes to lower indices, in place.
-  const int left = group.ForRanks(
+  const int left = group.ForEachWithRank(
     n,
     [&](int i) {
       const bool kept = stays(i);

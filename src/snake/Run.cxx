@@ -7,7 +7,7 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "snake/Group.h"
 
-// Runs the snake on any backend: finds the start, runs the phases, and judges the result.
+// Runs the snake on any backend: finds the start, runs the phases, and evaluates the significance of the result.
 
 namespace itk::cuda::snake
 {
@@ -29,7 +29,7 @@ RegionsAreLargeEnough(const Moments & sums, const Moments & total, const SnakePl
 /** Returns the user's start on the coarsest level on which it is simple and leaves two regions of the minimum size.
  * \exception ExceptionObject if there is no such level. */
 SnakeStart
-PlaceUsersStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePlan & plan, SnakeBackend & backend)
+PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePlan & plan, SnakeBackend & backend)
 {
   const int32_t    width = rectangle.Width;
   const int32_t    height = rectangle.Height;
@@ -62,7 +62,7 @@ FindStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePla
 {
   if (run.StartMask != nullptr || run.StartPolygon != nullptr)
   {
-    return PlaceUsersStart(run, rectangle, plan, backend);
+    return PlaceUserStart(run, rectangle, plan, backend);
   }
   SnakeStart start;
   if (run.Parameters.Start == CudaFiltersEnums::Start::Automatic)
@@ -80,12 +80,12 @@ FindStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePla
  * did not include the removal of nodes and the boundary is not significant as it is, the polygon after removal is
  * judged. */
 void
-JudgeSignificance(CudaRegionSnakeResult &                result,
-                  const SnakeOutcome &                   outcome,
-                  double                                 criterionOfOneRegion,
-                  const SnakePlan &                      plan,
-                  SnakeBackend &                         backend,
-                  const SnakeBackend::ProgressFunction & progress)
+EvaluateSignificance(CudaRegionSnakeResult &                result,
+                     const SnakeOutcome &                   outcome,
+                     double                                 criterionOfOneRegion,
+                     const SnakePlan &                      plan,
+                     SnakeBackend &                         backend,
+                     const SnakeBackend::ProgressFunction & progress)
 {
   const auto pays = [&plan, criterionOfOneRegion](const SnakeOutcome & judged) {
     return criterionOfOneRegion > judged.Criterion + plan.NodeCost * static_cast<double>(judged.Polygon.size());
@@ -178,7 +178,7 @@ RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend)
   {
     if (RegionsAreLargeEnough(outcome.Sums, total, plan))
     {
-      JudgeSignificance(result, outcome, criterionOfOneRegion, plan, backend, reportProgress);
+      EvaluateSignificance(result, outcome, criterionOfOneRegion, plan, backend, reportProgress);
     }
     else
     {

@@ -136,11 +136,11 @@ Flood(CellGrid & grid, size_t seed, char from, char to)
     if (direction < directions)
     {
       // Indices before the first cell wrap around to large ones, which the test excludes.
-      const size_t neighbour = position + steps[direction];
-      if (neighbour < cells.size() && cells[neighbour] == from)
+      const size_t neighbor = position + steps[direction];
+      if (neighbor < cells.size() && cells[neighbor] == from)
       {
-        cells[neighbour] = static_cast<char>(entered + direction);
-        position = neighbour;
+        cells[neighbor] = static_cast<char>(entered + direction);
+        position = neighbor;
         direction = 0;
       }
       else

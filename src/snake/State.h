@@ -29,7 +29,7 @@ struct SnakeState
   int32_t      NumberOfNodes{ 0 };
   int32_t      Current{ 0 };     // index in Polygons
   uint32_t     Exponent{ 0 };    // of the cells in which the polygon is given
-  int32_t      Accepted{ -1 };   // which of the last phase's proposals; see Decide()
+  int32_t      Accepted{ -1 };   // which proposals of the last phase were accepted; see Decide()
   bool         AllStale{ true }; // whether no node's cached changes are valid for the next phase
 
   LatticePoint * Polygons[2]{};

@@ -118,7 +118,7 @@ struct Sweep
   T                Last{ 0 };
 
   ITK_CUDA_HOST_DEVICE static Sweep
-  From(const SmootherState<T> & state)
+  FromState(const SmootherState<T> & state)
   {
     Sweep sweep;
     sweep.Lag = Subtract(SmootherState<T>{}, state);
@@ -151,7 +151,7 @@ struct Sweep
  * is the actual state before it. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
-Carry(const SmootherState<T> & end, const SmootherPower<T> & power, const SmootherState<T> & begin)
+Combine(const SmootherState<T> & end, const SmootherPower<T> & power, const SmootherState<T> & begin)
 {
   SmootherState<T> state;
   state.Real = end.Real + power.Real * begin.Real;

@@ -31,8 +31,8 @@ GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
 }
 
 /** Returns the bytes of the image that the passes need in addition to input and output. If the input must not be
- * changed, there always is such an image. With an odd number of passes it is the copy of the input. With an even
- * number the output takes the copy, and the image is the second one of the chain of passes. */
+ * changed, this image is always needed. With an odd number of passes it holds the copy of the input. With an even
+ * number the output holds the copy, and the passes alternate between the output and this image. */
 size_t
 GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
 {
@@ -74,7 +74,7 @@ public:
   size_t
   GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
   {
-    return GetPartitionedWorkspace(m_Plan, input);
+    return GetYoungVanVlietWorkspace(m_Plan, input);
   }
 
   void
@@ -84,7 +84,7 @@ public:
       const Context &          context,
       const ProgressFunction & progress) const override
   {
-    RunPartitioned(m_Plan, input, output, workspace, context, progress);
+    RunYoungVanVliet(m_Plan, input, output, workspace, context, progress);
   }
 
 private:
@@ -93,19 +93,19 @@ private:
 } // namespace
 
 size_t
-GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input)
+GetYoungVanVlietWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input)
 {
   return Workspace::GetPieceSize(GetOtherImage(plan, GetNumberOfBytes(input))) +
          GetLargestPassWorkspace(plan, input.Size, input.ComponentType);
 }
 
 void
-RunPartitioned(const CudaPartitionedGaussianPlan & plan,
-               const DeviceView &                  input,
-               const DeviceView &                  output,
-               Workspace                           workspace,
-               const Context &                     context,
-               const PassProgress &                progress)
+RunYoungVanVliet(const CudaPartitionedGaussianPlan & plan,
+                 const DeviceView &                  input,
+                 const DeviceView &                  output,
+                 Workspace                           workspace,
+                 const Context &                     context,
+                 const PassProgress &                progress)
 {
   const size_t count = plan.Passes.size();
   DeviceView   first = input;

@@ -14,9 +14,9 @@
 
 namespace itk::cuda::young_van_vliet
 {
-/** Returns the bytes of the workspace that RunPartitioned() needs. */
+/** Returns the bytes of the workspace that RunYoungVanVliet() needs. */
 CudaFilters_EXPORT size_t
-GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input);
+GetYoungVanVlietWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input);
 
 /** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
  * overwritten and its number of passes is even, the output is the input. The function never allocates or transfers. It
@@ -24,12 +24,12 @@ GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceVi
  * share of all passes.
  * \exception CudaError */
 CudaFilters_EXPORT void
-RunPartitioned(const CudaPartitionedGaussianPlan & plan,
-               const DeviceView &                  input,
-               const DeviceView &                  output,
-               Workspace                           workspace,
-               const Context &                     context,
-               const PassProgress &                progress = {});
+RunYoungVanVliet(const CudaPartitionedGaussianPlan & plan,
+                 const DeviceView &                  input,
+                 const DeviceView &                  output,
+                 Workspace                           workspace,
+                 const Context &                     context,
+                 const PassProgress &                progress = {});
 } // namespace itk::cuda::young_van_vliet
 
 #endif

@@ -212,10 +212,10 @@ __launch_bounds__(MaximumThreads)
 /** Maps threads to lines and sections. A thread block handles blockDim.x lines and blockDim.y sections of each. The
  * index of a block runs over groups of lines first, then over groups of sections. Lines and sections may be past the
  * last one. */
-class ThreadPlaces
+class ThreadMapping
 {
 public:
-  __device__ explicit ThreadPlaces(size_t numberOfLines)
+  __device__ explicit ThreadMapping(size_t numberOfLines)
   {
     m_LinesLog2 = __ffs(static_cast<int>(blockDim.x)) - 1;
     const size_t lineGroups = (numberOfLines + blockDim.x - 1) / blockDim.x;
@@ -253,9 +253,9 @@ class SectionInPlace
 public:
   __device__
   SectionInPlace(const PassArguments<T> & pass, const SectionArguments<T> & sections)
-    : m_Places(pass.Geometry.GetNumberOfLines())
-    , m_Line(m_Places.GetLine(GetThread()))
-    , m_Section(m_Places.GetSection(GetThread()))
+    : m_Mapping(pass.Geometry.GetNumberOfLines())
+    , m_Line(m_Mapping.GetLine(GetThread()))
+    , m_Section(m_Mapping.GetSection(GetThread()))
     , m_Valid(m_Line < pass.Geometry.GetNumberOfLines() && m_Section < sections.Layout.NumberOfSections)
   {
     if (m_Valid)
@@ -294,7 +294,7 @@ protected:
     return threadIdx.y * blockDim.x + threadIdx.x;
   }
 
-  ThreadPlaces   m_Places;
+  ThreadMapping  m_Mapping;
   size_t         m_Line;
   size_t         m_Section;
   bool           m_Valid;
@@ -349,8 +349,8 @@ public:
 private:
   static constexpr unsigned int PixelsPerLane = TileLength<T> / WarpSize;
 
-  /** The pixels of one section of a contiguous line that a lane loads. They are WarpSize apart. */
-  struct Share
+  /** The pixels of one section of a contiguous line that a lane loads, which are WarpSize apart. */
+  struct LanePixels
   {
     T Pixels[PixelsPerLane];
   };
@@ -367,14 +367,14 @@ private:
     return GetDynamicSharedMemory<T>() + size_t{ thread } * TilePitch<T>;
   }
 
-  /** Calls f(index in the image, index in the section, index in the share) for each pixel of this lane's share of the
+  /** Calls f(index in the image, index in the section, index in LanePixels) for each pixel of this lane in the
    * section of thread `thread`. */
   template <typename TFunction>
   __device__ void
-  VisitShare(unsigned int thread, const TFunction & f) const
+  ForEachPixelOfLane(unsigned int thread, const TFunction & f) const
   {
-    const size_t line = this->m_Places.GetLine(thread);
-    const size_t section = this->m_Places.GetSection(thread);
+    const size_t line = this->m_Mapping.GetLine(thread);
+    const size_t section = this->m_Mapping.GetSection(thread);
     if (line >= m_Pass.Geometry.GetNumberOfLines() || section >= m_Sections.Layout.NumberOfSections)
     {
       return;
@@ -397,20 +397,21 @@ private:
   {
     const unsigned int first = this->GetThread() / WarpSize * WarpSize;
     const unsigned int lane = this->GetThread() % WarpSize;
-    ForEachAscending<RowBatch, Share>(
+    ForEachAscending<RowBatch, LanePixels>(
       0,
       WarpSize,
       [&](size_t i) {
-        Share share{};
-        this->VisitShare(first + static_cast<unsigned int>(i),
-                         [&](size_t at, unsigned int, unsigned int k) { share.Pixels[k] = m_Pass.Source[at]; });
-        return share;
+        LanePixels pixels{};
+        this->ForEachPixelOfLane(first + static_cast<unsigned int>(i), [&](size_t at, unsigned int, unsigned int k) {
+          pixels.Pixels[k] = m_Pass.Source[at];
+        });
+        return pixels;
       },
-      [&](size_t i, const Share & share) {
+      [&](size_t i, const LanePixels & pixels) {
 #pragma unroll
         for (unsigned int k = 0; k < PixelsPerLane; ++k)
         {
-          GetRow(first + static_cast<unsigned int>(i))[k * WarpSize + lane] = share.Pixels[k];
+          GetRow(first + static_cast<unsigned int>(i))[k * WarpSize + lane] = pixels.Pixels[k];
         }
       });
     __syncwarp();
@@ -424,8 +425,8 @@ private:
 #pragma unroll 4
     for (unsigned int i = 0; i < WarpSize; ++i)
     {
-      this->VisitShare(first + i,
-                       [&](size_t at, unsigned int n, unsigned int) { m_Pass.Destination[at] = GetRow(first + i)[n]; });
+      this->ForEachPixelOfLane(
+        first + i, [&](size_t at, unsigned int n, unsigned int) { m_Pass.Destination[at] = GetRow(first + i)[n]; });
     }
   }
 

@@ -17,7 +17,7 @@ ITK_CUDA_HOST_DEVICE inline Sweep<T>
 TurnSweep(const StridedSpan<T> & line, const SmootherCoefficients<T> & c, bool exactBorders, const Sweep<T> & forward)
 {
   const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
-  return Sweep<T>::From(BackwardStart(c, exactBorders, forward.GetState(), last));
+  return Sweep<T>::FromState(BackwardStart(c, exactBorders, forward.GetState(), last));
 }
 
 /** Filters a whole line in one thread. */
@@ -36,7 +36,7 @@ FilterOneWay(const StridedSpan<T> &          line,
 /** Returns `length` pixels of the line from `begin` on. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline StridedSpan<T>
-GetPart(const StridedSpan<T> & line, size_t begin, size_t length)
+GetSubspan(const StridedSpan<T> & line, size_t begin, size_t length)
 {
   const ptrdiff_t offset = static_cast<ptrdiff_t>(begin) * line.Stride;
 
@@ -59,7 +59,7 @@ SweepPartForward(const StridedSpan<T> &          line,
                  const SmootherCoefficients<T> & c,
                  Sweep<T> &                      sweep)
 {
-  GlobalIntermediate<T, VBatch>().SweepForward(GetPart(line, begin, end - begin), c, sweep);
+  GlobalIntermediate<T, VBatch>().SweepForward(GetSubspan(line, begin, end - begin), c, sweep);
 }
 
 /** Sweeps backward over a part. The first call must be for the last part of the line. */
@@ -76,7 +76,7 @@ SweepPartBackward(const StridedSpan<T> &          line,
   {
     sweep = TurnSweep(line, c, exactBorders, sweep);
   }
-  sweep = GlobalIntermediate<T, VBatch>().SweepBackward(GetPart(line, begin, end - begin), c, sweep);
+  sweep = GlobalIntermediate<T, VBatch>().SweepBackward(GetSubspan(line, begin, end - begin), c, sweep);
 }
 
 // ------------------------------------------------------------------------------------------------------------- two-way
@@ -103,7 +103,7 @@ template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
 SweepHalfInward(const StridedSpan<T> & half, const SmootherCoefficients<T> & c, TIntermediate & intermediate)
 {
-  Sweep<T> sweep = Sweep<T>::From(SteadyState(half.Source[0] - half.Offset));
+  Sweep<T> sweep = Sweep<T>::FromState(SteadyState(half.Source[0] - half.Offset));
   intermediate.SweepForward(half, c, sweep);
 }
 
@@ -116,7 +116,7 @@ SweepHalfOutward(const StridedSpan<T> &          half,
                  T                               centralPixel,
                  TIntermediate &                 intermediate)
 {
-  intermediate.SweepBackward(half, c, Sweep<T>::From(SteadyState(centralPixel)));
+  intermediate.SweepBackward(half, c, Sweep<T>::FromState(SteadyState(centralPixel)));
 }
 
 /** Returns the result at the central pixel, minus the line's offset, by convolution with the truncated Gaussian.
@@ -128,11 +128,11 @@ FilterCentralPixel(const StridedSpan<T> & line, const T * weights, size_t radius
   const auto pixel = [&](size_t n) { return line.Source[static_cast<ptrdiff_t>(n) * line.Stride] - line.Offset; };
 
   const size_t centre = line.Length / 2;
-  const auto   neighbours = [&](size_t k) {
+  const auto   neighbors = [&](size_t k) {
     return pixel(centre > k ? centre - k : 0) + pixel(centre + k < line.Length ? centre + k : line.Length - 1);
   };
   T sum = 0;
-  ForEachDescending<VBatch, T>(1, radius + 1, neighbours, [&](size_t k, T value) { sum += weights[k] * value; });
+  ForEachDescending<VBatch, T>(1, radius + 1, neighbors, [&](size_t k, T value) { sum += weights[k] * value; });
   return sum + weights[0] * pixel(centre);
 }
 
@@ -179,7 +179,7 @@ template <typename T>
 ITK_CUDA_HOST_DEVICE inline StridedSpan<T>
 GetSection(const StridedSpan<T> & line, const SectionLayout & layout, size_t section)
 {
-  return GetPart(line, layout.GetBegin(section), layout.GetLength(section));
+  return GetSubspan(line, layout.GetBegin(section), layout.GetLength(section));
 }
 
 /** The states of a section. First they are the end states from zero start states, which the other sections of the line
@@ -293,7 +293,7 @@ ScanSections(const StridedSpan<T> &          line,
     [&](size_t section) { return states.GetForward(section); },
     [&](size_t section, const State & end) {
       states.SetForward(section, forward);
-      forward = Carry(end, powers.Get(layout, section), forward);
+      forward = Combine(end, powers.Get(layout, section), forward);
     });
   const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
   State   backward = BackwardRestAtEnd(c, exactBorders, forward, last);
@@ -303,7 +303,7 @@ ScanSections(const StridedSpan<T> &          line,
     [&](size_t section) { return states.GetBackward(section); },
     [&](size_t section, const State & begin) {
       states.SetBackward(section, backward);
-      backward = Carry(begin, powers.Get(layout, section), backward);
+      backward = Combine(begin, powers.Get(layout, section), backward);
     });
 }
 
@@ -315,10 +315,10 @@ FilterSection(const StridedSpan<T> &          section,
               const SectionStates<T> &        states,
               TIntermediate &                 intermediate)
 {
-  Sweep<T> forward = Sweep<T>::From(states.Forward);
+  Sweep<T> forward = Sweep<T>::FromState(states.Forward);
   intermediate.SweepForward(section, c, forward);
   const SmootherState<T> backward = Add(states.Backward, BackwardFromForward(c, forward.GetState()));
-  intermediate.SweepBackward(section, c, Sweep<T>::From(backward));
+  intermediate.SweepBackward(section, c, Sweep<T>::FromState(backward));
 }
 } // namespace itk::cuda::young_van_vliet
 

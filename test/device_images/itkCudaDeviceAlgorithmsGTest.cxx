@@ -48,7 +48,7 @@ GetWorkspaceOf(const CudaGaussianFirPlan & plan, const DeviceView & input, const
 size_t
 GetWorkspaceOf(const CudaPartitionedGaussianPlan & plan, const DeviceView & input, const DeviceView &)
 {
-  return young_van_vliet::GetPartitionedWorkspace(plan, input);
+  return young_van_vliet::GetYoungVanVlietWorkspace(plan, input);
 }
 
 void
@@ -78,7 +78,7 @@ RunAlgorithm(const CudaPartitionedGaussianPlan & plan,
              Workspace                           w,
              Context &                           c)
 {
-  young_van_vliet::RunPartitioned(plan, input, output, w, c);
+  young_van_vliet::RunYoungVanVliet(plan, input, output, w, c);
 }
 
 bool

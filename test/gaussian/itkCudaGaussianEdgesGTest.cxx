@@ -40,7 +40,7 @@ ToDouble(const LineState<T, VPairs> & state)
 template <typename T, unsigned int VPairs>
 std::vector<double>
 SweepFilledLine(const CudaGaussianImpulseResponse & kernel,
-                const ContinuedLine<T> &            line,
+                const PaddedLine<T> &               line,
                 size_t                              filledLength,
                 LineState<double, VPairs>           causal,
                 LineState<double, VPairs>           anticausal)
@@ -77,10 +77,10 @@ FilterFilledLine(const CudaGaussianImpulseResponse & kernel,
   problem.SigmaInPixels = kernel.SigmaInPixels;
   problem.BytesPerComponent = sizeof(T);
   problem.NumberOfPolePairs = VPairs;
-  const auto rule = MakeEdgeRule<T, VPairs>(kernel, boundary, pixels.size(), filledLength, GetWindow(problem));
-  const ContinuedLine<T> line{ pixels.data(), 1, pixels.size(), rule.Mode, rule.Value };
-  const T                first = pixels.front();
-  const auto             getEdge = [&](bool anticausal) {
+  const auto          rule = MakeEdgeRule<T, VPairs>(kernel, boundary, pixels.size(), filledLength, GetWindow(problem));
+  const PaddedLine<T> line{ pixels.data(), 1, pixels.size(), rule.Mode, rule.Value };
+  const T             first = pixels.front();
+  const auto          getEdge = [&](bool anticausal) {
     const auto getPixels = [&](size_t begin, size_t end, T(&batch)[7]) {
       for (size_t m = begin; m < begin + 7; ++m)
       {
@@ -100,14 +100,14 @@ FilterClosedLine(const CudaGaussianImpulseResponse & kernel,
                  const std::vector<T> &              pixels,
                  size_t                              window)
 {
-  const size_t           length = pixels.size();
-  const bool             ofWholeLine = window >= length;
-  const size_t           count = std::min(window, length);
-  const auto             closure = MakeEdgeStateSolver<T, VPairs>(kernel, boundary, length, ofWholeLine);
-  const auto             dynamics = MakeLineDynamics<T, VPairs>(kernel);
-  const ContinuedLine<T> line{ pixels.data(), 1, length, boundary.Mode, closure.Value };
-  const T                first = pixels.front();
-  const auto             getEndState = [&](bool anticausal, size_t begin, size_t end) {
+  const size_t        length = pixels.size();
+  const bool          ofWholeLine = window >= length;
+  const size_t        count = std::min(window, length);
+  const auto          closure = MakeEdgeStateSolver<T, VPairs>(kernel, boundary, length, ofWholeLine);
+  const auto          dynamics = MakeLineDynamics<T, VPairs>(kernel);
+  const PaddedLine<T> line{ pixels.data(), 1, length, boundary.Mode, closure.Value };
+  const T             first = pixels.front();
+  const auto          getEndState = [&](bool anticausal, size_t begin, size_t end) {
     LineState<T, VPairs> total;
     for (size_t n = begin; n < end; ++n)
     {

@@ -63,7 +63,7 @@ GetWorkspaceOf(const CudaGaussianFirPlan & plan, const DeviceView & input, const
 size_t
 GetWorkspaceOf(const CudaPartitionedGaussianPlan & plan, const DeviceView & input, const DeviceView &)
 {
-  return itk::cuda::young_van_vliet::GetPartitionedWorkspace(plan, input);
+  return itk::cuda::young_van_vliet::GetYoungVanVlietWorkspace(plan, input);
 }
 
 CudaGaussianParameters

@@ -132,7 +132,7 @@ TEST(CudaMemoryGate, A_run_that_fits_does_not_wait)
   FakeMemory        memory(100);
   const auto        fail = [] { throw std::logic_error("waited"); };
   const Reservation first(gate, 60, memory.GetAvailable(), fail);
-  EXPECT_EQ(MemoryGate::GetNumberOfRuns(), 1u);
+  EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 1u);
   EXPECT_EQ(gate.GetNumberOfWaiting(), 0u);
 }
 
@@ -211,9 +211,9 @@ TEST(CudaMemoryGate, A_run_inside_of_another_one_does_not_wait)
   FakeMemory        memory(100);
   const auto        fail = [] { throw std::logic_error("waited"); };
   const Reservation outer(gate, 60, memory.GetAvailable(), fail);
-  EXPECT_EQ(gate.GetPotential(memory.GetAvailable()), 100u);
+  EXPECT_EQ(gate.GetEventuallyAvailable(memory.GetAvailable()), 100u);
   const Reservation inner(gate, 60, memory.GetAvailable(), fail);
-  EXPECT_EQ(MemoryGate::GetNumberOfRuns(), 2u);
+  EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 2u);
 }
 
 TEST(CudaMemoryGate, A_thread_that_works_for_a_run_does_not_wait)
@@ -222,9 +222,9 @@ TEST(CudaMemoryGate, A_thread_that_works_for_a_run_does_not_wait)
   FakeMemory memory(100);
   OtherRun   first(gate, memory, 60);
   first.WaitForBegin();
-  const MemoryGate::Inside inside(1);
-  const Reservation        second(gate, 60, memory.GetAvailable(), [] { throw std::logic_error("waited"); });
-  EXPECT_EQ(MemoryGate::GetNumberOfRuns(), 2u);
+  const MemoryGate::NestedScope nested(1);
+  const Reservation             second(gate, 60, memory.GetAvailable(), [] { throw std::logic_error("waited"); });
+  EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 2u);
 }
 
 TEST(CudaMemoryGate, A_thread_does_not_wait_for_paused_runs)
@@ -234,8 +234,8 @@ TEST(CudaMemoryGate, A_thread_does_not_wait_for_paused_runs)
   const Reservation first(gate, 60, memory.GetAvailable(), nullptr);
   ASSERT_TRUE(memory.Allocate(60));
   {
-    const MemoryGate::Pause pause;
-    OtherRun                second(gate, memory, 60);
+    const MemoryGate::PauseScope pause;
+    OtherRun                     second(gate, memory, 60);
     second.WaitForBegin();
     EXPECT_FALSE(second.HasAllocated());
   }
@@ -243,7 +243,7 @@ TEST(CudaMemoryGate, A_thread_does_not_wait_for_paused_runs)
   WaitForWaiting(gate, 1);
   memory.Release(60);
   {
-    const MemoryGate::Pause pause; // no active run would release memory, but there is enough already
+    const MemoryGate::PauseScope pause; // no active run would release memory, but there is enough already
     third.WaitForBegin();
   }
   EXPECT_TRUE(third.HasAllocated());
@@ -274,7 +274,7 @@ TEST(CudaMemoryGate, What_is_thrown_while_a_thread_waits_goes_on_and_leaves_noth
     EXPECT_EQ(thrown, "aborted");
     EXPECT_EQ(looks, 3u);
     EXPECT_EQ(gate.GetNumberOfWaiting(), 0u);
-    EXPECT_EQ(MemoryGate::GetNumberOfRuns(), 0u);
+    EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 0u);
   }
   OtherRun third(gate, memory, 100);
   third.WaitForBegin();
@@ -303,24 +303,24 @@ TEST(CudaMemoryGate, Small_runs_of_other_threads_do_not_overtake_a_large_one)
 
 TEST(CudaMemoryGate, Memory_without_a_limit_is_never_waited_for)
 {
-  MemoryGate              gate;
-  const auto              unlimited = [] { return std::numeric_limits<size_t>::max(); };
-  const auto              fail = [] { throw std::logic_error("waited"); };
-  const Reservation       first(gate, std::numeric_limits<size_t>::max(), unlimited, fail);
-  const MemoryGate::Pause pause;
-  EXPECT_EQ(gate.GetPotential(unlimited), std::numeric_limits<size_t>::max());
+  MemoryGate                   gate;
+  const auto                   unlimited = [] { return std::numeric_limits<size_t>::max(); };
+  const auto                   fail = [] { throw std::logic_error("waited"); };
+  const Reservation            first(gate, std::numeric_limits<size_t>::max(), unlimited, fail);
+  const MemoryGate::PauseScope pause;
+  EXPECT_EQ(gate.GetEventuallyAvailable(unlimited), std::numeric_limits<size_t>::max());
 }
 
 TEST(CudaMemoryGate, The_potential_counts_what_other_threads_will_give_back)
 {
   MemoryGate gate;
   FakeMemory memory(100);
-  EXPECT_EQ(gate.GetPotential(memory.GetAvailable()), 100u);
+  EXPECT_EQ(gate.GetEventuallyAvailable(memory.GetAvailable()), 100u);
   OtherRun first(gate, memory, 60);
   first.WaitForBegin();
-  EXPECT_EQ(gate.GetPotential(memory.GetAvailable()), 100u);
+  EXPECT_EQ(gate.GetEventuallyAvailable(memory.GetAvailable()), 100u);
   ASSERT_TRUE(memory.Allocate(30)); // an image
-  EXPECT_EQ(gate.GetPotential(memory.GetAvailable()), 70u);
+  EXPECT_EQ(gate.GetEventuallyAvailable(memory.GetAvailable()), 70u);
 }
 
 TEST(CudaMemoryGate, All_of_many_threads_get_their_memory)

@@ -220,10 +220,13 @@ TEST_F(CudaSlabSessionThread, What_the_engine_reserved_is_paused_between_request
       sizeof(size_t));
     std::vector<size_t> pixels(9);
     session.Produce(
-      9, pixels.data(), [&](size_t, size_t, void *) { runsInSource = MemoryGate::GetNumberOfRuns(); }, nullptr);
+      9,
+      pixels.data(),
+      [&](size_t, size_t, void *) { runsInSource = MemoryGate::GetNumberOfEnclosingRuns(); },
+      nullptr);
     EXPECT_EQ(runsInSource, 1u) << "the source works for the run, and must not wait for it";
-    EXPECT_EQ(MemoryGate::GetNumberOfRuns(), 0u);
+    EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 0u);
     const MemoryGate::Reservation other(gate, 60, available, [] { throw std::logic_error("waited for a paused run"); });
   }
-  EXPECT_EQ(gate.GetPotential(available), 100u);
+  EXPECT_EQ(gate.GetEventuallyAvailable(available), 100u);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailRegionSnakeEngine.h"
-#include "itkCudaDetailRegionSnakeLabels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/Call.h"
-#include "itkCudaDetailRegionSnakeLabels.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceMemory.h"

@@ -292,7 +292,7 @@ public:
   }
   template <typename TFunction>
   bool
-  ForPairs(const ProposalList & list, const TFunction & compare) const
+  ForEachPair(const ProposalList & list, const TFunction & compare) const
   {
     this->ForEach(list.Count, [&](int s) {
       for (int t = s + 1; t < list.Count; ++t)
@@ -305,7 +305,7 @@ public:
   }
   template <typename TRead, typename TWrite>
   int
-  ForRanks(int count, const TRead & read, const TWrite & write) const
+  ForEachWithRank(int count, const TRead & read, const TWrite & write) const
   {
     int before = 0;
     for (int base = 0; base < count; base += m_Team.Number)
@@ -350,7 +350,7 @@ public:
   }
   template <typename TFunction>
   bool
-  ForPairs(const ProposalList & list, const TFunction & compare)
+  ForEachPair(const ProposalList & list, const TFunction & compare)
   {
     for (int t = m_Row + 1; t < list.Count; ++t)
     {

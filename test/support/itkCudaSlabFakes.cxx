@@ -529,7 +529,7 @@ namespace itk::cuda
 std::shared_ptr<const DeviceAlgorithm>
 MakeAlgorithm(const CudaGaussianPlan &)
 {
-  return nullptr; // the fakes run whole images by RunWhole()
+  return nullptr; // the fakes run whole images by RunWithoutSlabs()
 }
 } // end namespace itk::cuda
 
@@ -537,16 +537,16 @@ namespace itk::cuda::gaussian
 {
 /** Returns the bytes of one image of double for each image of the plan. */
 size_t
-GetWholeBytes(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
+GetBytesWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
 {
   return plan.NumberOfImages * input.GetNumberOfPixels() * sizeof(double);
 }
 
 void
-RunWhole(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int)
+RunWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int)
 {
   const Context      context{ 0, nullptr };
-  const DeviceBuffer memory(GetWholeBytes(plan, input, output), context);
+  const DeviceBuffer memory(GetBytesWithoutSlabs(plan, input, output), context);
   CudaRunOnHost(plan, input, output, MultiThreaderBase::New(), nullptr);
 }
 } // end namespace itk::cuda::gaussian
@@ -839,7 +839,7 @@ RunChunkStarts(const CudaGaussianLinePass & pass,
 }
 
 void
-RunAllStarts(const CudaGaussianLinePass & pass,
+RunStateScan(const CudaGaussianLinePass & pass,
              const LineSchedule &,
              const DeviceView &     source,
              const ChunkNeighbors & whole,
@@ -857,7 +857,7 @@ RunAllStarts(const CudaGaussianLinePass & pass,
       {
         chunks.push_back(array.Load<count>(chunk, line));
       }
-      filter.TurnIntoStarts(
+      filter.ConvertToStartStates(
         LoadEdges<count>(pass, lines, whole.Edges, line), [&](size_t i) -> auto & { return chunks[i]; });
       for (size_t chunk = 0; chunk < whole.NumberOfChunks; ++chunk)
       {

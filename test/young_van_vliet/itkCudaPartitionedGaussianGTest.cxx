@@ -155,12 +155,12 @@ TEST(PartitionedGaussianPlan, PowerIsRepeatedAdvanceWithoutInput)
   {
     const SmootherCoefficients<double> c = MakeSmootherCoefficients(sigma);
     const SmootherState<double>        begin{ 0.7, -0.4, 0.9 };
-    Sweep<double>                      sweep = Sweep<double>::From(begin);
+    Sweep<double>                      sweep = Sweep<double>::FromState(begin);
     for (size_t length = 1; length <= 100; ++length)
     {
       sweep.Advance(c, 0.0);
       const SmootherState<double> state = sweep.GetState();
-      const SmootherState<double> carried = Carry({}, MakeSmootherPower(sigma, length), begin);
+      const SmootherState<double> carried = Combine({}, MakeSmootherPower(sigma, length), begin);
       ASSERT_NEAR(carried.Real, state.Real, 1e-12) << "sigma " << sigma << ", length " << length;
       ASSERT_NEAR(carried.PairRe, state.PairRe, 1e-12) << "sigma " << sigma << ", length " << length;
       ASSERT_NEAR(carried.PairIm, state.PairIm, 1e-12) << "sigma " << sigma << ", length " << length;

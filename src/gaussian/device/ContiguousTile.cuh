@@ -13,8 +13,8 @@
 
 namespace itk::cuda::gaussian
 {
-/** Collects sums of squares, to tell whether all of them have their digits (HasDigitsOfSquares()) and none of the old
- * sums is in the other representation of AddSquare(), a negative number. */
+/** Collects sums of squares, to tell whether all of them are precise (IsSumOfSquaresPrecise()) and no old sum is stored
+ * as a negative root, which is the other representation of AddSquare(). */
 template <typename T>
 struct SquareRange;
 
@@ -36,7 +36,7 @@ struct SquareRange<float>
   }
 
   __device__ bool
-  HasDigits() const
+  IsPrecise() const
   {
     return Largest <= Greatest - Least && static_cast<int>(Signs) >= 0;
   }
@@ -56,9 +56,9 @@ struct SquareRange<double>
   }
 
   __device__ bool
-  HasDigits() const
+  IsPrecise() const
   {
-    return SmallestOld >= 0 && HasDigitsOfSquares<double>(Smallest) && HasDigitsOfSquares<double>(Largest);
+    return SmallestOld >= 0 && IsSumOfSquaresPrecise<double>(Smallest) && IsSumOfSquaresPrecise<double>(Largest);
   }
 };
 
@@ -154,7 +154,7 @@ public:
     {
       for (unsigned int k = begin < m_Range.ReadEnd ? m_Range.ReadEnd - begin : 0; k < Length; ++k)
       {
-        *GetPixel(m_Lane, k) = m_Arguments.Edges[m_Source] ? GetContinuation(begin + k) : m_TileLast;
+        *GetPixel(m_Lane, k) = m_Arguments.Edges[m_Source] ? GetPaddedPixel(begin + k) : m_TileLast;
       }
     }
   }
@@ -222,7 +222,7 @@ public:
       const unsigned int       pair = state % VPairs;
       const unsigned int       distance = anticausal ? m_Width - 1 - m_LaneOfLine : m_LaneOfLine;
       const PolePairState<T> & own = inclusive.Sweep[state / VPairs].Pair[pair];
-      const PolePairState<T>   before = KeepIf(distance > 0, Neighbour(own, 1, anticausal));
+      const PolePairState<T>   before = KeepIf(distance > 0, GetNeighborState(own, 1, anticausal));
       starts.Sweep[state / VPairs].Pair[pair] =
         Combine(before, m_LanePowers[pair * WarpSize + distance], partStart.Sweep[state / VPairs].Pair[pair]);
     }
@@ -361,7 +361,7 @@ private:
 
   /** Returns the pixel of the continued line at a position of the tile. */
   __device__ T
-  GetContinuation(unsigned int position) const
+  GetPaddedPixel(unsigned int position) const
   {
     const auto line = GetPaddedLine(m_Arguments.Schedule, m_Arguments.Geometry, GetLine());
     return line.Get(static_cast<std::ptrdiff_t>(m_Range.Begin + position));
@@ -702,7 +702,7 @@ private:
       squares[k] = (addsSquares ? before[k] : T(0)) + values[k] * values[k];
       range.Add(addsSquares ? before[k] : T(0), squares[k]);
     }
-    if (range.HasDigits())
+    if (range.IsPrecise())
     {
 #pragma unroll
       for (unsigned int k = 0; k < PerVector; ++k)
@@ -775,7 +775,7 @@ private:
   }
 
   __device__ PolePairState<T>
-             Neighbour(const PolePairState<T> & state, unsigned int distance, bool anticausal) const
+             GetNeighborState(const PolePairState<T> & state, unsigned int distance, bool anticausal) const
   {
     PolePairState<T> other;
     other.U = anticausal ? ShuffleDown(state.U, distance, m_Width) : ShuffleUp(state.U, distance, m_Width);
@@ -810,8 +810,8 @@ private:
         const bool             anticausal = state >= VPairs;
         PolePairState<T> &     own = states.Sweep[state / VPairs].Pair[state % VPairs];
         const bool             isInside = anticausal ? m_LaneOfLine + distance < m_Width : m_LaneOfLine >= distance;
-        const PolePairState<T> neighbour = KeepIf(isInside, Neighbour(own, distance, anticausal));
-        own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbour);
+        const PolePairState<T> neighbor = KeepIf(isInside, GetNeighborState(own, distance, anticausal));
+        own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbor);
       }
     }
     return states;
@@ -856,10 +856,10 @@ private:
   /** Returns the state with which a sweep enters a whole line, computed from the end states of this sweep and of the
    * opposite one. */
   __device__ PolePairState<T>
-             GetClosedStart(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const
+             ComputeEdgeState(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const
   {
     const bool anticausal = state >= VPairs;
-    return GetEdgeFromEnds(m_Arguments.BoundarySolver,
+    return GetEdgeFromEnds(m_Arguments.EdgeSolver,
                            m_Arguments.Dynamics,
                            state % VPairs,
                            anticausal,
@@ -875,16 +875,16 @@ private:
     return state >= VPairs ? state - VPairs : state + VPairs;
   }
 
-  /** Implements GetClosedStart() for lines that one warp holds. */
+  /** Implements ComputeEdgeState() for lines that one warp holds. */
   __device__ PolePairState<T>
-             GetClosedStartInWarp(unsigned int state, const SweepStates<T, VPairs> & inclusive) const
+             ComputeEdgeStateInWarp(unsigned int state, const SweepStates<T, VPairs> & inclusive) const
   {
     const auto getEndState = [&](unsigned int s) -> PolePairState<T> {
       const PolePairState<T> & end = inclusive.Sweep[s / VPairs].Pair[s % VPairs];
       const unsigned int       lastLane = s >= VPairs ? 0 : m_Width - 1;
       return { __shfl_sync(0xffffffffu, end.U, lastLane, m_Width), __shfl_sync(0xffffffffu, end.V, lastLane, m_Width) };
     };
-    return GetClosedStart(state, getEndState(state), getEndState(GetOppositeState(state)));
+    return ComputeEdgeState(state, getEndState(state), getEndState(GetOppositeState(state)));
   }
 
   __device__ PolePairState<T>
@@ -899,7 +899,7 @@ private:
     {
       const PolePairState<T> zero;
       const unsigned int     opposite = GetOppositeState(state);
-      return GetClosedStart(state, CombineParts(state, zero, blockDim.y), CombineParts(opposite, zero, blockDim.y));
+      return ComputeEdgeState(state, CombineParts(state, zero, blockDim.y), CombineParts(opposite, zero, blockDim.y));
     }
     if (m_Arguments.Edges[m_Source] &&
         (anticausal ? m_Tile + 1 == m_Arguments.Schedule.NumberOfTiles : m_Range.Begin == 0))
@@ -939,7 +939,7 @@ private:
       PolePairState<T> & start = starts.Sweep[s / VPairs].Pair[s % VPairs];
       if constexpr (VTask == TileTask::FilterFromEndStates)
       {
-        start = GetClosedStartInWarp(s, inclusive);
+        start = ComputeEdgeStateInWarp(s, inclusive);
       }
       else
       {

@@ -32,7 +32,7 @@ GetPaddedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std::pt
   {
     return n < 0 ? 0 : (n < length ? n : length - 1);
   }
-  // Each turn brings n nearer to the line. There are few turns, because n is at most a period or a tile away.
+  // Each iteration brings n nearer to the line. A few suffice, because n is at most a period or a tile away.
   const std::ptrdiff_t repeated = mode == ModeEnum::Mirror ? 0 : 1; // pixels that a reflection repeats
   while (n < 0 || n >= length)
   {
@@ -50,7 +50,7 @@ GetPaddedPosition(CudaFiltersEnums::BoundaryMode mode, std::ptrdiff_t n, std::pt
 
 /** A line of pixels that are `Stride` apart, with its continuation. */
 template <typename T>
-struct ContinuedLine
+struct PaddedLine
 {
   const T *                      Pixels;
   size_t                         Stride;
@@ -173,9 +173,9 @@ GetPlaceBeyondEdge(const EdgeRule<T, VPairs> & rule, bool anticausal, size_t m)
 }
 
 /** Returns the state with which a sweep enters the line. getPixels(begin, end, pixels) gives the pixels at distances
- * `begin` to `end` from the edge, at most VBatch of them, and is called for the farthest ones first. It fills the
- * others of the batch with `first`, which is subtracted from all, so that they leave the zero state before all pixels
- * unchanged. */
+ * `begin` to `end` from the edge, at most VBatch of them, and is called for the farthest ones first. It fills the rest
+ * of the batch with `first`, which is subtracted from all pixels. These entries precede the pixels and do not change
+ * the state, which is zero there. */
 template <unsigned int VBatch, typename T, unsigned int VPairs, typename TGetPixels>
 ITK_CUDA_HOST_DEVICE inline LineState<T, VPairs>
 SumBeyondEdge(const EdgeRule<T, VPairs> & rule, T first, TGetPixels && getPixels)
@@ -218,7 +218,7 @@ struct EdgeStateSolver
 {
   CudaFiltersEnums::BoundaryMode Mode;
   T                              Value;       // in the mode Constant
-  bool                           OfWholeLine; // whether the end states are those of the whole line, not of a window
+  bool                           OfWholeLine; // whether the end states belong to the whole line, not to a window
   StateMatrix<T>                 Sum[VPairs];
   StateMatrix<T>                 Across[VPairs];
 };

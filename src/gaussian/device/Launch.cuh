@@ -72,7 +72,8 @@ GetFirstPixels(const CudaGaussianLinePass & pass, const DeviceView & source, con
   return { static_cast<const T *>(image.Data), MakeLineGeometry(image, pass.Axis).OuterStride };
 }
 
-/** Returns what determines a pass's schedule, except the device's properties. */
+/** Returns the properties of a pass and its source that determine its schedule. The caller adds the properties of the
+ * device. */
 inline LineProblem
 MakeLineProblem(const CudaGaussianLinePass & pass, const DeviceView & source)
 {

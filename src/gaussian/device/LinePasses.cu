@@ -258,9 +258,9 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
   arguments.Ends = tables.Ends;
   arguments.Width = GetWarpShares(schedule.Segments, VPairs).Width;
   arguments.Reach = tables.Reach;
-  if (SolvesBoundaryStates(pass, schedule, source))
+  if (SolvesEdgeStates(pass, schedule, source))
   {
-    arguments.BoundarySolver =
+    arguments.EdgeSolver =
       MakeEdgeStateSolver<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
   }
   return arguments;
@@ -310,7 +310,7 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if (SolvesBoundaryStates(pass, schedule, source))
+  if (SolvesEdgeStates(pass, schedule, source))
   {
     LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromEndStates, 1>(arguments, context);
     return;
@@ -349,7 +349,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
       SetResult(arguments, i, passes[i].Results.front(), images);
     }
     SetBulkCopies(arguments, context.GetDevice());
-    const auto launch = SolvesBoundaryStates(*passes, schedule, images[passes->Source])
+    const auto launch = SolvesEdgeStates(*passes, schedule, images[passes->Source])
                           ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromEndStates>
                           : LaunchCombiningPass<T, VPairs, TileTask::Filter>;
     launch(arguments, context);
@@ -401,12 +401,12 @@ template <typename T, unsigned int VPairs>
 void
 RunQuotientPassOf(const QuotientPass &     pass,
                   const CudaGaussianMask & mask,
-                  const void *             subtracted,
+                  const void *             referenceValue,
                   const Context &          context)
 {
   QuotientPassArguments<T, VPairs> arguments{ MakeLinePassArguments<T, VPairs>(
                                                 pass.Pass, pass.Schedule, pass.Images[0], {}),
-                                              { static_cast<const ReferenceValue<T> *>(subtracted),
+                                              { static_cast<const ReferenceValue<T> *>(referenceValue),
                                                 static_cast<T>(mask.FillValue),
                                                 static_cast<T>(mask.MinimumWeight) } };
   for (unsigned int i = 0; i < 2; ++i)
@@ -415,7 +415,7 @@ RunQuotientPassOf(const QuotientPass &     pass,
     SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
   }
   SetBulkCopies(arguments.Pass, context.GetDevice());
-  const auto launch = SolvesBoundaryStates(pass.Pass, pass.Schedule, pass.Images[0])
+  const auto launch = SolvesEdgeStates(pass.Pass, pass.Schedule, pass.Images[0])
                         ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromEndStates>
                         : LaunchQuotientPass<T, VPairs, TileTask::Filter>;
   launch(arguments, context);
@@ -599,7 +599,7 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 }
 
 bool
-SolvesBoundaryStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+SolvesEdgeStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
   return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeStateSolver(kernel, schedule.Boundary.Mode) &&
@@ -616,7 +616,7 @@ GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
-  const bool areSummed = HasEdgeStates(schedule) && !SolvesBoundaryStates(pass, schedule, source);
+  const bool areSummed = HasEdgeStates(schedule) && !SolvesEdgeStates(pass, schedule, source);
   return areSummed ? GetLineStateBytes(pass, source) : 0;
 }
 
@@ -775,12 +775,12 @@ RunValidPass(const CudaGaussianLinePass & pass,
              const CudaGaussianBoundary & boundary,
              const DeviceView &           image,
              const DeviceView &           valid,
-             const void *                 subtracted,
+             const void *                 referenceValue,
              const DeviceView &           destination,
              const Context &              context)
 {
   return image.Stride == destination.Stride &&
-         TryMaskPass(pass, boundary, { image.Data, subtracted, valid }, destination, context);
+         TryMaskPass(pass, boundary, { image.Data, referenceValue, valid }, destination, context);
 }
 
 QuotientPass
@@ -815,11 +815,11 @@ HasQuotientKernel(const QuotientPass & pass, int device)
 void
 RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,
-                const void *             subtracted,
+                const void *             referenceValue,
                 const Context &          context)
 {
   VisitPass(pass.Pass, pass.Images[0], [&](auto zero, auto pairs) {
-    RunQuotientPassOf<decltype(zero), decltype(pairs)::value>(pass, mask, subtracted, context);
+    RunQuotientPassOf<decltype(zero), decltype(pairs)::value>(pass, mask, referenceValue, context);
   });
 }
 

@@ -27,8 +27,8 @@ GetAxisKind(unsigned int axis)
 }
 
 /** \struct LineCut
- * \brief What a part of an image needs from the rest of the image. The part was cut out across the last axis, between
- * two chunks of ChunkLength pixels.
+ * \brief Describes a part of an image to the passes along its last axis, across which it was cut out at boundaries of
+ * chunks of ChunkLength pixels, and holds the data that these passes need from the rest of the image.
  *
  * The results of the LookAhead chunks next to a cut (LineSchedule) are invalid. All other results have the bits of the
  * whole image's. If LookAhead is 0, all results are valid, but the states at the cuts must be given. */
@@ -62,10 +62,10 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 
 /** Returns whether the edge states of a pass's lines are computed from end states within the pass (EdgeStateSolver). */
 bool
-SolvesBoundaryStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
+SolvesEdgeStates(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Returns the bytes of one state for each sweep, pole pair and line of a pass. They hold the states of one chunk, or
- * the states with which both sweeps enter the lines. */
+/** Returns the bytes of the states of one chunk of a pass's lines, one for each sweep, pole pair and line. The states
+ * with which the sweeps enter the lines take the same number of bytes. */
 size_t
 GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
 
@@ -106,8 +106,8 @@ GetPlanWorkspace(const CudaGaussianPlan &        plan,
 /** Queues a plan's passes and then its rotation, on the plan's images, which must be as for RunLinePass(). `cuts` has
  * one cut for each pass along the axis across which the image was cut. Passes beyond its length have no cut.
  *
- * \exception CudaError, ExceptionObject if a cut is not between chunks, if it lacks states that it needs, or if lines
- * that are cut continue otherwise than with their edge values */
+ * \exception CudaError, ExceptionObject if a cut is not between chunks, if it lacks states that it needs, or if
+ * lines that are cut continue with other values than their edge values */
 CudaFilters_EXPORT void
 RunPlan(const CudaGaussianPlan &        plan,
         const std::vector<DeviceView> & images,
@@ -119,9 +119,9 @@ RunPlan(const CudaGaussianPlan &        plan,
 size_t
 GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceView::SizeType & size, CudaComponentType type);
 
-/** Queues the first pass over the weights of smoothing with a mask, if there is a kernel for it. There is one for all
- * axes except the first, for lines that continue with their edge values and that a block holds whole. `valid`, an image
- * of UChar, has the size and strides of `destination`. \return whether there is a kernel */
+/** Queues the first pass over the weights of smoothing with a mask, if there is a kernel for it. Kernels exist for all
+ * axes except the first. They filter lines that continue with their edge values and that a block can hold as a whole.
+ * `valid`, an image of UChar, has the size and strides of `destination`. \return whether there is a kernel */
 bool
 RunMaskPass(const CudaGaussianLinePass & pass,
             const CudaGaussianBoundary & boundary,
@@ -130,14 +130,14 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const Context &              context);
 
 /** Queues the first pass over the values of smoothing with a mask, under the conditions of RunMaskPass(). The values
- * are the valid pixels less the value at `subtracted`, which is in device memory. `image` has the size and strides of
- * `destination`, and may be the same image. \return whether there is a kernel */
+ * are the valid pixels less the value at `referenceValue`, which is in device memory. `image` has the size and strides
+ * of `destination`, and may be the same image. \return whether there is a kernel */
 bool
 RunValidPass(const CudaGaussianLinePass & pass,
              const CudaGaussianBoundary & boundary,
              const DeviceView &           image,
              const DeviceView &           valid,
-             const void *                 subtracted,
+             const void *                 referenceValue,
              const DeviceView &           destination,
              const Context &              context);
 
@@ -149,8 +149,8 @@ struct QuotientPass
   std::vector<DeviceView> Images; // of the same size, strides and type
 };
 
-/** Returns whether there is a kernel for the pass. There is one along axis 0, for lines that tiles of a block hold (one
- * tile of weights and one of values) and that need no states computed before the pass. */
+/** Returns whether there is a kernel for the pass. The pass must be along axis 0, a block must be able to hold a tile
+ * of weights and a tile of values, and no states may have to be computed before the pass. */
 bool
 HasQuotientKernel(const QuotientPass & pass, int device);
 
@@ -165,11 +165,11 @@ MakeQuotientPass(const CudaGaussianLinePass & pass,
                  int                          device);
 
 /** Queues the pass.
- * \param subtracted the reference value of the pixels (ReferenceValue), in device memory */
+ * \param referenceValue the reference value of the pixels (ReferenceValue), in device memory */
 void
 RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,
-                const void *             subtracted,
+                const void *             referenceValue,
                 const Context &          context);
 
 /** Passes along axis 0 over two or three images. Only the products of their results are written. */
@@ -180,8 +180,8 @@ struct ProductPass
   std::vector<DeviceView>           Products; // of the first result with itself, the first with the second, and so on
 };
 
-/** Returns whether there is a kernel for the pass. There is one for passes with the same poles, along lines that the
- * tiles of a block hold whole. */
+/** Returns whether there is a kernel for the pass. Its passes must have the same poles, and a block must be able to
+ * hold their whole lines in its tiles. */
 CudaFilters_EXPORT bool
 HasProductKernel(const ProductPass & pass, int device);
 

@@ -78,10 +78,10 @@ LaunchStrips(const StripArguments<T> & arguments, const Context & context)
 /** Launches strips that need VLookAhead chunks on either side of a chunk. */
 template <typename T, unsigned int VLookAhead>
 void
-LaunchWindowedStrips(const StripArguments<T> & arguments, bool solvesBoundaryStates, const Context & context)
+LaunchWindowedStrips(const StripArguments<T> & arguments, bool solvesEdgeStates, const Context & context)
 {
-  const auto launch = solvesBoundaryStates ? LaunchStripKernel<T, TileTask::FilterFromEndStates, VLookAhead, false>
-                                           : LaunchStrips<T, TileTask::Filter, VLookAhead>;
+  const auto launch = solvesEdgeStates ? LaunchStripKernel<T, TileTask::FilterFromEndStates, VLookAhead, false>
+                                       : LaunchStrips<T, TileTask::Filter, VLookAhead>;
   launch(arguments, context);
 }
 
@@ -191,18 +191,18 @@ RunStripPass(const CudaGaussianLinePass &    pass,
   DivideLines(arguments, schedule.LookAhead, !wholeLines, context);
   if (schedule.Method == LineMethod::Strip)
   {
-    const bool         solvesBoundaryStates = SolvesBoundaryStates(pass, schedule, source);
-    const unsigned int lookAhead = solvesBoundaryStates ? GetStripLookAhead(schedule) : schedule.LookAhead;
+    const bool         solvesEdgeStates = SolvesEdgeStates(pass, schedule, source);
+    const unsigned int lookAhead = solvesEdgeStates ? GetStripLookAhead(schedule) : schedule.LookAhead;
     DivideLines(arguments, lookAhead, true, context);
-    if (solvesBoundaryStates)
+    if (solvesEdgeStates)
     {
-      arguments.BoundarySolver = MakeEdgeStateSolver<T, StripPolePairs>(
+      arguments.EdgeSolver = MakeEdgeStateSolver<T, StripPolePairs>(
         pass.Results.front().Kernel, schedule.Boundary, chunks * size_t{ ChunkLength }, lookAhead + 1 == chunks);
     }
     const auto launch = lookAhead == 1   ? LaunchWindowedStrips<T, 1>
                         : lookAhead == 2 ? LaunchWindowedStrips<T, 2>
                                          : LaunchWindowedStrips<T, MaximumLookAhead>;
-    launch(arguments, solvesBoundaryStates, context);
+    launch(arguments, solvesEdgeStates, context);
     return;
   }
   if (wholeLines)

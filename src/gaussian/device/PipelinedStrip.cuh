@@ -64,8 +64,8 @@ struct StripArguments
   StateMatrix<T>                                    ChunkPower[StripPolePairs];
   EndWeights<T, StripPolePairs, StripSegmentLength> Ends;
   LineResponse<T, StripPolePairs>                   Response;
-  EdgeStateSolver<T, StripPolePairs>                BoundarySolver; // for TileTask::FilterFromEndStates
-  CUtensorMap                                       SourceMap;      // a chunk is a box
+  EdgeStateSolver<T, StripPolePairs>                EdgeSolver; // for TileTask::FilterFromEndStates
+  CUtensorMap                                       SourceMap;  // a chunk is a box
   CUtensorMap                                       DestinationMap;
   const unsigned char *                             Valid;     // the mask, with the strides of the image
   const T *                                         Reference; // subtracted from valid pixels
@@ -148,7 +148,7 @@ GetStripPiece(const StripArguments<T> & arguments, unsigned int index, unsigned 
   {
     // A piece with the first chunks preloads the last ones. It need not preload the first ones, even if it also has the
     // last chunk, because it has kept their end states.
-    const bool takesOtherEnd = TakesOtherEnd(arguments.BoundarySolver);
+    const bool takesOtherEnd = TakesOtherEnd(arguments.EdgeSolver);
     if (takesOtherEnd && piece.LoadBegin == 0)
     {
       piece.PreloadBegin = chunks - lookAhead;
@@ -244,7 +244,8 @@ struct RingPosition
   }
 };
 
-/** Code of the thread that moves chunks. It iterates over the block's pieces twice: ahead to load, and behind to store.
+/** The thread that moves the chunks. It iterates over the block's pieces with two positions: one ahead, which loads
+ * chunks, and one behind, which stores them.
  */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 class StripProducer
@@ -379,8 +380,8 @@ struct StripSegment
   }
 };
 
-/** Code of a thread that computes. It owns one of its group's 32 columns, and a segment of every chunk. Each of the
- * first warps of a group also scans one state. With VHasEdges, lines continue otherwise than with their edge values,
+/** A thread that computes. It owns one of its group's 32 columns, and a segment of every chunk. Each of the
+ * first warps of a group also scans one state. With VHasEdges, lines continue with other values than their edge values,
  * and their edge states have been summed before the pass (StripArguments::Edges). */
 template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 class StripConsumer
@@ -429,12 +430,12 @@ public:
 
 private:
   static constexpr unsigned int NumberOfEndStates = 2 * VLookAhead + 1;
-  static constexpr bool         SolvesBoundaryState = VTask == TileTask::FilterFromEndStates;
-  static constexpr bool         HoldsEdge = VHasEdges || SolvesBoundaryState;
+  static constexpr bool         SolvesEdgeState = VTask == TileTask::FilterFromEndStates;
+  static constexpr bool         HoldsEdge = VHasEdges || SolvesEdgeState;
 
   /** Whether pixels stay in registers until they are filtered, and for how many chunks. A thread has 96 registers. This
    * is too few for the 16 pixels of a third chunk, or for a second chunk in addition to the data for edge states. */
-  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !SolvesBoundaryState);
+  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !SolvesEdgeState);
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
   /** A pixel and its mask. */
@@ -581,7 +582,7 @@ private:
   __device__ bool
   EndsWindow(const StripPiece & piece, unsigned int step) const
   {
-    const bool isFirstWindow = this->IsAnticausal() && !m_Arguments.BoundarySolver.OfWholeLine;
+    const bool isFirstWindow = this->IsAnticausal() && !m_Arguments.EdgeSolver.OfWholeLine;
     return isFirstWindow ? step + 1 == VLookAhead && piece.LoadBegin == 0 : step + 1 == m_Arguments.NumberOfChunks;
   }
 
@@ -589,7 +590,7 @@ private:
   __device__ bool
   CompletesLine(unsigned int step) const
   {
-    return m_Arguments.BoundarySolver.OfWholeLine && step + 1 == m_Arguments.NumberOfChunks;
+    return m_Arguments.EdgeSolver.OfWholeLine && step + 1 == m_Arguments.NumberOfChunks;
   }
 
   /** Computes the edge state as soon as its inputs are complete, before a chunk needs it, and adds it to the end state
@@ -597,14 +598,14 @@ private:
   __device__ void
   EnterLine(unsigned int step)
   {
-    const bool         ofWholeLine = m_Arguments.BoundarySolver.OfWholeLine;
+    const bool         ofWholeLine = m_Arguments.EdgeSolver.OfWholeLine;
     const unsigned int entrance =
       this->IsAnticausal() ? m_Arguments.NumberOfChunks - (ofWholeLine ? 1 : 0) : VLookAhead;
     if (step != entrance)
     {
       return;
     }
-    m_Edge = this->SolveBoundaryState();
+    m_Edge = this->ComputeEdgeState();
     const unsigned int back = this->IsAnticausal() ? (ofWholeLine ? 0 : 1) : VLookAhead;
 #pragma unroll
     for (unsigned int i = 0; i <= VLookAhead; ++i)
@@ -618,10 +619,10 @@ private:
   }
 
   __device__ PolePairState<T>
-             SolveBoundaryState() const
+             ComputeEdgeState() const
   {
     const unsigned int pair = this->GetPair();
-    return GetEdgeFromEnds(m_Arguments.BoundarySolver,
+    return GetEdgeFromEnds(m_Arguments.EdgeSolver,
                            m_Arguments.Dynamics,
                            pair,
                            this->IsAnticausal(),
@@ -634,7 +635,7 @@ private:
   __device__ void
   RunPiece(const StripPiece & piece)
   {
-    if constexpr (SolvesBoundaryState)
+    if constexpr (SolvesEdgeState)
     {
       this->TakeOtherEnd(piece);
     }
@@ -799,7 +800,7 @@ private:
     m_LoadPosition.Advance();
     if (chunk + 1 == m_Arguments.NumberOfChunks)
     {
-      this->ContinueLine(piece, chunk, place);
+      this->PadLine(piece, chunk, place);
     }
     const StripSegment<T> segment = this->LoadSegment(place);
     this->Reduce(segment, slot);
@@ -822,19 +823,19 @@ private:
   /** Fills the pixels beyond the end of the line: they repeat its last value, or continue it as the boundary mode says.
    */
   __device__ void
-  ContinueLine(const StripPiece & piece, unsigned int chunk, unsigned int place)
+  PadLine(const StripPiece & piece, unsigned int chunk, unsigned int place)
   {
     const unsigned int end = static_cast<unsigned int>(m_Arguments.Geometry.LineLength - size_t{ chunk } * ChunkLength);
     T(&values)[ChunkLength][StripColumns] = m_Memory.Ring[place];
     if constexpr (VHasEdges)
     {
-      const LineGeometry &   geometry = m_Arguments.Geometry;
-      const size_t           column = m_HasLine ? size_t{ piece.Strip } * StripColumns + m_Column : 0;
-      const ContinuedLine<T> line{ m_Arguments.Source + piece.Outer * geometry.OuterStride + column,
-                                   geometry.LineStride,
-                                   geometry.LineLength,
-                                   m_Arguments.Boundary.Mode,
-                                   static_cast<T>(m_Arguments.Boundary.Value) };
+      const LineGeometry & geometry = m_Arguments.Geometry;
+      const size_t         column = m_HasLine ? size_t{ piece.Strip } * StripColumns + m_Column : 0;
+      const PaddedLine<T>  line{ m_Arguments.Source + piece.Outer * geometry.OuterStride + column,
+                                geometry.LineStride,
+                                geometry.LineLength,
+                                m_Arguments.Boundary.Mode,
+                                static_cast<T>(m_Arguments.Boundary.Value) };
       for (unsigned int row = max(end, m_Segment * Length); row < (m_Segment + 1) * Length; ++row)
       {
         values[row][m_Column] = line.Get(static_cast<std::ptrdiff_t>(size_t{ chunk } * ChunkLength + row));
@@ -875,12 +876,11 @@ private:
       }
       this->PushEndState(endState);
     }
-    if constexpr (SolvesBoundaryState)
+    if constexpr (SolvesEdgeState)
     {
       if (this->EndsWindow(piece, step))
       {
-        this->GetWindowEnd(m_Segment) =
-          this->CombineLatest(VLookAhead + (m_Arguments.BoundarySolver.OfWholeLine ? 1 : 0));
+        this->GetWindowEnd(m_Segment) = this->CombineLatest(VLookAhead + (m_Arguments.EdgeSolver.OfWholeLine ? 1 : 0));
       }
       if (this->CompletesLine(step))
       {
@@ -959,8 +959,8 @@ private:
     }
   }
 
-  /** Returns the end state of a chunk. For some tasks, those of the first and the last chunk include the line's
-   * continuation. */
+  /** Returns the end state of a chunk. For some tasks, the end states of the first and the last chunk include the
+   * line's continuation. */
   __device__ PolePairState<T>
              GetEndState(unsigned int chunk, unsigned int slot) const
   {
@@ -1004,10 +1004,10 @@ private:
         // instead of registers.
         const PolePairState<T> before = m_EndStates[i];
         const PolePairState<T> behind = m_EndStates[NumberOfEndStates - 1 - i];
-        PolePairState<T>       neighbour;
-        neighbour.U = this->IsAnticausal() ? behind.U : before.U;
-        neighbour.V = this->IsAnticausal() ? behind.V : before.V;
-        start = Combine(neighbour, m_Arguments.ChunkPower[this->GetPair()], start);
+        PolePairState<T>       neighbor;
+        neighbor.U = this->IsAnticausal() ? behind.U : before.U;
+        neighbor.V = this->IsAnticausal() ? behind.V : before.V;
+        start = Combine(neighbor, m_Arguments.ChunkPower[this->GetPair()], start);
       }
     }
     return start;
@@ -1058,7 +1058,7 @@ private:
   T                                m_Reference;
   T                                m_First{ 0 };
   T                                m_Last{ 0 }; // less m_First; only without VHasEdges
-  PolePairState<T> m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or SolvesBoundaryState
+  PolePairState<T> m_Edge; // the state with which the warp's sweep enters the line, if VHasEdges or SolvesEdgeState
   PolePairState<T> m_EndStates[NumberOfEndStates];
   size_t           m_StateLine{ 0 }; // index of the thread's line among all lines
   bool             m_HasLine{ false };

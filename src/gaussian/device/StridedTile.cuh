@@ -81,7 +81,7 @@ public:
     __syncthreads();
     if (m_Arguments.Edges[0])
     {
-      ContinueLines();
+      PadLines();
     }
     // The first pixels are read from shared memory if the tile has them, because the block would wait for global
     // memory.
@@ -143,7 +143,7 @@ public:
     __syncthreads();
     if constexpr (VTask == TileTask::FilterFromEndStates)
     {
-      SolveBoundaries();
+      SolveEdgeStates();
     }
     SweepStates<T, VPairs> starts;
     if (m_Segment < m_EndSegment)
@@ -199,7 +199,7 @@ public:
 private:
   /** Fills the rows beyond the end of the line in other modes than Nearest. */
   __device__ void
-  ContinueLines()
+  PadLines()
   {
     const unsigned int end = m_EndSegment * Length;
     const auto         line =
@@ -391,12 +391,12 @@ private:
 
   /** Computes the states with which the sweeps enter the lines. One warp computes each state. */
   __device__ void
-  SolveBoundaries() const
+  SolveEdgeStates() const
   {
     for (unsigned int state = m_Segment; state < NumberOfStates<VPairs>; state += blockDim.x / WarpSize)
     {
       const unsigned int pair = state % VPairs;
-      m_Edges[state * WarpSize + m_Lane] = GetEdgeFromEnds(m_Arguments.BoundarySolver,
+      m_Edges[state * WarpSize + m_Lane] = GetEdgeFromEnds(m_Arguments.EdgeSolver,
                                                            m_Arguments.Dynamics,
                                                            pair,
                                                            IsAnticausal(state),
@@ -443,9 +443,9 @@ private:
     }
     for (unsigned int i = count; i > 0; --i)
     {
-      const unsigned int neighbour = IsAnticausal(state) ? chunk + i : chunk - i;
-      const unsigned int segments = GetSegmentsOfChunk(neighbour);
-      start = Combine(GetEndStateOfChunk(state, neighbour), m_Arguments.Powers.Power[pair][segments], start);
+      const unsigned int neighbor = IsAnticausal(state) ? chunk + i : chunk - i;
+      const unsigned int segments = GetSegmentsOfChunk(neighbor);
+      start = Combine(GetEndStateOfChunk(state, neighbor), m_Arguments.Powers.Power[pair][segments], start);
     }
     return start;
   }

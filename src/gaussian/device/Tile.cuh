@@ -83,7 +83,7 @@ struct LinePassArguments
   bool                                    Aligned; // every line or row of lines begins at a multiple of 16 bytes
   LineSchedule                            Schedule;
   LineDynamics<T, VPairs>                 Dynamics;
-  EdgeStateSolver<T, VPairs>              BoundarySolver; // for TileTask::FilterFromEndStates
+  EdgeStateSolver<T, VPairs>              EdgeSolver; // for TileTask::FilterFromEndStates
   SegmentPowers<T, VPairs>                Powers;
   EndWeights<T, VPairs, SegmentLength<T>> Ends;
   unsigned int                            Width; // contiguous lines: segments of a part of a line (WarpShares)
@@ -101,7 +101,7 @@ static_assert(sizeof(LinePassArguments<double, 3>) <= 4096, "drivers before CUDA
 
 /** Returns a line that continues as the schedule says. */
 template <typename T>
-__device__ inline ContinuedLine<T>
+__device__ inline PaddedLine<T>
 GetPaddedLine(const LineSchedule & schedule, const LineGeometry & geometry, const T * pixels)
 {
   const CudaGaussianBoundary & boundary = schedule.Boundary;

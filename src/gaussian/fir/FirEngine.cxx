@@ -49,8 +49,8 @@ public:
     return "a discrete Gaussian filter";
   }
 
-  /** Returns double if the plan truncates after each pass, because its sums must then be those of double; otherwise the
-   * type that other filters compute in. */
+  /** Returns double if the plan truncates after each pass, because the sums must then be computed in double, and
+   * otherwise the type in which other filters compute. */
   CudaComponentType
   GetComputeType(const CudaImageView & input, const CudaImageView & output) const override
   {

@@ -17,11 +17,11 @@
 namespace itk::cuda::gaussian
 {
 void
-ForBundlesInParallel(size_t                                      count,
-                     size_t                                      pixels,
-                     MultiThreaderBase *                         threader,
-                     const Report &                              report,
-                     const std::function<void(size_t, size_t)> & run)
+ParallelForBundles(size_t                                      count,
+                   size_t                                      pixels,
+                   MultiThreaderBase *                         threader,
+                   const CudaProgressFunction &                report,
+                   const std::function<void(size_t, size_t)> & run)
 {
   constexpr size_t pixelsOfPiece = 1 << 16; // so that the 10 us that a piece costs to start do not matter
   const size_t     pieces = std::clamp<size_t>(pixels / pixelsOfPiece, 2, 10);
@@ -61,13 +61,13 @@ RunPass(const CudaGaussianLinePass &    pass,
         const CudaImageView &           source,
         const std::vector<PassTarget> & targets,
         MultiThreaderBase *             threader,
-        const Report &                  report)
+        const CudaProgressFunction &    report)
 {
   const size_t                     length = source.Size[pass.Axis];
   const LineFilter<double, VPairs> filter(
     pass.Results, boundary, length, GetLineChunks(pass, boundary, length, computeType));
   const LineBundles bundles(source, pass.Axis, LinesPerBundle);
-  ForBundlesInParallel(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
+  ParallelForBundles(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
     LinePackBuffer buffer(length, targets.size());
     for (size_t i = begin; i < end; ++i)
     {
@@ -83,11 +83,11 @@ RunPass(const CudaGaussianLinePass &    pass,
 } // namespace
 
 void
-RunHostPass(const CudaGaussianPlan & plan,
-            size_t                   index,
-            HostImages &             images,
-            MultiThreaderBase *      threader,
-            const Report &           report)
+RunHostPass(const CudaGaussianPlan &     plan,
+            size_t                       index,
+            HostImages &                 images,
+            MultiThreaderBase *          threader,
+            const CudaProgressFunction & report)
 {
   const CudaGaussianLinePass & pass = plan.Passes[index];
   std::vector<PassTarget>      targets;
@@ -107,10 +107,10 @@ RunHostPass(const CudaGaussianPlan & plan,
 }
 
 void
-RotateResults(const CudaGaussianPlan & plan,
-              const HostImages &       images,
-              MultiThreaderBase *      threader,
-              const Report &           report)
+RotateResults(const CudaGaussianPlan &     plan,
+              const HostImages &           images,
+              MultiThreaderBase *          threader,
+              const CudaProgressFunction & report)
 {
   const std::vector<CudaImageView> & outputs = images.GetOutputs();
   const size_t                       dimension = outputs.size();
@@ -135,16 +135,16 @@ RotateResults(const CudaGaussianPlan & plan,
       }
     }
   };
-  ForBundlesInParallel(GetNumberOfRows(outputs.front()),
-                       outputs.front().GetNumberOfPixels(),
-                       threader,
-                       report,
-                       [&](size_t begin, size_t end) {
-                         for (size_t row = begin; row < end; ++row)
-                         {
-                           rotateRow(row);
-                         }
-                       });
+  ParallelForBundles(GetNumberOfRows(outputs.front()),
+                     outputs.front().GetNumberOfPixels(),
+                     threader,
+                     report,
+                     [&](size_t begin, size_t end) {
+                       for (size_t row = begin; row < end; ++row)
+                       {
+                         rotateRow(row);
+                       }
+                     });
 }
 
 namespace

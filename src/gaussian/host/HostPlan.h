@@ -236,20 +236,17 @@ private:
   std::unique_ptr<LinePack[]> m_Output;
 };
 
-/** Receives the completed fraction of a step. */
-using Report = std::function<void(float)>;
-
 /** Distributes `count` bundles over the threads, which call `run(begin, end)`. The work is done in pieces, and progress
  * is reported after each. */
 void
-ForBundlesInParallel(size_t                                      count,
-                     size_t                                      pixels,
-                     MultiThreaderBase *                         threader,
-                     const Report &                              report,
-                     const std::function<void(size_t, size_t)> & run);
+ParallelForBundles(size_t                                      count,
+                   size_t                                      pixels,
+                   MultiThreaderBase *                         threader,
+                   const CudaProgressFunction &                report,
+                   const std::function<void(size_t, size_t)> & run);
 
-/** Returns the chunks of the lines of a pass. They are those of the device: lines are not divided along the first axis,
- * nor with other boundary modes than Nearest. `type` is the type of the images between passes. */
+/** Returns the chunks of the lines of a pass. They are the same as on the device. Lines along the first axis, and lines
+ * in other boundary modes than Nearest, are not divided. `type` is the type of the images between passes. */
 LineChunks
 GetLineChunks(const CudaGaussianLinePass & pass,
               const CudaGaussianBoundary & boundary,
@@ -258,18 +255,18 @@ GetLineChunks(const CudaGaussianLinePass & pass,
 
 /** Runs pass `index` of the plan over all lines of `images`. */
 void
-RunHostPass(const CudaGaussianPlan & plan,
-            size_t                   index,
-            HostImages &             images,
-            MultiThreaderBase *      threader,
-            const Report &           report);
+RunHostPass(const CudaGaussianPlan &     plan,
+            size_t                       index,
+            HostImages &                 images,
+            MultiThreaderBase *          threader,
+            const CudaProgressFunction & report);
 
 /** Multiplies the vector of results at every pixel by the plan's matrix. */
 void
-RotateResults(const CudaGaussianPlan & plan,
-              const HostImages &       images,
-              MultiThreaderBase *      threader,
-              const Report &           report);
+RotateResults(const CudaGaussianPlan &     plan,
+              const HostImages &           images,
+              MultiThreaderBase *          threader,
+              const CudaProgressFunction & report);
 } // namespace itk::cuda::gaussian
 
 #endif

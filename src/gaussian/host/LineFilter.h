@@ -186,7 +186,7 @@ public:
   /** Replaces the end states get(i) of all chunks by their start states, in place. */
   template <typename TPixel, typename TGet>
   void
-  TurnIntoStarts(const ChunkStates<TPixel, VPairs> & edges, const TGet & get) const
+  ConvertToStartStates(const ChunkStates<TPixel, VPairs> & edges, const TGet & get) const
   {
     ChunkStates<TPixel, VPairs> start = edges;
     for (size_t i = 0; i < m_NumberOfChunks; ++i)
@@ -284,7 +284,7 @@ private:
     }
     if (m_LookAhead == 0)
     {
-      this->TurnIntoStarts(edges, [&](size_t i) -> ChunkStates<TPixel, VPairs> & { return endStates[i]; });
+      this->ConvertToStartStates(edges, [&](size_t i) -> ChunkStates<TPixel, VPairs> & { return endStates[i]; });
       return endStates;
     }
     std::vector<ChunkStates<TPixel, VPairs>> starts(m_NumberOfChunks);

@@ -153,9 +153,9 @@ SetTwoValues(CudaGaussianImpulseResponse & kernel, double first, double second)
 void
 SetThreePixels(CudaGaussianImpulseResponse & kernel)
 {
-  const double neighbour = std::exp(-0.5 / (kernel.SigmaInPixels * kernel.SigmaInPixels));
-  const double sum = 1.0 + 2.0 * neighbour;
-  SetTwoValues(kernel, 1.0 / sum, neighbour / sum);
+  const double neighbor = std::exp(-0.5 / (kernel.SigmaInPixels * kernel.SigmaInPixels));
+  const double sum = 1.0 + 2.0 * neighbor;
+  SetTwoValues(kernel, 1.0 / sum, neighbor / sum);
 }
 
 /** Makes a kernel that is sampled at the pixels and normalised as in itk::RecursiveGaussianImageFilter. */

@@ -55,8 +55,8 @@ GetWindow(const LineProblem & problem)
 unsigned int
 GetLookAhead(const LineProblem & problem)
 {
-  const auto   neighbours = static_cast<double>(DivideUp(GetWholeLength(problem), ChunkLength) - 1);
-  const double chunks = std::min(std::ceil(static_cast<double>(GetWindow(problem)) / ChunkLength), neighbours);
+  const auto   neighbors = static_cast<double>(DivideUp(GetWholeLength(problem), ChunkLength) - 1);
+  const double chunks = std::min(std::ceil(static_cast<double>(GetWindow(problem)) / ChunkLength), neighbors);
   return chunks <= MaximumLookAhead ? static_cast<unsigned int>(chunks) : 0;
 }
 

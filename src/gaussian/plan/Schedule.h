@@ -87,8 +87,8 @@ MakeLineSchedule(const LineProblem & problem);
 CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
-/** Returns whether lines continue otherwise than with their edge values. Their start states at the edges are then
- * summed before the pass, or computed within it from its end states. */
+/** Returns whether lines continue with other values than their edge values. The states with which sweeps enter the
+ * lines are then summed before the pass, or computed within the pass from end states. */
 inline bool
 HasEdgeStates(const LineSchedule & schedule)
 {
@@ -99,9 +99,8 @@ HasEdgeStates(const LineSchedule & schedule)
 CudaFilters_EXPORT size_t
 GetFilledLength(const LineSchedule & schedule, const LineProblem & problem);
 
-/** Returns whether a pass itself has the end states from which edge states are computed (EdgeStateSolver). It has them
- * if its blocks of threads hold the whole line, or the chunks of a window, and if the line ends with its last tile or
- * chunk.
+/** Returns whether a pass computes the end states that edge states follow from (EdgeStateSolver). It does so if its
+ * blocks of threads hold the whole line, or the chunks of a window, and if the line ends with its last tile or chunk.
  */
 CudaFilters_EXPORT bool
 HasLineEndStates(const LineSchedule & schedule, const LineProblem & problem);

@@ -155,8 +155,8 @@ constexpr SinglePassTime SinglePassTimes[] = {
 namespace itk::cuda::gaussian
 {
 /** Limits of the bytes of planes, in the computed type, that the passes within planes process at a time. */
-constexpr size_t MaximumPieceBytes = size_t{ 256 } << 20;
-constexpr size_t MinimumPieceBytes = size_t{ 8 } << 20;
+constexpr size_t MaximumBatchBytes = size_t{ 256 } << 20;
+constexpr size_t MinimumBatchBytes = size_t{ 8 } << 20;
 
 /** Bytes of a group of rows of a slab, in the computed type, that the passes across slabs process at a time if the
  * slab's memory holds pixels in the host's type. A group stays in the cache of an H200 from the conversion to the
@@ -174,7 +174,7 @@ constexpr size_t MinimumSlabs = 8;
 
 /** Bytes of results on the device that keep the link busy, and the largest number of results. */
 constexpr size_t BytesOfResults = size_t{ 64 } << 20;
-constexpr size_t MostResults = 8;
+constexpr size_t MaximumResultBuffers = 8;
 
 /** Limits for images that fit into the device's memory. They are sent in slabs if they have at least this number of
  * bytes, and if the estimated time of the run, in units of the time of the upload alone, is at most this ratio. The

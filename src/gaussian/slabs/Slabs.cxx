@@ -2,7 +2,7 @@
 #include "gaussian/slabs/Slabs.h"
 
 #include "runtime/image/Components.h"
-#include "gaussian/slabs/PaddedSlabs.h"
+#include "gaussian/slabs/BoundaryPadding.h"
 #include "gaussian/host/HostPlan.h"
 #include "itkMacro.h"
 
@@ -31,7 +31,7 @@ GetSlabAxis(const CudaGaussianPlan & plan, const CudaImageView & shape)
 }
 
 void
-VerifyPart(const SlabGeometry & geometry, const char * name, size_t plane)
+VerifyChunkBoundary(const SlabGeometry & geometry, const char * name, size_t plane)
 {
   if (plane > geometry.Shape.NumberOfPlanes ||
       (plane % geometry.Shape.ChunkLength != 0 && plane != geometry.Shape.NumberOfPlanes))
@@ -57,8 +57,8 @@ MakeSlabGeometry(const CudaGaussianPlan & plan,
   geometry.Shape = GetSlabShape(plan, inputShape, outputShape);
   const size_t planes = geometry.Shape.NumberOfPlanes;
   const size_t end = options.NumberOfPlanes == 0 ? planes : options.FirstPlane + options.NumberOfPlanes;
-  VerifyPart(geometry, "FirstPlane", options.FirstPlane);
-  VerifyPart(geometry, "FirstPlane + NumberOfPlanes", end);
+  VerifyChunkBoundary(geometry, "FirstPlane", options.FirstPlane);
+  VerifyChunkBoundary(geometry, "FirstPlane + NumberOfPlanes", end);
   geometry.FirstChunk = options.FirstPlane / geometry.Shape.ChunkLength;
   geometry.EndChunk = DivideUp(end, geometry.Shape.ChunkLength);
   geometry.ChunksPerSlab = std::max<size_t>(1, options.ChunksPerSlab);
@@ -105,20 +105,20 @@ ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & 
 
 /** Adds a source and a sink that copy from and to the images. */
 SlabEndpoints
-CopyThrough(const SlabEndpoints & ends, unsigned int axis)
+AddCopyCallbacks(const SlabEndpoints & endpoints, unsigned int axis)
 {
-  SlabEndpoints copies = ends;
-  copies.Source = [input = ends.Input, axis](size_t first, size_t planes, void * pixels) {
+  SlabEndpoints endpointsWithCallbacks = endpoints;
+  endpointsWithCallbacks.Source = [input = endpoints.Input, axis](size_t first, size_t planes, void * pixels) {
     ForEachRow(Slice(input, axis, first, planes),
                static_cast<unsigned char *>(pixels),
                [](const unsigned char * from, unsigned char * to, size_t bytes) { std::memcpy(to, from, bytes); });
   };
-  copies.Sink = [output = ends.Output, axis](size_t first, size_t planes, const void * pixels) {
+  endpointsWithCallbacks.Sink = [output = endpoints.Output, axis](size_t first, size_t planes, const void * pixels) {
     ForEachRow(Slice(output, axis, first, planes),
                static_cast<unsigned char *>(const_cast<void *>(pixels)),
                [](unsigned char * to, const unsigned char * from, size_t bytes) { std::memcpy(to, from, bytes); });
   };
-  return copies;
+  return endpointsWithCallbacks;
 }
 
 /** Verifies that the plan can run in slabs.
@@ -146,34 +146,43 @@ VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shap
 }
 
 CudaSlabReport
-RunAnySlabs(const CudaGaussianPlan &     plan,
-            const SlabEndpoints &        ends,
-            const CudaSlabOptions &      options,
-            const CudaProgressFunction & progress)
+RunSlabs(const CudaGaussianPlan &     plan,
+         const SlabEndpoints &        endpoints,
+         const CudaSlabOptions &      options,
+         const CudaProgressFunction & progress)
 {
-  const CudaGaussianSlabShape shape = GetSlabShape(plan, ends.Input, ends.Output);
+  const CudaGaussianSlabShape shape = GetSlabShape(plan, endpoints.Input, endpoints.Output);
   VerifyCanBeCut(plan, shape);
-  if (GetPaddingPlanes(plan, ends.Input, ends.Output) == 0)
+  if (GetPaddingPlanes(plan, endpoints.Input, endpoints.Output) == 0)
   {
-    return RunSlabs(plan, ends, options, progress);
+    return RunUnpaddedSlabs(plan, endpoints, options, progress);
   }
-  const bool isInPlace = !ends.Source && ends.Input.Data == ends.Output.Data;
-  return RunPaddedSlabs(plan, ends.Source ? ends : CopyThrough(ends, shape.Axis), isInPlace, options, progress);
+  const bool isInPlace = !endpoints.Source && endpoints.Input.Data == endpoints.Output.Data;
+  return RunPaddedSlabs(
+    plan, endpoints.Source ? endpoints : AddCopyCallbacks(endpoints, shape.Axis), isInPlace, options, progress);
 }
 } // namespace
 
 CudaSlabReport
-RunSlabs(const CudaGaussianPlan &     plan,
-         const SlabEndpoints &        ends,
-         const CudaSlabOptions &      options,
-         const CudaProgressFunction & progress)
+RunUnpaddedSlabs(const CudaGaussianPlan &     plan,
+                 const SlabEndpoints &        endpoints,
+                 const CudaSlabOptions &      options,
+                 const CudaProgressFunction & progress)
 {
   if (!options.OnHost)
   {
-    return RunGaussianSlabsOnDevices(plan, ends, options, progress);
+    return RunGaussianSlabsOnDevices(plan, endpoints, options, progress);
   }
-  const SlabEndpoints copies = ends.Source ? ends : CopyThrough(ends, GetSlabShape(plan, ends.Input, ends.Output).Axis);
-  return RunGaussianSlabsOnHost(plan, ends.Input, ends.Output, copies.Source, copies.Sink, options, progress);
+  const SlabEndpoints endpointsWithCallbacks =
+    endpoints.Source ? endpoints
+                     : AddCopyCallbacks(endpoints, GetSlabShape(plan, endpoints.Input, endpoints.Output).Axis);
+  return RunGaussianSlabsOnHost(plan,
+                                endpoints.Input,
+                                endpoints.Output,
+                                endpointsWithCallbacks.Source,
+                                endpointsWithCallbacks.Sink,
+                                options,
+                                progress);
 }
 } // namespace itk::cuda::gaussian
 
@@ -211,7 +220,7 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress)
 {
-  return RunAnySlabs(plan, { inputShape, outputShape, source, sink }, options, progress);
+  return RunSlabs(plan, { inputShape, outputShape, source, sink }, options, progress);
 }
 
 CudaSlabReport
@@ -221,6 +230,6 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress)
 {
-  return RunAnySlabs(plan, { input, output, {}, {} }, options, progress);
+  return RunSlabs(plan, { input, output, {}, {} }, options, progress);
 }
 } // end namespace itk::CudaDetail

@@ -23,15 +23,16 @@ namespace itk
 class CudaSlabStates
 {
 public:
-  /** Where the states were found. Those of the host cannot be used on a device, nor the reverse. */
-  enum Place : unsigned char
+  /** Where the states were computed. States of the host cannot be used on a device, nor states of a device on the host.
+   */
+  enum Location : unsigned char
   {
     Nowhere,
     Host,
     Device
   };
 
-  Place                                   FoundBy{ Nowhere };
+  Location                                ComputedOn{ Nowhere };
   std::vector<unsigned char>              FirstPlane; // in the source's pixel type
   std::vector<std::vector<unsigned char>> Starts;     // of each component's passes, if the plan needs all chunks
 };
@@ -110,18 +111,18 @@ RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
                        const CudaSlabOptions &      options,
                        const CudaProgressFunction & progress);
 
-/** Runs a plan in slabs on the host or on devices, between images with data or between source and sink. Lines across
- * slabs continue with their edge values. */
+/** Runs a plan in slabs on the host or on devices, between images with data or between source and sink. The image is
+ * not padded, so lines across slabs continue with their edge values. */
 CudaSlabReport
-RunSlabs(const CudaGaussianPlan &     plan,
-         const SlabEndpoints &        ends,
-         const CudaSlabOptions &      options,
-         const CudaProgressFunction & progress);
+RunUnpaddedSlabs(const CudaGaussianPlan &     plan,
+                 const SlabEndpoints &        endpoints,
+                 const CudaSlabOptions &      options,
+                 const CudaProgressFunction & progress);
 
 /** Rethrows the error of a run on a device. If some of the input may be lost, the error is not reported as one of too
  * little memory, because the caller would then repeat the run on the host. */
 [[noreturn]] inline void
-RethrowAs(const CudaError & error, bool isInputLost)
+RethrowDeviceError(const CudaError & error, bool isInputLost)
 {
   const bool isMemory = error.GetKind() == CudaError::Kind::OutOfMemory;
   throw CudaError(error.GetFile(),
@@ -133,7 +134,7 @@ RethrowAs(const CudaError & error, bool isInputLost)
 /** Runs a plan in slabs on devices. \exception CudaError also in a build without CUDA */
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
-                          const SlabEndpoints &        ends,
+                          const SlabEndpoints &        endpoints,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress);
 
@@ -144,18 +145,18 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
  *
  * \exception CudaError */
 std::optional<CudaSlabReport>
-TryUncutLines(const CudaGaussianPlan &     plan,
-              const SlabEndpoints &        ends,
-              const CudaSlabOptions &      options,
-              const CudaProgressFunction & progress);
+TryLinesThenPlanes(const CudaGaussianPlan &     plan,
+                   const SlabEndpoints &        endpoints,
+                   const CudaSlabOptions &      options,
+                   const CudaProgressFunction & progress);
 
-/** Returns the largest number of bytes of device memory that RunWhole() needs. */
+/** Returns the largest number of bytes of device memory that RunWithoutSlabs() needs. */
 size_t
-GetWholeBytes(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
+GetBytesWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
 /** Runs the plan for an image that fits into the device's memory. \exception CudaError */
 void
-RunWhole(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device);
+RunWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device);
 
 /** Runs in slabs an image that fits into the device's memory, if this is expected to be faster. Returns no value
  * otherwise. \exception CudaError */

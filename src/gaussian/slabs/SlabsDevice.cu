@@ -53,7 +53,7 @@ struct ChunkStartArguments
 {
   size_t                   Lines;
   unsigned int             LookAhead;
-  bool                     RunsInStrips;                   // whether the arithmetic is that of strips, not of tiles
+  bool                     RunsInStrips;                   // true: the arithmetic of strips; false: of tiles
   size_t                   ToBegin, ToEnd;                 // number of chunks of the line before this one and behind it
   const PolePairState<T> * EndStates[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
   const PolePairState<T> * Edges;
@@ -141,7 +141,7 @@ void
 RunChunkStartsOf(const CudaGaussianLinePass & pass,
                  const LineSchedule &         schedule,
                  const DeviceView &           source,
-                 const ChunkNeighbors &       neighbours,
+                 const ChunkNeighbors &       neighbors,
                  void *                       starts,
                  const Context &              context)
 {
@@ -149,16 +149,16 @@ RunChunkStartsOf(const CudaGaussianLinePass & pass,
   arguments.Lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
   arguments.LookAhead = schedule.LookAhead;
   arguments.RunsInStrips = RunsInStrips(schedule);
-  arguments.ToBegin = neighbours.Chunk;
-  arguments.ToEnd = neighbours.NumberOfChunks - 1 - neighbours.Chunk;
+  arguments.ToBegin = neighbors.Chunk;
+  arguments.ToEnd = neighbors.NumberOfChunks - 1 - neighbors.Chunk;
   for (unsigned int i = 0; i < MaximumLookAhead; ++i)
   {
-    arguments.EndStates[0][i] = static_cast<const PolePairState<T> *>(neighbours.Before[i]);
-    arguments.EndStates[1][i] = static_cast<const PolePairState<T> *>(neighbours.Behind[i]);
+    arguments.EndStates[0][i] = static_cast<const PolePairState<T> *>(neighbors.Before[i]);
+    arguments.EndStates[1][i] = static_cast<const PolePairState<T> *>(neighbors.Behind[i]);
   }
-  arguments.Edges = static_cast<const PolePairState<T> *>(neighbours.Edges);
+  arguments.Edges = static_cast<const PolePairState<T> *>(neighbors.Edges);
   arguments.Starts = static_cast<PolePairState<T> *>(starts);
-  SetPowers(pass.Results.front().Kernel, schedule, neighbours.LineLength, arguments.Power, arguments.LastPower);
+  SetPowers(pass.Results.front().Kernel, schedule, neighbors.LineLength, arguments.Power, arguments.LastPower);
   const dim3 grid = MakeGrid(DivideUp(NumberOfStates<VPairs> * arguments.Lines, ScanThreads));
   ITK_CUDA_CALL(LaunchKernel(ChunkStartsKernel<T, VPairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
 }
@@ -209,17 +209,17 @@ void
 RunChunkStarts(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
                const DeviceView &           source,
-               const ChunkNeighbors &       neighbours,
+               const ChunkNeighbors &       neighbors,
                void *                       starts,
                const Context &              context)
 {
   VisitPass(pass, source, [&](auto zero, auto pairs) {
-    RunChunkStartsOf<decltype(zero), decltype(pairs)::value>(pass, schedule, source, neighbours, starts, context);
+    RunChunkStartsOf<decltype(zero), decltype(pairs)::value>(pass, schedule, source, neighbors, starts, context);
   });
 }
 
 void
-RunAllStarts(const CudaGaussianLinePass & pass,
+RunStateScan(const CudaGaussianLinePass & pass,
              const LineSchedule &         schedule,
              const DeviceView &           source,
              const ChunkNeighbors &       line,

@@ -46,13 +46,13 @@ CudaFilters_EXPORT void
 RunChunkStarts(const CudaGaussianLinePass & pass,
                const LineSchedule &         schedule,
                const DeviceView &           source,
-               const ChunkNeighbors &       neighbours,
+               const ChunkNeighbors &       neighbors,
                void *                       starts,
                const Context &              context);
 
 /** Queues the scan that turns the end states of all chunks into start states. */
 CudaFilters_EXPORT void
-RunAllStarts(const CudaGaussianLinePass & pass,
+RunStateScan(const CudaGaussianLinePass & pass,
              const LineSchedule &         schedule,
              const DeviceView &           source,
              const ChunkNeighbors &       line,

@@ -7,7 +7,7 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/FormatBytes.h"
-#include "gaussian/slabs/PlanParts.h"
+#include "gaussian/slabs/SlabPlan.h"
 #include "gaussian/slabs/Slabs.h"
 #include "gaussian/slabs/SlabsDevice.h"
 #include "gaussian/plan/Tuning.h"
@@ -40,14 +40,14 @@ struct ChunkRange
   size_t Begin, End;
 };
 
-/** How a run uses memory. If slots hold pixels in the host's type, the passes across slabs read them in groups of rows,
- * and once for each part of a result. */
+/** The memory of a run. If slots hold pixels in the host's type (SlabQueueSizes::HoldsHostPixels), a pass across slabs
+ * converts and filters one group of rows at a time, and repeats this for each part of a result. */
 struct SlabMemory
 {
   SlabQueueSizes Queue;
-  size_t         GroupRows{ 1 };   // rows of a plane whose lines across slabs are filtered together
-  size_t         PiecePlanes{ 1 }; // planes that the passes within planes process at a time
-  size_t         StateSets{ 1 };   // number of slabs whose end states are kept
+  size_t         RowsPerGroup{ 1 };         // rows of a plane whose lines across slabs are filtered together
+  size_t         PlanesPerBatch{ 1 };       // planes that the passes within planes process at a time
+  size_t         NumberOfStateBuffers{ 1 }; // buffers for the end states of one slab each, which slabs reuse in turn
   size_t         BytesOfQueue{ 0 };
   size_t         BytesOfRun{ 0 };       // shared by all queues
   size_t         BytesOfTransfers{ 0 }; // temporary memory of transfers that is not part of the queues' memory
@@ -56,7 +56,7 @@ struct SlabMemory
 /** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
 constexpr size_t MaximumPitch = std::numeric_limits<int>::max();
 
-/** The same rows of all planes of a slab. A pass across slabs filters their lines together. */
+/** A range of rows, in all planes of a slab. A pass across slabs filters the lines through these rows together. */
 struct RowGroup
 {
   size_t Index;
@@ -68,15 +68,15 @@ class GaussianSlabRun : public SlabAlgorithm
 {
 public:
   GaussianSlabRun(const CudaGaussianPlan &     plan,
-                  const SlabEndpoints &        ends,
+                  const SlabEndpoints &        endpoints,
                   const CudaSlabOptions &      options,
                   const CudaProgressFunction & progress)
     : m_Plan(plan)
-    , m_Geometry(MakeSlabGeometry(plan, ends.Input, ends.Output, options))
+    , m_Geometry(MakeSlabGeometry(plan, endpoints.Input, endpoints.Output, options))
     , m_Axis(m_Geometry.Shape.Axis)
-    , m_Ends{ ends.Input, ends.Output, ends.Source, ends.Sink, m_Axis }
-    , m_Type(cuda::GetComputeType(ends.Input, ends.Output))
-    , m_Parts(CutPlan(plan, m_Geometry.Shape))
+    , m_Endpoints{ endpoints.Input, endpoints.Output, endpoints.Source, endpoints.Sink, m_Axis }
+    , m_Type(cuda::GetComputeType(endpoints.Input, endpoints.Output))
+    , m_SlabPlan(MakeSlabPlan(plan, m_Geometry.Shape))
     , m_States(options.States)
     , m_Devices(options.Devices)
     , m_Progress(progress)
@@ -102,7 +102,7 @@ public:
   Run()
   {
     const DeviceGuard guard(m_Devices.front());
-    SlabPipeline      pipeline(m_Devices, m_Ends, m_Memory.Queue);
+    SlabPipeline      pipeline(m_Devices, m_Endpoints, m_Memory.Queue);
     m_Pipeline = &pipeline;
     try
     {
@@ -113,7 +113,7 @@ public:
     catch (const CudaError & error)
     {
       pipeline.Drain();
-      RethrowAs(error, m_WritesInput);
+      RethrowDeviceError(error, m_WritesInput);
     }
     catch (...)
     {
@@ -156,7 +156,7 @@ public:
       const DeviceView lines = this->LoadLines(group, queue, planes);
       for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
-        this->SumEndStates(slab, group, component, GetComponent(lines, component), context);
+        this->ComputeEndStates(slab, group, component, GetComponent(lines, component), context);
       }
     }
     m_EndStatesReady[slab].Record(context);
@@ -195,7 +195,7 @@ private:
   {
     DeviceBuffer        Memory;
     std::vector<void *> Buffers;       // of results of passes across slabs
-    std::vector<void *> Intermediates; // of the pieces of the passes within planes
+    std::vector<void *> Intermediates; // of the passes within planes, for one batch
     void *              Starts{ nullptr };
     void *              Workspace{ nullptr };
 
@@ -210,29 +210,29 @@ private:
   void
   SendAll()
   {
-    const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
+    const bool hasStates = m_States && m_States->ComputedOn == CudaSlabStates::Device;
     const bool sweepsFirst = m_Geometry.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     if (hasStates)
     {
-      this->UploadFirstPlane(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), m_States->FirstPlane.data()));
+      this->UploadFirstPlane(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), m_States->FirstPlane.data()));
     }
     else if (!sweepsFirst && m_FilterSlabs.front().FirstPlane > 0)
     {
-      this->AskForFirstPlane();
+      this->RequestFirstPlane();
     }
     if (sweepsFirst)
     {
       m_Sweeps = true;
-      m_Pipeline->Run(m_SweepSlabs, *this, this->GetPart(0.0f, 0.4f));
+      m_Pipeline->Run(m_SweepSlabs, *this, this->ScaleProgress(0.0f, 0.4f));
       m_Sweeps = false;
-      this->ScanAll();
+      this->ScanEndStates();
     }
     else if (m_Geometry.Shape.NeedsAllChunks)
     {
       this->UploadStates();
     }
-    m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
-    m_Pipeline->Run(m_FilterSlabs, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
+    m_WritesInput = m_Endpoints.Input.Data && m_Endpoints.Input.Data == m_Endpoints.Output.Data;
+    m_Pipeline->Run(m_FilterSlabs, *this, this->ScaleProgress(sweepsFirst ? 0.4f : 0.0f, 1.0f));
     if (m_States && !hasStates)
     {
       this->DownloadFirstPlane();
@@ -252,21 +252,21 @@ private:
   size_t
   GetNumberOfComponents() const
   {
-    return m_Ends.Input.NumberOfComponents;
+    return m_Endpoints.Input.NumberOfComponents;
   }
 
-  /** Returns planes of one component as an image of its own. */
+  /** Returns a batch of planes of one component as a separate image. */
   DeviceView
-  GetPieceOf(const DeviceView & component, size_t first, size_t planes) const
+  GetBatch(const DeviceView & component, size_t first, size_t planes) const
   {
     return PackFrom(Slice(component, m_Axis, first, planes), std::max(m_Axis + 1, 2u));
   }
 
   /** Returns a view of one component of `planes` planes at `data`. */
   DeviceView
-  MakePieceView(size_t planes, void * data) const
+  MakePlanesView(size_t planes, void * data) const
   {
-    return MakeSlabView(GetComponent(m_Ends.Input, 0), m_Axis, planes, m_Type, data);
+    return MakeSlabView(GetComponent(m_Endpoints.Input, 0), m_Axis, planes, m_Type, data);
   }
 
   /** Returns the number of rows of a plane, over all axes between the first one and the slabs' axis. */
@@ -276,16 +276,16 @@ private:
     size_t rows = 1;
     for (unsigned int d = 1; d < m_Axis; ++d)
     {
-      rows *= m_Ends.Input.Size[d];
+      rows *= m_Endpoints.Input.Size[d];
     }
     return std::max<size_t>(1, rows);
   }
 
-  /** Returns a view of rows of `planes` planes as an image of its own. */
+  /** Returns a view of `rows` rows of `planes` planes as a separate image. */
   DeviceView
   MakeLinesView(size_t rows, size_t planes, size_t components, void * data) const
   {
-    CudaImageView shape = m_Ends.Input;
+    CudaImageView shape = m_Endpoints.Input;
     shape.NumberOfComponents = components;
     std::fill(shape.Size.begin() + 1, shape.Size.end(), 1);
     shape.Size[1] = rows;
@@ -316,10 +316,10 @@ private:
   /** Returns the number of result buffers on the device that keeps the link busy: one is computed while others are
    * downloaded. */
   size_t
-  GetUsefulResults() const
+  GetNumberOfResultBuffers() const
   {
     const size_t bytes = std::max<size_t>(1, this->GetPlanesOfSlab() * m_Geometry.BytesOfOutputPlane);
-    return std::clamp<size_t>(DivideUp(BytesOfResults, bytes), 2, MostResults);
+    return std::clamp<size_t>(DivideUp(BytesOfResults, bytes), 2, MaximumResultBuffers);
   }
 
   // Input slabs.
@@ -378,10 +378,10 @@ private:
   MakeSchedules()
   {
     // All images of the run are aligned like this one.
-    const DeviceView slab = this->MakePieceView(this->GetPlanesOfSlab(), nullptr);
+    const DeviceView slab = this->MakePlanesView(this->GetPlanesOfSlab(), nullptr);
     LineCut          cut;
     cut.WholeLength = m_Geometry.Shape.NumberOfPlanes;
-    for (const CudaGaussianLinePass & pass : m_Parts.Across)
+    for (const CudaGaussianLinePass & pass : m_SlabPlan.Across)
     {
       m_Schedules.push_back(GetLineSchedule(pass, { slab, slab, slab, slab }, m_Devices.front(), cut));
     }
@@ -391,20 +391,20 @@ private:
 
   /** Plans memory for slots and results of the computed type. A pass then reads a slab once. */
   SlabMemory
-  GetMemory(size_t slotsToSpare, size_t results, size_t pieceBytes) const
+  PlanComputeTypeMemory(size_t slotsToSpare, size_t results, size_t batchBytes) const
   {
     SlabMemory memory;
     memory.Queue.NumberOfResults = results;
     memory.Queue.NumberOfResultPlanes = this->GetPlanesOfSlab();
-    memory.GroupRows = this->GetRowsOfPlane();
-    this->Complete(memory, slotsToSpare, pieceBytes);
+    memory.RowsPerGroup = this->GetRowsOfPlane();
+    this->CompleteMemoryPlan(memory, slotsToSpare, batchBytes);
     return memory;
   }
 
   /** Plans memory for slots and results of the host's types, with results that are computed in parts. A pass then reads
    * a slab once for each part. */
   SlabMemory
-  GetMemoryOfParts(size_t slotsToSpare, size_t results, size_t parts, size_t pieceBytes) const
+  PlanHostTypeMemory(size_t slotsToSpare, size_t results, size_t parts, size_t batchBytes) const
   {
     SlabMemory memory;
     memory.Queue.HoldsHostPixels = true;
@@ -412,15 +412,15 @@ private:
     memory.Queue.NumberOfResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
     const size_t row =
       GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
-    memory.GroupRows = std::clamp<size_t>(std::min(pieceBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
-                                          1,
-                                          DivideUp(this->GetRowsOfPlane(), MinimumRowGroups));
-    this->Complete(memory, slotsToSpare, pieceBytes);
+    memory.RowsPerGroup = std::clamp<size_t>(std::min(batchBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
+                                             1,
+                                             DivideUp(this->GetRowsOfPlane(), MinimumRowGroups));
+    this->CompleteMemoryPlan(memory, slotsToSpare, batchBytes);
     return memory;
   }
 
   void
-  Complete(SlabMemory & memory, size_t slotsToSpare, size_t pieceBytes) const
+  CompleteMemoryPlan(SlabMemory & memory, size_t slotsToSpare, size_t batchBytes) const
   {
     const size_t queues = m_Devices.size();
     memory.Queue.Type = m_Type;
@@ -428,14 +428,14 @@ private:
     memory.Queue.NumberOfSlots =
       std::min(DivideUp(m_SlabsAhead + 1, queues) + slotsToSpare,
                std::max<size_t>(1, DivideUp(std::max(m_FilterSlabs.size(), m_SweepSlabs.size()), queues)));
-    const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
-    memory.PiecePlanes =
+    const size_t plane = GetNumberOfBytes(this->MakePlanesView(1, nullptr));
+    memory.PlanesPerBatch =
       m_Axis == 0 ? memory.Queue.NumberOfPlanes
-                  : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
-    // A slab takes over the slot of an earlier slab whose work has been queued, so a later result needs no more end
-    // states than these.
+                  : std::clamp<size_t>(batchBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
+    // A slab reuses the slot of an earlier slab only after the work on that slab has been queued. The results that are
+    // still to be computed therefore need the end states of at most this number of slabs.
     const size_t slabs = m_Geometry.Shape.NeedsAllChunks ? m_SweepSlabs.size() : m_FilterSlabs.size();
-    memory.StateSets =
+    memory.NumberOfStateBuffers =
       m_Geometry.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_SlabsAhead);
 
     const auto count = [](size_t & bytes) {
@@ -446,12 +446,12 @@ private:
     };
     size_t ofQueue = 0;
     this->TakeQueueMemory(memory, count(ofQueue));
-    memory.BytesOfQueue = GetSlabQueueBytes(m_Ends, memory.Queue) + ofQueue;
+    memory.BytesOfQueue = GetSlabQueueBytes(m_Endpoints, memory.Queue) + ofQueue;
     this->TakeRunMemory(memory, count(memory.BytesOfRun));
     if (memory.Queue.HoldsHostPixels && this->MovesFirstPlane()) // otherwise it fits into the queues' memory
     {
-      memory.BytesOfTransfers =
-        Workspace::GetPieceSize(GetTransferWorkspace(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), nullptr), m_Type));
+      memory.BytesOfTransfers = Workspace::GetPieceSize(
+        GetTransferWorkspace(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), nullptr), m_Type));
     }
   }
 
@@ -468,33 +468,33 @@ private:
   TakeQueueMemory(const SlabMemory & memory, const TTake & take) const
   {
     QueueMemory  queue;
-    const size_t part = GetNumberOfBytes(this->MakePieceView(memory.Queue.NumberOfResultPlanes, nullptr));
-    const size_t piece = GetNumberOfBytes(this->MakePieceView(memory.PiecePlanes, nullptr));
-    for (size_t i = 0; i < m_Parts.Buffers; ++i)
+    const size_t part = GetNumberOfBytes(this->MakePlanesView(memory.Queue.NumberOfResultPlanes, nullptr));
+    const size_t batch = GetNumberOfBytes(this->MakePlanesView(memory.PlanesPerBatch, nullptr));
+    for (size_t i = 0; i < m_SlabPlan.Buffers; ++i)
     {
       queue.Buffers.push_back(take(part));
     }
-    for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
+    for (size_t i = 0; i < m_SlabPlan.Intermediates.size(); ++i)
     {
-      queue.Intermediates.push_back(take(piece));
+      queue.Intermediates.push_back(take(batch));
     }
     size_t starts = 0;
-    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
     {
-      starts = std::max(starts, this->GetStateSetBytes(i, memory.GroupRows));
+      starts = std::max(starts, this->GetStateBufferBytes(i, memory.RowsPerGroup));
     }
     queue.Starts = take(starts);
-    queue.Workspace = take(this->GetWithinWorkspace(memory.PiecePlanes));
+    queue.Workspace = take(this->GetWithinWorkspace(memory.PlanesPerBatch));
     if (memory.Queue.HoldsHostPixels)
     {
       const size_t planes = memory.Queue.NumberOfResultPlanes;
-      const size_t source = GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, nullptr));
+      const size_t source = GetNumberOfBytes(MakeSlabView(m_Endpoints.Input, m_Axis, planes, m_Type, nullptr));
       queue.Source = take(this->NeedsSourceOfPart() ? source : 0);
-      queue.Output = take(GetNumberOfBytes(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, nullptr)));
-      queue.HostPixels = take(memory.GroupRows * this->GetBytesOfRow() * memory.Queue.NumberOfPlanes);
+      queue.Output = take(GetNumberOfBytes(MakeSlabView(m_Endpoints.Output, m_Axis, planes, m_Type, nullptr)));
+      queue.HostPixels = take(memory.RowsPerGroup * this->GetBytesOfRow() * memory.Queue.NumberOfPlanes);
       const auto getBytesOfLines = [&](size_t components) {
         return GetNumberOfBytes(
-          this->MakeLinesView(memory.GroupRows, memory.Queue.NumberOfPlanes, components, nullptr));
+          this->MakeLinesView(memory.RowsPerGroup, memory.Queue.NumberOfPlanes, components, nullptr));
       };
       queue.Lines = take(getBytesOfLines(this->GetNumberOfComponents()));
       for (size_t r = 0; r < this->GetNumberOfLineResults(); ++r)
@@ -510,12 +510,12 @@ private:
   bool
   NeedsSourceOfPart() const
   {
-    bool needs = IsReadWithin(m_Parts.Within, m_Parts.Raw);
-    for (const auto & ofPass : m_Parts.Results)
+    bool needs = IsReadWithin(m_SlabPlan.Within, m_SlabPlan.Unfiltered);
+    for (const auto & ofPass : m_SlabPlan.Results)
     {
       for (const AcrossResult & made : ofPass)
       {
-        needs = needs || made.Place == AcrossPlace::Source;
+        needs = needs || made.Storage == AcrossStorage::Source;
       }
     }
     return needs;
@@ -525,21 +525,21 @@ private:
   bool
   HasSingleResultAcross() const
   {
-    return m_Parts.Across.size() == 1 && m_Parts.Across.front().Results.size() == 1;
+    return m_SlabPlan.Across.size() == 1 && m_SlabPlan.Across.front().Results.size() == 1;
   }
 
   size_t
   GetNumberOfLineResults() const
   {
     size_t number = 0;
-    for (const CudaGaussianLinePass & pass : m_Parts.Across)
+    for (const CudaGaussianLinePass & pass : m_SlabPlan.Across)
     {
       number = std::max(number, pass.Results.size());
     }
     return this->HasSingleResultAcross() ? 0 : number;
   }
 
-  struct RunPieces
+  struct RunBuffers
   {
     void *              FirstPlane{ nullptr };
     std::vector<void *> EndStates, Edges; // indexed by component, pass and group
@@ -547,23 +547,23 @@ private:
 
   /** Divides the memory that all queues share, by calling take(bytes) for each buffer. */
   template <typename TTake>
-  RunPieces
+  RunBuffers
   TakeRunMemory(const SlabMemory & memory, const TTake & take) const
   {
-    RunPieces pieces;
-    pieces.FirstPlane = take(GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, nullptr)));
+    RunBuffers buffers;
+    buffers.FirstPlane = take(GetNumberOfBytes(MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, nullptr)));
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
-      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
       {
-        for (const RowGroup & group : this->MakeGroups(memory.GroupRows))
+        for (const RowGroup & group : this->MakeGroups(memory.RowsPerGroup))
         {
-          pieces.EndStates.push_back(take(memory.StateSets * this->GetStateSetBytes(i, group.Rows)));
-          pieces.Edges.push_back(take(this->GetEdgeBytes(i, group.Rows)));
+          buffers.EndStates.push_back(take(memory.NumberOfStateBuffers * this->GetStateBufferBytes(i, group.Rows)));
+          buffers.Edges.push_back(take(this->GetEdgeBytes(i, group.Rows)));
         }
       }
     }
-    return pieces;
+    return buffers;
   }
 
   std::vector<RowGroup>
@@ -580,7 +580,7 @@ private:
 
   /** Returns the bytes of the states of a slab's chunks, for `rows` rows of one component and pass. */
   size_t
-  GetStateSetBytes(size_t pass, size_t rows) const
+  GetStateBufferBytes(size_t pass, size_t rows) const
   {
     return m_Geometry.ChunksPerSlab * this->GetStateBytes(pass, rows);
   }
@@ -589,24 +589,24 @@ private:
   size_t
   GetStateBytes(size_t pass, size_t rows) const
   {
-    return GetLineStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+    return GetLineStateBytes(m_SlabPlan.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
   }
 
   size_t
   GetEdgeBytes(size_t pass, size_t rows) const
   {
-    return GetEdgeStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+    return GetEdgeStateBytes(m_SlabPlan.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
   }
 
   size_t
   GetWithinWorkspace(size_t planes) const
   {
-    if (m_Parts.Within.Passes.empty())
+    if (m_SlabPlan.Within.Passes.empty())
     {
       return 0;
     }
-    const std::vector<DeviceView> images(m_Parts.Within.NumberOfImages, this->MakePieceView(planes, nullptr));
-    return GetPlanWorkspace(m_Parts.Within, images, m_Devices.front());
+    const std::vector<DeviceView> images(m_SlabPlan.Within.NumberOfImages, this->MakePlanesView(planes, nullptr));
+    return GetPlanWorkspace(m_SlabPlan.Within, images, m_Devices.front());
   }
 
   /** Adopts the memory plan if it fits into the allowed bytes. Lowers `least` to the plan's bytes if they are fewer. */
@@ -621,20 +621,21 @@ private:
     }
     m_Memory = memory;
     m_PeakBytes = bytes;
-    m_Groups = this->MakeGroups(memory.GroupRows);
+    m_Groups = this->MakeGroups(memory.RowsPerGroup);
     return true;
   }
 
+  /** Tries memory plans whose slots hold pixels in the computed type. Returns whether one fits. */
   bool
-  TrySlabs(size_t allowed, size_t & least)
+  TryComputeTypeSlots(size_t allowed, size_t & least)
   {
     for (const size_t spare : { 1, 0 })
     {
-      for (size_t results = this->GetUsefulResults(); results > 0; results /= 2)
+      for (size_t results = this->GetNumberOfResultBuffers(); results > 0; results /= 2)
       {
-        for (size_t piece = MaximumPieceBytes; piece >= MinimumPieceBytes; piece /= 2)
+        for (size_t batch = MaximumBatchBytes; batch >= MinimumBatchBytes; batch /= 2)
         {
-          if (this->TryMemory(this->GetMemory(spare, results, piece), allowed, least))
+          if (this->TryMemory(this->PlanComputeTypeMemory(spare, results, batch), allowed, least))
           {
             return true;
           }
@@ -644,11 +645,13 @@ private:
     return false;
   }
 
+  /** Tries memory plans whose slots hold pixels in the host's type and whose results are computed in parts. They need
+   * less memory, but every part reads all lines of its slab. Returns whether one fits. */
   bool
-  TryParts(size_t allowed, size_t & least)
+  TryHostTypeSlots(size_t allowed, size_t & least)
   {
-    const size_t pitch = std::max(m_Geometry.BytesOfInputPlane, GetNumberOfBytes(this->MakePieceView(1, nullptr)));
-    if (m_Axis == 0 || !HaveDenseRows(m_Ends) || pitch > MaximumPitch)
+    const size_t pitch = std::max(m_Geometry.BytesOfInputPlane, GetNumberOfBytes(this->MakePlanesView(1, nullptr)));
+    if (m_Axis == 0 || !HaveDenseRows(m_Endpoints) || pitch > MaximumPitch)
     {
       return false;
     }
@@ -658,9 +661,9 @@ private:
       {
         for (const size_t results : { 2, 1 })
         {
-          for (size_t piece = MaximumPieceBytes; piece >= MinimumPieceBytes; piece /= 2)
+          for (size_t batch = MaximumBatchBytes; batch >= MinimumBatchBytes; batch /= 2)
           {
-            if (this->TryMemory(this->GetMemoryOfParts(spare, results, parts, piece), allowed, least))
+            if (this->TryMemory(this->PlanHostTypeMemory(spare, results, parts, batch), allowed, least))
             {
               return true;
             }
@@ -680,19 +683,19 @@ private:
     const size_t allowed = limit == 0 ? available : std::min(limit, available);
     size_t       least = std::numeric_limits<size_t>::max();
     this->MakeSlabs(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
-    if (this->TrySlabs(allowed, least))
+    if (this->TryComputeTypeSlots(allowed, least))
     {
       return;
     }
     if (chunksPerSlab == 0 && m_Geometry.ChunksPerSlab > 1)
     {
       this->MakeSlabs(1);
-      if (this->TrySlabs(allowed, least))
+      if (this->TryComputeTypeSlots(allowed, least))
       {
         return;
       }
     }
-    if (this->TryParts(allowed, least))
+    if (this->TryHostTypeSlots(allowed, least))
     {
       return;
     }
@@ -711,9 +714,9 @@ private:
     const Context & context = m_Pipeline->GetContext(0);
     m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
-    m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
+    m_RunBuffers = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
     // Lines in the padding between rows are filtered, too.
-    ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context);
+    ClearPadding(MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane), context);
     for (size_t queue = 0; queue < m_Devices.size(); ++queue)
     {
       this->AllocateQueue(m_Pipeline->GetContext(queue));
@@ -728,7 +731,7 @@ private:
   void
   AllocateQueue(const Context & context)
   {
-    const size_t bytes = m_Memory.BytesOfQueue - GetSlabQueueBytes(m_Ends, m_Memory.Queue);
+    const size_t bytes = m_Memory.BytesOfQueue - GetSlabQueueBytes(m_Endpoints, m_Memory.Queue);
     DeviceBuffer buffer(bytes, context);
     Workspace    memory(buffer.GetPointer(), bytes);
     QueueMemory  queue = this->TakeQueueMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
@@ -744,23 +747,23 @@ private:
     const size_t planes = m_Memory.Queue.NumberOfResultPlanes;
     for (void * const data : queue.Buffers)
     {
-      ClearPadding(this->MakePieceView(planes, data), context);
+      ClearPadding(this->MakePlanesView(planes, data), context);
     }
     for (void * const data : queue.Intermediates)
     {
-      ClearPadding(this->MakePieceView(m_Memory.PiecePlanes, data), context);
+      ClearPadding(this->MakePlanesView(m_Memory.PlanesPerBatch, data), context);
     }
     if (!m_Memory.Queue.HoldsHostPixels)
     {
       return;
     }
     ClearPadding(this->MakeLinesView(
-                   m_Memory.GroupRows, m_Memory.Queue.NumberOfPlanes, this->GetNumberOfComponents(), queue.Lines),
+                   m_Memory.RowsPerGroup, m_Memory.Queue.NumberOfPlanes, this->GetNumberOfComponents(), queue.Lines),
                  context);
-    ClearPadding(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, queue.Output), context);
+    ClearPadding(MakeSlabView(m_Endpoints.Output, m_Axis, planes, m_Type, queue.Output), context);
     if (this->NeedsSourceOfPart())
     {
-      ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, queue.Source), context);
+      ClearPadding(MakeSlabView(m_Endpoints.Input, m_Axis, planes, m_Type, queue.Source), context);
     }
   }
 
@@ -769,8 +772,8 @@ private:
   DeviceView
   GetFirstPlane(size_t component) const
   {
-    const DeviceView view = this->MakePieceView(1, m_Pieces.FirstPlane);
-    return this->MakePieceView(1, static_cast<unsigned char *>(view.Data) + component * GetNumberOfBytes(view));
+    const DeviceView view = this->MakePlanesView(1, m_RunBuffers.FirstPlane);
+    return this->MakePlanesView(1, static_cast<unsigned char *>(view.Data) + component * GetNumberOfBytes(view));
   }
 
   /** Returns the rows of the first plane that belong to a group. */
@@ -794,7 +797,8 @@ private:
     };
     if (m_Memory.Queue.HoldsHostPixels)
     {
-      this->ConvertPlanes(planes.Data, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context);
+      this->ConvertPlanes(
+        planes.Data, MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane), context);
     }
     else
     {
@@ -811,35 +815,35 @@ private:
   UploadFirstPlane(const CudaImageView & plane)
   {
     const Context & context = m_Pipeline->GetContext(0);
-    Upload(plane, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context, nullptr);
+    Upload(plane, MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane), context, nullptr);
     m_FirstPlaneKept->Record(context);
     m_HasFirstPlane = true;
     m_ExtraBytesUp += m_Geometry.BytesOfInputPlane;
   }
 
   void
-  AskForFirstPlane()
+  RequestFirstPlane()
   {
-    if (!m_Ends.Source)
+    if (!m_Endpoints.Source)
     {
-      this->UploadFirstPlane(Slice(m_Ends.Input, m_Axis, 0, 1));
+      this->UploadFirstPlane(Slice(m_Endpoints.Input, m_Axis, 0, 1));
       return;
     }
     std::vector<unsigned char> pixels(m_Geometry.BytesOfInputPlane);
-    m_Ends.Source(0, 1, pixels.data());
-    this->UploadFirstPlane(ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), pixels.data()));
+    m_Endpoints.Source(0, 1, pixels.data());
+    this->UploadFirstPlane(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), pixels.data()));
   }
 
   void
   DownloadFirstPlane()
   {
-    const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane);
+    const DeviceView plane = MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane);
     m_States->FirstPlane.resize(m_Geometry.BytesOfInputPlane);
     Download(plane,
-             ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), m_States->FirstPlane.data()),
+             ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), m_States->FirstPlane.data()),
              m_Pipeline->GetContext(0),
              nullptr);
-    m_States->FoundBy = CudaSlabStates::Device;
+    m_States->ComputedOn = CudaSlabStates::Device;
   }
 
   // Passes across slabs.
@@ -855,22 +859,22 @@ private:
   }
 
   size_t
-  GetPieceIndex(size_t component, size_t pass, const RowGroup & group) const
+  GetBufferIndex(size_t component, size_t pass, const RowGroup & group) const
   {
-    return (component * m_Parts.Across.size() + pass) * m_Groups.size() + group.Index;
+    return (component * m_SlabPlan.Across.size() + pass) * m_Groups.size() + group.Index;
   }
 
   unsigned char *
   GetEndStates(size_t component, size_t pass, const RowGroup & group, size_t slab) const
   {
-    return static_cast<unsigned char *>(m_Pieces.EndStates[this->GetPieceIndex(component, pass, group)]) +
-           slab % m_Memory.StateSets * this->GetStateSetBytes(pass, group.Rows);
+    return static_cast<unsigned char *>(m_RunBuffers.EndStates[this->GetBufferIndex(component, pass, group)]) +
+           slab % m_Memory.NumberOfStateBuffers * this->GetStateBufferBytes(pass, group.Rows);
   }
 
   void *
   GetEdges(size_t component, size_t pass, const RowGroup & group) const
   {
-    return m_Pieces.Edges[this->GetPieceIndex(component, pass, group)];
+    return m_RunBuffers.Edges[this->GetBufferIndex(component, pass, group)];
   }
 
   /** Returns the states of one chunk, or nullptr if the image has no such chunk. */
@@ -890,15 +894,15 @@ private:
     return nullptr;
   }
 
-  /** Makes the queue wait for the work that reads the older end states that this slab's end states will overwrite. */
+  /** Makes the queue wait for the work that still reads the earlier end states in this slab's buffer. */
   void
   WaitForReaders(size_t slab, const Context & context)
   {
-    if (m_Devices.size() == 1 || m_Sweeps || slab < m_Memory.StateSets)
+    if (m_Devices.size() == 1 || m_Sweeps || slab < m_Memory.NumberOfStateBuffers)
     {
       return;
     }
-    const size_t older = slab - m_Memory.StateSets;
+    const size_t older = slab - m_Memory.NumberOfStateBuffers;
     for (size_t reader = older - std::min(older, m_SlabsAhead); reader <= older + m_SlabsAhead; ++reader)
     {
       m_Computed[reader].MakeWait(context);
@@ -910,7 +914,7 @@ private:
   ConvertPlanes(const void * pixels, const DeviceView & planes, const Context & context) const
   {
     const size_t number = planes.GetNumberOfElements() / planes.Size.back();
-    ConvertToPlanar(pixels, m_Ends.Input.ComponentType, planes, 0, number, context.GetStream());
+    ConvertToPlanar(pixels, m_Endpoints.Input.ComponentType, planes, 0, number, context.GetStream());
   }
 
   /** Returns the pixels of a group's rows in the computed type, converting them if slots hold the host's type. */
@@ -940,17 +944,17 @@ private:
   }
 
   void
-  SumEndStates(size_t             slab,
-               const RowGroup &   group,
-               size_t             component,
-               const DeviceView & source,
-               const Context &    context)
+  ComputeEndStates(size_t             slab,
+                   const RowGroup &   group,
+                   size_t             component,
+                   const DeviceView & source,
+                   const Context &    context)
   {
     const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[slab];
     const LineCut      cut = this->GetCut(chunks, component, group);
-    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
     {
-      const CudaGaussianLinePass & pass = m_Parts.Across[i];
+      const CudaGaussianLinePass & pass = m_SlabPlan.Across[i];
       void * const                 endStates = this->GetEndStates(component, i, group, slab);
       RunChunkEndStates(pass, m_Schedules[i], { source, source, source, source }, cut, endStates, context);
       if (chunks.End == m_Geometry.Shape.NumberOfChunks)
@@ -962,12 +966,12 @@ private:
 
   /** Computes the start states of a slab's chunks. */
   const void *
-  MakeStarts(const ChunkRange & chunks,
-             size_t             component,
-             size_t             pass,
-             const RowGroup &   group,
-             size_t             queue,
-             const DeviceView & source)
+  ComputeStartStates(const ChunkRange & chunks,
+                     size_t             component,
+                     size_t             pass,
+                     const RowGroup &   group,
+                     size_t             queue,
+                     const DeviceView & source)
   {
     if (m_Schedules[pass].LookAhead == 0 && m_Geometry.Shape.NeedsAllChunks)
     {
@@ -976,28 +980,28 @@ private:
     const size_t bytes = this->GetStateBytes(pass, group.Rows);
     for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
     {
-      ChunkNeighbors neighbours{
+      ChunkNeighbors neighbors{
         chunk, m_Geometry.Shape.NumberOfChunks, m_Geometry.Shape.NumberOfPlanes, this->GetEdges(component, pass, group)
       };
       for (unsigned int i = 0; i < MaximumLookAhead; ++i)
       {
         const auto at = static_cast<std::ptrdiff_t>(chunk);
         const auto distance = 1 + static_cast<std::ptrdiff_t>(i);
-        neighbours.Before[i] = this->GetStatesOfChunk(component, pass, group, at - distance);
-        neighbours.Behind[i] = this->GetStatesOfChunk(component, pass, group, at + distance);
+        neighbors.Before[i] = this->GetStatesOfChunk(component, pass, group, at - distance);
+        neighbors.Behind[i] = this->GetStatesOfChunk(component, pass, group, at + distance);
       }
-      RunChunkStarts(m_Parts.Across[pass],
+      RunChunkStarts(m_SlabPlan.Across[pass],
                      m_Schedules[pass],
                      source,
-                     neighbours,
+                     neighbors,
                      static_cast<unsigned char *>(m_Queues[queue].Starts) + (chunk - chunks.Begin) * bytes,
                      m_Pipeline->GetContext(queue));
     }
     return m_Queues[queue].Starts;
   }
 
-  /** Runs the passes across slabs over one component of `lines`, the rows of a group. `source` and `result` have the
-   * planes of the slab from `first` on. */
+  /** Runs the passes across slabs over one component. `lines` holds the rows of a group. `source` and `result` hold the
+   * slab's planes from `first` on. */
   void
   FilterAcross(const ChunkRange & chunks,
                const RowGroup &   group,
@@ -1008,21 +1012,21 @@ private:
                size_t             first,
                const DeviceView & result)
   {
-    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
     {
-      const void * const      starts = this->MakeStarts(chunks, component, i, group, queue, lines);
+      const void * const      starts = this->ComputeStartStates(chunks, component, i, group, queue, lines);
       std::vector<DeviceView> images{ lines };
-      for (size_t r = 0; r < m_Parts.Results[i].size(); ++r)
+      for (size_t r = 0; r < m_SlabPlan.Results[i].size(); ++r)
       {
         images.push_back(m_Memory.Queue.HoldsHostPixels
                            ? this->GetLineResult(r, queue, lines)
-                           : this->GetAcross(m_Parts.Results[i][r], component, queue, source, result));
+                           : this->GetAcross(m_SlabPlan.Results[i][r], component, queue, source, result));
       }
       const LineCut cut = this->GetCut(chunks, component, group);
-      RunChunksFromStates(m_Parts.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
-      for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_Parts.Results[i].size(); ++r)
+      RunChunksFromStates(m_SlabPlan.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
+      for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_SlabPlan.Results[i].size(); ++r)
       {
-        const DeviceView to = this->GetAcross(m_Parts.Results[i][r], component, queue, source, result);
+        const DeviceView to = this->GetAcross(m_SlabPlan.Results[i][r], component, queue, source, result);
         this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Pipeline->GetContext(queue));
       }
     }
@@ -1064,11 +1068,11 @@ private:
             const DeviceView &   source,
             const DeviceView &   result) const
   {
-    switch (made.Place)
+    switch (made.Storage)
     {
-      case AcrossPlace::Output:
+      case AcrossStorage::Output:
         return GetComponent(result, component * m_Plan.Results.size() + made.Index);
-      case AcrossPlace::Source:
+      case AcrossStorage::Source:
         return source;
       default:
         DeviceView view = source;
@@ -1089,9 +1093,9 @@ private:
     const QueueMemory & memory = m_Queues[queue];
     const Context &     context = m_Pipeline->GetContext(queue);
     const size_t        number = result.Size[m_Axis];
-    const DeviceView    pixels = MakeSlabView(m_Ends.Input, m_Axis, number, m_Type, memory.Source);
-    const DeviceView    output = MakeSlabView(m_Ends.Output, m_Axis, number, m_Type, memory.Output);
-    if (IsReadWithin(m_Parts.Within, m_Parts.Raw))
+    const DeviceView    pixels = MakeSlabView(m_Endpoints.Input, m_Axis, number, m_Type, memory.Source);
+    const DeviceView    output = MakeSlabView(m_Endpoints.Output, m_Axis, number, m_Type, memory.Output);
+    if (IsReadWithin(m_SlabPlan.Within, m_SlabPlan.Unfiltered))
     {
       const auto * const data = static_cast<const unsigned char *>(planes.Data);
       this->ConvertPlanes(data + first * m_Geometry.BytesOfInputPlane, pixels, context);
@@ -1110,7 +1114,7 @@ private:
                       0,
                       output.GetNumberOfElements() / output.Size.back(),
                       result.Data,
-                      m_Ends.Output.ComponentType,
+                      m_Endpoints.Output.ComponentType,
                       context.GetStream());
   }
 
@@ -1119,35 +1123,35 @@ private:
   void
   FilterWithin(size_t component, size_t queue, const DeviceView & source, const DeviceView & result)
   {
-    if (m_Parts.Within.Passes.empty() && m_Parts.Within.Rotation.empty())
+    if (m_SlabPlan.Within.Passes.empty() && m_SlabPlan.Within.Rotation.empty())
     {
       return;
     }
     const QueueMemory & memory = m_Queues[queue];
     const size_t        number = source.Size[m_Axis];
-    const size_t        workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
-    for (size_t first = 0; first < number; first += m_Memory.PiecePlanes)
+    const size_t        workspace = this->GetWithinWorkspace(m_Memory.PlanesPerBatch);
+    for (size_t first = 0; first < number; first += m_Memory.PlanesPerBatch)
     {
-      const size_t            count = std::min(m_Memory.PiecePlanes, number - first);
-      std::vector<DeviceView> images(m_Parts.Within.NumberOfImages, this->MakePieceView(count, nullptr));
-      images[m_Parts.Raw] = this->GetPieceOf(source, first, count);
-      for (const auto & ofPass : m_Parts.Results)
+      const size_t            count = std::min(m_Memory.PlanesPerBatch, number - first);
+      std::vector<DeviceView> images(m_SlabPlan.Within.NumberOfImages, this->MakePlanesView(count, nullptr));
+      images[m_SlabPlan.Unfiltered] = this->GetBatch(source, first, count);
+      for (const auto & ofPass : m_SlabPlan.Results)
       {
         for (const AcrossResult & made : ofPass)
         {
-          images[made.Image] = this->GetPieceOf(this->GetAcross(made, component, queue, source, result), first, count);
+          images[made.Image] = this->GetBatch(this->GetAcross(made, component, queue, source, result), first, count);
         }
       }
-      for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
+      for (size_t i = 0; i < m_SlabPlan.Intermediates.size(); ++i)
       {
-        images[m_Parts.Intermediates[i]].Data = memory.Intermediates[i];
+        images[m_SlabPlan.Intermediates[i]].Data = memory.Intermediates[i];
       }
-      for (size_t r = 0; r < m_Parts.Within.Results.size(); ++r)
+      for (size_t r = 0; r < m_SlabPlan.Within.Results.size(); ++r)
       {
-        images[m_Parts.Within.Results[r]] =
-          this->GetPieceOf(GetComponent(result, component * m_Plan.Results.size() + r), first, count);
+        images[m_SlabPlan.Within.Results[r]] =
+          this->GetBatch(GetComponent(result, component * m_Plan.Results.size() + r), first, count);
       }
-      RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Pipeline->GetContext(queue));
+      RunPlan(m_SlabPlan.Within, images, { memory.Workspace, workspace }, m_Pipeline->GetContext(queue));
     }
   }
 
@@ -1155,7 +1159,7 @@ private:
 
   /** Turns the end states of all chunks into their start states, for the passes that need all chunks. */
   void
-  ScanAll()
+  ScanEndStates()
   {
     const Context & context = m_Pipeline->GetContext(0);
     for (const Event & ready : m_EndStatesReady)
@@ -1164,7 +1168,7 @@ private:
     }
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
-      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
       {
         for (const RowGroup & group : m_Groups)
         {
@@ -1175,7 +1179,7 @@ private:
             };
             const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
             void * const     endStates = this->GetEndStates(component, i, group, 0);
-            RunAllStarts(m_Parts.Across[i], m_Schedules[i], lines, line, endStates, context);
+            RunStateScan(m_SlabPlan.Across[i], m_Schedules[i], lines, line, endStates, context);
           }
         }
       }
@@ -1196,12 +1200,12 @@ private:
     const size_t rows = this->GetRowsOfPlane();
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
-      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
       {
         const size_t chunks = m_Geometry.Shape.NumberOfChunks;
-        copy(&m_Pieces.EndStates[this->GetPieceIndex(component, i, m_Groups.front())],
+        copy(&m_RunBuffers.EndStates[this->GetBufferIndex(component, i, m_Groups.front())],
              chunks * this->GetStateBytes(i, rows));
-        copy(&m_Pieces.Edges[this->GetPieceIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
+        copy(&m_RunBuffers.Edges[this->GetBufferIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
       }
     }
   }
@@ -1235,9 +1239,9 @@ private:
   void
   DownloadStates(const Context & context)
   {
-    m_States->FoundBy = CudaSlabStates::Nowhere; // until the first plane has been downloaded, too
+    m_States->ComputedOn = CudaSlabStates::Nowhere; // until the first plane has been downloaded, too
     m_States->Starts.clear();
-    m_States->Starts.reserve(2 * m_Parts.Across.size() * this->GetNumberOfComponents());
+    m_States->Starts.reserve(2 * m_SlabPlan.Across.size() * this->GetNumberOfComponents());
     this->VisitStates([&](void * const * pieces, size_t bytes) {
       m_States->Starts.emplace_back(bytes);
       this->CopyStates(pieces, m_States->Starts.back(), true, context);
@@ -1260,7 +1264,7 @@ private:
   // Progress and report.
 
   CudaProgressFunction
-  GetPart(float begin, float end) const
+  ScaleProgress(float begin, float end) const
   {
     return [this, begin, end](float done) {
       if (m_Progress)
@@ -1288,9 +1292,9 @@ private:
   const CudaGaussianPlan &              m_Plan;
   SlabGeometry                          m_Geometry;
   const unsigned int                    m_Axis;
-  const SlabEndpoints                   m_Ends;
+  const SlabEndpoints                   m_Endpoints;
   const CudaComponentType               m_Type;
-  const PlanParts                       m_Parts;
+  const SlabPlan                        m_SlabPlan;
   const std::shared_ptr<CudaSlabStates> m_States;
   std::vector<int>                      m_Devices; // one for each queue
   const CudaProgressFunction &          m_Progress;
@@ -1307,7 +1311,7 @@ private:
   bool                     m_Sweeps{ false }; // whether the run is in its first sweep, for the end states of all chunks
   bool                     m_WritesInput{ false };
   DeviceBuffer             m_RunMemory;
-  RunPieces                m_Pieces; // pieces of m_RunMemory
+  RunBuffers               m_RunBuffers; // pieces of m_RunMemory
   bool                     m_HasFirstPlane{ false };
   std::optional<Event>     m_FirstPlaneKept; // made on the run's device
   std::vector<QueueMemory> m_Queues;
@@ -1318,20 +1322,20 @@ private:
 
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
-                          const SlabEndpoints &        ends,
+                          const SlabEndpoints &        endpoints,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress)
 {
   std::optional<GaussianSlabRun> run;
   try
   {
-    run.emplace(plan, ends, options, progress);
+    run.emplace(plan, endpoints, options, progress);
   }
   catch (const CudaError & error)
   {
     if (error.GetKind() == CudaError::Kind::OutOfMemory)
     {
-      if (const auto report = TryUncutLines(plan, ends, options, progress))
+      if (const auto report = TryLinesThenPlanes(plan, endpoints, options, progress))
       {
         return *report;
       }
@@ -1356,12 +1360,12 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
   }
   CudaSlabOptions options;
   options.Devices = { device };
-  options.DeviceMemoryLimit = GetWholeBytes(plan, input, output);
+  options.DeviceMemoryLimit = GetBytesWithoutSlabs(plan, input, output);
   std::optional<GaussianSlabRun> run;
-  const SlabEndpoints            ends{ input, output, {}, {} };
+  const SlabEndpoints            endpoints{ input, output, {}, {} };
   try
   {
-    run.emplace(plan, ends, options, progress);
+    run.emplace(plan, endpoints, options, progress);
   }
   catch (const CudaError & error)
   {

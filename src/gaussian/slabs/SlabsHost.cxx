@@ -25,15 +25,15 @@ public:
 
   /** Computes and keeps the end states of a chunk's lines. */
   virtual void
-  TakeEndStates(size_t                chunk,
-                const CudaImageView & pixels,
-                const CudaImageView & first,
-                MultiThreaderBase *   threader) = 0;
+  ComputeEndStates(size_t                chunk,
+                   const CudaImageView & pixels,
+                   const CudaImageView & first,
+                   MultiThreaderBase *   threader) = 0;
 
-  /** Turns the end states of all chunks into start states, if the pass needs all chunks. Must be called after the
-   * end states of all chunks have been taken. */
+  /** Replaces the end states of all chunks by their start states, if the pass needs all chunks. ComputeEndStates() must
+   * have been called for all chunks. */
   virtual void
-  MakeStarts() = 0;
+  ConvertToStartStates() = 0;
 
   virtual void
   Filter(size_t                          chunk,
@@ -44,7 +44,7 @@ public:
 
   /** Releases the end states of the chunks before this one. */
   virtual void
-  Forget(size_t chunk) = 0;
+  ReleaseBefore(size_t chunk) = 0;
 
   virtual std::vector<unsigned char>
   GetStates() const = 0;
@@ -53,12 +53,12 @@ public:
 };
 
 template <unsigned int VPairs>
-class HostSlabPassOf : public HostSlabPass
+class TypedHostSlabPass : public HostSlabPass
 {
 public:
   using StatesType = ChunkStates<LinePack, VPairs>;
 
-  HostSlabPassOf(const CudaGaussianLinePass & pass, size_t length, const LineChunks & chunks)
+  TypedHostSlabPass(const CudaGaussianLinePass & pass, size_t length, const LineChunks & chunks)
     : m_Axis(pass.Axis)
     , m_NumberOfResults(pass.Results.size())
     , m_NeedsAllChunks(chunks.LookAhead == 0)
@@ -66,10 +66,10 @@ public:
   {}
 
   void
-  TakeEndStates(size_t                chunk,
-                const CudaImageView & pixels,
-                const CudaImageView & first,
-                MultiThreaderBase *   threader) override
+  ComputeEndStates(size_t                chunk,
+                   const CudaImageView & pixels,
+                   const CudaImageView & first,
+                   MultiThreaderBase *   threader) override
   {
     const bool                isLast = chunk + 1 == m_Filter.GetNumberOfChunks();
     const size_t              packs = LineBundles(pixels, m_Axis, LinesPerBundle).GetCount() * PacksPerBundle;
@@ -87,7 +87,7 @@ public:
   }
 
   void
-  MakeStarts() override
+  ConvertToStartStates() override
   {
     if (!m_NeedsAllChunks)
     {
@@ -95,7 +95,8 @@ public:
     }
     for (size_t pack = 0; pack < m_Behind.size(); ++pack)
     {
-      m_Filter.TurnIntoStarts(m_Behind[pack], [&](size_t chunk) -> StatesType & { return m_States.at(chunk)[pack]; });
+      m_Filter.ConvertToStartStates(m_Behind[pack],
+                                    [&](size_t chunk) -> StatesType & { return m_States.at(chunk)[pack]; });
     }
   }
 
@@ -122,7 +123,7 @@ public:
   }
 
   void
-  Forget(size_t chunk) override
+  ReleaseBefore(size_t chunk) override
   {
     m_States.erase(m_States.begin(), m_States.lower_bound(chunk));
   }
@@ -189,7 +190,7 @@ private:
         done(i, buffer);
       }
     };
-    ForBundlesInParallel(
+    ParallelForBundles(
       bundles.GetCount(), pixels.GetNumberOfPixels(), threader, [](float) {}, run);
   }
 
@@ -216,11 +217,12 @@ private:
       chunk, edges, [&](size_t i) -> const StatesType & { return m_States.at(i)[pack]; });
   }
 
-  const unsigned int                        m_Axis;
-  const size_t                              m_NumberOfResults;
-  const bool                                m_NeedsAllChunks;
-  const LineFilter<double, VPairs>          m_Filter;
-  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: end states, or start states after MakeStarts()
+  const unsigned int               m_Axis;
+  const size_t                     m_NumberOfResults;
+  const bool                       m_NeedsAllChunks;
+  const LineFilter<double, VPairs> m_Filter;
+  std::map<size_t, std::vector<StatesType>>
+                          m_States; // by chunk: end states, or start states after ConvertToStartStates()
   std::vector<StatesType> m_Behind; // states with which sweeps enter the lines; known after the last chunk
 };
 
@@ -255,7 +257,7 @@ public:
   CudaSlabReport
   Run()
   {
-    const bool   hasStates = m_States && m_States->FoundBy == CudaSlabStates::Host;
+    const bool   hasStates = m_States && m_States->ComputedOn == CudaSlabStates::Host;
     const bool   sweepsFirst = m_Geometry.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     const size_t slabs = m_Geometry.GetLoadEnd() - m_Geometry.GetLoadBegin();
     m_Steps = (sweepsFirst ? m_Geometry.Shape.NumberOfChunks : 0) + slabs + m_Geometry.EndChunk - m_Geometry.FirstChunk;
@@ -314,7 +316,7 @@ private:
         const size_t     length = m_Geometry.Shape.NumberOfPlanes;
         const LineChunks chunks = GetLineChunks(pass, {}, length, m_ComputeType);
         VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
-          m_Passes.push_back(std::make_unique<HostSlabPassOf<decltype(pairs)::value>>(pass, length, chunks));
+          m_Passes.push_back(std::make_unique<TypedHostSlabPass<decltype(pairs)::value>>(pass, length, chunks));
         });
       }
     }
@@ -361,9 +363,9 @@ private:
     m_FirstPlane.assign(pixels, pixels + m_Geometry.BytesOfInputPlane);
     if (m_States)
     {
-      m_States->FoundBy = CudaSlabStates::Host;
+      m_States->ComputedOn = CudaSlabStates::Host;
       m_States->FirstPlane = m_FirstPlane;
-      m_States->Starts.clear(); // removes the states that a device found
+      m_States->Starts.clear(); // removes the states that a device computed
     }
   }
 
@@ -380,15 +382,15 @@ private:
   }
 
   void
-  TakeEndStates(size_t chunk, unsigned char * pixels)
+  ComputeEndStates(size_t chunk, unsigned char * pixels)
   {
     const size_t passes = this->GetNumberOfSlabPasses();
     for (size_t i = 0; i < m_Passes.size(); ++i)
     {
-      m_Passes[i]->TakeEndStates(chunk,
-                                 GetComponent(this->GetChunk(chunk, pixels), i / passes),
-                                 GetComponent(this->GetFirstPlane(), i / passes),
-                                 m_Threader);
+      m_Passes[i]->ComputeEndStates(chunk,
+                                    GetComponent(this->GetChunk(chunk, pixels), i / passes),
+                                    GetComponent(this->GetFirstPlane(), i / passes),
+                                    m_Threader);
     }
   }
 
@@ -398,13 +400,13 @@ private:
     for (size_t chunk = 0; chunk < m_Geometry.Shape.NumberOfChunks; ++chunk)
     {
       const auto pixels = this->ReadChunk(chunk);
-      this->TakeEndStates(chunk, pixels.get());
+      this->ComputeEndStates(chunk, pixels.get());
       this->CountStep();
     }
     std::vector<std::vector<unsigned char>> starts;
     for (const auto & pass : m_Passes)
     {
-      pass->MakeStarts();
+      pass->ConvertToStartStates();
       if (m_States)
       {
         starts.push_back(pass->GetStates());
@@ -429,7 +431,7 @@ private:
         auto pixels = this->ReadChunk(next);
         if (!m_Geometry.Shape.NeedsAllChunks)
         {
-          this->TakeEndStates(next, pixels.get());
+          this->ComputeEndStates(next, pixels.get());
         }
         if (next >= begin)
         {
@@ -445,7 +447,7 @@ private:
         {
           for (const auto & pass : m_Passes)
           {
-            pass->Forget(chunk + 1 - std::min<size_t>(chunk + 1, m_Geometry.Shape.LookAhead));
+            pass->ReleaseBefore(chunk + 1 - std::min<size_t>(chunk + 1, m_Geometry.Shape.LookAhead));
           }
         }
         this->CountStep();
@@ -528,8 +530,8 @@ private:
                HostImages &                    images,
                const CudaImageView &           output)
   {
-    const Report silent = [](float) {};
-    auto         result = across.begin();
+    const CudaProgressFunction silent = [](float) {};
+    auto                       result = across.begin();
     for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
     {
       std::vector<CudaImageView> outputs;
@@ -590,7 +592,7 @@ private:
 
   std::vector<std::unique_ptr<HostSlabPass>>         m_Passes; // ordered by component and pass
   std::vector<unsigned char>                         m_FirstPlane;
-  std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // that are still to be filtered
+  std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // chunks that are still to be filtered, by number
   size_t                                             m_Steps{ 0 };
   size_t                                             m_StepsDone{ 0 };
   uint64_t                                           m_BytesIn{ 0 };

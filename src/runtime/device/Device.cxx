@@ -12,9 +12,9 @@
 #include <mutex>
 #include <vector>
 
-// Finds the devices of the process and says of each whether this build can use it, or why not. The search creates no
-// context; a device's context is created when somebody first asks whether the device is usable (TryDevice()). The list
-// of devices never changes, so that it is read without a lock, which a forked process must not take.
+// Finds the devices of the process, and determines for each whether this build can use it or why it cannot. The search
+// creates no context. The context of a device is created by the first query whether the device is usable (TryDevice()).
+// The list of devices never changes, so that it is read without a lock, which a forked process must not take.
 
 namespace itk::cuda
 {
@@ -38,7 +38,7 @@ struct DeviceRecord
  * use it. */
 struct DeviceList
 {
-  std::string                                Reason; // why there are none
+  std::string                                Reason; // why no device was found
   std::vector<std::unique_ptr<DeviceRecord>> Devices;
 };
 

@@ -63,7 +63,7 @@ class CudaFilters_EXPORT DeviceGuard
 public:
   /** \exception CudaError */
   explicit DeviceGuard(int device);
-  /** Does the same in a destructor, where nothing may throw. If the device cannot be made current, nothing changes. */
+  /** Makes the device the current one where nothing may throw, as in destructors. If this fails, nothing changes. */
   DeviceGuard(int device, const std::nothrow_t &) noexcept;
   ~DeviceGuard();
 
@@ -76,7 +76,7 @@ private:
   int m_Device{ 0 };
 };
 
-/** Asks the runtime for a kernel of this library on the current device. Returns an error if the library contains no
+/** Looks up a kernel of this library on the current device. Returns an error if the library contains no
  * code that the device can run. Evaluate the call in ITK_CUDA_TRY. */
 cudaError_t
 FindDeviceCode();

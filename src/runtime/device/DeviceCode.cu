@@ -8,7 +8,7 @@ namespace itk::cuda
 {
 namespace
 {
-/** Stands for all kernels: every file of the library is compiled for the same devices. */
+/** Represents all kernels, because every file of the library is compiled for the same devices. */
 __global__ void
 ProbeKernel()
 {}

@@ -31,7 +31,8 @@ FindDevices(std::string & reason);
 bool
 IsDeviceUsable(int device, std::string & reason);
 
-/** Returns IsDeviceUsable(), and for a usable device whether it still works, which takes a few microseconds per call.
+/** Returns whether the device can be used, like IsDeviceUsable(), and also verifies that it still works, which takes a
+ * few microseconds per call.
  */
 bool
 IsDeviceUsableNow(int device, std::string & reason);

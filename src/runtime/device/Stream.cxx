@@ -17,11 +17,11 @@ namespace itk::cuda
 {
 namespace
 {
-/** \class UnusedHandles
+/** \class HandleFreeList
  * \brief A free list of streams or events for each device.
  */
 template <typename THandle>
-class UnusedHandles
+class HandleFreeList
 {
 public:
   /** Returns a handle for reuse, or nullptr if there is no free handle and the caller must create one. */
@@ -59,11 +59,11 @@ private:
 };
 
 template <typename THandle>
-UnusedHandles<THandle> &
-GetUnused()
+HandleFreeList<THandle> &
+GetFreeList()
 {
   static auto * const unused =
-    new UnusedHandles<THandle>; // never deleted, because static objects may still use a handle
+    new HandleFreeList<THandle>; // never deleted, because static objects may still use a handle
   return *unused;
 }
 } // namespace
@@ -72,7 +72,7 @@ StreamLease::StreamLease(int device)
   : Context(device, nullptr)
 {
   RequireUsableDevice(device);
-  m_Stream = GetUnused<cudaStream_t>().Take(device);
+  m_Stream = GetFreeList<cudaStream_t>().Take(device);
   if (!m_Stream)
   {
     const DeviceGuard guard(device);
@@ -86,7 +86,7 @@ StreamLease::~StreamLease()
   {
     return; // a stream with failed work or a lost context cannot be reused
   }
-  GetUnused<cudaStream_t>().GiveBack(m_Device, m_Stream);
+  GetFreeList<cudaStream_t>().GiveBack(m_Device, m_Stream);
 }
 
 void
@@ -120,7 +120,7 @@ RequireNoCapture(const Context & context)
 Event::Event()
 {
   ITK_CUDA_CALL(cudaGetDevice(&m_Device));
-  m_Event = GetUnused<cudaEvent_t>().Take(m_Device);
+  m_Event = GetFreeList<cudaEvent_t>().Take(m_Device);
   if (!m_Event)
   {
     ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));
@@ -131,7 +131,7 @@ Event::~Event()
 {
   if (m_Event && !IsForkedProcess())
   {
-    GetUnused<cudaEvent_t>().GiveBack(m_Device, m_Event);
+    GetFreeList<cudaEvent_t>().GiveBack(m_Device, m_Event);
   }
 }
 
@@ -178,25 +178,25 @@ Event::Synchronize() const
 namespace
 {
 /** Streams that ended threads have left, by device. */
-struct EndedThreads
+struct StreamsOfEndedThreads
 {
   std::mutex                               Mutex;
   std::map<int, std::vector<cudaStream_t>> Streams;
 };
 
-EndedThreads &
-GetEndedThreads()
+StreamsOfEndedThreads &
+GetStreamsOfEndedThreads()
 {
-  static EndedThreads * const threads =
-    new EndedThreads; // never deleted, because the last thread ends after static objects are destroyed
+  static StreamsOfEndedThreads * const threads =
+    new StreamsOfEndedThreads; // never deleted, because the last thread ends after static objects are destroyed
   return *threads;
 }
 
 cudaStream_t
-TakeStream(int device)
+AcquireStream(int device)
 {
   {
-    EndedThreads &                    ended = GetEndedThreads();
+    StreamsOfEndedThreads &           ended = GetStreamsOfEndedThreads();
     const std::lock_guard<std::mutex> lock(ended.Mutex);
     std::vector<cudaStream_t> &       streams = ended.Streams[device];
     if (!streams.empty())
@@ -227,7 +227,7 @@ public:
     {
       return; // another thread may have held the lock at the fork
     }
-    EndedThreads &                    ended = GetEndedThreads();
+    StreamsOfEndedThreads &           ended = GetStreamsOfEndedThreads();
     const std::lock_guard<std::mutex> lock(ended.Mutex);
     for (const auto & [device, stream] : m_Streams)
     {
@@ -239,7 +239,7 @@ public:
   Get(int device)
   {
     const auto found = m_Streams.find(device);
-    return found != m_Streams.end() ? found->second : m_Streams.emplace(device, TakeStream(device)).first->second;
+    return found != m_Streams.end() ? found->second : m_Streams.emplace(device, AcquireStream(device)).first->second;
   }
 
 private:

@@ -154,9 +154,9 @@ Launch(void (*kernel)(ElementExtent, TParameters...),
 }
 } // namespace pixel_kernels
 
-/** Calls operation(index, number) for the elements of an image on the context's stream. It may return false to end its
- * thread's search. The grid is small, so that a thread sees soon what others found.
- * \exception CudaError */
+/** Calls operation(index, number) for the elements of an image on the context's stream. The operation may return false
+ * to end the loop of its thread. The grid is small, so that a thread that searches soon sees what other threads have
+ * found. \exception CudaError */
 template <typename TOperation>
 void
 ForEachPixel(const DeviceView & shape, const TOperation & operation, const Context & context)

@@ -20,9 +20,9 @@
 #include <thread>
 #include <utility>
 
-// Implements the memory of device images (CudaDeviceImageMemory). OrderedMemory records the streams that wrote and read
-// the memory, so that a stream can wait for others while the host does not. Also allocates device images, and finds the
-// device of memory that the caller owns.
+// Implements the memory of device images (CudaDeviceImageMemory). StreamOrderedMemory records the streams that wrote
+// and read the memory, so that a stream can wait for others while the host does not. Also allocates device images, and
+// finds the device of memory that the caller owns.
 
 namespace itk
 {
@@ -33,11 +33,11 @@ namespace
 using StreamType = CudaDeviceImageMemory::StreamType;
 
 /** Which work outside of the module may access the memory. */
-enum class Exposure
+enum class ExternalAccess
 {
-  Nobody,
+  None,
   DefaultStream, // work on the default stream and on the streams that CUDA synchronises with it
-  Anywhere
+  AnyStream
 };
 
 bool
@@ -55,7 +55,8 @@ MakeEvent(const Context & context)
   return event;
 }
 
-/** Returns MakeEvent(). If no event can be made, waits for the stream on the host and returns no value. */
+/** Returns the result of MakeEvent(). If no event can be made, the function waits for the stream on the host and
+ * returns no value. */
 std::optional<Event>
 TryMakeEvent(const Context & context) noexcept
 {
@@ -72,37 +73,37 @@ TryMakeEvent(const Context & context) noexcept
 
 /** Makes later work of `waiting` wait for all work queued on `other`. */
 void
-WaitForAll(const Context & other, const Context & waiting)
+WaitForStream(const Context & other, const Context & waiting)
 {
   MakeEvent(other).MakeWait(waiting);
 }
 
-/** \class OrderedMemory
+/** \class StreamOrderedMemory
  * \brief Device memory that tracks the streams of its writers and readers.
  *
  * The module's own memory has a home stream, on which it was allocated and will be freed. Work on the home stream needs
  * no event, because one is recorded when another stream has to wait for it. Adopted memory has no home stream.
  */
-class OrderedMemory : public CudaDeviceImageMemory
+class StreamOrderedMemory : public CudaDeviceImageMemory
 {
 public:
-  OrderedMemory(DeviceBuffer && buffer, const Context & home)
+  StreamOrderedMemory(DeviceBuffer && buffer, const Context & home)
     : CudaDeviceImageMemory(buffer.GetPointer(), buffer.GetSize(), home.GetDevice())
     , m_Buffer(std::move(buffer))
     , m_Home(home)
   {}
 
-  OrderedMemory(void * data, size_t bytes, int device, ReleaseFunction && release)
+  StreamOrderedMemory(void * data, size_t bytes, int device, ReleaseFunction && release)
     : CudaDeviceImageMemory(data, bytes, device)
     , m_Release(std::move(release))
-    , m_Exposure(Exposure::DefaultStream)
+    , m_ExternalAccess(ExternalAccess::DefaultStream)
   {}
 
-  ~OrderedMemory() override
+  ~StreamOrderedMemory() override
   {
     if (!IsForkedProcess())
     {
-      this->GiveBack();
+      this->ReleaseBuffer();
     }
     if (m_Release)
     {
@@ -121,7 +122,7 @@ public:
   IsPrivate() const override
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    return m_Exposure == Exposure::Nobody;
+    return m_ExternalAccess == ExternalAccess::None;
   }
 
   void
@@ -129,7 +130,7 @@ public:
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     const Context                     context = this->GetContext(stream);
-    if (!this->IsBehindWriter(context))
+    if (!this->IsOrderedAfterWriter(context))
     {
       const DeviceGuard guard(this->GetDevice());
       this->WaitForWriter(context);
@@ -141,7 +142,7 @@ public:
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     const Context                     context = this->GetContext(stream);
-    if (!this->IsBehindWriter(context) || !m_Readers.empty())
+    if (!this->IsOrderedAfterWriter(context) || !m_Readers.empty())
     {
       const DeviceGuard guard(this->GetDevice());
       this->WaitForWriter(context);
@@ -153,7 +154,7 @@ public:
   MarkRead(StreamType stream) const noexcept override
   {
     const Context context = this->GetContext(stream);
-    if (this->IsHome(context))
+    if (this->IsHomeStream(context))
     {
       return;
     }
@@ -175,10 +176,10 @@ public:
   {
     const Context                     context = this->GetContext(stream);
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (m_Written || !this->IsHome(context))
+    if (m_Written || !this->IsHomeStream(context))
     {
       const DeviceGuard guard(this->GetDevice(), std::nothrow);
-      m_Written = this->IsHome(context) ? std::nullopt : TryMakeEvent(context);
+      m_Written = this->IsHomeStream(context) ? std::nullopt : TryMakeEvent(context);
     }
   }
 
@@ -190,7 +191,8 @@ public:
       this->Wait(stream);
     }
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_Exposure = std::max(m_Exposure, IsDefaultStream(stream) ? Exposure::DefaultStream : Exposure::Anywhere);
+    m_ExternalAccess =
+      std::max(m_ExternalAccess, IsDefaultStream(stream) ? ExternalAccess::DefaultStream : ExternalAccess::AnyStream);
   }
 
   void
@@ -225,16 +227,16 @@ private:
   }
 
   bool
-  IsHome(const Context & context) const
+  IsHomeStream(const Context & context) const
   {
     return m_Home && m_Home->GetStream() == context.GetStream();
   }
 
   /** Returns whether stream order alone puts later work of the stream after the last write. */
   bool
-  IsBehindWriter(const Context & context) const
+  IsOrderedAfterWriter(const Context & context) const
   {
-    return m_Exposure == Exposure::Nobody && !m_Written && this->IsHome(context);
+    return m_ExternalAccess == ExternalAccess::None && !m_Written && this->IsHomeStream(context);
   }
 
   // The functions below require the memory's device to be the current one, because a CUDA call creates a context on the
@@ -247,61 +249,61 @@ private:
   WaitForReaders(const Context & context) const;
 
   void
-  EndUse();
+  FinishWork();
 
   void
-  GiveBack() noexcept;
+  ReleaseBuffer() noexcept;
 
   DeviceBuffer           m_Buffer;
   std::optional<Context> m_Home;
   ReleaseFunction        m_Release;
 
   mutable std::mutex   m_Mutex;
-  Exposure             m_Exposure{ Exposure::Nobody };
+  ExternalAccess       m_ExternalAccess{ ExternalAccess::None };
   std::optional<Event> m_Written; // after the last write; empty if that was on the home stream or if there was no write
   mutable std::map<ReaderKey, Event> m_Readers; // after reads on streams other than the home stream
 };
 
 void
-OrderedMemory::WaitForWriter(const Context & context) const
+StreamOrderedMemory::WaitForWriter(const Context & context) const
 {
-  if (m_Exposure != Exposure::Nobody)
+  if (m_ExternalAccess != ExternalAccess::None)
   {
-    WaitForAll(Context(context.GetDevice(), cudaStreamLegacy), context);
+    WaitForStream(Context(context.GetDevice(), cudaStreamLegacy), context);
   }
   if (m_Written)
   {
     m_Written->MakeWait(context);
   }
-  else if (m_Home && !this->IsHome(context))
+  else if (m_Home && !this->IsHomeStream(context))
   {
-    WaitForAll(*m_Home, context);
+    WaitForStream(*m_Home, context);
   }
 }
 
 void
-OrderedMemory::WaitForReaders(const Context & context) const
+StreamOrderedMemory::WaitForReaders(const Context & context) const
 {
   for (const auto & [reader, event] : m_Readers)
   {
     event.MakeWait(context);
   }
-  if (this->IsHome(context))
+  if (this->IsHomeStream(context))
   {
     m_Readers.clear(); // later work on the home stream, including the release of the memory, runs after these reads
   }
   else if (m_Written && m_Home)
   {
-    WaitForAll(*m_Home, context); // reads on the home stream record no event
+    WaitForStream(*m_Home, context); // reads on the home stream record no event
   }
 }
 
 /** Prepares the release of the memory. The module's memory is released in the order of its home stream. Adopted memory
  * returns to its owner when all work is done. */
 void
-OrderedMemory::EndUse()
+StreamOrderedMemory::FinishWork()
 {
-  if (m_Exposure == Exposure::Anywhere)
+  if (m_ExternalAccess == ExternalAccess::AnyStream)
   {
     ITK_CUDA_CALL(cudaDeviceSynchronize());
   }
@@ -323,12 +325,12 @@ OrderedMemory::EndUse()
 }
 
 void
-OrderedMemory::GiveBack() noexcept
+StreamOrderedMemory::ReleaseBuffer() noexcept
 {
   const DeviceGuard guard(this->GetDevice(), std::nothrow);
   try
   {
-    this->EndUse();
+    this->FinishWork();
   }
   catch (...)
   {
@@ -348,7 +350,7 @@ CudaDeviceImageMemory::Allocate(size_t bytes, int device)
 {
   const cuda::Context     home = cuda::GetThreadContext(device);
   const cuda::DeviceGuard guard(device);
-  return std::make_shared<cuda::OrderedMemory>(cuda::DeviceBuffer(bytes, home), home);
+  return std::make_shared<cuda::StreamOrderedMemory>(cuda::DeviceBuffer(bytes, home), home);
 }
 
 CudaDeviceImageMemory::Pointer
@@ -360,7 +362,7 @@ CudaDeviceImageMemory::Adopt(void * data, size_t bytes, int device, ReleaseFunct
                              << bytes << " bytes on the device");
   }
   cuda::RequireUsableDevice(device);
-  return std::make_shared<cuda::OrderedMemory>(data, bytes, device, std::move(release));
+  return std::make_shared<cuda::StreamOrderedMemory>(data, bytes, device, std::move(release));
 }
 } // end namespace itk
 

@@ -24,8 +24,9 @@
 #include <vector>
 
 // Implements DeviceBuffer on top of one DevicePool for each device. The pool keeps to the configured limit
-// (CountBytes()) and allocates from the program's own functions or from a CUDA memory pool that belongs to the module.
-// If memory runs out, it gives the pool's unused memory back to the device and tries once more (AllocateFromPool()).
+// (AddBytesInUse()) and allocates from the program's own functions or from a CUDA memory pool that belongs to the
+// module. If memory runs out, it gives the pool's unused memory back to the device and tries once more
+// (AllocateFromPool()).
 
 namespace itk::cuda
 {
@@ -57,10 +58,10 @@ private:
   GetUnused();
 
   void
-  CountBytes(size_t bytes);
+  AddBytesInUse(size_t bytes);
 
   void
-  UncountBytes(size_t bytes);
+  SubtractBytesInUse(size_t bytes);
 
   cudaMemPool_t
   GetHandle();
@@ -148,7 +149,7 @@ GetAvailableNoThrow(DevicePool & pool)
 } // namespace
 
 void
-DevicePool::CountBytes(size_t bytes)
+DevicePool::AddBytesInUse(size_t bytes)
 {
   const size_t limit = GetDeviceMemoryLimit();
   size_t       inUse = m_BytesInUse;
@@ -164,7 +165,7 @@ DevicePool::CountBytes(size_t bytes)
 }
 
 void
-DevicePool::UncountBytes(size_t bytes)
+DevicePool::SubtractBytesInUse(size_t bytes)
 {
   m_BytesInUse -= bytes;
   GetMemoryUsage().DeviceInUse -= bytes;
@@ -272,14 +273,14 @@ DevicePool::AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes
 void *
 DevicePool::Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource)
 {
-  this->CountBytes(bytes);
+  this->AddBytesInUse(bytes);
   try
   {
     return resource ? this->AllocateFrom(*resource, bytes, stream) : this->AllocateFromPool(bytes, stream);
   }
   catch (...)
   {
-    this->UncountBytes(bytes);
+    this->SubtractBytesInUse(bytes);
     throw;
   }
 }
@@ -307,7 +308,7 @@ DevicePool::Release(void *                           pointer,
                     cudaStream_t                     stream,
                     const CudaDeviceMemoryResource * resource) noexcept
 {
-  this->UncountBytes(bytes);
+  this->SubtractBytesInUse(bytes);
   if (IsForkedProcess())
   {
     return;

@@ -258,10 +258,10 @@ GetPool()
 }
 
 #ifdef __linux__
-/** These handlers give a child of fork() an unlocked pool in a consistent state, whatever other threads are doing.
- * Handlers run before a fork in the reverse order of their registration. These are registered when the library is
- * loaded, which is usually before ITK's thread pool registers its own. ITK's handler therefore runs first, as it must,
- * because it waits for threads that may be waiting for this lock. */
+/** Registers handlers that give a child of fork() an unlocked pool in a consistent state, regardless of what other
+ * threads do. Handlers run before a fork in the reverse order of their registration. These handlers are registered when
+ * the library is loaded, which is usually before ITK's thread pool registers its own. ITK's handler therefore runs
+ * first, as it must, because it waits for threads that may be waiting for this lock. */
 [[maybe_unused]] const int forkHandlers =
   pthread_atfork([] { GetPool().Lock(); }, [] { GetPool().Unlock(); }, [] { GetPool().Unlock(); });
 #endif

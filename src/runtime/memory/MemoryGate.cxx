@@ -15,15 +15,15 @@ namespace itk::cuda
 {
 namespace
 {
-constexpr std::chrono::milliseconds waitBetweenLooks{ 20 };
+constexpr std::chrono::milliseconds pollInterval{ 20 };
 // Up to 1,024 reservations of this size can be added without overflow.
 constexpr size_t largestReservation = std::numeric_limits<size_t>::max() >> 10;
 
-/** A reservation that the thread holds, recorded for Pause. */
-using Held = std::pair<MemoryGate *, size_t>;
+/** A reservation that the thread holds, recorded for PauseScope. */
+using HeldReservation = std::pair<MemoryGate *, size_t>;
 
-thread_local std::vector<Held> heldByThread;
-thread_local unsigned int      runsOfOtherThreads = 0;
+thread_local std::vector<HeldReservation> heldByThread;
+thread_local unsigned int                 runsOfOtherThreads = 0;
 
 /** Returns the sum, or the largest number on overflow, which stands for memory without a limit. */
 size_t
@@ -62,40 +62,40 @@ MemoryGate::Reservation::Reservation(MemoryGate &              gate,
 
 MemoryGate::Reservation::~Reservation()
 {
-  const auto held = std::find(heldByThread.rbegin(), heldByThread.rend(), Held(&m_Gate, m_Bytes));
+  const auto held = std::find(heldByThread.rbegin(), heldByThread.rend(), HeldReservation(&m_Gate, m_Bytes));
   heldByThread.erase(std::next(held).base());
-  m_Gate.Remove(m_Bytes);
+  m_Gate.Leave(m_Bytes);
 }
 
-MemoryGate::Pause::Pause()
+MemoryGate::PauseScope::PauseScope()
 {
   for (const auto & [gate, bytes] : heldByThread)
   {
-    gate->Move(bytes, true);
+    gate->SetPaused(bytes, true);
   }
 }
 
-MemoryGate::Pause::~Pause()
+MemoryGate::PauseScope::~PauseScope()
 {
   for (const auto & [gate, bytes] : heldByThread)
   {
-    gate->Move(bytes, false);
+    gate->SetPaused(bytes, false);
   }
 }
 
-MemoryGate::Inside::Inside(unsigned int runs)
+MemoryGate::NestedScope::NestedScope(unsigned int runs)
   : m_Runs(runs)
 {
   runsOfOtherThreads += m_Runs;
 }
 
-MemoryGate::Inside::~Inside()
+MemoryGate::NestedScope::~NestedScope()
 {
   runsOfOtherThreads -= m_Runs;
 }
 
 unsigned int
-MemoryGate::GetNumberOfRuns()
+MemoryGate::GetNumberOfEnclosingRuns()
 {
   return static_cast<unsigned int>(heldByThread.size()) + runsOfOtherThreads;
 }
@@ -120,7 +120,7 @@ MemoryGate::Enter(size_t bytes, const AvailableFunction & getAvailable, const Wa
   const auto                   place = m_Waiting.insert(m_Waiting.end(), bytes);
   try
   {
-    while (GetNumberOfRuns() == 0)
+    while (GetNumberOfEnclosingRuns() == 0)
     {
       const Balance balance = this->GetBalance(bytes, getAvailable());
       const bool    isFirst = place == m_Waiting.begin(); // when no run is active, the first one starts
@@ -128,7 +128,7 @@ MemoryGate::Enter(size_t bytes, const AvailableFunction & getAvailable, const Wa
       {
         break;
       }
-      m_Changed.wait_for(lock, waitBetweenLooks);
+      m_Changed.wait_for(lock, pollInterval);
       if (whileWaiting)
       {
         const Unlocked unlocked(lock);
@@ -149,7 +149,7 @@ MemoryGate::Enter(size_t bytes, const AvailableFunction & getAvailable, const Wa
 }
 
 void
-MemoryGate::Remove(size_t bytes)
+MemoryGate::Leave(size_t bytes)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   --m_NumberOfActive;
@@ -159,22 +159,22 @@ MemoryGate::Remove(size_t bytes)
 
 /** Moves a reservation from the active runs to the paused ones, or back. */
 void
-MemoryGate::Move(size_t bytes, bool pauses)
+MemoryGate::SetPaused(size_t bytes, bool isPaused)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  m_NumberOfActive += pauses ? -1 : 1;
-  m_NumberOfPaused += pauses ? 1 : -1;
-  m_Active += pauses ? -bytes : bytes;
-  m_Paused += pauses ? bytes : -bytes;
+  m_NumberOfActive += isPaused ? -1 : 1;
+  m_NumberOfPaused += isPaused ? 1 : -1;
+  m_Active += isPaused ? -bytes : bytes;
+  m_Paused += isPaused ? bytes : -bytes;
   m_Changed.notify_all();
 }
 
 size_t
-MemoryGate::GetPotential(const AvailableFunction & getAvailable)
+MemoryGate::GetEventuallyAvailable(const AvailableFunction & getAvailable)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   const size_t                      available = getAvailable();
-  if (m_NumberOfActive + m_NumberOfPaused == 0 || GetNumberOfRuns() > 0)
+  if (m_NumberOfActive + m_NumberOfPaused == 0 || GetNumberOfEnclosingRuns() > 0)
   {
     return available; // a run inside another one does not wait
   }

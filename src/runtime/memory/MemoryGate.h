@@ -57,46 +57,47 @@ public:
     const size_t m_Bytes;
   };
 
-  /** \class Pause
-   * \brief Marks the calling thread's runs as paused for its lifetime, while they wait for their caller to ask for the
-   * next part of the result.
+  /** \class PauseScope
+   * \brief A scope in which the calling thread's runs count as paused, because they wait until their caller requests
+   * the next part of the result.
    */
-  class CudaFilters_EXPORT Pause
+  class CudaFilters_EXPORT PauseScope
   {
   public:
-    Pause();
-    ~Pause();
+    PauseScope();
+    ~PauseScope();
 
-    Pause(const Pause &) = delete;
-    Pause &
-    operator=(const Pause &) = delete;
+    PauseScope(const PauseScope &) = delete;
+    PauseScope &
+    operator=(const PauseScope &) = delete;
   };
 
-  /** \class Inside
-   * \brief States for its lifetime that the calling thread works for `runs` runs of another thread. It has no effect if
-   * `runs` is 0.
+  /** \class NestedScope
+   * \brief A scope in which the calling thread works for `runs` runs of another thread. Its own reservations then do
+   * not wait, because the other thread may be waiting for them. It has no effect if `runs` is 0.
    */
-  class CudaFilters_EXPORT Inside
+  class CudaFilters_EXPORT NestedScope
   {
   public:
-    explicit Inside(unsigned int runs);
-    ~Inside();
+    explicit NestedScope(unsigned int runs);
+    ~NestedScope();
 
-    Inside(const Inside &) = delete;
-    Inside &
-    operator=(const Inside &) = delete;
+    NestedScope(const NestedScope &) = delete;
+    NestedScope &
+    operator=(const NestedScope &) = delete;
 
   private:
     const unsigned int m_Runs;
   };
 
-  /** Returns the number of runs that the calling thread is inside of. */
+  /** Returns the number of runs that the calling thread works for: its own reservations, and the runs of other threads
+   * (NestedScope). */
   static unsigned int
-  GetNumberOfRuns();
+  GetNumberOfEnclosingRuns();
 
   /** Returns the bytes that can be allocated after all active runs have ended. */
   size_t
-  GetPotential(const AvailableFunction & getAvailable);
+  GetEventuallyAvailable(const AvailableFunction & getAvailable);
 
   /** Returns the number of waiting runs, for tests. */
   size_t
@@ -116,9 +117,9 @@ private:
   void
   Enter(size_t bytes, const AvailableFunction & getAvailable, const WaitFunction & whileWaiting);
   void
-  Remove(size_t bytes);
+  Leave(size_t bytes);
   void
-  Move(size_t bytes, bool pauses);
+  SetPaused(size_t bytes, bool isPaused);
 
   std::mutex              m_Mutex;
   std::condition_variable m_Changed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaFiltersEnums.h"
-#include "runtime/run/EnumNames.h"
+#include "runtime/EnumNames.h"
 #include "itkCudaDetailDeviceTransfer.h"
 
 // Names the values of Backend, Streaming and CudaRounding, for printing and parsing.

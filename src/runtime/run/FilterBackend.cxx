@@ -38,10 +38,10 @@ struct Obstacle
 /** Returns the bytes that a run can get now or after other runs have ended. A `limit` of 0 means no limit. `idle`
  * receives the available bytes if no other run holds memory. */
 size_t
-GetPotentialMemory(int device, size_t limit, std::optional<size_t> & idle)
+GetEventuallyAvailableMemory(int device, size_t limit, std::optional<size_t> & idle)
 {
   size_t       available = 0;
-  const size_t potential = cuda::GetMemoryGate(device).GetPotential(
+  const size_t potential = cuda::GetMemoryGate(device).GetEventuallyAvailable(
     [device, &available] { return available = cuda::GetAvailableDeviceMemory(device); });
   idle = potential == available ? std::optional(available) : std::nullopt;
   return limit == 0 ? potential : std::min(potential, limit);
@@ -50,7 +50,7 @@ GetPotentialMemory(int device, size_t limit, std::optional<size_t> & idle)
 Obstacle
 FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit, std::optional<size_t> & idle)
 {
-  const size_t available = GetPotentialMemory(device, limit, idle);
+  const size_t available = GetEventuallyAvailableMemory(device, limit, idle);
   if (workingSetBytes <= available)
   {
     return {};
@@ -134,7 +134,7 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
              cuda::FormatBytes(cuda::GetTotalDeviceMemory(device)) + " needed" + (m_RunsInSlabs ? ", in slabs" : "");
     if (m_RunsInSlabs)
     {
-      m_WorkingSet = GetPotentialMemory(device, limit, m_IdleMemory);
+      m_WorkingSet = GetEventuallyAvailableMemory(device, limit, m_IdleMemory);
     }
     return true;
   }

@@ -49,16 +49,20 @@ GetComponentsAsPixels(CudaImageView view)
 
 /** Returns source and destination in the form that the transfers of a queue use. */
 SlabEndpoints
-GetTransferEnds(const SlabEndpoints & ends, const SlabQueueSizes & sizes)
+GetTransferEndpoints(const SlabEndpoints & endpoints, const SlabQueueSizes & sizes)
 {
   if (!sizes.HoldsHostPixels)
   {
-    return ends;
+    return endpoints;
   }
-  return { GetComponentsAsPixels(ends.Input), GetComponentsAsPixels(ends.Output), ends.Source, ends.Sink, ends.Axis };
+  return { GetComponentsAsPixels(endpoints.Input),
+           GetComponentsAsPixels(endpoints.Output),
+           endpoints.Source,
+           endpoints.Sink,
+           endpoints.Axis };
 }
 
-/** Returns a view of planes of an image of GetTransferEnds() on a queue. */
+/** Returns a view of planes of an image of GetTransferEndpoints() on a queue. */
 DeviceView
 MakeQueueView(const CudaImageView & shape, unsigned int axis, const SlabQueueSizes & sizes, size_t planes, void * data)
 {
@@ -77,9 +81,9 @@ GetQueueViewBytes(const CudaImageView & shape, unsigned int axis, const SlabQueu
 } // namespace
 
 bool
-HaveDenseRows(const SlabEndpoints & ends)
+HaveDenseRows(const SlabEndpoints & endpoints)
 {
-  return ends.HasCallbacks() || (HasDenseRows(ends.Input) && HasDenseRows(ends.Output));
+  return endpoints.HasCallbacks() || (HasDenseRows(endpoints.Input) && HasDenseRows(endpoints.Output));
 }
 
 DeviceView
@@ -89,25 +93,28 @@ MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, Cuda
 }
 
 size_t
-GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes)
+GetSlabQueueBytes(const SlabEndpoints & endpoints, const SlabQueueSizes & sizes)
 {
   const auto transfer = [&](const CudaImageView & shape, size_t planes) {
     return sizes.HoldsHostPixels ? 0
                                  : Workspace::GetPieceSize(GetTransferWorkspace(
-                                     ViewAdjacent(Slice(shape, ends.Axis, 0, planes), nullptr), sizes.Type));
+                                     ViewAdjacent(Slice(shape, endpoints.Axis, 0, planes), nullptr), sizes.Type));
   };
-  const SlabEndpoints transferred = GetTransferEnds(ends, sizes);
-  return sizes.NumberOfSlots * GetQueueViewBytes(transferred.Input, ends.Axis, sizes, sizes.NumberOfPlanes) +
-         sizes.NumberOfResults * GetQueueViewBytes(transferred.Output, ends.Axis, sizes, sizes.NumberOfResultPlanes) +
-         transfer(ends.Input, sizes.NumberOfPlanes) + transfer(ends.Output, sizes.NumberOfResultPlanes);
+  const SlabEndpoints transferred = GetTransferEndpoints(endpoints, sizes);
+  return sizes.NumberOfSlots * GetQueueViewBytes(transferred.Input, endpoints.Axis, sizes, sizes.NumberOfPlanes) +
+         sizes.NumberOfResults *
+           GetQueueViewBytes(transferred.Output, endpoints.Axis, sizes, sizes.NumberOfResultPlanes) +
+         transfer(endpoints.Input, sizes.NumberOfPlanes) + transfer(endpoints.Output, sizes.NumberOfResultPlanes);
 }
 
-SlabPipeline::SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & ends, const SlabQueueSizes & sizes)
+SlabPipeline::SlabPipeline(const std::vector<int> & devices,
+                           const SlabEndpoints &    endpoints,
+                           const SlabQueueSizes &   sizes)
   : m_Sizes(sizes)
-  , m_Ends(GetTransferEnds(ends, sizes))
-  , m_UpBufferPlanes(GetPlanesOfHostBuffer(ends.Input, ends.Axis))
-  , m_DownBufferPlanes(GetPlanesOfHostBuffer(ends.Output, ends.Axis))
-  , m_QueuesResults(sizes.NumberOfResults > 0 && !ends.HasCallbacks() && TransferQueue::Suits(m_Ends.Output))
+  , m_Endpoints(GetTransferEndpoints(endpoints, sizes))
+  , m_UpBufferPlanes(GetPlanesOfHostBuffer(endpoints.Input, endpoints.Axis))
+  , m_DownBufferPlanes(GetPlanesOfHostBuffer(endpoints.Output, endpoints.Axis))
+  , m_QueuesResults(sizes.NumberOfResults > 0 && !endpoints.HasCallbacks() && TransferQueue::Suits(m_Endpoints.Output))
 {
   for (const int device : devices)
   {
@@ -121,13 +128,14 @@ SlabPipeline::~SlabPipeline()
 }
 
 size_t
-SlabPipeline::GetDownloadThreads() const
+SlabPipeline::GetNumberOfDownloadThreads() const
 {
   const bool converts =
     !m_Sizes.HoldsHostPixels && m_Sizes.NumberOfResults > 0 &&
-    GetTransferWorkspace(ViewAdjacent(Slice(m_Ends.Output, m_Ends.Axis, 0, m_Sizes.NumberOfResultPlanes), nullptr),
-                         m_Sizes.Type) > 0;
-  return m_Sizes.NumberOfResults > 1 && !m_Ends.HasCallbacks() && !m_QueuesResults && !converts ? 2 : 1;
+    GetTransferWorkspace(
+      ViewAdjacent(Slice(m_Endpoints.Output, m_Endpoints.Axis, 0, m_Sizes.NumberOfResultPlanes), nullptr),
+      m_Sizes.Type) > 0;
+  return m_Sizes.NumberOfResults > 1 && !m_Endpoints.HasCallbacks() && !m_QueuesResults && !converts ? 2 : 1;
 }
 
 const Context &
@@ -157,10 +165,10 @@ SlabPipeline::MakeQueue(int device)
   m_Queues.push_back(std::make_unique<DeviceQueue>(device));
   DeviceQueue & queue = *m_Queues.back();
   const bool    isBidirectional = m_Sizes.NumberOfResults > 0;
-  for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
+  for (size_t i = 0; i < this->GetNumberOfDownloadThreads(); ++i)
   {
-    queue.Down.push_back(std::make_unique<Downloads>(device));
-    Downloads & downloads = *queue.Down.back();
+    queue.Down.push_back(std::make_unique<DownloadThread>(device));
+    DownloadThread & downloads = *queue.Down.back();
     downloads.Staging.SetIsBidirectional(isBidirectional);
     if (!m_QueuesResults)
     {
@@ -168,8 +176,9 @@ SlabPipeline::MakeQueue(int device)
     }
   }
   queue.UpStaging.SetIsBidirectional(isBidirectional);
-  const size_t slotBytes = GetQueueViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes);
-  const size_t resultBytes = GetQueueViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes);
+  const size_t slotBytes = GetQueueViewBytes(m_Endpoints.Input, m_Endpoints.Axis, m_Sizes, m_Sizes.NumberOfPlanes);
+  const size_t resultBytes =
+    GetQueueViewBytes(m_Endpoints.Output, m_Endpoints.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes);
   const size_t bytes = m_Sizes.NumberOfSlots * slotBytes + m_Sizes.NumberOfResults * resultBytes;
   queue.Memory = DeviceBuffer(bytes, queue.Compute);
   Workspace memory(queue.Memory.GetPointer(), bytes);
@@ -178,29 +187,30 @@ SlabPipeline::MakeQueue(int device)
     queue.Slots.push_back(std::make_unique<Slot>());
     Slot & slot = *queue.Slots.back();
     slot.Memory = memory.Take(slotBytes);
-    ClearPadding(MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfPlanes, slot.Memory), queue.Compute);
+    ClearPadding(MakeQueueView(m_Endpoints.Input, m_Endpoints.Axis, m_Sizes, m_Sizes.NumberOfPlanes, slot.Memory),
+                 queue.Compute);
     // The memory is allocated and cleared in the order of the work stream.
     slot.Released.Record(queue.Compute);
   }
   for (size_t i = 0; i < m_Sizes.NumberOfResults; ++i)
   {
     queue.Results.push_back(std::make_unique<Result>());
-    queue.Results.back()->View =
-      MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes, memory.Take(resultBytes));
+    queue.Results.back()->View = MakeQueueView(
+      m_Endpoints.Output, m_Endpoints.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes, memory.Take(resultBytes));
     ClearPadding(queue.Results.back()->View,
                  queue.Compute); // kernels load these bytes together with the last pixels of a row
   }
-  if (m_Ends.HasCallbacks())
+  if (m_Endpoints.HasCallbacks())
   {
     queue.UpMemory.resize(HostBuffersPerDirection);
     queue.DownMemory.resize(m_Sizes.NumberOfResults == 0 ? 0 : HostBuffersPerDirection);
     for (auto & buffer : queue.UpMemory)
     {
-      buffer.resize(m_UpBufferPlanes * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis));
+      buffer.resize(m_UpBufferPlanes * GetBytesOfPlane(m_Endpoints.Input, m_Endpoints.Axis));
     }
     for (auto & buffer : queue.DownMemory)
     {
-      buffer.resize(m_DownBufferPlanes * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis));
+      buffer.resize(m_DownBufferPlanes * GetBytesOfPlane(m_Endpoints.Output, m_Endpoints.Axis));
     }
   }
 }
@@ -253,16 +263,16 @@ SlabPipeline::Run(const std::vector<InputSlab> &     slabs,
   std::vector<std::thread> threads;
   try
   {
-    threads.emplace_back([this] { this->Guard([&] { this->QueueWork(); }); });
+    threads.emplace_back([this] { this->RunGuarded([&] { this->QueueWork(); }); });
     for (size_t queue = 0; queue < m_Queues.size(); ++queue)
     {
-      threads.emplace_back([this, queue] { this->Guard([&] { this->UploadSlabs(queue); }); });
+      threads.emplace_back([this, queue] { this->RunGuarded([&] { this->UploadSlabs(queue); }); });
       for (size_t i = 0; i < m_Queues[queue]->Down.size(); ++i)
       {
-        threads.emplace_back([this, queue, i] { this->Guard([&] { this->DownloadResults(queue, i); }); });
+        threads.emplace_back([this, queue, i] { this->RunGuarded([&] { this->DownloadResults(queue, i); }); });
       }
     }
-    m_Ends.HasCallbacks() ? this->ServeCallbacks(progress) : this->WaitForThreads(progress);
+    m_Endpoints.HasCallbacks() ? this->ServeCallbacks(progress) : this->WaitForThreads(progress);
   }
   catch (...)
   {
@@ -281,7 +291,7 @@ SlabPipeline::Run(const std::vector<InputSlab> &     slabs,
 
 template <typename TFunction>
 void
-SlabPipeline::Guard(const TFunction & function) noexcept
+SlabPipeline::RunGuarded(const TFunction & function) noexcept
 {
   try
   {
@@ -365,7 +375,7 @@ private:
   GetHost(size_t index) const override
   {
     const InputSlab & planes = m_Pipeline.m_Slabs[this->GetSlab(index)];
-    return Slice(m_Pipeline.m_Ends.Input, m_Pipeline.m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes);
+    return Slice(m_Pipeline.m_Endpoints.Input, m_Pipeline.m_Endpoints.Axis, planes.FirstPlane, planes.NumberOfPlanes);
   }
 
   DeviceView
@@ -392,7 +402,7 @@ private:
   void
   Stop(std::exception_ptr error) noexcept override
   {
-    m_Pipeline.Guard([&error] { std::rethrow_exception(error); });
+    m_Pipeline.RunGuarded([&error] { std::rethrow_exception(error); });
   }
 
   SlabPipeline & m_Pipeline;
@@ -404,7 +414,7 @@ SlabPipeline::UploadSlabs(size_t queueIndex)
 {
   DeviceQueue &     queue = *m_Queues[queueIndex];
   const DeviceGuard guard(queue.Up.GetDevice());
-  if (!m_Ends.HasCallbacks() && TransferQueue::Suits(m_Ends.Input))
+  if (!m_Endpoints.HasCallbacks() && TransferQueue::Suits(m_Endpoints.Input))
   {
     SlabUploads(*this, queueIndex).Run(queue.UpStaging);
     return;
@@ -419,7 +429,7 @@ SlabPipeline::UploadSlabs(size_t queueIndex)
 DeviceView
 SlabPipeline::MakeSlabView(size_t slab, void * memory) const
 {
-  return MakeQueueView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Slabs[slab].NumberOfPlanes, memory);
+  return MakeQueueView(m_Endpoints.Input, m_Endpoints.Axis, m_Sizes, m_Slabs[slab].NumberOfPlanes, memory);
 }
 
 SlabPipeline::Slot &
@@ -462,7 +472,7 @@ void
 SlabPipeline::CountUploaded(size_t planes)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  m_BytesUp += planes * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis);
+  m_BytesUp += planes * GetBytesOfPlane(m_Endpoints.Input, m_Endpoints.Axis);
   m_PlanesMoved += planes;
   m_Changed.notify_all();
 }
@@ -471,10 +481,12 @@ void
 SlabPipeline::UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab)
 {
   const InputSlab & planes = m_Slabs[slab];
-  if (!m_Ends.HasCallbacks())
+  if (!m_Endpoints.HasCallbacks())
   {
-    Upload(
-      Slice(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.NumberOfPlanes), slot.View, queue.UpStaging, nullptr);
+    Upload(Slice(m_Endpoints.Input, m_Endpoints.Axis, planes.FirstPlane, planes.NumberOfPlanes),
+           slot.View,
+           queue.UpStaging,
+           nullptr);
     this->CountUploaded(planes.NumberOfPlanes);
     return;
   }
@@ -487,8 +499,8 @@ SlabPipeline::UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab)
       buffer = queue.Filled.front();
       queue.Filled.pop_front();
     }
-    Upload(ViewAdjacent(Slice(m_Ends.Input, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
-           Slice(slot.View, m_Ends.Axis, first, buffer.NumberOfPlanes),
+    Upload(ViewAdjacent(Slice(m_Endpoints.Input, m_Endpoints.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
+           Slice(slot.View, m_Endpoints.Axis, first, buffer.NumberOfPlanes),
            queue.UpStaging,
            nullptr);
     first += buffer.NumberOfPlanes;
@@ -519,7 +531,7 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
   this->WaitUntil(lock, [&] {
-    result = this->TakeReady();
+    result = this->TakeComputableResult();
     slot = result ? &this->GetSlot(result->Slab) : this->FindUploaded();
     return slot || (m_NumberOfUploadedSlabs == m_Slabs.size() && m_NextCompute == m_Slabs.size());
   });
@@ -538,7 +550,7 @@ SlabPipeline::FindUploaded()
 }
 
 SlabPipeline::Result *
-SlabPipeline::TakeReady()
+SlabPipeline::TakeComputableResult()
 {
   while (m_NextCompute < m_Slabs.size() && !m_Slabs[m_NextCompute].HasResult)
   {
@@ -560,7 +572,7 @@ SlabPipeline::TakeReady()
   result.Slab = slab;
   result.FirstPlane = m_NextComputePlane;
   const size_t planes = std::min(m_Sizes.NumberOfResultPlanes, m_Slabs[slab].NumberOfPlanes - m_NextComputePlane);
-  result.View = MakeQueueView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result.View.Data);
+  result.View = MakeQueueView(m_Endpoints.Output, m_Endpoints.Axis, m_Sizes, planes, result.View.Data);
   ++queue.ResultsQueued;
   m_NextComputePlane += planes;
   if (m_NextComputePlane == m_Slabs[slab].NumberOfPlanes)
@@ -594,7 +606,7 @@ SlabPipeline::Compute(Slot & slot, Result & result)
 {
   const size_t  queueIndex = result.Slab % m_Queues.size();
   DeviceQueue & queue = *m_Queues[queueIndex];
-  const bool    isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Slabs[result.Slab].NumberOfPlanes;
+  const bool    isLast = result.FirstPlane + result.View.Size[m_Endpoints.Axis] == m_Slabs[result.Slab].NumberOfPlanes;
   m_Algorithm->Compute(result.Slab, queueIndex, slot.View, result.FirstPlane, result.View);
   if (isLast)
   {
@@ -660,8 +672,8 @@ private:
   GetHost(size_t index) const override
   {
     const Part & part = m_Parts[index];
-    return Slice(m_Pipeline.m_Ends.Output,
-                 m_Pipeline.m_Ends.Axis,
+    return Slice(m_Pipeline.m_Endpoints.Output,
+                 m_Pipeline.m_Endpoints.Axis,
                  m_Pipeline.m_Slabs[part.Slab].FirstPlane + part.FirstPlane,
                  part.NumberOfPlanes);
   }
@@ -687,7 +699,7 @@ private:
   void
   Stop(std::exception_ptr error) noexcept override
   {
-    m_Pipeline.Guard([&error] { std::rethrow_exception(error); });
+    m_Pipeline.RunGuarded([&error] { std::rethrow_exception(error); });
   }
 
   SlabPipeline &    m_Pipeline;
@@ -708,7 +720,7 @@ void
 SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
 {
   DeviceQueue &     queue = *m_Queues[queueIndex];
-  Downloads &       downloads = *queue.Down[thread];
+  DownloadThread &  downloads = *queue.Down[thread];
   const DeviceGuard guard(downloads.Stream.GetDevice());
   if (queue.DownQueue)
   {
@@ -740,7 +752,7 @@ SlabPipeline::DownloadResults(size_t queueIndex, size_t thread)
 }
 
 void
-SlabPipeline::DownloadResult(DeviceQueue & queue, Downloads & downloads, Result & result)
+SlabPipeline::DownloadResult(DeviceQueue & queue, DownloadThread & downloads, Result & result)
 {
   result.Computed.MakeWait(downloads.Stream);
   this->DownloadPlanes(queue, downloads, result);
@@ -750,7 +762,7 @@ SlabPipeline::DownloadResult(DeviceQueue & queue, Downloads & downloads, Result 
 void
 SlabPipeline::CountDownloaded(size_t planes)
 {
-  m_BytesDown += planes * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis);
+  m_BytesDown += planes * GetBytesOfPlane(m_Endpoints.Output, m_Endpoints.Axis);
   m_PlanesMoved += planes;
   m_Changed.notify_all();
 }
@@ -759,9 +771,9 @@ void
 SlabPipeline::MarkDownloaded(DeviceQueue & queue, Result & result)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  if (!m_Ends.HasCallbacks())
+  if (!m_Endpoints.HasCallbacks())
   {
-    const size_t planes = result.View.Size[m_Ends.Axis];
+    const size_t planes = result.View.Size[m_Endpoints.Axis];
     this->CountDownloaded(planes);
     m_ResultPlanesLeft -= planes;
   }
@@ -780,13 +792,13 @@ SlabPipeline::AwaitTurn(DeviceQueue & queue, size_t number)
 }
 
 void
-SlabPipeline::DownloadPlanes(DeviceQueue & queue, Downloads & downloads, const Result & result)
+SlabPipeline::DownloadPlanes(DeviceQueue & queue, DownloadThread & downloads, const Result & result)
 {
-  const size_t planes = result.View.Size[m_Ends.Axis];
-  if (!m_Ends.HasCallbacks())
+  const size_t planes = result.View.Size[m_Endpoints.Axis];
+  if (!m_Endpoints.HasCallbacks())
   {
     const size_t firstPlane = m_Slabs[result.Slab].FirstPlane + result.FirstPlane;
-    Download(result.View, Slice(m_Ends.Output, m_Ends.Axis, firstPlane, planes), downloads.Staging, nullptr);
+    Download(result.View, Slice(m_Endpoints.Output, m_Endpoints.Axis, firstPlane, planes), downloads.Staging, nullptr);
     return;
   }
   for (size_t first = 0; first < planes; first += m_DownBufferPlanes)
@@ -798,8 +810,8 @@ SlabPipeline::DownloadPlanes(DeviceQueue & queue, Downloads & downloads, const R
       buffer.Memory = queue.FreeDown.back();
       queue.FreeDown.pop_back();
     }
-    Download(Slice(result.View, m_Ends.Axis, first, buffer.NumberOfPlanes),
-             ViewAdjacent(Slice(m_Ends.Output, m_Ends.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
+    Download(Slice(result.View, m_Endpoints.Axis, first, buffer.NumberOfPlanes),
+             ViewAdjacent(Slice(m_Endpoints.Output, m_Endpoints.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
              downloads.Staging,
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
@@ -865,7 +877,7 @@ SlabPipeline::CallSource()
       m_NextSourcePlane = 0;
     }
   }
-  m_Ends.Source(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
+  m_Endpoints.Source(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
   queue->Filled.push_back(buffer);
   m_Changed.notify_all();
@@ -896,7 +908,7 @@ SlabPipeline::CallSink()
     queue->Ready.pop_front();
     m_NextSinkPlane += buffer.NumberOfPlanes;
   }
-  m_Ends.Sink(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
+  m_Endpoints.Sink(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
   const std::lock_guard<std::mutex> lock(m_Mutex);
   queue->FreeDown.push_back(buffer.Memory);
   if (m_NextSinkPlane == m_Slabs[buffer.Slab].NumberOfPlanes)

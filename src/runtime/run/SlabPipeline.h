@@ -38,21 +38,22 @@ struct InputSlab
 };
 
 /** \class SlabAlgorithm
- * \brief The algorithm's work on the planes. Its functions queue work on the stream of a queue. They are called from
- * several threads, but only one call is made at a time. The queue's device is the current one.
+ * \brief Interface to the algorithm that a SlabPipeline runs. Its functions queue kernels on the work stream of a queue
+ * (SlabPipeline::GetContext()), whose device is the current one. They are called from several threads, but never
+ * concurrently.
  */
 class SlabAlgorithm
 {
 public:
   virtual ~SlabAlgorithm() = default;
 
-  /** Called after the upload of a slab, in the order of the slabs. */
+  /** Queues the work that can be done as soon as a slab has been uploaded. It is called in the order of the slabs. */
   virtual void
   OnUploaded(size_t slab, size_t queue, const DeviceView & planes) = 0;
 
-  /** Called after OnUploaded() of the result's last required slab, in the order of the slabs, once for each part of the
-   * slab's result. `result` holds the planes from `first` on. `planes` may be overwritten if the result consists of a
-   * single part. */
+  /** Queues the computation of a slab's result, or of one part of it: `result` holds the slab's planes from `first` on.
+   * It is called in the order of the slabs, after OnUploaded() of the last slab that the result requires. `planes` may
+   * be overwritten if the result consists of a single part. */
   virtual void
   Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
 };
@@ -76,27 +77,27 @@ MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, Cuda
 
 /** Returns whether the rows of source and destination are dense, as SlabQueueSizes::HoldsHostPixels requires. */
 bool
-HaveDenseRows(const SlabEndpoints & ends);
+HaveDenseRows(const SlabEndpoints & endpoints);
 
 /** Returns the bytes of device memory that a queue uses, including the memory that its transfers allocate. */
 size_t
-GetSlabQueueBytes(const SlabEndpoints & ends, const SlabQueueSizes & sizes);
+GetSlabQueueBytes(const SlabEndpoints & endpoints, const SlabQueueSizes & sizes);
 
 /** \class SlabPipeline
- * \brief Queues with their memory, through which slabs are pipelined.
+ * \brief Sends slabs through one or several queues, so that uploads, work and downloads run at the same time.
  *
- * A queue is a logical device, which consists of a device and its streams for each direction of the link and for the
- * work. Slab i goes through queue i modulo the number of queues. Each queue has threads that move planes, one thread
- * queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from ordinary
- * memory form a TransferQueue, and so do results for ordinary memory. If the results' memory is
- * page-locked, two threads download them alternately, so that the copies of one result are running while the other
- * thread waits for its own.
+ * A queue is a logical device: a device, a stream for each direction of the link and one for the work, and memory for
+ * slabs and results. Slab i goes through queue i modulo the number of queues. Each queue has threads that move planes,
+ * one thread queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from
+ * ordinary memory and results for ordinary memory go through a TransferQueue. If the results' memory is page-locked,
+ * two threads download them alternately, so that the copies of one result are running while the other thread waits for
+ * its own.
  */
 class CudaFilters_EXPORT SlabPipeline
 {
 public:
   /** \exception CudaError */
-  SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & ends, const SlabQueueSizes & sizes);
+  SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & endpoints, const SlabQueueSizes & sizes);
 
   /** Waits for all work. */
   ~SlabPipeline();
@@ -166,9 +167,9 @@ private:
   };
 
   /** The state of one download thread. */
-  struct Downloads
+  struct DownloadThread
   {
-    explicit Downloads(int device)
+    explicit DownloadThread(int device)
       : Stream(device)
       , Staging(Stream)
     {}
@@ -189,19 +190,19 @@ private:
       , UpStaging(Up)
     {}
 
-    StreamLease                               Compute, Up;
-    StagingMemory                             UpStaging;
-    std::vector<std::unique_ptr<Downloads>>   Down;
-    size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
-    std::unique_ptr<TransferQueue>            DownQueue; // exists during a run whose results form a queue
-    DeviceBuffer                              Memory;
-    std::vector<std::unique_ptr<Slot>>        Slots;
-    std::vector<std::unique_ptr<Result>>      Results;
-    size_t                                    ResultsQueued{ 0 };
-    std::vector<std::vector<unsigned char>>   UpMemory, DownMemory;
-    std::vector<std::vector<unsigned char> *> FreeUp, FreeDown;
-    std::deque<HostBuffer>                    Filled; // buffers that the source has filled
-    std::deque<HostBuffer>                    Ready;  // buffers that wait for the sink
+    StreamLease                                  Compute, Up;
+    StagingMemory                                UpStaging;
+    std::vector<std::unique_ptr<DownloadThread>> Down;
+    size_t                                       DownloadsQueued{ 0 }, DownloadsDone{ 0 };
+    std::unique_ptr<TransferQueue>               DownQueue; // exists during a run whose results form a queue
+    DeviceBuffer                                 Memory;
+    std::vector<std::unique_ptr<Slot>>           Slots;
+    std::vector<std::unique_ptr<Result>>         Results;
+    size_t                                       ResultsQueued{ 0 };
+    std::vector<std::vector<unsigned char>>      UpMemory, DownMemory;
+    std::vector<std::vector<unsigned char> *>    FreeUp, FreeDown;
+    std::deque<HostBuffer>                       Filled; // buffers that the source has filled
+    std::deque<HostBuffer>                       Ready;  // buffers that wait for the sink
   };
 
   /** Creates a queue on the device, with its streams, the memory of its slots and results, and its host buffers. */
@@ -213,7 +214,7 @@ private:
   /** Returns two if a queue holds at least two results and each of them is a single transfer to page-locked memory that
    * needs no device memory. Otherwise returns one. */
   size_t
-  GetDownloadThreads() const;
+  GetNumberOfDownloadThreads() const;
 
   // Threads
   /** Uploads the slabs of a queue in their order, as SlabUploads if possible, otherwise one by one. */
@@ -229,7 +230,7 @@ private:
    * their last required slab has been passed to it. */
   void
   QueueWork();
-  /** Marks a slab whose copies are queued, and records the event for which the work on it waits. */
+  /** Marks a slab as uploaded when its copies are queued, and records the event that the work on the slab waits for. */
   void
   MarkUploaded(DeviceQueue & queue, size_t slab);
   /** Adds uploaded planes to the bytes and to the progress. */
@@ -240,7 +241,7 @@ private:
   UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab);
   /** Downloads a result, in stream order after the work that computes it, and then frees its buffer. */
   void
-  DownloadResult(DeviceQueue & queue, Downloads & downloads, Result & result);
+  DownloadResult(DeviceQueue & queue, DownloadThread & downloads, Result & result);
   /** Counts downloaded planes. The caller holds the mutex. */
   void
   CountDownloaded(size_t planes);
@@ -250,7 +251,7 @@ private:
   MarkDownloaded(DeviceQueue & queue, Result & result);
   /** Downloads the planes of a result, to the output or to host buffers for the sink. */
   void
-  DownloadPlanes(DeviceQueue & queue, Downloads & downloads, const Result & result);
+  DownloadPlanes(DeviceQueue & queue, DownloadThread & downloads, const Result & result);
   /** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it
    * repeatedly. */
   void
@@ -258,7 +259,7 @@ private:
   /** Calls the function of a thread. If it throws, the run stops, because an exception must not leave the thread. */
   template <typename TFunction>
   void
-  Guard(const TFunction & function) noexcept;
+  RunGuarded(const TFunction & function) noexcept;
 
   // Calling thread
   /** Calls source, sink and progress until the run is done or stops. */
@@ -278,20 +279,20 @@ private:
   Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress);
 
   // Work
-  /** Waits until the slab's slot is free, and takes it. Slots go to slabs in order, also if one uploading thread runs
-   * ahead of another, because each slot knows its next slab. The upload stream waits for the work on the previous slab
+  /** Waits until the slab's slot is free, and takes it. Slabs take slots in order, even if one upload thread runs ahead
+   * of another, because each slot records which slab is next. The upload stream waits for the work on the previous slab
    * of the slot. */
   Slot &
   TakeSlot(size_t slab);
   /** Blocks until a result can be queued or a slab has been uploaded. Returns false if everything is queued. */
   bool
   WaitForWork(Slot *& slot, Result *& result);
-  /** Returns the slot of the slab that OnUploaded() gets next, or nullptr if this slab is not uploaded yet. */
+  /** Returns the slot of the next slab for OnUploaded(), or nullptr if this slab has not been uploaded yet. */
   Slot *
   FindUploaded();
   /** Takes the buffer for the next part of a result that can be queued. Returns nullptr if there is none yet. */
   Result *
-  TakeReady();
+  TakeComputableResult();
   /** Returns the slot that is assigned to the slab. Another slab may still be in it. */
   Slot &
   GetSlot(size_t slab);
@@ -317,7 +318,7 @@ private:
   WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
 
   const SlabQueueSizes                      m_Sizes;
-  const SlabEndpoints                       m_Ends; // source and destination in the form that transfers use
+  const SlabEndpoints                       m_Endpoints; // source and destination in the form that transfers use
   const size_t                              m_UpBufferPlanes, m_DownBufferPlanes; // number of planes
   const bool                                m_QueuesResults;
   std::vector<std::unique_ptr<DeviceQueue>> m_Queues;
@@ -326,7 +327,7 @@ private:
   std::condition_variable m_Changed;
   std::vector<InputSlab>  m_Slabs;
   SlabAlgorithm *         m_Algorithm{ nullptr };
-  size_t                  m_NumberOfUploadedSlabs{ 0 };           // number of slabs that OnUploaded() has got
+  size_t                  m_NumberOfUploadedSlabs{ 0 };           // number of slabs that were passed to OnUploaded()
   size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next slab, and the first plane of its next part
   size_t             m_ResultPlanesLeft{ 0 };
   size_t             m_NextSourceSlab{ 0 }, m_NextSourcePlane{ 0 };

@@ -38,8 +38,8 @@ GetProcessId()
 }
 } // namespace
 
-/** Runs the engine's thread and the user's thread, which asks for planes, alternately. All members except the turn
- * belong to the thread whose turn it is. */
+/** Lets the engine's thread and the user's thread, which requests planes, take turns. All members except the turn
+ * itself are accessed only by the thread whose turn it is. */
 class CudaSlabSession::Implementation
 {
 public:
@@ -90,7 +90,7 @@ public:
       }
       else if (m_Task)
       {
-        this->DoTask();
+        this->RunTask();
       }
     }
     if (m_Error)
@@ -146,9 +146,9 @@ private:
   // Functions of the user's thread
 
   void
-  DoTask()
+  RunTask()
   {
-    const cuda::MemoryGate::Inside inside(m_RunsOfEngine);
+    const cuda::MemoryGate::NestedScope nested(m_RunsOfEngine);
     try
     {
       (*m_Task)();
@@ -170,9 +170,10 @@ private:
     {
       if (!m_IsCancelled)
       {
-        m_Report = m_Engine([this](size_t first, size_t planes, void * pixels) { this->Ask(first, planes, pixels); },
-                            [this](size_t, size_t planes, const void * pixels) { this->Give(planes, pixels); },
-                            [this](float done) { this->Tell(done); });
+        m_Report =
+          m_Engine([this](size_t first, size_t planes, void * pixels) { this->RequestPlanes(first, planes, pixels); },
+                   [this](size_t, size_t planes, const void * pixels) { this->DeliverPlanes(planes, pixels); },
+                   [this](float done) { this->ReportProgress(done); });
       }
     }
     catch (const SessionEnded &)
@@ -188,7 +189,7 @@ private:
 
   /** Makes the user's thread run a task while the engine's thread waits. */
   void
-  LetUserDo(const std::function<void()> & task)
+  RunOnUserThread(const std::function<void()> & task)
   {
     if (m_IsCancelled)
     {
@@ -199,7 +200,7 @@ private:
       this->Pause(); // pausing here and not in the sink lets the engine first release what it no longer needs
     }
     m_Task = &task;
-    m_RunsOfEngine = cuda::MemoryGate::GetNumberOfRuns();
+    m_RunsOfEngine = cuda::MemoryGate::GetNumberOfEnclosingRuns();
     this->PassTurn(Turn::User);
     this->Await(Turn::Engine);
     if (m_TaskError)
@@ -209,15 +210,15 @@ private:
   }
 
   void
-  Ask(size_t first, size_t planes, void * pixels)
+  RequestPlanes(size_t first, size_t planes, void * pixels)
   {
-    this->LetUserDo([&] { (*m_Source)(first, planes, pixels); });
+    this->RunOnUserThread([&] { (*m_Source)(first, planes, pixels); });
   }
 
   void
-  Tell(float done)
+  ReportProgress(float done)
   {
-    this->LetUserDo([&] {
+    this->RunOnUserThread([&] {
       const size_t asked = m_NextPlane - m_Begin + m_Wanted;
       const bool   isAll = asked == m_EndPlane - m_FirstPlane;
       if (*m_Progress)
@@ -229,7 +230,7 @@ private:
   }
 
   void
-  Give(size_t planes, const void * pixels)
+  DeliverPlanes(size_t planes, const void * pixels)
   {
     auto * from = static_cast<const unsigned char *>(pixels);
     while (planes > 0)
@@ -255,7 +256,7 @@ private:
   void
   Pause()
   {
-    const cuda::MemoryGate::Pause pause;
+    const cuda::MemoryGate::PauseScope pause;
     this->PassTurn(Turn::User);
     this->Await(Turn::Engine);
     if (m_IsCancelled)

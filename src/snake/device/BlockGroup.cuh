@@ -110,7 +110,7 @@ ReadClock()
 
 /** Updates scratch.TimeIsUp from the clock. Called by one thread of a limited launch. */
 __device__ inline void
-LookAtClock(ConclusionScratch & scratch)
+CheckTimeLimit(ConclusionScratch & scratch)
 {
   scratch.TimeIsUp = ReadClock() >= scratch.End;
 }
@@ -118,7 +118,7 @@ LookAtClock(ConclusionScratch & scratch)
 /** \class BlockGroup
  * \brief A thread block as the group of threads that concludes a phase. SerialGroup documents the functions.
  *
- * In a limited launch (VLimited), ForPairs() processes lists in device memory in portions.
+ * In a limited launch (VLimited), ForEachPair() processes lists in device memory in portions.
  */
 template <bool VLimited>
 class BlockGroup
@@ -234,7 +234,7 @@ public:
 
   template <typename TFunction>
   __device__ bool
-  ForPairs(const ProposalList & list, const TFunction & compare) const
+  ForEachPair(const ProposalList & list, const TFunction & compare) const
   {
     int first = 0;
     if (VLimited && !list.HasBoxes)
@@ -242,20 +242,20 @@ public:
       const int portion = WarpsPerBlock * Maximum(1, m_StepsPerPortion / Maximum(1, list.Count / WarpSize));
       for (first = m_Snake.Progress.First; list.Count - first > portion; first += portion)
       {
-        ForPairsOfRows(list, first, first + portion, compare);
+        ForEachPairOfRows(list, first, first + portion, compare);
         if (!this->EndPortionOfPairs(first + portion))
         {
           return false;
         }
       }
     }
-    ForPairsOfRows(list, first, list.Count, compare);
+    ForEachPairOfRows(list, first, list.Count, compare);
     return true;
   }
 
   template <typename TRead, typename TWrite>
   __device__ int
-  ForRanks(int count, const TRead & read, const TWrite & write) const
+  ForEachWithRank(int count, const TRead & read, const TWrite & write) const
   {
     if (threadIdx.x == 0)
     {
@@ -318,7 +318,7 @@ private:
    * one proposal at a time. */
   template <typename TFunction>
   static __device__ void
-  ForPairsOfRows(const ProposalList & list, int first, int end, const TFunction & compare)
+  ForEachPairOfRows(const ProposalList & list, int first, int end, const TFunction & compare)
   {
     for (int s = first + WarpOfBlock(); s < end; s += WarpsPerBlock)
     {
@@ -338,7 +338,7 @@ private:
     if (threadIdx.x == 0)
     {
       m_Snake.Progress.First = next;
-      LookAtClock(m_Scratch);
+      CheckTimeLimit(m_Scratch);
       m_Scratch.IsInterrupted = m_Scratch.TimeIsUp;
     }
     __syncthreads();

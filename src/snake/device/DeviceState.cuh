@@ -111,7 +111,7 @@ constexpr int UnitsPerWarp = 2;
 constexpr int MinimumRowsPerUnit = 4 * WarpSize;
 
 /** Number of phases after which a launch that does not divide phases into portions checks the clock. */
-constexpr uint32_t PhasesPerLook = 16;
+constexpr uint32_t PhasesPerClockCheck = 16;
 
 /** The conditions under which a launch ends before the schedule does. Only limited launches have pauses and portions.
  */

@@ -13,7 +13,7 @@
 // A limited launch (VLimited) divides long work into portions. After each portion the first block checks the clock.
 // If the launch's time is over, the launch ends there, and the next launch continues with the next portion. The
 // kernel for other launches has no code for portions, because the tests for them take 2 to 5 % of a phase. It checks
-// the clock every PhasesPerLook phases.
+// the clock every PhasesPerClockCheck phases.
 
 namespace itk::cuda::snake
 {
@@ -92,7 +92,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
       {
         BlockGroup<false> group(snake, storage.Scratch, 0);
         Conclude(group, snake, polygon);
-        if (threadIdx.x == 0 && phase % PhasesPerLook == 0)
+        if (threadIdx.x == 0 && phase % PhasesPerClockCheck == 0)
         {
           snake.Pause = ReadClock() >= storage.Scratch.End;
         }

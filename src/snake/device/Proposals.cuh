@@ -122,10 +122,10 @@ ListNextSlice(const DeviceSnake & snake)
   }
 }
 
-/** Sets where the next portion continues. Called by the first block after a portion that is not the last one before the
- * conclusion. */
+/** Records where the next portion of the phase begins. Called by the first block after each portion except the last one
+ * before the conclusion. */
 __device__ inline void
-GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const ConclusionScratch & scratch)
+ContinueAt(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const ConclusionScratch & scratch)
 {
   __syncthreads();
   if (threadIdx.x == 0)
@@ -163,7 +163,7 @@ ConcludeInPortions(DeviceSnake &        snake,
   }
 }
 
-/** Ends a portion: sets where the next one continues, or concludes the phase. Called by the first block of a limited
+/** Ends a portion: records where the next one begins, or concludes the phase. Called by the first block of a limited
  * launch. */
 __device__ inline void
 EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
@@ -172,17 +172,17 @@ EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch 
   if (threadIdx.x == ThreadsPerBlock - 1)
   {
     // The last warp does this, because it has less work than the first one.
-    LookAtClock(scratch);
+    CheckTimeLimit(scratch);
     scratch.IsInterrupted = false;
   }
   if (!snake.Progress.SumsEnd())
   {
     ListNextSlice(snake);
-    GoOn(snake, Stage::Sums, snake.Progress.First + 1, scratch);
+    ContinueAt(snake, Stage::Sums, snake.Progress.First + 1, scratch);
   }
   else if (snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
   {
-    GoOn(snake, Stage::Proposals, EndOfNodes(snake), scratch);
+    ContinueAt(snake, Stage::Proposals, EndOfNodes(snake), scratch);
   }
   else
   {

@@ -104,10 +104,10 @@ struct LoopSizes
   LoopSizes(const CudaRegionSnakeParameters & parameters, int numberOfMultiprocessors)
     : Nodes(std::max<size_t>(parameters.MaximumNumberOfNodes, 4))
     , Items(Nodes * MaximumItemsPerNode)
-    // One for each node, and one more for each unit of work.
+    // A chunk for each node, and one more for each unit of work.
     , Chunks(Nodes + static_cast<size_t>(numberOfMultiprocessors) * WarpsPerBlock * UnitsPerWarp)
-    // Each iteration has an entry and at most one insertion; further entries are at most one removal per node, and the
-    // levels.
+    // Each iteration adds one entry and at most one for an insertion. In addition, there is at most one entry per node
+    // for removals, and one per level.
     , Entries(2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + Nodes + SnakePlan::MaximumLevels + 2)
   {}
 

@@ -69,7 +69,7 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
 {
   using namespace cuda::snake;
   const cuda::region::Threads threads(numberOfThreads);
-  return RunOnce(
+  return PrepareAndRun(
     input,
     parameters,
     observer,

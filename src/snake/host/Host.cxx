@@ -464,7 +464,7 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
 {
   using namespace cuda::snake;
   const cuda::region::Threads threads(numberOfThreads);
-  return RunOnce(
+  return PrepareAndRun(
     input,
     parameters,
     observer,

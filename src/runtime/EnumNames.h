@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_runtime_run_EnumNames_h
-#define CudaFilters_runtime_run_EnumNames_h
+#ifndef CudaFilters_runtime_EnumNames_h
+#define CudaFilters_runtime_EnumNames_h
 
 #include "itkMacro.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/image/Components.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "gaussian/slabs/PlanParts.h"
+#include "gaussian/slabs/SlabPlan.h"
 #include "gaussian/slabs/Slabs.h"
 #include "runtime/memory/MemoryQuery.h"
 
 #include <algorithm>
 
-// Implements TryUncutLines(): filters groups of whole lines across slabs, stores them in the output, and then runs
+// Implements TryLinesThenPlanes(): filters groups of whole lines across slabs, stores them in the output, and then runs
 // the passes within planes.
 
 namespace itk::cuda::gaussian
@@ -16,11 +16,11 @@ namespace
 {
 /** Makes the plan of the lines across slabs, from image 0 to image 1. */
 CudaGaussianPlan
-MakeAcrossPlan(const CudaGaussianPlan & plan, const PlanParts & parts)
+MakeAcrossPlan(const CudaGaussianPlan & plan, const SlabPlan & slabPlan)
 {
   CudaGaussianPlan across;
   across.NumberOfImages = 2;
-  across.Passes = parts.Across;
+  across.Passes = slabPlan.Across;
   across.Results = { 1 };
   across.Boundary = plan.Boundary;
   return across;
@@ -28,11 +28,11 @@ MakeAcrossPlan(const CudaGaussianPlan & plan, const PlanParts & parts)
 
 /** Makes the plan of the other passes. Its image 0 is the result of the lines across slabs. */
 CudaGaussianPlan
-MakeWithinPlan(const PlanParts & parts)
+MakeWithinPlan(const SlabPlan & slabPlan)
 {
-  const unsigned int made = parts.Results.front().front().Image;
+  const unsigned int made = slabPlan.Results.front().front().Image;
   const auto         rename = [made](unsigned int & image) { image = image == made ? 0 : (image == 0 ? made : image); };
-  CudaGaussianPlan   within = parts.Within;
+  CudaGaussianPlan   within = slabPlan.Within;
   for (CudaGaussianLinePass & pass : within.Passes)
   {
     rename(pass.Source);
@@ -45,7 +45,7 @@ MakeWithinPlan(const PlanParts & parts)
   {
     rename(image);
   }
-  // Images that are not used any more get no number.
+  // Only the images that the remaining passes use get a number.
   std::vector<unsigned int> numbers(within.NumberOfImages, 0);
   unsigned int              next = 1;
   const auto                renumber = [&](unsigned int & image) {
@@ -72,10 +72,13 @@ MakeWithinPlan(const PlanParts & parts)
 }
 
 /** Runs a plan over groups of positions of an image along `axis`. The groups are as large as memory allows. */
-class GroupRun
+class BatchedRun
 {
 public:
-  GroupRun(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, unsigned int axis)
+  BatchedRun(const CudaGaussianPlan & plan,
+             const CudaImageView &    input,
+             const CudaImageView &    output,
+             unsigned int             axis)
     : m_Plan(plan)
     , m_Input(input)
     , m_Output(output)
@@ -88,7 +91,7 @@ public:
   {
     for (m_Size = m_Input.Size[m_Axis]; m_Size > 0; m_Size /= 2)
     {
-      m_Bytes = GetWholeBytes(m_Plan, Slice(m_Input, m_Axis, 0, m_Size), Slice(m_Output, m_Axis, 0, m_Size));
+      m_Bytes = GetBytesWithoutSlabs(m_Plan, Slice(m_Input, m_Axis, 0, m_Size), Slice(m_Output, m_Axis, 0, m_Size));
       if (m_Bytes <= allowed)
       {
         return true;
@@ -104,7 +107,7 @@ public:
     for (size_t first = 0; first < number; first += m_Size)
     {
       const size_t count = std::min(m_Size, number - first);
-      RunWhole(m_Plan, Slice(m_Input, m_Axis, first, count), Slice(m_Output, m_Axis, first, count), device);
+      RunWithoutSlabs(m_Plan, Slice(m_Input, m_Axis, first, count), Slice(m_Output, m_Axis, first, count), device);
       progress(static_cast<float>(first + count) / static_cast<float>(number));
     }
   }
@@ -116,7 +119,7 @@ public:
   }
 
   size_t
-  GetNumberOfGroups() const
+  GetNumberOfBatches() const
   {
     return DivideUp(m_Input.Size[m_Axis], m_Size);
   }
@@ -131,33 +134,33 @@ private:
 } // namespace
 
 std::optional<CudaSlabReport>
-TryUncutLines(const CudaGaussianPlan &     plan,
-              const SlabEndpoints &        ends,
-              const CudaSlabOptions &      options,
-              const CudaProgressFunction & progress)
+TryLinesThenPlanes(const CudaGaussianPlan &     plan,
+                   const SlabEndpoints &        endpoints,
+                   const CudaSlabOptions &      options,
+                   const CudaProgressFunction & progress)
 {
-  const CudaGaussianSlabShape shape = GetSlabShape(plan, ends.Input, ends.Output);
-  if (ends.Source || shape.Axis == 0 || options.NumberOfPlanes != 0 ||
-      ends.Output.ComponentType != cuda::GetComputeType(ends.Input, ends.Output))
+  const CudaGaussianSlabShape shape = GetSlabShape(plan, endpoints.Input, endpoints.Output);
+  if (endpoints.Source || shape.Axis == 0 || options.NumberOfPlanes != 0 ||
+      endpoints.Output.ComponentType != cuda::GetComputeType(endpoints.Input, endpoints.Output))
   {
     return std::nullopt;
   }
-  const PlanParts parts = CutPlan(plan, shape);
-  if (parts.Across.size() != 1 || parts.Across.front().Results.size() != 1 || plan.Results.size() != 1 ||
-      IsReadWithin(parts.Within, parts.Raw))
+  const SlabPlan slabPlan = MakeSlabPlan(plan, shape);
+  if (slabPlan.Across.size() != 1 || slabPlan.Across.front().Results.size() != 1 || plan.Results.size() != 1 ||
+      IsReadWithin(slabPlan.Within, slabPlan.Unfiltered))
   {
     return std::nullopt;
   }
   const int    device = options.Devices.empty() ? CudaFiltersConfiguration::GetDeviceIndex() : options.Devices.front();
   const size_t available = cuda::GetAvailableDeviceMemory(device);
   const size_t allowed = options.DeviceMemoryLimit == 0 ? available : std::min(options.DeviceMemoryLimit, available);
-  GroupRun     across(MakeAcrossPlan(plan, parts), ends.Input, ends.Output, shape.Axis - 1);
-  GroupRun     within(MakeWithinPlan(parts), ends.Output, ends.Output, shape.Axis);
+  BatchedRun   across(MakeAcrossPlan(plan, slabPlan), endpoints.Input, endpoints.Output, shape.Axis - 1);
+  BatchedRun   within(MakeWithinPlan(slabPlan), endpoints.Output, endpoints.Output, shape.Axis);
   if (!across.Fit(allowed) || !within.Fit(allowed))
   {
     return std::nullopt;
   }
-  const auto getPart = [&](float begin) {
+  const auto scaleProgress = [&](float begin) {
     return [&progress, begin](float done) {
       if (progress)
       {
@@ -165,26 +168,26 @@ TryUncutLines(const CudaGaussianPlan &     plan,
       }
     };
   };
-  const size_t turns = parts.Within.Passes.empty() ? 1 : 2;
+  const size_t turns = slabPlan.Within.Passes.empty() ? 1 : 2;
   try
   {
-    across.Run(device, getPart(0.0f));
+    across.Run(device, scaleProgress(0.0f));
     if (turns == 2)
     {
-      within.Run(device, getPart(0.5f));
+      within.Run(device, scaleProgress(0.5f));
     }
   }
   catch (const CudaError & error)
   {
-    RethrowAs(error, ends.Input.Data == ends.Output.Data);
+    RethrowDeviceError(error, endpoints.Input.Data == endpoints.Output.Data);
   }
   CudaSlabReport report;
   report.Used = CudaSlabReport::Columns;
-  report.NumberOfSlabs = across.GetNumberOfGroups();
+  report.NumberOfSlabs = across.GetNumberOfBatches();
   report.LookAhead = shape.LookAhead;
   report.Devices = { device };
-  report.BytesUp = ends.Input.GetNumberOfBytes() + (turns - 1) * ends.Output.GetNumberOfBytes();
-  report.BytesDown = turns * ends.Output.GetNumberOfBytes();
+  report.BytesUp = endpoints.Input.GetNumberOfBytes() + (turns - 1) * endpoints.Output.GetNumberOfBytes();
+  report.BytesDown = turns * endpoints.Output.GetNumberOfBytes();
   report.PeakDeviceBytes = std::max(across.GetBytes(), within.GetBytes());
   return report;
 }

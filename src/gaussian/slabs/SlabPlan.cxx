@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gaussian/slabs/PlanParts.h"
+#include "gaussian/slabs/SlabPlan.h"
 
 #include "gaussian/Core.h"
 #include "itkMacro.h"
@@ -20,18 +20,18 @@ IsReadWithin(const CudaGaussianPlan & within, unsigned int image)
 
 namespace
 {
-PlanParts
+SlabPlan
 DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
 {
-  PlanParts parts;
-  parts.Within = plan;
-  parts.Within.Passes.clear();
-  parts.Raw = plan.NumberOfImages;
+  SlabPlan slabPlan;
+  slabPlan.Within = plan;
+  slabPlan.Within.Passes.clear();
+  slabPlan.Unfiltered = plan.NumberOfImages;
   unsigned int              images = plan.NumberOfImages + 1;
   std::vector<unsigned int> current(plan.NumberOfImages); // current number of each image of the plan
   for (unsigned int image = 0; image < plan.NumberOfImages; ++image)
   {
-    current[image] = image == 0 ? parts.Raw : image;
+    current[image] = image == 0 ? slabPlan.Unfiltered : image;
   }
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
@@ -45,10 +45,10 @@ DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
       {
         part.Results[r].Destination = static_cast<unsigned int>(1 + r);
         current[pass.Results[r].Destination] = images;
-        results.push_back({ images++, AcrossPlace::Buffer, 0 });
+        results.push_back({ images++, AcrossStorage::Buffer, 0 });
       }
-      parts.Across.push_back(part);
-      parts.Results.push_back(results);
+      slabPlan.Across.push_back(part);
+      slabPlan.Results.push_back(results);
       continue;
     }
     for (const CudaGaussianPassResult & result : pass.Results)
@@ -60,56 +60,56 @@ DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
       }
       current[result.Destination] = result.Destination;
     }
-    parts.Within.Passes.push_back(part);
+    slabPlan.Within.Passes.push_back(part);
   }
-  parts.Within.NumberOfImages = images;
-  for (unsigned int & image : parts.Within.Results)
+  slabPlan.Within.NumberOfImages = images;
+  for (unsigned int & image : slabPlan.Within.Results)
   {
     image = current[image];
   }
-  return parts;
+  return slabPlan;
 }
 } // namespace
 
-PlanParts
-CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
+SlabPlan
+MakeSlabPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
 {
-  PlanParts    parts = DividePasses(plan, shape);
-  const auto & results = parts.Within.Results;
-  const bool   isAlone = parts.Across.size() == 1 && parts.Across.front().Results.size() == 1;
-  for (auto & ofPass : parts.Results)
+  SlabPlan     slabPlan = DividePasses(plan, shape);
+  const auto & results = slabPlan.Within.Results;
+  const bool   isAlone = slabPlan.Across.size() == 1 && slabPlan.Across.front().Results.size() == 1;
+  for (auto & ofPass : slabPlan.Results)
   {
     for (AcrossResult & result : ofPass)
     {
       const auto found = std::find(results.begin(), results.end(), result.Image);
       if (found != results.end())
       {
-        result.Place = AcrossPlace::Output;
+        result.Storage = AcrossStorage::Output;
         result.Index = found - results.begin();
       }
-      else if (isAlone && !IsReadWithin(parts.Within, parts.Raw))
+      else if (isAlone && !IsReadWithin(slabPlan.Within, slabPlan.Unfiltered))
       {
-        result.Place = AcrossPlace::Source;
+        result.Storage = AcrossStorage::Source;
       }
       else
       {
-        result.Index = parts.Buffers++;
+        result.Index = slabPlan.Buffers++;
       }
     }
   }
-  for (unsigned int image = 0; image < parts.Raw; ++image)
+  for (unsigned int image = 0; image < slabPlan.Unfiltered; ++image)
   {
     const bool isWritten =
-      std::any_of(parts.Within.Passes.begin(), parts.Within.Passes.end(), [&](const CudaGaussianLinePass & pass) {
+      std::any_of(slabPlan.Within.Passes.begin(), slabPlan.Within.Passes.end(), [&](const CudaGaussianLinePass & pass) {
         return std::any_of(pass.Results.begin(), pass.Results.end(), [&](const CudaGaussianPassResult & result) {
           return result.Destination == image;
         });
       });
     if (isWritten && std::find(results.begin(), results.end(), image) == results.end())
     {
-      parts.Intermediates.push_back(image);
+      slabPlan.Intermediates.push_back(image);
     }
   }
-  return parts;
+  return slabPlan;
 }
 } // namespace itk::cuda::gaussian

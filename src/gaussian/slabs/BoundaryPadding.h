@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_gaussian_slabs_PaddedSlabs_h
-#define CudaFilters_gaussian_slabs_PaddedSlabs_h
+#ifndef CudaFilters_gaussian_slabs_BoundaryPadding_h
+#define CudaFilters_gaussian_slabs_BoundaryPadding_h
 
 #include "gaussian/slabs/Slabs.h"
 
@@ -42,7 +42,7 @@ private:
   using Plane = std::vector<unsigned char>;
 
   void
-  ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels);
+  ReadPlanes(size_t firstPlane, size_t planes, unsigned char * pixels);
   const Plane &
   GetKept(size_t plane);
   bool
@@ -61,7 +61,7 @@ private:
  * at the image's end are read before the first plane is written. */
 CudaSlabReport
 RunPaddedSlabs(const CudaGaussianPlan &     plan,
-               const SlabEndpoints &        ends,
+               const SlabEndpoints &        endpoints,
                bool                         isInPlace,
                const CudaSlabOptions &      options,
                const CudaProgressFunction & progress);

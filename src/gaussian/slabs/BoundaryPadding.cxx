@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gaussian/slabs/PaddedSlabs.h"
+#include "gaussian/slabs/BoundaryPadding.h"
 
 #include "runtime/image/Components.h"
 #include "gaussian/device/Edges.h"
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
-// Implements the padding of an image for runs in slabs (gaussian/slabs/PaddedSlabs.h). The results of padding planes
-// do not reach the sink.
+// Implements the padding of an image for runs in slabs (gaussian/slabs/BoundaryPadding.h). The results of padding
+// planes do not reach the sink.
 
 namespace itk::cuda::gaussian
 {
@@ -89,7 +89,7 @@ PaddedSource::Read(size_t firstPlane, size_t planes, void * pixels)
     const size_t run = isInside ? std::min(planes - i, m_NumberOfPlanes - static_cast<size_t>(n)) : 1;
     if (isInside)
     {
-      this->ReadRun(static_cast<size_t>(n), run, to);
+      this->ReadPlanes(static_cast<size_t>(n), run, to);
     }
     else
     {
@@ -111,7 +111,7 @@ PaddedSource::KeepEnd()
   for (size_t plane = m_NumberOfPlanes - planes; plane < m_NumberOfPlanes; ++plane)
   {
     Plane pixels(m_BytesOfPlane);
-    this->ReadRun(plane, 1, pixels.data());
+    this->ReadPlanes(plane, 1, pixels.data());
   }
 }
 
@@ -126,7 +126,7 @@ PaddedSource::IsKept(size_t plane) const
 /** Reads planes of the image. Planes that are kept are copied; each run of other planes is read from the source in one
  * call. */
 void
-PaddedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
+PaddedSource::ReadPlanes(size_t firstPlane, size_t planes, unsigned char * pixels)
 {
   for (size_t i = 0; i < planes;)
   {
@@ -151,8 +151,8 @@ PaddedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
   }
 }
 
-/** Returns a plane near an end. If it must be read, it is read together with the planes between it and the end, or
- * between it and the last plane that was read. */
+/** Returns a plane near an end of the image. If it is not kept yet, the function reads it together with the planes
+ * between it and the end, or between it and the last plane that was read, so that the source is read in order. */
 const PaddedSource::Plane &
 PaddedSource::GetKept(size_t plane)
 {
@@ -165,29 +165,29 @@ PaddedSource::GetKept(size_t plane)
   const size_t begin = next == m_Kept.begin() ? (plane <= m_PaddingPlanes ? 0 : plane) : std::prev(next)->first + 1;
   const size_t first = plane - begin <= m_PaddingPlanes ? begin : plane;
   Plane        pixels((plane + 1 - first) * m_BytesOfPlane);
-  this->ReadRun(first, plane + 1 - first, pixels.data());
+  this->ReadPlanes(first, plane + 1 - first, pixels.data());
   return m_Kept.at(plane);
 }
 
 CudaSlabReport
 RunPaddedSlabs(const CudaGaussianPlan &     plan,
-               const SlabEndpoints &        ends,
+               const SlabEndpoints &        endpoints,
                bool                         isInPlace,
                const CudaSlabOptions &      options,
                const CudaProgressFunction & progress)
 {
-  const unsigned int axis = GetSlabShape(plan, ends.Input, ends.Output).Axis;
-  const size_t       planes = ends.Input.Size[axis];
-  const size_t       padding = GetPaddingPlanes(plan, ends.Input, ends.Output);
-  PaddedSource       source(ends.Source, plan.Boundary, ends.Input, axis, padding);
+  const unsigned int axis = GetSlabShape(plan, endpoints.Input, endpoints.Output).Axis;
+  const size_t       planes = endpoints.Input.Size[axis];
+  const size_t       padding = GetPaddingPlanes(plan, endpoints.Input, endpoints.Output);
+  PaddedSource       source(endpoints.Source, plan.Boundary, endpoints.Input, axis, padding);
   if (isInPlace)
   {
     source.KeepEnd();
   }
-  SlabEndpoints continued = ends;
+  SlabEndpoints continued = endpoints;
   continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * padding;
   continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
-  const size_t bytes = GetBytesOfPlane(ends.Output, axis);
+  const size_t bytes = GetBytesOfPlane(endpoints.Output, axis);
   const size_t begin = options.FirstPlane;
   const size_t end = options.NumberOfPlanes == 0 ? planes : begin + options.NumberOfPlanes;
   continued.Sink = [&](size_t first, size_t count, const void * pixels) {
@@ -196,12 +196,12 @@ RunPaddedSlabs(const CudaGaussianPlan &     plan,
     const size_t to = std::min(first + count, end + padding);
     if (from < to)
     {
-      ends.Sink(from - padding, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
+      endpoints.Sink(from - padding, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
     }
   };
   CudaSlabOptions ofPadded = options;
   ofPadded.FirstPlane = begin + padding;
   ofPadded.NumberOfPlanes = RoundUp(end, ChunkLength) - begin;
-  return RunSlabs(plan, continued, ofPadded, progress);
+  return RunUnpaddedSlabs(plan, continued, ofPadded, progress);
 }
 } // namespace itk::cuda::gaussian

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_gaussian_slabs_PlanParts_h
-#define CudaFilters_gaussian_slabs_PlanParts_h
+#ifndef CudaFilters_gaussian_slabs_SlabPlan_h
+#define CudaFilters_gaussian_slabs_SlabPlan_h
 
 #include "gaussian/slabs/Slabs.h"
 
@@ -12,7 +12,7 @@
 namespace itk::cuda::gaussian
 {
 /** Where a result of a pass across slabs is stored until the passes within planes have read it. */
-enum class AcrossPlace
+enum class AcrossStorage
 {
   Buffer,
   Output, // written to the output at once, because no other pass changes it
@@ -21,19 +21,19 @@ enum class AcrossPlace
 
 struct AcrossResult
 {
-  unsigned int Image; // of PlanParts::Within
-  AcrossPlace  Place;
-  size_t       Index; // of its buffer, or of the component of the output
+  unsigned int  Image; // of SlabPlan::Within
+  AcrossStorage Storage;
+  size_t        Index; // of its buffer, or of the component of the output
 };
 
-/** A plan divided after its passes across slabs. The images of the plan keep their numbers. The unfiltered planes, and
- * each result of a pass across slabs, get additional images. */
-struct PlanParts
+/** A plan divided into its passes across slabs, which run first, and its passes within planes. The images of the plan
+ * keep their numbers. The unfiltered planes and the results of the passes across slabs get additional numbers. */
+struct SlabPlan
 {
   CudaGaussianPlan                       Within;
   std::vector<CudaGaussianLinePass>      Across;  // result r of a pass is image 1 + r
   std::vector<std::vector<AcrossResult>> Results; // of each pass in Across
-  unsigned int                           Raw{ 0 };
+  unsigned int                           Unfiltered{ 0 };
   size_t                                 Buffers{ 0 };
   std::vector<unsigned int>              Intermediates; // other images that passes within planes write, except results
 };
@@ -43,8 +43,8 @@ bool
 IsReadWithin(const CudaGaussianPlan & within, unsigned int image);
 
 /** Divides a plan into its parts, and chooses where the results of the passes across slabs are stored. */
-PlanParts
-CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape);
+SlabPlan
+MakeSlabPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape);
 } // namespace itk::cuda::gaussian
 
 #endif
