@@ -12,7 +12,10 @@
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 namespace
 {
@@ -60,14 +63,24 @@ RegisterSmoothing(const std::string & suffix,
                   const Sides &       singleHostSides)
 {
   using ImageType = itk::Image<float, VDimension>;
-  RegisterWithSigma<itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>>("smoothing" + suffix, sides, sides);
+  using SmoothingType = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>;
+  RegisterWithSigma<SmoothingType>("smoothing" + suffix, sides, sides);
+  Sides middle;
+  std::copy_if(sides.begin(), sides.end(), std::back_inserter(middle), [](int64_t side) {
+    constexpr double most = 1024.0 * 1024.0 * 2.0;
+    return std::pow(static_cast<double>(side), VDimension) <= most;
+  });
+  const int64_t sigma = Sigmas.front();
+  RegisterUse<SmoothingType>("new_filters/smoothing" + suffix, middle, sigma, SetSigma<SmoothingType>, Use::NewFilters);
+  RegisterUse<SmoothingType>(
+    "kept_outputs/smoothing" + suffix, middle, sigma, SetSigma<SmoothingType>, Use::KeptOutputs);
   RegisterWithSigma<itk::CudaRecursiveGaussianImageFilter<ImageType>>(
     "one_axis" + suffix, singleSides, singleHostSides);
 }
 
 [[maybe_unused]] const bool Registered = [] {
-  RegisterSmoothing<2>("/2d", { 128, 256, 512, 1024, 2048, 4096, 8192, 16384 }, Sides2D, { 256, 4096 });
-  RegisterSmoothing<3>("/3d", { 32, 64, 128, 256, 512, 1024 }, Sides3D, { 64, 256 });
+  RegisterSmoothing<2>("/2d", { 128, 256, 384, 512, 640, 1024, 2048, 4096, 8192, 16384 }, Sides2D, { 256, 4096 });
+  RegisterSmoothing<3>("/3d", { 32, 64, 80, 96, 128, 256, 512, 1024 }, Sides3D, { 64, 256 });
   RegisterFamily<2>("/2d", Sides2D, { 256, 1024, 4096 });
   RegisterFamily<3>("/3d", Sides3D, { 64, 256 });
   return true;

@@ -48,12 +48,22 @@ GetRandomImage(itk::SizeValueType side)
   return kept;
 }
 
+/** How a program uses a filter in a loop: it updates the same filter, it makes a new one each time, or it also keeps
+ * the outputs, whose memory is new each time. */
+enum class Use
+{
+  SameFilter,
+  NewFilters,
+  KeptOutputs
+};
+
 /** Arguments of a row: side of the image; sigma in hundredths of a pixel. */
 template <typename TFilter>
 void
 RunFilter(benchmark::State &                             state,
           itk::CudaFiltersEnums::Backend                 backend,
-          const std::function<void(TFilter &, double)> & configure)
+          const std::function<void(TFilter &, double)> & configure,
+          Use                                            use = Use::SameFilter)
 {
   if (backend == itk::CudaFiltersEnums::Backend::Cuda && IsDeviceMissing(state))
   {
@@ -61,10 +71,14 @@ RunFilter(benchmark::State &                             state,
   }
   const auto image =
     GetRandomImage<TFilter::InputImageType::ImageDimension>(static_cast<itk::SizeValueType>(state.range(0)));
-  const auto filter = TFilter::New();
-  filter->SetInput(image);
-  configure(*filter, 0.01 * static_cast<double>(state.range(1)));
-  filter->SetBackend(backend);
+  const auto makeFilter = [&] {
+    const auto filter = TFilter::New();
+    filter->SetInput(image);
+    configure(*filter, 0.01 * static_cast<double>(state.range(1)));
+    filter->SetBackend(backend);
+    return filter;
+  };
+  auto         filter = makeFilter();
   const size_t pixels = image->GetBufferedRegion().GetNumberOfPixels();
   // Warm up: the first run starts CUDA and threads, and fills memory pools. This is negligible for large images on the
   // host, which take seconds.
@@ -72,11 +86,23 @@ RunFilter(benchmark::State &                             state,
   {
     filter->Update();
   }
+  std::vector<typename TFilter::OutputImageType::Pointer> kept;
   for (auto _ : state)
   {
-    filter->GetOutput()->ReleaseData();
-    filter->Modified();
+    if (use == Use::SameFilter)
+    {
+      filter->GetOutput()->ReleaseData();
+      filter->Modified();
+    }
+    else
+    {
+      filter = makeFilter();
+    }
     filter->Update();
+    if (use == Use::KeptOutputs)
+    {
+      kept.emplace_back(filter->GetOutput());
+    }
   }
   state.counters["pixels_per_second"] =
     benchmark::Counter(static_cast<double>(pixels), benchmark::Counter::kIsIterationInvariantRate);
@@ -104,6 +130,24 @@ RegisterFilter(const std::string &                            name,
   };
   add("host_to_host", sides, itk::CudaFiltersEnums::Backend::Cuda);
   add(host, hostSides, itk::CudaFiltersEnums::Backend::Host);
+}
+
+/** Registers rows NAME of programs that make a new filter for each image, for every side. */
+template <typename TFilter>
+void
+RegisterUse(const std::string &                            name,
+            const Sides &                                  sides,
+            int64_t                                        sigma,
+            const std::function<void(TFilter &, double)> & configure,
+            Use                                            use)
+{
+  benchmark::RegisterBenchmark(
+    name.c_str(),
+    [=](benchmark::State & state) { RunFilter<TFilter>(state, itk::CudaFiltersEnums::Backend::Cuda, configure, use); })
+    ->ArgNames({ "side", "sigma_percent" })
+    ->ArgsProduct({ sides, { sigma } })
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 }
 } // namespace benchmark_filters
 

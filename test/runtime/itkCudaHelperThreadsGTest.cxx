@@ -147,6 +147,61 @@ TEST_F(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
   }
 }
 
+/** A thread that waits for the next transfer must not delay the tasks of other filters. The tasks of this test wait for
+ * each other, so each of them needs a thread of its own. */
+TEST_F(CudaHelperThreads, WaitingThreadsLeaveForOtherTasksOfThePool)
+{
+  const auto poolSize = static_cast<unsigned int>(ThreadPool::GetInstance()->GetMaximumNumberOfThreads());
+  for (unsigned int turn = 0; turn < 20; ++turn)
+  {
+    {
+      HelperThreads helpers;
+      helpers.Start(helpers.Reserve(poolSize), [](unsigned int) {});
+      helpers.Join();
+    }
+    std::atomic<unsigned int>      present{ 0 };
+    std::vector<std::future<void>> tasks;
+    for (unsigned int i = 0; i < poolSize; ++i)
+    {
+      tasks.push_back(ThreadPool::GetInstance()->AddWork([&present, poolSize] {
+        ++present;
+        for (const auto end = std::chrono::steady_clock::now() + patience;
+             present < poolSize && std::chrono::steady_clock::now() < end;)
+        {
+          std::this_thread::yield();
+        }
+      }));
+    }
+    for (std::future<void> & each : tasks)
+    {
+      ASSERT_EQ(each.wait_for(patience), std::future_status::ready) << "turn " << turn;
+    }
+    EXPECT_EQ(present, poolSize);
+  }
+}
+
+TEST_F(CudaHelperThreads, TheNextObjectFindsTheThreadsOfThePreviousOne)
+{
+  unsigned int found = 0;
+  for (unsigned int turn = 0; turn < 100 && found == 0; ++turn)
+  {
+    for (unsigned int i = 0; i < 2; ++i)
+    {
+      HelperThreads helpers;
+      found = helpers.GetNumberOfWaiting();
+      std::atomic<unsigned int> calls{ 0 };
+      helpers.Start(helpers.Reserve(1), [&calls](unsigned int) { ++calls; });
+      for (const auto end = std::chrono::steady_clock::now() + patience;
+           calls == 0 && std::chrono::steady_clock::now() < end;)
+      {
+        std::this_thread::yield();
+      }
+      helpers.Join();
+    }
+  }
+  EXPECT_GE(found, 1u);
+}
+
 TEST(CudaSpin, WaitsEndWithTheConditionOrWithoutIt)
 {
   const auto waits = {

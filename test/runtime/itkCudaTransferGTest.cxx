@@ -11,6 +11,7 @@
 #include <future>
 #include <limits>
 #include <mutex>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -37,6 +38,7 @@ using itk::cuda::test::ExpectSamePixels;
 using itk::cuda::test::UploadQuietly;
 using itk::cuda::test::DownloadQuietly;
 using itk::cuda::test::MakeRoundTrip;
+using itk::cuda::test::seed;
 using itk::cuda::test::GetComponentType;
 using itk::cuda::test::GetExactComputeType;
 
@@ -547,6 +549,67 @@ struct DeviceRows
   itk::cuda::DeviceBuffer Buffer;
   DeviceView              View;
 };
+/** For all sizes and numbers of threads: slots hold the largest chunk, slices divide it, and chunks of any transfer
+ * end. */
+TEST(CudaTransferPolicy, ChunksAndSlicesFitTheSlots)
+{
+  using itk::cuda::TransferDirection;
+  using itk::cuda::TransferPolicy;
+  using itk::cuda::TransferWorkload;
+  std::mt19937 random(seed);
+  for (unsigned int i = 0; i < 2000; ++i)
+  {
+    const auto   direction = i % 2 == 0 ? TransferDirection::Upload : TransferDirection::Download;
+    const size_t bytes = 1 + random() % (size_t{ 1 } << (1 + random() % 31));
+    const size_t number = 1 + random() % 3;
+    const size_t threads = 1 + random() % 16;
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", case " << i << ": " << bytes << " bytes, " << number
+                                    << " transfers, " << threads << " threads");
+    const TransferPolicy policy({ direction, bytes, number, i % 4 < 2 }, threads);
+    ASSERT_LE(policy.ChunkBytes, PinnedBuffer::ChunkSize);
+    ASSERT_LE(policy.SmallestChunkBytes, policy.ChunkBytes);
+    ASSERT_GE(policy.Slots, 1u);
+    ASSERT_GT(policy.SliceBytes, 0u);
+    ASSERT_LE(policy.SliceBytes, policy.ChunkBytes);
+    ASSERT_TRUE(!policy.ThreadsHaveSlots || policy.Slots >= threads) << "a thread without a slot would wait for ever";
+    ASSERT_TRUE(policy.SliceBytes == policy.ChunkBytes || policy.Slots * policy.ChunkBytes >= bytes)
+      << "threads that share chunks must not wait for slots";
+    size_t previous = policy.ChunkBytes;
+    for (size_t left = bytes; left > 0; left -= std::min(left, previous))
+    {
+      const size_t chunk = policy.GetChunkBytes(left, true);
+      ASSERT_GE(chunk, policy.SmallestChunkBytes);
+      ASSERT_LE(chunk, previous);
+      ASSERT_EQ(policy.GetChunkBytes(left, false), policy.ChunkBytes);
+      previous = chunk;
+    }
+  }
+}
+
+TEST(CudaTransferPolicy, WaitingThreadsAreUsedForSmallTransfersWithinTheLimit)
+{
+  using itk::cuda::GetUsefulThreads;
+  using itk::cuda::TransferDirection;
+  Configuration::SetNumberOfTransferThreads(6);
+  for (const auto direction : { TransferDirection::Upload, TransferDirection::Download })
+  {
+    for (const size_t kilobytes : { 1, 64, 200, 512, 1024, 4096, 65536 })
+    {
+      unsigned int previous = 0;
+      for (unsigned int waiting = 0; waiting < 16; ++waiting)
+      {
+        const unsigned int threads = GetUsefulThreads({ direction, kilobytes << 10, 1, false }, waiting);
+        EXPECT_GE(threads, std::max(1u, previous));
+        EXPECT_LE(threads, 6u);
+        EXPECT_LE(threads, std::max<size_t>(1, kilobytes / 64)) << kilobytes << " KB";
+        previous = threads;
+      }
+    }
+    EXPECT_EQ(GetUsefulThreads({ direction, size_t{ 256 } << 10, 1, false }, 0), 1u) << "waking a thread takes longer";
+    EXPECT_EQ(GetUsefulThreads({ direction, size_t{ 256 } << 10, 1, false }, 5), 4u);
+  }
+  Configuration::SetNumberOfTransferThreads(0);
+}
 } // namespace
 
 TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
