@@ -203,6 +203,7 @@ CudaRunInSlabs(const CudaGaussianFirPlan &,
                const CudaImageView &,
                const CudaImageView &,
                CudaFilterBackend &,
+               MultiThreaderBase *,
                const CudaProgressFunction &)
 {
   ThrowWithoutCuda("Slabs");

@@ -227,13 +227,15 @@ CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output
 }
 
 bool
-CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
-               const CudaImageView &        input,
-               const CudaImageView &        output,
-               CudaFilterBackend &          backend,
+CudaRunInSlabs(const CudaGaussianFirPlan & plan,
+               const CudaImageView &       input,
+               const CudaImageView &       output,
+               CudaFilterBackend &         backend,
+               MultiThreaderBase *,
                const CudaProgressFunction & progress)
 {
-  const auto run = [&](int device) {
+  const auto run = [&] {
+    const int          device = backend.GetSelectedDeviceIndex();
     const unsigned int axis = GetLastAxis(output);
     const size_t       all = output.Size[axis];
     const size_t       planes = GetPlanesOfFirSlab(plan, input, output, axis, backend.GetWorkingSet());
@@ -257,6 +259,6 @@ CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
     }
     backend.SlabReport = report;
   };
-  return cuda::TryOnDevice(backend, run, progress);
+  return backend.TryOnDevice(run, progress);
 }
 } // end namespace itk::CudaDetail
