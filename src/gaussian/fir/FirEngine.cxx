@@ -140,15 +140,6 @@ RunFir(const CudaGaussianFirPlan & plan,
 }
 } // end namespace itk::cuda::gaussian
 
-namespace itk::cuda
-{
-std::shared_ptr<const DeviceAlgorithm>
-MakeAlgorithm(const CudaGaussianFirPlan & plan)
-{
-  return std::make_shared<gaussian::FirAlgorithm>(plan);
-}
-} // end namespace itk::cuda
-
 namespace itk::CudaDetail
 {
 namespace
@@ -216,6 +207,10 @@ GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
   return fits;
 }
 } // namespace
+
+CudaOperation::CudaOperation(const CudaGaussianFirPlan & plan)
+  : m_Algorithm(std::make_shared<cuda::gaussian::FirAlgorithm>(plan))
+{}
 
 bool
 CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output)
