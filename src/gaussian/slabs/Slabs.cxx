@@ -4,10 +4,10 @@
 #include "runtime/image/Components.h"
 #include "gaussian/slabs/PaddedSlabs.h"
 #include "gaussian/host/HostPlan.h"
+#include "runtime/transfer/StridedBytes.h"
 #include "itkMacro.h"
 
 #include <algorithm>
-#include <cstring>
 
 // Cuts images into slabs, and chooses how a plan runs in slabs: on devices or on the host, with or without padding.
 
@@ -90,33 +90,18 @@ GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, co
 
 namespace
 {
-/** Calls f(first byte, first byte in a dense copy, bytes) for the rows of a view. */
-template <typename TFunction>
-void
-ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & f)
-{
-  const size_t component = CudaComponentSize(view.ComponentType);
-  const size_t bytes = view.Size[0] * view.NumberOfComponents * component;
-  for (size_t row = 0; row < GetNumberOfRows(view); ++row, dense += bytes)
-  {
-    f(static_cast<unsigned char *>(view.Data) + GetRow(view, row).First * component, dense, bytes);
-  }
-}
-
 /** Adds a source and a sink that copy from and to the images. */
 SlabEndpoints
 CopyThrough(const SlabEndpoints & ends, unsigned int axis)
 {
   SlabEndpoints copies = ends;
   copies.Source = [input = ends.Input, axis](size_t first, size_t planes, void * pixels) {
-    ForEachRow(Slice(input, axis, first, planes),
-               static_cast<unsigned char *>(pixels),
-               [](const unsigned char * from, unsigned char * to, size_t bytes) { std::memcpy(to, from, bytes); });
+    const StridedBytes bytes(Slice(input, axis, first, planes), 0);
+    bytes.Gather(static_cast<char *>(pixels), 0, bytes.GetNumberOfBytes());
   };
   copies.Sink = [output = ends.Output, axis](size_t first, size_t planes, const void * pixels) {
-    ForEachRow(Slice(output, axis, first, planes),
-               static_cast<unsigned char *>(const_cast<void *>(pixels)),
-               [](unsigned char * to, const unsigned char * from, size_t bytes) { std::memcpy(to, from, bytes); });
+    const StridedBytes bytes(Slice(output, axis, first, planes), 0);
+    bytes.Scatter(static_cast<const char *>(pixels), 0, bytes.GetNumberOfBytes());
   };
   return copies;
 }
@@ -172,8 +157,8 @@ RunSlabs(const CudaGaussianPlan &     plan,
   {
     return RunGaussianSlabsOnDevices(plan, ends, options, progress);
   }
-  const SlabEndpoints copies = ends.Source ? ends : CopyThrough(ends, GetSlabShape(plan, ends.Input, ends.Output).Axis);
-  return RunGaussianSlabsOnHost(plan, ends.Input, ends.Output, copies.Source, copies.Sink, options, progress);
+  const unsigned int axis = GetSlabShape(plan, ends.Input, ends.Output).Axis;
+  return RunGaussianSlabsOnHost(plan, ends.Source ? ends : CopyThrough(ends, axis), options, progress);
 }
 } // namespace itk::cuda::gaussian
 

@@ -231,21 +231,15 @@ class HostSlabs
 {
 public:
   HostSlabs(const CudaGaussianPlan &     plan,
-            const CudaImageView &        inputShape,
-            const CudaImageView &        outputShape,
-            const CudaSlabSource &       source,
-            const CudaSlabSink &         sink,
+            const SlabEndpoints &        ends,
             const CudaSlabOptions &      options,
             const CudaProgressFunction & progress)
     : m_Plan(plan)
-    , m_InputShape(inputShape)
-    , m_OutputShape(outputShape)
-    , m_Source(source)
-    , m_Sink(sink)
+    , m_Ends(ends)
     , m_Progress(progress)
-    , m_Geometry(MakeSlabGeometry(plan, inputShape, outputShape, options))
+    , m_Geometry(MakeSlabGeometry(plan, ends.Input, ends.Output, options))
     , m_Axis(m_Geometry.Shape.Axis)
-    , m_ComputeType(cuda::GetComputeType(inputShape, outputShape))
+    , m_ComputeType(cuda::GetComputeType(ends.Input, ends.Output))
     , m_Threader(options.Threader ? MultiThreaderBase::Pointer(options.Threader) : MultiThreaderBase::New())
     , m_States(options.States)
   {
@@ -297,13 +291,13 @@ private:
   size_t
   GetNumberOfSlabPasses() const
   {
-    return m_Passes.size() / m_InputShape.NumberOfComponents;
+    return m_Passes.size() / m_Ends.Input.NumberOfComponents;
   }
 
   void
   MakePasses()
   {
-    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    for (size_t component = 0; component < m_Ends.Input.NumberOfComponents; ++component)
     {
       for (const CudaGaussianLinePass & pass : m_Plan.Passes)
       {
@@ -334,7 +328,7 @@ private:
   Read(size_t firstPlane, size_t planes)
   {
     std::unique_ptr<unsigned char[]> pixels(new unsigned char[planes * m_Geometry.BytesOfInputPlane]);
-    m_Source(firstPlane, planes, pixels.get());
+    m_Ends.Source(firstPlane, planes, pixels.get());
     m_BytesIn += planes * m_Geometry.BytesOfInputPlane;
     return pixels;
   }
@@ -370,13 +364,13 @@ private:
   CudaImageView
   GetChunk(size_t chunk, unsigned char * pixels) const
   {
-    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, m_Geometry.GetNumberOfPlanes(chunk, chunk + 1)), pixels);
+    return ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, m_Geometry.GetNumberOfPlanes(chunk, chunk + 1)), pixels);
   }
 
   CudaImageView
   GetFirstPlane()
   {
-    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, 1), m_FirstPlane.data());
+    return ViewAdjacent(Slice(m_Ends.Input, m_Axis, 0, 1), m_FirstPlane.data());
   }
 
   void
@@ -469,7 +463,7 @@ private:
     const CudaImageView     pixels = this->GetChunk(chunk, m_Chunks.at(chunk).get());
     std::vector<PassPixels> results;
     size_t                  index = 0;
-    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    for (size_t component = 0; component < m_Ends.Input.NumberOfComponents; ++component)
     {
       for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
       {
@@ -482,7 +476,7 @@ private:
         for (const CudaGaussianPassResult & result : pass.Results)
         {
           CudaImageView shape = GetComponent(pixels, component);
-          shape.ComponentType = this->IsComplete(result.Destination, i) ? m_OutputShape.ComponentType : m_ComputeType;
+          shape.ComponentType = this->IsComplete(result.Destination, i) ? m_Ends.Output.ComponentType : m_ComputeType;
           PassPixels made;
           made.Memory.reset(new unsigned char[shape.GetNumberOfBytes()]);
           made.View = ViewAdjacent(shape, made.Memory.get());
@@ -509,13 +503,13 @@ private:
     for (size_t first = 0; first < planes; first += piece)
     {
       const size_t        count = std::min(piece, planes - first);
-      const CudaImageView part = ViewAdjacent(Slice(m_OutputShape, m_Axis, 0, count), output.get());
+      const CudaImageView part = ViewAdjacent(Slice(m_Ends.Output, m_Axis, 0, count), output.get());
       if (!images || count != piece)
       {
         images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // the work images of HostImages have one size
       }
       this->FilterWithin(Slice(pixels, m_Axis, first, count), across, first, *images, part);
-      m_Sink(m_Geometry.GetFirstPlane(chunk) + first, count, output.get());
+      m_Ends.Sink(m_Geometry.GetFirstPlane(chunk) + first, count, output.get());
       m_BytesOut += count * m_Geometry.BytesOfOutputPlane;
     }
   }
@@ -530,7 +524,7 @@ private:
   {
     const Report silent = [](float) {};
     auto         result = across.begin();
-    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    for (size_t component = 0; component < m_Ends.Input.NumberOfComponents; ++component)
     {
       std::vector<CudaImageView> outputs;
       for (size_t r = 0; r < m_Plan.Results.size(); ++r)
@@ -577,9 +571,7 @@ private:
   }
 
   const CudaGaussianPlan &     m_Plan;
-  const CudaImageView          m_InputShape, m_OutputShape;
-  const CudaSlabSource &       m_Source;
-  const CudaSlabSink &         m_Sink;
+  const SlabEndpoints &        m_Ends;
   const CudaProgressFunction & m_Progress;
   const SlabGeometry           m_Geometry;
   const unsigned int           m_Axis;
@@ -600,13 +592,10 @@ private:
 
 CudaSlabReport
 RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
-                       const CudaImageView &        inputShape,
-                       const CudaImageView &        outputShape,
-                       const CudaSlabSource &       source,
-                       const CudaSlabSink &         sink,
+                       const SlabEndpoints &        ends,
                        const CudaSlabOptions &      options,
                        const CudaProgressFunction & progress)
 {
-  return HostSlabs(plan, inputShape, outputShape, source, sink, options, progress).Run();
+  return HostSlabs(plan, ends, options, progress).Run();
 }
 } // namespace itk::cuda::gaussian
