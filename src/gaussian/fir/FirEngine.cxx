@@ -144,18 +144,6 @@ namespace itk::CudaDetail
 {
 namespace
 {
-/** Returns the last axis with more than one pixel. */
-unsigned int
-GetLastAxis(const CudaImageView & image)
-{
-  unsigned int axis = 0;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    axis = image.Size[d] > 1 ? d : axis;
-  }
-  return axis;
-}
-
 /** A part of the image: planes of the output, and the planes of the input that they need. */
 struct FirSlab
 {
@@ -215,7 +203,7 @@ CudaOperation::CudaOperation(const CudaGaussianFirPlan & plan)
 bool
 CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output)
 {
-  const unsigned int axis = GetLastAxis(output);
+  const unsigned int axis = cuda::GetLastAxis(output);
   return std::none_of(plan.Passes.begin(), plan.Passes.end(), [axis](const CudaGaussianFirPass & pass) {
     return pass.Axis == axis && pass.Continuation == CudaLineContinuation::Periodic;
   });
@@ -231,7 +219,7 @@ CudaRunInSlabs(const CudaGaussianFirPlan & plan,
 {
   const auto run = [&] {
     const int          device = backend.GetSelectedDeviceIndex();
-    const unsigned int axis = GetLastAxis(output);
+    const unsigned int axis = cuda::GetLastAxis(output);
     const size_t       all = output.Size[axis];
     const size_t       planes = GetPlanesOfFirSlab(plan, input, output, axis, backend.GetWorkingSet());
     CudaSlabReport     report;

@@ -18,11 +18,7 @@ namespace
 unsigned int
 GetSlabAxis(const CudaGaussianPlan & plan, const CudaImageView & shape)
 {
-  unsigned int axis = 0;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    axis = shape.Size[d] > 1 ? d : axis;
-  }
+  unsigned int axis = GetLastAxis(shape);
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
     axis = std::max(axis, pass.Axis);

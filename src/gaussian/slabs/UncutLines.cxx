@@ -3,6 +3,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "gaussian/slabs/PlanParts.h"
 #include "gaussian/slabs/Slabs.h"
+#include "runtime/run/Progress.h"
 #include "runtime/memory/MemoryQuery.h"
 
 #include <algorithm>
@@ -157,21 +158,13 @@ TryUncutLines(const CudaGaussianPlan &     plan,
   {
     return std::nullopt;
   }
-  const auto getPart = [&](float begin) {
-    return [&progress, begin](float done) {
-      if (progress)
-      {
-        progress(begin + 0.5f * done);
-      }
-    };
-  };
   const size_t turns = parts.Within.Passes.empty() ? 1 : 2;
   try
   {
-    across.Run(device, getPart(0.0f));
+    across.Run(device, GetPartOfProgress(progress, 0.0f, 0.5f));
     if (turns == 2)
     {
-      within.Run(device, getPart(0.5f));
+      within.Run(device, GetPartOfProgress(progress, 0.5f, 1.0f));
     }
   }
   catch (const CudaError & error)
