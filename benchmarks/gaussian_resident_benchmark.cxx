@@ -7,6 +7,7 @@
 #include "itkCudaDetailDeviceRun.h"
 #include "gaussian/device/LinePasses.h"
 #include "gaussian/Engine.h"
+#include "gaussian/masked/MaskedDevice.h"
 #include "resident_benchmark.h"
 
 #include <cmath>

@@ -104,6 +104,11 @@ public:
   bool
   FallBackToHost(const CudaError & error);
 
+  /** Calls run() after waiting for memory that other runs will release; `progress` is called meanwhile. Returns false
+   * if the device ran out of memory and FallBackToHost() says that the host continues. */
+  bool
+  TryOnDevice(const std::function<void()> & run, const std::function<void(float)> & progress);
+
   /** Calls device(deviceIndex) or host(), as SelectDevice() decides. If the device runs out of memory and the requested
    * backend is not Cuda, host() is called afterwards. `progress` is called while the run waits for memory. */
   template <typename TDevice, typename THost>
@@ -152,24 +157,8 @@ CudaFilterBackend::Run(const char *                       unsupported,
                        const TDevice &                    device,
                        const THost &                      host)
 {
-  bool onHost = !this->SelectDevice(unsupported, workingSetBytes);
-  if (!onHost)
-  {
-    try
-    {
-      const CudaMemoryReservation reservation(*this, progress);
-      device(m_SelectedDeviceIndex);
-    }
-    catch (const CudaError & error)
-    {
-      onHost = this->FallBackToHost(error);
-      if (!onHost)
-      {
-        throw;
-      }
-    }
-  }
-  if (onHost)
+  if (!this->SelectDevice(unsupported, workingSetBytes) ||
+      !this->TryOnDevice([&] { device(m_SelectedDeviceIndex); }, progress))
   {
     host();
   }
@@ -187,6 +176,16 @@ CudaSetParameter(TFilter & filter, TValue & parameter, const TValue & value)
     parameter = value;
     filter.Modified();
   }
+}
+/** Prints the parameters of the noise that the filters of regions have in common. */
+template <typename TParameters>
+void
+CudaPrintNoise(const TParameters & parameters, std::ostream & os, Indent indent)
+{
+  os << indent << "NoiseLaw: ";
+  (parameters.NoiseLaw ? os << *parameters.NoiseLaw : os << "(not set)") << std::endl;
+  os << indent << "NumberOfLooks: " << parameters.NumberOfLooks << std::endl;
+  os << indent << "ForegroundThreshold: " << parameters.ForegroundThreshold << std::endl;
 }
 } // end namespace itk::CudaDetail
 
@@ -296,6 +295,17 @@ public:                                                                         
     this->Set##name(itk::Cuda##name##FromString(text)); \
   }                                                     \
   itkSetGetCudaParameterMacro(name, type)
+
+/** Declares the setter and the getter of a member that is an enumeration, as itkSetEnumMacro() and itkGetEnumMacro()
+ * do, and the setter for names, which Cuda<parameter>FromString() converts. */
+#define itkSetGetCudaEnumMacro(parameter, type)                   \
+  itkSetEnumMacro(parameter, type);                               \
+  itkGetEnumMacro(parameter, type);                               \
+  void Set##parameter(const std::string & name)                   \
+  {                                                               \
+    this->Set##parameter(itk::Cuda##parameter##FromString(name)); \
+  }                                                               \
+  static_assert(true, "")
 
 /** Declares the methods of the noise law, which has no default. GetNoiseLaw() throws an ExceptionObject until a law is
  * set. */

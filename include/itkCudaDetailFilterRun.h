@@ -39,6 +39,15 @@ protected:
   ~CudaHostFilter() override = default;
 };
 
+/** Throws the exception of a filter whose AbortGenerateData is set. */
+[[noreturn]] inline void
+CudaThrowAborted(const ProcessObject & filter)
+{
+  ProcessAborted aborted(__FILE__, __LINE__);
+  aborted.SetDescription(std::string(filter.GetNameOfClass()) + ": AbortGenerateData was set");
+  throw aborted;
+}
+
 /** Returns a function that reports the engine's progress as the filter's, and throws ProcessAborted once
  * AbortGenerateData is set. */
 inline CudaProgressFunction
@@ -48,11 +57,33 @@ MakeCudaProgressFunction(ProcessObject * filter)
     filter->UpdateProgress(done);
     if (filter->GetAbortGenerateData())
     {
-      ProcessAborted aborted(__FILE__, __LINE__);
-      aborted.SetDescription(std::string(filter->GetNameOfClass()) + ": AbortGenerateData was set");
-      throw aborted;
+      CudaThrowAborted(*filter);
     }
   };
+}
+
+/** Returns a function that reports the engine's progress as the filter's, and returns false once AbortGenerateData is
+ * set. */
+inline std::function<bool(float)>
+MakeCudaProgressObserver(ProcessObject * filter)
+{
+  return [filter](float done) {
+    filter->UpdateProgress(done);
+    return !filter->GetAbortGenerateData();
+  };
+}
+
+/** Requests all pixels of all inputs, for a filter that needs them whatever part of its output is requested. */
+inline void
+CudaRequestWholeInputs(ProcessObject & filter)
+{
+  for (const auto & input : filter.GetInputs())
+  {
+    if (input)
+    {
+      input->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
 }
 
 /** Makes the output allocate its pixels in the module's pool of host memory. */

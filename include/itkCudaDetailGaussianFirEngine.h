@@ -64,10 +64,11 @@ CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output
  * with as many further planes on either side as the kernel reaches. The result is bit-identical. `backend` gets the
  * report. */
 CudaFilters_EXPORT bool
-CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
-               const CudaImageView &        input,
-               const CudaImageView &        output,
-               CudaFilterBackend &          backend,
+CudaRunInSlabs(const CudaGaussianFirPlan & plan,
+               const CudaImageView &       input,
+               const CudaImageView &       output,
+               CudaFilterBackend &         backend,
+               MultiThreaderBase *,
                const CudaProgressFunction & progress);
 } // end namespace itk::CudaDetail
 

@@ -10,6 +10,7 @@
 #include "itkVectorImage.h"
 #include "itkProcessObject.h"
 
+#include <optional>
 #include <type_traits>
 
 namespace itk::CudaDetail
@@ -196,6 +197,13 @@ MakeCudaImageView(const TImage * image, const typename TImage::RegionType & regi
     view.Stride[d] = static_cast<size_t>(image->GetOffsetTable()[axis]) * view.NumberOfComponents;
   }
   return view;
+}
+/** Returns a view of all pixels of an optional input, or no value if the image is nullptr. */
+template <typename TImage>
+std::optional<CudaImageView>
+MakeCudaOptionalView(const TImage * image, const char * name)
+{
+  return image ? std::optional(MakeCudaImageView(image, image->GetLargestPossibleRegion(), name)) : std::nullopt;
 }
 } // end namespace itk::CudaDetail
 

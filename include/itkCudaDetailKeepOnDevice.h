@@ -9,6 +9,7 @@
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailImageTraits.h"
 #include "itkCudaDetailPixelContainer.h"
+#include "itkCudaDeviceImageFilter.h"
 #include "itkInPlaceImageFilter.h"
 #include "itkProcessObject.h"
 
@@ -170,6 +171,22 @@ CudaGetKeepableInput(const TFilter & filter)
   return nullptr;
 }
 
+/** Calls update(), a call of UpdateOutputData(), in a scope that may keep the filter's input on the device. */
+template <typename TFilter, typename TUpdate>
+void
+CudaUpdateInScope(TFilter & filter, const CudaFilterBackend & backend, const TUpdate & update)
+{
+  if constexpr (CudaHasDeviceImage<typename TFilter::InputImageType, typename TFilter::OutputImageType>)
+  {
+    update();
+  }
+  else
+  {
+    const CudaUpdateScope scope(&filter, CudaGetKeepableInput(filter), backend);
+    update();
+  }
+}
+
 /** Returns the scope that consumes the filter's output on `device` in the next run; nullptr if the output's pixels go
  * to the image. A filter that destroys its input by running in place leaves its result in the image. */
 template <typename TFilter>
@@ -251,159 +268,6 @@ CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType:
     CudaDownloadKeptInput(filter);
   }
   return {};
-}
-
-/** A filter's run on the device that its backend selected, whose input or output may be kept there (CudaRunWhole()). */
-template <typename TFilter>
-class CudaKeptPixelsRun
-{
-public:
-  using InputImageType = typename TFilter::InputImageType;
-  using OutputImageType = typename TFilter::OutputImageType;
-  using RegionType = typename InputImageType::RegionType;
-
-  /** Prepares the run. `inputRegion` contains the pixels that the run reads. */
-  CudaKeptPixelsRun(TFilter & filter, const RegionType & inputRegion, CudaFilterBackend & backend)
-    : m_Filter(filter)
-    , m_InputRegion(inputRegion)
-    , m_Backend(backend)
-    , m_Consumer(CudaFindConsumer(filter, backend.GetSelectedDeviceIndex()))
-    , m_Source(CudaGetKeptInput(filter, inputRegion, backend.GetSelectedDeviceIndex()))
-  {
-    m_Backend.TookInputOnDevice = this->HasKeptInput();
-    m_Backend.KeptOutputOnDevice = this->KeepsOutput();
-  }
-
-  bool
-  HasKeptInput() const
-  {
-    return m_Source.Memory != nullptr;
-  }
-
-  bool
-  KeepsOutput() const
-  {
-    return m_Consumer != nullptr;
-  }
-
-  /** Returns whether the input is kept on the device, or the output will be. */
-  bool
-  KeepsPixels() const
-  {
-    return this->HasKeptInput() || this->KeepsOutput();
-  }
-
-  /** Runs the plan with the same bits as CudaRunOnDevice(). The plan must keep its input, because the host needs it if
-   * the device's memory runs out. The output must be allocated unless it is kept. */
-  template <typename TPlan>
-  bool
-  Run(const TPlan & plan)
-  {
-    try
-    {
-      const CudaMemoryReservation reservation(m_Backend, MakeCudaProgressFunction(&m_Filter));
-      this->RunOnDevice(plan);
-    }
-    catch (const CudaError & error)
-    {
-      if (!m_Backend.FallBackToHost(error))
-      {
-        throw;
-      }
-      m_Backend.TookInputOnDevice = false;
-      m_Backend.KeptOutputOnDevice = false;
-      return false;
-    }
-    return true;
-  }
-
-private:
-  template <typename TPlan>
-  void
-  RunOnDevice(const TPlan & plan)
-  {
-    OutputImageType * const    output = m_Filter.GetOutput();
-    const auto                 region = output->GetRequestedRegion();
-    const CudaProgressFunction progress = MakeCudaProgressFunction(&m_Filter);
-    std::function<void()>      finishUpload = [] {};
-    progress(0.0f);
-    if (!this->HasKeptInput())
-    {
-      const CudaImageView pixels = MakeCudaImageView(m_Filter.GetInput(), m_InputRegion);
-      m_Source = this->AllocateLike(pixels);
-      finishUpload = CudaQueueUpload(pixels, m_Source, progress);
-    }
-    // Some plans compute the whole input region, although the output holds only a part of it.
-    const CudaDeviceImageView whole =
-      this->AllocateLike(MakeCudaImageShape<OutputImageType>(m_InputRegion, output->GetNumberOfComponentsPerPixel()));
-    CudaQueueOnDevice(plan, m_Source, whole);
-    finishUpload();
-    const CudaDeviceImageView result = CudaCrop(whole, m_InputRegion, region);
-    if (this->KeepsOutput())
-    {
-      progress(1.0f);
-      m_Consumer->Keep(result, region);
-    }
-    else
-    {
-      CudaDownloadFromDevice(
-        result, MakeCudaImageView(static_cast<const OutputImageType *>(output), region), {}, progress);
-    }
-  }
-
-  CudaDeviceImageView
-  AllocateLike(const CudaImageView & pixels) const
-  {
-    const auto & size = pixels.Size;
-    return CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], pixels.NumberOfComponents } },
-                                   pixels.ComponentType,
-                                   m_Backend.GetSelectedDeviceIndex(),
-                                   false);
-  }
-
-  TFilter &               m_Filter;
-  const RegionType        m_InputRegion;
-  CudaFilterBackend &     m_Backend;
-  CudaUpdateScope * const m_Consumer;
-  CudaDeviceImageView     m_Source;
-};
-
-/** Runs a plan for the filter's requested output on the device that `backend` selected. Pixels that the pipeline keeps
- * on the device do not cross the link.
- *
- * \param inputRegion the pixels that the run reads
- * \param makeKeepingPlan returns the plan that does not overwrite its input
- * \param allocate allocates the filter's output
- * \return false if the device ran out of memory and the host has to do the work */
-template <typename TFilter, typename TPlan, typename TMakeKeepingPlan, typename TAllocate>
-bool
-CudaRunWhole(TFilter &                                            filter,
-             const typename TFilter::InputImageType::RegionType & inputRegion,
-             CudaFilterBackend &                                  backend,
-             const TPlan &                                        plan,
-             const TMakeKeepingPlan &                             makeKeepingPlan,
-             const TAllocate &                                    allocate)
-{
-  CudaKeptPixelsRun<TFilter> kept(filter, inputRegion, backend);
-  if (!kept.KeepsOutput())
-  {
-    allocate();
-  }
-  backend.ReportWholeRun(0, 0); // pixels that stay on the device do not cross the link
-  if (kept.KeepsPixels())
-  {
-    return kept.Run(makeKeepingPlan());
-  }
-  const typename TFilter::OutputImageType * const output = filter.GetOutput();
-  const auto                                      region = output->GetRequestedRegion();
-  if (region.GetNumberOfPixels() == 0)
-  {
-    return true;
-  }
-  const auto input = MakeCudaImageView(filter.GetInput(), inputRegion);
-  const auto view = MakeCudaImageView(output, region);
-  backend.ReportWholeRun(input.GetNumberOfBytes(), view.GetNumberOfBytes());
-  return CudaRunOnDevice(plan, input, view, backend, MakeCudaProgressFunction(&filter));
 }
 } // end namespace itk::CudaDetail
 

@@ -28,7 +28,6 @@ struct CudaEigenPlan;
 struct CudaGaussianFirPlan;
 struct CudaGaussianPlan;
 struct CudaHessianMeasure;
-struct CudaLineDirectionPlan;
 struct CudaPartitionedGaussianPlan;
 struct CudaStructureTensorPlan;
 
@@ -39,8 +38,8 @@ using CudaProgressFunction = std::function<void(float)>;
 /** The computation of a plan, wherever the pixels are: on the host, on the device, or on their way between the two.
  *
  * A plan converts to an operation where one of the functions below takes it. The operation refers to the plan, which
- * must exist as long as the operation. A CudaGaussianFirPlan has no run on the host, where ITK's filter runs instead,
- * and a CudaLineDirectionPlan has none on the device. */
+ * must exist as long as the operation. A CudaGaussianFirPlan has no run on the host, where ITK's filter runs instead.
+ */
 class CudaFilters_EXPORT CudaOperation
 {
 public:
@@ -53,7 +52,6 @@ public:
   CudaOperation(const CudaGaussianFirPlan & plan);
   CudaOperation(const CudaGaussianPlan & plan);
   CudaOperation(const CudaHessianMeasure & plan);
-  CudaOperation(const CudaLineDirectionPlan & plan);
   CudaOperation(const CudaPartitionedGaussianPlan & plan);
   CudaOperation(const CudaStructureTensorPlan & plan);
 

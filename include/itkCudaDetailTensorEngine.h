@@ -144,6 +144,16 @@ namespace itk::CudaDetail
  * \exception ExceptionObject that names the numbers */
 CudaFilters_EXPORT void
 CudaVerifyTensorComponents(unsigned int dimension, size_t results, size_t inputComponents, size_t outputComponents);
+
+/** Computes the plan's vectors on the host. On the device they are a part of a CudaMultiScalePlan.
+ * \exception ExceptionObject if the numbers of components do not match
+ * \exception any exception that `progress` throws */
+CudaFilters_EXPORT void
+CudaRunOnHost(const CudaLineDirectionPlan & plan,
+              const CudaImageView &         input,
+              const CudaImageView &         output,
+              MultiThreaderBase *           threader,
+              const CudaProgressFunction &  progress);
 } // end namespace itk::CudaDetail
 
 #endif

@@ -3,10 +3,8 @@
 #ifndef itkCudaDetailTensorFilter_h
 #define itkCudaDetailTensorFilter_h
 
-#include "itkCudaDetailDeviceFilter.h"
-#include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailPlanRun.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "itkSymmetricSecondRankTensor.h"
 
@@ -45,45 +43,6 @@ CudaTensorUnsupportedReason()
   return !CudaImageTraits<TInputImage>::IsSupported    ? CudaImageTraits<TInputImage>::GetUnsupportedReason()
          : !CudaImageTraits<TOutputImage>::IsSupported ? CudaImageTraits<TOutputImage>::GetUnsupportedReason()
                                                        : "only symmetric tensors of two or three rows are supported";
-}
-
-/** Runs a plan for the output's requested region if the input, the output or both are device images. Calls `allocate`
- * to allocate the output. */
-template <typename TPlan, typename TFilter, typename TAllocate>
-void
-CudaRunTensorPlanOnDevice(const TPlan & plan, TFilter * filter, CudaFilterBackend & backend, const TAllocate & allocate)
-{
-  const auto * const input = filter->GetInput();
-  auto * const       output = filter->GetOutput();
-  const auto         progress = MakeCudaProgressFunction(filter);
-  const int          device = CudaPrepareDeviceRun(backend, input, output);
-  progress(0.0f);
-  allocate();
-  CudaRunOnDeviceImages(plan, input, output, device, progress);
-}
-
-/** Runs a plan for the output's requested region, on the device or on the host as `backend` decides. Calls `allocate`
- * to allocate the output. */
-template <typename TPlan, typename TFilter, typename TAllocate>
-void
-CudaRunTensorPlan(const TPlan & plan, TFilter * filter, CudaFilterBackend & backend, const TAllocate & allocate)
-{
-  using OutputImageType = typename TFilter::OutputImageType;
-
-  const auto * const input = filter->GetInput();
-  const auto         region = filter->GetOutput()->GetRequestedRegion();
-  const auto         progress = MakeCudaProgressFunction(filter);
-  const auto         source = MakeCudaImageView(input, region, "The input");
-  CudaUsePooledOutput(filter->GetOutput());
-  allocate();
-  const auto result = MakeCudaImageView(static_cast<const OutputImageType *>(filter->GetOutput()), region);
-  const bool onDevice = backend.SelectDevice(nullptr, CudaWorkingSet(plan, source, result));
-  if (region.GetNumberOfPixels() == 0 || (onDevice && CudaRunOnDevice(plan, source, result, backend, progress)))
-  {
-    return;
-  }
-  filter->GetMultiThreader()->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
-  CudaRunOnHost(plan, source, result, filter->GetMultiThreader(), progress);
 }
 } // end namespace itk::CudaDetail
 

@@ -110,11 +110,7 @@ private:
   void
   VerifyInputHasPixels() const;
   void
-  GenerateHostImage();
-  bool
-  GenerateDataOnDevice(const CudaDetail::CudaGaussianFirPlan & plan, const RegionType & inputRegion);
-  void
-  GenerateDeviceImage();
+  RunPlan(const CudaDetail::CudaGaussianFirPlan & plan, const RegionType & inputRegion, const char * unsupported);
 
   CudaDetail::CudaGaussianFirPass
   MakePass(unsigned int axis) const;

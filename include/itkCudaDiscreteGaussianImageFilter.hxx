@@ -3,9 +3,7 @@
 #define itkCudaDiscreteGaussianImageFilter_hxx
 
 #include "itkConstantBoundaryCondition.h"
-#include "itkCudaDetailDeviceFilter.h"
-#include "itkCudaDetailGaussianFirEngine.h"
-#include "itkCudaDetailKeepOnDevice.h"
+#include "itkCudaDetailPlanRun.h"
 #include "itkGaussianOperator.h"
 #include "itkPeriodicBoundaryCondition.h"
 #include "itkZeroFluxNeumannBoundaryCondition.h"
@@ -152,31 +150,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
 {
-  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
-  {
-    Superclass::UpdateOutputData(output);
-  }
-  else
-  {
-    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetKeepableInput(*this), m_CudaBackend);
-    Superclass::UpdateOutputData(output);
-  }
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
-  const CudaDetail::CudaWorkScope work;
-  this->VerifyInputHasPixels();
-  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
-  {
-    this->GenerateDeviceImage();
-  }
-  else
-  {
-    this->GenerateHostImage();
-  }
+  CudaDetail::CudaUpdateInScope(*this, m_CudaBackend, [&] { Superclass::UpdateOutputData(output); });
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -196,53 +170,20 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::VerifyInputHasPixels
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDeviceImage()
-{
-  const TInputImage * const input = this->GetInput();
-  TOutputImage * const      output = this->GetOutput();
-  const auto                progress = CudaDetail::MakeCudaProgressFunction(this);
-  const int                 device = CudaDetail::CudaPrepareDeviceRun(m_CudaBackend, input, output);
-  progress(0.0f);
-
-  RegionType                      inputRegion;
-  const char *                    unsupported = nullptr;
-  CudaDetail::CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
-  if (unsupported && !plan.Passes.empty())
-  {
-    itkExceptionMacro(<< unsupported << "; device images are not filtered on the host");
-  }
-  plan.KeepInput = true;
-  CudaDetail::CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
-  this->AllocateOutputs();
-  CudaDetail::CudaRunOnDeviceImages(plan, input, output, device, progress);
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   using InputTraits = CudaDetail::CudaImageTraits<TInputImage>;
   using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;
+  constexpr bool onDevice = CudaHasDeviceImage<TInputImage, TOutputImage>;
 
-  const RegionType region = this->GetOutput()->GetRequestedRegion();
-  CudaDetail::CudaVerifyInputPixels(*this, region);
-  CudaDetail::CudaUsePooledOutput(this->GetOutput());
-  bool onHost = true;
-  if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
+  const CudaDetail::CudaWorkScope work;
+  this->VerifyInputHasPixels();
+  if constexpr (onDevice || (InputTraits::IsSupported && OutputTraits::IsSupported))
   {
     RegionType                            inputRegion;
     const char *                          unsupported = nullptr;
     const CudaDetail::CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
-    CudaDetail::CudaVerifyInputPixels(*this, inputRegion);
-    const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
-    const size_t workingSet =
-      CudaDetail::CudaWorkingSet(plan,
-                                 CudaDetail::MakeCudaImageShape<TInputImage>(inputRegion, components),
-                                 CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
-    const bool canCut =
-      CudaDetail::CudaCanRunInSlabs(plan, CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
-    onHost =
-      !m_CudaBackend.SelectDevice(unsupported, workingSet, canCut) || !this->GenerateDataOnDevice(plan, inputRegion);
+    this->RunPlan(plan, inputRegion, unsupported);
   }
   else
   {
@@ -250,44 +191,47 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
     {
       this->MakePass(axis); // throws if the kernel is NaN
     }
+    CudaDetail::CudaVerifyInputPixels(*this, this->GetOutput()->GetRequestedRegion());
+    CudaDetail::CudaUsePooledOutput(this->GetOutput());
     m_CudaBackend.SelectDevice(
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason(), 0);
-  }
-  if (onHost)
-  {
     m_CudaBackend.ReportWholeRun(0, 0);
-    CudaDetail::CudaDownloadKeptInput(*this);
     Superclass::GenerateData();
   }
 }
 
-/** Returns false if the device ran out of memory and the host has to do the work. */
 template <typename TInputImage, typename TOutputImage>
-bool
-CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(
-  const CudaDetail::CudaGaussianFirPlan & plan,
-  const RegionType &                      inputRegion)
+void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::RunPlan(const CudaDetail::CudaGaussianFirPlan & plan,
+                                                                    const RegionType &                      inputRegion,
+                                                                    const char *                            unsupported)
 {
-  if (m_CudaBackend.RunsInSlabs())
+  const auto   allocate = [this] { this->AllocateOutputs(); };
+  const auto   makeKeepingPlan = [&plan] { return CudaDetail::CudaKeepInput(plan); };
+  const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
   {
-    CudaDetail::CudaDownloadKeptInput(*this);
-    this->AllocateOutputs();
-    const RegionType outputRegion = this->GetOutput()->GetRequestedRegion();
-    return outputRegion.GetNumberOfPixels() == 0 ||
-           CudaDetail::CudaRunInSlabs(
-             plan,
-             CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion),
-             CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), outputRegion),
-             m_CudaBackend,
-             CudaDetail::MakeCudaProgressFunction(this));
+    if (unsupported && !plan.Passes.empty())
+    {
+      itkExceptionMacro(<< unsupported << "; device images are not filtered on the host");
+    }
+    CudaDetail::CudaVerifyComponents(components, 1, this->GetOutput()->GetNumberOfComponentsPerPixel());
+    CudaDetail::CudaRunPlanOnDeviceImages(*this, m_CudaBackend, makeKeepingPlan(), allocate);
   }
-  const auto makeKeepingPlan = [&plan] {
-    CudaDetail::CudaGaussianFirPlan keepingPlan = plan;
-    keepingPlan.KeepInput = true;
-    return keepingPlan;
-  };
-  return CudaDetail::CudaRunWhole(
-    *this, inputRegion, m_CudaBackend, plan, makeKeepingPlan, [this] { this->AllocateOutputs(); });
+  else
+  {
+    const RegionType region = this->GetOutput()->GetRequestedRegion();
+    const bool       canCut =
+      CudaDetail::CudaCanRunInSlabs(plan, CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
+    CudaDetail::CudaVerifyInputPixels(*this, inputRegion);
+    CudaDetail::CudaUsePooledOutput(this->GetOutput());
+    CudaDetail::CudaPlanRun<Self> run(*this, m_CudaBackend, allocate, inputRegion);
+    if (!run.SelectDevice(plan, unsupported, canCut) || !run.RunOnDevice(plan, makeKeepingPlan))
+    {
+      run.PrepareHost();
+      Superclass::GenerateData();
+    }
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>

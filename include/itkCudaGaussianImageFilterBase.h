@@ -4,9 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaDetailImageTraits.h"
-#include "itkCudaDetailSlabRequests.h"
-#include "itkCudaDetailWorkScope.h"
+#include "itkCudaDetailPlanRun.h"
 #include "itkCudaDeviceGaussianFilters.h"
 #include "itkRecursiveSeparableImageFilter.h"
 
@@ -100,60 +98,9 @@ public:
   itkCudaFilterBackendMacro();
   itkCudaFilterStreamingMacro();
 
-  void
-  SetApproximation(CudaFiltersEnums::Approximation approximation)
-  {
-    if (m_Approximation != approximation)
-    {
-      m_Approximation = approximation;
-      this->Modified();
-    }
-  }
-  void
-  SetApproximation(const std::string & name)
-  {
-    this->SetApproximation(CudaApproximationFromString(name));
-  }
-  CudaFiltersEnums::Approximation
-  GetApproximation() const
-  {
-    return m_Approximation;
-  }
-
-  void
-  SetBoundaryMode(CudaFiltersEnums::BoundaryMode mode)
-  {
-    if (m_BoundaryMode != mode)
-    {
-      m_BoundaryMode = mode;
-      this->Modified();
-    }
-  }
-  void
-  SetBoundaryMode(const std::string & name)
-  {
-    this->SetBoundaryMode(CudaBoundaryModeFromString(name));
-  }
-  CudaFiltersEnums::BoundaryMode
-  GetBoundaryMode() const
-  {
-    return m_BoundaryMode;
-  }
-
-  void
-  SetBoundaryValue(double value)
-  {
-    if (!(m_BoundaryValue == value))
-    {
-      m_BoundaryValue = value;
-      this->Modified();
-    }
-  }
-  double
-  GetBoundaryValue() const
-  {
-    return m_BoundaryValue;
-  }
+  itkSetGetCudaNamedParameterMacro(Approximation, CudaFiltersEnums::Approximation);
+  itkSetGetCudaNamedParameterMacro(BoundaryMode, CudaFiltersEnums::BoundaryMode);
+  itkSetGetCudaParameterMacro(BoundaryValue, double);
 
   /** Updates the output as the superclass does, except that the result may stay on the device between two filters of
    * host images (CudaFiltersConfiguration::SetKeepOnDevice()). */
@@ -178,7 +125,7 @@ protected:
   CudaDetail::CudaGaussianBoundary
   GetBoundary() const
   {
-    return { m_BoundaryMode, m_BoundaryValue };
+    return { m_Parameters.BoundaryMode, m_Parameters.BoundaryValue };
   }
 
   /** Returns the smallest number of pixels of a line: 4 in the mode Nearest, as ITK's recursive filters demand, and 0
@@ -186,15 +133,15 @@ protected:
   SizeValueType
   GetMinimumLineLength() const
   {
-    return m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest ? 4 : 0;
+    return m_Parameters.BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest ? 4 : 0;
   }
 
   /** Returns whether TSuperclass supports the parameters. If it does not, the plan runs on the host. */
   virtual bool
   IsSuperclassEnough() const
   {
-    return m_Approximation == CudaFiltersEnums::Approximation::Deriche &&
-           m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
+    return m_Parameters.Approximation == CudaFiltersEnums::Approximation::Deriche &&
+           m_Parameters.BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
   }
 
   /** Returns whether a sigma of `plan` is out of the range in which TSuperclass's code works
@@ -330,21 +277,17 @@ private:
   void
   WarnOfWholeInput(SizeValueType planes) const;
   /** Computes the requested planes of a filter with Streaming On. If the whole output is requested and all input
-   * pixels are in memory, one run cuts the image (GenerateWholeInSlabs()), unless it would overwrite pixels that it
+   * pixels are in memory, one run cuts the image (CudaPlanRun), unless it would overwrite pixels that it
    * reads again. Otherwise a session takes the input's planes when it needs them (PullPlanes()). */
   void
   GenerateSlabs(CudaDetail::CudaWorkScope & work);
-  /** Allocates the output and computes it in slabs, from an input whose pixels are in memory. Returns false if the
-   * device ran out of memory and the host has to do the work. */
-  bool
-  GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan);
 
+  CudaDetail::CudaPlanRun<Self>
+  MakeRun();
+  CudaDetail::CudaGaussianPlan
+  MakeKeepingPlan();
   bool
   SelectDevice(const CudaDetail::CudaGaussianPlan & plan);
-  bool
-  GenerateDataOnDevice(const CudaDetail::CudaGaussianPlan & plan);
-  void
-  GenerateDataOnHost(const CudaDetail::CudaGaussianPlan & plan);
   void
   GenerateHostImage(CudaDetail::CudaWorkScope & work);
   void
@@ -352,10 +295,15 @@ private:
   bool
   TakesInputMemory() const;
 
-  CudaFiltersEnums::Approximation m_Approximation{ CudaFiltersEnums::Approximation::Deriche };
-  CudaFiltersEnums::BoundaryMode  m_BoundaryMode{ CudaFiltersEnums::BoundaryMode::Nearest };
-  double                          m_BoundaryValue{ 0.0 };
-  bool                            m_KeepInput{ IsOnDevice }; // whether MakePlan() makes a plan that keeps its input
+  struct Parameters
+  {
+    CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
+    CudaFiltersEnums::BoundaryMode  BoundaryMode{ CudaFiltersEnums::BoundaryMode::Nearest };
+    double                          BoundaryValue{ 0.0 };
+  };
+
+  Parameters m_Parameters;
+  bool       m_KeepInput{ IsOnDevice }; // whether MakePlan() makes a plan that keeps its input
 
   CudaDetail::CudaSlabRequests m_SlabRequests;
   bool                         m_WarnedOfWholeInput{ false };

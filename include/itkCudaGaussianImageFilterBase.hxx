@@ -2,10 +2,7 @@
 #ifndef itkCudaGaussianImageFilterBase_hxx
 #define itkCudaGaussianImageFilterBase_hxx
 
-#include "itkCudaDetailDeviceFilter.h"
-#include "itkCudaDetailFilterRun.h"
-#include "itkCudaDetailWorkScope.h"
-#include "itkCudaDetailKeepOnDevice.h"
+#include "itkCudaDetailPlanRun.h"
 #include "itkMetaDataObject.h"
 #include "itkProgressAccumulator.h"
 
@@ -24,7 +21,7 @@ CudaGaussianImageFilterBase<TSuperclass>::MakeParameters() const
   parameters.Sigma.assign(InputImageType::ImageDimension, this->GetConstSigma());
   parameters.NormalizeAcrossScale = this->GetNormalizeAcrossScale();
   parameters.KeepInput = m_KeepInput;
-  parameters.Approximation = m_Approximation;
+  parameters.Approximation = m_Parameters.Approximation;
   parameters.Boundary = this->GetBoundary();
   return parameters;
 }
@@ -204,7 +201,7 @@ template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::OverwritesInputOfSlabs() const
 {
-  return m_BoundaryMode != CudaFiltersEnums::BoundaryMode::Nearest && CudaDetail::CudaMayRunInPlace(*this);
+  return m_Parameters.BoundaryMode != CudaFiltersEnums::BoundaryMode::Nearest && CudaDetail::CudaMayRunInPlace(*this);
 }
 
 /** With slabs, enlarges the request to whole planes, but not along the axis of the slabs. */
@@ -363,22 +360,6 @@ CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int       
 }
 
 template <typename TSuperclass>
-bool
-CudaGaussianImageFilterBase<TSuperclass>::GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan)
-{
-  this->AllocateOutputs();
-  const auto region = this->GetOutput()->GetRequestedRegion();
-  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  return CudaDetail::CudaRunInSlabs(
-    plan,
-    CudaDetail::MakeCudaImageView(this->GetInput(), region),
-    CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(this->GetOutput()), region),
-    m_CudaBackend,
-    this->GetMultiThreader(),
-    CudaDetail::MakeCudaProgressFunction(this));
-}
-
-template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs(CudaDetail::CudaWorkScope & work)
 {
@@ -396,9 +377,10 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs(CudaDetail::CudaWorkScop
     if (region.GetNumberOfPixels() > 0 && this->HasWholeInput() && !this->OverwritesInputOfSlabs())
     {
       CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
-      if (!this->GenerateWholeInSlabs(plan))
+      CudaDetail::CudaPlanRun<Self> run = this->MakeRun();
+      if (!run.RunInSlabs(plan))
       {
-        this->GenerateWholeInSlabs(plan); // runs on the host, which the backend has selected meanwhile
+        run.RunInSlabs(plan); // runs on the host, which the backend has selected meanwhile
       }
       return;
     }
@@ -464,12 +446,12 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
   {
     CudaDetail::CudaGaussianPlan plan = this->MakePlan();
     this->AddInputsTo(plan);
-    if (this->SelectDevice(plan) && this->GenerateDataOnDevice(plan))
+    CudaDetail::CudaPlanRun<Self> run = this->MakeRun();
+    if (this->SelectDevice(plan) && run.RunOnDevice(plan, [this] { return this->MakeKeepingPlan(); }))
     {
       return;
     }
-    m_CudaBackend.ReportWholeRun(0, 0);
-    CudaDetail::CudaDownloadKeptInput<Self>(*this);
+    run.PrepareHost();
     const bool isBeyond = isSuperclassHost && this->IsSigmaBeyondSuperclass(plan);
     if (isBeyond)
     {
@@ -480,7 +462,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
     }
     if (!isSuperclassHost || isBeyond)
     {
-      this->GenerateDataOnHost(plan);
+      run.RunOnHost(plan);
       return;
     }
   }
@@ -492,8 +474,8 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
     m_CudaBackend.ReportWholeRun(0, 0);
     if (!isSuperclassHost)
     {
-      itkGenericExceptionMacro(<< this->GetNameOfClass() << ": Approximation is " << m_Approximation
-                               << " and BoundaryMode is " << m_BoundaryMode
+      itkGenericExceptionMacro(<< this->GetNameOfClass() << ": Approximation is " << m_Parameters.Approximation
+                               << " and BoundaryMode is " << m_Parameters.BoundaryMode
                                << "; images of this type need Deriche and Nearest: " << unsupported);
     }
     if constexpr (InputImageType::ImageDimension <= CudaDetail::CudaImageView::MaximumDimension)
@@ -577,10 +559,26 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
 }
 
 template <typename TSuperclass>
+CudaDetail::CudaPlanRun<CudaGaussianImageFilterBase<TSuperclass>>
+CudaGaussianImageFilterBase<TSuperclass>::MakeRun()
+{
+  return { *this, m_CudaBackend, [this] { this->AllocateOutputs(); } };
+}
+
+template <typename TSuperclass>
+CudaDetail::CudaGaussianPlan
+CudaGaussianImageFilterBase<TSuperclass>::MakeKeepingPlan()
+{
+  m_KeepInput = true;
+  CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+  m_KeepInput = false;
+  return plan;
+}
+
+template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGaussianPlan & plan)
 {
-  const auto   region = this->GetOutput()->GetRequestedRegion();
   const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
   const size_t given = components * plan.Results.size();
   const size_t outputComponents = this->GetOutput()->GetNumberOfComponentsPerPixel();
@@ -597,50 +595,8 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
     CudaDetail::CudaVerifyComponents(components, plan.Results.size(), outputComponents);
   }
   m_CudaBackend.HostPreference = m_CudaBackend.IsOverride ? this->GetHostPreference() : std::string();
-  return m_CudaBackend.SelectDevice(
-    unsupported,
-    CudaDetail::CudaWorkingSet(plan,
-                               CudaDetail::MakeCudaImageShape<InputImageType>(region, components),
-                               CudaDetail::MakeCudaImageShape<OutputImageType>(region, given)),
-    !this->OverwritesInputOfSlabs() && this->GetSlabObstacle().empty());
-}
-
-/** Returns false if the device ran out of memory and the host has to do the work. */
-template <typename TSuperclass>
-bool
-CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail::CudaGaussianPlan & plan)
-{
-  const auto region = this->GetOutput()->GetRequestedRegion();
-  if (m_CudaBackend.RunsInSlabs())
-  {
-    CudaDetail::CudaDownloadKeptInput<Self>(*this);
-    return this->GenerateWholeInSlabs(plan);
-  }
-  const auto makeKeepingPlan = [this] {
-    m_KeepInput = true;
-    CudaDetail::CudaGaussianPlan keepingPlan = this->MakePlan();
-    m_KeepInput = false;
-    return keepingPlan;
-  };
-  return CudaDetail::CudaRunWhole(
-    *this, region, m_CudaBackend, plan, makeKeepingPlan, [this] { this->AllocateOutputs(); });
-}
-
-template <typename TSuperclass>
-void
-CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaDetail::CudaGaussianPlan & plan)
-{
-  this->AllocateOutputs();
-  const OutputImageType * const output = this->GetOutput();
-  const auto                    region = output->GetRequestedRegion();
-  if (region.GetNumberOfPixels() > 0)
-  {
-    this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-    const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), region);
-    const auto view = CudaDetail::MakeCudaImageView(output, region);
-    const auto progress = CudaDetail::MakeCudaProgressFunction(this);
-    CudaDetail::CudaRunOnHost(plan, input, view, this->GetMultiThreader(), progress);
-  }
+  const bool canCut = !this->OverwritesInputOfSlabs() && this->GetSlabObstacle().empty();
+  return this->MakeRun().SelectDevice(plan, unsupported, canCut);
 }
 
 template <typename TSuperclass>
@@ -692,9 +648,9 @@ void
 CudaGaussianImageFilterBase<TSuperclass>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent << "Approximation: " << m_Approximation << std::endl;
-  os << indent << "BoundaryMode: " << m_BoundaryMode << std::endl;
-  os << indent << "BoundaryValue: " << m_BoundaryValue << std::endl;
+  os << indent << "Approximation: " << m_Parameters.Approximation << std::endl;
+  os << indent << "BoundaryMode: " << m_Parameters.BoundaryMode << std::endl;
+  os << indent << "BoundaryValue: " << m_Parameters.BoundaryValue << std::endl;
   m_CudaBackend.Print(os, indent);
   m_CudaBackend.PrintStreaming(os, indent);
 }

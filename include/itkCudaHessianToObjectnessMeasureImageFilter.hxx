@@ -26,17 +26,13 @@ CudaHessianToObjectnessMeasureImageFilter<TInputImage, TOutputImage>::GenerateDa
   const CudaDetail::CudaWorkScope work;
   using TensorTraits = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>;
   constexpr bool isHessian = TensorTraits::IsSupported && TensorTraits::Rows == TInputImage::ImageDimension;
-  const auto     allocate = [this] { this->AllocateOutputs(); };
+  constexpr bool onDevice = CudaHasDeviceImage<TInputImage, TOutputImage>;
+  static_assert(isHessian || !onDevice,
+                "The input's pixels must be symmetric tensors of as many rows as the image has axes, 2 or 3");
 
-  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  if constexpr (onDevice || (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage> && isHessian))
   {
-    static_assert(isHessian,
-                  "The input's pixels must be symmetric tensors of as many rows as the image has axes, 2 or 3");
-    CudaDetail::CudaRunTensorPlanOnDevice(this->MakeMeasure(), this, m_CudaBackend, allocate);
-  }
-  else if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage> && isHessian)
-  {
-    CudaDetail::CudaRunTensorPlan(this->MakeMeasure(), this, m_CudaBackend, allocate);
+    CudaDetail::CudaRunPlan(*this, m_CudaBackend, this->MakeMeasure(), [this] { this->AllocateOutputs(); });
   }
   else
   {

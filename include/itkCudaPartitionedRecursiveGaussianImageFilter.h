@@ -104,29 +104,11 @@ public:
   itkSetMacro(WindowToSigmaRatio, double);
   itkGetConstMacro(WindowToSigmaRatio, double);
 
-  itkSetEnumMacro(Partition, PartitionEnum);
-  itkGetEnumMacro(Partition, PartitionEnum);
-  void
-  SetPartition(const std::string & name)
-  {
-    this->SetPartition(CudaPartitionFromString(name));
-  }
+  itkSetGetCudaEnumMacro(Partition, PartitionEnum);
 
-  itkSetEnumMacro(LineBorders, LineBordersEnum);
-  itkGetEnumMacro(LineBorders, LineBordersEnum);
-  void
-  SetLineBorders(const std::string & name)
-  {
-    this->SetLineBorders(CudaLineBordersFromString(name));
-  }
+  itkSetGetCudaEnumMacro(LineBorders, LineBordersEnum);
 
-  itkSetEnumMacro(IntermediateStorage, IntermediateStorageEnum);
-  itkGetEnumMacro(IntermediateStorage, IntermediateStorageEnum);
-  void
-  SetIntermediateStorage(const std::string & name)
-  {
-    this->SetIntermediateStorage(CudaIntermediateStorageFromString(name));
-  }
+  itkSetGetCudaEnumMacro(IntermediateStorage, IntermediateStorageEnum);
 
   /** The number of blocks into which an Exact partition divides every line, from 1 to a sixteenth of the shortest
    * line's pixels. Setting it switches AutomaticNumberOfBlocks off. */
@@ -172,16 +154,6 @@ private:
   GetParameters() const;
   CudaDetail::CudaPartitionedGaussianPlan
   MakePlan() const;
-  void
-  GenerateHostImage();
-  bool
-  GenerateDataOnDevice(const CudaDetail::CudaPartitionedGaussianPlan & plan);
-  void
-  GenerateDeviceImage();
-  void
-  RunOnHost(const CudaDetail::CudaPartitionedGaussianPlan & plan,
-            const CudaDetail::CudaImageView &               input,
-            const CudaDetail::CudaImageView &               output);
   /** Runs the plan on the host in double, for pixel types that the engines do not support. */
   void
   RunAsDouble(const CudaDetail::CudaPartitionedGaussianPlan & plan);

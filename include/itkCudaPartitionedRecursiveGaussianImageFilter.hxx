@@ -3,9 +3,8 @@
 #define itkCudaPartitionedRecursiveGaussianImageFilter_hxx
 
 #include "itkCastImageFilter.h"
-#include "itkCudaDetailDeviceFilter.h"
-#include "itkCudaDetailKeepOnDevice.h"
 #include "itkCudaDetailPartitionedGaussianEngine.h"
+#include "itkCudaDetailPlanRun.h"
 
 #include <optional>
 #include <vector>
@@ -68,11 +67,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  Superclass::GenerateInputRequestedRegion();
-  if (auto * const input = const_cast<TInputImage *>(this->GetInput()))
-  {
-    input->SetRequestedRegionToLargestPossibleRegion();
-  }
+  CudaDetail::CudaRequestWholeInputs(*this);
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -115,116 +110,34 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
 {
-  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
-  {
-    Superclass::UpdateOutputData(output);
-  }
-  else
-  {
-    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetKeepableInput(*this), m_CudaBackend);
-    Superclass::UpdateOutputData(output);
-  }
+  CudaDetail::CudaUpdateInScope(*this, m_CudaBackend, [&] { Superclass::UpdateOutputData(output); });
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
-  {
-    this->GenerateDeviceImage();
-  }
-  else
-  {
-    this->GenerateHostImage();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDeviceImage()
-{
-  const CudaDetail::CudaWorkScope work;
-
-  const TInputImage * const input = this->GetInput();
-  TOutputImage * const      output = this->GetOutput();
-  const auto                progress = CudaDetail::MakeCudaProgressFunction(this);
-  const int                 device = CudaDetail::CudaPrepareDeviceRun(m_CudaBackend, input, output);
-  progress(0.0f);
-
-  CudaDetail::CudaPartitionedGaussianPlan plan = this->MakePlan();
-  plan.KeepInput = true;
-  CudaDetail::CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
-  this->AllocateOutputs();
-  CudaDetail::CudaRunOnDeviceImages(plan, input, output, device, progress);
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
-{
   using InputTraits = CudaDetail::CudaImageTraits<TInputImage>;
   using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;
+  constexpr bool onDevice = CudaHasDeviceImage<TInputImage, TOutputImage>;
 
   const CudaDetail::CudaPartitionedGaussianPlan plan = this->MakePlan();
-  const auto                                    region = this->GetOutput()->GetRequestedRegion();
-
-  CudaDetail::CudaVerifyInputPixels(*this, region);
-  CudaDetail::CudaUsePooledOutput(this->GetOutput());
-  if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
+  if constexpr (onDevice || (InputTraits::IsSupported && OutputTraits::IsSupported))
   {
     const CudaDetail::CudaWorkScope work;
-
-    const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
-    const size_t workingSet =
-      CudaDetail::CudaWorkingSet(plan,
-                                 CudaDetail::MakeCudaImageShape<TInputImage>(region, components),
-                                 CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
-    if (m_CudaBackend.SelectDevice(nullptr, workingSet) && this->GenerateDataOnDevice(plan))
-    {
-      return;
-    }
-    CudaDetail::CudaDownloadKeptInput(*this);
-    this->AllocateOutputs();
-    this->RunOnHost(plan,
-                    CudaDetail::MakeCudaImageView(this->GetInput(), region),
-                    CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region));
+    CudaDetail::CudaVerifyComponents(
+      this->GetInput()->GetNumberOfComponentsPerPixel(), 1, this->GetOutput()->GetNumberOfComponentsPerPixel());
+    CudaDetail::CudaRunPlan(*this, m_CudaBackend, plan, [this] { this->AllocateOutputs(); });
   }
   else
   {
+    CudaDetail::CudaVerifyInputPixels(*this, this->GetOutput()->GetRequestedRegion());
+    CudaDetail::CudaUsePooledOutput(this->GetOutput());
     this->AllocateOutputs();
     m_CudaBackend.SelectDevice(
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason(), 0);
     this->RunAsDouble(plan);
   }
-}
-
-/** Returns false if the device ran out of memory and the host has to do the work. */
-template <typename TInputImage, typename TOutputImage>
-bool
-CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(
-  const CudaDetail::CudaPartitionedGaussianPlan & plan)
-{
-  const auto makeKeepingPlan = [&plan] {
-    CudaDetail::CudaPartitionedGaussianPlan keepingPlan = plan;
-    keepingPlan.KeepInput = true;
-    return keepingPlan;
-  };
-  return CudaDetail::CudaRunWhole(
-    *this, this->GetOutput()->GetRequestedRegion(), m_CudaBackend, plan, makeKeepingPlan, [this] {
-      this->AllocateOutputs();
-    });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunOnHost(
-  const CudaDetail::CudaPartitionedGaussianPlan & plan,
-  const CudaDetail::CudaImageView &               input,
-  const CudaDetail::CudaImageView &               output)
-{
-  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  CudaDetail::CudaRunOnHost(plan, input, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -242,9 +155,13 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunAsDou
   filtered->CopyInformation(fromInput->GetOutput());
   filtered->SetRegions(region);
   filtered->Allocate();
-  this->RunOnHost(plan,
-                  CudaDetail::MakeCudaImageView(static_cast<const DoubleImageType *>(fromInput->GetOutput()), region),
-                  CudaDetail::MakeCudaImageView(static_cast<const DoubleImageType *>(filtered), region));
+  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  CudaDetail::CudaRunOnHost(
+    plan,
+    CudaDetail::MakeCudaImageView(static_cast<const DoubleImageType *>(fromInput->GetOutput()), region),
+    CudaDetail::MakeCudaImageView(static_cast<const DoubleImageType *>(filtered), region),
+    this->GetMultiThreader(),
+    CudaDetail::MakeCudaProgressFunction(this));
   const auto toOutput = CastImageFilter<DoubleImageType, TOutputImage>::New();
   toOutput->SetInput(filtered);
   toOutput->GraftOutput(this->GetOutput());

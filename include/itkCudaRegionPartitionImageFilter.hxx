@@ -55,15 +55,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  // The superclass would request only the output's requested region of the mask and the labels, but this filter needs
-  // the whole of all inputs.
-  for (const auto & name : this->GetInputNames())
-  {
-    if (auto * input = this->ProcessObject::GetInput(name))
-    {
-      input->SetRequestedRegionToLargestPossibleRegion();
-    }
-  }
+  CudaDetail::CudaRequestWholeInputs(*this);
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -80,10 +72,7 @@ CudaDetail::CudaRegionPartitionObserver
 CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::MakeObserver()
 {
   CudaDetail::CudaRegionPartitionObserver observer;
-  observer.Progress = [this](float done) {
-    this->UpdateProgress(done);
-    return !this->GetAbortGenerateData();
-  };
+  observer.Progress = CudaDetail::MakeCudaProgressObserver(this);
   if (this->HasObserver(IterationEvent()))
   {
     observer.Iteration = [this](unsigned int iteration, size_t numberOfRegions, double description) {
@@ -110,9 +99,7 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateData()
   CudaRegionPartitionResult result = this->Divide();
   if (result.Stop == StopEnum::Aborted)
   {
-    ProcessAborted aborted(__FILE__, __LINE__);
-    aborted.SetDescription("CudaRegionPartitionImageFilter: AbortGenerateData was set");
-    throw aborted;
+    CudaDetail::CudaThrowAborted(*this);
   }
   if (result.Regions.size() > std::numeric_limits<OutputPixelType>::max())
   {
@@ -136,18 +123,10 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
     input.Image = CudaDetail::MakeCudaImageView(image, region);
   }
   input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
-  CudaDetail::CudaImageView validMask;
-  if (const MaskImageType * mask = this->GetValidMask())
-  {
-    validMask = CudaDetail::MakeCudaImageView(mask, mask->GetLargestPossibleRegion(), "ValidMask");
-    input.ValidMask = &validMask;
-  }
-  CudaDetail::CudaImageView initialLabels;
-  if (const LabelImageType * labels = this->GetInitialLabels())
-  {
-    initialLabels = CudaDetail::MakeCudaImageView(labels, labels->GetLargestPossibleRegion(), "InitialLabels");
-    input.InitialLabels = &initialLabels;
-  }
+  const auto validMask = CudaDetail::MakeCudaOptionalView(this->GetValidMask(), "ValidMask");
+  const auto initialLabels = CudaDetail::MakeCudaOptionalView(this->GetInitialLabels(), "InitialLabels");
+  input.ValidMask = validMask ? &*validMask : nullptr;
+  input.InitialLabels = initialLabels ? &*initialLabels : nullptr;
   return this->Run(input);
 }
 
@@ -242,16 +221,7 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostrea
 {
   Superclass::PrintSelf(os, indent);
   m_CudaBackend.Print(os, indent);
-  if (m_Parameters.NoiseLaw)
-  {
-    os << indent << "NoiseLaw: " << *m_Parameters.NoiseLaw << std::endl;
-  }
-  else
-  {
-    os << indent << "NoiseLaw: (not set)" << std::endl;
-  }
-  os << indent << "NumberOfLooks: " << m_Parameters.NumberOfLooks << std::endl;
-  os << indent << "ForegroundThreshold: " << m_Parameters.ForegroundThreshold << std::endl;
+  CudaDetail::CudaPrintNoise(m_Parameters, os, indent);
   os << indent << "SegmentCost: " << m_Parameters.SegmentCost << std::endl;
   os << indent << "BlockSize: " << m_Parameters.BlockSize << std::endl;
   os << indent << "MinimumNumberOfPixels: " << m_Parameters.MinimumNumberOfPixels << std::endl;

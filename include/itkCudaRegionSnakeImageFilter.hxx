@@ -77,15 +77,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  // The superclass would request only the output's requested region of the masks, but this filter needs the whole of
-  // all inputs.
-  for (const auto & name : this->GetInputNames())
-  {
-    if (auto * input = this->ProcessObject::GetInput(name))
-    {
-      input->SetRequestedRegionToLargestPossibleRegion();
-    }
-  }
+  CudaDetail::CudaRequestWholeInputs(*this);
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -155,10 +147,7 @@ CudaDetail::CudaRegionSnakeObserver
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeObserver()
 {
   CudaDetail::CudaRegionSnakeObserver observer;
-  observer.Progress = [this](float done) {
-    this->UpdateProgress(done);
-    return !this->GetAbortGenerateData();
-  };
+  observer.Progress = CudaDetail::MakeCudaProgressObserver(this);
   observer.ReportsLevels = this->HasObserver(ProgressEvent());
   if (this->HasObserver(IterationEvent()))
   {
@@ -185,15 +174,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObje
   {
     return;
   }
-  if constexpr (IsInputOnDevice || IsOutputOnDevice)
-  {
-    Superclass::UpdateOutputData(output);
-  }
-  else
-  {
-    const CudaDetail::CudaUpdateScope call(this, CudaDetail::CudaGetKeepableInput(*this), m_CudaBackend);
-    Superclass::UpdateOutputData(output);
-  }
+  CudaDetail::CudaUpdateInScope(*this, m_CudaBackend, [&] { Superclass::UpdateOutputData(output); });
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -215,20 +196,10 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
     input.Image = CudaDetail::MakeCudaImageShape<InputImageType>(region, image->GetNumberOfComponentsPerPixel());
   }
   input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
-  CudaDetail::CudaImageView validMask;
-  if (this->GetValidMask() != nullptr)
-  {
-    validMask = CudaDetail::MakeCudaImageView(
-      this->GetValidMask(), this->GetValidMask()->GetLargestPossibleRegion(), "ValidMask");
-    input.ValidMask = &validMask;
-  }
-  CudaDetail::CudaImageView startMask;
-  if (this->GetInitialMask() != nullptr)
-  {
-    startMask = CudaDetail::MakeCudaImageView(
-      this->GetInitialMask(), this->GetInitialMask()->GetLargestPossibleRegion(), "InitialMask");
-    input.StartMask = &startMask;
-  }
+  const auto validMask = CudaDetail::MakeCudaOptionalView(this->GetValidMask(), "ValidMask");
+  const auto startMask = CudaDetail::MakeCudaOptionalView(this->GetInitialMask(), "InitialMask");
+  input.ValidMask = validMask ? &*validMask : nullptr;
+  input.StartMask = startMask ? &*startMask : nullptr;
   const CudaSnakePolygon startPolygon = this->GetStartPolygon();
   if (this->GetInitialPath() != nullptr || this->HasInitialRegion())
   {
@@ -238,9 +209,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
   const int device = this->Segment(input);
   if (m_Result.Stop == CudaRegionSnakeStop::Aborted)
   {
-    ProcessAborted aborted(__FILE__, __LINE__);
-    aborted.SetDescription("CudaRegionSnakeImageFilter: AbortGenerateData was set");
-    throw aborted;
+    CudaDetail::CudaThrowAborted(*this);
   }
   this->WriteContour();
   if (m_MakeLabelImage)
@@ -401,16 +370,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & 
   m_CudaBackend.Print(os, indent);
   os << indent << "InitialRegion: " << m_InitialRegion << std::endl;
   os << indent << "Start: " << m_Parameters.Start << std::endl;
-  if (m_Parameters.NoiseLaw)
-  {
-    os << indent << "NoiseLaw: " << *m_Parameters.NoiseLaw << std::endl;
-  }
-  else
-  {
-    os << indent << "NoiseLaw: (not set)" << std::endl;
-  }
-  os << indent << "NumberOfLooks: " << m_Parameters.NumberOfLooks << std::endl;
-  os << indent << "ForegroundThreshold: " << m_Parameters.ForegroundThreshold << std::endl;
+  CudaDetail::CudaPrintNoise(m_Parameters, os, indent);
   os << indent << "Schedule: " << m_Parameters.Schedule << std::endl;
   os << indent << "MaximumStep: " << m_Parameters.MaximumStep << std::endl;
   os << indent << "MinimumEdgeLength: " << m_Parameters.MinimumEdgeLength << std::endl;

@@ -95,13 +95,7 @@ public:
   itkSetEnumMacro(Quantity, QuantityEnum);
   itkGetConstMacro(Quantity, QuantityEnum);
 
-  itkSetEnumMacro(Approximation, ApproximationEnum);
-  itkGetEnumMacro(Approximation, ApproximationEnum);
-  void
-  SetApproximation(const std::string & name)
-  {
-    this->SetApproximation(CudaApproximationFromString(name));
-  }
+  itkSetGetCudaEnumMacro(Approximation, ApproximationEnum);
 
 protected:
   CudaStructureTensorImageFilter() = default;

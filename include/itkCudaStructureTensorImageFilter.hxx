@@ -2,7 +2,7 @@
 #ifndef itkCudaStructureTensorImageFilter_hxx
 #define itkCudaStructureTensorImageFilter_hxx
 
-#include "itkCudaDetailTensorFilter.h"
+#include "itkCudaDetailPlanRun.h"
 
 #include <vector>
 
@@ -42,11 +42,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaStructureTensorImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  Superclass::GenerateInputRequestedRegion();
-  if (auto * const input = const_cast<TInputImage *>(this->GetInput()))
-  {
-    input->SetRequestedRegionToLargestPossibleRegion();
-  }
+  CudaDetail::CudaRequestWholeInputs(*this);
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -70,15 +66,7 @@ CudaStructureTensorImageFilter<TInputImage, TOutputImage>::GenerateData()
                                         << " component(s) to a pixel; Quantity " << m_Quantity << " has "
                                         << components);
   }
-  const auto allocate = [this] { this->AllocateOutputs(); };
-  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
-  {
-    CudaDetail::CudaRunTensorPlanOnDevice(plan, this, m_CudaBackend, allocate);
-  }
-  else
-  {
-    CudaDetail::CudaRunTensorPlan(plan, this, m_CudaBackend, allocate);
-  }
+  CudaDetail::CudaRunPlan(*this, m_CudaBackend, plan, [this] { this->AllocateOutputs(); });
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -76,8 +76,6 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  void
-  GenerateDeviceImage();
   CudaDetail::CudaEigenPlan
   MakePlan() const;
 };

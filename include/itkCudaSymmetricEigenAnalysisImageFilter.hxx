@@ -30,42 +30,30 @@ CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::MakePlan() con
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateDeviceImage()
+CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   using TensorTraits = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>;
   using OutputPixel = CudaDetail::CudaDevicePixelTraits<typename TOutputImage::PixelType>;
-  static_assert(TensorTraits::IsSupported, "The input's pixels must be symmetric tensors of two or three rows");
-  static_assert(OutputPixel::Length == TensorTraits::Rows,
+  constexpr bool onDevice = CudaHasDeviceImage<TInputImage, TOutputImage>;
+  static_assert(TensorTraits::IsSupported || !onDevice,
+                "The input's pixels must be symmetric tensors of two or three rows");
+  static_assert(OutputPixel::Length == TensorTraits::Rows || !onDevice,
                 "The output's pixels must be arrays of as many components as tensors have rows");
 
-  CudaDetail::CudaRunTensorPlanOnDevice(this->MakePlan(), this, m_CudaBackend, [this] { this->AllocateOutputs(); });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
-{
   const CudaDetail::CudaWorkScope work;
-  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  const char *                    obstacle = CudaDetail::CudaTensorUnsupportedReason<TInputImage, TOutputImage>();
+  if constexpr (onDevice || CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>)
   {
-    this->GenerateDeviceImage();
-  }
-  else
-  {
-    const char * obstacle = CudaDetail::CudaTensorUnsupportedReason<TInputImage, TOutputImage>();
-    if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>)
+    const CudaDetail::CudaEigenPlan plan = this->MakePlan();
+    if (OutputPixel::Length == TensorTraits::Rows)
     {
-      constexpr unsigned int rows = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>::Rows;
-      using OutputPixel = CudaDetail::CudaDevicePixelTraits<typename TOutputImage::PixelType>;
-      const CudaDetail::CudaEigenPlan plan = this->MakePlan();
-      obstacle = OutputPixel::Length != rows ? "the output must be an array of as many components as tensors have rows"
-                                             : nullptr;
-      if (!obstacle)
-      {
-        CudaDetail::CudaRunTensorPlan(plan, this, m_CudaBackend, [this] { this->AllocateOutputs(); });
-        return;
-      }
+      CudaDetail::CudaRunPlan(*this, m_CudaBackend, plan, [this] { this->AllocateOutputs(); });
+      return;
     }
+    obstacle = "the output must be an array of as many components as tensors have rows";
+  }
+  if constexpr (!onDevice)
+  {
     m_CudaBackend.SelectDevice(obstacle, 0);
     Superclass::GenerateData();
   }

@@ -98,13 +98,7 @@ public:
   void
   ClearSigmas();
 
-  itkSetEnumMacro(HessianMeasure, HessianMeasureEnum);
-  itkGetEnumMacro(HessianMeasure, HessianMeasureEnum);
-  void
-  SetHessianMeasure(const std::string & name)
-  {
-    this->SetHessianMeasure(CudaHessianMeasureFromString(name));
-  }
+  itkSetGetCudaEnumMacro(HessianMeasure, HessianMeasureEnum);
 
   itkSetMacro(BrightObject, bool);
   itkGetConstMacro(BrightObject, bool);
@@ -142,21 +136,9 @@ public:
   itkSetMacro(Tau, double);
   itkGetConstMacro(Tau, double);
 
-  itkSetEnumMacro(Approximation, ApproximationEnum);
-  itkGetEnumMacro(Approximation, ApproximationEnum);
-  void
-  SetApproximation(const std::string & name)
-  {
-    this->SetApproximation(CudaApproximationFromString(name));
-  }
+  itkSetGetCudaEnumMacro(Approximation, ApproximationEnum);
 
-  itkSetEnumMacro(BoundaryMode, BoundaryModeEnum);
-  itkGetEnumMacro(BoundaryMode, BoundaryModeEnum);
-  void
-  SetBoundaryMode(const std::string & name)
-  {
-    this->SetBoundaryMode(CudaBoundaryModeFromString(name));
-  }
+  itkSetGetCudaEnumMacro(BoundaryMode, BoundaryModeEnum);
 
   itkSetMacro(BoundaryValue, double);
   itkGetConstMacro(BoundaryValue, double);

@@ -149,11 +149,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  Superclass::GenerateInputRequestedRegion();
-  if (auto * const input = const_cast<TInputImage *>(this->GetInput()))
-  {
-    input->SetRequestedRegionToLargestPossibleRegion();
-  }
+  CudaDetail::CudaRequestWholeInputs(*this);
 }
 
 template <typename TInputImage, typename TOutputImage>

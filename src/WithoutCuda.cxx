@@ -103,12 +103,6 @@ MakeAlgorithm(const CudaEigenPlan &)
 }
 
 std::shared_ptr<const DeviceAlgorithm>
-MakeAlgorithm(const CudaGaussianFirPlan &)
-{
-  return nullptr;
-}
-
-std::shared_ptr<const DeviceAlgorithm>
 MakeAlgorithm(const CudaGaussianPlan &)
 {
   return nullptr;
@@ -164,6 +158,8 @@ CudaDeviceImageMemory::Adopt(void *, size_t, int, ReleaseFunction)
 
 namespace itk::CudaDetail
 {
+CudaOperation::CudaOperation(const CudaGaussianFirPlan &) {}
+
 size_t
 CudaWorkingSet(const CudaOperation &, const CudaImageView &, const CudaImageView &)
 {
@@ -203,6 +199,7 @@ CudaRunInSlabs(const CudaGaussianFirPlan &,
                const CudaImageView &,
                const CudaImageView &,
                CudaFilterBackend &,
+               MultiThreaderBase *,
                const CudaProgressFunction &)
 {
   ThrowWithoutCuda("Slabs");

@@ -277,6 +277,35 @@ ReadsDestination(CudaGaussianCombine combine)
 {
   return combine != CudaGaussianCombine::Store && combine != CudaGaussianCombine::StoreSquare;
 }
+
+/** The reference value that is subtracted from an image's valid pixels. It is in device memory. */
+template <typename T>
+struct ReferenceValue
+{
+  T                  Value;        // first member, so that kernels that only subtract read it alone
+  unsigned int       AllValid;     // not 0: all pixels are valid, nothing is subtracted, and no weight divides
+  unsigned long long IndexOfPixel; // index of the pixel with this value; all bits set: no pixel
+};
+
+/** Computes the result of smoothing with a mask from the smoothed values (the valid pixels less the reference value)
+ * and the smoothed weights. */
+template <typename T>
+struct Quotient
+{
+  const ReferenceValue<T> * Reference;
+  T                         FillValue;
+  T                         MinimumWeight;
+
+  ITK_CUDA_HOST_DEVICE T
+  Get(T value, T weight, T subtracted, bool isWhole) const
+  {
+    if (isWhole)
+    {
+      return value;
+    }
+    return weight >= MinimumWeight ? value / weight + subtracted : FillValue;
+  }
+};
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -10,7 +10,6 @@
 #include "runtime/device/Device.h"
 #include "runtime/run/DeviceToDevice.h"
 #include "gaussian/device/LinePasses.h"
-#include "gaussian/masked/Masked.h"
 #include "gaussian/masked/MaskedDevice.h"
 #include "gaussian/slabs/Slabs.h"
 #include "runtime/run/HostToHost.h"
@@ -23,8 +22,7 @@
 #include <vector>
 
 // Connects the plans of the recursive Gaussian filters with the ways to run them on a device: from host to host, in
-// slabs that overlap, on device images, and on an array's stream. GaussianAlgorithm and MaskedGaussianAlgorithm are the
-// algorithms that these ways run.
+// slabs that overlap, on device images, and on an array's stream.
 
 namespace itk::cuda::gaussian
 {
@@ -222,134 +220,6 @@ public:
 private:
   const CudaGaussianPlan & m_Plan;
 };
-
-/** Scratch images: two for the weights, one of which is reused for the values, and one for the values. */
-constexpr size_t MaskedPlanes = 3;
-
-DeviceView
-TakePlane(const DeviceView & input, Workspace & workspace, const Context & context)
-{
-  const DeviceView image = TakeImage(GetComponent(input, 0), workspace);
-  ClearPadding(image, context);
-  return image;
-}
-
-/** Returns the passes [begin, end) of a smoothing plan. Each pass reads the image that the preceding one wrote: passes
- * of even index read image 0, passes of odd index image 1. */
-CudaGaussianPlan
-GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
-{
-  CudaGaussianPlan part = plan;
-  part.NumberOfImages = 2;
-  part.Passes.assign(plan.Passes.begin() + begin, plan.Passes.begin() + end);
-  part.Results = { static_cast<unsigned int>(end % 2) };
-  for (size_t i = 0; i < part.Passes.size(); ++i)
-  {
-    const auto source = static_cast<unsigned int>((begin + i) % 2);
-    part.Passes[i].Source = source;
-    part.Passes[i].Results.front().Destination = 1 - source;
-  }
-  return part;
-}
-
-/** Normalised convolution (CudaGaussianMask). The plan's passes run over the weights, and over the valid pixels of each
- * component. */
-class MaskedGaussianAlgorithm : public DeviceAlgorithm
-{
-public:
-  explicit MaskedGaussianAlgorithm(const CudaGaussianPlan & plan)
-    : m_Plan(plan)
-    , m_Mask(*plan.Mask)
-  {
-    m_Plan.Mask = nullptr;
-  }
-
-  const char *
-  GetName() const override
-  {
-    return "a recursive Gaussian filter with a mask";
-  }
-
-  bool
-  LeavesResultInInput() const override
-  {
-    return false;
-  }
-
-  size_t
-  GetMaximumWorkspace(const DeviceView::SizeType & size, CudaComponentType type) const override
-  {
-    DeviceView::SizeType plane = size;
-    plane.back() = 1;
-    const size_t image = DeviceImage::GetNumberOfBytes(plane, type);
-    const size_t mask = DeviceImage::GetNumberOfBytes(plane, CudaComponentType::UChar);
-    return mask + MaskedPlanes * image + image / 16 + GetMaximumEdgeBytes(m_Plan, plane, type) +
-           Workspace::GetPieceSize(ReferenceValueBytes);
-  }
-
-  size_t
-  GetWorkspace(const DeviceView & input, const DeviceView &, int device) const override
-  {
-    return GetMaskedGaussianWorkspace(m_Plan, input, device);
-  }
-
-  void
-  Run(const DeviceView & input,
-      const DeviceView & output,
-      Workspace          workspace,
-      const Context &    context,
-      const ProgressFunction &) const override
-  {
-    const DeviceReading reading(m_Valid, context);
-    RunMaskedGaussian(m_Plan, m_Mask, GetDeviceView(m_Valid), input, output, workspace, context);
-  }
-
-  bool
-  OverwritesInput() const override
-  {
-    return m_RunsInPlace;
-  }
-
-  void
-  RunOnHostImages(const CudaImageView &    input,
-                  const CudaImageView &    output,
-                  int                      device,
-                  const ProgressFunction & progress) const override
-  {
-    RunHostToHost(this->UploadMask(input, device), input, output, device, progress);
-  }
-
-  void
-  Queue(const CudaDeviceImageView & input, const CudaDeviceImageView & output) const override
-  {
-    if (input.GetNumberOfElements() > 0)
-    {
-      MaskedGaussianAlgorithm algorithm = this->UploadMask(GetShape(input), GetMemory(input).GetDevice());
-      algorithm.m_RunsInPlace = input.GetPointer() == output.GetPointer();
-      RunDeviceToDevice(algorithm, input, output);
-    }
-  }
-
-private:
-  /** Returns an algorithm that has the mask on the device, which Run() needs. `image` is the shape of the input or
-   * output. */
-  MaskedGaussianAlgorithm
-  UploadMask(const CudaImageView & image, int device) const
-  {
-    VerifyPlanAndMask(m_Plan, image, m_Mask);
-    MaskedGaussianAlgorithm algorithm(*this);
-    const auto &            size = m_Mask.Valid.Size;
-    algorithm.m_Valid =
-      CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
-    CudaQueueUpload(m_Mask.Valid, algorithm.m_Valid, nullptr)();
-    return algorithm;
-  }
-
-  CudaGaussianPlan       m_Plan;
-  const CudaGaussianMask m_Mask;
-  CudaDeviceImageView    m_Valid;
-  bool                   m_RunsInPlace{ false };
-};
 } // namespace
 
 size_t
@@ -386,85 +256,6 @@ RunGaussian(const CudaGaussianPlan &     plan,
     RunPlan(plan, images.Get(run), workspace, context, cuts);
   }
 }
-
-size_t
-GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device)
-{
-  DeviceView plane = GetComponent(input, 0);
-  plane.Data = nullptr; // aligned like the pieces of a workspace
-  const CudaGaussianPlan passes = GetAlternatingPasses(plan, 0, plan.Passes.size());
-  return Workspace::GetPieceSize(ReferenceValueBytes) +
-         MaskedPlanes * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
-         GetPlanWorkspace(passes, { plane, plane }, device);
-}
-
-void
-RunMaskedGaussian(const CudaGaussianPlan & plan,
-                  const CudaGaussianMask & mask,
-                  const DeviceView &       valid,
-                  const DeviceView &       input,
-                  const DeviceView &       output,
-                  Workspace                workspace,
-                  const Context &          context)
-{
-  const std::vector<DeviceView> weights{ TakePlane(input, workspace, context), TakePlane(input, workspace, context) };
-  const DeviceView              values = TakePlane(input, workspace, context);
-  void * const                  referenceValue = workspace.Take(ReferenceValueBytes);
-  const size_t                  passes = plan.Passes.size();
-  const auto                    makeQuotientPass = [&](const DeviceView & smooth, const DeviceView & result) {
-    return MakeQuotientPass(
-      plan.Passes.back(), plan.Boundary, weights[(passes - 1) % 2], smooth, result, context.GetDevice());
-  };
-  const bool dividesInPass =
-    passes > 0 && HasQuotientKernel(makeQuotientPass(values, GetComponent(output, 0)), context.GetDevice());
-  const size_t separate = dividesInPass ? passes - 1 : passes; // passes that filter weights and values separately
-
-  CudaGaussianPlan smoothing = plan;
-  smoothing.Boundary.Value = 1.0;
-  const bool readsMask =
-    separate > 0 && RunMaskPass(plan.Passes.front(), smoothing.Boundary, valid, weights[1], context);
-  if (!readsMask)
-  {
-    QueueWeights(valid, weights[0], context);
-  }
-  RunPlan(GetAlternatingPasses(smoothing, readsMask ? 1 : 0, separate), weights, workspace, context);
-
-  smoothing.Boundary.Value = 0.0;
-  const DeviceView &            smoothWeights = weights[separate % 2];
-  const std::vector<DeviceView> images{ values, weights[1 - separate % 2] };
-  for (size_t component = 0; component < input.Size.back(); ++component)
-  {
-    const DeviceView image = GetComponent(input, component);
-    const DeviceView result = GetComponent(output, component);
-    QueueClearAllValid(image.ComponentType, referenceValue, context);
-    if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
-    {
-      // After the subtraction the value beyond the ends of the lines is 0, so the host needs to know no pixel.
-      QueueReferenceValue(plan.Boundary.Value, image.ComponentType, referenceValue, context);
-    }
-    else
-    {
-      QueueReferenceValueOfValid(image, valid, referenceValue, context);
-    }
-    const bool readsValid =
-      separate > 0 &&
-      RunValidPass(plan.Passes.front(), smoothing.Boundary, image, valid, referenceValue, images[1], context);
-    if (!readsValid)
-    {
-      QueueValues(image, valid, referenceValue, values, context);
-    }
-    RunPlan(GetAlternatingPasses(smoothing, readsValid ? 1 : 0, separate), images, workspace, context);
-    const DeviceView & smooth = images[separate % 2];
-    if (dividesInPass)
-    {
-      RunQuotientPass(makeQuotientPass(smooth, result), mask, referenceValue, context);
-    }
-    else
-    {
-      QueueQuotient(smooth, smoothWeights, referenceValue, result, mask.FillValue, mask.MinimumWeight, context);
-    }
-  }
-}
 } // end namespace itk::cuda::gaussian
 
 namespace itk::cuda
@@ -474,7 +265,7 @@ MakeAlgorithm(const CudaGaussianPlan & plan)
 {
   if (plan.Mask)
   {
-    return std::make_shared<gaussian::MaskedGaussianAlgorithm>(plan);
+    return gaussian::MakeMaskedAlgorithm(plan);
   }
   return std::make_shared<gaussian::GaussianAlgorithm>(plan);
 }

@@ -40,24 +40,6 @@ RunGaussian(const CudaGaussianPlan &     plan,
             const Context &              context,
             const std::vector<LineCut> & cuts = {});
 
-/** Returns the bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
-CudaFilters_EXPORT size_t
-GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device);
-
-/** Queues smoothing over the pixels that the mask `valid`, an image of UChar, marks as valid: the quotient of the
- * smoothed valid pixels and the smoothed weights (CudaGaussianMask). The plan is one of MakeSmoothingPlan(), without
- * its Mask. Output and input may be the same image. A reference value is subtracted from the pixels before they are
- * smoothed: one of the valid pixels or, in the mode Constant, the boundary value.
- * \exception CudaError */
-CudaFilters_EXPORT void
-RunMaskedGaussian(const CudaGaussianPlan & plan,
-                  const CudaGaussianMask & mask,
-                  const DeviceView &       valid,
-                  const DeviceView &       input,
-                  const DeviceView &       output,
-                  Workspace                workspace,
-                  const Context &          context);
-
 /** Queues the passes of an array in the caller's memory, as CudaQueueOnStream() does, on the array's stream. `context`
  * was opened for this stream. \exception CudaError */
 void

@@ -15,7 +15,7 @@
 #include "runtime/memory/DeviceImage.h"
 #include "runtime/memory/MemoryQuery.h"
 #include "multiscale/MultiScaleDevice.h"
-#include "multiscale/MultiScaleProgress.h"
+#include "runtime/run/Progress.h"
 #include "multiscale/PlaneParts.h"
 #include "runtime/image/Math.h"
 #include "runtime/transfer/Transfer.h"
@@ -212,7 +212,7 @@ RunSlab(const HostToHostRun &        run,
   const DeviceImage uploadedFirst = first > 0 ? DeviceImage(GetPlanarSize(firstPlane), type, stream) : DeviceImage();
   const BestImages  best(outputs, type, stream);
 
-  Upload(input, uploaded.GetView(), staging, GetScaleProgress(progress, 0, 1, 0.0f, UploadEnd));
+  Upload(input, uploaded.GetView(), staging, GetPartOfProgress(progress, 0.0f, UploadEnd));
   Slab slab{ {}, begin - first, end - begin };
   slab.Cut.WholeLength = last - first < run.GetLength() ? run.GetLength() : 0;
   slab.Cut.EndIsCut = last < run.GetLength();
@@ -227,7 +227,7 @@ RunSlab(const HostToHostRun &        run,
                    slab,
                    best.Get(),
                    stream,
-                   GetScaleProgress(progress, 0, 1, UploadEnd, KernelsEnd),
+                   GetPartOfProgress(progress, UploadEnd, KernelsEnd),
                    [&](size_t firstPlane, size_t planes) {
                      parts.push_back({ firstPlane, planes, Event() });
                      parts.back().Ready.Record(stream);
@@ -242,7 +242,7 @@ RunSlab(const HostToHostRun &        run,
                    best.Get().Response,
                    outputs.Response,
                    downloads,
-                   GetScaleProgress(progress, i, parts.size(), KernelsEnd, 1.0f));
+                   GetPartOfProgress(progress, KernelsEnd, 1.0f, i, parts.size()));
   }
   if (outputs.Hessian.Data)
   {
@@ -265,7 +265,7 @@ RunOnDevice(const HostToHostRun & run, int device, const CudaProgressFunction & 
     const size_t begin = i * sizes.Planes;
     const size_t end = std::min(begin + sizes.Planes, run.GetLength());
     RunSlab(
-      run, begin, end, sizes.Context, stream, staging, downloads, GetScaleProgress(progress, i, count, 0.0f, 1.0f));
+      run, begin, end, sizes.Context, stream, staging, downloads, GetPartOfProgress(progress, 0.0f, 1.0f, i, count));
   }
 }
 
@@ -373,7 +373,7 @@ FindLargest(const CudaMultiScalePlan &   plan,
   StagingMemory     staging(stream);
   const DeviceImage uploaded(GetPlanarSize(input), type, stream);
   const DeviceImage output(GetPlanarSize(input), type, stream);
-  Upload(input, uploaded.GetView(), staging, GetScaleProgress(progress, 0, 1, 0.0f, UploadEnd));
+  Upload(input, uploaded.GetView(), staging, GetPartOfProgress(progress, 0.0f, UploadEnd));
   const DeviceBuffer  workspace(bytes, stream);
   const DeviceBuffer  found(scales * sizeof(double), stream);
   auto * const        onDevice = static_cast<double *>(found.GetPointer());

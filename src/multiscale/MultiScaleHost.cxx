@@ -4,7 +4,7 @@
 #include "runtime/DetailNames.h"
 #include "pointwise/HessianMeasures.h"
 #include "runtime/image/HostLines.h"
-#include "multiscale/MultiScaleProgress.h"
+#include "runtime/run/Progress.h"
 #include "itkMultiThreaderBase.h"
 
 #include <limits>
@@ -44,7 +44,7 @@ RunPlan(const CudaMultiScalePlan &    plan,
                   input,
                   hessian.View,
                   threader,
-                  GetScaleProgress(progress, scale, plan.Sigmas.size(), 0.0f, 1.0f));
+                  GetPartOfProgress(progress, 0.0f, 1.0f, scale, plan.Sigmas.size()));
     const MeasureParameters<T> parameters(plan.GetMeasure(scale));
     const T                    sigma = static_cast<T>(plan.Sigmas[scale]);
     const bool                 isFirst = scale == 0;

@@ -4,7 +4,7 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "runtime/image/HostLines.h"
 #include "runtime/run/Operation.h"
-#include "multiscale/MultiScaleProgress.h"
+#include "runtime/run/Progress.h"
 #include "pointwise/StructureMeasures.h"
 #include "itkMultiThreaderBase.h"
 
@@ -36,15 +36,14 @@ RunPlan(const CudaStructureTensorPlan & plan,
     shape.NumberOfComponents = VDimension;
     ScratchImage<T> gradient;
     gradient.Allocate(shape, type);
-    CudaRunOnHost(plan.Gradient, input, gradient.View, threader, GetScaleProgress(progress, 0, 1, 0.0f, GradientEnd));
+    CudaRunOnHost(plan.Gradient, input, gradient.View, threader, GetPartOfProgress(progress, 0.0f, GradientEnd));
     const auto multiply = [&](size_t from, size_t to) {
       pointwise::GetGradientProducts<VDimension>(&gradient.Pixels[from], &products.Pixels[to]);
     };
     ForEachPixel(threader, multiply, gradient.View, products.View);
   }
   tensors.Allocate(products.View, type);
-  CudaRunOnHost(
-    plan.Smoothing, products.View, tensors.View, threader, GetScaleProgress(progress, 0, 1, GradientEnd, 1.0f));
+  CudaRunOnHost(plan.Smoothing, products.View, tensors.View, threader, GetPartOfProgress(progress, GradientEnd, 1.0f));
   const auto store = [&](size_t from, size_t to) {
     T         result[VDimension] = {};
     const T * components = &tensors.Pixels[from];

@@ -174,7 +174,13 @@ CudaOperation::CudaOperation(const CudaHessianMeasure & plan)
   , m_Algorithm(MakeAlgorithm(plan))
 {}
 
-CudaOperation::CudaOperation(const CudaLineDirectionPlan & plan)
-  : m_HostRun(BindHostRun(pointwise::RunOnHost<CudaLineDirectionPlan>, plan))
-{}
+void
+CudaRunOnHost(const CudaLineDirectionPlan & plan,
+              const CudaImageView &         input,
+              const CudaImageView &         output,
+              MultiThreaderBase *           threader,
+              const CudaProgressFunction &  progress)
+{
+  pointwise::RunOnHost(plan, input, output, threader, progress);
+}
 } // end namespace itk::CudaDetail

@@ -8,7 +8,7 @@
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "support/itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "gaussian/fir/FirCore.h"
+#include "support/itkCudaFirReference.h"
 #include "itkDiscreteGaussianImageFilter.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIterator.h"
@@ -83,30 +83,12 @@ private:
     }
     for (const CudaGaussianFirPass & pass : plan.Passes)
     {
-      const size_t length = inputRegion.GetSize(pass.Axis);
-      size_t       step = 1;
+      size_t step = 1;
       for (unsigned int d = 0; d < TInput::ImageDimension; ++d)
       {
         step *= d < pass.Axis ? inputRegion.GetSize(d) : 1;
       }
-      std::vector<T> line(length);
-      std::vector<T> sums(length);
-      for (size_t start = 0; start < pixels.size(); ++start)
-      {
-        if (start / step % length != 0)
-        {
-          continue;
-        }
-        for (size_t n = 0; n < length; ++n)
-        {
-          line[n] = pixels[start + n * step];
-        }
-        cuda::gaussian::ConvolveLine(pass, plan.TruncatePasses, line.data(), sums.data(), length);
-        for (size_t n = 0; n < length; ++n)
-        {
-          pixels[start + n * step] = sums[n];
-        }
-      }
+      ConvolveLines(pass, plan.TruncatePasses, step, inputRegion.GetSize(pass.Axis), pixels);
     }
     this->AllocateOutputs();
     ImageRegionIterator<TOutput> out(this->GetOutput(), this->GetOutput()->GetRequestedRegion());

@@ -7,7 +7,7 @@
 #include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "gaussian/fir/FirDevice.h"
-#include "gaussian/fir/FirCore.h"
+#include "support/itkCudaFirReference.h"
 #include "runtime/memory/DeviceImage.h"
 
 #include <gtest/gtest.h>
@@ -95,28 +95,9 @@ template <typename T>
 std::vector<T>
 RunOnHost(const CudaGaussianFirPass & pass, bool truncate, const Extent & size, const std::vector<T> & input)
 {
-  std::vector<T> output(input.size());
+  std::vector<T> output(input);
   const size_t   steps[3] = { 1, size[0], size[0] * size[1] };
-  const size_t   step = steps[pass.Axis];
-  const size_t   length = size[pass.Axis];
-  std::vector<T> line(length);
-  std::vector<T> sums(length);
-  for (size_t start = 0; start < input.size(); ++start)
-  {
-    if (start / step % length != 0)
-    {
-      continue;
-    }
-    for (size_t n = 0; n < length; ++n)
-    {
-      line[n] = input[start + n * step];
-    }
-    ConvolveLine(pass, truncate, line.data(), sums.data(), length);
-    for (size_t n = 0; n < length; ++n)
-    {
-      output[start + n * step] = sums[n];
-    }
-  }
+  ConvolveLines(pass, truncate, steps[pass.Axis], size[pass.Axis], output);
   return output;
 }
 

@@ -2,7 +2,6 @@
 #ifndef CudaFilters_gaussian_device_ContiguousTile_cuh
 #define CudaFilters_gaussian_device_ContiguousTile_cuh
 
-#include "gaussian/masked/MaskedDevice.h"
 #include "gaussian/device/Tile.cuh"
 
 #include <nv/target>

@@ -5,7 +5,6 @@
 #include "itkCudaDetailGaussianFirEngine.h"
 #include "runtime/DetailNames.h"
 #include "runtime/HostDevice.h"
-#include "CudaFiltersExport.h"
 
 #include <cmath>
 #include <cstddef>
@@ -82,12 +81,6 @@ struct FirSum
     return VTruncate ? std::trunc(Sum) : Centre + Sum;
   }
 };
-
-/** Convolves one line in float or double. It is the reference of the device's kernels. `input` and `output` must not
- * overlap. */
-template <typename T>
-CudaFilters_EXPORT void
-ConvolveLine(const CudaGaussianFirPass & pass, bool truncate, const T * input, T * output, size_t length);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -140,31 +140,10 @@ RunFir(const CudaGaussianFirPlan & plan,
 }
 } // end namespace itk::cuda::gaussian
 
-namespace itk::cuda
-{
-std::shared_ptr<const DeviceAlgorithm>
-MakeAlgorithm(const CudaGaussianFirPlan & plan)
-{
-  return std::make_shared<gaussian::FirAlgorithm>(plan);
-}
-} // end namespace itk::cuda
-
 namespace itk::CudaDetail
 {
 namespace
 {
-/** Returns the last axis with more than one pixel. */
-unsigned int
-GetLastAxis(const CudaImageView & image)
-{
-  unsigned int axis = 0;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    axis = image.Size[d] > 1 ? d : axis;
-  }
-  return axis;
-}
-
 /** A part of the image: planes of the output, and the planes of the input that they need. */
 struct FirSlab
 {
@@ -217,24 +196,30 @@ GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
 }
 } // namespace
 
+CudaOperation::CudaOperation(const CudaGaussianFirPlan & plan)
+  : m_Algorithm(std::make_shared<cuda::gaussian::FirAlgorithm>(plan))
+{}
+
 bool
 CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output)
 {
-  const unsigned int axis = GetLastAxis(output);
+  const unsigned int axis = cuda::GetLastAxis(output);
   return std::none_of(plan.Passes.begin(), plan.Passes.end(), [axis](const CudaGaussianFirPass & pass) {
     return pass.Axis == axis && pass.Continuation == CudaLineContinuation::Periodic;
   });
 }
 
 bool
-CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
-               const CudaImageView &        input,
-               const CudaImageView &        output,
-               CudaFilterBackend &          backend,
+CudaRunInSlabs(const CudaGaussianFirPlan & plan,
+               const CudaImageView &       input,
+               const CudaImageView &       output,
+               CudaFilterBackend &         backend,
+               MultiThreaderBase *,
                const CudaProgressFunction & progress)
 {
-  const auto run = [&](int device) {
-    const unsigned int axis = GetLastAxis(output);
+  const auto run = [&] {
+    const int          device = backend.GetSelectedDeviceIndex();
+    const unsigned int axis = cuda::GetLastAxis(output);
     const size_t       all = output.Size[axis];
     const size_t       planes = GetPlanesOfFirSlab(plan, input, output, axis, backend.GetWorkingSet());
     CudaSlabReport     report;
@@ -257,6 +242,6 @@ CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
     }
     backend.SlabReport = report;
   };
-  return cuda::TryOnDevice(backend, run, progress);
+  return backend.TryOnDevice(run, progress);
 }
 } // end namespace itk::CudaDetail

@@ -4,6 +4,7 @@
 #include "runtime/DetailNames.h"
 #include "gaussian/masked/Masked.h"
 #include "runtime/image/HostLines.h"
+#include "runtime/run/Progress.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
 
@@ -147,14 +148,8 @@ private:
     CudaGaussianPlan plan = m_Plan;
     plan.Boundary.Value = boundaryValue;
     plan.Mask = nullptr;
-    CudaProgressFunction progress;
-    if (m_Progress)
-    {
-      progress = [this, step](float done) {
-        m_Progress((static_cast<float>(step) + done) / static_cast<float>(1 + m_Input.NumberOfComponents));
-      };
-    }
-    CudaRunOnHost(plan, image, image, m_Threader, progress);
+    const size_t steps = 1 + m_Input.NumberOfComponents;
+    CudaRunOnHost(plan, image, image, m_Threader, GetPartOfProgress(m_Progress, 0.0f, 1.0f, step, steps));
   }
 
   void

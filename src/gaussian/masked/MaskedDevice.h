@@ -2,43 +2,41 @@
 #ifndef CudaFilters_gaussian_masked_MaskedDevice_h
 #define CudaFilters_gaussian_masked_MaskedDevice_h
 
+#include "CudaFiltersExport.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "gaussian/Core.h"
 #include "runtime/DetailNames.h"
-#include "runtime/HostDevice.h"
 #include "runtime/device/Stream.h"
 #include "runtime/image/DeviceView.h"
+#include "runtime/memory/Workspace.h"
+#include "runtime/run/HostToHost.h"
 
 #include <cstddef>
+#include <memory>
 
 namespace itk::cuda::gaussian
 {
-/** The reference value that is subtracted from an image's valid pixels. It is in device memory. */
-template <typename T>
-struct ReferenceValue
-{
-  T                  Value;        // first member, so that kernels that only subtract read it alone
-  unsigned int       AllValid;     // not 0: all pixels are valid, nothing is subtracted, and no weight divides
-  unsigned long long IndexOfPixel; // index of the pixel with this value; all bits set: no pixel
-};
+/** Returns the algorithm of a plan that has a mask, for images on the host and on the device. It copies the plan. */
+std::shared_ptr<const DeviceAlgorithm>
+MakeMaskedAlgorithm(const CudaGaussianPlan & plan);
 
-/** Computes the result of smoothing with a mask from the smoothed values (the valid pixels less the reference value)
- * and the smoothed weights. */
-template <typename T>
-struct Quotient
-{
-  const ReferenceValue<T> * Reference;
-  T                         FillValue;
-  T                         MinimumWeight;
+/** Returns the bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
+CudaFilters_EXPORT size_t
+GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device);
 
-  ITK_CUDA_HOST_DEVICE T
-  Get(T value, T weight, T subtracted, bool isWhole) const
-  {
-    if (isWhole)
-    {
-      return value;
-    }
-    return weight >= MinimumWeight ? value / weight + subtracted : FillValue;
-  }
-};
+/** Queues smoothing over the pixels that the mask `valid`, an image of UChar, marks as valid: the quotient of the
+ * smoothed valid pixels and the smoothed weights (CudaGaussianMask). The plan is one of MakeSmoothingPlan(), without
+ * its Mask. Output and input may be the same image. A reference value is subtracted from the pixels before they are
+ * smoothed: one of the valid pixels or, in the mode Constant, the boundary value.
+ * \exception CudaError */
+CudaFilters_EXPORT void
+RunMaskedGaussian(const CudaGaussianPlan & plan,
+                  const CudaGaussianMask & mask,
+                  const DeviceView &       valid,
+                  const DeviceView &       input,
+                  const DeviceView &       output,
+                  Workspace                workspace,
+                  const Context &          context);
 } // namespace itk::cuda::gaussian
 
 // The pixelwise steps of smoothing with a mask. All images have one component and the same size. `valid` is of type

@@ -3,6 +3,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "gaussian/slabs/SlabPlan.h"
 #include "gaussian/slabs/Slabs.h"
+#include "runtime/run/Progress.h"
 #include "runtime/memory/MemoryQuery.h"
 
 #include <algorithm>
@@ -160,21 +161,13 @@ TryLinesThenPlanes(const CudaGaussianPlan &     plan,
   {
     return std::nullopt;
   }
-  const auto scaleProgress = [&](float begin) {
-    return [&progress, begin](float done) {
-      if (progress)
-      {
-        progress(begin + 0.5f * done);
-      }
-    };
-  };
   const size_t turns = slabPlan.Within.Passes.empty() ? 1 : 2;
   try
   {
-    across.Run(device, scaleProgress(0.0f));
+    across.Run(device, GetPartOfProgress(progress, 0.0f, 0.5f));
     if (turns == 2)
     {
-      within.Run(device, scaleProgress(0.5f));
+      within.Run(device, GetPartOfProgress(progress, 0.5f, 1.0f));
     }
   }
   catch (const CudaError & error)

@@ -76,24 +76,12 @@ CudaRunInSlabs(const CudaGaussianPlan &     plan,
                const CudaProgressFunction & progress)
 {
   const CudaSlabOptions options = backend.MakeSlabOptions(threader);
-  if (options.OnHost)
+  const auto run = [&] { backend.SlabReport = CudaGaussianFilterSlabs(plan, input, output, options, progress); };
+  if (!options.OnHost)
   {
-    backend.SlabReport = CudaGaussianFilterSlabs(plan, input, output, options, progress);
-    return true;
+    return backend.TryOnDevice(run, progress);
   }
-  try
-  {
-    const CudaMemoryReservation reservation(backend, progress);
-    backend.SlabReport = CudaGaussianFilterSlabs(plan, input, output, options, progress);
-  }
-  catch (const CudaError & error)
-  {
-    if (!backend.FallBackToHost(error))
-    {
-      throw;
-    }
-    return false;
-  }
+  run();
   return true;
 }
 

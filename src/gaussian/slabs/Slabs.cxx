@@ -4,10 +4,10 @@
 #include "runtime/image/Components.h"
 #include "gaussian/slabs/BoundaryPadding.h"
 #include "gaussian/host/HostPlan.h"
+#include "runtime/transfer/StridedBytes.h"
 #include "itkMacro.h"
 
 #include <algorithm>
-#include <cstring>
 
 // Cuts images into slabs, and chooses how a plan runs in slabs: on devices or on the host, with or without padding.
 
@@ -18,11 +18,7 @@ namespace
 unsigned int
 GetSlabAxis(const CudaGaussianPlan & plan, const CudaImageView & shape)
 {
-  unsigned int axis = 0;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    axis = shape.Size[d] > 1 ? d : axis;
-  }
+  unsigned int axis = GetLastAxis(shape);
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
     axis = std::max(axis, pass.Axis);
@@ -90,35 +86,20 @@ GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, co
 
 namespace
 {
-/** Calls f(first byte, first byte in a dense copy, bytes) for the rows of a view. */
-template <typename TFunction>
-void
-ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & f)
-{
-  const size_t component = CudaComponentSize(view.ComponentType);
-  const size_t bytes = view.Size[0] * view.NumberOfComponents * component;
-  for (size_t row = 0; row < GetNumberOfRows(view); ++row, dense += bytes)
-  {
-    f(static_cast<unsigned char *>(view.Data) + GetRow(view, row).First * component, dense, bytes);
-  }
-}
-
 /** Adds a source and a sink that copy from and to the images. */
 SlabEndpoints
 AddCopyCallbacks(const SlabEndpoints & endpoints, unsigned int axis)
 {
-  SlabEndpoints endpointsWithCallbacks = endpoints;
-  endpointsWithCallbacks.Source = [input = endpoints.Input, axis](size_t first, size_t planes, void * pixels) {
-    ForEachRow(Slice(input, axis, first, planes),
-               static_cast<unsigned char *>(pixels),
-               [](const unsigned char * from, unsigned char * to, size_t bytes) { std::memcpy(to, from, bytes); });
+  SlabEndpoints copies = endpoints;
+  copies.Source = [input = endpoints.Input, axis](size_t first, size_t planes, void * pixels) {
+    const StridedBytes bytes(Slice(input, axis, first, planes), 0);
+    bytes.Gather(static_cast<char *>(pixels), 0, bytes.GetNumberOfBytes());
   };
-  endpointsWithCallbacks.Sink = [output = endpoints.Output, axis](size_t first, size_t planes, const void * pixels) {
-    ForEachRow(Slice(output, axis, first, planes),
-               static_cast<unsigned char *>(const_cast<void *>(pixels)),
-               [](unsigned char * to, const unsigned char * from, size_t bytes) { std::memcpy(to, from, bytes); });
+  copies.Sink = [output = endpoints.Output, axis](size_t first, size_t planes, const void * pixels) {
+    const StridedBytes bytes(Slice(output, axis, first, planes), 0);
+    bytes.Scatter(static_cast<const char *>(pixels), 0, bytes.GetNumberOfBytes());
   };
-  return endpointsWithCallbacks;
+  return copies;
 }
 
 /** Verifies that the plan can run in slabs.
@@ -173,16 +154,9 @@ RunUnpaddedSlabs(const CudaGaussianPlan &     plan,
   {
     return RunGaussianSlabsOnDevices(plan, endpoints, options, progress);
   }
-  const SlabEndpoints endpointsWithCallbacks =
-    endpoints.Source ? endpoints
-                     : AddCopyCallbacks(endpoints, GetSlabShape(plan, endpoints.Input, endpoints.Output).Axis);
-  return RunGaussianSlabsOnHost(plan,
-                                endpoints.Input,
-                                endpoints.Output,
-                                endpointsWithCallbacks.Source,
-                                endpointsWithCallbacks.Sink,
-                                options,
-                                progress);
+  const unsigned int axis = GetSlabShape(plan, endpoints.Input, endpoints.Output).Axis;
+  return RunGaussianSlabsOnHost(
+    plan, endpoints.Source ? endpoints : AddCopyCallbacks(endpoints, axis), options, progress);
 }
 } // namespace itk::cuda::gaussian
 

@@ -101,13 +101,10 @@ IsSlabPass(const CudaGaussianLinePass & pass, const CudaGaussianSlabShape & shap
   return shape.Axis > 0 && pass.Axis == shape.Axis;
 }
 
-/** Runs a plan in slabs on ITK's threads, in double. */
+/** Runs a plan in slabs on ITK's threads, in double, from source to sink. */
 CudaSlabReport
 RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
-                       const CudaImageView &        inputShape,
-                       const CudaImageView &        outputShape,
-                       const CudaSlabSource &       source,
-                       const CudaSlabSink &         sink,
+                       const SlabEndpoints &        endpoints,
                        const CudaSlabOptions &      options,
                        const CudaProgressFunction & progress);
 

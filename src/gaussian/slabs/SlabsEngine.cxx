@@ -9,6 +9,7 @@
 #include "runtime/memory/FormatBytes.h"
 #include "gaussian/slabs/SlabPlan.h"
 #include "gaussian/slabs/Slabs.h"
+#include "runtime/run/Progress.h"
 #include "gaussian/slabs/SlabsDevice.h"
 #include "gaussian/plan/Tuning.h"
 #include "runtime/image/LineGroups.h"
@@ -223,7 +224,7 @@ private:
     if (sweepsFirst)
     {
       m_Sweeps = true;
-      m_Pipeline->Run(m_SweepSlabs, *this, this->ScaleProgress(0.0f, 0.4f));
+      m_Pipeline->Run(m_SweepSlabs, *this, GetPartOfProgress(m_Progress, 0.0f, 0.4f));
       m_Sweeps = false;
       this->ScanEndStates();
     }
@@ -232,7 +233,7 @@ private:
       this->UploadStates();
     }
     m_WritesInput = m_Endpoints.Input.Data && m_Endpoints.Input.Data == m_Endpoints.Output.Data;
-    m_Pipeline->Run(m_FilterSlabs, *this, this->ScaleProgress(sweepsFirst ? 0.4f : 0.0f, 1.0f));
+    m_Pipeline->Run(m_FilterSlabs, *this, GetPartOfProgress(m_Progress, sweepsFirst ? 0.4f : 0.0f, 1.0f));
     if (m_States && !hasStates)
     {
       this->DownloadFirstPlane();
@@ -1261,18 +1262,7 @@ private:
     m_FirstPlaneKept->Record(context);
   }
 
-  // Progress and report.
-
-  CudaProgressFunction
-  ScaleProgress(float begin, float end) const
-  {
-    return [this, begin, end](float done) {
-      if (m_Progress)
-      {
-        m_Progress(begin + (end - begin) * done);
-      }
-    };
-  }
+  // Report.
 
   CudaSlabReport
   MakeReport(const SlabPipeline & pipeline) const

@@ -233,21 +233,15 @@ class HostSlabs
 {
 public:
   HostSlabs(const CudaGaussianPlan &     plan,
-            const CudaImageView &        inputShape,
-            const CudaImageView &        outputShape,
-            const CudaSlabSource &       source,
-            const CudaSlabSink &         sink,
+            const SlabEndpoints &        endpoints,
             const CudaSlabOptions &      options,
             const CudaProgressFunction & progress)
     : m_Plan(plan)
-    , m_InputShape(inputShape)
-    , m_OutputShape(outputShape)
-    , m_Source(source)
-    , m_Sink(sink)
+    , m_Endpoints(endpoints)
     , m_Progress(progress)
-    , m_Geometry(MakeSlabGeometry(plan, inputShape, outputShape, options))
+    , m_Geometry(MakeSlabGeometry(plan, endpoints.Input, endpoints.Output, options))
     , m_Axis(m_Geometry.Shape.Axis)
-    , m_ComputeType(cuda::GetComputeType(inputShape, outputShape))
+    , m_ComputeType(cuda::GetComputeType(endpoints.Input, endpoints.Output))
     , m_Threader(options.Threader ? MultiThreaderBase::Pointer(options.Threader) : MultiThreaderBase::New())
     , m_States(options.States)
   {
@@ -299,13 +293,13 @@ private:
   size_t
   GetNumberOfSlabPasses() const
   {
-    return m_Passes.size() / m_InputShape.NumberOfComponents;
+    return m_Passes.size() / m_Endpoints.Input.NumberOfComponents;
   }
 
   void
   MakePasses()
   {
-    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    for (size_t component = 0; component < m_Endpoints.Input.NumberOfComponents; ++component)
     {
       for (const CudaGaussianLinePass & pass : m_Plan.Passes)
       {
@@ -336,7 +330,7 @@ private:
   Read(size_t firstPlane, size_t planes)
   {
     std::unique_ptr<unsigned char[]> pixels(new unsigned char[planes * m_Geometry.BytesOfInputPlane]);
-    m_Source(firstPlane, planes, pixels.get());
+    m_Endpoints.Source(firstPlane, planes, pixels.get());
     m_BytesIn += planes * m_Geometry.BytesOfInputPlane;
     return pixels;
   }
@@ -372,13 +366,13 @@ private:
   CudaImageView
   GetChunk(size_t chunk, unsigned char * pixels) const
   {
-    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, m_Geometry.GetNumberOfPlanes(chunk, chunk + 1)), pixels);
+    return ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, m_Geometry.GetNumberOfPlanes(chunk, chunk + 1)), pixels);
   }
 
   CudaImageView
   GetFirstPlane()
   {
-    return ViewAdjacent(Slice(m_InputShape, m_Axis, 0, 1), m_FirstPlane.data());
+    return ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), m_FirstPlane.data());
   }
 
   void
@@ -471,7 +465,7 @@ private:
     const CudaImageView     pixels = this->GetChunk(chunk, m_Chunks.at(chunk).get());
     std::vector<PassPixels> results;
     size_t                  index = 0;
-    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    for (size_t component = 0; component < m_Endpoints.Input.NumberOfComponents; ++component)
     {
       for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
       {
@@ -484,7 +478,8 @@ private:
         for (const CudaGaussianPassResult & result : pass.Results)
         {
           CudaImageView shape = GetComponent(pixels, component);
-          shape.ComponentType = this->IsComplete(result.Destination, i) ? m_OutputShape.ComponentType : m_ComputeType;
+          shape.ComponentType =
+            this->IsComplete(result.Destination, i) ? m_Endpoints.Output.ComponentType : m_ComputeType;
           PassPixels made;
           made.Memory.reset(new unsigned char[shape.GetNumberOfBytes()]);
           made.View = ViewAdjacent(shape, made.Memory.get());
@@ -511,13 +506,13 @@ private:
     for (size_t first = 0; first < planes; first += piece)
     {
       const size_t        count = std::min(piece, planes - first);
-      const CudaImageView part = ViewAdjacent(Slice(m_OutputShape, m_Axis, 0, count), output.get());
+      const CudaImageView part = ViewAdjacent(Slice(m_Endpoints.Output, m_Axis, 0, count), output.get());
       if (!images || count != piece)
       {
         images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // the work images of HostImages have one size
       }
       this->FilterWithin(Slice(pixels, m_Axis, first, count), across, first, *images, part);
-      m_Sink(m_Geometry.GetFirstPlane(chunk) + first, count, output.get());
+      m_Endpoints.Sink(m_Geometry.GetFirstPlane(chunk) + first, count, output.get());
       m_BytesOut += count * m_Geometry.BytesOfOutputPlane;
     }
   }
@@ -532,7 +527,7 @@ private:
   {
     const CudaProgressFunction silent = [](float) {};
     auto                       result = across.begin();
-    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    for (size_t component = 0; component < m_Endpoints.Input.NumberOfComponents; ++component)
     {
       std::vector<CudaImageView> outputs;
       for (size_t r = 0; r < m_Plan.Results.size(); ++r)
@@ -579,9 +574,7 @@ private:
   }
 
   const CudaGaussianPlan &     m_Plan;
-  const CudaImageView          m_InputShape, m_OutputShape;
-  const CudaSlabSource &       m_Source;
-  const CudaSlabSink &         m_Sink;
+  const SlabEndpoints &        m_Endpoints;
   const CudaProgressFunction & m_Progress;
   const SlabGeometry           m_Geometry;
   const unsigned int           m_Axis;
@@ -602,13 +595,10 @@ private:
 
 CudaSlabReport
 RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
-                       const CudaImageView &        inputShape,
-                       const CudaImageView &        outputShape,
-                       const CudaSlabSource &       source,
-                       const CudaSlabSink &         sink,
+                       const SlabEndpoints &        endpoints,
                        const CudaSlabOptions &      options,
                        const CudaProgressFunction & progress)
 {
-  return HostSlabs(plan, inputShape, outputShape, source, sink, options, progress).Run();
+  return HostSlabs(plan, endpoints, options, progress).Run();
 }
 } // namespace itk::cuda::gaussian

@@ -78,6 +78,18 @@ HasDenseRows(const CudaImageView & view)
   return IsUniform(view, 0, 0, view.NumberOfComponents);
 }
 
+/** Returns the last axis with more than one pixel, or the first axis. */
+inline unsigned int
+GetLastAxis(const CudaImageView & view)
+{
+  unsigned int last = 0;
+  for (unsigned int axis = 0; axis < CudaImageView::MaximumDimension; ++axis)
+  {
+    last = view.Size[axis] > 1 ? axis : last;
+  }
+  return last;
+}
+
 /** Returns the number of rows along x. */
 inline size_t
 GetNumberOfRows(const CudaImageView & view)

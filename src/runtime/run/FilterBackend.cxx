@@ -166,6 +166,25 @@ CudaFilterBackend::FallBackToHost(const CudaError & error)
   return true;
 }
 
+bool
+CudaFilterBackend::TryOnDevice(const std::function<void()> & run, const std::function<void(float)> & progress)
+{
+  try
+  {
+    const CudaMemoryReservation reservation(*this, progress);
+    run();
+  }
+  catch (const CudaError & error)
+  {
+    if (!this->FallBackToHost(error))
+    {
+      throw;
+    }
+    return false;
+  }
+  return true;
+}
+
 CudaFilterBackend::StreamingEnum
 CudaFilterBackend::GetStreaming() const
 {
