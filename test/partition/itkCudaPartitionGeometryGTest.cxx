@@ -2,8 +2,8 @@
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/Geometry.h"
 #include "partition/itkCudaPartitionMapTestCase.h"
-#include "partition/refine/Proposals.h"
-#include "partition/executor/Sort.h"
+#include "partition/refine/RefinementRound.h"
+#include "partition/result/Sort.h"
 #include "partition/map/Topology.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "runtime/DetailNames.h"
 #include "partition/executor/HostExecutor.h"
 #include "partition/refine/MapRefinement.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 #include "region/Samples.h"
 #include "region/Tables.h"
 

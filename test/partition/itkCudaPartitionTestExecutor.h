@@ -8,7 +8,7 @@
 #include "partition/MergeRule.h"
 #include "partition/map/MapData.h"
 #include "partition/Model.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 
 #include <algorithm>
 #include <array>

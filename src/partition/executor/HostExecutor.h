@@ -8,9 +8,7 @@
 #include "partition/executor/HostScan.h"
 #include "partition/executor/SerialTile.h"
 #include "partition/Model.h"
-#include "partition/refine/ChordWindow.h"
-#include "partition/refine/Changes.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailImageView.h"
 #include "region/Threads.h"
@@ -24,34 +22,6 @@
 
 namespace itk::cuda::partition
 {
-/** Sums the pixels to the left of polygon edges from row prefix sums. */
-struct HostEdgeIntegrator
-{
-  /** Chords of a chain read a cached window of prefix sums (ChordWindow). */
-  static constexpr bool HasChordWindow = true;
-
-  const region::Level & Pixels;
-
-  Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
-  {
-    return Pixels.SumEdge(p, q);
-  }
-  template <typename TTile>
-  Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q, const TTile &) const
-  {
-    return this->SumEdge(p, q);
-  }
-  /** Returns a window of the calling thread. A thread uses one window at a time. */
-  ChordWindow
-  GetChordWindow() const
-  {
-    static thread_local std::vector<Moments> prefixes;
-    return { Pixels, prefixes };
-  }
-};
-
 /** Returns the grain of a functor that defines it, and the second argument otherwise. */
 template <typename TFunctor>
 constexpr auto

@@ -2,7 +2,9 @@
 #ifndef CudaFilters_partition_refine_ChainFunctors_h
 #define CudaFilters_partition_refine_ChainFunctors_h
 
-#include "partition/map/LineFunctors.h"
+#include "partition/map/Topology.h"
+#include "partition/refine/BestPolylines.h"
+#include "partition/refine/Lines.h"
 
 #include <cstddef>
 #include <cstdint>

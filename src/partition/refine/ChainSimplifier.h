@@ -288,7 +288,7 @@ private:
     const MapRound        view = m_Map.GetRound(number);
     ChainCounters * const counters = m_Counters.Get() + number;
     const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
-    return { m_Map.GetRound(number, pixels),
+    return { MakeRefinementRound(m_Map, number, pixels),
              this->GetArrays(counters),
              { { lines,
                  view,

@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_refine_NodeRounds_h
 #define CudaFilters_partition_refine_NodeRounds_h
 
-#include "partition/refine/NodeMoves.h"
+#include "partition/refine/MoveProposals.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -105,9 +105,11 @@ template <typename TExecutor, typename TProposal>
 class NodeRounds
 {
 public:
-  explicit NodeRounds(ExecutorMap<TExecutor> & map)
+  /** \param keptSums for moves on executors with IsCoarseGrained */
+  NodeRounds(ExecutorMap<TExecutor> & map, KeptSums<TExecutor> & keptSums)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
+    , m_KeptSums(keptSums)
   {}
 
   /** Runs the rounds until one has no winners. A node without a proposal becomes active again when it or a neighbour
@@ -145,6 +147,7 @@ private:
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
+  KeptSums<TExecutor> &    m_KeptSums;
   Array<uint8_t>           m_IsActive;
   Array<uint32_t>          m_Work;
   Array<TProposal>         m_Proposals;
@@ -163,7 +166,9 @@ private:
     m_Wins = m_Executor.template Allocate<uint8_t>(nodes);
     if constexpr (IsMove && TExecutor::IsCoarseGrained)
     {
-      m_Map.ReserveKeptSums();
+      const MapView map = m_Map.View();
+      m_KeptSums.Reserve(
+        m_Executor, m_Map.GetNumberOfEdges(), static_cast<size_t>(map.Width) * static_cast<size_t>(map.Height));
     }
     else if constexpr (IsMove)
     {
@@ -180,7 +185,7 @@ private:
   {
     if constexpr (TExecutor::IsCoarseGrained)
     {
-      return m_Map.GetKeptSums();
+      return m_KeptSums.View();
     }
     else
     {
@@ -195,7 +200,7 @@ private:
   {
     const auto moves = this->GetMoves();
     const auto program = [&](const auto & pixels) {
-      const auto round = m_Map.GetRound(0, pixels);
+      const auto round = MakeRefinementRound(m_Map, 0, pixels);
       return functors::RunNodeRounds<std::decay_t<decltype(round)>, TProposal, std::decay_t<decltype(moves)>>{
         round,
         { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },

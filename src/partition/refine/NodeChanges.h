@@ -1,111 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_Changes_h
-#define CudaFilters_partition_refine_Changes_h
+#ifndef CudaFilters_partition_refine_NodeChanges_h
+#define CudaFilters_partition_refine_NodeChanges_h
 
-#include "runtime/HostDevice.h"
-#include "partition/executor/SerialTile.h"
-#include "partition/refine/Proposals.h"
-#include "partition/map/MapData.h"
 #include "partition/map/Topology.h"
+#include "partition/refine/RefinementRound.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
-// Computes how much changes of a map's polygons change the description, and applies them. `TPixels` is the image
-// as polygons see it, with SumEdge().
+// Changes of single nodes, moves and removals: how much they change the description, which cells they sweep, and how
+// they alter the map.
 namespace itk::cuda::partition
 {
-/** The minimum gain of a change, in nats. */
-constexpr double MinimumGain = 0.01;
-
-/** The maximum number of chain edges that a chord replaces. */
-constexpr size_t ChainWindow = 32;
-
-/** The cost of an impossible chord. */
-constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
-
-/** Returns the contribution of an edge, summed by all threads of the tile. */
-template <typename TPixels, typename TTile>
-ITK_CUDA_HOST_DEVICE Moments
-SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTile & tile)
-{
-  if constexpr (TTile::NumberOfLanes == 1)
-  {
-    return pixels.SumEdge(p, q);
-  }
-  else
-  {
-    return pixels.SumEdge(p, q, tile);
-  }
-}
-
-/** The tangents of the regions on the two sides of a boundary. */
-struct BoundaryTangents
-{
-  LinearForm Left;
-  LinearForm Right;
-
-  /** Returns the first-order change of the description if the left region takes `change` from the right one. */
-  ITK_CUDA_HOST_DEVICE double
-  DeltaCostOf(const Moments & change) const
-  {
-    return Left(change) - Right(change);
-  }
-};
-
-/** Returns the first-order cost of a chord from p to q that replaces some edges of a chain.
- * \param replaced sums of these edges
- * \param isEdge whether the chord is identical to the only replaced edge
- */
-template <typename TPixels, typename TTile>
-ITK_CUDA_HOST_DEVICE double
-CostOfChord(const TPixels &          pixels,
-            const BoundaryTangents & tangents,
-            double                   segmentCost,
-            const LatticePoint &     p,
-            const LatticePoint &     q,
-            const Moments &          replaced,
-            bool                     isEdge,
-            const TTile &            tile)
-{
-  using region::operator==;
-  if (p == q)
-  {
-    return InfiniteCost;
-  }
-  return segmentCost + tangents.DeltaCostOf(isEdge ? Moments{} : SumEdge(pixels, p, q, tile) - replaced);
-}
-
-/** Finds the best polylines from a chain's first node over a subset of its nodes, by dynamic programming. Among equal
- * ones, the one whose last chord begins first wins.
- * \param costOfChord of nodes i < j <= i + ChainWindow
- * \param costs of the polylines to node 0, 1, ... `edges`
- * \param spans number of chain edges that the last chord of each polyline replaces; not set for node 0
- */
-template <typename TCost>
-ITK_CUDA_HOST_DEVICE void
-FindBestPolylines(size_t edges, const TCost & costOfChord, double * costs, uint8_t * spans)
-{
-  costs[0] = 0.0;
-  for (size_t j = 1; j <= edges; ++j)
-  {
-    double  best = InfiniteCost;
-    uint8_t span = 1;
-    for (size_t i = j > ChainWindow ? j - ChainWindow : 0; i < j; ++i)
-    {
-      const double cost = costs[i] + costOfChord(i, j);
-      if (cost < best)
-      {
-        best = cost;
-        span = static_cast<uint8_t>(j - i);
-      }
-    }
-    costs[j] = best;
-    spans[j] = span;
-  }
-}
-
 constexpr int NumberOfDirections = 8;
 constexpr int NumberOfDistances = 3; // 1, 2 and 4 pixels
 constexpr int NumberOfCandidates = NumberOfDirections * NumberOfDistances;
@@ -157,40 +63,6 @@ DeltaCostOfMove(const MovingNode & node, const LinearForm * tangents, const TFun
     }
   }
   return deltaCost < -MinimumGain ? deltaCost : 0.0;
-}
-
-// TRound is a RefinementRound.
-
-/** Replaces adjacent edges by one chord from their first node to their last, which gets the smallest of their numbers.
- * Removes the nodes between them. Returns the chord, which the caller must add to the two nodes and to the grid.
- * \param left region to the left of the chord \param change of this region's sums
- */
-template <typename TRound>
-ITK_CUDA_HOST_DEVICE uint32_t
-ReplaceEdges(const TRound &   round,
-             const uint32_t * nodes,
-             const uint32_t * edges,
-             uint32_t         numberOfEdges,
-             uint32_t         left,
-             uint32_t         right,
-             const Moments &  sums,
-             const Moments &  change)
-{
-  uint32_t chord = edges[0];
-  for (uint32_t i = 0; i < numberOfEdges; ++i)
-  {
-    const uint32_t edge = edges[i];
-    chord = edge < chord ? edge : chord;
-    round.Edges[edge] = {};
-    if (i > 0)
-    {
-      round.Nodes[nodes[i]].Degree = 0;
-    }
-  }
-  round.Edges[chord] = { nodes[0], nodes[numberOfEdges], left, right, sums };
-  round.CountRemovedEdges(numberOfEdges - 1);
-  round.Transfer(left, right, change);
-  return chord;
 }
 
 /** The gain of removing a node on the image's border, which changes nothing else. */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_ChordWindow_h
-#define CudaFilters_partition_refine_ChordWindow_h
+#ifndef CudaFilters_partition_executor_HostScene_h
+#define CudaFilters_partition_executor_HostScene_h
 
-#include "partition/refine/Changes.h"
+#include "partition/Model.h"
+#include "partition/Tuning.h"
+#include "region/Lattice.h"
+#include "region/Samples.h"
 #include "region/Sums.h"
 #include "region/Tables.h"
 
@@ -11,8 +14,44 @@
 #include <cstdint>
 #include <vector>
 
+// The image as work items on the host see it: for cells, and for the edges of polygons. DeviceScene.cuh is the same for
+// kernels.
 namespace itk::cuda::partition
 {
+/** The image to partition, with row prefix sums and the valid pixels (a non-owning view). */
+struct Scene
+{
+  const region::Level & Pixels;
+  const uint16_t *      ValidBits; // as in region::Samples; nullptr if all pixels are valid
+  size_t                MaskWordsPerRow;
+
+  Scene(const region::Level & pixels, const region::Samples & samples)
+    : Pixels(pixels)
+    , ValidBits(samples.ValidBits.get())
+    , MaskWordsPerRow(samples.GetMaskWordsPerRow())
+  {}
+
+  bool
+  HasMask() const
+  {
+    return ValidBits != nullptr;
+  }
+
+  bool
+  IsValid(int32_t x, int32_t y) const
+  {
+    const auto column = static_cast<size_t>(x);
+    return ValidBits == nullptr ||
+           ((ValidBits[static_cast<size_t>(y) * MaskWordsPerRow + column / 16] >> (column % 16)) & 1) != 0;
+  }
+
+  /** Returns the sums of the pixels x = first to end - 1 of row y. */
+  region::Moments
+  SumRow(int32_t y, int32_t first, int32_t end) const
+  {
+    return Pixels.RowPrefix(y, end) - Pixels.RowPrefix(y, first);
+  }
+};
 /** A cache of row prefix sums around some nodes of a chain, whose chords cross the same rows repeatedly. Has the
  * interface of a level for region::SumEdge(). */
 class ChordWindow
@@ -29,13 +68,13 @@ public:
   /** Covers the chords that end at node `end` of a chain with `edges` edges. The ends must be in ascending order, as
    * FindBestPolylines() visits them. */
   void
-  MoveTo(size_t end, const LatticePoint * positions, size_t edges)
+  MoveTo(size_t end, const region::LatticePoint * positions, size_t edges)
   {
     if (end > m_Last)
     {
       m_Last = std::min(end + Nodes - 1, edges);
-      const size_t begin = end > ChainWindow ? end - ChainWindow : 0;
-      LatticeBox   box = region::BoxOf(positions[begin], positions[m_Last]);
+      const size_t       begin = end > ChainWindow ? end - ChainWindow : 0;
+      region::LatticeBox box = region::BoxOf(positions[begin], positions[m_Last]);
       for (size_t i = begin + 1; i < m_Last; ++i)
       {
         box = region::BoxOf({ box.MinimumX, box.MinimumY }, { box.MaximumX, box.MaximumY }, positions[i]);
@@ -46,7 +85,7 @@ public:
 
   /** Returns the contribution of an edge within the box. */
   Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
   {
     return m_IsEmpty ? m_Pixels.SumEdge(p, q) : region::SumEdge(*this, p, q);
   }
@@ -64,7 +103,7 @@ private:
 
   const region::Level &  m_Pixels;
   std::vector<Moments> & m_Prefixes;
-  LatticeBox             m_Box{ 0, 0, 0, 0 };
+  region::LatticeBox     m_Box{ 0, 0, 0, 0 };
   size_t                 m_Width{ 0 };
   size_t                 m_Last{ 0 };       // last node whose chords the window covers
   bool                   m_IsEmpty{ true }; // the box is too large
@@ -72,7 +111,7 @@ private:
   /** Computes the prefix sums of a box if it has at most `limit` positions. A larger box would take longer than it
    * saves. */
   void
-  Cover(const LatticeBox & box, size_t limit)
+  Cover(const region::LatticeBox & box, size_t limit)
   {
     const auto rows = static_cast<size_t>(box.MaximumY - box.MinimumY);
     m_Box = box;
@@ -87,6 +126,33 @@ private:
         m_Pixels.RowPrefixes(y, box.MinimumX, box.MaximumX, m_Prefixes.data() + row * m_Width);
       }
     }
+  }
+};
+/** Sums the pixels to the left of polygon edges from row prefix sums. */
+struct HostEdgeIntegrator
+{
+  /** Chords of a chain read a cached window of prefix sums (ChordWindow). */
+  static constexpr bool HasChordWindow = true;
+
+  const region::Level & Pixels;
+
+  Moments
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
+  {
+    return Pixels.SumEdge(p, q);
+  }
+  template <typename TTile>
+  Moments
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q, const TTile &) const
+  {
+    return this->SumEdge(p, q);
+  }
+  /** Returns a window of the calling thread. A thread uses one window at a time. */
+  ChordWindow
+  GetChordWindow() const
+  {
+    static thread_local std::vector<Moments> prefixes;
+    return { Pixels, prefixes };
   }
 };
 } // namespace itk::cuda::partition

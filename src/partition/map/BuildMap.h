@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_BuildFunctors_h
-#define CudaFilters_partition_map_BuildFunctors_h
+#ifndef CudaFilters_partition_map_BuildMap_h
+#define CudaFilters_partition_map_BuildMap_h
 
 #include "partition/map/Geometry.h"
-#include "partition/map/MapArrays.h"
+#include "partition/map/ExecutorMap.h"
 #include "itkMacro.h"
 
 #include <cstddef>

@@ -1,83 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_NodeFunctors_h
-#define CudaFilters_partition_refine_NodeFunctors_h
+#ifndef CudaFilters_partition_refine_MoveProposals_h
+#define CudaFilters_partition_refine_MoveProposals_h
 
-#include "partition/map/MapArrays.h"
+#include "partition/refine/NodeProposals.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
-// Moves and removals of single nodes as parallel loops.
+// Two ways to propose the moves of a round: with a work item for each candidate position or edge, which suits a device,
+// and with a work item for each node, which suits few threads.
 namespace itk::cuda::partition
 {
+/** The ends of a directed edge when its sums from the candidates around its tail were computed. The sums depend on
+ * these positions only. */
+struct KeptEdge
+{
+  LatticePoint At;
+  LatticePoint Far;
+
+  bool
+  Is(const LatticePoint & at, const LatticePoint & far) const
+  {
+    using region::operator==;
+    return At == at && Far == far;
+  }
+};
+
+/** Sums by directed edge and candidate (a non-owning view). */
+struct KeptSumsView
+{
+  KeptEdge * Edges; // null if no sums are kept
+  Moments *  Sums;
+};
+
+/** \class KeptSums
+ * \brief Keeps the sums of edges from candidate positions between the rounds and phases of moves.
+ *
+ * Most nodes that propose a move again have not moved, nor have their neighbours, so that a node finds most of its sums
+ * here. An entry stays valid whatever happens to the map, because a node compares the positions. */
+template <typename TExecutor>
+class KeptSums
+{
+public:
+  /** Makes room for the directed edges of a map, unless they would take too much memory. Keeps no sums then. */
+  void
+  Reserve(const TExecutor & executor, size_t numberOfEdges, size_t numberOfPixels)
+  {
+    const size_t number = 2 * numberOfEdges;
+    if (number * (sizeof(KeptEdge) + NumberOfCandidates * sizeof(Moments)) > BytesPerPixel * numberOfPixels)
+    {
+      *this = {};
+    }
+    else if (number > m_Capacity)
+    {
+      m_Edges = executor.template Allocate<KeptEdge>(number);
+      m_Sums = executor.template Allocate<Moments>(number * NumberOfCandidates);
+      m_Capacity = number;
+      executor.Fill(m_Edges.Get(), number, 0xff); // (-1, -1) is not a position of a node
+    }
+  }
+  KeptSumsView
+  View() const
+  {
+    return { m_Edges.Get(), m_Sums.Get() };
+  }
+
+private:
+  template <typename T>
+  using Array = typename TExecutor::template Array<T>;
+
+  static constexpr size_t BytesPerPixel = 12;
+
+  Array<KeptEdge> m_Edges;
+  Array<Moments>  m_Sums;
+  size_t          m_Capacity{ 0 };
+};
 namespace functors
 {
-/** Begins a round and lists the active nodes. The list stays empty if the grid does not contain all edges. */
-template <typename TAtomics>
-struct BeginNodeRound
-{
-  MapRound        Round;
-  size_t          NumberOfRegions;
-  size_t          NumberOfNodes;
-  const uint8_t * IsActive;
-  uint32_t *      Work;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfRegions > NumberOfNodes ? NumberOfRegions : NumberOfNodes;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < NumberOfRegions)
-    {
-      BeginMapRound{ Round }(i);
-    }
-    if (i < NumberOfNodes && IsActive[i] != 0 && Round.Nodes[i].Degree > 0 && !Round.IsGridFull())
-    {
-      Work[TAtomics::FetchIncrement(Round.Counts->Work)] = static_cast<uint32_t>(i);
-    }
-  }
-};
-
-/** The arrays of a phase. */
-template <typename TProposal>
-struct NodeArrays
-{
-  uint8_t *   IsActive;
-  uint32_t *  Work;
-  TProposal * Proposals;
-  uint8_t *   Wins; // whether a proposal owns all of its cells
-};
-
-/** Base of the kernels of a round: the round, and the arrays of its phase. */
-template <typename TRound, typename TProposal>
-struct NodeKernel
-{
-  TRound                Round;
-  NodeArrays<TProposal> Arrays;
-
-protected:
-  /** Calls function(cell) for this thread's share of the cells that a proposal sweeps, until it returns false. */
-  template <typename TFunction, typename TTile>
-  ITK_CUDA_HOST_DEVICE bool
-  ForCells(const TProposal & proposal, const TFunction & function, const TTile & tile) const
-  {
-    return ForCellsOf(Round.Cells, Round.GetMap(), proposal, function, tile.GetShare());
-  }
-  /** Lists a proposal, and reserves its cells. */
-  template <typename TTile>
-  ITK_CUDA_HOST_DEVICE void
-  Propose(const TProposal & proposal, const TTile & tile) const
-  {
-    tile.Once([&] { Arrays.Proposals[TRound::Atomics::FetchIncrement(Round.Counts->Proposals)] = proposal; });
-    const auto reserve = [this, key = proposal.GetKey()](size_t cell) { return Round.Reserve(cell, key); };
-    this->ForCells(proposal, reserve, tile);
-  }
-};
-
 /** Candidate positions of the nodes of a part of a round, whose gains are in memory at a time, and their edges. */
 struct MoveArrays
 {
@@ -281,101 +281,118 @@ struct ProposeMoves : NodeKernel<TRound, Move>
   }
 };
 
-/** Proposes the removal of each active node if it has a gain and is possible, and reserves its cells. */
+/** Proposes the best possible candidate of each node, and reserves its cells, in one work item per node, for executors
+ * with IsCoarseGrained. It loads a node once, finds most of its sums among the kept ones, and tests candidates from the
+ * best one on until one is possible, whereas SumCandidates, WeighCandidates, TestCandidates and ProposeMoves test all
+ * candidates concurrently. */
 template <typename TRound>
-struct ProposeRemovals : NodeKernel<TRound, Removal>
+struct ProposeMovesByNode : NodeKernel<TRound, Move>
 {
-  static constexpr uint32_t TileSize = LanesOfChange;
+  static constexpr size_t Grain = 8;
 
-  ITK_CUDA_HOST_DEVICE size_t
+  KeptSumsView Kept;
+
+  size_t
   GetNumber() const
   {
     return this->Round.Counts->Work;
   }
-  template <typename TTile>
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  void
+  operator()(size_t i) const
   {
+    const MapView  map = this->Round.GetMap();
     const uint32_t number = this->Arrays.Work[i];
-    Removal        removal;
-    const bool     proposes = ProposeRemoval(this->Round, number, removal, tile);
-    tile.Once([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
+    Move           move;
+    const bool     proposes = !map.KindOf(map.At(number)).IsCorner() && this->FindBest(map, number, move);
+    this->Arrays.IsActive[number] = proposes ? 1 : 0;
     if (proposes)
     {
-      this->Propose(removal, tile);
-    }
-  }
-};
-
-/** A loop over the proposals. */
-template <typename TRound, typename TProposal>
-struct PerProposalKernel : NodeKernel<TRound, TProposal>
-{
-  static constexpr uint32_t TileSize = LanesOfChange;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->Round.Counts->Proposals;
-  }
-};
-
-/** Finds the proposals that own all of their cells, and frees the cells that each one owns. */
-template <typename TRound, typename TProposal>
-struct CheckProposals : PerProposalKernel<TRound, TProposal>
-{
-  template <typename TTile>
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
-  {
-    const TRound &    round = this->Round;
-    const TProposal & proposal = this->Arrays.Proposals[i];
-    const uint64_t    key = proposal.GetKey();
-    const auto        owns = [&round, key](size_t cell) { return round.Owns(cell, key); };
-    const bool        wins = tile.All(this->ForCells(proposal, owns, tile));
-    const auto        free = [&round, key](size_t cell) { return round.FreeIfOwned(cell, key); };
-    this->ForCells(proposal, free, tile); // all threads have checked; two may visit one cell
-    tile.Once([&] {
-      this->Arrays.Wins[i] = wins ? 1 : 0;
-      if (wins)
-      {
-        round.AddPixelLoss(proposal);
-      }
-    });
-  }
-};
-
-/** Applies the accepted winners, excluding those that together take too many pixels. Winners have no common point, so
- * that none changes a node or an edge of another one. */
-template <typename TRound, typename TProposal>
-struct ApplyProposals : PerProposalKernel<TRound, TProposal>
-{
-  template <typename TTile>
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
-  {
-    // By reference, because a copy would read uninitialized words.
-    const TProposal & proposal = this->Arrays.Proposals[i];
-    if (this->Arrays.Wins[i] != 0 && this->Round.Accepts(proposal))
-    {
-      Apply(this->Round, proposal, tile);
-      tile.Once([&] {
-        ForChanged(proposal, [this](uint32_t node) { this->Wake(node); });
-        TRound::Atomics::FetchIncrement(this->Round.Counts->Winners);
-      });
+      this->Propose(move, SerialTile{});
     }
   }
 
 private:
-  ITK_CUDA_HOST_DEVICE void
-  Wake(uint32_t number) const
+  /** Finds the best possible candidate of a node. Returns false if no candidate with a gain is possible. */
+  bool
+  FindBest(const MapView & map, uint32_t number, Move & move) const
   {
-    const MapNode & node = this->Round.Nodes[number];
-    this->Arrays.IsActive[number] = 1;
-    for (uint32_t j = 0; j < node.Degree; ++j)
+    const TRound &   round = this->Round;
+    const MovingNode node = DescribeNode(map, number);
+    Moments          ownSums[MoveArrays::EdgesOfNode];
+    const Moments *  sums[MapNode::MaximumDegree];
+    bool             isInside[NumberOfCandidates];
+    double           deltaCosts[NumberOfCandidates];
+    for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
-      this->Arrays.IsActive[this->Round.Edges[node.Edges[j]].GetOther(number)] = 1;
+      isInside[candidate] = map.Allows(node.Position, CandidateOf(node.Position, candidate));
     }
+    for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+    {
+      sums[j] = this->FindSums(map, number, node, j, isInside, ownSums + j * NumberOfCandidates);
+    }
+    for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
+    {
+      deltaCosts[candidate] =
+        isInside[candidate]
+          ? DeltaCostOfMove(node, round.Tangents, [&](uint32_t j) { return sums[j][candidate] - node.Edges[j].Sums; })
+          : 0.0;
+    }
+    for (int tried = 0; tried < NumberOfCandidates; ++tried)
+    {
+      const auto best = static_cast<int>(std::min_element(deltaCosts, deltaCosts + NumberOfCandidates) - deltaCosts);
+      if (deltaCosts[best] == 0.0)
+      {
+        return false;
+      }
+      move.DeltaCost = deltaCosts[best];
+      move.Id = number;
+      move.To = CandidateOf(node.Position, best);
+      for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
+      {
+        move.Sums[j] = j < node.NumberOfEdges ? sums[j][best] : Moments{};
+      }
+      move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
+      if (round.Allows(move.Counts) && MoveKeepsTopology(map, round.Grid, number, move.To))
+      {
+        return true;
+      }
+      deltaCosts[best] = 0.0; // excludes the candidate, because the changes of the description are negative
+    }
+    return false;
+  }
+
+  /** Returns the sums of edge j of a node from the candidates. \param ownSums storage for sums that are not kept */
+  const Moments *
+  FindSums(const MapView &    map,
+           uint32_t           number,
+           const MovingNode & node,
+           uint32_t           j,
+           const bool *       isInside,
+           Moments *          ownSums) const
+  {
+    const LatticePoint far = node.Edges[j].Far;
+    KeptEdge *         kept = nullptr;
+    Moments *          sums = ownSums;
+    if (Kept.Edges != nullptr)
+    {
+      const uint32_t edge = map.Nodes[number].Edges[j];
+      const size_t   directed = 2 * static_cast<size_t>(edge) + (map.Edges[edge].Start == number ? 0 : 1);
+      kept = Kept.Edges + directed;
+      sums = Kept.Sums + directed * NumberOfCandidates;
+      if (kept->Is(node.Position, far))
+      {
+        return sums;
+      }
+      *kept = { node.Position, far };
+    }
+    for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
+    {
+      if (isInside[candidate])
+      {
+        sums[candidate] = this->Round.Pixels.SumEdge(CandidateOf(node.Position, candidate), far);
+      }
+    }
+    return sums;
   }
 };
 } // namespace functors

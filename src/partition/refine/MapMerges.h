@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_MergeFunctors_h
-#define CudaFilters_partition_refine_MergeFunctors_h
+#ifndef CudaFilters_partition_refine_MapMerges_h
+#define CudaFilters_partition_refine_MapMerges_h
 
 #include "partition/executor/EdgeTable.h"
 #include "partition/MergeRule.h"
-#include "partition/map/MapArrays.h"
+#include "partition/refine/RefinementRound.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -441,7 +441,7 @@ private:
     const size_t      terms = arrays.GetNumberOfTerms();
     const bool        runsCooperatively = m_Executor.MayRunCooperatively(terms, MaximumTermsOfGrid);
     const auto        list = [&](const auto & pixels) {
-      const auto round = m_Map.GetRound(0, pixels);
+      const auto round = MakeRefinementRound(m_Map, 0, pixels);
       return functors::ListMergeTerms<std::decay_t<decltype(round)>>{ round, arrays };
     };
     const functors::JoinBestPairs<Atomics> join{ m_Map.GetRound(0), arrays };

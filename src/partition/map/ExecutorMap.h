@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_MapArrays_h
-#define CudaFilters_partition_map_MapArrays_h
+#ifndef CudaFilters_partition_map_ExecutorMap_h
+#define CudaFilters_partition_map_ExecutorMap_h
 
 #include "runtime/HostDevice.h"
 #include "partition/map/EdgeGrid.h"
-#include "partition/map/KeptSums.h"
 #include "partition/map/MapData.h"
-#include "partition/refine/Changes.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -85,187 +83,8 @@ struct MapRound
   }
 };
 
-/** Threads per tile: for the rows of an edge, mostly a few dozen, and for the cells of a change. */
-constexpr uint32_t LanesOfEdge = 8;
-constexpr uint32_t LanesOfChange = 16;
-
-/** Placeholder for kernels that sum no edges and therefore do not depend on the image type. */
-struct NoPixels
-{};
-
-/** \class RefinementRound
- * \brief A refinement round, as its work items see it.
- */
-template <typename TPixels, typename TAtomics>
-struct RefinementRound : MapRound
-{
-  using Atomics = TAtomics;
-
-  TPixels Pixels;
-
-  ITK_CUDA_HOST_DEVICE bool
-  Allows(const CountChanges & changes) const
-  {
-    return LeavesEnoughPixels(changes, Regions, MinimumNumberOfPixels);
-  }
-  ITK_CUDA_HOST_DEVICE BoundaryTangents
-  GetTangents(uint32_t left, uint32_t right) const
-  {
-    return { Tangents[left], Tangents[right] };
-  }
-  ITK_CUDA_HOST_DEVICE double
-  DeltaCostOf(uint32_t left, uint32_t right, const Moments & change) const
-  {
-    return this->GetTangents(left, right).DeltaCostOf(change);
-  }
-  ITK_CUDA_HOST_DEVICE void
-  AddToGrid(uint32_t edge, const StridedRange & share) const
-  {
-    const auto add = [this, edge](size_t cell) {
-      const uint32_t index = TAtomics::FetchIncrement(Counters->Added);
-      if (index < Grid.Capacity)
-      {
-        Grid.Added[index] = { edge, TAtomics::Exchange(Grid.Last[cell], index) };
-      }
-    };
-    ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, add, share);
-  }
-  ITK_CUDA_HOST_DEVICE void
-  Transfer(uint32_t left, uint32_t right, const Moments & change) const
-  {
-    if (left != Outside)
-    {
-      TAtomics::Add(Regions[left], change);
-    }
-    if (right != Outside)
-    {
-      TAtomics::Add(Regions[right], Moments{} - change);
-    }
-  }
-  ITK_CUDA_HOST_DEVICE void
-  CountRemovedEdges(size_t number) const
-  {
-    TAtomics::Add(Counters->RemovedEdges, static_cast<uint32_t>(number));
-  }
-
-  /** Reserves a cell: stores the key if it is smaller than the present one (atomic minimum). */
-  ITK_CUDA_HOST_DEVICE bool
-  Reserve(size_t cell, uint64_t key) const
-  {
-    TAtomics::Minimum(Keys[cell], key);
-    return true;
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  Owns(size_t cell, uint64_t key) const
-  {
-    return TAtomics::LoadRelaxed(Keys[cell]) == key;
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  Free(size_t cell) const
-  {
-    TAtomics::StoreRelaxed(Keys[cell], ~uint64_t{ 0 });
-    return true;
-  }
-  /** Frees a cell if this key owns it. Only the owner frees a cell, so that other proposals may check the cell
-   * concurrently. */
-  ITK_CUDA_HOST_DEVICE bool
-  FreeIfOwned(size_t cell, uint64_t key) const
-  {
-    return !this->Owns(cell, key) || this->Free(cell);
-  }
-  /** Adds the pixels that a proposal takes from regions. The proposal must own all its cells. */
-  ITK_CUDA_HOST_DEVICE void
-  AddPixelLoss(const RankedProposal & proposal) const
-  {
-    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
-    {
-      if (entry.Region != Outside && entry.Change < 0)
-      {
-        TAtomics::Add(Excess[entry.Region], -entry.Change);
-        TAtomics::Minimum(BestKeys[entry.Region], proposal.GetKey());
-      }
-    }
-  }
-  /** Returns whether a proposal is accepted. If the winners together would take too many pixels from a region, only the
-   * best one that takes any is accepted. */
-  ITK_CUDA_HOST_DEVICE bool
-  Accepts(const RankedProposal & proposal) const
-  {
-    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
-    {
-      if (entry.Region != Outside && entry.Change < 0 && Excess[entry.Region] > 0 &&
-          BestKeys[entry.Region] != proposal.GetKey())
-      {
-        return false;
-      }
-    }
-    return true;
-  }
-};
-
 namespace functors
 {
-/** Begins the rounds of a program: clears their counters, and gives all nodes or edges the same mark.
- * \tparam TCounters counters of a round that only these rounds have */
-template <typename TCounters, typename TMark>
-struct BeginRounds
-{
-  MapCounters * Counters;
-  TCounters *   OwnCounters; // of each round; may be null
-  TMark *       Marks;       // may be null
-  TMark         Mark;
-  size_t        NumberOfMarks;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfMarks > RoundsOfGrid ? NumberOfMarks : RoundsOfGrid;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < RoundsOfGrid)
-    {
-      Counters->Rounds[i] = {};
-      if (OwnCounters != nullptr)
-      {
-        OwnCounters[i] = {};
-      }
-    }
-    if (i < NumberOfMarks && Marks != nullptr)
-    {
-      Marks[i] = Mark;
-    }
-  }
-};
-
-/** Freezes the tangents and the numbers of pixels that regions can spare. */
-struct BeginMapRound
-{
-  MapRound Round;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    const Moments & sums = Round.Regions[region];
-    Round.Tangents[region] = Round.IsRegion[region] != 0 ? Round.Model.Linearize(sums) : LinearForm{};
-    Round.Excess[region] = GetMinimumNumberOfPixels(sums, Round.MinimumNumberOfPixels) - sums.Count;
-    Round.BestKeys[region] = ~uint64_t{ 0 };
-  }
-};
-
-/** A loop with one work item per winner of a round. */
-struct WinnersOfRound
-{
-  const MapRoundCounters * Counts;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Counts->Winners;
-  }
-};
-
 /** Counts the edges of each cell in Last. */
 template <typename TAtomics>
 struct CountEdgesOfCells
@@ -483,13 +302,6 @@ public:
              m_Counters.Get(),
              m_Counters.Get()->Rounds + number };
   }
-  template <typename TPixels>
-  RefinementRound<TPixels, Atomics>
-  GetRound(uint32_t number, const TPixels & pixels) const
-  {
-    return { this->GetRound(number), pixels };
-  }
-
   /** Compacts the map if more than 1/8 of its edges were removed. \param flags one per edge, compacted with them; may
    * be null */
   void
@@ -531,19 +343,6 @@ public:
     {
       *flags = std::move(outFlags);
     }
-  }
-
-  /** Returns the sums that executors with IsCoarseGrained keep for moves. */
-  KeptSumsView
-  GetKeptSums() const
-  {
-    return m_KeptSums.View();
-  }
-  /** Makes room for the sums of the present edges. */
-  void
-  ReserveKeptSums()
-  {
-    m_KeptSums.Reserve(m_Executor, m_NumberOfEdges, static_cast<size_t>(m_Width) * static_cast<size_t>(m_Height));
   }
 
   /** Sorts the edges into the grid's cells if they are not sorted or if many were added since. */
@@ -632,8 +431,6 @@ private:
   Array<AddedEdge>       m_Added;
   size_t                 m_GridCapacity{ 0 };
   bool                   m_GridIsSorted{ false };
-
-  KeptSums<TExecutor> m_KeptSums; // only for executors with IsCoarseGrained
 
   EdgeGrid
   GetGrid() const

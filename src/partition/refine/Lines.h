@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_LineFunctors_h
-#define CudaFilters_partition_map_LineFunctors_h
+#ifndef CudaFilters_partition_refine_Lines_h
+#define CudaFilters_partition_refine_Lines_h
 
-#include "partition/map/MapArrays.h"
+#include "partition/refine/RefinementRound.h"
 
 #include <cstddef>
 #include <cstdint>

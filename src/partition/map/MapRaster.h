@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_RasterFunctors_h
-#define CudaFilters_partition_map_RasterFunctors_h
+#ifndef CudaFilters_partition_map_MapRaster_h
+#define CudaFilters_partition_map_MapRaster_h
 
-#include "partition/map/MapArrays.h"
+#include "partition/map/ExecutorMap.h"
 #include "partition/WriteLabels.h"
 
 #include <cstddef>
