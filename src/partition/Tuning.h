@@ -11,7 +11,7 @@ namespace itk::cuda::partition
 {
 /** Nats that a merge of labels gains for each pixel side of the common boundary: 36 sides gain about 9 nats, the cost
  * of a segment. */
-constexpr double NatsPerCrack = 0.25;
+constexpr double MergeGainPerLength = 0.25;
 
 /** A region joins its best neighbour and the neighbour's partner only if it lowers the description by at least this
  * fraction of the decrease by their merge. */
@@ -21,7 +21,7 @@ constexpr double MinimumShareToJoin = 0.5;
 constexpr int64_t MinimumRatioToJoin = 32;
 
 /** Cost of a boundary in nats per pixel length while cells compete. */
-constexpr double NatsPerBoundaryLength = 0.8;
+constexpr double CellCostPerLength = 0.8;
 
 /** Maximum number of sweeps over the cells of one size. */
 constexpr int MaximumNumberOfSweeps = 6;

@@ -350,7 +350,7 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
                        keys.data(),
                        nullptr,
                        nullptr };
-  const RefinementRound<NoPixels, ThreadedAtomics> state{ view, {} };
+  const RefinementRound<NoIntegrator, ThreadedAtomics> state{ view, {} };
   Random                                           random(5);
   const itk::cuda::region::Threads                 threads(3);
   for (int round = 0; round < 50; ++round)

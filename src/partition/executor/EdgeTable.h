@@ -8,7 +8,8 @@
 #include <cstdint>
 
 // A hash table with linear probing that merges edges between the same two regions, for executors that run work items
-// concurrently. The slot of an edge depends on the order of execution. The set of edges and their crack counts do not.
+// concurrently. The slot of an edge depends on the order of execution. The set of edges and their boundary lengths do
+// not.
 namespace itk::cuda::partition
 {
 /** Encodes a pair of regions as one integer. */
@@ -44,14 +45,14 @@ struct EdgeCode
   }
 };
 
-/** A hash table in executor memory. Crack counts do not overflow, because an image of 2^30 pixels has fewer than 2^31
+/** A hash table in executor memory. Lengths do not overflow, because an image of 2^30 pixels has fewer than 2^31
  * pixel sides. */
 struct EdgeTableView
 {
   static constexpr uint64_t Empty = ~uint64_t{ 0 }; // not the code of any two different regions
 
   uint64_t * Keys;
-  uint32_t * Cracks;
+  uint32_t * Lengths;
 
   struct Entry
   {
@@ -66,45 +67,45 @@ struct EdgeTableView
     return numberOfEdges + numberOfEdges / 2 + 1;
   }
 
-  /** Adds `cracks` to the edge's count. Concurrent work items must use the same number of slots. */
+  /** Adds to the length of an edge's boundary. Concurrent work items must use the same number of slots. */
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Entry
-  Add(uint64_t key, uint32_t cracks, size_t size) const
+  Add(uint64_t key, uint32_t length, size_t size) const
   {
     const Entry entry = this->Find(key, size, [this, key](size_t slot) {
       const uint64_t found = TAtomics::Load(Keys[slot]); // a plain load first, because most keys are already present
       return found == Empty ? TAtomics::CompareAndSwap(Keys[slot], Empty, key) : found;
     });
-    TAtomics::Add(Cracks[entry.Slot], cracks);
+    TAtomics::Add(Lengths[entry.Slot], length);
     return entry;
   }
 
-  /** Adds `cracks` to the edge's count unless this call inserts the edge. This saves an atomic addition for most edges,
-   * which are added only once; the caller keeps the first count. */
+  /** Adds to the length of an edge's boundary unless this call inserts the edge. This saves an atomic addition for most
+   * edges, which are added only once; the caller keeps the first count. */
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Entry
-  AddToOthers(uint64_t key, uint32_t cracks, size_t size) const
+  AddToOthers(uint64_t key, uint32_t length, size_t size) const
   {
     const Entry entry =
       this->Find(key, size, [this, key](size_t slot) { return TAtomics::CompareAndSwap(Keys[slot], Empty, key); });
     if (!entry.IsNew)
     {
-      TAtomics::Add(Cracks[entry.Slot], cracks);
+      TAtomics::Add(Lengths[entry.Slot], length);
     }
     return entry;
   }
 
-  /** Removes an edge and returns its crack count. No work item may add edges concurrently. */
+  /** Removes an edge and returns its length. No work item may add edges concurrently. */
   ITK_CUDA_HOST_DEVICE uint32_t
   Take(uint32_t slot) const
   {
-    const uint32_t cracks = Cracks[slot];
+    const uint32_t length = Lengths[slot];
     Keys[slot] = Empty;
-    if (cracks != 0)
+    if (length != 0)
     {
-      Cracks[slot] = 0;
+      Lengths[slot] = 0;
     }
-    return cracks;
+    return length;
   }
 
 private:
@@ -137,21 +138,21 @@ public:
 
   EdgeTable(const TExecutor & executor, size_t numberOfEdges)
     : m_Keys(executor.template Allocate<uint64_t>(EdgeTableView::GetSize(numberOfEdges)))
-    , m_Cracks(executor.template Allocate<uint32_t>(EdgeTableView::GetSize(numberOfEdges)))
+    , m_Lengths(executor.template Allocate<uint32_t>(EdgeTableView::GetSize(numberOfEdges)))
   {
     executor.Fill(m_Keys.Get(), EdgeTableView::GetSize(numberOfEdges), 0xff);
-    executor.Fill(m_Cracks.Get(), EdgeTableView::GetSize(numberOfEdges), 0);
+    executor.Fill(m_Lengths.Get(), EdgeTableView::GetSize(numberOfEdges), 0);
   }
 
   EdgeTableView
   View() const
   {
-    return { m_Keys.Get(), m_Cracks.Get() };
+    return { m_Keys.Get(), m_Lengths.Get() };
   }
 
 private:
   Array<uint64_t> m_Keys;
-  Array<uint32_t> m_Cracks;
+  Array<uint32_t> m_Lengths;
 };
 } // namespace itk::cuda::partition
 

@@ -6,7 +6,7 @@
 #include "partition/executor/HostAtomics.h"
 #include "partition/executor/HostMemory.h"
 #include "partition/executor/HostScan.h"
-#include "partition/executor/SerialTile.h"
+#include "partition/executor/SerialTeam.h"
 #include "partition/Model.h"
 #include "partition/executor/HostScene.h"
 #include "runtime/DetailNames.h"
@@ -125,15 +125,15 @@ public:
   }
   template <typename TFunction>
   void
-  VisitPixels(const TFunction & function) const
+  VisitEdgeIntegrator(const TFunction & function) const
   {
     function(HostEdgeIntegrator{ m_Scene.Pixels });
   }
   template <typename TFunction>
   void
-  VisitPixelsForCooperativeRun(const TFunction & function) const
+  VisitSmallEdgeIntegrator(const TFunction & function) const
   {
-    this->VisitPixels(function);
+    this->VisitEdgeIntegrator(function);
   }
 
   /** Calls functor(i) for i < number. */
@@ -157,12 +157,12 @@ public:
   {
     this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { RunOnOneThread(functor, i); });
   }
-  /** Calls functor(i, tile) for i < functor.GetNumber(). */
+  /** Calls functor(i, team) for i < functor.GetNumber(). */
   template <typename TFunctor>
   void
-  ParallelForTilesUpTo(size_t, const TFunctor & functor) const
+  ParallelForTeamsUpTo(size_t, const TFunctor & functor) const
   {
-    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i, SerialTile{}); });
+    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i, SerialTeam{}); });
   }
 
   /** Runs the loops of a program one after the other. */
@@ -180,7 +180,7 @@ public:
   }
   template <typename TRound>
   bool
-  IsOver(const TRound & round) const
+  IsDone(const TRound & round) const
   {
     return round.GetNumber() == 0;
   }
@@ -194,7 +194,7 @@ public:
   /** Returns whether all rounds run as one program. A program allocates for upper limits of all rounds, so that larger
    * loops run round by round. */
   bool
-  MayRunCooperatively(size_t number, size_t most) const
+  PrefersSingleLaunch(size_t number, size_t most) const
   {
     return number <= most;
   }

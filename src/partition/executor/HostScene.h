@@ -21,11 +21,11 @@ namespace itk::cuda::partition
 /** The image to partition, with row prefix sums and the valid pixels (a non-owning view). */
 struct Scene
 {
-  const region::Level & Pixels;
-  const uint16_t *      ValidBits; // as in region::Samples; nullptr if all pixels are valid
-  size_t                MaskWordsPerRow;
+  const region::LevelSums & Pixels;
+  const uint16_t *          ValidBits; // as in region::Samples; nullptr if all pixels are valid
+  size_t                    MaskWordsPerRow;
 
-  Scene(const region::Level & pixels, const region::Samples & samples)
+  Scene(const region::LevelSums & pixels, const region::Samples & samples)
     : Pixels(pixels)
     , ValidBits(samples.ValidBits.get())
     , MaskWordsPerRow(samples.GetMaskWordsPerRow())
@@ -60,7 +60,7 @@ public:
   static constexpr int32_t Left = 0;
 
   /** \param prefixes storage of the prefix sums, which grows to what the largest window needs */
-  ChordWindow(const region::Level & pixels, std::vector<Moments> & prefixes)
+  ChordWindow(const region::LevelSums & pixels, std::vector<Moments> & prefixes)
     : m_Pixels(pixels)
     , m_Prefixes(prefixes)
   {}
@@ -101,12 +101,12 @@ private:
   /** A window saves time if it has at most this many positions per chord. */
   static constexpr size_t CellsOfChord = 4;
 
-  const region::Level &  m_Pixels;
-  std::vector<Moments> & m_Prefixes;
-  region::LatticeBox     m_Box{ 0, 0, 0, 0 };
-  size_t                 m_Width{ 0 };
-  size_t                 m_Last{ 0 };       // last node whose chords the window covers
-  bool                   m_IsEmpty{ true }; // the box is too large
+  const region::LevelSums & m_Pixels;
+  std::vector<Moments> &    m_Prefixes;
+  region::LatticeBox        m_Box{ 0, 0, 0, 0 };
+  size_t                    m_Width{ 0 };
+  size_t                    m_Last{ 0 };       // last node whose chords the window covers
+  bool                      m_IsEmpty{ true }; // the box is too large
 
   /** Computes the prefix sums of a box if it has at most `limit` positions. A larger box would take longer than it
    * saves. */
@@ -134,16 +134,16 @@ struct HostEdgeIntegrator
   /** Chords of a chain read a cached window of prefix sums (ChordWindow). */
   static constexpr bool HasChordWindow = true;
 
-  const region::Level & Pixels;
+  const region::LevelSums & Pixels;
 
   Moments
   SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
   {
     return Pixels.SumEdge(p, q);
   }
-  template <typename TTile>
+  template <typename TTeam>
   Moments
-  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q, const TTile &) const
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q, const TTeam &) const
   {
     return this->SumEdge(p, q);
   }

@@ -101,7 +101,7 @@ IsOfOneValue(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, 
 /** Counts the pixel sides between a cell and its right or lower neighbour where both pixels are valid. */
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE uint32_t
-CountCracks(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)
+MeasureBoundary(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)
 {
   const int32_t first = right ? grid.ToPixels(y) : grid.ToPixels(x);
   const int32_t end = right ? grid.EndRow(y) : grid.EndColumn(x);
@@ -175,8 +175,8 @@ struct BoundaryCosts
   double Diagonal;
 
   explicit BoundaryCosts(int32_t side)
-    : Axis(AxisNeighborWeight * side * NatsPerBoundaryLength)
-    , Diagonal(DiagonalNeighborWeight * side * NatsPerBoundaryLength)
+    : Axis(AxisNeighborWeight * side * CellCostPerLength)
+    , Diagonal(DiagonalNeighborWeight * side * CellCostPerLength)
   {}
 };
 

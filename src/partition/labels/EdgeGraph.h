@@ -149,7 +149,7 @@ struct JoinChoice
 };
 
 /** Renumbers the ends of edges after regions were united, and merges edges that become equal. Their slots in the table
- * are stored as cracks of the other list. */
+ * are stored as lengths of the other list. */
 template <typename TAtomics>
 struct RewireEdges
 {
@@ -165,10 +165,10 @@ struct RewireEdges
     if (u != v)
     {
       const uint64_t key = Graph.Code.Encode(u, v);
-      const auto     entry = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], TableSize);
+      const auto     entry = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Lengths[edge], TableSize);
       if (entry.IsNew)
       {
-        Graph.Others.Cracks[TAtomics::FetchIncrement(*Number)] = entry.Slot;
+        Graph.Others.Lengths[TAtomics::FetchIncrement(*Number)] = entry.Slot;
       }
     }
   }
@@ -180,13 +180,13 @@ struct TakeEdges
   EdgeTableView    Table;
   const uint32_t * Slots; // of the edges in the table
   uint64_t *       Keys;
-  uint32_t *       Cracks;
+  uint32_t *       Lengths;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
     Keys[edge] = Table.Keys[Slots[edge]];
-    Cracks[edge] = Table.Take(Slots[edge]);
+    Lengths[edge] = Table.Take(Slots[edge]);
   }
 };
 
@@ -214,7 +214,7 @@ struct FindChanges
   {
     const Moments & first = Graph.Regions[Graph.GetFirst(edge)].Sums;
     const Moments & second = Graph.Regions[Graph.GetSecond(edge)].Sums;
-    Graph.Edges.Changes[edge] = ChangeByMerge(Model, first, second, Graph.Edges.Cracks[edge]);
+    Graph.Edges.Changes[edge] = ChangeByMerge(Model, first, second, Graph.Edges.Lengths[edge]);
   }
 };
 
@@ -303,7 +303,7 @@ struct CollectSums
  * (partition/executor/HostExecutor.h). Tests have a third one, which runs work items on the host in a random order.
  *
  * The host checks the rounds once per series. A series runs within one block of threads if there are few edges, and
- * otherwise within one cooperative grid or as one launch per loop. Whenever three quarters of the regions are gone,
+ * otherwise within one cooperative grid or as one launch per loop. Whenever three quarters of the regions are merged,
  * the others are renumbered in the same order, so that the data of a round stays close together in memory.
  */
 template <typename TExecutor>
@@ -318,7 +318,7 @@ public:
   struct EdgeList
   {
     Array<uint64_t> Keys; // encoded with EdgeCode::Of(number of regions)
-    Array<uint32_t> Cracks;
+    Array<uint32_t> Lengths;
     size_t          Number{ 0 };
   };
 
@@ -343,7 +343,7 @@ public:
             const uint8_t *          isOfOneValue = nullptr)
     : m_Executor(executor)
     , m_Model(model)
-    , m_NumberAtFirst(numberOfRegions)
+    , m_NumberOfOriginalRegions(numberOfRegions)
     , m_CapacityOfRegions(numberOfRegions)
     , m_NumberOfRegions(numberOfRegions)
     , m_NumberOfEdges(edges.Number)
@@ -356,12 +356,12 @@ public:
     , m_NumberOfCachedCosts(std::min(numberOfPixels + 1, MaximumCachedCosts))
     , m_CachedCosts(executor.template Allocate<double>(m_NumberOfCachedCosts))
   {
-    m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), executor.template Allocate<double>(edges.Number) };
+    m_Edges = { std::move(edges.Keys), std::move(edges.Lengths), executor.template Allocate<double>(edges.Number) };
     m_Others = { executor.template Allocate<uint64_t>(edges.Number),
                  executor.template Allocate<uint32_t>(edges.Number),
                  executor.template Allocate<double>(edges.Number) };
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Parents.Get() });
-    this->UniteAtFirst(isOfOneValue);
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::Iota{ m_Parents.Get() });
+    this->UniteTrivialRegions(isOfOneValue);
   }
 
   size_t
@@ -383,13 +383,13 @@ public:
       this->View(), this->GetModel(), m_CapacityOfRegions, m_NumberOfEdges, this->GetLengthOfSeries()
     };
     const MergeSeries series = this->Run(rounds);
-    for (const uint32_t gone : series.Gone)
+    for (const uint32_t merged : series.Merged)
     {
-      m_NumberOfRegions -= gone;
+      m_NumberOfRegions -= merged;
     }
     std::swap(m_Edges, m_Others);
     m_NumberOfEdges = series.NumberOfEdges;
-    return series.Gone[rounds.NumberOfRounds - 1] > 0;
+    return series.Merged[rounds.NumberOfRounds - 1] > 0;
   }
 
   /** Returns the final regions. May be called only once, at the end. */
@@ -403,7 +403,7 @@ public:
                            functors::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
     if (m_HasNumbers)
     {
-      m_Executor.ParallelFor(m_NumberAtFirst,
+      m_Executor.ParallelFor(m_NumberOfOriginalRegions,
                              functors::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
       std::swap(outcome.Numbers, m_Numbers);
     }
@@ -421,19 +421,19 @@ private:
   struct EdgeArrays
   {
     Array<uint64_t> Keys;
-    Array<uint32_t> Cracks;
+    Array<uint32_t> Lengths;
     Array<double>   Changes;
 
     EdgeView
     View() const
     {
-      return { Keys.Get(), Cracks.Get(), Changes.Get() };
+      return { Keys.Get(), Lengths.Get(), Changes.Get() };
     }
   };
 
   const TExecutor &      m_Executor;
   const DescriptionModel m_Model;
-  const size_t           m_NumberAtFirst;
+  const size_t           m_NumberOfOriginalRegions;
   size_t                 m_CapacityOfRegions; // size of the arrays of regions
   size_t                 m_NumberOfRegions;   // remaining regions
   size_t                 m_NumberOfEdges;
@@ -454,7 +454,7 @@ private:
   GraphView
   View() const
   {
-    return { EdgeCode::Of(m_NumberAtFirst),
+    return { EdgeCode::Of(m_NumberOfOriginalRegions),
              m_Edges.View(),
              m_Others.View(),
              m_Table.View(),
@@ -489,7 +489,7 @@ private:
     {
       return m_Executor.RunInOneBlock(rounds, m_Series.Get());
     }
-    if (m_Executor.MayRunCooperatively(m_NumberOfEdges, EdgesOfCooperativeRun))
+    if (m_Executor.PrefersSingleLaunch(m_NumberOfEdges, EdgesOfCooperativeRun))
     {
       return m_Executor.RunCooperatively(rounds, m_NumberOfEdges, m_Series.Get());
     }
@@ -517,7 +517,8 @@ private:
     m_Executor.ParallelFor(m_CapacityOfRegions, functors::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
     m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
     this->BeginNumbers();
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions,
+                           functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
     m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Parents.Get() });
     m_Regions = std::move(regions);
     m_CapacityOfRegions = m_NumberOfRegions;
@@ -528,14 +529,14 @@ private:
   {
     if (!m_HasNumbers)
     {
-      m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Numbers.Get() });
+      m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions);
+      m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::Iota{ m_Numbers.Get() });
       m_HasNumbers = true;
     }
   }
 
   void
-  UniteAtFirst(const uint8_t * isOfOneValue)
+  UniteTrivialRegions(const uint8_t * isOfOneValue)
   {
     const auto found = m_Executor.template Allocate<functors::Findings>(1);
     m_Executor.Fill(found.Get(), 1, 0);
@@ -544,7 +545,8 @@ private:
       m_Executor.ParallelFor(m_NumberOfEdges,
                              functors::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
     }
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::FindEmpty<Atomics>{ m_Regions.Get(), &found.Get()->Empty });
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions,
+                           functors::FindEmpty<Atomics>{ m_Regions.Get(), &found.Get()->Empty });
     const functors::Findings findings = m_Executor.Read(found.Get());
     if (findings.OfOneValue != 0)
     {
@@ -553,10 +555,10 @@ private:
     if (findings.Empty != 0)
     {
       m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteEmpty<Atomics>{ this->View() });
-      const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Executor.Fill(choices.Get(), m_NumberAtFirst, 0xff);
+      const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions);
+      m_Executor.Fill(choices.Get(), m_NumberOfOriginalRegions, 0xff);
       m_Executor.ParallelFor(m_NumberOfEdges, functors::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
-      m_Executor.ParallelFor(m_NumberAtFirst, functors::JoinChoice<Atomics>{ this->View(), choices.Get() });
+      m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::JoinChoice<Atomics>{ this->View(), choices.Get() });
       this->Contract();
     }
   }
@@ -565,8 +567,8 @@ private:
   void
   Contract()
   {
-    FlattenSets(m_Executor, m_Parents.Get(), m_NumberAtFirst);
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::ContractRegions<Atomics>{ this->View() });
+    FlattenSets(m_Executor, m_Parents.Get(), m_NumberOfOriginalRegions);
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::ContractRegions<Atomics>{ this->View() });
     const auto number = m_Executor.template Allocate<uint32_t>(1);
     m_Executor.Fill(number.Get(), 1, 0);
     m_Executor.ParallelFor(
@@ -575,10 +577,10 @@ private:
     m_NumberOfEdges = m_Executor.Read(number.Get());
     m_Executor.ParallelFor(
       m_NumberOfEdges,
-      functors::TakeEdges{ m_Table.View(), m_Others.Cracks.Get(), m_Edges.Keys.Get(), m_Edges.Cracks.Get() });
-    const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
+      functors::TakeEdges{ m_Table.View(), m_Others.Lengths.Get(), m_Edges.Keys.Get(), m_Edges.Lengths.Get() });
+    const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions + 1);
     m_NumberOfRegions =
-      m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Parents.Get() }, m_NumberOfOriginalRegions, ranks.Get());
   }
 };
 } // namespace itk::cuda::partition

@@ -112,7 +112,7 @@ struct SumCells
   }
 };
 
-/** Creates the edges between the cells with their crack counts. Each work item creates one edge. */
+/** Creates the edges between the cells with the lengths of their boundaries. Each work item creates one edge. */
 template <typename TScene>
 struct LinkCells
 {
@@ -120,7 +120,7 @@ struct LinkCells
   CellEdges  Edges;
   EdgeCode   Code;
   uint64_t * Keys;
-  uint32_t * Cracks;
+  uint32_t * Lengths;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -129,7 +129,7 @@ struct LinkCells
       Keys[edge] =
         Code.Encode(static_cast<uint32_t>(Edges.Grid.IndexOf(x, y)),
                     static_cast<uint32_t>(right ? Edges.Grid.IndexOf(x + 1, y) : Edges.Grid.IndexOf(x, y + 1)));
-      Cracks[edge] = CountCracks(Scene, Edges.Grid, x, y, right);
+      Lengths[edge] = MeasureBoundary(Scene, Edges.Grid, x, y, right);
     });
   }
 };

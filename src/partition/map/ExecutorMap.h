@@ -386,8 +386,8 @@ public:
   RunRounds(size_t maximumNumberOfRounds, const GoOnFunction & goOn, const TBatch & runBatch)
   {
     size_t left = maximumNumberOfRounds;
-    bool   isOver = false;
-    while (left > 0 && !isOver)
+    bool   isDone = false;
+    while (left > 0 && !isDone)
     {
       if (goOn && !goOn())
       {
@@ -396,7 +396,7 @@ public:
       const uint32_t number = runBatch(left);
       const uint32_t rounds = m_LastCounters.CountRounds(number);
       left -= rounds;
-      isOver = rounds < number && m_LastCounters.Added <= m_GridCapacity;
+      isDone = rounds < number && m_LastCounters.Added <= m_GridCapacity;
     }
     return true;
   }

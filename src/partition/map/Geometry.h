@@ -4,7 +4,7 @@
 
 #include "region/Lattice.h"
 #include "runtime/HostDevice.h"
-#include "partition/executor/SerialTile.h"
+#include "partition/executor/SerialTeam.h"
 #include "partition/map/MapData.h"
 
 #include <cstddef>
@@ -114,7 +114,7 @@ IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t f
   columns.Include(ColumnAt(p, q, to));
 }
 
-/** The shares of one thread of a tile in two nested loops, over groups and over the items of each group. Threads are
+/** The shares of one thread of a team in two nested loops, over groups and over the items of each group. Threads are
  * distributed over the groups, and if there are fewer groups than threads, also over the items of each group. */
 struct NestedStridedRange
 {

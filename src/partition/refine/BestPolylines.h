@@ -19,23 +19,23 @@ constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
  * \param replaced sums of these edges
  * \param isEdge whether the chord is identical to the only replaced edge
  */
-template <typename TPixels, typename TTile>
+template <typename TIntegrator, typename TTeam>
 ITK_CUDA_HOST_DEVICE double
-CostOfChord(const TPixels &          pixels,
+CostOfChord(const TIntegrator &      integrator,
             const BoundaryTangents & tangents,
             double                   segmentCost,
             const LatticePoint &     p,
             const LatticePoint &     q,
             const Moments &          replaced,
             bool                     isEdge,
-            const TTile &            tile)
+            const TTeam &            team)
 {
   using region::operator==;
   if (p == q)
   {
     return InfiniteCost;
   }
-  return segmentCost + tangents.DeltaCostOf(isEdge ? Moments{} : SumEdge(pixels, p, q, tile) - replaced);
+  return segmentCost + tangents.DeltaCostOf(isEdge ? Moments{} : SumEdge(integrator, p, q, team) - replaced);
 }
 
 /** Finds the best polylines from a chain's first node over a subset of its nodes, by dynamic programming. Among equal

@@ -229,16 +229,16 @@ struct PerChainKernel : ChainKernel<TRound>
 template <typename TRound>
 struct SumChains : PerChainKernel<TRound>
 {
-  static constexpr uint32_t TileSize = ChainWindow;
+  static constexpr uint32_t TeamSize = ChainWindow;
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainState & chain = this->Arrays.Chains[i];
     if (chain.HasNoGain == 0)
     {
-      tile.ExclusiveScan(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
+      team.ExclusiveScan(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
     }
   }
 };
@@ -267,11 +267,11 @@ struct ChordOfPass
 };
 
 /** The kernel variant that computes chord costs. If the chains have few vertices in total, there are few chords and
- * they are long, so that tiles compute them. */
+ * they are long, so that teams compute them. */
 enum class CostedBy : uint8_t
 {
   Threads,
-  Tiles
+  Teams
 };
 
 /** Computes the costs of the chords that end at each vertex and span 1, 2, ... ChainWindow edges. The loop is queued in
@@ -279,7 +279,7 @@ enum class CostedBy : uint8_t
 template <typename TRound>
 struct CostChords : ChainKernel<TRound>
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
   PartOfChains Part;
   double *     CostsOfChords;
@@ -288,14 +288,14 @@ struct CostChords : ChainKernel<TRound>
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    constexpr size_t maximumVerticesOfTiles = 2048;
+    constexpr size_t maximumVerticesOfTeams = 2048;
     const size_t     vertices = Part.GetNumberOfVertices(*this->Arrays.Counters);
-    const CostedBy   by = vertices <= maximumVerticesOfTiles ? CostedBy::Tiles : CostedBy::Threads;
+    const CostedBy   by = vertices <= maximumVerticesOfTeams ? CostedBy::Teams : CostedBy::Threads;
     return By == by ? ChordOfPass::GetNumberOfPasses(vertices) : 0;
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChordOfPass chord(i);
     if (chord.End >= Part.GetNumberOfVertices(*this->Arrays.Counters))
@@ -308,15 +308,15 @@ struct CostChords : ChainKernel<TRound>
     if (chord.ChordEdges <= end - chain.First && chain.HasNoGain == 0)
     {
       const uint32_t begin = end - chord.ChordEdges;
-      const double   cost = CostOfChord(this->Round.Pixels,
+      const double   cost = CostOfChord(this->Round.Integrator,
                                       this->Round.GetTangents(chain.Left, chain.Right),
                                       this->Round.Model.SegmentCost,
                                       arrays.Positions[begin],
                                       arrays.Positions[end],
                                       arrays.Sums[end] - arrays.Sums[begin],
                                       chord.ChordEdges == 1,
-                                      tile);
-      tile.Once([&] { CostsOfChords[chord.End * ChainWindow + chord.ChordEdges - 1] = cost; });
+                                      team);
+      team.Single([&] { CostsOfChords[chord.End * ChainWindow + chord.ChordEdges - 1] = cost; });
     }
   }
 };
@@ -336,17 +336,18 @@ struct LastChord
 
 /** Whether the chords of a chain share a window of row sums, so that each cost is computed when it is needed.
  * Otherwise the costs of all chords are computed in advance. */
-template <typename TPixels, typename = void>
+template <typename TIntegrator, typename = void>
 constexpr bool HasChordWindow = false;
-template <typename TPixels>
-constexpr bool HasChordWindow<TPixels, std::void_t<decltype(TPixels::HasChordWindow)>> = TPixels::HasChordWindow;
+template <typename TIntegrator>
+constexpr bool HasChordWindow<TIntegrator, std::void_t<decltype(TIntegrator::HasChordWindow)>> =
+  TIntegrator::HasChordWindow;
 
-/** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A tile has one thread
+/** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A team has one thread
  * for each chord that may end at a vertex. */
 template <typename TRound>
 struct SearchChains : ChainKernel<TRound>
 {
-  static constexpr uint32_t TileSize = ChainWindow;
+  static constexpr uint32_t TeamSize = ChainWindow;
 
   PartOfChains   Part;
   const double * CostsOfChords;
@@ -356,11 +357,11 @@ struct SearchChains : ChainKernel<TRound>
   {
     return Part.GetNumberOfChains(*this->Arrays.Counters);
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
-    static_assert(TTile::NumberOfLanes == ChainWindow || HasChordWindow<decltype(TRound::Pixels)>,
+    static_assert(TTeam::NumberOfLanes == ChainWindow || HasChordWindow<decltype(TRound::Integrator)>,
                   "A lane for each chord");
     const ChainArrays & arrays = this->Arrays;
     ChainState &        chain = arrays.Chains[Part.FirstChain + i];
@@ -370,17 +371,17 @@ struct SearchChains : ChainKernel<TRound>
     }
     const auto      edges = static_cast<double>(chain.NumberOfEdges);
     uint8_t * const spans = arrays.Spans + chain.First;
-    const double    deltaCost = this->FindBest(chain, spans, tile) - edges * this->Round.Model.SegmentCost;
-    tile.Once([&] { chain.DeltaCost = deltaCost; });
+    const double    deltaCost = this->FindBest(chain, spans, team) - edges * this->Round.Model.SegmentCost;
+    team.Single([&] { chain.DeltaCost = deltaCost; });
     if (deltaCost < -MinimumGain)
     {
-      this->Trace(chain, spans, tile);
-      tile.Once([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
+      this->Trace(chain, spans, team);
+      team.Single([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
     }
   }
 
 private:
-  /** Lane l caches the most recent vertex whose index in its chain is congruent to l modulo the tile size. */
+  /** Lane l caches the most recent vertex whose index in its chain is congruent to l modulo the team size. */
   struct Lane
   {
     double Cost;  // of the best polyline up to the cached vertex
@@ -397,17 +398,17 @@ private:
   }
 
   /** Returns the cost of the best polyline up to the last vertex. */
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
-  FindBest(const ChainState & chain, uint8_t * spans, const TTile & tile) const
+  FindBest(const ChainState & chain, uint8_t * spans, const TTeam & team) const
   {
-    if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
+    if constexpr (HasChordWindow<decltype(TRound::Integrator)>)
     {
       return this->FindBestInWindow(chain, spans);
     }
     else
     {
-      return this->FindBestOfLanes(chain, spans, tile);
+      return this->FindBestOfLanes(chain, spans, team);
     }
   }
   double
@@ -417,19 +418,19 @@ private:
     const double               segmentCost = this->Round.Model.SegmentCost;
     const LatticePoint * const positions = this->Arrays.Positions + chain.First;
     const Moments * const      sums = this->Arrays.Sums + chain.First;
-    auto                       window = this->Round.Pixels.GetChordWindow();
+    auto                       window = this->Round.Integrator.GetChordWindow();
     double                     costs[MaximumChainEdges + 1];
     const auto                 costOfChord = [&](size_t i, size_t j) {
       window.MoveTo(j, positions, chain.NumberOfEdges);
       return CostOfChord(
-        window, tangents, segmentCost, positions[i], positions[j], sums[j] - sums[i], j == i + 1, SerialTile{});
+        window, tangents, segmentCost, positions[i], positions[j], sums[j] - sums[i], j == i + 1, SerialTeam{});
     };
     FindBestPolylines(chain.NumberOfEdges, costOfChord, costs, spans);
     return costs[chain.NumberOfEdges];
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
-  FindBestOfLanes(const ChainState & chain, uint8_t * spans, const TTile & tile) const
+  FindBestOfLanes(const ChainState & chain, uint8_t * spans, const TTeam & team) const
   {
     const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstVertex) * ChainWindow;
     const auto           load = [&chain, chords](uint32_t lane, uint32_t end) {
@@ -438,21 +439,21 @@ private:
                          ? chords[static_cast<size_t>(end) * ChainWindow + (end - begin - 1)]
                          : InfiniteCost;
     };
-    typename TTile::template PerThread<Lane> lanes;
-    tile.ForEachThread(lanes, [&load](uint32_t number, Lane & lane) {
+    typename TTeam::template PerThread<Lane> lanes;
+    team.ForEachThread(lanes, [&load](uint32_t number, Lane & lane) {
       lane.Cost = 0.0; // the cost of vertex 0, and a placeholder for lanes without a vertex
       lane.Chord = load(number, 1);
     });
     double cost = 0.0;
     for (uint32_t end = 1; end <= chain.NumberOfEdges; ++end)
     {
-      const LastChord last = tile.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
+      const LastChord last = team.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
         const LastChord chord{ lane.Cost + lane.Chord, GetBegin(number, end) };
         lane.Chord = load(number, end + 1); // prefetched for the next iteration
         return chord;
       });
       cost = last.Cost;
-      tile.ForEachThread(lanes, [&](uint32_t number, Lane & lane) {
+      team.ForEachThread(lanes, [&](uint32_t number, Lane & lane) {
         if (number == end % ChainWindow)
         {
           lane.Cost = cost;
@@ -460,7 +461,7 @@ private:
         }
       });
     }
-    tile.Sync();
+    team.Sync();
     return cost;
   }
 
@@ -474,14 +475,14 @@ private:
     }
   }
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  Trace(ChainState & chain, const uint8_t * spans, const TTile & tile) const
+  Trace(ChainState & chain, const uint8_t * spans, const TTeam & team) const
   {
     uint8_t * const isKept = this->Arrays.IsKept + chain.First;
-    tile.ParallelFor(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
-    tile.Sync();
-    tile.Once([&] {
+    team.ParallelFor(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
+    team.Sync();
+    team.Single([&] {
       uint32_t * const kept = this->Arrays.Kept + chain.First;
       uint32_t         number = 0;
       for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
@@ -506,22 +507,22 @@ struct PerPieceKernel : ChainKernel<TRound>
   }
 };
 
-/** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Tiles
+/** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Teams
  * run the tests, because they are few and take long. */
 template <typename TRound>
 struct TestPieces : PerPieceKernel<TRound>
 {
-  static constexpr uint32_t TileSize = ChainWindow;
+  static constexpr uint32_t TeamSize = ChainWindow;
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
     const ListedPiece   listed = arrays.Pieces[i];
     ChainState &        chain = arrays.Chains[listed.Chain];
     const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
-    if constexpr (TTile::NumberOfLanes == 1)
+    if constexpr (TTeam::NumberOfLanes == 1)
     {
       if (TRound::Atomics::LoadRelaxed(chain.IsRefused) != 0) // another piece is impossible
       {
@@ -530,15 +531,16 @@ struct TestPieces : PerPieceKernel<TRound>
     }
     if (piece.To > piece.From + 1)
     {
-      const Moments sums = SumEdge(this->Round.Pixels, arrays.Positions[piece.From], arrays.Positions[piece.To], tile);
-      tile.Once([&] {
+      const Moments sums =
+        SumEdge(this->Round.Integrator, arrays.Positions[piece.From], arrays.Positions[piece.To], team);
+      team.Single([&] {
         const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
         arrays.Chords[piece.From] = sums;
         TRound::Atomics::Add(chain.Change, change.Count);
       });
     }
-    if (!this->IsSafe(listed.Chain, piece, tile.GetShare()) ||
-        this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
+    if (!this->IsSafe(listed.Chain, piece, team.GetShare()) ||
+        this->MeetsLaterPieces(chain, listed.Number, team.GetShare()))
     {
       TRound::Atomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
     }
@@ -546,7 +548,7 @@ struct TestPieces : PerPieceKernel<TRound>
 
 private:
   /** Returns whether a piece meets later pieces of its polyline, other than at the node where a closed one begins and
-   * ends. The threads of a tile share the later pieces, which have smaller numbers. */
+   * ends. The threads of a team share the later pieces, which have smaller numbers. */
   ITK_CUDA_HOST_DEVICE bool
   MeetsLaterPieces(const ChainState & chain, uint32_t number, const StridedRange & share) const
   {
@@ -618,7 +620,7 @@ struct ProposeChains : PerChainKernel<TRound>
 template <typename TRound>
 struct ChainCells : PerVertexKernel<TRound>
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
 
 protected:
@@ -648,9 +650,9 @@ protected:
 template <typename TRound>
 struct ClaimForChains : ChainCells<TRound>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t vertex, const TTile & tile) const
+  operator()(size_t vertex, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
     if (const ChainState * chain = this->GetProposingChain(vertex))
@@ -658,12 +660,12 @@ struct ClaimForChains : ChainCells<TRound>
       const auto reserve = [this, key = arrays.GetProposal(*chain).GetKey()](size_t cell) {
         return this->Round.Reserve(cell, key);
       };
-      this->ForCells(vertex, reserve, tile.GetShare());
+      this->ForCells(vertex, reserve, team.GetShare());
     }
     else if (arrays.Edges[vertex] != None)
     {
       // Reset the entry, because the edge's line may not be in the list of the next round.
-      tile.Once([&] { arrays.ChainOfEdge[arrays.Edges[vertex]] = None; });
+      team.Single([&] { arrays.ChainOfEdge[arrays.Edges[vertex]] = None; });
     }
   }
 };
@@ -672,16 +674,16 @@ struct ClaimForChains : ChainCells<TRound>
 template <typename TRound>
 struct CheckChains : ChainCells<TRound>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t vertex, const TTile & tile) const
+  operator()(size_t vertex, const TTeam & team) const
   {
     if (ChainState * const chain = this->GetProposingChain(vertex))
     {
       const auto owns = [this, key = this->Arrays.GetProposal(*chain).GetKey()](size_t cell) {
         return this->Round.Owns(cell, key);
       };
-      if (!this->ForCells(vertex, owns, tile.GetShare()))
+      if (!this->ForCells(vertex, owns, team.GetShare()))
       {
         chain->IsRefused = 1;
       }
@@ -693,17 +695,17 @@ struct CheckChains : ChainCells<TRound>
 template <typename TRound>
 struct FreeCellsOfChains : ChainCells<TRound>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t vertex, const TTile & tile) const
+  operator()(size_t vertex, const TTeam & team) const
   {
     if (const ChainState * chain = this->GetProposingChain(vertex))
     {
       this->ForCells(
-        vertex, [this](size_t cell) { return this->Round.Free(cell); }, tile.GetShare());
+        vertex, [this](size_t cell) { return this->Round.Free(cell); }, team.GetShare());
       if (vertex == chain->First && chain->IsRefused == 0)
       {
-        tile.Once([&] { this->Round.AddPixelLoss(this->Arrays.GetProposal(*chain)); });
+        team.Single([&] { this->Round.AddPixelLoss(this->Arrays.GetProposal(*chain)); });
       }
     }
   }
@@ -740,11 +742,11 @@ struct AdmitChains : PerChainKernel<TRound>
 template <typename TRound>
 struct ReplaceByChords : PerPieceKernel<TRound>
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
     const ListedPiece   listed = arrays.Pieces[i];
@@ -754,9 +756,9 @@ struct ReplaceByChords : PerPieceKernel<TRound>
       const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
       if (piece.To > piece.From + 1)
       {
-        tile.Once([&] { this->Replace(chain, piece); });
-        tile.Sync();
-        this->Round.AddToGrid(arrays.Edges[piece.From], tile.GetShare());
+        team.Single([&] { this->Replace(chain, piece); });
+        team.Sync();
+        this->Round.AddToGrid(arrays.Edges[piece.From], team.GetShare());
       }
     }
   }

@@ -24,7 +24,7 @@ template <typename TRound>
 struct ChainRound
 {
   using Atomics = typename TRound::Atomics;
-  using PlainRound = RefinementRound<NoPixels, Atomics>;
+  using PlainRound = RefinementRound<NoIntegrator, Atomics>;
 
   TRound             Round;
   ChainArrays        Arrays;
@@ -37,16 +37,16 @@ struct ChainRound
   Search(const TLoopExecutor & executor, const PartOfChains & part, double * costsOfChords) const
   {
     const ChainKernel<TRound> kernel{ Round, Arrays };
-    if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
+    if constexpr (HasChordWindow<decltype(TRound::Integrator)>)
     {
-      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum), SearchChains<TRound>{ kernel, part, nullptr });
+      executor.ParallelForTeamsUpTo(part.GetNumberOfChains(Maximum), SearchChains<TRound>{ kernel, part, nullptr });
     }
     else
     {
       const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetNumberOfVertices(Maximum));
       executor.ParallelForUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Threads });
-      executor.ParallelForLongItemsUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Tiles });
-      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum),
+      executor.ParallelForLongItemsUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Teams });
+      executor.ParallelForTeamsUpTo(part.GetNumberOfChains(Maximum),
                                     SearchChains<PlainRound>{ this->GetKernel(), part, costsOfChords });
     }
   }
@@ -58,7 +58,7 @@ struct ChainRound
     const LineArrays              lines = Lines;
     executor.ParallelForUpTo(Lines.NumberOfEdges,
                              FillChains<PlainRound>{ kernel.Round, Arrays, lines, Lines.NumberOfEdges });
-    executor.ParallelForTilesUpTo(Maximum.GetNumberOfChains(), SumChains<PlainRound>{ kernel });
+    executor.ParallelForTeamsUpTo(Maximum.GetNumberOfChains(), SumChains<PlainRound>{ kernel });
   }
   /** Tests the polylines, and applies the winners. */
   template <typename TLoopExecutor>
@@ -68,7 +68,7 @@ struct ChainRound
     const size_t                  vertices = Maximum.GetNumberOfVertices();
     const size_t                  chains = Maximum.GetNumberOfChains();
     const ChainKernel<PlainRound> kernel = this->GetKernel();
-    executor.ParallelForTilesUpTo(vertices, TestPieces<TRound>{ Round, Arrays });
+    executor.ParallelForTeamsUpTo(vertices, TestPieces<TRound>{ Round, Arrays });
     executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, ClaimForChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, CheckChains<PlainRound>{ kernel });
@@ -106,8 +106,8 @@ struct RunChainRounds
       First.Round.Counters, Counters, First.Arrays.ChainOfEdge, None, NumberOfEdges
     };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
-    bool isOver = false;
-    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    bool isDone = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isDone; ++i)
     {
       ChainRound<TRound> round = First;
       round.Round.Counts = First.Round.Counters->Rounds + i;
@@ -117,7 +117,7 @@ struct RunChainRounds
       round.Fill(executor);
       round.Search(executor, PartOfChains{}, CostsOfChords);
       round.Decide(executor);
-      isOver = executor.IsOver(WinnersOfRound{ round.Round.Counts });
+      isDone = executor.IsDone(WinnersOfRound{ round.Round.Counts });
     }
   }
 };
@@ -161,8 +161,8 @@ private:
   template <typename T>
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
-  template <typename TPixels>
-  using ChainRound = functors::ChainRound<RefinementRound<TPixels, Atomics>>;
+  template <typename TIntegrator>
+  using ChainRound = functors::ChainRound<RefinementRound<TIntegrator, Atomics>>;
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
@@ -195,7 +195,7 @@ private:
     m_ChainOfEdge = m_Executor.template Allocate<uint32_t>(edges);
     m_Links = m_Executor.template Allocate<uint64_t>(2 * edges);
     m_LineOf = m_Executor.template Allocate<uint32_t>(edges);
-    if (m_Executor.MayRunCooperatively(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
+    if (m_Executor.PrefersSingleLaunch(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
       this->RunRoundsCooperatively(number);
@@ -208,7 +208,7 @@ private:
     const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
     for (uint32_t i = 0; i < number; ++i)
     {
-      m_Executor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
+      m_Executor.VisitEdgeIntegrator([&](const auto & integrator) { this->QueueRound(i, integrator); });
     }
     m_Map.ReadCounters();
     return number;
@@ -223,13 +223,14 @@ private:
     m_HasMaximum = true;
     m_Lines = m_Executor.template Allocate<MapLine>(edges);
     this->AllocateChains();
-    m_Executor.VisitPixelsForCooperativeRun([&](const auto & pixels) {
-      using PixelsType = std::decay_t<decltype(pixels)>;
-      using RoundType = RefinementRound<PixelsType, Atomics>;
+    m_Executor.VisitSmallEdgeIntegrator([&](const auto & integrator) {
+      using IntegratorType = std::decay_t<decltype(integrator)>;
+      using RoundType = RefinementRound<IntegratorType, Atomics>;
       const auto costs = m_Executor.template Allocate<double>(
-        functors::HasChordWindow<PixelsType> ? 0 : m_Maximum.GetNumberOfVertices() * ChainWindow);
+        functors::HasChordWindow<IntegratorType> ? 0 : m_Maximum.GetNumberOfVertices() * ChainWindow);
       m_Map.RunCooperatively(
-        functors::RunChainRounds<RoundType>{ this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
+        functors::RunChainRounds<RoundType>{
+          this->GetRound(0, integrator), m_Counters.Get(), costs.Get(), edges, number },
         edges * ChainWindow);
     });
   }
@@ -241,24 +242,24 @@ private:
     return !m_HasMaximum || m_Maximum.GetNumberOfVertices() > m_MaximumVerticesOfPart;
   }
 
-  template <typename TPixels>
+  template <typename TIntegrator>
   void
-  QueueRound(uint32_t number, const TPixels & pixels)
+  QueueRound(uint32_t number, const TIntegrator & integrator)
   {
     if (!m_HasMaximum)
     {
       m_Lines = m_Executor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
     }
-    this->List(this->GetRound(number, pixels).Lines);
+    this->List(this->GetRound(number, integrator).Lines);
     if (this->IsFirstRound())
     {
       m_Maximum = m_Executor.Read(m_Counters.Get() + number);
       m_HasMaximum = true;
       this->AllocateChains();
     }
-    const ChainRound<TPixels> round = this->GetRound(number, pixels);
+    const ChainRound<TIntegrator> round = this->GetRound(number, integrator);
     round.Fill(m_Executor);
-    if constexpr (functors::HasChordWindow<TPixels>)
+    if constexpr (functors::HasChordWindow<TIntegrator>)
     {
       round.Search(m_Executor, functors::PartOfChains{}, nullptr);
     }
@@ -277,18 +278,18 @@ private:
   List(const functors::ListLines<Atomics> & lines) const
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_Executor.MayRunCooperatively(edges, MaximumEdgesOfLineGrid) ? m_Executor.RunCooperatively(lines, 2 * edges)
+    m_Executor.PrefersSingleLaunch(edges, MaximumEdgesOfLineGrid) ? m_Executor.RunCooperatively(lines, 2 * edges)
                                                                   : m_Executor.Run(lines);
   }
 
-  template <typename TPixels>
-  ChainRound<TPixels>
-  GetRound(uint32_t number, const TPixels & pixels) const
+  template <typename TIntegrator>
+  ChainRound<TIntegrator>
+  GetRound(uint32_t number, const TIntegrator & integrator) const
   {
     const MapRound        view = m_Map.GetRound(number);
     ChainCounters * const counters = m_Counters.Get() + number;
     const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
-    return { MakeRefinementRound(m_Map, number, pixels),
+    return { MakeRefinementRound(m_Map, number, integrator),
              this->GetArrays(counters),
              { { lines,
                  view,

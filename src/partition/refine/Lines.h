@@ -382,11 +382,11 @@ struct ListLines : LineList<TAtomics>
     const LineList<TAtomics>  list = *this;
     const LinkLines<TAtomics> link{ list };
     executor.ParallelForUpTo(link.GetNumberOfAll(), link);
-    bool isOver = false;
-    for (uint32_t jump = 0; jump < this->GetMaximumNumberOfJumps() && !isOver; ++jump)
+    bool isDone = false;
+    for (uint32_t jump = 0; jump < this->GetMaximumNumberOfJumps() && !isDone; ++jump)
     {
       executor.ParallelForUpTo(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
-      isOver = executor.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
+      isDone = executor.IsDone(JumpAhead<TAtomics>{ list, jump + 1 });
     }
     executor.ParallelForUpTo(this->NumberOfNodes, ListLinesOfNodes<TAtomics>{ list });
   }

@@ -20,7 +20,7 @@ namespace itk::cuda::partition
 constexpr double MaximumRise = 200.0;
 
 /** The best merge of a region of a map. */
-struct MapOffer
+struct MapMergeCandidate
 {
   uint32_t Neighbor; // None if no merge lowers the description
   double   Change;
@@ -31,7 +31,7 @@ struct MapOffer
     return Neighbor;
   }
   ITK_CUDA_HOST_DEVICE double
-  GetSize() const
+  GetGain() const
   {
     return -Change;
   }
@@ -78,8 +78,8 @@ struct MergeArrays
   {
     return Pairs[i] != NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
   }
-  ITK_CUDA_HOST_DEVICE MapOffer
-  GetOffer(uint32_t region) const
+  ITK_CUDA_HOST_DEVICE MapMergeCandidate
+  GetBestMerge(uint32_t region) const
   {
     const uint32_t pair = BestPairs[region];
     if (pair == None)
@@ -140,7 +140,7 @@ struct BeginMerges : MergeLoop
 template <typename TRound>
 struct WriteNodeTerms
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
   TRound      Round;
   MergeArrays Arrays;
@@ -150,14 +150,14 @@ struct WriteNodeTerms
   {
     return Arrays.GetNumberOfEnds();
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const MapNode & node = Round.Nodes[i / 3];
     const auto      j = static_cast<uint32_t>(i % 3);
-    const double deltaCost = node.Degree == 3 ? this->DeltaCostOfFreedNode(static_cast<uint32_t>(i / 3), j, tile) : 0.0;
-    tile.Once([&] {
+    const double deltaCost = node.Degree == 3 ? this->DeltaCostOfFreedNode(static_cast<uint32_t>(i / 3), j, team) : 0.0;
+    team.Single([&] {
       const size_t term = Arrays.NumberOfEdges + i;
       Arrays.PairsOfTerms[term] = MergeArrays::NoPair;
       if (deltaCost < 0.0)
@@ -172,9 +172,9 @@ struct WriteNodeTerms
 private:
   /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
    * node stays. */
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
-  DeltaCostOfFreedNode(uint32_t i, uint32_t j, const TTile & tile) const
+  DeltaCostOfFreedNode(uint32_t i, uint32_t j, const TTeam & team) const
   {
     const MapView   map = Round.GetMap();
     const MapNode & node = map.Nodes[i];
@@ -187,7 +187,7 @@ private:
       return 0.0;
     }
     const MapEdge first = f.From(a);
-    const Moments change = SumEdge(Round.Pixels, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
+    const Moments change = SumEdge(Round.Integrator, map.At(a), map.At(b), team) - (first.Sums + g.From(i).Sums);
     return -Round.Model.SegmentCost + Round.DeltaCostOf(first.Left, first.Right, change);
   }
 };
@@ -255,7 +255,9 @@ struct JoinRegions : MergeLoop
   {
     const auto     region = static_cast<uint32_t>(i);
     const uint32_t root = FindMergeRoot(
-      region, [this](uint32_t j) { return Arrays.GetOffer(j); }, [this](uint32_t j) { return Round.Regions[j].Count; });
+      region,
+      [this](uint32_t j) { return Arrays.GetBestMerge(j); },
+      [this](uint32_t j) { return Round.Regions[j].Count; });
     if (root < region)
     {
       Arrays.Into[region] = root;
@@ -355,14 +357,14 @@ struct JoinBestPairs
 };
 } // namespace functors
 
-/** \class MergeRoundsOfMap
+/** \class MapMerges
  * \brief Merges neighbouring regions of a map in rounds, until no merge lowers the description.
  */
 template <typename TExecutor>
-class MergeRoundsOfMap
+class MapMerges
 {
 public:
-  explicit MergeRoundsOfMap(ExecutorMap<TExecutor> & map)
+  explicit MapMerges(ExecutorMap<TExecutor> & map)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
   {}
@@ -439,21 +441,21 @@ private:
   {
     const MergeArrays arrays = this->GetArrays();
     const size_t      terms = arrays.GetNumberOfTerms();
-    const bool        runsCooperatively = m_Executor.MayRunCooperatively(terms, MaximumTermsOfGrid);
-    const auto        list = [&](const auto & pixels) {
-      const auto round = MakeRefinementRound(m_Map, 0, pixels);
+    const bool        runsCooperatively = m_Executor.PrefersSingleLaunch(terms, MaximumTermsOfGrid);
+    const auto        list = [&](const auto & integrator) {
+      const auto round = MakeRefinementRound(m_Map, 0, integrator);
       return functors::ListMergeTerms<std::decay_t<decltype(round)>>{ round, arrays };
     };
     const functors::JoinBestPairs<Atomics> join{ m_Map.GetRound(0), arrays };
     if (runsCooperatively)
     {
       const size_t threads = arrays.NumberOfEdges + arrays.GetNumberOfEnds() * LanesOfEdge;
-      m_Executor.VisitPixelsForCooperativeRun(
-        [&](const auto & pixels) { m_Executor.RunCooperatively(list(pixels), threads); });
+      m_Executor.VisitSmallEdgeIntegrator(
+        [&](const auto & integrator) { m_Executor.RunCooperatively(list(integrator), threads); });
     }
     else
     {
-      m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
+      m_Executor.VisitEdgeIntegrator([&](const auto & integrator) { m_Executor.Run(list(integrator)); });
     }
     m_Executor.ArgSort(arrays.PairsOfTerms, terms, 2 * arrays.Code.Bits, arrays.Pairs, arrays.Terms);
     if (runsCooperatively)

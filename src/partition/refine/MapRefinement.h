@@ -92,8 +92,8 @@ struct DescribeMap
  * The method is the active grid of Galland, Bertaux and Refregier (IEEE Transactions on Image Processing 12, 2003),
  * with dynamic programming along boundaries, starting from any label map.
  *
- * The executor also provides the image: VisitPixels(function) calls function(pixels), where pixels.SumEdge(p, q)
- * returns the contribution of an edge.
+ * The executor also provides the image: VisitEdgeIntegrator(function) calls function(integrator), where
+ * integrator.SumEdge(p, q) returns the contribution of an edge.
  */
 template <typename TExecutor>
 class MapRefinement
@@ -222,7 +222,7 @@ private:
     const auto & goOn = schedule.GoOn;
     return ChainSimplifier<TExecutor>(m_Map, m_MaximumVerticesOfPart).Run(goOn) && this->RemoveNodes(goOn) &&
            NodeRounds<TExecutor, Move>(m_Map, m_KeptSums).Run(roundsOfMoves, goOn) && this->RemoveNodes(goOn) &&
-           (!schedule.AllowMerging || MergeRoundsOfMap<TExecutor>(m_Map).Run(goOn));
+           (!schedule.AllowMerging || MapMerges<TExecutor>(m_Map).Run(goOn));
   }
   bool
   RemoveNodes(const GoOnFunction & goOn)

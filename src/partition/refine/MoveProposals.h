@@ -138,7 +138,7 @@ struct MoveCandidate
 template <typename TRound>
 struct SumCandidates
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
   TRound     Round;
   MoveArrays Arrays;
@@ -148,9 +148,9 @@ struct SumCandidates
   {
     return Arrays.GetNumberOfNodes(Round.Counts->Work) * MoveArrays::EdgesOfNode;
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const CandidateEdge edge(i);
     const MapView       map = Round.GetMap();
@@ -159,8 +159,8 @@ struct SumCandidates
     if (candidate.IsInside && edge.J < node.Degree)
     {
       const LatticePoint far = map.At(map.Edges[node.Edges[edge.J]].GetOther(candidate.Node));
-      const Moments      sums = SumEdge(Round.Pixels, candidate.To, far, tile);
-      tile.Once([&] { Arrays.Sums[i] = sums; });
+      const Moments      sums = SumEdge(Round.Integrator, candidate.To, far, team);
+      team.Single([&] { Arrays.Sums[i] = sums; });
     }
   }
 };
@@ -207,7 +207,7 @@ struct WeighCandidates
 template <typename TRound>
 struct TestCandidates
 {
-  static constexpr uint32_t TileSize = LanesOfChange;
+  static constexpr uint32_t TeamSize = LanesOfChange;
 
   TRound     Round;
   MoveArrays Arrays;
@@ -217,16 +217,16 @@ struct TestCandidates
   {
     return size_t{ Round.Counts->Candidates } * MapNode::MaximumDegree;
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const uint32_t      number = Arrays.Gaining[i / MapNode::MaximumDegree];
     const auto          j = static_cast<uint32_t>(i % MapNode::MaximumDegree);
     const MapView       map = Round.GetMap();
     const MoveCandidate candidate(map, Arrays, number);
     if (j < map.Nodes[candidate.Node].Degree &&
-        !TriangleIsClear(map, Round.Grid, candidate.Node, j, candidate.To, tile.GetShare()))
+        !TriangleIsClear(map, Round.Grid, candidate.Node, j, candidate.To, team.GetShare()))
     {
       Arrays.DeltaCosts[number] = 0.0;
     }
@@ -237,7 +237,7 @@ struct TestCandidates
 template <typename TRound>
 struct ProposeMoves : NodeKernel<TRound, Move>
 {
-  static constexpr uint32_t TileSize = LanesOfChange;
+  static constexpr uint32_t TeamSize = LanesOfChange;
 
   MoveArrays Candidates;
 
@@ -246,15 +246,15 @@ struct ProposeMoves : NodeKernel<TRound, Move>
   {
     return Candidates.GetNumberOfNodes(this->Round.Counts->Work);
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const TRound & round = this->Round;
     const uint32_t number = Candidates.Work[Candidates.First + i];
     if (i == 0)
     {
-      tile.Once([&] { round.Counts->Candidates = 0; }); // for the next part
+      team.Single([&] { round.Counts->Candidates = 0; }); // for the next part
     }
     const double * deltaCosts = Candidates.DeltaCosts + i * NumberOfCandidates;
     int            best = 0;
@@ -262,7 +262,7 @@ struct ProposeMoves : NodeKernel<TRound, Move>
     {
       best = deltaCosts[candidate] < deltaCosts[best] ? candidate : best;
     }
-    tile.Once([&] { this->Arrays.IsActive[number] = deltaCosts[best] < 0.0 ? 1 : 0; });
+    team.Single([&] { this->Arrays.IsActive[number] = deltaCosts[best] < 0.0 ? 1 : 0; });
     if (deltaCosts[best] < 0.0)
     {
       const MovingNode node = DescribeNode(round.GetMap(), number);
@@ -276,7 +276,7 @@ struct ProposeMoves : NodeKernel<TRound, Move>
         move.Sums[j] = j < node.NumberOfEdges ? Candidates.GetSums(i, j, static_cast<size_t>(best)) : Moments{};
       }
       move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
-      this->Propose(move, tile);
+      this->Propose(move, team);
     }
   }
 };
@@ -307,7 +307,7 @@ struct ProposeMovesByNode : NodeKernel<TRound, Move>
     this->Arrays.IsActive[number] = proposes ? 1 : 0;
     if (proposes)
     {
-      this->Propose(move, SerialTile{});
+      this->Propose(move, SerialTeam{});
     }
   }
 
@@ -389,7 +389,7 @@ private:
     {
       if (isInside[candidate])
       {
-        sums[candidate] = this->Round.Pixels.SumEdge(CandidateOf(node.Position, candidate), far);
+        sums[candidate] = this->Round.Integrator.SumEdge(CandidateOf(node.Position, candidate), far);
       }
     }
     return sums;

@@ -87,9 +87,9 @@ ScatterPosition(const MapView & map, const LatticePoint & position)
 }
 
 /** Computes the removal of a node. Returns whether it has a gain and is possible. */
-template <typename TRound, typename TTile>
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE bool
-ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile & tile)
+ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam & team)
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
@@ -105,7 +105,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   }
   const MapEdge first = map.Edges[node.Edges[0]].From(a);
   const MapEdge second = map.Edges[node.Edges[1]].From(i);
-  removal.Sums = SumEdge(round.Pixels, map.At(a), map.At(b), tile);
+  removal.Sums = SumEdge(round.Integrator, map.At(a), map.At(b), team);
   const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.DeltaCost = (first.IsBorder() ? DeltaCostOnBorder : -round.Model.SegmentCost) +
                       round.DeltaCostOf(first.Left, first.Right, change);
@@ -119,17 +119,17 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
   const auto         isOwn = [i](const GridEdge & edge) { return edge.Start == i || edge.End == i; };
   return removal.DeltaCost < -MinimumGain && round.Allows(removal.Counts) &&
-         tile.All(ChordKeepsTopology(map, round.Grid, { a, b, positions, 3 }, isOwn, tile.GetShare()));
+         team.All(ChordKeepsTopology(map, round.Grid, { a, b, positions, 3 }, isOwn, team.GetShare()));
 }
 
-/** Removes a node, in one thread of the tile, and adds the chord to the grid. */
-template <typename TRound, typename TTile>
+/** Removes a node, in one thread of the team, and adds the chord to the grid. */
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Removal & removal, const TTile & tile)
+Apply(const TRound & round, const Removal & removal, const TTeam & team)
 {
   const uint32_t edges[] = { round.Nodes[removal.Nodes[1]].Edges[0], round.Nodes[removal.Nodes[1]].Edges[1] };
-  tile.Sync();
-  tile.Once([&] {
+  team.Sync();
+  team.Single([&] {
     MapNode &     begin = round.Nodes[removal.Nodes[0]];
     MapNode &     end = round.Nodes[removal.Nodes[2]];
     const MapEdge first = round.Edges[edges[0]].From(removal.Nodes[0]);
@@ -141,8 +141,8 @@ Apply(const TRound & round, const Removal & removal, const TTile & tile)
     begin.Insert(edges[0]);
     end.Insert(edges[0]);
   });
-  tile.Sync();
-  round.AddToGrid(edges[0], tile.GetShare()); // the smaller one of the two
+  team.Sync();
+  round.AddToGrid(edges[0], team.GetShare()); // the smaller one of the two
 }
 
 /** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
@@ -211,14 +211,14 @@ struct Move : RankedProposal // Id: the node
   Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new position
 };
 
-/** Moves a node, in one thread of the tile, and adds its edges to the grid. */
-template <typename TRound, typename TTile>
+/** Moves a node, in one thread of the team, and adds its edges to the grid. */
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Move & move, const TTile & tile)
+Apply(const TRound & round, const Move & move, const TTeam & team)
 {
   MapNode &  node = round.Nodes[move.Id];
   const auto degree = static_cast<int32_t>(node.Degree);
-  tile.Once([&] {
+  team.Single([&] {
     node.Position = move.To;
     for (int32_t j = 0; j < degree; ++j)
     {
@@ -228,8 +228,8 @@ Apply(const TRound & round, const Move & move, const TTile & tile)
       edge.Sums = sums;
     }
   });
-  tile.Sync();
-  const NestedStridedRange nested(tile.GetShare(), degree);
+  team.Sync();
+  const NestedStridedRange nested(team.GetShare(), degree);
   for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
   {
     round.AddToGrid(node.Edges[j], nested.OfThings);

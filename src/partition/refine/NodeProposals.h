@@ -61,20 +61,20 @@ struct NodeKernel
 
 protected:
   /** Calls function(cell) for this thread's share of the cells that a proposal sweeps, until it returns false. */
-  template <typename TFunction, typename TTile>
+  template <typename TFunction, typename TTeam>
   ITK_CUDA_HOST_DEVICE bool
-  ForCells(const TProposal & proposal, const TFunction & function, const TTile & tile) const
+  ForCells(const TProposal & proposal, const TFunction & function, const TTeam & team) const
   {
-    return ForCellsOf(Round.Cells, Round.GetMap(), proposal, function, tile.GetShare());
+    return ForCellsOf(Round.Cells, Round.GetMap(), proposal, function, team.GetShare());
   }
   /** Lists a proposal, and reserves its cells. */
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  Propose(const TProposal & proposal, const TTile & tile) const
+  Propose(const TProposal & proposal, const TTeam & team) const
   {
-    tile.Once([&] { Arrays.Proposals[TRound::Atomics::FetchIncrement(Round.Counts->Proposals)] = proposal; });
+    team.Single([&] { Arrays.Proposals[TRound::Atomics::FetchIncrement(Round.Counts->Proposals)] = proposal; });
     const auto reserve = [this, key = proposal.GetKey()](size_t cell) { return Round.Reserve(cell, key); };
-    this->ForCells(proposal, reserve, tile);
+    this->ForCells(proposal, reserve, team);
   }
 };
 
@@ -82,24 +82,24 @@ protected:
 template <typename TRound>
 struct ProposeRemovals : NodeKernel<TRound, Removal>
 {
-  static constexpr uint32_t TileSize = LanesOfChange;
+  static constexpr uint32_t TeamSize = LanesOfChange;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return this->Round.Counts->Work;
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const uint32_t number = this->Arrays.Work[i];
     Removal        removal;
-    const bool     proposes = ProposeRemoval(this->Round, number, removal, tile);
-    tile.Once([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
+    const bool     proposes = ProposeRemoval(this->Round, number, removal, team);
+    team.Single([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
     if (proposes)
     {
-      this->Propose(removal, tile);
+      this->Propose(removal, team);
     }
   }
 };
@@ -108,7 +108,7 @@ struct ProposeRemovals : NodeKernel<TRound, Removal>
 template <typename TRound, typename TProposal>
 struct PerProposalKernel : NodeKernel<TRound, TProposal>
 {
-  static constexpr uint32_t TileSize = LanesOfChange;
+  static constexpr uint32_t TeamSize = LanesOfChange;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
@@ -121,18 +121,18 @@ struct PerProposalKernel : NodeKernel<TRound, TProposal>
 template <typename TRound, typename TProposal>
 struct CheckProposals : PerProposalKernel<TRound, TProposal>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const TRound &    round = this->Round;
     const TProposal & proposal = this->Arrays.Proposals[i];
     const uint64_t    key = proposal.GetKey();
     const auto        owns = [&round, key](size_t cell) { return round.Owns(cell, key); };
-    const bool        wins = tile.All(this->ForCells(proposal, owns, tile));
+    const bool        wins = team.All(this->ForCells(proposal, owns, team));
     const auto        free = [&round, key](size_t cell) { return round.FreeIfOwned(cell, key); };
-    this->ForCells(proposal, free, tile); // all threads have checked; two may visit one cell
-    tile.Once([&] {
+    this->ForCells(proposal, free, team); // all threads have checked; two may visit one cell
+    team.Single([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)
       {
@@ -147,16 +147,16 @@ struct CheckProposals : PerProposalKernel<TRound, TProposal>
 template <typename TRound, typename TProposal>
 struct ApplyProposals : PerProposalKernel<TRound, TProposal>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     // By reference, because a copy would read uninitialized words.
     const TProposal & proposal = this->Arrays.Proposals[i];
     if (this->Arrays.Wins[i] != 0 && this->Round.Accepts(proposal))
     {
-      Apply(this->Round, proposal, tile);
-      tile.Once([&] {
+      Apply(this->Round, proposal, team);
+      team.Single([&] {
         ForChanged(proposal, [this](uint32_t node) { this->Wake(node); });
         TRound::Atomics::FetchIncrement(this->Round.Counts->Winners);
       });

@@ -25,7 +25,7 @@ struct RunNodeRounds
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  using PlainRound = RefinementRound<NoPixels, typename TRound::Atomics>;
+  using PlainRound = RefinementRound<NoIntegrator, typename TRound::Atomics>;
 
   TRound                Round;
   NodeArrays<TProposal> Arrays;
@@ -43,8 +43,8 @@ struct RunNodeRounds
       Round.Counters, nullptr, IsFirst ? Arrays.IsActive : nullptr, 1, NumberOfNodes
     };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
-    bool isOver = false;
-    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    bool isDone = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isDone; ++i)
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
@@ -55,12 +55,12 @@ struct RunNodeRounds
       executor.ParallelForUpTo(beginRound.GetNumber(), beginRound);
       this->Propose(executor, round, kernel);
       const CheckProposals<PlainRound, TProposal> check{ { kernel } };
-      isOver = executor.IsOver(check);
-      if (!isOver)
+      isDone = executor.IsDone(check);
+      if (!isDone)
       {
         executor.ParallelForLongItemsUpTo(NumberOfNodes, check);
         executor.ParallelForLongItemsUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ { kernel } });
-        isOver = executor.IsOver(WinnersOfRound{ round.Counts });
+        isDone = executor.IsDone(WinnersOfRound{ round.Counts });
       }
     }
   }
@@ -123,7 +123,7 @@ public:
     bool   isFirst = true;
     return m_Map.RunRounds(maximumNumberOfRounds, goOn, [&](size_t left) {
       const bool runsCooperatively =
-        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunCooperatively(work, MaximumWorkOfGrid);
+        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.PrefersSingleLaunch(work, MaximumWorkOfGrid);
       const auto number =
         static_cast<uint32_t>(std::min<size_t>(left, runsCooperatively ? RoundsOfGrid : RoundsOfBatch));
       m_Map.UpdateGrid();
@@ -199,8 +199,8 @@ private:
   RunRounds(bool runsCooperatively, uint32_t number, bool isFirst, size_t work) const
   {
     const auto moves = this->GetMoves();
-    const auto program = [&](const auto & pixels) {
-      const auto round = MakeRefinementRound(m_Map, 0, pixels);
+    const auto program = [&](const auto & integrator) {
+      const auto round = MakeRefinementRound(m_Map, 0, integrator);
       return functors::RunNodeRounds<std::decay_t<decltype(round)>, TProposal, std::decay_t<decltype(moves)>>{
         round,
         { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },
@@ -213,14 +213,14 @@ private:
     };
     if (runsCooperatively)
     {
-      // One thread per work item, or per thread of the tiles that propose removals.
+      // One thread per work item, or per thread of the teams that propose removals.
       const size_t threads =
         std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
-      m_Executor.VisitPixelsForCooperativeRun(
-        [&](const auto & pixels) { m_Map.RunCooperatively(program(pixels), threads); });
+      m_Executor.VisitSmallEdgeIntegrator(
+        [&](const auto & integrator) { m_Map.RunCooperatively(program(integrator), threads); });
       return;
     }
-    m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(program(pixels)); });
+    m_Executor.VisitEdgeIntegrator([&](const auto & integrator) { m_Executor.Run(program(integrator)); });
     m_Map.ReadCounters();
   }
 };

@@ -3,7 +3,7 @@
 #define CudaFilters_partition_refine_RefinementRound_h
 
 #include "runtime/HostDevice.h"
-#include "partition/executor/SerialTile.h"
+#include "partition/executor/SerialTeam.h"
 #include "partition/map/ExecutorMap.h"
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace itk::cuda::partition
 /** The minimum gain of a change, in nats. */
 constexpr double MinimumGain = 0.01;
 
-/** Threads per tile: for the rows of an edge, mostly a few dozen, and for the cells of a change. */
+/** Threads per team: for the rows of an edge, mostly a few dozen, and for the cells of a change. */
 constexpr uint32_t LanesOfEdge = 8;
 constexpr uint32_t LanesOfChange = 16;
 
@@ -58,9 +58,9 @@ struct RankedProposal
   ITK_CUDA_HOST_DEVICE uint64_t
   GetKey() const
   {
-    const auto size = static_cast<float>(-DeltaCost);
+    const auto gain = static_cast<float>(-DeltaCost);
     uint32_t   bits; // ordered as the values, which are positive
-    memcpy(&bits, &size, sizeof(bits));
+    memcpy(&bits, &gain, sizeof(bits));
     return (static_cast<uint64_t>(~bits) << 32) | Id;
   }
 };
@@ -90,18 +90,18 @@ LeavesEnoughPixels(const CountChanges & changes, const Moments * regions, uint64
   }
   return true;
 }
-/** Returns the contribution of an edge, summed by all threads of the tile. */
-template <typename TPixels, typename TTile>
+/** Returns the contribution of an edge, summed by all threads of the team. */
+template <typename TIntegrator, typename TTeam>
 ITK_CUDA_HOST_DEVICE Moments
-SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTile & tile)
+SumEdge(const TIntegrator & integrator, const LatticePoint & p, const LatticePoint & q, const TTeam & team)
 {
-  if constexpr (TTile::NumberOfLanes == 1)
+  if constexpr (TTeam::NumberOfLanes == 1)
   {
-    return pixels.SumEdge(p, q);
+    return integrator.SumEdge(p, q);
   }
   else
   {
-    return pixels.SumEdge(p, q, tile);
+    return integrator.SumEdge(p, q, team);
   }
 }
 
@@ -120,18 +120,18 @@ struct BoundaryTangents
 };
 
 /** Placeholder for kernels that sum no edges and therefore do not depend on the image type. */
-struct NoPixels
+struct NoIntegrator
 {};
 
 /** \class RefinementRound
  * \brief A refinement round, as its work items see it.
  */
-template <typename TPixels, typename TAtomics>
+template <typename TIntegrator, typename TAtomics>
 struct RefinementRound : MapRound
 {
   using Atomics = TAtomics;
 
-  TPixels Pixels;
+  TIntegrator Integrator;
 
   ITK_CUDA_HOST_DEVICE bool
   Allows(const CountChanges & changes) const
@@ -234,11 +234,11 @@ struct RefinementRound : MapRound
 };
 
 /** Returns round `number` of a batch on a map. */
-template <typename TExecutor, typename TPixels>
-RefinementRound<TPixels, typename TExecutor::Atomics>
-MakeRefinementRound(const ExecutorMap<TExecutor> & map, uint32_t number, const TPixels & pixels)
+template <typename TExecutor, typename TIntegrator>
+RefinementRound<TIntegrator, typename TExecutor::Atomics>
+MakeRefinementRound(const ExecutorMap<TExecutor> & map, uint32_t number, const TIntegrator & integrator)
 {
-  return { map.GetRound(number), pixels };
+  return { map.GetRound(number), integrator };
 }
 
 /** Replaces adjacent edges by one chord from their first node to their last, which gets the smallest of their numbers.
