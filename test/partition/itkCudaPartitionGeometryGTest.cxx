@@ -334,7 +334,7 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
   const CellLayout      layout(200, 100, 2);
   std::vector<uint64_t> keys(layout.GetNumber(), ~uint64_t{ 0 });
   // Only the layout of the cells and their keys matter here.
-  const MapRound                                   view{ 200,
+  const MapRound                                       view{ 200,
                        100,
                        nullptr,
                        nullptr,
@@ -351,8 +351,8 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
                        nullptr,
                        nullptr };
   const RefinementRound<NoIntegrator, ThreadedAtomics> state{ view, {} };
-  Random                                           random(5);
-  const itk::cuda::region::Threads                 threads(3);
+  Random                                               random(5);
+  const itk::cuda::region::Threads                     threads(3);
   for (int round = 0; round < 50; ++round)
   {
     std::vector<RankedProposal>              proposals;

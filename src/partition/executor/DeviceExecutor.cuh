@@ -93,8 +93,8 @@ class DeviceExecutor
 public:
   using Atomics = DeviceAtomics;
 
-  /** Whether loops give a whole row or node to one work item, which suits few threads. On the
-   * device, each of many small work items runs in a thread or a team of its own. */
+  /** Whether loops give a whole row or node to one work item, which suits few threads. On the device, each of many
+   * small work items runs on a thread or a team of its own. */
   static constexpr bool IsCoarseGrained = false;
 
   template <typename T>
@@ -356,7 +356,7 @@ public:
     });
   }
 
-  /** Computes the exclusive prefix sum as Sum() does, waits, and returns the total, sums[number]. */
+  /** Computes the exclusive prefix sum as ExclusiveScan() does, waits, and returns the total, sums[number]. */
   template <typename TFunction, typename T>
   T
   ExclusiveScanAndRead(const TFunction & function, size_t number, T * sums) const

@@ -2,8 +2,10 @@
 #ifndef CudaFilters_partition_executor_Executor_h
 #define CudaFilters_partition_executor_Executor_h
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // An executor holds the image of a partition and the memory of its arrays, and runs parallel loops. Partition,
 // LabelSearch, EdgeGraph, ExecutorMap and MapRefinement are templates of it. All executors give the same bits:
@@ -72,6 +74,34 @@ public:
 
 private:
   TMemory m_Memory;
+};
+
+/** \class ArrayGroup
+ * \brief Owns arrays in the memory of an executor that are released together, for a struct of pointers to them.
+ */
+template <typename TExecutor>
+class ArrayGroup
+{
+public:
+  /** Sets each pointer to a new array of `number` elements. */
+  template <typename... T>
+  void
+  Allocate(const TExecutor & executor, size_t number, T *&... pointers)
+  {
+    const auto allocate = [&](size_t bytes) {
+      m_Arrays.push_back(executor.template Allocate<unsigned char>(bytes));
+      return static_cast<void *>(m_Arrays.back().Get());
+    };
+    ((pointers = static_cast<T *>(allocate(number * sizeof(T)))), ...);
+  }
+  void
+  Clear()
+  {
+    m_Arrays.clear();
+  }
+
+private:
+  std::vector<typename TExecutor::template Array<unsigned char>> m_Arrays;
 };
 } // namespace itk::cuda::partition
 

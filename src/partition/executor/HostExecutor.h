@@ -51,8 +51,8 @@ class HostExecutor
 public:
   using Atomics = TAtomics;
 
-  /** Whether loops give a whole row or node to one work item, and keep sums of candidates. On a
-   * radar picture of 16 megapixels, one thread then takes 2.6 s and not 5.7 s for moves, 1.2 s and not 2.3 s for the
+  /** Whether loops give a whole row or node to one work item, and keep sums of candidates. On a radar picture of 16
+   * megapixels, one thread then takes 2.6 s and not 5.7 s for moves, 1.2 s and not 2.3 s for the
    * competition of cells, and 0.32 s and not 0.84 s for components. */
   static constexpr bool IsCoarseGrained = true;
 

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Operations on one cell, shared by the host executor and the device kernels. A scene is the image as a cell sees it,
-// with SumRow(), IsValid() and HasMask().
+// Sums, compares and labels single cells, for all executors. A scene gives access to the image: SumRow() sums pixels of
+// a row, IsValid() tells whether a pixel has a value, and HasMask() whether any pixel may have none.
 namespace itk::cuda::partition
 {
 /** A grid of square cells of Side x Side pixels that covers an image. Cells are clipped at its right and lower border.
@@ -145,7 +145,7 @@ struct CellLabels
   }
 };
 
-/** Up to four labels of neighbours. */
+/** Holds up to four labels of neighbours. */
 struct NeighborLabels
 {
   uint32_t Labels[4];

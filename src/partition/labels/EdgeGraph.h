@@ -17,11 +17,11 @@
 // of a merge is the same function of the same sums, and everything else is integer arithmetic.
 namespace itk::cuda::partition
 {
-// Kernels over the edges or regions of a graph that run before its rounds. What a work item writes is read only by a
-// later kernel, except for atomic operations, whose order does not matter.
+// Loops over the edges or the regions of a graph before, between and after series of rounds. Only a later loop reads
+// what a work item writes, except for atomic operations, whose order does not matter.
 namespace functors
 {
-/** Flags of rare findings. */
+/** Flags that are set if regions need a treatment before the first round, which few images do. */
 struct Findings
 {
   uint32_t OfOneValue; // there are neighbours of one value
@@ -131,7 +131,8 @@ struct ChooseForEmpty
   }
 };
 
-/** Unites each such group with the chosen neighbour. Only the roots of groups have a choice. */
+/** Unites each group of adjacent regions without valid pixels with the neighbour that ChooseForEmpty found. Only the
+ * roots of groups have one. */
 template <typename TAtomics>
 struct JoinChoice
 {
@@ -148,8 +149,8 @@ struct JoinChoice
   }
 };
 
-/** Renumbers the ends of edges after regions were united, and merges edges that become equal. Their slots in the table
- * are stored as lengths of the other list. */
+/** Renumbers the ends of edges after regions were united, and merges edges that become equal. Lengths of the other list
+ * receives the slots of the remaining edges in the table. */
 template <typename TAtomics>
 struct RewireEdges
 {
@@ -294,17 +295,14 @@ struct CollectSums
  * which becomes the number of the group. The groups of a round are disjoint and can be merged independently of each
  * other.
  *
- * Adjacent regions of one value are united at first, because merging them one by one would take a round for each of
- * many. Adjacent regions without valid pixels are united as well, and each such group merges into its neighbour with
- * the smallest number.
+ * The constructor unites adjacent regions in which all pixels have the same value, because in rounds, a large area of
+ * one value would take many. It also unites adjacent regions without valid pixels, and merges each such group into the
+ * neighbour with the smallest number.
  *
- * An executor has arrays in its memory, and parallel loops whose work items run concurrently or in any order. The
- * device is one (partition/executor/DeviceExecutor.cuh), and the threads of the host are another one
- * (partition/executor/HostExecutor.h). Tests have a third one, which runs work items on the host in a random order.
- *
- * The host checks the rounds once per series. A series runs within one block of threads if there are few edges, and
- * otherwise within one cooperative grid or as one launch per loop. Whenever three quarters of the regions are merged,
- * the others are renumbered in the same order, so that the data of a round stays close together in memory.
+ * MergeSomeRounds() runs a series of rounds, after which the host learns what is left. The executor chooses between one
+ * block of threads, one cooperative grid and a launch for each loop, by the number of edges. When three quarters of the
+ * regions have merged, the others are renumbered in the same order, so that the data of a round stays close together in
+ * memory.
  */
 template <typename TExecutor>
 class EdgeGraph

@@ -12,8 +12,8 @@
 #include <cstring>
 
 // Merges the regions of labels in rounds, in groups that FindMergeRoot() gives. A series of rounds runs without
-// returning to the host. A round consists of two parallel loops. What a work item writes is read only by the next loop,
-// except for atomic operations, whose order does not matter.
+// returning to the host. A round consists of two parallel loops. Only the next loop reads what a work item
+// writes, except for atomic operations, whose order does not matter.
 namespace itk::cuda::partition
 {
 /** A list of edges in executor memory. A work item changes its own edge only. */

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
-// The best polylines of chains as parallel loops. The chains have no fixed order, because it does not affect the
-// result.
+// Finds, tests and applies the best polylines of chains by parallel loops. The order of the chains depends on the order
+// of execution, and no result depends on it.
 namespace itk::cuda::partition
 {
 /** A chain and its results in a round. */
@@ -23,10 +23,10 @@ struct ChainState
   uint32_t Right;
   int64_t  Change; // pixels that the left region would gain
   double   DeltaCost;
-  uint32_t NumberKept; // nodes of the best polyline; 0 if it has no gain
-  uint32_t IsRefused;  // set if the polyline is impossible; later also if it does not own a cell
-  uint32_t HasNoGain;  // had no gain, and has not changed since
-  uint32_t IsLine;     // the chain is a complete line
+  uint32_t NumberKept; // number of nodes of the best polyline; 0 if it has no gain
+  uint32_t IsRefused;  // the polyline is impossible, or a better proposal sweeps one of its cells or takes its pixels
+  uint32_t HasNoGain;  // an earlier round found no gain, and the chain is unchanged
+  uint32_t IsLine;     // the chain is a whole line, not a part of one
 
   ITK_CUDA_HOST_DEVICE bool
   Wins() const
@@ -65,7 +65,7 @@ struct ChainArrays
   uint32_t *     Kept;        // vertices that a chain keeps, from the last one to the first
   ListedPiece *  Pieces;      // in any order
   uint8_t *      Spans;       // lengths in edges of the last chords of the best polylines up to each vertex
-  uint32_t *     ChainOfEdge; // None if the chain is idle
+  uint32_t *     ChainOfEdge; // None if its chain makes no proposal
   uint8_t *      Flags;       // of edges
 
   ITK_CUDA_HOST_DEVICE RankedProposal
@@ -98,8 +98,8 @@ struct ChainArrays
 
 namespace functors
 {
-/** Cuts lines into chains. Each work item handles one edge, which knows its position in its line. `Sums` receives the
- * sums of the single edges. */
+/** Cuts lines into chains, and fills the arrays of their vertices. Each work item handles one edge, whose links give
+ * its position in its line. `Sums` receives the sums of the single edges. */
 template <typename TRound>
 struct FillChains
 {
@@ -592,8 +592,8 @@ private:
   }
 };
 
-/** Decides which chains make a proposal. The other ones are marked as idle until they change, and a line that consists
- * of one idle chain is marked as settled. */
+/** Decides which chains make a proposal. Marks the others with HasNoGain until they change, and a line that is one such
+ * chain with IsConverged, so that later rounds do not list it. */
 template <typename TRound>
 struct ProposeChains : PerChainKernel<TRound>
 {
@@ -621,7 +621,6 @@ template <typename TRound>
 struct ChainCells : PerVertexKernel<TRound>
 {
   static constexpr uint32_t TeamSize = LanesOfEdge;
-
 
 protected:
   template <typename TFunction>

@@ -171,30 +171,20 @@ private:
   ChainCounters            m_Maximum{}; // upper limits for all rounds but the first
   bool                     m_HasMaximum{ false };
   Array<uint8_t>           m_Flags; // of edges
-  Array<MapLine>           m_Lines;
-  Array<uint64_t>          m_Links;
-  Array<uint32_t>          m_LineOf;
-  Array<ChainState>        m_Chains;
-  Array<uint32_t>          m_ChainOf;
-  Array<uint32_t>          m_Nodes;
-  Array<uint32_t>          m_Edges;
-  Array<LatticePoint>      m_Positions;
-  Array<Moments>           m_Sums;
-  Array<Moments>           m_Chords;
-  Array<uint8_t>           m_IsKept;
-  Array<uint32_t>          m_Kept;
-  Array<ListedPiece>       m_Pieces;
-  Array<uint8_t>           m_Spans;
-  Array<uint32_t>          m_ChainOfEdge;
+  LineArrays               m_Lines{};
+  ChainArrays              m_Arrays{};
+  ArrayGroup<TExecutor>    m_ArraysOfEdges;
+  ArrayGroup<TExecutor>    m_ArraysOfLines;
+  ArrayGroup<TExecutor>    m_ArraysOfChains;
 
   /** Runs at most `most` rounds. Returns how many. */
   uint32_t
   RunRounds(uint32_t most)
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_ChainOfEdge = m_Executor.template Allocate<uint32_t>(edges);
-    m_Links = m_Executor.template Allocate<uint64_t>(2 * edges);
-    m_LineOf = m_Executor.template Allocate<uint32_t>(edges);
+    m_ArraysOfEdges.Clear();
+    m_ArraysOfEdges.Allocate(m_Executor, edges, m_Arrays.ChainOfEdge, m_Lines.LineOf);
+    m_ArraysOfEdges.Allocate(m_Executor, 2 * edges, m_Lines.Links);
     if (m_Executor.PrefersSingleLaunch(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
@@ -203,7 +193,7 @@ private:
     }
     m_Map.ClearRounds();
     m_Executor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
-    m_Executor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
+    m_Executor.Fill(m_Arrays.ChainOfEdge, edges, 0xff);
     // The first round removes most nodes, and its counts are upper limits for the later rounds.
     const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
     for (uint32_t i = 0; i < number; ++i)
@@ -221,7 +211,7 @@ private:
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
     m_Maximum = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
     m_HasMaximum = true;
-    m_Lines = m_Executor.template Allocate<MapLine>(edges);
+    this->AllocateLines();
     this->AllocateChains();
     m_Executor.VisitSmallEdgeIntegrator([&](const auto & integrator) {
       using IntegratorType = std::decay_t<decltype(integrator)>;
@@ -248,7 +238,7 @@ private:
   {
     if (!m_HasMaximum)
     {
-      m_Lines = m_Executor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
+      this->AllocateLines();
     }
     this->List(this->GetRound(number, integrator).Lines);
     if (this->IsFirstRound())
@@ -286,44 +276,44 @@ private:
   ChainRound<TIntegrator>
   GetRound(uint32_t number, const TIntegrator & integrator) const
   {
-    const MapRound        view = m_Map.GetRound(number);
-    ChainCounters * const counters = m_Counters.Get() + number;
-    const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
+    ChainArrays arrays = m_Arrays;
+    arrays.Counters = m_Counters.Get() + number;
+    arrays.Flags = m_Flags.Get();
     return { MakeRefinementRound(m_Map, number, integrator),
-             this->GetArrays(counters),
-             { { lines,
-                 view,
+             arrays,
+             { { m_Lines,
+                 m_Map.GetRound(number),
                  m_Map.GetNumberOfRegions(),
                  m_Map.GetNumberOfNodes(),
                  m_Map.GetNumberOfEdges(),
-                 m_Flags.Get(),
-                 counters } },
+                 arrays.Flags,
+                 arrays.Counters } },
              m_Maximum };
   }
 
   void
+  AllocateLines()
+  {
+    m_ArraysOfLines.Clear();
+    m_ArraysOfLines.Allocate(m_Executor, m_Map.GetNumberOfEdges(), m_Lines.Lines);
+  }
+  void
   AllocateChains()
   {
-    const size_t vertices = m_Maximum.GetNumberOfVertices();
-    m_Chains = m_Executor.template Allocate<ChainState>(m_Maximum.GetNumberOfChains());
-    m_ChainOf = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Nodes = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Edges = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Positions = m_Executor.template Allocate<LatticePoint>(vertices);
-    m_Sums = m_Executor.template Allocate<Moments>(vertices);
-    m_Chords = m_Executor.template Allocate<Moments>(vertices);
-    m_IsKept = m_Executor.template Allocate<uint8_t>(vertices);
-    m_Kept = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Pieces = m_Executor.template Allocate<ListedPiece>(vertices);
-    m_Spans = m_Executor.template Allocate<uint8_t>(vertices);
-  }
-
-  ChainArrays
-  GetArrays(ChainCounters * counters) const
-  {
-    return { counters,          m_Chains.Get(), m_ChainOf.Get(),     m_Nodes.Get(),  m_Edges.Get(),
-             m_Positions.Get(), m_Sums.Get(),   m_Chords.Get(),      m_IsKept.Get(), m_Kept.Get(),
-             m_Pieces.Get(),    m_Spans.Get(),  m_ChainOfEdge.Get(), m_Flags.Get() };
+    m_ArraysOfChains.Clear();
+    m_ArraysOfChains.Allocate(m_Executor, m_Maximum.GetNumberOfChains(), m_Arrays.Chains);
+    m_ArraysOfChains.Allocate(m_Executor,
+                              m_Maximum.GetNumberOfVertices(),
+                              m_Arrays.ChainOf,
+                              m_Arrays.Nodes,
+                              m_Arrays.Edges,
+                              m_Arrays.Positions,
+                              m_Arrays.Sums,
+                              m_Arrays.Chords,
+                              m_Arrays.IsKept,
+                              m_Arrays.Kept,
+                              m_Arrays.Pieces,
+                              m_Arrays.Spans);
   }
 
   std::vector<functors::PartOfChains>
@@ -333,7 +323,7 @@ private:
     if (m_Maximum.GetNumberOfVertices() > m_MaximumVerticesOfPart)
     {
       std::vector<ChainState> chains(m_Maximum.GetNumberOfChains());
-      m_Executor.Download(m_Chains.Get(), chains.size(), chains.data());
+      m_Executor.Download(m_Arrays.Chains, chains.size(), chains.data());
       for (uint32_t i = 0; i < chains.size(); ++i)
       {
         functors::PartOfChains & last = parts.back();

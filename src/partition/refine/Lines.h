@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Lists the lines of a map by parallel loops. A thread that followed a line would
-// wait for memory at each edge. Instead, each edge finds its distances to the ends of its line by pointer jumping
+// Lists the lines of a map by parallel loops. A thread that followed a line would wait for memory at each edge.
+// Instead, each edge finds its distances to the ends of its line by pointer jumping
 // (Wyllie, The complexity of parallel computations, 1979): it stores a link to an edge ahead, and in each loop replaces
 // it by that edge's link. The distance that the links span doubles with each loop.
 namespace itk::cuda::partition

@@ -10,9 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
-// Merges of neighbouring regions of a planar map as parallel loops. FindMergeRoot() decides which regions become one,
-// as in the rounds that merge labels. The gains are different: they depend on the polygons, and are computed anew in
-// each round.
+// Merges neighbouring regions of a planar map by parallel loops. FindMergeRoot() decides which regions become one, as
+// in the rounds that merge labels. The gains depend on the polygons, so that each round computes them anew.
 namespace itk::cuda::partition
 {
 /** If a merge raises the description by more than this, the gain of freed nodes is ignored, because it could not
@@ -93,7 +92,7 @@ struct MergeArrays
 
 namespace functors
 {
-/** Base of the loops of a round whose number of work items is known before. */
+/** Base of the loops of a round whose number of work items the host knows. */
 struct MergeLoop
 {
   MapRound    Round;
@@ -383,8 +382,6 @@ public:
   }
 
 private:
-  template <typename T>
-  using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
 
   // Up to this number, the launches of a round's loops would take longer than the loops.
@@ -392,57 +389,38 @@ private:
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
-  Array<uint64_t>          m_PairsOfTerms;
-  Array<double>            m_Changes;
-  Array<uint64_t>          m_Pairs;
-  Array<uint32_t>          m_Terms;
-  Array<double>            m_ChangesOfPairs;
-  Array<uint64_t>          m_BestChanges;
-  Array<uint32_t>          m_BestPairs;
-  Array<double>            m_Descriptions;
-  Array<uint32_t>          m_Into;
+  MergeArrays              m_Arrays{};
+  ArrayGroup<TExecutor>    m_Memory;
 
   void
   Allocate()
   {
-    const size_t terms = this->GetArrays().GetNumberOfTerms();
-    const size_t regions = m_Map.GetNumberOfRegions();
-    m_PairsOfTerms = m_Executor.template Allocate<uint64_t>(terms);
-    m_Changes = m_Executor.template Allocate<double>(terms);
-    m_Pairs = m_Executor.template Allocate<uint64_t>(terms);
-    m_Terms = m_Executor.template Allocate<uint32_t>(terms);
-    m_ChangesOfPairs = m_Executor.template Allocate<double>(terms);
-    m_BestChanges = m_Executor.template Allocate<uint64_t>(regions);
-    m_BestPairs = m_Executor.template Allocate<uint32_t>(regions);
-    m_Descriptions = m_Executor.template Allocate<double>(regions);
-    m_Into = m_Executor.template Allocate<uint32_t>(regions);
-  }
-
-  MergeArrays
-  GetArrays() const
-  {
-    return { EdgeCode::Of(m_Map.GetNumberOfRegions()),
-             m_Map.GetNumberOfRegions(),
-             m_Map.GetNumberOfEdges(),
-             m_Map.GetNumberOfNodes(),
-             m_PairsOfTerms.Get(),
-             m_Changes.Get(),
-             m_Pairs.Get(),
-             m_Terms.Get(),
-             m_ChangesOfPairs.Get(),
-             m_BestChanges.Get(),
-             m_BestPairs.Get(),
-             m_Descriptions.Get(),
-             m_Into.Get() };
+    m_Arrays.Code = EdgeCode::Of(m_Map.GetNumberOfRegions());
+    m_Arrays.NumberOfRegions = m_Map.GetNumberOfRegions();
+    m_Arrays.NumberOfEdges = m_Map.GetNumberOfEdges();
+    m_Arrays.NumberOfNodes = m_Map.GetNumberOfNodes();
+    m_Memory.Allocate(m_Executor,
+                      m_Arrays.GetNumberOfTerms(),
+                      m_Arrays.PairsOfTerms,
+                      m_Arrays.Changes,
+                      m_Arrays.Pairs,
+                      m_Arrays.Terms,
+                      m_Arrays.ChangesOfPairs);
+    m_Memory.Allocate(m_Executor,
+                      m_Arrays.NumberOfRegions,
+                      m_Arrays.BestChanges,
+                      m_Arrays.BestPairs,
+                      m_Arrays.Descriptions,
+                      m_Arrays.Into);
   }
 
   void
   RunRound()
   {
-    const MergeArrays arrays = this->GetArrays();
-    const size_t      terms = arrays.GetNumberOfTerms();
-    const bool        runsCooperatively = m_Executor.PrefersSingleLaunch(terms, MaximumTermsOfGrid);
-    const auto        list = [&](const auto & integrator) {
+    const MergeArrays & arrays = m_Arrays;
+    const size_t        terms = arrays.GetNumberOfTerms();
+    const bool          runsCooperatively = m_Executor.PrefersSingleLaunch(terms, MaximumTermsOfGrid);
+    const auto          list = [&](const auto & integrator) {
       const auto round = MakeRefinementRound(m_Map, 0, integrator);
       return functors::ListMergeTerms<std::decay_t<decltype(round)>>{ round, arrays };
     };

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// The rounds of moves and removals as sequences of parallel loops.
+// Runs the rounds of moves and of removals as sequences of parallel loops.
 namespace itk::cuda::partition
 {
 /** The maximum number of nodes whose candidates are in memory at a time. */
@@ -32,7 +32,7 @@ struct RunNodeRounds
   TMoves                Moves; // for moves only
   size_t                NumberOfRegions;
   size_t                NumberOfNodes;
-  bool                  IsFirst; // first rounds of the phase
+  bool                  IsFirst; // whether these are the first rounds of the phase
   uint32_t              NumberOfRounds;
 
   template <typename TLoopExecutor>
@@ -137,33 +137,24 @@ public:
   }
 
 private:
-  template <typename T>
-  using Array = typename TExecutor::template Array<T>;
   static constexpr bool IsMove = std::is_same_v<TProposal, Move>;
   /** Maximum number of active nodes for a cooperative launch. With more candidates, a launch per loop is faster,
    * because more threads overlap their memory latency. On an H200, a picture of 16 megapixels takes 65 ms with a limit
    * of 1024 nodes, 62 with 2048, 58 with 4096 and 57 with 16384. */
   static constexpr size_t MaximumWorkOfGrid = IsMove ? 4096 : MaximumNodesOfPart;
 
-  ExecutorMap<TExecutor> & m_Map;
-  const TExecutor &        m_Executor;
-  KeptSums<TExecutor> &    m_KeptSums;
-  Array<uint8_t>           m_IsActive;
-  Array<uint32_t>          m_Work;
-  Array<TProposal>         m_Proposals;
-  Array<uint8_t>           m_Wins;
-  Array<Moments>           m_Sums;
-  Array<double>            m_DeltaCosts;
-  Array<uint32_t>          m_Gaining;
+  ExecutorMap<TExecutor> &        m_Map;
+  const TExecutor &               m_Executor;
+  KeptSums<TExecutor> &           m_KeptSums;
+  functors::NodeArrays<TProposal> m_Arrays{};
+  functors::MoveArrays            m_Moves{}; // for moves on executors without IsCoarseGrained
+  ArrayGroup<TExecutor>           m_Memory;
 
   void
   Allocate()
   {
     const size_t nodes = m_Map.GetNumberOfNodes();
-    m_IsActive = m_Executor.template Allocate<uint8_t>(nodes);
-    m_Work = m_Executor.template Allocate<uint32_t>(nodes);
-    m_Proposals = m_Executor.template Allocate<TProposal>(nodes);
-    m_Wins = m_Executor.template Allocate<uint8_t>(nodes);
+    m_Memory.Allocate(m_Executor, nodes, m_Arrays.IsActive, m_Arrays.Work, m_Arrays.Proposals, m_Arrays.Wins);
     if constexpr (IsMove && TExecutor::IsCoarseGrained)
     {
       const MapView map = m_Map.View();
@@ -173,9 +164,9 @@ private:
     else if constexpr (IsMove)
     {
       const size_t part = std::min(nodes, MaximumNodesOfPart);
-      m_Sums = m_Executor.template Allocate<Moments>(part * functors::MoveArrays::EdgesOfNode);
-      m_DeltaCosts = m_Executor.template Allocate<double>(part * NumberOfCandidates);
-      m_Gaining = m_Executor.template Allocate<uint32_t>(part * NumberOfCandidates);
+      m_Moves.Work = m_Arrays.Work;
+      m_Memory.Allocate(m_Executor, part * functors::MoveArrays::EdgesOfNode, m_Moves.Sums);
+      m_Memory.Allocate(m_Executor, part * NumberOfCandidates, m_Moves.DeltaCosts, m_Moves.Gaining);
     }
   }
 
@@ -189,7 +180,7 @@ private:
     }
     else
     {
-      return functors::MoveArrays{ 0, 0, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get() };
+      return m_Moves;
     }
   }
 
@@ -202,13 +193,7 @@ private:
     const auto program = [&](const auto & integrator) {
       const auto round = MakeRefinementRound(m_Map, 0, integrator);
       return functors::RunNodeRounds<std::decay_t<decltype(round)>, TProposal, std::decay_t<decltype(moves)>>{
-        round,
-        { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },
-        moves,
-        m_Map.GetNumberOfRegions(),
-        m_Map.GetNumberOfNodes(),
-        isFirst,
-        number
+        round, m_Arrays, moves, m_Map.GetNumberOfRegions(), m_Map.GetNumberOfNodes(), isFirst, number
       };
     };
     if (runsCooperatively)
