@@ -401,11 +401,10 @@ private:
     {
       return true;
     }
-    template <typename TRound>
     bool
-    IsDone(const TRound & round) const
+    IsDone(const uint32_t * count) const
     {
-      return round.GetNumber() == 0;
+      return *count == 0;
     }
     template <typename TFunctor>
     void
@@ -434,9 +433,8 @@ private:
     {
       return false;
     }
-    template <typename TRound>
     bool
-    IsDone(const TRound &) const
+    IsDone(const uint32_t *) const
     {
       return false;
     }

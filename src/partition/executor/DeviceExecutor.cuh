@@ -285,9 +285,8 @@ public:
   {
     return false;
   }
-  template <typename TRound>
   bool
-  IsDone(const TRound &) const
+  IsDone(const uint32_t *) const
   {
     return false;
   }

@@ -229,11 +229,10 @@ struct ThreadExecutor
   {
     return true;
   }
-  template <typename TRound>
   __device__ bool
-  IsDone(const TRound & round) const
+  IsDone(const uint32_t * count) const
   {
-    return round.GetNumber() == 0;
+    return *count == 0;
   }
 };
 

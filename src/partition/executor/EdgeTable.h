@@ -2,6 +2,7 @@
 #ifndef CudaFilters_partition_executor_EdgeTable_h
 #define CudaFilters_partition_executor_EdgeTable_h
 
+#include "partition/executor/Executor.h"
 #include "runtime/HostDevice.h"
 
 #include <cstddef>
@@ -133,26 +134,23 @@ template <typename TExecutor>
 class EdgeTable
 {
 public:
-  template <typename T>
-  using Array = typename TExecutor::template Array<T>;
-
   EdgeTable(const TExecutor & executor, size_t numberOfEdges)
-    : m_Keys(executor.template Allocate<uint64_t>(EdgeTableView::GetSize(numberOfEdges)))
-    , m_Lengths(executor.template Allocate<uint32_t>(EdgeTableView::GetSize(numberOfEdges)))
   {
-    executor.Fill(m_Keys.Get(), EdgeTableView::GetSize(numberOfEdges), 0xff);
-    executor.Fill(m_Lengths.Get(), EdgeTableView::GetSize(numberOfEdges), 0);
+    const size_t slots = EdgeTableView::GetSize(numberOfEdges);
+    m_Arrays.Allocate(executor, slots, m_View.Keys, m_View.Lengths);
+    executor.Fill(m_View.Keys, slots, 0xff);
+    executor.Fill(m_View.Lengths, slots, 0);
   }
 
   EdgeTableView
   View() const
   {
-    return { m_Keys.Get(), m_Lengths.Get() };
+    return m_View;
   }
 
 private:
-  Array<uint64_t> m_Keys;
-  Array<uint32_t> m_Lengths;
+  EdgeTableView         m_View{};
+  ArrayGroup<TExecutor> m_Arrays;
 };
 } // namespace itk::cuda::partition
 

@@ -43,9 +43,9 @@
 //   it waits and returns *value. PrefersSingleLaunch(number, most) returns whether that is faster for `number` work
 //   items. On a device it is for up to `most`.
 //
-// A loop executor has the loops whose names end in UpTo, and IsDone(round), which returns whether a round is known to
-// have no work items. KnowsWhenDone() returns whether it can know that between two loops. IsCoarseGrained says whether
-// a work item is a whole row or node, which suits few threads. An executor may be its own loop executor.
+// A loop executor has the loops whose names end in UpTo, and IsDone(count), which returns whether a count that the
+// loops keep is known to be 0. KnowsWhenDone() returns whether it can know that between two loops. IsCoarseGrained says
+// whether a work item is a whole row or node, which suits few threads. An executor may be its own loop executor.
 //
 // A team has NumberOfLanes, GetShare(), All(), Single(), Sync(), ExclusiveScan() and ParallelFor() (SerialTeam.h).
 // Teams of several threads also have PerThread<T>, ForEachThread(), FindBest() and Sum() (DeviceLoops.cuh).

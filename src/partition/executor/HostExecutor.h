@@ -178,11 +178,10 @@ public:
   {
     return true;
   }
-  template <typename TRound>
   bool
-  IsDone(const TRound & round) const
+  IsDone(const uint32_t * count) const
   {
-    return round.GetNumber() == 0;
+    return *count == 0;
   }
   template <typename TProgram, typename T>
   T

@@ -4,6 +4,7 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/executor/EdgeTable.h"
+#include "partition/executor/Executor.h"
 #include "partition/MergeRule.h"
 #include "partition/labels/MergeRounds.h"
 #include "partition/Model.h"
@@ -340,25 +341,27 @@ public:
             EdgeList                 edges,
             const uint8_t *          isOfOneValue = nullptr)
     : m_Executor(executor)
-    , m_Model(model)
     , m_NumberOfOriginalRegions(numberOfRegions)
     , m_CapacityOfRegions(numberOfRegions)
     , m_NumberOfRegions(numberOfRegions)
     , m_NumberOfEdges(edges.Number)
-    , m_Table(executor, edges.Number)
+    , m_OriginalEdges(std::move(edges))
+    , m_Table(executor, m_NumberOfEdges)
     , m_Regions(std::move(regions))
-    , m_Parents(executor.template Allocate<uint32_t>(numberOfRegions))
-    , m_BestOfEven(executor.template Allocate<uint64_t>(numberOfRegions))
-    , m_BestOfOdd(executor.template Allocate<uint64_t>(numberOfRegions))
-    , m_Series(executor.template Allocate<MergeSeries>(1))
-    , m_NumberOfCachedCosts(std::min(numberOfPixels + 1, MaximumCachedCosts))
-    , m_CachedCosts(executor.template Allocate<double>(m_NumberOfCachedCosts))
+    , m_Model{ model, nullptr, static_cast<uint32_t>(std::min(numberOfPixels + 1, MaximumCachedCosts)) }
   {
-    m_Edges = { std::move(edges.Keys), std::move(edges.Lengths), executor.template Allocate<double>(edges.Number) };
-    m_Others = { executor.template Allocate<uint64_t>(edges.Number),
-                 executor.template Allocate<uint32_t>(edges.Number),
-                 executor.template Allocate<double>(edges.Number) };
-    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::Iota{ m_Parents.Get() });
+    m_Graph.Code = EdgeCode::Of(numberOfRegions);
+    m_Graph.Edges.Keys = m_OriginalEdges.Keys.Get();
+    m_Graph.Edges.Lengths = m_OriginalEdges.Lengths.Get();
+    m_Graph.Table = m_Table.View();
+    m_Graph.Regions = m_Regions.Get();
+    EdgeView & others = m_Graph.Others;
+    m_Arrays.Allocate(executor, m_NumberOfEdges, m_Graph.Edges.Changes, others.Keys, others.Lengths, others.Changes);
+    m_Arrays.Allocate(executor, numberOfRegions, m_Graph.Parents, m_Graph.BestOfEven, m_Graph.BestOfOdd);
+    m_Arrays.Allocate(executor, 1, m_Graph.Series);
+    m_Arrays.Allocate(executor, m_Model.NumberOfCachedCosts, m_CachedCosts);
+    m_Model.CachedCosts = m_CachedCosts;
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::Iota{ m_Graph.Parents });
     this->UniteTrivialRegions(isOfOneValue);
   }
 
@@ -378,14 +381,14 @@ public:
     }
     this->Begin();
     const RunMergeRounds<Atomics> rounds{
-      this->View(), this->GetModel(), m_CapacityOfRegions, m_NumberOfEdges, this->GetLengthOfSeries()
+      m_Graph, m_Model, m_CapacityOfRegions, m_NumberOfEdges, this->GetLengthOfSeries()
     };
     const MergeSeries series = this->Run(rounds);
     for (const uint32_t merged : series.Merged)
     {
       m_NumberOfRegions -= merged;
     }
-    std::swap(m_Edges, m_Others);
+    std::swap(m_Graph.Edges, m_Graph.Others);
     m_NumberOfEdges = series.NumberOfEdges;
     return series.Merged[rounds.NumberOfRounds - 1] > 0;
   }
@@ -396,9 +399,9 @@ public:
   {
     Outcome outcome{ m_Executor.template Allocate<uint32_t>(m_CapacityOfRegions),
                      m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1) };
-    NumberSets(m_Executor, m_Parents.Get(), m_CapacityOfRegions, outcome.Numbers.Get());
+    NumberSets(m_Executor, m_Graph.Parents, m_CapacityOfRegions, outcome.Numbers.Get());
     m_Executor.ParallelFor(m_CapacityOfRegions,
-                           functors::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
+                           functors::CollectSums{ m_Graph, outcome.Numbers.Get(), outcome.Sums.Get() });
     if (m_HasNumbers)
     {
       m_Executor.ParallelFor(m_NumberOfOriginalRegions,
@@ -416,66 +419,30 @@ private:
   // Above this number, dropping edges after a few rounds is worth a round trip to the host.
   static constexpr size_t EdgesOfShortSeries = 65536;
 
-  struct EdgeArrays
-  {
-    Array<uint64_t> Keys;
-    Array<uint32_t> Lengths;
-    Array<double>   Changes;
-
-    EdgeView
-    View() const
-    {
-      return { Keys.Get(), Lengths.Get(), Changes.Get() };
-    }
-  };
-
-  const TExecutor &      m_Executor;
-  const DescriptionModel m_Model;
-  const size_t           m_NumberOfOriginalRegions;
-  size_t                 m_CapacityOfRegions; // size of the arrays of regions
-  size_t                 m_NumberOfRegions;   // remaining regions
-  size_t                 m_NumberOfEdges;
-  bool                   m_HasBegun{ false };
-  bool                   m_HasNumbers{ false }; // if false, the original regions still have their own indices
-  EdgeTable<TExecutor>   m_Table;
-  EdgeArrays             m_Edges;
-  EdgeArrays             m_Others;
-  Array<GraphRegion>     m_Regions;
-  Array<uint32_t>        m_Numbers; // the current index of each original region
-  Array<uint32_t>        m_Parents;
-  Array<uint64_t>        m_BestOfEven; // even-numbered rounds
-  Array<uint64_t>        m_BestOfOdd;
-  Array<MergeSeries>     m_Series;
-  const size_t           m_NumberOfCachedCosts;
-  Array<double>          m_CachedCosts;
-
-  GraphView
-  View() const
-  {
-    return { EdgeCode::Of(m_NumberOfOriginalRegions),
-             m_Edges.View(),
-             m_Others.View(),
-             m_Table.View(),
-             m_Regions.Get(),
-             m_Parents.Get(),
-             m_BestOfEven.Get(),
-             m_BestOfOdd.Get(),
-             m_Series.Get() };
-  }
-
-  CachedModel
-  GetModel() const
-  {
-    return { m_Model, m_CachedCosts.Get(), static_cast<uint32_t>(m_NumberOfCachedCosts) };
-  }
+  const TExecutor &     m_Executor;
+  const size_t          m_NumberOfOriginalRegions;
+  size_t                m_CapacityOfRegions; // size of the arrays of regions
+  size_t                m_NumberOfRegions;   // remaining regions
+  size_t                m_NumberOfEdges;
+  bool                  m_HasBegun{ false };
+  bool                  m_HasNumbers{ false }; // if false, the original regions still have their own indices
+  EdgeList              m_OriginalEdges;
+  EdgeTable<TExecutor>  m_Table;
+  Array<GraphRegion>    m_Regions;
+  Array<uint32_t>       m_Numbers; // the current index of each original region
+  CachedModel           m_Model;
+  double *              m_CachedCosts{ nullptr };
+  GraphView             m_Graph{};
+  ArrayGroup<TExecutor> m_Arrays;
 
   void
   Begin()
   {
     if (!m_HasBegun)
     {
-      m_Executor.ParallelFor(m_NumberOfCachedCosts, functors::ComputeParameterCosts{ m_Model, m_CachedCosts.Get() });
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::FindChanges{ this->View(), this->GetModel() });
+      m_Executor.ParallelFor(m_Model.NumberOfCachedCosts,
+                             functors::ComputeParameterCosts{ m_Model.Model, m_CachedCosts });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::FindChanges{ m_Graph, m_Model });
       m_HasBegun = true;
     }
   }
@@ -485,14 +452,14 @@ private:
   {
     if (m_NumberOfEdges <= EdgesOfOneBlock)
     {
-      return m_Executor.RunInOneBlock(rounds, m_Series.Get());
+      return m_Executor.RunInOneBlock(rounds, m_Graph.Series);
     }
     if (m_Executor.PrefersSingleLaunch(m_NumberOfEdges, EdgesOfCooperativeRun))
     {
-      return m_Executor.RunCooperatively(rounds, m_NumberOfEdges, m_Series.Get());
+      return m_Executor.RunCooperatively(rounds, m_NumberOfEdges, m_Graph.Series);
     }
     m_Executor.Run(rounds);
-    return m_Executor.Read(m_Series.Get());
+    return m_Executor.Read(m_Graph.Series);
   }
 
   uint32_t
@@ -510,15 +477,16 @@ private:
   {
     Array<uint32_t>    ranks = m_Executor.template Allocate<uint32_t>(m_CapacityOfRegions + 1);
     Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
-    FlattenSets(m_Executor, m_Parents.Get(), m_CapacityOfRegions);
-    m_Executor.ExclusiveScan(functors::IsRoot{ m_Parents.Get() }, m_CapacityOfRegions, ranks.Get());
-    m_Executor.ParallelFor(m_CapacityOfRegions, functors::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
-    m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
+    FlattenSets(m_Executor, m_Graph.Parents, m_CapacityOfRegions);
+    m_Executor.ExclusiveScan(functors::IsRoot{ m_Graph.Parents }, m_CapacityOfRegions, ranks.Get());
+    m_Executor.ParallelFor(m_CapacityOfRegions, functors::CompactRegions{ m_Graph, ranks.Get(), regions.Get() });
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ m_Graph, ranks.Get() });
     this->BeginNumbers();
     m_Executor.ParallelFor(m_NumberOfOriginalRegions,
-                           functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
-    m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Parents.Get() });
+                           functors::FollowNumbers{ m_Graph.Parents, ranks.Get(), m_Numbers.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Graph.Parents });
     m_Regions = std::move(regions);
+    m_Graph.Regions = m_Regions.Get();
     m_CapacityOfRegions = m_NumberOfRegions;
   }
 
@@ -540,8 +508,7 @@ private:
     m_Executor.Fill(found.Get(), 1, 0);
     if (isOfOneValue != nullptr)
     {
-      m_Executor.ParallelFor(m_NumberOfEdges,
-                             functors::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteOfOneValue<Atomics>{ m_Graph, isOfOneValue, found.Get() });
     }
     m_Executor.ParallelFor(m_NumberOfOriginalRegions,
                            functors::FindEmpty<Atomics>{ m_Regions.Get(), &found.Get()->Empty });
@@ -552,11 +519,11 @@ private:
     }
     if (findings.Empty != 0)
     {
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteEmpty<Atomics>{ this->View() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteEmpty<Atomics>{ m_Graph });
       const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions);
       m_Executor.Fill(choices.Get(), m_NumberOfOriginalRegions, 0xff);
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
-      m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::JoinChoice<Atomics>{ this->View(), choices.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::ChooseForEmpty<Atomics>{ m_Graph, choices.Get() });
+      m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::JoinChoice<Atomics>{ m_Graph, choices.Get() });
       this->Contract();
     }
   }
@@ -565,20 +532,20 @@ private:
   void
   Contract()
   {
-    FlattenSets(m_Executor, m_Parents.Get(), m_NumberOfOriginalRegions);
-    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::ContractRegions<Atomics>{ this->View() });
+    FlattenSets(m_Executor, m_Graph.Parents, m_NumberOfOriginalRegions);
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::ContractRegions<Atomics>{ m_Graph });
     const auto number = m_Executor.template Allocate<uint32_t>(1);
     m_Executor.Fill(number.Get(), 1, 0);
     m_Executor.ParallelFor(
       m_NumberOfEdges,
-      functors::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
+      functors::RewireEdges<Atomics>{ m_Graph, EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
     m_NumberOfEdges = m_Executor.Read(number.Get());
     m_Executor.ParallelFor(
       m_NumberOfEdges,
-      functors::TakeEdges{ m_Table.View(), m_Others.Lengths.Get(), m_Edges.Keys.Get(), m_Edges.Lengths.Get() });
+      functors::TakeEdges{ m_Graph.Table, m_Graph.Others.Lengths, m_Graph.Edges.Keys, m_Graph.Edges.Lengths });
     const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions + 1);
     m_NumberOfRegions =
-      m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Parents.Get() }, m_NumberOfOriginalRegions, ranks.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Graph.Parents }, m_NumberOfOriginalRegions, ranks.Get());
   }
 };
 } // namespace itk::cuda::partition

@@ -61,7 +61,7 @@ struct RunSweeps
     executor.ParallelForUpTo(begin.GetNumber(), begin);
     for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
     {
-      if (executor.IsDone(SweepLoop{ 1, Changed + sweep }))
+      if (executor.IsDone(Changed + sweep))
       {
         return;
       }

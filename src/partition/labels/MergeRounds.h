@@ -305,19 +305,6 @@ private:
   }
 };
 
-/** A loop with one work item for each region that was merged in a round. */
-struct MergedRegionsOfRound
-{
-  const MergeSeries * Series;
-  uint32_t            Round;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Series->Merged[Round];
-  }
-};
-
 /** Compacts the remaining edges after the last round, and completes new ones. */
 template <typename TAtomics>
 struct CollectEdges
@@ -374,7 +361,7 @@ struct RunMergeRounds
       const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !executor.KnowsWhenDone() };
       executor.ParallelForUpTo(round.GetMaximumNumber(), functors::FindBestMerges<TAtomics>{ round, Model });
       executor.ParallelForUpTo(NumberOfEdges, functors::MergeGroups<TAtomics>{ round });
-      isDone = number + 1 < NumberOfRounds && executor.IsDone(functors::MergedRegionsOfRound{ Graph.Series, number });
+      isDone = number + 1 < NumberOfRounds && executor.IsDone(Graph.Series->Merged + number);
     }
     executor.ParallelForUpTo(NumberOfEdges, functors::CollectEdges<TAtomics>{ Graph, Model, NumberOfEdges });
   }

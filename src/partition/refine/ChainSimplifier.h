@@ -117,7 +117,7 @@ struct RunChainRounds
       round.Fill(executor);
       round.Search(executor, PartOfChains{}, CostsOfChords);
       round.Decide(executor);
-      isDone = executor.IsDone(WinnersOfRound{ round.Round.Counts });
+      isDone = executor.IsDone(&round.Round.Counts->Winners);
     }
   }
 };

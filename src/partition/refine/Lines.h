@@ -386,7 +386,7 @@ struct ListLines : LineList<TAtomics>
     for (uint32_t jump = 0; jump < this->GetMaximumNumberOfJumps() && !isDone; ++jump)
     {
       executor.ParallelForUpTo(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
-      isDone = executor.IsDone(JumpAhead<TAtomics>{ list, jump + 1 });
+      isDone = executor.IsDone(this->Counters->HasArrived + jump);
     }
     executor.ParallelForUpTo(this->NumberOfNodes, ListLinesOfNodes<TAtomics>{ list });
   }

@@ -54,28 +54,27 @@ public:
     }
     else if (number > m_Capacity)
     {
-      m_Edges = executor.template Allocate<KeptEdge>(number);
-      m_Sums = executor.template Allocate<Moments>(number * NumberOfCandidates);
+      m_Arrays.Clear();
+      m_Arrays.Allocate(executor, number, m_View.Edges);
+      m_Arrays.Allocate(executor, number * NumberOfCandidates, m_View.Sums);
       m_Capacity = number;
-      executor.Fill(m_Edges.Get(), number, 0xff); // (-1, -1) is not a position of a node
+      executor.Fill(m_View.Edges, number, 0xff); // (-1, -1) is not a position of a node
     }
   }
   KeptSumsView
   View() const
   {
-    return { m_Edges.Get(), m_Sums.Get() };
+    return m_View;
   }
 
 private:
-  template <typename T>
-  using Array = typename TExecutor::template Array<T>;
-
   static constexpr size_t BytesPerPixel = 12;
 
-  Array<KeptEdge> m_Edges;
-  Array<Moments>  m_Sums;
-  size_t          m_Capacity{ 0 };
+  KeptSumsView          m_View{};
+  ArrayGroup<TExecutor> m_Arrays;
+  size_t                m_Capacity{ 0 };
 };
+
 namespace functors
 {
 /** Candidate positions of the nodes of a part of a round, whose gains are in memory at a time, and their edges. */

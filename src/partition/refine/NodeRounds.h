@@ -55,12 +55,12 @@ struct RunNodeRounds
       executor.ParallelForUpTo(beginRound.GetNumber(), beginRound);
       this->Propose(executor, round, kernel);
       const CheckProposals<PlainRound, TProposal> check{ { kernel } };
-      isDone = executor.IsDone(check);
+      isDone = executor.IsDone(&round.Counts->Proposals);
       if (!isDone)
       {
         executor.ParallelForLongItemsUpTo(NumberOfNodes, check);
         executor.ParallelForLongItemsUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ { kernel } });
-        isDone = executor.IsDone(WinnersOfRound{ round.Counts });
+        isDone = executor.IsDone(&round.Counts->Winners);
       }
     }
   }

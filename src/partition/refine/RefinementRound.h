@@ -323,18 +323,6 @@ struct BeginMapRound
     Round.BestKeys[region] = ~uint64_t{ 0 };
   }
 };
-
-/** A loop with one work item per winner of a round. */
-struct WinnersOfRound
-{
-  const MapRoundCounters * Counts;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Counts->Winners;
-  }
-};
 } // namespace functors
 } // namespace itk::cuda::partition
 
