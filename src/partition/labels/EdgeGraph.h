@@ -206,7 +206,7 @@ struct ComputeParameterCosts
 };
 
 /** Computes the change of the description by the merge along each edge. */
-struct FindChanges
+struct ComputeMergeChanges
 {
   GraphView   Graph;
   CachedModel Model;
@@ -252,7 +252,7 @@ struct RenumberRegionsOfEdges
 };
 
 /** Updates the numbers of the original regions with the numbers of their roots. */
-struct FollowNumbers
+struct UpdateRegionNumbers
 {
   const uint32_t * Parents; // roots; nullptr if each region is one
   const uint32_t * NumbersOfRoots;
@@ -405,7 +405,7 @@ public:
     if (m_HasNumbers)
     {
       m_Executor.ParallelFor(m_NumberOfOriginalRegions,
-                             functors::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
+                             functors::UpdateRegionNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
       std::swap(outcome.Numbers, m_Numbers);
     }
     return outcome;
@@ -442,7 +442,7 @@ private:
     {
       m_Executor.ParallelFor(m_Model.NumberOfCachedCosts,
                              functors::ComputeParameterCosts{ m_Model.Model, m_CachedCosts });
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::FindChanges{ m_Graph, m_Model });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::ComputeMergeChanges{ m_Graph, m_Model });
       m_HasBegun = true;
     }
   }
@@ -483,7 +483,7 @@ private:
     m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ m_Graph, ranks.Get() });
     this->BeginNumbers();
     m_Executor.ParallelFor(m_NumberOfOriginalRegions,
-                           functors::FollowNumbers{ m_Graph.Parents, ranks.Get(), m_Numbers.Get() });
+                           functors::UpdateRegionNumbers{ m_Graph.Parents, ranks.Get(), m_Numbers.Get() });
     m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Graph.Parents });
     m_Regions = std::move(regions);
     m_Graph.Regions = m_Regions.Get();

@@ -245,14 +245,14 @@ struct MergeGroups : RoundView
   {
     if (Graph.Edges.Keys[edge] != EdgeView::Hole)
     {
-      this->Follow(edge);
+      this->UpdateEnds(edge);
     }
   }
 
 private:
   /** Updates the ends of an edge after the merges of its regions. */
   ITK_CUDA_HOST_DEVICE void
-  Follow(size_t edge) const
+  UpdateEnds(size_t edge) const
   {
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);

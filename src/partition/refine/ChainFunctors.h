@@ -245,24 +245,24 @@ struct SumChains : PerChainKernel<TRound>
 
 /** The chord of a work item of CostChords. 32 consecutive work items handle the chords of 8 lengths that end at 4
  * adjacent vertices. Such chords cross about the same number of rows, and mostly the same rows. */
-struct ChordOfPass
+struct ChordOfWorkItem
 {
   static constexpr size_t Nodes = 4;
   static constexpr size_t Lengths = 8;
-  static constexpr size_t PassesOfNodes = Nodes * ChainWindow;
+  static constexpr size_t ItemsOfNodes = Nodes * ChainWindow;
 
   size_t   End; // index of its last vertex within the part
   uint32_t ChordEdges;
 
-  ITK_CUDA_HOST_DEVICE explicit ChordOfPass(size_t i)
-    : End(i / PassesOfNodes * Nodes + i / Lengths % Nodes)
-    , ChordEdges(static_cast<uint32_t>(i % PassesOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
+  ITK_CUDA_HOST_DEVICE explicit ChordOfWorkItem(size_t i)
+    : End(i / ItemsOfNodes * Nodes + i / Lengths % Nodes)
+    , ChordEdges(static_cast<uint32_t>(i % ItemsOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
   {}
   /** Returns the number of work items for the chords that end at `nodes` vertices; some have no chord. */
   static ITK_CUDA_HOST_DEVICE size_t
-  GetNumberOfPasses(size_t nodes)
+  GetNumberOfWorkItems(size_t nodes)
   {
-    return (nodes + Nodes - 1) / Nodes * PassesOfNodes;
+    return (nodes + Nodes - 1) / Nodes * ItemsOfNodes;
   }
 };
 
@@ -291,13 +291,13 @@ struct CostChords : ChainKernel<TRound>
     constexpr size_t maximumVerticesOfTeams = 2048;
     const size_t     vertices = Part.GetNumberOfVertices(*this->Arrays.Counters);
     const CostedBy   by = vertices <= maximumVerticesOfTeams ? CostedBy::Teams : CostedBy::Threads;
-    return By == by ? ChordOfPass::GetNumberOfPasses(vertices) : 0;
+    return By == by ? ChordOfWorkItem::GetNumberOfWorkItems(vertices) : 0;
   }
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTeam & team) const
   {
-    const ChordOfPass chord(i);
+    const ChordOfWorkItem chord(i);
     if (chord.End >= Part.GetNumberOfVertices(*this->Arrays.Counters))
     {
       return;
@@ -647,7 +647,7 @@ protected:
 
 /** Reserves the cells of the proposing chains. */
 template <typename TRound>
-struct ClaimForChains : ChainCells<TRound>
+struct ReserveCellsOfChains : ChainCells<TRound>
 {
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
@@ -713,7 +713,7 @@ struct FreeCellsOfChains : ChainCells<TRound>
 /** Refuses winners that together take too many pixels from a region. The accepted ones are detached from the nodes at
  * their ends. */
 template <typename TRound>
-struct AdmitChains : PerChainKernel<TRound>
+struct AcceptChains : PerChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const

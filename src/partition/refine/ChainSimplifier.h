@@ -43,7 +43,7 @@ struct ChainRound
     }
     else
     {
-      const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetNumberOfVertices(Maximum));
+      const size_t chords = ChordOfWorkItem::GetNumberOfWorkItems(part.GetNumberOfVertices(Maximum));
       executor.ParallelForUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Threads });
       executor.ParallelForLongItemsUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Teams });
       executor.ParallelForTeamsUpTo(part.GetNumberOfChains(Maximum),
@@ -70,10 +70,10 @@ struct ChainRound
     const ChainKernel<PlainRound> kernel = this->GetKernel();
     executor.ParallelForTeamsUpTo(vertices, TestPieces<TRound>{ Round, Arrays });
     executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ kernel });
-    executor.ParallelForLongItemsUpTo(vertices, ClaimForChains<PlainRound>{ kernel });
+    executor.ParallelForLongItemsUpTo(vertices, ReserveCellsOfChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, CheckChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, FreeCellsOfChains<PlainRound>{ kernel });
-    executor.ParallelForUpTo(chains, AdmitChains<PlainRound>{ kernel });
+    executor.ParallelForUpTo(chains, AcceptChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, ReplaceByChords<PlainRound>{ kernel });
     executor.ParallelForUpTo(vertices, AttachChords<PlainRound>{ kernel });
   }

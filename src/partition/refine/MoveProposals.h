@@ -184,7 +184,7 @@ struct WeighCandidates
     double              deltaCost = 0.0;
     if (candidate.IsInside)
     {
-      const MovingNode node = DescribeNode(map, candidate.Node);
+      const MovingNode node = LoadNode(map, candidate.Node);
       const auto       changeOf = [&](uint32_t j) {
         return Arrays.GetSums(i / NumberOfCandidates, j, i % NumberOfCandidates) - node.Edges[j].Sums;
       };
@@ -264,7 +264,7 @@ struct ProposeMoves : NodeKernel<TRound, Move>
     team.Single([&] { this->Arrays.IsActive[number] = deltaCosts[best] < 0.0 ? 1 : 0; });
     if (deltaCosts[best] < 0.0)
     {
-      const MovingNode node = DescribeNode(round.GetMap(), number);
+      const MovingNode node = LoadNode(round.GetMap(), number);
       Move             move;
       move.DeltaCost = deltaCosts[best];
       move.Id = number;
@@ -316,7 +316,7 @@ private:
   FindBest(const MapView & map, uint32_t number, Move & move) const
   {
     const TRound &   round = this->Round;
-    const MovingNode node = DescribeNode(map, number);
+    const MovingNode node = LoadNode(map, number);
     Moments          ownSums[MoveArrays::EdgesOfNode];
     const Moments *  sums[MapNode::MaximumDegree];
     bool             isInside[NumberOfCandidates];

@@ -161,7 +161,7 @@ ForCellsOf(const CellLayout &   layout,
 /** Calls function(node) for the nodes that become active again, together with their neighbours, by a removal. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
-ForChanged(const Removal & removal, const TFunction & function)
+ForNodesToActivate(const Removal & removal, const TFunction & function)
 {
   function(removal.Nodes[0]);
   function(removal.Nodes[2]);
@@ -169,7 +169,7 @@ ForChanged(const Removal & removal, const TFunction & function)
 
 /** Loads a node and its edges. The edges are loaded together to overlap the latency of device memory. */
 ITK_CUDA_HOST_DEVICE inline MovingNode
-DescribeNode(const MapView & map, uint32_t i)
+LoadNode(const MapView & map, uint32_t i)
 {
   const MapNode & node = map.Nodes[i];
   MovingNode      moving{ node.Position, node.Degree, {} };
@@ -230,9 +230,9 @@ Apply(const TRound & round, const Move & move, const TTeam & team)
   });
   team.Sync();
   const NestedStridedRange nested(team.GetShare(), degree);
-  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
+  for (int32_t j = nested.Outer.First; j < degree; j += nested.Outer.Stride)
   {
-    round.AddToGrid(node.Edges[j], nested.OfThings);
+    round.AddToGrid(node.Edges[j], nested.Inner);
   }
 }
 
@@ -248,10 +248,10 @@ ForCellsOf(const CellLayout &   layout,
   const MapNode &          node = map.Nodes[move.Id];
   const auto               degree = static_cast<int32_t>(node.Degree);
   const NestedStridedRange nested(share, degree);
-  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
+  for (int32_t j = nested.Outer.First; j < degree; j += nested.Outer.Stride)
   {
     const LatticePoint far = map.At(map.Edges[node.Edges[j]].GetOther(move.Id));
-    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, nested.OfThings))
+    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, nested.Inner))
     {
       return false;
     }
@@ -262,7 +262,7 @@ ForCellsOf(const CellLayout &   layout,
 /** Calls function(node) for the node that becomes active again, together with its neighbours, by a move. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
-ForChanged(const Move & move, const TFunction & function)
+ForNodesToActivate(const Move & move, const TFunction & function)
 {
   function(move.Id);
 }

@@ -157,7 +157,7 @@ struct ApplyProposals : PerProposalKernel<TRound, TProposal>
     {
       Apply(this->Round, proposal, team);
       team.Single([&] {
-        ForChanged(proposal, [this](uint32_t node) { this->Wake(node); });
+        ForNodesToActivate(proposal, [this](uint32_t node) { this->Activate(node); });
         TRound::Atomics::FetchIncrement(this->Round.Counts->Winners);
       });
     }
@@ -165,7 +165,7 @@ struct ApplyProposals : PerProposalKernel<TRound, TProposal>
 
 private:
   ITK_CUDA_HOST_DEVICE void
-  Wake(uint32_t number) const
+  Activate(uint32_t number) const
   {
     const MapNode & node = this->Round.Nodes[number];
     this->Arrays.IsActive[number] = 1;
