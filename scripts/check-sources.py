@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-LAYERED_ROOMS = ("gaussian", "runtime", "snake")
+LAYERED_ROOMS = ("gaussian", "partition", "runtime", "snake")
 FOLDERS = ("apps", "benchmarks", "examples", "include", "src", "test", "wrapping")
 SUFFIXES = (".h", ".hxx", ".cxx", ".cu", ".cuh")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

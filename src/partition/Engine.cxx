@@ -4,7 +4,7 @@
 #include "runtime/DetailNames.h"
 #include "partition/executor/HostExecutor.h"
 #include "partition/Partition.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 #include "region/Checks.h"
 #include "region/Tables.h"
 #include "itkMacro.h"

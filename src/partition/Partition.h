@@ -189,7 +189,7 @@ private:
                                            labels.GetNumberOfPixels(),
                                            labels.GetRegions().Get(),
                                            labels.GetNumberOfRegions());
-    const std::vector<Boundary> boundaries = MakeBoundaries(NatsPerCrack, summary.Adjacencies);
+    const std::vector<Boundary> boundaries = MakeBoundaries(MergeGainPerLength, summary.Adjacencies);
     m_Result.Regions = MakeTable(m_Model, std::move(summary.Regions), m_Samples);
     m_Result.Merges = MakeMergeTree(m_Model, summary.Sums, boundaries);
     m_Result.Description = DescribeTable(m_Result.Regions, boundaries);

@@ -55,25 +55,25 @@ GridStep(double range, uint32_t largest)
 }
 
 /** Returns how many steps of the grid an ordinary value must have in an image where a few other values are far larger.
- * Because steps are powers of two, the largest value has at least half of `largest` steps, and a value that is 2^20
- * times smaller has largest / 2^21 steps. These are 8 steps for samples of 24 bits, which laws with squares can use in
- * images of less than 2^15 pixels, and fewer steps in larger images. At most 8 steps are required. Rounding, which
- * adds 1/12 of a squared step to a variance, then increases the variance of values with a deviation of a tenth by an
- * eighth. At least half a step is required, because smaller values have samples of 0. As a result, ratios up to 2^20
- * (a million) are accepted, up to 2^28 with samples of 32 bits, and with squares over 2^23 or more pixels as long as
- * samples are not 0. */
+ *
+ * The limit is largest / 2^21, but at least 1/2 and at most 8. Steps are powers of two, so that the largest value has
+ * at least half of `largest` steps. The limit therefore accepts values that are 2^20 times smaller than the largest
+ * one, and with samples of 32 bits, values that are 2^28 times smaller. A value of less than half a step would have a
+ * sample of 0. With 8 steps, rounding, which adds 1/12 of a squared step to a variance, increases the variance of
+ * values with a deviation of a tenth by an eighth. Samples of 24 bits, which laws with squares can use in images of
+ * less than 2^15 pixels, reach these 8 steps. Larger images have fewer bits, and require fewer steps. */
 inline double
 StepsNeeded(uint32_t largest)
 {
   return std::min(8.0, std::max(0.5, std::ldexp(largest, -21)));
 }
 
-/** The ratio up to which larger values still belong to the ordinary ones, as the tail of speckle or brighter regions
- * do. */
+/** Values up to this many times larger than an ordinary one count as ordinary, as the tail of speckle and brighter
+ * regions do. */
 constexpr double SpreadOfValues = 64.0;
 
-/** The class of magnitudes from 16^25 = 1.3e30 on. They are taken as markers of pixels without a value, even if most
- * pixels have them. */
+/** The class of magnitudes of 16^25 = 1.3e30 or more. Such values mark pixels without a value, even if most pixels have
+ * them. */
 constexpr int ClassOfNoData = 57;
 
 /** Makes the samples of an image of one pixel type. `TSource` is the access to the image in host or device memory. It

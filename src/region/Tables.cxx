@@ -45,9 +45,9 @@ SumPrefixes(const BlockLevel & blocks, int32_t y, int32_t first, int32_t last, M
   std::copy(row + first, row + last + 1, prefixes);
 }
 
-/** Implements Level with a view. */
+/** Implements LevelSums with a view. */
 template <typename TView>
-class LevelOf : public Level
+class LevelOf : public LevelSums
 {
 public:
   LevelOf(const TView & view, uint32_t exponent)

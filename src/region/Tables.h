@@ -14,10 +14,10 @@ namespace itk::cuda::region
 {
 /** Gives an optimiser on the host access to the sums of one level, which is the image in cells of 2^Exponent pixels a
  * side. */
-class Level
+class LevelSums
 {
 public:
-  virtual ~Level() = default;
+  virtual ~LevelSums() = default;
 
   int32_t  Width{ 0 }; // cells
   int32_t  Height{ 0 };
@@ -122,17 +122,17 @@ public:
   {
     return m_Total;
   }
-  const Level &
+  const LevelSums &
   GetLevel(uint32_t exponent) const
   {
     return exponent == 0 ? *m_Pixels : *m_Blocks;
   }
 
 private:
-  std::vector<Moments>   m_Cells; // empty if the whole image's cells are used
-  std::unique_ptr<Level> m_Pixels;
-  std::unique_ptr<Level> m_Blocks;
-  Moments                m_Total;
+  std::vector<Moments>       m_Cells; // empty if the whole image's cells are used
+  std::unique_ptr<LevelSums> m_Pixels;
+  std::unique_ptr<LevelSums> m_Blocks;
+  Moments                    m_Total;
 };
 } // namespace itk::cuda::region
 

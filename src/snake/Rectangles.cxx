@@ -13,7 +13,7 @@ namespace
 {
 /** Computes the summed-area table of the grid: the sums of the cells above and left of each crossing of its lines. */
 std::vector<Moments>
-SumGrid(const Level & level, const RectangleGrid & grid, const Threads & threads)
+SumGrid(const LevelSums & level, const RectangleGrid & grid, const Threads & threads)
 {
   const size_t         stride = static_cast<size_t>(grid.Columns) + 1;
   std::vector<Moments> table(stride * (static_cast<size_t>(grid.Rows) + 1));
@@ -78,7 +78,7 @@ struct RectangleSearch
 } // namespace
 
 CudaSnakePolygon
-FindBestRectangle(const Level &          level,
+FindBestRectangle(const LevelSums &      level,
                   const Moments &        total,
                   const LawDescription & law,
                   int64_t                minimumRegionSize,

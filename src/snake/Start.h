@@ -137,7 +137,7 @@ CanonicalPolygon(CudaSnakePolygon polygon);
 /** Returns the rectangle of a level's grid (RectangleGrid) with the smallest J. It is empty if no rectangle leaves two
  * regions of the minimum size. */
 CudaSnakePolygon
-FindBestRectangle(const Level &          level,
+FindBestRectangle(const LevelSums &      level,
                   const Moments &        total,
                   const LawDescription & law,
                   int64_t                minimumRegionSize,

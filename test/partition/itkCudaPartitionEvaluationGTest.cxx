@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/refine/Changes.h"
+#include "partition/refine/BestPolylines.h"
+#include "partition/refine/NodeChanges.h"
 
 #include <gtest/gtest.h>
 

@@ -52,7 +52,7 @@ TEST(CudaPartitionArrayHeap, TheSmallestGapWithRoomIsTaken)
   EXPECT_EQ(heap.Take(0), nullptr);
 }
 
-TEST(CudaPartitionArrayHeap, NeighbouringGapsAreOne)
+TEST(CudaPartitionArrayHeap, NeighboringGapsAreOne)
 {
   char * const begin = TestHeap::GetBegin();
   for (const auto & order : { std::vector<size_t>{ 0, 1, 2 }, { 2, 1, 0 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 } })

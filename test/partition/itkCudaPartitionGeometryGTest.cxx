@@ -2,8 +2,8 @@
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/Geometry.h"
 #include "partition/itkCudaPartitionMapTestCase.h"
-#include "partition/refine/Proposals.h"
-#include "partition/executor/Sort.h"
+#include "partition/refine/RefinementRound.h"
+#include "partition/result/Sort.h"
 #include "partition/map/Topology.h"
 
 #include <gtest/gtest.h>
@@ -334,7 +334,7 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
   const CellLayout      layout(200, 100, 2);
   std::vector<uint64_t> keys(layout.GetNumber(), ~uint64_t{ 0 });
   // Only the layout of the cells and their keys matter here.
-  const MapRound                                   view{ 200,
+  const MapRound                                       view{ 200,
                        100,
                        nullptr,
                        nullptr,
@@ -350,9 +350,9 @@ TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
                        keys.data(),
                        nullptr,
                        nullptr };
-  const RefinementRound<NoPixels, ThreadedAtomics> state{ view, {} };
-  Random                                           random(5);
-  const itk::cuda::region::Threads                 threads(3);
+  const RefinementRound<NoIntegrator, ThreadedAtomics> state{ view, {} };
+  Random                                               random(5);
+  const itk::cuda::region::Threads                     threads(3);
   for (int round = 0; round < 50; ++round)
   {
     std::vector<RankedProposal>              proposals;

@@ -119,13 +119,13 @@ private:
   std::map<Pair, int>
   Neighbors() const
   {
-    std::map<Pair, int> cracks;
+    std::map<Pair, int> lengths;
     const auto          add = [&](int32_t x, int32_t y, int32_t x2, int32_t y2) {
       const uint32_t a = m_Labels[m_Image.IndexOf(x, y)];
       const uint32_t b = m_Labels[m_Image.IndexOf(x2, y2)];
       if (a != b)
       {
-        cracks[{ std::min(a, b), std::max(a, b) }] += m_Image.IsValid(x, y) && m_Image.IsValid(x2, y2) ? 1 : 0;
+        lengths[{ std::min(a, b), std::max(a, b) }] += m_Image.IsValid(x, y) && m_Image.IsValid(x2, y2) ? 1 : 0;
       }
     };
     this->ForPixels([&](int32_t x, int32_t y) {
@@ -138,7 +138,7 @@ private:
         add(x, y, x, y + 1);
       }
     });
-    return cracks;
+    return lengths;
   }
 
   void
@@ -158,7 +158,7 @@ private:
         values[this->At(x, y)].insert(this->Sample(x, y).Sum);
       }
     });
-    for (const auto & [pair, cracks] : this->Neighbors())
+    for (const auto & [pair, length] : this->Neighbors())
     {
       const auto & first = values[pair.first];
       if (first.size() == 1 && first == values[pair.second])
@@ -192,7 +192,7 @@ private:
     {
       const auto sums = this->Sums();
       bool       changed = false;
-      for (const auto & [pair, cracks] : this->Neighbors())
+      for (const auto & [pair, length] : this->Neighbors())
       {
         if (!changed && sums.at(pair.first).Count == 0 && sums.at(pair.second).Count == 0)
         {
@@ -208,7 +208,7 @@ private:
     // The neighbours' numbers are those before any region joined.
     const auto                   sums = this->Sums();
     std::map<uint32_t, uint32_t> smallest;
-    for (const auto & [pair, cracks] : this->Neighbors())
+    for (const auto & [pair, length] : this->Neighbors())
     {
       for (const auto & [empty, other] : { pair, Pair(pair.second, pair.first) })
       {
@@ -236,11 +236,11 @@ private:
     {
       const auto                                  sums = this->Sums();
       std::map<uint32_t, std::pair<double, Pair>> best;
-      for (const auto & [pair, cracks] : this->Neighbors())
+      for (const auto & [pair, length] : this->Neighbors())
       {
         const Moments u = sums.at(pair.first);
         const Moments v = sums.at(pair.second);
-        const double  change = m_Model.Describe(u + v) - m_Model.Describe(u) - m_Model.Describe(v) - 0.25 * cracks;
+        const double  change = m_Model.Describe(u + v) - m_Model.Describe(u) - m_Model.Describe(v) - 0.25 * length;
         if (change < 0.0)
         {
           for (const uint32_t region : { pair.first, pair.second })
@@ -563,7 +563,7 @@ TEST(CudaPartitionLabels, NoiseIsOneRegion)
   }
 }
 
-TEST(CudaPartitionLabels, RegionsWithoutValidPixelsJoinTheNeighbourOfSmallestNumber)
+TEST(CudaPartitionLabels, RegionsWithoutValidPixelsJoinTheNeighborOfSmallestNumber)
 {
   // Two columns of values, and in the middle a block of which no pixel is valid; the bottom right corner is alone.
   PartitionCase image;

@@ -5,7 +5,7 @@
 #include "runtime/DetailNames.h"
 #include "partition/executor/HostExecutor.h"
 #include "partition/refine/MapRefinement.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 #include "region/Samples.h"
 #include "region/Tables.h"
 
@@ -169,7 +169,7 @@ public:
     Model.LogNumberOfPixels = region::Log(static_cast<double>(width) * height);
   }
 
-  const region::Level &
+  const region::LevelSums &
   GetLevel() const
   {
     return m_Tables->GetLevel(0);
@@ -281,7 +281,7 @@ TransferSums(MapData & map, const MapEdge & edge)
 /** A text that describes an inconsistency of a map, or an empty string if it is planar and its sums are right. Compares
  * all pairs of edges whose rows overlap. */
 std::string
-VerifyMap(const MapData & map, const region::Level & pixels);
+VerifyMap(const MapData & map, const region::LevelSums & pixels);
 
 /** The region of each pixel of a map: the one that contains the pixel's centre, with the tie rule of the edge sums. */
 template <typename TExecutor>

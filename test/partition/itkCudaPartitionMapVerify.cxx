@@ -11,7 +11,7 @@ namespace
 class Verification
 {
 public:
-  Verification(const MapData & map, const region::Level & pixels)
+  Verification(const MapData & map, const region::LevelSums & pixels)
     : m_Map(map)
     , m_Pixels(pixels)
   {}
@@ -34,8 +34,8 @@ public:
   }
 
 private:
-  const MapData &       m_Map;
-  const region::Level & m_Pixels;
+  const MapData &           m_Map;
+  const region::LevelSums & m_Pixels;
 
   static std::string
   Say(const char * what, size_t i)
@@ -188,7 +188,7 @@ private:
 } // namespace
 
 std::string
-VerifyMap(const MapData & map, const region::Level & pixels)
+VerifyMap(const MapData & map, const region::LevelSums & pixels)
 {
   return Verification(map, pixels).Run();
 }

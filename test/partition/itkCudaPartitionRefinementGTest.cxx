@@ -173,7 +173,7 @@ AcceptOnExecutor(const MapData & map, const DescriptionModel & model, const std:
   {
     functors::BeginMapRound{ view }(region);
   }
-  const RefinementRound<NoPixels, Atomics> round{ view, {} };
+  const RefinementRound<NoIntegrator, Atomics> round{ view, {} };
   for (const RankedProposal & bid : proposals)
   {
     round.AddPixelLoss(bid);

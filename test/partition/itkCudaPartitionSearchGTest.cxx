@@ -112,14 +112,14 @@ CompareSummaries(const TExecutor &     executor,
                 std::memcmp(&x.Box, &y.Box, sizeof(x.Box)) == 0)
       << name << ", region " << i;
     std::vector<uint32_t> neighbors;
-    for (const auto & [other, cracks] : expected[i].Links)
+    for (const auto & [other, length] : expected[i].Links)
     {
       neighbors.push_back(other);
       if (i < other)
       {
         ASSERT_LT(adjacencies, actual.Adjacencies.size()) << name;
         const Adjacency & adjacency = actual.Adjacencies[adjacencies++];
-        EXPECT_TRUE(adjacency.First == i && adjacency.Second == other && adjacency.NumberOfSides == cracks)
+        EXPECT_TRUE(adjacency.First == i && adjacency.Second == other && adjacency.NumberOfSides == length)
           << name << ", regions " << i << " and " << other;
       }
     }
@@ -184,7 +184,7 @@ MakeConstantCase(NoiseLaw law, int32_t width, int32_t height, uint16_t value)
   return image;
 }
 
-/** Puts edges into a table, as passes of a loop do, and expects to find each pair once with all its cracks. The table
+/** Puts edges into a table, as passes of a loop do, and expects to find each pair once with all its length. The table
  * is empty afterwards. */
 void
 CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std::string & name)
@@ -197,10 +197,10 @@ CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std
   std::vector<uint32_t>         slots;
   const EdgeTable<TestExecutor> table(executor, edges.size());
   const size_t                  size = EdgeTableView::GetSize(edges.size());
-  for (const auto & [key, cracks] : edges)
+  for (const auto & [key, length] : edges)
   {
-    expected[key] += cracks;
-    const auto entry = table.View().Add<TestExecutor::Atomics>(key, cracks, size);
+    expected[key] += length;
+    const auto entry = table.View().Add<TestExecutor::Atomics>(key, length, size);
     ASSERT_LT(entry.Slot, size) << name;
     if (entry.IsNew)
     {
@@ -209,14 +209,14 @@ CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std
   }
   for (const uint32_t slot : slots)
   {
-    EXPECT_TRUE(found.emplace(table.View().Keys[slot], table.View().Cracks[slot]).second) << name << ": twice";
+    EXPECT_TRUE(found.emplace(table.View().Keys[slot], table.View().Lengths[slot]).second) << name << ": twice";
     table.View().Take(slot);
   }
   EXPECT_TRUE(found == expected) << name;
   for (size_t slot = 0; slot < size; ++slot)
   {
     EXPECT_EQ(table.View().Keys[slot], EdgeTableView::Empty) << name;
-    EXPECT_EQ(table.View().Cracks[slot], 0u) << name;
+    EXPECT_EQ(table.View().Lengths[slot], 0u) << name;
   }
 }
 
@@ -342,11 +342,11 @@ TEST(CudaPartitionSearch, ATableHoldsEachPairOfRegionsOnce)
     const size_t                               regions = 2 + engine() % 300;
     const EdgeCode                             code = EdgeCode::Of(i % 5 == 0 ? size_t{ 1 } << 30 : regions);
     std::vector<std::pair<uint64_t, uint32_t>> edges(engine() % 400);
-    for (auto & [key, cracks] : edges)
+    for (auto & [key, length] : edges)
     {
       const auto u = static_cast<uint32_t>(engine() % (regions - 1));
       key = code.Encode(u, static_cast<uint32_t>(u + 1 + engine() % (regions - 1 - u)));
-      cracks = static_cast<uint32_t>(engine() % 100);
+      length = static_cast<uint32_t>(engine() % 100);
     }
     CompareTable(edges, std::to_string(i));
   }

@@ -7,7 +7,7 @@
 #include "partition/executor/HostExecutor.h"
 #include "partition/labels/Estimates.h"
 #include "partition/Model.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 #include "region/Laws.h"
 #include "region/Samples.h"
 #include "region/Tables.h"

@@ -3,12 +3,12 @@
 #define itkCudaPartitionTestExecutor_h
 
 #include "partition/executor/HostAtomics.h"
-#include "partition/executor/SerialTile.h"
+#include "partition/executor/SerialTeam.h"
 #include "partition/map/Geometry.h"
 #include "partition/MergeRule.h"
 #include "partition/map/MapData.h"
 #include "partition/Model.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 
 #include <algorithm>
 #include <array>
@@ -169,31 +169,31 @@ public:
   /** The image as polygons see it. */
   struct Edges
   {
-    const region::Level & Pixels;
+    const region::LevelSums & Pixels;
 
     partition::Moments
     SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q) const
     {
       return Pixels.SumEdge(p, q);
     }
-    template <typename TTile>
+    template <typename TTeam>
     partition::Moments
-    SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTile &) const
+    SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTeam &) const
     {
       return this->SumEdge(p, q);
     }
   };
   template <typename TFunction>
   void
-  VisitPixels(const TFunction & function) const
+  VisitEdgeIntegrator(const TFunction & function) const
   {
     function(Edges{ m_Scene.Pixels });
   }
   template <typename TFunction>
   void
-  VisitPixelsForCooperativeRun(const TFunction & function) const
+  VisitSmallEdgeIntegrator(const TFunction & function) const
   {
-    this->VisitPixels(function);
+    this->VisitEdgeIntegrator(function);
   }
 
   template <typename TFunctor>
@@ -218,7 +218,7 @@ public:
   }
 
   /** Lanes that work on one pass together, here one after the other. */
-  struct Tile
+  struct Team
   {
     static constexpr uint32_t NumberOfLanes = 32;
 
@@ -277,7 +277,7 @@ public:
     }
     template <typename TFunction>
     void
-    Once(const TFunction & function) const
+    Single(const TFunction & function) const
     {
       function();
     }
@@ -285,7 +285,7 @@ public:
     Sync() const
     {}
   };
-  /** Long passes, which a launch gives to single threads, a grid to tiles. */
+  /** Long passes, which a launch gives to single threads, a grid to teams. */
   template <typename TFunctor>
   void
   ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
@@ -294,10 +294,10 @@ public:
   }
   template <typename TFunctor>
   void
-  ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
+  ParallelForTeamsUpTo(size_t most, const TFunctor & functor) const
   {
     CheckNumber(functor.GetNumber(), most);
-    this->ParallelFor(functor.GetNumber(), [&functor](size_t i) { functor(i, Tile{}); });
+    this->ParallelFor(functor.GetNumber(), [&functor](size_t i) { functor(i, Team{}); });
   }
   /** Runs loops one after the other, as launches of a device, which launches those after the last round too. */
   template <typename TProgram>
@@ -314,7 +314,7 @@ public:
     return this->Read(value);
   }
   bool
-  MayRunCooperatively(size_t number, size_t most) const
+  PrefersSingleLaunch(size_t number, size_t most) const
   {
     const bool wants = m_Grids == Grids::Always || (m_Grids == Grids::AtTimes && m_Engine() % 2 == 0);
     return wants && number <= most;
@@ -401,11 +401,10 @@ private:
     {
       return true;
     }
-    template <typename TRound>
     bool
-    IsOver(const TRound & round) const
+    IsDone(const uint32_t * count) const
     {
-      return round.GetNumber() == 0;
+      return *count == 0;
     }
     template <typename TFunctor>
     void
@@ -415,15 +414,15 @@ private:
     }
     template <typename TFunctor>
     void
-    ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
+    ParallelForTeamsUpTo(size_t most, const TFunctor & functor) const
     {
-      Executor.ParallelForTilesUpTo(most, functor);
+      Executor.ParallelForTeamsUpTo(most, functor);
     }
     template <typename TFunctor>
     void
     ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
     {
-      Executor.ParallelForTilesUpTo(most, functor);
+      Executor.ParallelForTeamsUpTo(most, functor);
     }
   };
 
@@ -434,9 +433,8 @@ private:
     {
       return false;
     }
-    template <typename TRound>
     bool
-    IsOver(const TRound &) const
+    IsDone(const uint32_t *) const
     {
       return false;
     }

@@ -93,8 +93,8 @@ class DeviceExecutor
 public:
   using Atomics = DeviceAtomics;
 
-  /** Whether loops give a whole row or node to one work item, which suits few threads. On the
-   * device, each of many small work items runs in a thread or a tile of its own. */
+  /** Whether loops give a whole row or node to one work item, which suits few threads. On the device, each of many
+   * small work items runs on a thread or a team of its own. */
   static constexpr bool IsCoarseGrained = false;
 
   template <typename T>
@@ -219,7 +219,7 @@ public:
 
   template <typename TFunction>
   void
-  VisitPixels(const TFunction & function) const
+  VisitEdgeIntegrator(const TFunction & function) const
   {
     constexpr int32_t together = 4;
     function(DeviceEdgeIntegrator<together>(m_Sums, m_Squares));
@@ -227,7 +227,7 @@ public:
   /** Variant for RunCooperatively(), whose threads have fewer registers. */
   template <typename TFunction>
   void
-  VisitPixelsForCooperativeRun(const TFunction & function) const
+  VisitSmallEdgeIntegrator(const TFunction & function) const
   {
     constexpr int32_t together = 2;
     function(DeviceEdgeIntegrator<together>(m_Sums, m_Squares));
@@ -253,7 +253,7 @@ public:
   }
 
   /** Calls functor(i) as ParallelForUpTo() does. The work items take long, so that cooperative launches run each on a
-   * tile. */
+   * team. */
   template <typename TFunctor>
   void
   ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
@@ -261,15 +261,15 @@ public:
     this->ParallelForUpTo(most, functor);
   }
 
-  /** Calls functor(i, tile) for i < functor.GetNumber(), which is at most `most`. Each tile has TFunctor::TileSize
+  /** Calls functor(i, team) for i < functor.GetNumber(), which is at most `most`. Each team has TFunctor::TeamSize
    * threads of a warp. */
   template <typename TFunctor>
   void
-  ParallelForTilesUpTo(size_t most, const TFunctor & functor) const
+  ParallelForTeamsUpTo(size_t most, const TFunctor & functor) const
   {
     constexpr unsigned int threads = 64; // small blocks, because work items differ in length and may be few
     this->LaunchLoop(
-      kernels::TilesUpToKernel<TFunctor>, most, MaximumBlocksOfLoop, threads, TFunctor::TileSize, functor);
+      kernels::TeamsUpToKernel<TFunctor>, most, MaximumBlocksOfLoop, threads, TFunctor::TeamSize, functor);
   }
 
   /** Runs a program, a sequence of parallel loops, with one launch per loop. */
@@ -285,9 +285,8 @@ public:
   {
     return false;
   }
-  template <typename TRound>
   bool
-  IsOver(const TRound &) const
+  IsDone(const uint32_t *) const
   {
     return false;
   }
@@ -309,7 +308,7 @@ public:
    * `most` items.
    */
   bool
-  MayRunCooperatively(size_t number, size_t most) const
+  PrefersSingleLaunch(size_t number, size_t most) const
   {
     return number <= most;
   }
@@ -356,7 +355,7 @@ public:
     });
   }
 
-  /** Computes the exclusive prefix sum as Sum() does, waits, and returns the total, sums[number]. */
+  /** Computes the exclusive prefix sum as ExclusiveScan() does, waits, and returns the total, sums[number]. */
   template <typename TFunction, typename T>
   T
   ExclusiveScanAndRead(const TFunction & function, size_t number, T * sums) const

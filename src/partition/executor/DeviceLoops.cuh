@@ -3,7 +3,7 @@
 #define CudaFilters_partition_executor_DeviceLoops_cuh
 
 #include "partition/executor/DeviceSignal.cuh"
-#include "partition/executor/SerialTile.h"
+#include "partition/executor/SerialTeam.h"
 #include "partition/Model.h"
 #include "region/Lattice.h"
 
@@ -21,13 +21,13 @@ namespace itk::cuda::partition
 {
 namespace kernels
 {
-/** A tile of adjacent threads of a warp that work on one item together. It has the same interface as SerialTile. */
+/** A team of adjacent threads of a warp that work on one item together. It has the same interface as SerialTeam. */
 template <uint32_t VLanes>
-struct WarpTile
+struct WarpTeam
 {
   static constexpr uint32_t NumberOfLanes = VLanes;
 
-  /** Returns the thread's number in the tile. thread_rank() of the group would not know that blocks are lines. */
+  /** Returns the thread's number in the team. thread_rank() of the group would not know that blocks are lines. */
   __device__ uint32_t
   GetLane() const
   {
@@ -43,7 +43,7 @@ struct WarpTile
   {
     return GetGroup().all(ofLane) != 0;
   }
-  /** Returns the sum over the tile. */
+  /** Returns the sum over the team. */
   __device__ Moments
   Sum(const Moments & ofLane) const
   {
@@ -54,7 +54,7 @@ struct WarpTile
   template <typename T>
   using PerThread = T;
 
-  /** Calls function(thread, value of the thread) for each thread of the tile. */
+  /** Calls function(thread, value of the thread) for each thread of the team. */
   template <typename T, typename TFunction>
   __device__ void
   ForEachThread(T & ofLane, const TFunction & function) const
@@ -106,7 +106,7 @@ struct WarpTile
     best.Cost = group.shfl(best.Cost, __ffs(static_cast<int>(group.ballot(isBest))) - 1);
     return best;
   }
-  /** Calls function(i) for i < number, distributed over the threads of the tile. */
+  /** Calls function(i) for i < number, distributed over the threads of the team. */
   template <typename TFunction>
   __device__ void
   ParallelFor(uint32_t number, const TFunction & function) const
@@ -118,14 +118,14 @@ struct WarpTile
   }
   template <typename TFunction>
   __device__ void
-  Once(const TFunction & function) const
+  Single(const TFunction & function) const
   {
     if (this->GetLane() == 0)
     {
       function();
     }
   }
-  /** Synchronizes the tile: afterwards all threads see what each of them wrote. */
+  /** Synchronizes the team: afterwards all threads see what each of them wrote. */
   __device__ void
   Sync() const
   {
@@ -142,15 +142,15 @@ private:
 
 constexpr unsigned int ThreadsOfLoop = 256;
 
-/** Whether a kernel functor sums edges, with pixels of its own or of its round. */
+/** Whether a kernel functor sums edges, with an integrator of its own or of its round. */
 template <typename TFunctor>
 auto SumsEdges(std::nullptr_t)
-  -> decltype(std::declval<decltype(TFunctor::Pixels)>().SumEdge(region::LatticePoint{}, region::LatticePoint{}),
+  -> decltype(std::declval<decltype(TFunctor::Integrator)>().SumEdge(region::LatticePoint{}, region::LatticePoint{}),
               std::true_type{});
 template <typename TFunctor>
 auto SumsEdges(std::nullptr_t)
-  -> decltype(std::declval<decltype(decltype(TFunctor::Round)::Pixels)>().SumEdge(region::LatticePoint{},
-                                                                                  region::LatticePoint{}),
+  -> decltype(std::declval<decltype(decltype(TFunctor::Round)::Integrator)>().SumEdge(region::LatticePoint{},
+                                                                                      region::LatticePoint{}),
               std::true_type{});
 template <typename TFunctor>
 std::false_type
@@ -180,18 +180,18 @@ RunInGrid(const TFunctor & functor, size_t number)
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   RunShare(functor, number, static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x, stride);
 }
-/** Divides the work items among all tiles of the grid. */
+/** Divides the work items among all teams of the grid. */
 template <typename TFunctor>
 __device__ void
-RunTiles(const TFunctor & functor)
+RunTeams(const TFunctor & functor)
 {
-  using Tile = WarpTile<TFunctor::TileSize>;
+  using Team = WarpTeam<TFunctor::TeamSize>;
   const size_t number = functor.GetNumber();
-  const size_t tilesOfBlock = blockDim.x / Tile::NumberOfLanes;
-  const size_t first = static_cast<size_t>(blockIdx.x) * tilesOfBlock + threadIdx.x / Tile::NumberOfLanes;
-  for (size_t i = first; i < number; i += tilesOfBlock * gridDim.x)
+  const size_t teamsOfBlock = blockDim.x / Team::NumberOfLanes;
+  const size_t first = static_cast<size_t>(blockIdx.x) * teamsOfBlock + threadIdx.x / Team::NumberOfLanes;
+  for (size_t i = first; i < number; i += teamsOfBlock * gridDim.x)
   {
-    functor(i, Tile{});
+    functor(i, Team{});
   }
 }
 
@@ -211,12 +211,12 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TFunctor>) ParallelForUpToKernel(c
   RunInGrid(functor, functor.GetNumber());
 }
 
-/** Calls functor(i, tile) for i < functor.GetNumber(), where the count is read on the device. */
+/** Calls functor(i, team) for i < functor.GetNumber(), where the count is read on the device. */
 template <typename TFunctor>
 __global__ void
-TilesUpToKernel(const __grid_constant__ TFunctor functor)
+TeamsUpToKernel(const __grid_constant__ TFunctor functor)
 {
-  RunTiles(functor);
+  RunTeams(functor);
 }
 
 /** A loop executor that runs parallel loops one after the other within one launch. */
@@ -229,11 +229,10 @@ struct ThreadExecutor
   {
     return true;
   }
-  template <typename TRound>
   __device__ bool
-  IsOver(const TRound & round) const
+  IsDone(const uint32_t * count) const
   {
-    return round.GetNumber() == 0;
+    return *count == 0;
   }
 };
 
@@ -274,17 +273,17 @@ struct GridExecutor : ThreadExecutor
   }
   template <typename TFunctor>
   __device__ void
-  ParallelForTilesUpTo(size_t, const TFunctor & functor) const
+  ParallelForTeamsUpTo(size_t, const TFunctor & functor) const
   {
-    RunTiles(functor);
+    RunTeams(functor);
     cooperative_groups::this_grid().sync();
   }
-  /** Runs a loop over tiles, because there are few long work items for the many threads. */
+  /** Runs a loop over teams, because there are few long work items for the many threads. */
   template <typename TFunctor>
   __device__ void
   ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
   {
-    this->ParallelForTilesUpTo(most, functor);
+    this->ParallelForTeamsUpTo(most, functor);
   }
 };
 

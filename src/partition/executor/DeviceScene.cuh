@@ -80,14 +80,14 @@ struct DeviceEdgeIntegrator
     const region::LatticeEdge edge = region::MakeEdge(p, q);
     return edge.NumberOfRows > 0 ? SumRows(*this, edge, 0, 1) : Moments{};
   }
-  /** Sums an edge with a tile of threads. The rows are distributed in strides over the tile's threads. */
-  template <typename TTile>
+  /** Sums an edge with a team of threads. The rows are distributed in strides over the team's threads. */
+  template <typename TTeam>
   __device__ Moments
-  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q, const TTile & tile) const
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q, const TTeam & team) const
   {
     const region::LatticeEdge edge = region::MakeEdge(p, q);
-    const StridedRange        share = tile.GetShare();
-    return tile.Sum(share.First < edge.NumberOfRows ? SumRows(*this, edge, share.First, share.Stride) : Moments{});
+    const StridedRange        share = team.GetShare();
+    return team.Sum(share.First < edge.NumberOfRows ? SumRows(*this, edge, share.First, share.Stride) : Moments{});
   }
 
 private:

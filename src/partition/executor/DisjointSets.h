@@ -107,7 +107,7 @@ struct IsRoot
 };
 
 /** Numbers the set of each element by the rank of its root, from 1. */
-struct NumberThings
+struct NumberElements
 {
   const uint32_t * Parents;
   const uint32_t * Ranks; // number of roots before each element
@@ -138,7 +138,7 @@ NumberSets(const TExecutor & executor, uint32_t * parents, size_t number, uint32
   const auto ranks = executor.template Allocate<uint32_t>(number + 1);
   FlattenSets(executor, parents, number);
   const size_t sets = executor.ExclusiveScanAndRead(functors::IsRoot{ parents }, number, ranks.Get());
-  executor.ParallelFor(number, functors::NumberThings{ parents, ranks.Get(), numbers });
+  executor.ParallelFor(number, functors::NumberElements{ parents, ranks.Get(), numbers });
   return sets;
 }
 } // namespace itk::cuda::partition

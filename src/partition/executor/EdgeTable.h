@@ -2,13 +2,15 @@
 #ifndef CudaFilters_partition_executor_EdgeTable_h
 #define CudaFilters_partition_executor_EdgeTable_h
 
+#include "partition/executor/Executor.h"
 #include "runtime/HostDevice.h"
 
 #include <cstddef>
 #include <cstdint>
 
 // A hash table with linear probing that merges edges between the same two regions, for executors that run work items
-// concurrently. The slot of an edge depends on the order of execution. The set of edges and their crack counts do not.
+// concurrently. The slot of an edge depends on the order of execution. The set of edges and their boundary lengths do
+// not.
 namespace itk::cuda::partition
 {
 /** Encodes a pair of regions as one integer. */
@@ -44,14 +46,14 @@ struct EdgeCode
   }
 };
 
-/** A hash table in executor memory. Crack counts do not overflow, because an image of 2^30 pixels has fewer than 2^31
+/** A hash table in executor memory. Lengths do not overflow, because an image of 2^30 pixels has fewer than 2^31
  * pixel sides. */
 struct EdgeTableView
 {
   static constexpr uint64_t Empty = ~uint64_t{ 0 }; // not the code of any two different regions
 
   uint64_t * Keys;
-  uint32_t * Cracks;
+  uint32_t * Lengths;
 
   struct Entry
   {
@@ -66,45 +68,45 @@ struct EdgeTableView
     return numberOfEdges + numberOfEdges / 2 + 1;
   }
 
-  /** Adds `cracks` to the edge's count. Concurrent work items must use the same number of slots. */
+  /** Adds to the length of an edge's boundary. Concurrent work items must use the same number of slots. */
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Entry
-  Add(uint64_t key, uint32_t cracks, size_t size) const
+  Add(uint64_t key, uint32_t length, size_t size) const
   {
     const Entry entry = this->Find(key, size, [this, key](size_t slot) {
       const uint64_t found = TAtomics::Load(Keys[slot]); // a plain load first, because most keys are already present
       return found == Empty ? TAtomics::CompareAndSwap(Keys[slot], Empty, key) : found;
     });
-    TAtomics::Add(Cracks[entry.Slot], cracks);
+    TAtomics::Add(Lengths[entry.Slot], length);
     return entry;
   }
 
-  /** Adds `cracks` to the edge's count unless this call inserts the edge. This saves an atomic addition for most edges,
-   * which are added only once; the caller keeps the first count. */
+  /** Adds to the length of an edge's boundary unless this call inserts the edge. This saves an atomic addition for most
+   * edges, which are added only once; the caller keeps the first count. */
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE Entry
-  AddToOthers(uint64_t key, uint32_t cracks, size_t size) const
+  AddToOthers(uint64_t key, uint32_t length, size_t size) const
   {
     const Entry entry =
       this->Find(key, size, [this, key](size_t slot) { return TAtomics::CompareAndSwap(Keys[slot], Empty, key); });
     if (!entry.IsNew)
     {
-      TAtomics::Add(Cracks[entry.Slot], cracks);
+      TAtomics::Add(Lengths[entry.Slot], length);
     }
     return entry;
   }
 
-  /** Removes an edge and returns its crack count. No work item may add edges concurrently. */
+  /** Removes an edge and returns its length. No work item may add edges concurrently. */
   ITK_CUDA_HOST_DEVICE uint32_t
   Take(uint32_t slot) const
   {
-    const uint32_t cracks = Cracks[slot];
+    const uint32_t length = Lengths[slot];
     Keys[slot] = Empty;
-    if (cracks != 0)
+    if (length != 0)
     {
-      Cracks[slot] = 0;
+      Lengths[slot] = 0;
     }
-    return cracks;
+    return length;
   }
 
 private:
@@ -132,26 +134,23 @@ template <typename TExecutor>
 class EdgeTable
 {
 public:
-  template <typename T>
-  using Array = typename TExecutor::template Array<T>;
-
   EdgeTable(const TExecutor & executor, size_t numberOfEdges)
-    : m_Keys(executor.template Allocate<uint64_t>(EdgeTableView::GetSize(numberOfEdges)))
-    , m_Cracks(executor.template Allocate<uint32_t>(EdgeTableView::GetSize(numberOfEdges)))
   {
-    executor.Fill(m_Keys.Get(), EdgeTableView::GetSize(numberOfEdges), 0xff);
-    executor.Fill(m_Cracks.Get(), EdgeTableView::GetSize(numberOfEdges), 0);
+    const size_t slots = EdgeTableView::GetSize(numberOfEdges);
+    m_Arrays.Allocate(executor, slots, m_View.Keys, m_View.Lengths);
+    executor.Fill(m_View.Keys, slots, 0xff);
+    executor.Fill(m_View.Lengths, slots, 0);
   }
 
   EdgeTableView
   View() const
   {
-    return { m_Keys.Get(), m_Cracks.Get() };
+    return m_View;
   }
 
 private:
-  Array<uint64_t> m_Keys;
-  Array<uint32_t> m_Cracks;
+  EdgeTableView         m_View{};
+  ArrayGroup<TExecutor> m_Arrays;
 };
 } // namespace itk::cuda::partition
 

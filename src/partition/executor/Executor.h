@@ -2,8 +2,10 @@
 #ifndef CudaFilters_partition_executor_Executor_h
 #define CudaFilters_partition_executor_Executor_h
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // An executor holds the image of a partition and the memory of its arrays, and runs parallel loops. Partition,
 // LabelSearch, EdgeGraph, ExecutorMap and MapRefinement are templates of it. All executors give the same bits:
@@ -21,14 +23,15 @@
 //
 // The image:
 //   VisitScene(function) calls function(scene) with the pixels for cells: sums of rows, and masks.
-//   VisitPixels(function) calls function(pixels) with an object that sums along edges of polygons.
-//   VisitPixelsForCooperativeRun(function) does so for functors of RunCooperatively(), which have fewer registers.
+//   VisitEdgeIntegrator(function) calls function(integrator) with an object that sums the pixels along edges of
+//   polygons. VisitSmallEdgeIntegrator(function) does so for functors of RunCooperatively(), which have fewer
+//   registers.
 //
 // Loops and algorithms. A name that ends in UpTo means that the number of work items is functor.GetNumber(), which may
 // be known only in the executor's memory. It is at most `most`:
 //   ParallelFor(number, functor) and ParallelForUpTo(most, functor) call functor(i).
-//   ParallelForLongItemsUpTo(most, functor) calls functor(i) or, where threads share long work items, functor(i, tile).
-//   ParallelForTilesUpTo(most, functor) calls functor(i, tile). A tile has TileSize threads, or one on the host.
+//   ParallelForLongItemsUpTo(most, functor) calls functor(i) or, where threads share long work items, functor(i, team).
+//   ParallelForTeamsUpTo(most, functor) calls functor(i, team). A team has TeamSize threads, or one on the host.
 //   ExclusiveScan(function, number, sums), ExclusiveScanAndRead(), which waits and returns the total, and
 //   InclusiveMaxScan(function, number, maxima) compute prefix sums and maxima of function(i).
 //   ArgSort(keys, number, bits, sorted, indices) sorts by the lower bits of the keys, and is stable.
@@ -37,15 +40,15 @@
 //   Run(program) runs its loops one after the other.
 //   RunInOneBlock(program, value) runs loops with few work items, waits and returns *value.
 //   RunCooperatively(program, threads[, value]) runs all loops in one launch with barriers between them. With `value`
-//   it waits and returns *value. MayRunCooperatively(number, most) returns whether that is faster for `number` work
+//   it waits and returns *value. PrefersSingleLaunch(number, most) returns whether that is faster for `number` work
 //   items. On a device it is for up to `most`.
 //
-// A loop executor has the loops whose names end in UpTo, and IsOver(round), which returns whether a round is known to
-// have no work items. KnowsWhenDone() returns whether it can know that between two loops. IsCoarseGrained says whether
-// a work item is a whole row or node, which suits few threads. An executor may be its own loop executor.
+// A loop executor has the loops whose names end in UpTo, and IsDone(count), which returns whether a count that the
+// loops keep is known to be 0. KnowsWhenDone() returns whether it can know that between two loops. IsCoarseGrained says
+// whether a work item is a whole row or node, which suits few threads. An executor may be its own loop executor.
 //
-// A tile has NumberOfLanes, GetShare(), All(), Once(), Sync(), ExclusiveScan() and ParallelFor() (SerialTile.h). Tiles
-// of several threads also have PerThread<T>, ForEachThread(), FindBest() and Sum() (DeviceLoops.cuh).
+// A team has NumberOfLanes, GetShare(), All(), Single(), Sync(), ExclusiveScan() and ParallelFor() (SerialTeam.h).
+// Teams of several threads also have PerThread<T>, ForEachThread(), FindBest() and Sum() (DeviceLoops.cuh).
 namespace itk::cuda::partition
 {
 /** \class ExecutorArray
@@ -71,6 +74,34 @@ public:
 
 private:
   TMemory m_Memory;
+};
+
+/** \class ArrayGroup
+ * \brief Owns arrays in the memory of an executor that are released together, for a struct of pointers to them.
+ */
+template <typename TExecutor>
+class ArrayGroup
+{
+public:
+  /** Sets each pointer to a new array of `number` elements. */
+  template <typename... T>
+  void
+  Allocate(const TExecutor & executor, size_t number, T *&... pointers)
+  {
+    const auto allocate = [&](size_t bytes) {
+      m_Arrays.push_back(executor.template Allocate<unsigned char>(bytes));
+      return static_cast<void *>(m_Arrays.back().Get());
+    };
+    ((pointers = static_cast<T *>(allocate(number * sizeof(T)))), ...);
+  }
+  void
+  Clear()
+  {
+    m_Arrays.clear();
+  }
+
+private:
+  std::vector<typename TExecutor::template Array<unsigned char>> m_Arrays;
 };
 } // namespace itk::cuda::partition
 

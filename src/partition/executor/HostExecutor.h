@@ -6,11 +6,9 @@
 #include "partition/executor/HostAtomics.h"
 #include "partition/executor/HostMemory.h"
 #include "partition/executor/HostScan.h"
-#include "partition/executor/SerialTile.h"
+#include "partition/executor/SerialTeam.h"
 #include "partition/Model.h"
-#include "partition/refine/ChordWindow.h"
-#include "partition/refine/Changes.h"
-#include "partition/Scene.h"
+#include "partition/executor/HostScene.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailImageView.h"
 #include "region/Threads.h"
@@ -24,34 +22,6 @@
 
 namespace itk::cuda::partition
 {
-/** Sums the pixels to the left of polygon edges from row prefix sums. */
-struct HostEdgeIntegrator
-{
-  /** Chords of a chain read a cached window of prefix sums (ChordWindow). */
-  static constexpr bool HasChordWindow = true;
-
-  const region::Level & Pixels;
-
-  Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
-  {
-    return Pixels.SumEdge(p, q);
-  }
-  template <typename TTile>
-  Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q, const TTile &) const
-  {
-    return this->SumEdge(p, q);
-  }
-  /** Returns a window of the calling thread. A thread uses one window at a time. */
-  ChordWindow
-  GetChordWindow() const
-  {
-    static thread_local std::vector<Moments> prefixes;
-    return { Pixels, prefixes };
-  }
-};
-
 /** Returns the grain of a functor that defines it, and the second argument otherwise. */
 template <typename TFunctor>
 constexpr auto
@@ -81,8 +51,8 @@ class HostExecutor
 public:
   using Atomics = TAtomics;
 
-  /** Whether loops give a whole row or node to one work item, and keep sums of candidates. On a
-   * radar picture of 16 megapixels, one thread then takes 2.6 s and not 5.7 s for moves, 1.2 s and not 2.3 s for the
+  /** Whether loops give a whole row or node to one work item, and keep sums of candidates. On a radar picture of 16
+   * megapixels, one thread then takes 2.6 s and not 5.7 s for moves, 1.2 s and not 2.3 s for the
    * competition of cells, and 0.32 s and not 0.84 s for components. */
   static constexpr bool IsCoarseGrained = true;
 
@@ -155,15 +125,15 @@ public:
   }
   template <typename TFunction>
   void
-  VisitPixels(const TFunction & function) const
+  VisitEdgeIntegrator(const TFunction & function) const
   {
     function(HostEdgeIntegrator{ m_Scene.Pixels });
   }
   template <typename TFunction>
   void
-  VisitPixelsForCooperativeRun(const TFunction & function) const
+  VisitSmallEdgeIntegrator(const TFunction & function) const
   {
-    this->VisitPixels(function);
+    this->VisitEdgeIntegrator(function);
   }
 
   /** Calls functor(i) for i < number. */
@@ -187,12 +157,12 @@ public:
   {
     this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { RunOnOneThread(functor, i); });
   }
-  /** Calls functor(i, tile) for i < functor.GetNumber(). */
+  /** Calls functor(i, team) for i < functor.GetNumber(). */
   template <typename TFunctor>
   void
-  ParallelForTilesUpTo(size_t, const TFunctor & functor) const
+  ParallelForTeamsUpTo(size_t, const TFunctor & functor) const
   {
-    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i, SerialTile{}); });
+    this->RunWorkItems<TFunctor>(functor.GetNumber(), LongGrain, [&functor](size_t i) { functor(i, SerialTeam{}); });
   }
 
   /** Runs the loops of a program one after the other. */
@@ -208,11 +178,10 @@ public:
   {
     return true;
   }
-  template <typename TRound>
   bool
-  IsOver(const TRound & round) const
+  IsDone(const uint32_t * count) const
   {
-    return round.GetNumber() == 0;
+    return *count == 0;
   }
   template <typename TProgram, typename T>
   T
@@ -224,7 +193,7 @@ public:
   /** Returns whether all rounds run as one program. A program allocates for upper limits of all rounds, so that larger
    * loops run round by round. */
   bool
-  MayRunCooperatively(size_t number, size_t most) const
+  PrefersSingleLaunch(size_t number, size_t most) const
   {
     return number <= most;
   }

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Operations on one cell, shared by the host executor and the device kernels. A scene is the image as a cell sees it,
-// with SumRow(), IsValid() and HasMask().
+// Sums, compares and labels single cells, for all executors. A scene gives access to the image: SumRow() sums pixels of
+// a row, IsValid() tells whether a pixel has a value, and HasMask() whether any pixel may have none.
 namespace itk::cuda::partition
 {
 /** A grid of square cells of Side x Side pixels that covers an image. Cells are clipped at its right and lower border.
@@ -101,7 +101,7 @@ IsOfOneValue(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, 
 /** Counts the pixel sides between a cell and its right or lower neighbour where both pixels are valid. */
 template <typename TScene>
 ITK_CUDA_HOST_DEVICE uint32_t
-CountCracks(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)
+MeasureBoundary(const TScene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)
 {
   const int32_t first = right ? grid.ToPixels(y) : grid.ToPixels(x);
   const int32_t end = right ? grid.EndRow(y) : grid.EndColumn(x);
@@ -145,7 +145,7 @@ struct CellLabels
   }
 };
 
-/** Up to four labels of neighbours. */
+/** Holds up to four labels of neighbours. */
 struct NeighborLabels
 {
   uint32_t Labels[4];
@@ -175,8 +175,8 @@ struct BoundaryCosts
   double Diagonal;
 
   explicit BoundaryCosts(int32_t side)
-    : Axis(AxisNeighborWeight * side * NatsPerBoundaryLength)
-    , Diagonal(DiagonalNeighborWeight * side * NatsPerBoundaryLength)
+    : Axis(AxisNeighborWeight * side * CellCostPerLength)
+    , Diagonal(DiagonalNeighborWeight * side * CellCostPerLength)
   {}
 };
 

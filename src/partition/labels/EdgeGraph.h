@@ -4,6 +4,7 @@
 
 #include "runtime/HostDevice.h"
 #include "partition/executor/EdgeTable.h"
+#include "partition/executor/Executor.h"
 #include "partition/MergeRule.h"
 #include "partition/labels/MergeRounds.h"
 #include "partition/Model.h"
@@ -17,11 +18,11 @@
 // of a merge is the same function of the same sums, and everything else is integer arithmetic.
 namespace itk::cuda::partition
 {
-// Kernels over the edges or regions of a graph that run before its rounds. What a work item writes is read only by a
-// later kernel, except for atomic operations, whose order does not matter.
+// Loops over the edges or the regions of a graph before, between and after series of rounds. Only a later loop reads
+// what a work item writes, except for atomic operations, whose order does not matter.
 namespace functors
 {
-/** Flags of rare findings. */
+/** Flags that are set if regions need a treatment before the first round, which few images do. */
 struct Findings
 {
   uint32_t OfOneValue; // there are neighbours of one value
@@ -131,7 +132,8 @@ struct ChooseForEmpty
   }
 };
 
-/** Unites each such group with the chosen neighbour. Only the roots of groups have a choice. */
+/** Unites each group of adjacent regions without valid pixels with the neighbour that ChooseForEmpty found. Only the
+ * roots of groups have one. */
 template <typename TAtomics>
 struct JoinChoice
 {
@@ -148,8 +150,8 @@ struct JoinChoice
   }
 };
 
-/** Renumbers the ends of edges after regions were united, and merges edges that become equal. Their slots in the table
- * are stored as cracks of the other list. */
+/** Renumbers the ends of edges after regions were united, and merges edges that become equal. Lengths of the other list
+ * receives the slots of the remaining edges in the table. */
 template <typename TAtomics>
 struct RewireEdges
 {
@@ -165,10 +167,10 @@ struct RewireEdges
     if (u != v)
     {
       const uint64_t key = Graph.Code.Encode(u, v);
-      const auto     entry = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], TableSize);
+      const auto     entry = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Lengths[edge], TableSize);
       if (entry.IsNew)
       {
-        Graph.Others.Cracks[TAtomics::FetchIncrement(*Number)] = entry.Slot;
+        Graph.Others.Lengths[TAtomics::FetchIncrement(*Number)] = entry.Slot;
       }
     }
   }
@@ -180,13 +182,13 @@ struct TakeEdges
   EdgeTableView    Table;
   const uint32_t * Slots; // of the edges in the table
   uint64_t *       Keys;
-  uint32_t *       Cracks;
+  uint32_t *       Lengths;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
     Keys[edge] = Table.Keys[Slots[edge]];
-    Cracks[edge] = Table.Take(Slots[edge]);
+    Lengths[edge] = Table.Take(Slots[edge]);
   }
 };
 
@@ -204,7 +206,7 @@ struct ComputeParameterCosts
 };
 
 /** Computes the change of the description by the merge along each edge. */
-struct FindChanges
+struct ComputeMergeChanges
 {
   GraphView   Graph;
   CachedModel Model;
@@ -214,7 +216,7 @@ struct FindChanges
   {
     const Moments & first = Graph.Regions[Graph.GetFirst(edge)].Sums;
     const Moments & second = Graph.Regions[Graph.GetSecond(edge)].Sums;
-    Graph.Edges.Changes[edge] = ChangeByMerge(Model, first, second, Graph.Edges.Cracks[edge]);
+    Graph.Edges.Changes[edge] = ChangeByMerge(Model, first, second, Graph.Edges.Lengths[edge]);
   }
 };
 
@@ -250,7 +252,7 @@ struct RenumberRegionsOfEdges
 };
 
 /** Updates the numbers of the original regions with the numbers of their roots. */
-struct FollowNumbers
+struct UpdateRegionNumbers
 {
   const uint32_t * Parents; // roots; nullptr if each region is one
   const uint32_t * NumbersOfRoots;
@@ -294,17 +296,14 @@ struct CollectSums
  * which becomes the number of the group. The groups of a round are disjoint and can be merged independently of each
  * other.
  *
- * Adjacent regions of one value are united at first, because merging them one by one would take a round for each of
- * many. Adjacent regions without valid pixels are united as well, and each such group merges into its neighbour with
- * the smallest number.
+ * The constructor unites adjacent regions in which all pixels have the same value, because in rounds, a large area of
+ * one value would take many. It also unites adjacent regions without valid pixels, and merges each such group into the
+ * neighbour with the smallest number.
  *
- * An executor has arrays in its memory, and parallel loops whose work items run concurrently or in any order. The
- * device is one (partition/executor/DeviceExecutor.cuh), and the threads of the host are another one
- * (partition/executor/HostExecutor.h). Tests have a third one, which runs work items on the host in a random order.
- *
- * The host checks the rounds once per series. A series runs within one block of threads if there are few edges, and
- * otherwise within one cooperative grid or as one launch per loop. Whenever three quarters of the regions are gone,
- * the others are renumbered in the same order, so that the data of a round stays close together in memory.
+ * MergeSomeRounds() runs a series of rounds, after which the host learns what is left. The executor chooses between one
+ * block of threads, one cooperative grid and a launch for each loop, by the number of edges. When three quarters of the
+ * regions have merged, the others are renumbered in the same order, so that the data of a round stays close together in
+ * memory.
  */
 template <typename TExecutor>
 class EdgeGraph
@@ -318,7 +317,7 @@ public:
   struct EdgeList
   {
     Array<uint64_t> Keys; // encoded with EdgeCode::Of(number of regions)
-    Array<uint32_t> Cracks;
+    Array<uint32_t> Lengths;
     size_t          Number{ 0 };
   };
 
@@ -342,26 +341,28 @@ public:
             EdgeList                 edges,
             const uint8_t *          isOfOneValue = nullptr)
     : m_Executor(executor)
-    , m_Model(model)
-    , m_NumberAtFirst(numberOfRegions)
+    , m_NumberOfOriginalRegions(numberOfRegions)
     , m_CapacityOfRegions(numberOfRegions)
     , m_NumberOfRegions(numberOfRegions)
     , m_NumberOfEdges(edges.Number)
-    , m_Table(executor, edges.Number)
+    , m_OriginalEdges(std::move(edges))
+    , m_Table(executor, m_NumberOfEdges)
     , m_Regions(std::move(regions))
-    , m_Parents(executor.template Allocate<uint32_t>(numberOfRegions))
-    , m_BestOfEven(executor.template Allocate<uint64_t>(numberOfRegions))
-    , m_BestOfOdd(executor.template Allocate<uint64_t>(numberOfRegions))
-    , m_Series(executor.template Allocate<MergeSeries>(1))
-    , m_NumberOfCachedCosts(std::min(numberOfPixels + 1, MaximumCachedCosts))
-    , m_CachedCosts(executor.template Allocate<double>(m_NumberOfCachedCosts))
+    , m_Model{ model, nullptr, static_cast<uint32_t>(std::min(numberOfPixels + 1, MaximumCachedCosts)) }
   {
-    m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), executor.template Allocate<double>(edges.Number) };
-    m_Others = { executor.template Allocate<uint64_t>(edges.Number),
-                 executor.template Allocate<uint32_t>(edges.Number),
-                 executor.template Allocate<double>(edges.Number) };
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Parents.Get() });
-    this->UniteAtFirst(isOfOneValue);
+    m_Graph.Code = EdgeCode::Of(numberOfRegions);
+    m_Graph.Edges.Keys = m_OriginalEdges.Keys.Get();
+    m_Graph.Edges.Lengths = m_OriginalEdges.Lengths.Get();
+    m_Graph.Table = m_Table.View();
+    m_Graph.Regions = m_Regions.Get();
+    EdgeView & others = m_Graph.Others;
+    m_Arrays.Allocate(executor, m_NumberOfEdges, m_Graph.Edges.Changes, others.Keys, others.Lengths, others.Changes);
+    m_Arrays.Allocate(executor, numberOfRegions, m_Graph.Parents, m_Graph.BestOfEven, m_Graph.BestOfOdd);
+    m_Arrays.Allocate(executor, 1, m_Graph.Series);
+    m_Arrays.Allocate(executor, m_Model.NumberOfCachedCosts, m_CachedCosts);
+    m_Model.CachedCosts = m_CachedCosts;
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::Iota{ m_Graph.Parents });
+    this->UniteTrivialRegions(isOfOneValue);
   }
 
   size_t
@@ -380,16 +381,16 @@ public:
     }
     this->Begin();
     const RunMergeRounds<Atomics> rounds{
-      this->View(), this->GetModel(), m_CapacityOfRegions, m_NumberOfEdges, this->GetLengthOfSeries()
+      m_Graph, m_Model, m_CapacityOfRegions, m_NumberOfEdges, this->GetLengthOfSeries()
     };
     const MergeSeries series = this->Run(rounds);
-    for (const uint32_t gone : series.Gone)
+    for (const uint32_t merged : series.Merged)
     {
-      m_NumberOfRegions -= gone;
+      m_NumberOfRegions -= merged;
     }
-    std::swap(m_Edges, m_Others);
+    std::swap(m_Graph.Edges, m_Graph.Others);
     m_NumberOfEdges = series.NumberOfEdges;
-    return series.Gone[rounds.NumberOfRounds - 1] > 0;
+    return series.Merged[rounds.NumberOfRounds - 1] > 0;
   }
 
   /** Returns the final regions. May be called only once, at the end. */
@@ -398,13 +399,13 @@ public:
   {
     Outcome outcome{ m_Executor.template Allocate<uint32_t>(m_CapacityOfRegions),
                      m_Executor.template Allocate<Moments>(m_NumberOfRegions + 1) };
-    NumberSets(m_Executor, m_Parents.Get(), m_CapacityOfRegions, outcome.Numbers.Get());
+    NumberSets(m_Executor, m_Graph.Parents, m_CapacityOfRegions, outcome.Numbers.Get());
     m_Executor.ParallelFor(m_CapacityOfRegions,
-                           functors::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
+                           functors::CollectSums{ m_Graph, outcome.Numbers.Get(), outcome.Sums.Get() });
     if (m_HasNumbers)
     {
-      m_Executor.ParallelFor(m_NumberAtFirst,
-                             functors::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
+      m_Executor.ParallelFor(m_NumberOfOriginalRegions,
+                             functors::UpdateRegionNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
       std::swap(outcome.Numbers, m_Numbers);
     }
     return outcome;
@@ -418,66 +419,30 @@ private:
   // Above this number, dropping edges after a few rounds is worth a round trip to the host.
   static constexpr size_t EdgesOfShortSeries = 65536;
 
-  struct EdgeArrays
-  {
-    Array<uint64_t> Keys;
-    Array<uint32_t> Cracks;
-    Array<double>   Changes;
-
-    EdgeView
-    View() const
-    {
-      return { Keys.Get(), Cracks.Get(), Changes.Get() };
-    }
-  };
-
-  const TExecutor &      m_Executor;
-  const DescriptionModel m_Model;
-  const size_t           m_NumberAtFirst;
-  size_t                 m_CapacityOfRegions; // size of the arrays of regions
-  size_t                 m_NumberOfRegions;   // remaining regions
-  size_t                 m_NumberOfEdges;
-  bool                   m_HasBegun{ false };
-  bool                   m_HasNumbers{ false }; // if false, the original regions still have their own indices
-  EdgeTable<TExecutor>   m_Table;
-  EdgeArrays             m_Edges;
-  EdgeArrays             m_Others;
-  Array<GraphRegion>     m_Regions;
-  Array<uint32_t>        m_Numbers; // the current index of each original region
-  Array<uint32_t>        m_Parents;
-  Array<uint64_t>        m_BestOfEven; // even-numbered rounds
-  Array<uint64_t>        m_BestOfOdd;
-  Array<MergeSeries>     m_Series;
-  const size_t           m_NumberOfCachedCosts;
-  Array<double>          m_CachedCosts;
-
-  GraphView
-  View() const
-  {
-    return { EdgeCode::Of(m_NumberAtFirst),
-             m_Edges.View(),
-             m_Others.View(),
-             m_Table.View(),
-             m_Regions.Get(),
-             m_Parents.Get(),
-             m_BestOfEven.Get(),
-             m_BestOfOdd.Get(),
-             m_Series.Get() };
-  }
-
-  CachedModel
-  GetModel() const
-  {
-    return { m_Model, m_CachedCosts.Get(), static_cast<uint32_t>(m_NumberOfCachedCosts) };
-  }
+  const TExecutor &     m_Executor;
+  const size_t          m_NumberOfOriginalRegions;
+  size_t                m_CapacityOfRegions; // size of the arrays of regions
+  size_t                m_NumberOfRegions;   // remaining regions
+  size_t                m_NumberOfEdges;
+  bool                  m_HasBegun{ false };
+  bool                  m_HasNumbers{ false }; // if false, the original regions still have their own indices
+  EdgeList              m_OriginalEdges;
+  EdgeTable<TExecutor>  m_Table;
+  Array<GraphRegion>    m_Regions;
+  Array<uint32_t>       m_Numbers; // the current index of each original region
+  CachedModel           m_Model;
+  double *              m_CachedCosts{ nullptr };
+  GraphView             m_Graph{};
+  ArrayGroup<TExecutor> m_Arrays;
 
   void
   Begin()
   {
     if (!m_HasBegun)
     {
-      m_Executor.ParallelFor(m_NumberOfCachedCosts, functors::ComputeParameterCosts{ m_Model, m_CachedCosts.Get() });
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::FindChanges{ this->View(), this->GetModel() });
+      m_Executor.ParallelFor(m_Model.NumberOfCachedCosts,
+                             functors::ComputeParameterCosts{ m_Model.Model, m_CachedCosts });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::ComputeMergeChanges{ m_Graph, m_Model });
       m_HasBegun = true;
     }
   }
@@ -487,14 +452,14 @@ private:
   {
     if (m_NumberOfEdges <= EdgesOfOneBlock)
     {
-      return m_Executor.RunInOneBlock(rounds, m_Series.Get());
+      return m_Executor.RunInOneBlock(rounds, m_Graph.Series);
     }
-    if (m_Executor.MayRunCooperatively(m_NumberOfEdges, EdgesOfCooperativeRun))
+    if (m_Executor.PrefersSingleLaunch(m_NumberOfEdges, EdgesOfCooperativeRun))
     {
-      return m_Executor.RunCooperatively(rounds, m_NumberOfEdges, m_Series.Get());
+      return m_Executor.RunCooperatively(rounds, m_NumberOfEdges, m_Graph.Series);
     }
     m_Executor.Run(rounds);
-    return m_Executor.Read(m_Series.Get());
+    return m_Executor.Read(m_Graph.Series);
   }
 
   uint32_t
@@ -512,14 +477,16 @@ private:
   {
     Array<uint32_t>    ranks = m_Executor.template Allocate<uint32_t>(m_CapacityOfRegions + 1);
     Array<GraphRegion> regions = m_Executor.template Allocate<GraphRegion>(m_NumberOfRegions);
-    FlattenSets(m_Executor, m_Parents.Get(), m_CapacityOfRegions);
-    m_Executor.ExclusiveScan(functors::IsRoot{ m_Parents.Get() }, m_CapacityOfRegions, ranks.Get());
-    m_Executor.ParallelFor(m_CapacityOfRegions, functors::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
-    m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
+    FlattenSets(m_Executor, m_Graph.Parents, m_CapacityOfRegions);
+    m_Executor.ExclusiveScan(functors::IsRoot{ m_Graph.Parents }, m_CapacityOfRegions, ranks.Get());
+    m_Executor.ParallelFor(m_CapacityOfRegions, functors::CompactRegions{ m_Graph, ranks.Get(), regions.Get() });
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::RenumberRegionsOfEdges{ m_Graph, ranks.Get() });
     this->BeginNumbers();
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
-    m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Parents.Get() });
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions,
+                           functors::UpdateRegionNumbers{ m_Graph.Parents, ranks.Get(), m_Numbers.Get() });
+    m_Executor.ParallelFor(m_NumberOfRegions, functors::Iota{ m_Graph.Parents });
     m_Regions = std::move(regions);
+    m_Graph.Regions = m_Regions.Get();
     m_CapacityOfRegions = m_NumberOfRegions;
   }
 
@@ -528,23 +495,23 @@ private:
   {
     if (!m_HasNumbers)
     {
-      m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Executor.ParallelFor(m_NumberAtFirst, functors::Iota{ m_Numbers.Get() });
+      m_Numbers = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions);
+      m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::Iota{ m_Numbers.Get() });
       m_HasNumbers = true;
     }
   }
 
   void
-  UniteAtFirst(const uint8_t * isOfOneValue)
+  UniteTrivialRegions(const uint8_t * isOfOneValue)
   {
     const auto found = m_Executor.template Allocate<functors::Findings>(1);
     m_Executor.Fill(found.Get(), 1, 0);
     if (isOfOneValue != nullptr)
     {
-      m_Executor.ParallelFor(m_NumberOfEdges,
-                             functors::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteOfOneValue<Atomics>{ m_Graph, isOfOneValue, found.Get() });
     }
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::FindEmpty<Atomics>{ m_Regions.Get(), &found.Get()->Empty });
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions,
+                           functors::FindEmpty<Atomics>{ m_Regions.Get(), &found.Get()->Empty });
     const functors::Findings findings = m_Executor.Read(found.Get());
     if (findings.OfOneValue != 0)
     {
@@ -552,11 +519,11 @@ private:
     }
     if (findings.Empty != 0)
     {
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteEmpty<Atomics>{ this->View() });
-      const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst);
-      m_Executor.Fill(choices.Get(), m_NumberAtFirst, 0xff);
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
-      m_Executor.ParallelFor(m_NumberAtFirst, functors::JoinChoice<Atomics>{ this->View(), choices.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteEmpty<Atomics>{ m_Graph });
+      const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions);
+      m_Executor.Fill(choices.Get(), m_NumberOfOriginalRegions, 0xff);
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::ChooseForEmpty<Atomics>{ m_Graph, choices.Get() });
+      m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::JoinChoice<Atomics>{ m_Graph, choices.Get() });
       this->Contract();
     }
   }
@@ -565,20 +532,20 @@ private:
   void
   Contract()
   {
-    FlattenSets(m_Executor, m_Parents.Get(), m_NumberAtFirst);
-    m_Executor.ParallelFor(m_NumberAtFirst, functors::ContractRegions<Atomics>{ this->View() });
+    FlattenSets(m_Executor, m_Graph.Parents, m_NumberOfOriginalRegions);
+    m_Executor.ParallelFor(m_NumberOfOriginalRegions, functors::ContractRegions<Atomics>{ m_Graph });
     const auto number = m_Executor.template Allocate<uint32_t>(1);
     m_Executor.Fill(number.Get(), 1, 0);
     m_Executor.ParallelFor(
       m_NumberOfEdges,
-      functors::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
+      functors::RewireEdges<Atomics>{ m_Graph, EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
     m_NumberOfEdges = m_Executor.Read(number.Get());
     m_Executor.ParallelFor(
       m_NumberOfEdges,
-      functors::TakeEdges{ m_Table.View(), m_Others.Cracks.Get(), m_Edges.Keys.Get(), m_Edges.Cracks.Get() });
-    const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
+      functors::TakeEdges{ m_Graph.Table, m_Graph.Others.Lengths, m_Graph.Edges.Keys, m_Graph.Edges.Lengths });
+    const auto ranks = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions + 1);
     m_NumberOfRegions =
-      m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
+      m_Executor.ExclusiveScanAndRead(functors::IsRoot{ m_Graph.Parents }, m_NumberOfOriginalRegions, ranks.Get());
   }
 };
 } // namespace itk::cuda::partition

@@ -61,7 +61,7 @@ struct RunSweeps
     executor.ParallelForUpTo(begin.GetNumber(), begin);
     for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
     {
-      if (executor.IsOver(SweepLoop{ 1, Changed + sweep }))
+      if (executor.IsDone(Changed + sweep))
       {
         return;
       }
@@ -258,8 +258,8 @@ struct DropFirst
 
 } // namespace functors
 
-/** Lists the edges between the regions of a label map with their crack counts. The neighbours of connected regions form
- * a planar graph, which has fewer than three edges per region. */
+/** Lists the edges between the regions of a label map with the lengths of their boundaries. The neighbours of connected
+ * regions form a planar graph, which has fewer than three edges per region. */
 template <typename TExecutor>
 typename EdgeGraph<TExecutor>::EdgeList
 ListRegionEdges(const TExecutor & executor, const PixelLabels & labels, size_t pixels, size_t numberOfRegions)
@@ -283,7 +283,7 @@ ListRegionEdges(const TExecutor & executor, const PixelLabels & labels, size_t p
   });
   const size_t number = executor.Read(counter.Get());
   EdgeList list{ executor.template Allocate<uint64_t>(number), executor.template Allocate<uint32_t>(number), number };
-  executor.ParallelFor(number, functors::TakeEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
+  executor.ParallelFor(number, functors::TakeEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Lengths.Get() });
   return list;
 }
 
@@ -395,11 +395,11 @@ private:
   bool
   Merge(Graph & graph, float begin, float end) const
   {
-    const auto regionsAtFirst = static_cast<float>(graph.GetNumberOfRegions());
+    const auto regionsBefore = static_cast<float>(graph.GetNumberOfRegions());
     bool       goesOn = true;
     while (goesOn) // every series merges regions, except the last one
     {
-      const float left = static_cast<float>(graph.GetNumberOfRegions()) / regionsAtFirst;
+      const float left = static_cast<float>(graph.GetNumberOfRegions()) / regionsBefore;
       if (!this->Report(end - (end - begin) * left))
       {
         return false;
@@ -424,7 +424,7 @@ private:
       m_Executor.ParallelFor(cells, functors::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
       m_Executor.ParallelFor(
         list.Number,
-        functors::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
+        functors::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Lengths.Get() });
     });
     Graph graph(
       m_Executor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
@@ -491,7 +491,7 @@ private:
                            changed.Get(),
                            candidates.Get(),
                            counters.Get() };
-      m_Executor.MayRunCooperatively(cells, CellsOfCooperativeRun) ? m_Executor.RunCooperatively(sweeps, cells / 4)
+      m_Executor.PrefersSingleLaunch(cells, CellsOfCooperativeRun) ? m_Executor.RunCooperatively(sweeps, cells / 4)
                                                                    : m_Executor.Run(sweeps);
     });
     return true;

@@ -12,8 +12,8 @@
 #include <cstring>
 
 // Merges the regions of labels in rounds, in groups that FindMergeRoot() gives. A series of rounds runs without
-// returning to the host. A round consists of two parallel loops. What a work item writes is read only by the next loop,
-// except for atomic operations, whose order does not matter.
+// returning to the host. A round consists of two parallel loops. Only the next loop reads what a work item
+// writes, except for atomic operations, whose order does not matter.
 namespace itk::cuda::partition
 {
 /** A list of edges in executor memory. A work item changes its own edge only. */
@@ -23,9 +23,9 @@ struct EdgeView
   static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // in keys of new edges, whose change is not computed yet
 
   uint64_t * Keys;
-  uint32_t * Cracks; // for a new edge, without the cracks in the table
-  /** Change of the description in nats if the two regions merge, less NatsPerCrack for each crack; negative is better.
-   * While the key has NewBit, the slot of the edge in the table. */
+  uint32_t * Lengths; // of the boundary, in sides of pixels; of a new edge, without the length in the table
+  /** Change of the description in nats if the two regions merge, less MergeGainPerLength for each side of a pixel along
+   * their boundary; negative is better. While the key has NewBit, the slot of the edge in the table. */
   double * Changes;
 };
 
@@ -33,7 +33,7 @@ struct EdgeView
 struct alignas(16) GraphRegion
 {
   Moments Sums;
-  int64_t CountAtFirst; // number of pixels when the round began; its merges change the sums
+  int64_t PixelsBeforeRound; // number of pixels when the round began; its merges change the sums
 };
 
 /** Number of tabulated parameter costs in executor memory. The costs of larger regions are computed when needed. */
@@ -43,32 +43,32 @@ constexpr size_t MaximumCachedCosts = size_t{ 1 } << 16;
 struct MergeSeries
 {
   static constexpr uint32_t MaximumNumberOfRounds = 128;
-  uint32_t                  Gone[MaximumNumberOfRounds]; // regions that were merged into others in each round
-  uint32_t                  NumberOfEdges;               // remaining edges
+  uint32_t                  Merged[MaximumNumberOfRounds]; // regions that were merged into others in each round
+  uint32_t                  NumberOfEdges;                 // remaining edges
 };
 
 /** A merge of a region with a neighbour, encoded for comparison by integer maximum: a larger decrease of the
  * description (in single precision) wins, and among equal ones the smaller neighbour. */
-struct Offer
+struct MergeCandidate
 {
   uint64_t Word; // 0 if the merge does not lower the description
 
-  static ITK_CUDA_HOST_DEVICE Offer
+  static ITK_CUDA_HOST_DEVICE MergeCandidate
   Of(double change, uint32_t neighbor)
   {
-    const float size = change < 0.0 ? static_cast<float>(-change) : 0.0f;
+    const float gain = change < 0.0 ? static_cast<float>(-change) : 0.0f;
     uint32_t    bits; // ordered as the values, which are positive
-    memcpy(&bits, &size, sizeof(bits));
-    return { size > 0.0f ? (static_cast<uint64_t>(bits) << 32) | (None - neighbor) : 0 };
+    memcpy(&bits, &gain, sizeof(bits));
+    return { gain > 0.0f ? (static_cast<uint64_t>(bits) << 32) | (None - neighbor) : 0 };
   }
   /** Returns by how much the merge lowers the description. */
   ITK_CUDA_HOST_DEVICE float
-  GetSize() const
+  GetGain() const
   {
     const auto bits = static_cast<uint32_t>(Word >> 32);
-    float      size;
-    memcpy(&size, &bits, sizeof(size));
-    return size;
+    float      gain;
+    memcpy(&gain, &bits, sizeof(gain));
+    return gain;
   }
   /** Returns the neighbour; None for word 0. */
   ITK_CUDA_HOST_DEVICE uint32_t
@@ -87,7 +87,7 @@ struct GraphView
   EdgeTableView Table;  // empty between series; between the loops of a round it holds new edges only
   GraphRegion * Regions;
   uint32_t *    Parents;    // the region itself, or the smaller region that it was merged into
-  uint64_t *    BestOfEven; // best offer of each region in even rounds, encoded as Offer
+  uint64_t *    BestOfEven; // best merge of each region in even rounds, encoded as MergeCandidate
   uint64_t *    BestOfOdd;
   MergeSeries * Series;
 
@@ -111,7 +111,7 @@ struct RoundView
   size_t    NumberOfRegions; // of the series, including merged regions
   size_t    NumberOfEdges;   // including edges that its rounds delete
   uint32_t  Round;
-  bool      ChecksWhetherDone; // whether each loop checks if the series is over, because the loop executor does not
+  bool      LoopsCheckDone; // whether each loop checks if the series is over, because the loop executor does not
 
   /** Consecutive rounds use different arrays. */
   ITK_CUDA_HOST_DEVICE uint64_t *
@@ -121,14 +121,14 @@ struct RoundView
   }
   /** A series is over after a round without merges. */
   ITK_CUDA_HOST_DEVICE bool
-  IsOver() const
+  IsDone() const
   {
-    return Round > 0 && Graph.Series->Gone[Round - 1] == 0;
+    return Round > 0 && Graph.Series->Merged[Round - 1] == 0;
   }
   ITK_CUDA_HOST_DEVICE bool
-  IsOverForExecutor() const
+  HasNoWork() const
   {
-    return ChecksWhetherDone && this->IsOver();
+    return LoopsCheckDone && this->IsDone();
   }
   ITK_CUDA_HOST_DEVICE size_t
   GetMaximumNumber() const
@@ -139,7 +139,7 @@ struct RoundView
 
 namespace functors
 {
-/** Clears the results of a series, and the best offers of its first round. */
+/** Clears the results of a series, and the best merges of its first round. */
 struct BeginSeries
 {
   GraphView Graph;
@@ -155,7 +155,7 @@ struct BeginSeries
   {
     if (i < MergeSeries::MaximumNumberOfRounds)
     {
-      Graph.Series->Gone[i] = 0;
+      Graph.Series->Merged[i] = 0;
     }
     if (i == 0)
     {
@@ -168,7 +168,7 @@ struct BeginSeries
   }
 };
 
-/** Completes a new edge: adds the cracks of all edges that it replaced, and computes its change, which is returned. */
+/** Completes a new edge: adds the lengths of all edges that it replaced, and computes its change, which is returned. */
 ITK_CUDA_HOST_DEVICE inline double
 CompleteEdge(const GraphView & graph, const CachedModel & model, size_t edge)
 {
@@ -178,24 +178,24 @@ CompleteEdge(const GraphView & graph, const CachedModel & model, size_t edge)
   const Moments  first = graph.Regions[graph.Code.GetFirst(key)].Sums;
   const Moments  second = graph.Regions[graph.Code.GetSecond(key)].Sums;
   const auto     slot = static_cast<uint32_t>(graph.Edges.Changes[edge]);
-  const uint32_t cracks = graph.Edges.Cracks[edge] + graph.Table.Take(slot);
-  const double   change = ChangeByMerge(model, first, second, cracks);
+  const uint32_t length = graph.Edges.Lengths[edge] + graph.Table.Take(slot);
+  const double   change = ChangeByMerge(model, first, second, length);
   graph.Edges.Keys[edge] = key;
-  graph.Edges.Cracks[edge] = cracks;
+  graph.Edges.Lengths[edge] = length;
   graph.Edges.Changes[edge] = change;
   return change;
 }
 
-/** Finds the best offer of each region, after completing new edges. */
+/** Finds the best merge of each region, after completing new edges. */
 template <typename TAtomics>
-struct OfferChanges : RoundView
+struct FindBestMerges : RoundView
 {
   CachedModel Model;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->IsOverForExecutor() ? 0 : this->GetMaximumNumber();
+    return this->HasNoWork() ? 0 : this->GetMaximumNumber();
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -203,28 +203,28 @@ struct OfferChanges : RoundView
     if (i < NumberOfRegions)
     {
       this->GetBestOf(Round + 1)[i] = 0; // for the next round
-      Graph.Regions[i].CountAtFirst = Graph.Regions[i].Sums.Count;
+      Graph.Regions[i].PixelsBeforeRound = Graph.Regions[i].Sums.Count;
     }
     if (i < NumberOfEdges && Graph.Edges.Keys[i] != EdgeView::Hole)
     {
-      this->OfferAlong(i);
+      this->AddCandidates(i);
     }
   }
 
 private:
   ITK_CUDA_HOST_DEVICE void
-  OfferAlong(size_t edge) const
+  AddCandidates(size_t edge) const
   {
     const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
     const bool     isNew = Graph.Edges.Keys[edge] != key;
     const double   change = isNew ? CompleteEdge(Graph, Model, edge) : Graph.Edges.Changes[edge];
     const uint32_t u = Graph.Code.GetFirst(key);
     const uint32_t v = Graph.Code.GetSecond(key);
-    const uint64_t ofU = Offer::Of(change, v).Word;
+    const uint64_t ofU = MergeCandidate::Of(change, v).Word;
     if (ofU != 0)
     {
       TAtomics::Maximum(this->GetBestOf(Round)[u], ofU);
-      TAtomics::Maximum(this->GetBestOf(Round)[v], Offer::Of(change, u).Word);
+      TAtomics::Maximum(this->GetBestOf(Round)[v], MergeCandidate::Of(change, u).Word);
     }
   }
 };
@@ -238,21 +238,21 @@ struct MergeGroups : RoundView
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->IsOverForExecutor() ? 0 : NumberOfEdges;
+    return this->HasNoWork() ? 0 : NumberOfEdges;
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
     if (Graph.Edges.Keys[edge] != EdgeView::Hole)
     {
-      this->Follow(edge);
+      this->UpdateEnds(edge);
     }
   }
 
 private:
   /** Updates the ends of an edge after the merges of its regions. */
   ITK_CUDA_HOST_DEVICE void
-  Follow(size_t edge) const
+  UpdateEnds(size_t edge) const
   {
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);
@@ -279,19 +279,19 @@ private:
     const uint64_t * const best = this->GetBestOf(Round);
     return FindMergeRoot(
       region,
-      [best](uint32_t i) { return Offer{ best[i] }; },
-      [this](uint32_t i) { return Graph.Regions[i].CountAtFirst; });
+      [best](uint32_t i) { return MergeCandidate{ best[i] }; },
+      [this](uint32_t i) { return Graph.Regions[i].PixelsBeforeRound; });
   }
   /** Merges a region into `root` if the edge leads to the region's best neighbour. Exactly one edge of a merging
    * region does, so that one work item adds the region. */
   ITK_CUDA_HOST_DEVICE void
   MergeAlong(uint32_t region, uint32_t neighbor, uint32_t root) const
   {
-    if (region != root && Offer{ this->GetBestOf(Round)[region] }.GetNeighbor() == neighbor)
+    if (region != root && MergeCandidate{ this->GetBestOf(Round)[region] }.GetNeighbor() == neighbor)
     {
       TAtomics::Add(Graph.Regions[root].Sums, Graph.Regions[region].Sums);
       Graph.Parents[region] = root;
-      TAtomics::WarpAggregatedIncrement(Graph.Series->Gone[Round]);
+      TAtomics::WarpAggregatedIncrement(Graph.Series->Merged[Round]);
     }
   }
   ITK_CUDA_HOST_DEVICE void
@@ -299,22 +299,9 @@ private:
   {
     const uint64_t key = Graph.Code.Encode(u, v);
     const auto     entry =
-      Graph.Table.template AddToOthers<TAtomics>(key, Graph.Edges.Cracks[edge], EdgeTableView::GetSize(NumberOfEdges));
+      Graph.Table.template AddToOthers<TAtomics>(key, Graph.Edges.Lengths[edge], EdgeTableView::GetSize(NumberOfEdges));
     Graph.Edges.Keys[edge] = entry.IsNew ? key | EdgeView::NewBit : EdgeView::Hole;
     Graph.Edges.Changes[edge] = static_cast<double>(entry.Slot);
-  }
-};
-
-/** A loop with one work item for each region that was merged in a round. */
-struct MergedRegionsOfRound
-{
-  const MergeSeries * Series;
-  uint32_t            Round;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Series->Gone[Round];
   }
 };
 
@@ -342,7 +329,7 @@ struct CollectEdges
       }
       const uint32_t to = TAtomics::FetchIncrement(Graph.Series->NumberOfEdges);
       Graph.Others.Keys[to] = Graph.Edges.Keys[edge];
-      Graph.Others.Cracks[to] = Graph.Edges.Cracks[edge];
+      Graph.Others.Lengths[to] = Graph.Edges.Lengths[edge];
       Graph.Others.Changes[to] = Graph.Edges.Changes[edge];
     }
   }
@@ -368,13 +355,13 @@ struct RunMergeRounds
   {
     const functors::BeginSeries begin{ Graph, NumberOfRegions };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
-    bool isOver = false;
-    for (uint32_t number = 0; number < NumberOfRounds && !isOver; ++number)
+    bool isDone = false;
+    for (uint32_t number = 0; number < NumberOfRounds && !isDone; ++number)
     {
       const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !executor.KnowsWhenDone() };
-      executor.ParallelForUpTo(round.GetMaximumNumber(), functors::OfferChanges<TAtomics>{ round, Model });
+      executor.ParallelForUpTo(round.GetMaximumNumber(), functors::FindBestMerges<TAtomics>{ round, Model });
       executor.ParallelForUpTo(NumberOfEdges, functors::MergeGroups<TAtomics>{ round });
-      isOver = number + 1 < NumberOfRounds && executor.IsOver(functors::MergedRegionsOfRound{ Graph.Series, number });
+      isDone = number + 1 < NumberOfRounds && executor.IsDone(Graph.Series->Merged + number);
     }
     executor.ParallelForUpTo(NumberOfEdges, functors::CollectEdges<TAtomics>{ Graph, Model, NumberOfEdges });
   }

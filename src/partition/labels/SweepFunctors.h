@@ -112,7 +112,7 @@ struct SumCells
   }
 };
 
-/** Creates the edges between the cells with their crack counts. Each work item creates one edge. */
+/** Creates the edges between the cells with the lengths of their boundaries. Each work item creates one edge. */
 template <typename TScene>
 struct LinkCells
 {
@@ -120,7 +120,7 @@ struct LinkCells
   CellEdges  Edges;
   EdgeCode   Code;
   uint64_t * Keys;
-  uint32_t * Cracks;
+  uint32_t * Lengths;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -129,7 +129,7 @@ struct LinkCells
       Keys[edge] =
         Code.Encode(static_cast<uint32_t>(Edges.Grid.IndexOf(x, y)),
                     static_cast<uint32_t>(right ? Edges.Grid.IndexOf(x + 1, y) : Edges.Grid.IndexOf(x, y + 1)));
-      Cracks[edge] = CountCracks(Scene, Edges.Grid, x, y, right);
+      Lengths[edge] = MeasureBoundary(Scene, Edges.Grid, x, y, right);
     });
   }
 };
@@ -171,7 +171,7 @@ struct ColorCells
 struct CandidateCells
 {
   static constexpr uint32_t NumberOfParts = 16;
-  static constexpr size_t   PassesOfPart = 32;    // consecutive work items of one part
+  static constexpr size_t   ItemsOfPart = 32;     // consecutive work items of one part
   static constexpr size_t   SpaceOfCounters = 64; // so that different memory partitions serve the counters
   static constexpr size_t   NumberOfCounters = NumberOfParts * SpaceOfCounters;
 
@@ -179,12 +179,12 @@ struct CandidateCells
   uint32_t * Cells;
   uint32_t * Counters;
 
-  /** Returns the capacity of each part if each of `passes` work items adds at most one cell. */
+  /** Returns the capacity of each part if each of `workItems` work items adds at most one cell. */
   static ITK_CUDA_HOST_DEVICE size_t
-  GetCapacityOfPart(size_t passes)
+  GetCapacityOfPart(size_t workItems)
   {
-    constexpr size_t passesOfTurn = NumberOfParts * PassesOfPart;
-    return (passes + passesOfTurn - 1) / passesOfTurn * PassesOfPart;
+    constexpr size_t itemsOfTurn = NumberOfParts * ItemsOfPart;
+    return (workItems + itemsOfTurn - 1) / itemsOfTurn * ItemsOfPart;
   }
   /** Returns the number of work items that visit all cells; some of them have no cell. */
   ITK_CUDA_HOST_DEVICE size_t
@@ -196,14 +196,14 @@ struct CandidateCells
       const uint32_t number = Counters[part * SpaceOfCounters];
       most = number > most ? number : most;
     }
-    return (most + PassesOfPart - 1) / PassesOfPart * (NumberOfParts * PassesOfPart);
+    return (most + ItemsOfPart - 1) / ItemsOfPart * (NumberOfParts * ItemsOfPart);
   }
   /** Adds a cell in work item i. */
   template <typename TAtomics>
   ITK_CUDA_HOST_DEVICE void
   Add(size_t i, size_t cell) const
   {
-    const size_t part = i / PassesOfPart % NumberOfParts;
+    const size_t part = i / ItemsOfPart % NumberOfParts;
     Cells[part * CapacityOfPart + TAtomics::FetchIncrement(Counters[part * SpaceOfCounters])] =
       static_cast<uint32_t>(cell);
   }
@@ -211,8 +211,8 @@ struct CandidateCells
   ITK_CUDA_HOST_DEVICE bool
   Get(size_t i, size_t & cell) const
   {
-    const size_t part = i / PassesOfPart % NumberOfParts;
-    const size_t index = i / (NumberOfParts * PassesOfPart) * PassesOfPart + i % PassesOfPart;
+    const size_t part = i / ItemsOfPart % NumberOfParts;
+    const size_t index = i / (NumberOfParts * ItemsOfPart) * ItemsOfPart + i % ItemsOfPart;
     const bool   isThere = index < Counters[part * SpaceOfCounters];
     cell = isThere ? Cells[part * CapacityOfPart + index] : 0;
     return isThere;
@@ -231,7 +231,7 @@ struct BeginColor : SweepLoop
   ColorCells       Cells;
   CellLabels       Labels;
   uint8_t *        IsActive; // cleared in passing, because the next sweep marks cells here
-  CandidateCells   Asked;
+  CandidateCells   Candidates;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -242,13 +242,13 @@ struct BeginColor : SweepLoop
     }
     if (i < Cells.GetNumber())
     {
-      this->Ask(i);
+      this->AddIfCandidate(i);
     }
   }
 
 private:
   ITK_CUDA_HOST_DEVICE void
-  Ask(size_t i) const
+  AddIfCandidate(size_t i) const
   {
     const Rows    cellsOfColor{ Cells.GetColumns() };
     const int32_t x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
@@ -259,7 +259,7 @@ private:
       IsActive[cell] = 0;
       if (Labels.IsAtBoundary(x, y))
       {
-        Asked.Add<TAtomics>(i, cell);
+        Candidates.Add<TAtomics>(i, cell);
       }
     }
   }
@@ -277,19 +277,19 @@ struct Compete
   uint32_t *         Labels;
   Moments *          Regions;
   uint8_t *          IsNext;
-  CandidateCells     Asked;
+  CandidateCells     Candidates;
   uint32_t *         HasChanged; // in this sweep
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Asked.GetNumber();
+    return Candidates.GetNumber();
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     size_t cell = 0;
-    if (!Asked.Get(i, cell))
+    if (!Candidates.Get(i, cell))
     {
       return;
     }

@@ -65,7 +65,7 @@ struct EdgeGrid
   }
 
 private:
-  /** Visits the linked list. All threads of a tile follow it together, and each one collects its own share of the
+  /** Visits the linked list. All threads of a team follow it together, and each one collects its own share of the
    * edges. */
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool

@@ -4,7 +4,7 @@
 
 #include "region/Lattice.h"
 #include "runtime/HostDevice.h"
-#include "partition/executor/SerialTile.h"
+#include "partition/executor/SerialTeam.h"
 #include "partition/map/MapData.h"
 
 #include <cstddef>
@@ -114,20 +114,20 @@ IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t f
   columns.Include(ColumnAt(p, q, to));
 }
 
-/** The shares of one thread of a tile in two nested loops, over groups and over the items of each group. Threads are
+/** The shares of one thread of a team in two nested loops, over groups and over the items of each group. Threads are
  * distributed over the groups, and if there are fewer groups than threads, also over the items of each group. */
 struct NestedStridedRange
 {
-  StridedRange OfGroups;
-  StridedRange OfThings;
+  StridedRange Outer;
+  StridedRange Inner;
 
   /** \param groups at least 1 */
   ITK_CUDA_HOST_DEVICE
   NestedStridedRange(const StridedRange & share, int32_t groups)
   {
     const int32_t lanes = share.Stride > groups ? share.Stride / groups : 1; // threads per group
-    OfGroups = { share.First / lanes, lanes > 1 ? groups : share.Stride };
-    OfThings = { share.First % lanes, lanes };
+    Outer = { share.First / lanes, lanes > 1 ? groups : share.Stride };
+    Inner = { share.First % lanes, lanes };
   }
 };
 
@@ -150,7 +150,7 @@ ForCellsOfTriangle(const CellLayout &   layout,
   const bool fillsBox = lastRow == box.MinimumY >> exponent || (box.MinimumX >> exponent) == (box.MaximumX >> exponent);
   const int32_t            firstRow = box.MinimumY >> exponent;
   const NestedStridedRange nested(share, lastRow - firstRow + 1);
-  for (int32_t row = firstRow + nested.OfGroups.First; row <= lastRow; row += nested.OfGroups.Stride)
+  for (int32_t row = firstRow + nested.Outer.First; row <= lastRow; row += nested.Outer.Stride)
   {
     IntegerRange columns;
     if (fillsBox)
@@ -165,8 +165,8 @@ ForCellsOfTriangle(const CellLayout &   layout,
       IncludeColumns(columns, b, c, first, last);
       IncludeColumns(columns, c, a, first, last);
     }
-    for (int32_t column = (columns.First >> exponent) + nested.OfThings.First; column <= columns.Last >> exponent;
-         column += nested.OfThings.Stride)
+    for (int32_t column = (columns.First >> exponent) + nested.Inner.First; column <= columns.Last >> exponent;
+         column += nested.Inner.Stride)
     {
       if (!function(static_cast<size_t>(row) * static_cast<size_t>(layout.Columns) + static_cast<size_t>(column)))
       {

@@ -206,8 +206,8 @@ ChordKeepsTopology(const MapView &      map,
     return ForCellsOfTriangle(grid.Layout, line.Positions[0], line.Positions[1], line.Positions[2], isClear, share);
   }
   const NestedStridedRange nested(share, CountCellsOfBox(grid.Layout, test.GetBox()));
-  const auto               isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows, nested.OfThings); };
-  return ForCellsOfBox(grid.Layout, test.GetBox(), isClear, nested.OfGroups);
+  const auto               isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows, nested.Inner); };
+  return ForCellsOfBox(grid.Layout, test.GetBox(), isClear, nested.Outer);
 }
 } // namespace itk::cuda::partition
 

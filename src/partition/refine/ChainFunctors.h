@@ -2,14 +2,16 @@
 #ifndef CudaFilters_partition_refine_ChainFunctors_h
 #define CudaFilters_partition_refine_ChainFunctors_h
 
-#include "partition/map/LineFunctors.h"
+#include "partition/map/Topology.h"
+#include "partition/refine/BestPolylines.h"
+#include "partition/refine/Lines.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-// The best polylines of chains as parallel loops. The chains have no fixed order, because it does not affect the
-// result.
+// Finds, tests and applies the best polylines of chains by parallel loops. The order of the chains depends on the order
+// of execution, and no result depends on it.
 namespace itk::cuda::partition
 {
 /** A chain and its results in a round. */
@@ -21,10 +23,10 @@ struct ChainState
   uint32_t Right;
   int64_t  Change; // pixels that the left region would gain
   double   DeltaCost;
-  uint32_t NumberKept; // nodes of the best polyline; 0 if it has no gain
-  uint32_t IsRefused;  // set if the polyline is impossible; later also if it does not own a cell
-  uint32_t HasNoGain;  // had no gain, and has not changed since
-  uint32_t IsLine;     // the chain is a complete line
+  uint32_t NumberKept; // number of nodes of the best polyline; 0 if it has no gain
+  uint32_t IsRefused;  // the polyline is impossible, or a better proposal sweeps one of its cells or takes its pixels
+  uint32_t HasNoGain;  // an earlier round found no gain, and the chain is unchanged
+  uint32_t IsLine;     // the chain is a whole line, not a part of one
 
   ITK_CUDA_HOST_DEVICE bool
   Wins() const
@@ -63,7 +65,7 @@ struct ChainArrays
   uint32_t *     Kept;        // vertices that a chain keeps, from the last one to the first
   ListedPiece *  Pieces;      // in any order
   uint8_t *      Spans;       // lengths in edges of the last chords of the best polylines up to each vertex
-  uint32_t *     ChainOfEdge; // None if the chain is idle
+  uint32_t *     ChainOfEdge; // None if its chain makes no proposal
   uint8_t *      Flags;       // of edges
 
   ITK_CUDA_HOST_DEVICE RankedProposal
@@ -96,8 +98,8 @@ struct ChainArrays
 
 namespace functors
 {
-/** Cuts lines into chains. Each work item handles one edge, which knows its position in its line. `Sums` receives the
- * sums of the single edges. */
+/** Cuts lines into chains, and fills the arrays of their vertices. Each work item handles one edge, whose links give
+ * its position in its line. `Sums` receives the sums of the single edges. */
 template <typename TRound>
 struct FillChains
 {
@@ -227,49 +229,49 @@ struct PerChainKernel : ChainKernel<TRound>
 template <typename TRound>
 struct SumChains : PerChainKernel<TRound>
 {
-  static constexpr uint32_t TileSize = ChainWindow;
+  static constexpr uint32_t TeamSize = ChainWindow;
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainState & chain = this->Arrays.Chains[i];
     if (chain.HasNoGain == 0)
     {
-      tile.ExclusiveScan(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
+      team.ExclusiveScan(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
     }
   }
 };
 
 /** The chord of a work item of CostChords. 32 consecutive work items handle the chords of 8 lengths that end at 4
  * adjacent vertices. Such chords cross about the same number of rows, and mostly the same rows. */
-struct ChordOfPass
+struct ChordOfWorkItem
 {
   static constexpr size_t Nodes = 4;
   static constexpr size_t Lengths = 8;
-  static constexpr size_t PassesOfNodes = Nodes * ChainWindow;
+  static constexpr size_t ItemsOfNodes = Nodes * ChainWindow;
 
   size_t   End; // index of its last vertex within the part
   uint32_t ChordEdges;
 
-  ITK_CUDA_HOST_DEVICE explicit ChordOfPass(size_t i)
-    : End(i / PassesOfNodes * Nodes + i / Lengths % Nodes)
-    , ChordEdges(static_cast<uint32_t>(i % PassesOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
+  ITK_CUDA_HOST_DEVICE explicit ChordOfWorkItem(size_t i)
+    : End(i / ItemsOfNodes * Nodes + i / Lengths % Nodes)
+    , ChordEdges(static_cast<uint32_t>(i % ItemsOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
   {}
   /** Returns the number of work items for the chords that end at `nodes` vertices; some have no chord. */
   static ITK_CUDA_HOST_DEVICE size_t
-  GetNumberOfPasses(size_t nodes)
+  GetNumberOfWorkItems(size_t nodes)
   {
-    return (nodes + Nodes - 1) / Nodes * PassesOfNodes;
+    return (nodes + Nodes - 1) / Nodes * ItemsOfNodes;
   }
 };
 
 /** The kernel variant that computes chord costs. If the chains have few vertices in total, there are few chords and
- * they are long, so that tiles compute them. */
+ * they are long, so that teams compute them. */
 enum class CostedBy : uint8_t
 {
   Threads,
-  Tiles
+  Teams
 };
 
 /** Computes the costs of the chords that end at each vertex and span 1, 2, ... ChainWindow edges. The loop is queued in
@@ -277,7 +279,7 @@ enum class CostedBy : uint8_t
 template <typename TRound>
 struct CostChords : ChainKernel<TRound>
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
   PartOfChains Part;
   double *     CostsOfChords;
@@ -286,16 +288,16 @@ struct CostChords : ChainKernel<TRound>
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    constexpr size_t maximumVerticesOfTiles = 2048;
+    constexpr size_t maximumVerticesOfTeams = 2048;
     const size_t     vertices = Part.GetNumberOfVertices(*this->Arrays.Counters);
-    const CostedBy   by = vertices <= maximumVerticesOfTiles ? CostedBy::Tiles : CostedBy::Threads;
-    return By == by ? ChordOfPass::GetNumberOfPasses(vertices) : 0;
+    const CostedBy   by = vertices <= maximumVerticesOfTeams ? CostedBy::Teams : CostedBy::Threads;
+    return By == by ? ChordOfWorkItem::GetNumberOfWorkItems(vertices) : 0;
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
-    const ChordOfPass chord(i);
+    const ChordOfWorkItem chord(i);
     if (chord.End >= Part.GetNumberOfVertices(*this->Arrays.Counters))
     {
       return;
@@ -306,15 +308,15 @@ struct CostChords : ChainKernel<TRound>
     if (chord.ChordEdges <= end - chain.First && chain.HasNoGain == 0)
     {
       const uint32_t begin = end - chord.ChordEdges;
-      const double   cost = CostOfChord(this->Round.Pixels,
+      const double   cost = CostOfChord(this->Round.Integrator,
                                       this->Round.GetTangents(chain.Left, chain.Right),
                                       this->Round.Model.SegmentCost,
                                       arrays.Positions[begin],
                                       arrays.Positions[end],
                                       arrays.Sums[end] - arrays.Sums[begin],
                                       chord.ChordEdges == 1,
-                                      tile);
-      tile.Once([&] { CostsOfChords[chord.End * ChainWindow + chord.ChordEdges - 1] = cost; });
+                                      team);
+      team.Single([&] { CostsOfChords[chord.End * ChainWindow + chord.ChordEdges - 1] = cost; });
     }
   }
 };
@@ -334,17 +336,18 @@ struct LastChord
 
 /** Whether the chords of a chain share a window of row sums, so that each cost is computed when it is needed.
  * Otherwise the costs of all chords are computed in advance. */
-template <typename TPixels, typename = void>
+template <typename TIntegrator, typename = void>
 constexpr bool HasChordWindow = false;
-template <typename TPixels>
-constexpr bool HasChordWindow<TPixels, std::void_t<decltype(TPixels::HasChordWindow)>> = TPixels::HasChordWindow;
+template <typename TIntegrator>
+constexpr bool HasChordWindow<TIntegrator, std::void_t<decltype(TIntegrator::HasChordWindow)>> =
+  TIntegrator::HasChordWindow;
 
-/** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A tile has one thread
+/** Finds the best polyline of each chain as FindBestPolylines() does, and whether it has a gain. A team has one thread
  * for each chord that may end at a vertex. */
 template <typename TRound>
 struct SearchChains : ChainKernel<TRound>
 {
-  static constexpr uint32_t TileSize = ChainWindow;
+  static constexpr uint32_t TeamSize = ChainWindow;
 
   PartOfChains   Part;
   const double * CostsOfChords;
@@ -354,11 +357,11 @@ struct SearchChains : ChainKernel<TRound>
   {
     return Part.GetNumberOfChains(*this->Arrays.Counters);
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
-    static_assert(TTile::NumberOfLanes == ChainWindow || HasChordWindow<decltype(TRound::Pixels)>,
+    static_assert(TTeam::NumberOfLanes == ChainWindow || HasChordWindow<decltype(TRound::Integrator)>,
                   "A lane for each chord");
     const ChainArrays & arrays = this->Arrays;
     ChainState &        chain = arrays.Chains[Part.FirstChain + i];
@@ -368,17 +371,17 @@ struct SearchChains : ChainKernel<TRound>
     }
     const auto      edges = static_cast<double>(chain.NumberOfEdges);
     uint8_t * const spans = arrays.Spans + chain.First;
-    const double    deltaCost = this->FindBest(chain, spans, tile) - edges * this->Round.Model.SegmentCost;
-    tile.Once([&] { chain.DeltaCost = deltaCost; });
+    const double    deltaCost = this->FindBest(chain, spans, team) - edges * this->Round.Model.SegmentCost;
+    team.Single([&] { chain.DeltaCost = deltaCost; });
     if (deltaCost < -MinimumGain)
     {
-      this->Trace(chain, spans, tile);
-      tile.Once([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
+      this->Trace(chain, spans, team);
+      team.Single([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
     }
   }
 
 private:
-  /** Lane l caches the most recent vertex whose index in its chain is congruent to l modulo the tile size. */
+  /** Lane l caches the most recent vertex whose index in its chain is congruent to l modulo the team size. */
   struct Lane
   {
     double Cost;  // of the best polyline up to the cached vertex
@@ -395,17 +398,17 @@ private:
   }
 
   /** Returns the cost of the best polyline up to the last vertex. */
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
-  FindBest(const ChainState & chain, uint8_t * spans, const TTile & tile) const
+  FindBest(const ChainState & chain, uint8_t * spans, const TTeam & team) const
   {
-    if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
+    if constexpr (HasChordWindow<decltype(TRound::Integrator)>)
     {
       return this->FindBestInWindow(chain, spans);
     }
     else
     {
-      return this->FindBestOfLanes(chain, spans, tile);
+      return this->FindBestOfLanes(chain, spans, team);
     }
   }
   double
@@ -415,19 +418,19 @@ private:
     const double               segmentCost = this->Round.Model.SegmentCost;
     const LatticePoint * const positions = this->Arrays.Positions + chain.First;
     const Moments * const      sums = this->Arrays.Sums + chain.First;
-    auto                       window = this->Round.Pixels.GetChordWindow();
+    auto                       window = this->Round.Integrator.GetChordWindow();
     double                     costs[MaximumChainEdges + 1];
     const auto                 costOfChord = [&](size_t i, size_t j) {
       window.MoveTo(j, positions, chain.NumberOfEdges);
       return CostOfChord(
-        window, tangents, segmentCost, positions[i], positions[j], sums[j] - sums[i], j == i + 1, SerialTile{});
+        window, tangents, segmentCost, positions[i], positions[j], sums[j] - sums[i], j == i + 1, SerialTeam{});
     };
     FindBestPolylines(chain.NumberOfEdges, costOfChord, costs, spans);
     return costs[chain.NumberOfEdges];
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
-  FindBestOfLanes(const ChainState & chain, uint8_t * spans, const TTile & tile) const
+  FindBestOfLanes(const ChainState & chain, uint8_t * spans, const TTeam & team) const
   {
     const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstVertex) * ChainWindow;
     const auto           load = [&chain, chords](uint32_t lane, uint32_t end) {
@@ -436,21 +439,21 @@ private:
                          ? chords[static_cast<size_t>(end) * ChainWindow + (end - begin - 1)]
                          : InfiniteCost;
     };
-    typename TTile::template PerThread<Lane> lanes;
-    tile.ForEachThread(lanes, [&load](uint32_t number, Lane & lane) {
+    typename TTeam::template PerThread<Lane> lanes;
+    team.ForEachThread(lanes, [&load](uint32_t number, Lane & lane) {
       lane.Cost = 0.0; // the cost of vertex 0, and a placeholder for lanes without a vertex
       lane.Chord = load(number, 1);
     });
     double cost = 0.0;
     for (uint32_t end = 1; end <= chain.NumberOfEdges; ++end)
     {
-      const LastChord last = tile.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
+      const LastChord last = team.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
         const LastChord chord{ lane.Cost + lane.Chord, GetBegin(number, end) };
         lane.Chord = load(number, end + 1); // prefetched for the next iteration
         return chord;
       });
       cost = last.Cost;
-      tile.ForEachThread(lanes, [&](uint32_t number, Lane & lane) {
+      team.ForEachThread(lanes, [&](uint32_t number, Lane & lane) {
         if (number == end % ChainWindow)
         {
           lane.Cost = cost;
@@ -458,7 +461,7 @@ private:
         }
       });
     }
-    tile.Sync();
+    team.Sync();
     return cost;
   }
 
@@ -472,14 +475,14 @@ private:
     }
   }
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  Trace(ChainState & chain, const uint8_t * spans, const TTile & tile) const
+  Trace(ChainState & chain, const uint8_t * spans, const TTeam & team) const
   {
     uint8_t * const isKept = this->Arrays.IsKept + chain.First;
-    tile.ParallelFor(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
-    tile.Sync();
-    tile.Once([&] {
+    team.ParallelFor(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
+    team.Sync();
+    team.Single([&] {
       uint32_t * const kept = this->Arrays.Kept + chain.First;
       uint32_t         number = 0;
       for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
@@ -504,22 +507,22 @@ struct PerPieceKernel : ChainKernel<TRound>
   }
 };
 
-/** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Tiles
+/** Tests the pieces of the best polylines, each one against the other pieces of its chain and against the map. Teams
  * run the tests, because they are few and take long. */
 template <typename TRound>
 struct TestPieces : PerPieceKernel<TRound>
 {
-  static constexpr uint32_t TileSize = ChainWindow;
+  static constexpr uint32_t TeamSize = ChainWindow;
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
     const ListedPiece   listed = arrays.Pieces[i];
     ChainState &        chain = arrays.Chains[listed.Chain];
     const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
-    if constexpr (TTile::NumberOfLanes == 1)
+    if constexpr (TTeam::NumberOfLanes == 1)
     {
       if (TRound::Atomics::LoadRelaxed(chain.IsRefused) != 0) // another piece is impossible
       {
@@ -528,15 +531,16 @@ struct TestPieces : PerPieceKernel<TRound>
     }
     if (piece.To > piece.From + 1)
     {
-      const Moments sums = SumEdge(this->Round.Pixels, arrays.Positions[piece.From], arrays.Positions[piece.To], tile);
-      tile.Once([&] {
+      const Moments sums =
+        SumEdge(this->Round.Integrator, arrays.Positions[piece.From], arrays.Positions[piece.To], team);
+      team.Single([&] {
         const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
         arrays.Chords[piece.From] = sums;
         TRound::Atomics::Add(chain.Change, change.Count);
       });
     }
-    if (!this->IsSafe(listed.Chain, piece, tile.GetShare()) ||
-        this->MeetsLaterPieces(chain, listed.Number, tile.GetShare()))
+    if (!this->IsSafe(listed.Chain, piece, team.GetShare()) ||
+        this->MeetsLaterPieces(chain, listed.Number, team.GetShare()))
     {
       TRound::Atomics::StoreRelaxed(chain.IsRefused, uint32_t{ 1 });
     }
@@ -544,7 +548,7 @@ struct TestPieces : PerPieceKernel<TRound>
 
 private:
   /** Returns whether a piece meets later pieces of its polyline, other than at the node where a closed one begins and
-   * ends. The threads of a tile share the later pieces, which have smaller numbers. */
+   * ends. The threads of a team share the later pieces, which have smaller numbers. */
   ITK_CUDA_HOST_DEVICE bool
   MeetsLaterPieces(const ChainState & chain, uint32_t number, const StridedRange & share) const
   {
@@ -588,8 +592,8 @@ private:
   }
 };
 
-/** Decides which chains make a proposal. The other ones are marked as idle until they change, and a line that consists
- * of one idle chain is marked as settled. */
+/** Decides which chains make a proposal. Marks the others with HasNoGain until they change, and a line that is one such
+ * chain with IsConverged, so that later rounds do not list it. */
 template <typename TRound>
 struct ProposeChains : PerChainKernel<TRound>
 {
@@ -616,8 +620,7 @@ struct ProposeChains : PerChainKernel<TRound>
 template <typename TRound>
 struct ChainCells : PerVertexKernel<TRound>
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
-
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
 protected:
   template <typename TFunction>
@@ -644,11 +647,11 @@ protected:
 
 /** Reserves the cells of the proposing chains. */
 template <typename TRound>
-struct ClaimForChains : ChainCells<TRound>
+struct ReserveCellsOfChains : ChainCells<TRound>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t vertex, const TTile & tile) const
+  operator()(size_t vertex, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
     if (const ChainState * chain = this->GetProposingChain(vertex))
@@ -656,12 +659,12 @@ struct ClaimForChains : ChainCells<TRound>
       const auto reserve = [this, key = arrays.GetProposal(*chain).GetKey()](size_t cell) {
         return this->Round.Reserve(cell, key);
       };
-      this->ForCells(vertex, reserve, tile.GetShare());
+      this->ForCells(vertex, reserve, team.GetShare());
     }
     else if (arrays.Edges[vertex] != None)
     {
       // Reset the entry, because the edge's line may not be in the list of the next round.
-      tile.Once([&] { arrays.ChainOfEdge[arrays.Edges[vertex]] = None; });
+      team.Single([&] { arrays.ChainOfEdge[arrays.Edges[vertex]] = None; });
     }
   }
 };
@@ -670,16 +673,16 @@ struct ClaimForChains : ChainCells<TRound>
 template <typename TRound>
 struct CheckChains : ChainCells<TRound>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t vertex, const TTile & tile) const
+  operator()(size_t vertex, const TTeam & team) const
   {
     if (ChainState * const chain = this->GetProposingChain(vertex))
     {
       const auto owns = [this, key = this->Arrays.GetProposal(*chain).GetKey()](size_t cell) {
         return this->Round.Owns(cell, key);
       };
-      if (!this->ForCells(vertex, owns, tile.GetShare()))
+      if (!this->ForCells(vertex, owns, team.GetShare()))
       {
         chain->IsRefused = 1;
       }
@@ -691,17 +694,17 @@ struct CheckChains : ChainCells<TRound>
 template <typename TRound>
 struct FreeCellsOfChains : ChainCells<TRound>
 {
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t vertex, const TTile & tile) const
+  operator()(size_t vertex, const TTeam & team) const
   {
     if (const ChainState * chain = this->GetProposingChain(vertex))
     {
       this->ForCells(
-        vertex, [this](size_t cell) { return this->Round.Free(cell); }, tile.GetShare());
+        vertex, [this](size_t cell) { return this->Round.Free(cell); }, team.GetShare());
       if (vertex == chain->First && chain->IsRefused == 0)
       {
-        tile.Once([&] { this->Round.AddPixelLoss(this->Arrays.GetProposal(*chain)); });
+        team.Single([&] { this->Round.AddPixelLoss(this->Arrays.GetProposal(*chain)); });
       }
     }
   }
@@ -710,7 +713,7 @@ struct FreeCellsOfChains : ChainCells<TRound>
 /** Refuses winners that together take too many pixels from a region. The accepted ones are detached from the nodes at
  * their ends. */
 template <typename TRound>
-struct AdmitChains : PerChainKernel<TRound>
+struct AcceptChains : PerChainKernel<TRound>
 {
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -738,11 +741,11 @@ struct AdmitChains : PerChainKernel<TRound>
 template <typename TRound>
 struct ReplaceByChords : PerPieceKernel<TRound>
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
     const ListedPiece   listed = arrays.Pieces[i];
@@ -752,9 +755,9 @@ struct ReplaceByChords : PerPieceKernel<TRound>
       const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
       if (piece.To > piece.From + 1)
       {
-        tile.Once([&] { this->Replace(chain, piece); });
-        tile.Sync();
-        this->Round.AddToGrid(arrays.Edges[piece.From], tile.GetShare());
+        team.Single([&] { this->Replace(chain, piece); });
+        team.Sync();
+        this->Round.AddToGrid(arrays.Edges[piece.From], team.GetShare());
       }
     }
   }

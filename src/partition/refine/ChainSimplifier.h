@@ -24,7 +24,7 @@ template <typename TRound>
 struct ChainRound
 {
   using Atomics = typename TRound::Atomics;
-  using PlainRound = RefinementRound<NoPixels, Atomics>;
+  using PlainRound = RefinementRound<NoIntegrator, Atomics>;
 
   TRound             Round;
   ChainArrays        Arrays;
@@ -37,16 +37,16 @@ struct ChainRound
   Search(const TLoopExecutor & executor, const PartOfChains & part, double * costsOfChords) const
   {
     const ChainKernel<TRound> kernel{ Round, Arrays };
-    if constexpr (HasChordWindow<decltype(TRound::Pixels)>)
+    if constexpr (HasChordWindow<decltype(TRound::Integrator)>)
     {
-      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum), SearchChains<TRound>{ kernel, part, nullptr });
+      executor.ParallelForTeamsUpTo(part.GetNumberOfChains(Maximum), SearchChains<TRound>{ kernel, part, nullptr });
     }
     else
     {
-      const size_t chords = ChordOfPass::GetNumberOfPasses(part.GetNumberOfVertices(Maximum));
+      const size_t chords = ChordOfWorkItem::GetNumberOfWorkItems(part.GetNumberOfVertices(Maximum));
       executor.ParallelForUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Threads });
-      executor.ParallelForLongItemsUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Tiles });
-      executor.ParallelForTilesUpTo(part.GetNumberOfChains(Maximum),
+      executor.ParallelForLongItemsUpTo(chords, CostChords<TRound>{ kernel, part, costsOfChords, CostedBy::Teams });
+      executor.ParallelForTeamsUpTo(part.GetNumberOfChains(Maximum),
                                     SearchChains<PlainRound>{ this->GetKernel(), part, costsOfChords });
     }
   }
@@ -58,7 +58,7 @@ struct ChainRound
     const LineArrays              lines = Lines;
     executor.ParallelForUpTo(Lines.NumberOfEdges,
                              FillChains<PlainRound>{ kernel.Round, Arrays, lines, Lines.NumberOfEdges });
-    executor.ParallelForTilesUpTo(Maximum.GetNumberOfChains(), SumChains<PlainRound>{ kernel });
+    executor.ParallelForTeamsUpTo(Maximum.GetNumberOfChains(), SumChains<PlainRound>{ kernel });
   }
   /** Tests the polylines, and applies the winners. */
   template <typename TLoopExecutor>
@@ -68,12 +68,12 @@ struct ChainRound
     const size_t                  vertices = Maximum.GetNumberOfVertices();
     const size_t                  chains = Maximum.GetNumberOfChains();
     const ChainKernel<PlainRound> kernel = this->GetKernel();
-    executor.ParallelForTilesUpTo(vertices, TestPieces<TRound>{ Round, Arrays });
+    executor.ParallelForTeamsUpTo(vertices, TestPieces<TRound>{ Round, Arrays });
     executor.ParallelForUpTo(chains, ProposeChains<PlainRound>{ kernel });
-    executor.ParallelForLongItemsUpTo(vertices, ClaimForChains<PlainRound>{ kernel });
+    executor.ParallelForLongItemsUpTo(vertices, ReserveCellsOfChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, CheckChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, FreeCellsOfChains<PlainRound>{ kernel });
-    executor.ParallelForUpTo(chains, AdmitChains<PlainRound>{ kernel });
+    executor.ParallelForUpTo(chains, AcceptChains<PlainRound>{ kernel });
     executor.ParallelForLongItemsUpTo(vertices, ReplaceByChords<PlainRound>{ kernel });
     executor.ParallelForUpTo(vertices, AttachChords<PlainRound>{ kernel });
   }
@@ -106,8 +106,8 @@ struct RunChainRounds
       First.Round.Counters, Counters, First.Arrays.ChainOfEdge, None, NumberOfEdges
     };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
-    bool isOver = false;
-    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    bool isDone = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isDone; ++i)
     {
       ChainRound<TRound> round = First;
       round.Round.Counts = First.Round.Counters->Rounds + i;
@@ -117,7 +117,7 @@ struct RunChainRounds
       round.Fill(executor);
       round.Search(executor, PartOfChains{}, CostsOfChords);
       round.Decide(executor);
-      isOver = executor.IsOver(WinnersOfRound{ round.Round.Counts });
+      isDone = executor.IsDone(&round.Round.Counts->Winners);
     }
   }
 };
@@ -161,8 +161,8 @@ private:
   template <typename T>
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
-  template <typename TPixels>
-  using ChainRound = functors::ChainRound<RefinementRound<TPixels, Atomics>>;
+  template <typename TIntegrator>
+  using ChainRound = functors::ChainRound<RefinementRound<TIntegrator, Atomics>>;
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
@@ -171,31 +171,21 @@ private:
   ChainCounters            m_Maximum{}; // upper limits for all rounds but the first
   bool                     m_HasMaximum{ false };
   Array<uint8_t>           m_Flags; // of edges
-  Array<MapLine>           m_Lines;
-  Array<uint64_t>          m_Links;
-  Array<uint32_t>          m_LineOf;
-  Array<ChainState>        m_Chains;
-  Array<uint32_t>          m_ChainOf;
-  Array<uint32_t>          m_Nodes;
-  Array<uint32_t>          m_Edges;
-  Array<LatticePoint>      m_Positions;
-  Array<Moments>           m_Sums;
-  Array<Moments>           m_Chords;
-  Array<uint8_t>           m_IsKept;
-  Array<uint32_t>          m_Kept;
-  Array<ListedPiece>       m_Pieces;
-  Array<uint8_t>           m_Spans;
-  Array<uint32_t>          m_ChainOfEdge;
+  LineArrays               m_Lines{};
+  ChainArrays              m_Arrays{};
+  ArrayGroup<TExecutor>    m_ArraysOfEdges;
+  ArrayGroup<TExecutor>    m_ArraysOfLines;
+  ArrayGroup<TExecutor>    m_ArraysOfChains;
 
   /** Runs at most `most` rounds. Returns how many. */
   uint32_t
   RunRounds(uint32_t most)
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_ChainOfEdge = m_Executor.template Allocate<uint32_t>(edges);
-    m_Links = m_Executor.template Allocate<uint64_t>(2 * edges);
-    m_LineOf = m_Executor.template Allocate<uint32_t>(edges);
-    if (m_Executor.MayRunCooperatively(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
+    m_ArraysOfEdges.Clear();
+    m_ArraysOfEdges.Allocate(m_Executor, edges, m_Arrays.ChainOfEdge, m_Lines.LineOf);
+    m_ArraysOfEdges.Allocate(m_Executor, 2 * edges, m_Lines.Links);
+    if (m_Executor.PrefersSingleLaunch(edges, MaximumEdgesOfChainGrid) && 2 * edges <= m_MaximumVerticesOfPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
       this->RunRoundsCooperatively(number);
@@ -203,12 +193,12 @@ private:
     }
     m_Map.ClearRounds();
     m_Executor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
-    m_Executor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
+    m_Executor.Fill(m_Arrays.ChainOfEdge, edges, 0xff);
     // The first round removes most nodes, and its counts are upper limits for the later rounds.
     const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
     for (uint32_t i = 0; i < number; ++i)
     {
-      m_Executor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
+      m_Executor.VisitEdgeIntegrator([&](const auto & integrator) { this->QueueRound(i, integrator); });
     }
     m_Map.ReadCounters();
     return number;
@@ -221,15 +211,16 @@ private:
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
     m_Maximum = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
     m_HasMaximum = true;
-    m_Lines = m_Executor.template Allocate<MapLine>(edges);
+    this->AllocateLines();
     this->AllocateChains();
-    m_Executor.VisitPixelsForCooperativeRun([&](const auto & pixels) {
-      using PixelsType = std::decay_t<decltype(pixels)>;
-      using RoundType = RefinementRound<PixelsType, Atomics>;
+    m_Executor.VisitSmallEdgeIntegrator([&](const auto & integrator) {
+      using IntegratorType = std::decay_t<decltype(integrator)>;
+      using RoundType = RefinementRound<IntegratorType, Atomics>;
       const auto costs = m_Executor.template Allocate<double>(
-        functors::HasChordWindow<PixelsType> ? 0 : m_Maximum.GetNumberOfVertices() * ChainWindow);
+        functors::HasChordWindow<IntegratorType> ? 0 : m_Maximum.GetNumberOfVertices() * ChainWindow);
       m_Map.RunCooperatively(
-        functors::RunChainRounds<RoundType>{ this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
+        functors::RunChainRounds<RoundType>{
+          this->GetRound(0, integrator), m_Counters.Get(), costs.Get(), edges, number },
         edges * ChainWindow);
     });
   }
@@ -241,24 +232,24 @@ private:
     return !m_HasMaximum || m_Maximum.GetNumberOfVertices() > m_MaximumVerticesOfPart;
   }
 
-  template <typename TPixels>
+  template <typename TIntegrator>
   void
-  QueueRound(uint32_t number, const TPixels & pixels)
+  QueueRound(uint32_t number, const TIntegrator & integrator)
   {
     if (!m_HasMaximum)
     {
-      m_Lines = m_Executor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
+      this->AllocateLines();
     }
-    this->List(this->GetRound(number, pixels).Lines);
+    this->List(this->GetRound(number, integrator).Lines);
     if (this->IsFirstRound())
     {
       m_Maximum = m_Executor.Read(m_Counters.Get() + number);
       m_HasMaximum = true;
       this->AllocateChains();
     }
-    const ChainRound<TPixels> round = this->GetRound(number, pixels);
+    const ChainRound<TIntegrator> round = this->GetRound(number, integrator);
     round.Fill(m_Executor);
-    if constexpr (functors::HasChordWindow<TPixels>)
+    if constexpr (functors::HasChordWindow<TIntegrator>)
     {
       round.Search(m_Executor, functors::PartOfChains{}, nullptr);
     }
@@ -277,52 +268,52 @@ private:
   List(const functors::ListLines<Atomics> & lines) const
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_Executor.MayRunCooperatively(edges, MaximumEdgesOfLineGrid) ? m_Executor.RunCooperatively(lines, 2 * edges)
+    m_Executor.PrefersSingleLaunch(edges, MaximumEdgesOfLineGrid) ? m_Executor.RunCooperatively(lines, 2 * edges)
                                                                   : m_Executor.Run(lines);
   }
 
-  template <typename TPixels>
-  ChainRound<TPixels>
-  GetRound(uint32_t number, const TPixels & pixels) const
+  template <typename TIntegrator>
+  ChainRound<TIntegrator>
+  GetRound(uint32_t number, const TIntegrator & integrator) const
   {
-    const MapRound        view = m_Map.GetRound(number);
-    ChainCounters * const counters = m_Counters.Get() + number;
-    const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
-    return { m_Map.GetRound(number, pixels),
-             this->GetArrays(counters),
-             { { lines,
-                 view,
+    ChainArrays arrays = m_Arrays;
+    arrays.Counters = m_Counters.Get() + number;
+    arrays.Flags = m_Flags.Get();
+    return { MakeRefinementRound(m_Map, number, integrator),
+             arrays,
+             { { m_Lines,
+                 m_Map.GetRound(number),
                  m_Map.GetNumberOfRegions(),
                  m_Map.GetNumberOfNodes(),
                  m_Map.GetNumberOfEdges(),
-                 m_Flags.Get(),
-                 counters } },
+                 arrays.Flags,
+                 arrays.Counters } },
              m_Maximum };
   }
 
   void
+  AllocateLines()
+  {
+    m_ArraysOfLines.Clear();
+    m_ArraysOfLines.Allocate(m_Executor, m_Map.GetNumberOfEdges(), m_Lines.Lines);
+  }
+  void
   AllocateChains()
   {
-    const size_t vertices = m_Maximum.GetNumberOfVertices();
-    m_Chains = m_Executor.template Allocate<ChainState>(m_Maximum.GetNumberOfChains());
-    m_ChainOf = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Nodes = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Edges = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Positions = m_Executor.template Allocate<LatticePoint>(vertices);
-    m_Sums = m_Executor.template Allocate<Moments>(vertices);
-    m_Chords = m_Executor.template Allocate<Moments>(vertices);
-    m_IsKept = m_Executor.template Allocate<uint8_t>(vertices);
-    m_Kept = m_Executor.template Allocate<uint32_t>(vertices);
-    m_Pieces = m_Executor.template Allocate<ListedPiece>(vertices);
-    m_Spans = m_Executor.template Allocate<uint8_t>(vertices);
-  }
-
-  ChainArrays
-  GetArrays(ChainCounters * counters) const
-  {
-    return { counters,          m_Chains.Get(), m_ChainOf.Get(),     m_Nodes.Get(),  m_Edges.Get(),
-             m_Positions.Get(), m_Sums.Get(),   m_Chords.Get(),      m_IsKept.Get(), m_Kept.Get(),
-             m_Pieces.Get(),    m_Spans.Get(),  m_ChainOfEdge.Get(), m_Flags.Get() };
+    m_ArraysOfChains.Clear();
+    m_ArraysOfChains.Allocate(m_Executor, m_Maximum.GetNumberOfChains(), m_Arrays.Chains);
+    m_ArraysOfChains.Allocate(m_Executor,
+                              m_Maximum.GetNumberOfVertices(),
+                              m_Arrays.ChainOf,
+                              m_Arrays.Nodes,
+                              m_Arrays.Edges,
+                              m_Arrays.Positions,
+                              m_Arrays.Sums,
+                              m_Arrays.Chords,
+                              m_Arrays.IsKept,
+                              m_Arrays.Kept,
+                              m_Arrays.Pieces,
+                              m_Arrays.Spans);
   }
 
   std::vector<functors::PartOfChains>
@@ -332,7 +323,7 @@ private:
     if (m_Maximum.GetNumberOfVertices() > m_MaximumVerticesOfPart)
     {
       std::vector<ChainState> chains(m_Maximum.GetNumberOfChains());
-      m_Executor.Download(m_Chains.Get(), chains.size(), chains.data());
+      m_Executor.Download(m_Arrays.Chains, chains.size(), chains.data());
       for (uint32_t i = 0; i < chains.size(); ++i)
       {
         functors::PartOfChains & last = parts.back();

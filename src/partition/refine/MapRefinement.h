@@ -3,12 +3,12 @@
 #define CudaFilters_partition_refine_MapRefinement_h
 
 #include "itkCudaRegionPartitionTypes.h"
-#include "partition/map/BuildFunctors.h"
+#include "partition/map/BuildMap.h"
 #include "partition/refine/ChainSimplifier.h"
-#include "partition/refine/MergeFunctors.h"
-#include "partition/map/MapArrays.h"
+#include "partition/refine/MapMerges.h"
+#include "partition/map/ExecutorMap.h"
 #include "partition/refine/NodeRounds.h"
-#include "partition/map/RasterFunctors.h"
+#include "partition/map/MapRaster.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -92,8 +92,8 @@ struct DescribeMap
  * The method is the active grid of Galland, Bertaux and Refregier (IEEE Transactions on Image Processing 12, 2003),
  * with dynamic programming along boundaries, starting from any label map.
  *
- * The executor also provides the image: VisitPixels(function) calls function(pixels), where pixels.SumEdge(p, q)
- * returns the contribution of an edge.
+ * The executor also provides the image: VisitEdgeIntegrator(function) calls function(integrator), where
+ * integrator.SumEdge(p, q) returns the contribution of an edge.
  */
 template <typename TExecutor>
 class MapRefinement
@@ -180,6 +180,7 @@ private:
   const TExecutor &      m_Executor;
   const size_t           m_MaximumVerticesOfPart;
   ExecutorMap<TExecutor> m_Map;
+  KeptSums<TExecutor>    m_KeptSums;
   uint32_t               m_NumberOfIterations{ 0 };
   double                 m_Description{ 0.0 };
   size_t                 m_NumberOfRegions{ 0 };
@@ -220,13 +221,13 @@ private:
     const size_t roundsOfMoves = isFirst ? 6 : 40;
     const auto & goOn = schedule.GoOn;
     return ChainSimplifier<TExecutor>(m_Map, m_MaximumVerticesOfPart).Run(goOn) && this->RemoveNodes(goOn) &&
-           NodeRounds<TExecutor, Move>(m_Map).Run(roundsOfMoves, goOn) && this->RemoveNodes(goOn) &&
-           (!schedule.AllowMerging || MergeRoundsOfMap<TExecutor>(m_Map).Run(goOn));
+           NodeRounds<TExecutor, Move>(m_Map, m_KeptSums).Run(roundsOfMoves, goOn) && this->RemoveNodes(goOn) &&
+           (!schedule.AllowMerging || MapMerges<TExecutor>(m_Map).Run(goOn));
   }
   bool
   RemoveNodes(const GoOnFunction & goOn)
   {
-    return NodeRounds<TExecutor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
+    return NodeRounds<TExecutor, Removal>(m_Map, m_KeptSums).Run(m_Map.GetNumberOfNodes() + 1, goOn);
   }
 
   /** Computes the description, and counts the regions. The descriptions are summed in the order of the regions. */

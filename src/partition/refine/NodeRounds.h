@@ -2,14 +2,14 @@
 #ifndef CudaFilters_partition_refine_NodeRounds_h
 #define CudaFilters_partition_refine_NodeRounds_h
 
-#include "partition/refine/NodeMoves.h"
+#include "partition/refine/MoveProposals.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-// The rounds of moves and removals as sequences of parallel loops.
+// Runs the rounds of moves and of removals as sequences of parallel loops.
 namespace itk::cuda::partition
 {
 /** The maximum number of nodes whose candidates are in memory at a time. */
@@ -25,14 +25,14 @@ struct RunNodeRounds
 {
   static constexpr bool NeedsManyRegisters = true;
 
-  using PlainRound = RefinementRound<NoPixels, typename TRound::Atomics>;
+  using PlainRound = RefinementRound<NoIntegrator, typename TRound::Atomics>;
 
   TRound                Round;
   NodeArrays<TProposal> Arrays;
   TMoves                Moves; // for moves only
   size_t                NumberOfRegions;
   size_t                NumberOfNodes;
-  bool                  IsFirst; // first rounds of the phase
+  bool                  IsFirst; // whether these are the first rounds of the phase
   uint32_t              NumberOfRounds;
 
   template <typename TLoopExecutor>
@@ -43,8 +43,8 @@ struct RunNodeRounds
       Round.Counters, nullptr, IsFirst ? Arrays.IsActive : nullptr, 1, NumberOfNodes
     };
     executor.ParallelForUpTo(begin.GetNumber(), begin);
-    bool isOver = false;
-    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    bool isDone = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isDone; ++i)
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
@@ -55,12 +55,12 @@ struct RunNodeRounds
       executor.ParallelForUpTo(beginRound.GetNumber(), beginRound);
       this->Propose(executor, round, kernel);
       const CheckProposals<PlainRound, TProposal> check{ { kernel } };
-      isOver = executor.IsOver(check);
-      if (!isOver)
+      isDone = executor.IsDone(&round.Counts->Proposals);
+      if (!isDone)
       {
         executor.ParallelForLongItemsUpTo(NumberOfNodes, check);
         executor.ParallelForLongItemsUpTo(NumberOfNodes, ApplyProposals<PlainRound, TProposal>{ { kernel } });
-        isOver = executor.IsOver(WinnersOfRound{ round.Counts });
+        isDone = executor.IsDone(&round.Counts->Winners);
       }
     }
   }
@@ -105,9 +105,11 @@ template <typename TExecutor, typename TProposal>
 class NodeRounds
 {
 public:
-  explicit NodeRounds(ExecutorMap<TExecutor> & map)
+  /** \param keptSums for moves on executors with IsCoarseGrained */
+  NodeRounds(ExecutorMap<TExecutor> & map, KeptSums<TExecutor> & keptSums)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
+    , m_KeptSums(keptSums)
   {}
 
   /** Runs the rounds until one has no winners. A node without a proposal becomes active again when it or a neighbour
@@ -121,7 +123,7 @@ public:
     bool   isFirst = true;
     return m_Map.RunRounds(maximumNumberOfRounds, goOn, [&](size_t left) {
       const bool runsCooperatively =
-        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.MayRunCooperatively(work, MaximumWorkOfGrid);
+        m_Map.GetNumberOfNodes() <= MaximumNodesOfPart && m_Executor.PrefersSingleLaunch(work, MaximumWorkOfGrid);
       const auto number =
         static_cast<uint32_t>(std::min<size_t>(left, runsCooperatively ? RoundsOfGrid : RoundsOfBatch));
       m_Map.UpdateGrid();
@@ -135,42 +137,36 @@ public:
   }
 
 private:
-  template <typename T>
-  using Array = typename TExecutor::template Array<T>;
   static constexpr bool IsMove = std::is_same_v<TProposal, Move>;
   /** Maximum number of active nodes for a cooperative launch. With more candidates, a launch per loop is faster,
    * because more threads overlap their memory latency. On an H200, a picture of 16 megapixels takes 65 ms with a limit
    * of 1024 nodes, 62 with 2048, 58 with 4096 and 57 with 16384. */
   static constexpr size_t MaximumWorkOfGrid = IsMove ? 4096 : MaximumNodesOfPart;
 
-  ExecutorMap<TExecutor> & m_Map;
-  const TExecutor &        m_Executor;
-  Array<uint8_t>           m_IsActive;
-  Array<uint32_t>          m_Work;
-  Array<TProposal>         m_Proposals;
-  Array<uint8_t>           m_Wins;
-  Array<Moments>           m_Sums;
-  Array<double>            m_DeltaCosts;
-  Array<uint32_t>          m_Gaining;
+  ExecutorMap<TExecutor> &        m_Map;
+  const TExecutor &               m_Executor;
+  KeptSums<TExecutor> &           m_KeptSums;
+  functors::NodeArrays<TProposal> m_Arrays{};
+  functors::MoveArrays            m_Moves{}; // for moves on executors without IsCoarseGrained
+  ArrayGroup<TExecutor>           m_Memory;
 
   void
   Allocate()
   {
     const size_t nodes = m_Map.GetNumberOfNodes();
-    m_IsActive = m_Executor.template Allocate<uint8_t>(nodes);
-    m_Work = m_Executor.template Allocate<uint32_t>(nodes);
-    m_Proposals = m_Executor.template Allocate<TProposal>(nodes);
-    m_Wins = m_Executor.template Allocate<uint8_t>(nodes);
+    m_Memory.Allocate(m_Executor, nodes, m_Arrays.IsActive, m_Arrays.Work, m_Arrays.Proposals, m_Arrays.Wins);
     if constexpr (IsMove && TExecutor::IsCoarseGrained)
     {
-      m_Map.ReserveKeptSums();
+      const MapView map = m_Map.View();
+      m_KeptSums.Reserve(
+        m_Executor, m_Map.GetNumberOfEdges(), static_cast<size_t>(map.Width) * static_cast<size_t>(map.Height));
     }
     else if constexpr (IsMove)
     {
       const size_t part = std::min(nodes, MaximumNodesOfPart);
-      m_Sums = m_Executor.template Allocate<Moments>(part * functors::MoveArrays::EdgesOfNode);
-      m_DeltaCosts = m_Executor.template Allocate<double>(part * NumberOfCandidates);
-      m_Gaining = m_Executor.template Allocate<uint32_t>(part * NumberOfCandidates);
+      m_Moves.Work = m_Arrays.Work;
+      m_Memory.Allocate(m_Executor, part * functors::MoveArrays::EdgesOfNode, m_Moves.Sums);
+      m_Memory.Allocate(m_Executor, part * NumberOfCandidates, m_Moves.DeltaCosts, m_Moves.Gaining);
     }
   }
 
@@ -180,11 +176,11 @@ private:
   {
     if constexpr (TExecutor::IsCoarseGrained)
     {
-      return m_Map.GetKeptSums();
+      return m_KeptSums.View();
     }
     else
     {
-      return functors::MoveArrays{ 0, 0, m_Work.Get(), m_Sums.Get(), m_DeltaCosts.Get(), m_Gaining.Get() };
+      return m_Moves;
     }
   }
 
@@ -194,28 +190,22 @@ private:
   RunRounds(bool runsCooperatively, uint32_t number, bool isFirst, size_t work) const
   {
     const auto moves = this->GetMoves();
-    const auto program = [&](const auto & pixels) {
-      const auto round = m_Map.GetRound(0, pixels);
+    const auto program = [&](const auto & integrator) {
+      const auto round = MakeRefinementRound(m_Map, 0, integrator);
       return functors::RunNodeRounds<std::decay_t<decltype(round)>, TProposal, std::decay_t<decltype(moves)>>{
-        round,
-        { m_IsActive.Get(), m_Work.Get(), m_Proposals.Get(), m_Wins.Get() },
-        moves,
-        m_Map.GetNumberOfRegions(),
-        m_Map.GetNumberOfNodes(),
-        isFirst,
-        number
+        round, m_Arrays, moves, m_Map.GetNumberOfRegions(), m_Map.GetNumberOfNodes(), isFirst, number
       };
     };
     if (runsCooperatively)
     {
-      // One thread per work item, or per thread of the tiles that propose removals.
+      // One thread per work item, or per thread of the teams that propose removals.
       const size_t threads =
         std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? functors::MoveArrays::EdgesOfNode : LanesOfChange));
-      m_Executor.VisitPixelsForCooperativeRun(
-        [&](const auto & pixels) { m_Map.RunCooperatively(program(pixels), threads); });
+      m_Executor.VisitSmallEdgeIntegrator(
+        [&](const auto & integrator) { m_Map.RunCooperatively(program(integrator), threads); });
       return;
     }
-    m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(program(pixels)); });
+    m_Executor.VisitEdgeIntegrator([&](const auto & integrator) { m_Executor.Run(program(integrator)); });
     m_Map.ReadCounters();
   }
 };

@@ -114,12 +114,12 @@ SummarizeLabels(const TExecutor &   executor,
   const auto            edges = ListRegionEdges(executor, labels, pixels, regions);
   const EdgeCode        code = EdgeCode::Of(regions);
   std::vector<uint64_t> keys(edges.Number);
-  std::vector<uint32_t> cracks(edges.Number);
+  std::vector<uint32_t> lengths(edges.Number);
   executor.Download(edges.Keys.Get(), keys.size(), keys.data());
-  executor.Download(edges.Cracks.Get(), cracks.size(), cracks.data());
+  executor.Download(edges.Lengths.Get(), lengths.size(), lengths.data());
   for (size_t i = 0; i < keys.size(); ++i)
   {
-    summary.Adjacencies.push_back({ code.GetFirst(keys[i]) + 1, code.GetSecond(keys[i]) + 1, cracks[i] });
+    summary.Adjacencies.push_back({ code.GetFirst(keys[i]) + 1, code.GetSecond(keys[i]) + 1, lengths[i] });
   }
   SortAdjacencies(summary.Adjacencies, regions + 1);
   AddNeighbors(summary.Adjacencies, summary.Regions);

@@ -7,7 +7,7 @@
 #include <utility>
 
 // Computes the statistics, polygons and merge tree of a finished partition after further steps of its merge tree.
-// Regions merge while the partition is made in partition/labels/MergeRounds.h and partition/refine/MergeFunctors.h.
+// Regions merge while the partition is made in partition/labels/MergeRounds.h and partition/refine/MapMerges.h.
 
 namespace itk::cuda::partition
 {

@@ -129,8 +129,8 @@ MakeTable(const DescriptionModel &           model,
           std::vector<RegionSummary>         regions,
           const region::SamplesDescription & samples);
 
-/** Returns the boundaries between regions. \param cost of one side in nats: NatsPerCrack for a label map, the model's
- * cost of a segment for polygons */
+/** Returns the boundaries between regions. \param cost of one side in nats: MergeGainPerLength for a label map, the
+ * model's cost of a segment for polygons */
 std::vector<Boundary>
 MakeBoundaries(double cost, const std::vector<Adjacency> & adjacencies);
 

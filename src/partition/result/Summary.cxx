@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/result/Result.h"
 
-#include "partition/executor/Sort.h"
+#include "partition/result/Sort.h"
 
 #include <algorithm>
 #include <cmath>

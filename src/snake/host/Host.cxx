@@ -33,7 +33,7 @@ struct Aborted
 /** Returns the sums inside a polygon. Calls `beforeEdge` before each edge; it may throw. */
 template <typename TFunction>
 Moments
-SumPolygonOn(const Level & level, const CudaSnakePolygon & polygon, const TFunction & beforeEdge)
+SumPolygonOn(const LevelSums & level, const CudaSnakePolygon & polygon, const TFunction & beforeEdge)
 {
   Moments   sums;
   const int n = static_cast<int>(polygon.size());
@@ -402,9 +402,9 @@ HostSnake::ShowEntry()
 Moments
 HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent)
 {
-  const Level & level = m_Tables.GetLevel(exponent);
-  Moments       sums;
-  const int     n = static_cast<int>(polygon.size());
+  const LevelSums & level = m_Tables.GetLevel(exponent);
+  Moments           sums;
+  const int         n = static_cast<int>(polygon.size());
   for (int i = 0; i < n; ++i)
   {
     sums += level.SumEdge(polygon[i], polygon[Next(i, n)]);

@@ -70,9 +70,9 @@ private:
   ProgressFunction m_ProgressFunction;
   double           m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
 
-  SnakeState    m_Snake;
-  SerialGroup   m_Group;
-  const Level * m_Level{ nullptr };
+  SnakeState        m_Snake;
+  SerialGroup       m_Group;
+  const LevelSums * m_Level{ nullptr };
   // the arrays to which m_Snake points
   std::vector<LatticePoint>        m_Polygons[2];
   std::vector<Moments>             m_ItemSums;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_RasterFunctors_h
-#define CudaFilters_partition_map_RasterFunctors_h
+#ifndef CudaFilters_partition_map_MapRaster_h
+#define CudaFilters_partition_map_MapRaster_h
 
-#include "partition/map/MapArrays.h"
+#include "partition/map/ExecutorMap.h"
 #include "partition/WriteLabels.h"
 
 #include <cstddef>
@@ -39,12 +39,12 @@ struct RowCrossing
 
 namespace functors
 {
-/** Stores at each pixel the rightmost edge that crosses its row there, or None. The threads of a tile share the rows of
+/** Stores at each pixel the rightmost edge that crosses its row there, or None. The threads of a team share the rows of
  * an edge, because edges of the border have as many rows as the image. */
 template <typename TAtomics>
 struct MarkCrossings
 {
-  static constexpr uint32_t TileSize = 32;
+  static constexpr uint32_t TeamSize = 32;
 
   MapView    Map;
   uint32_t * Marks;
@@ -55,9 +55,9 @@ struct MarkCrossings
   {
     return NumberOfEdges;
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const auto number = static_cast<uint32_t>(i);
     if (!Map.Edges[number].IsAlive())
@@ -65,7 +65,7 @@ struct MarkCrossings
       return;
     }
     const region::LatticeEdge edge = this->GetEdge(number);
-    const StridedRange        share = tile.GetShare();
+    const StridedRange        share = team.GetShare();
     if (share.First >= edge.NumberOfRows)
     {
       return;
@@ -177,7 +177,7 @@ public:
   {
     m_Executor.Fill(m_Marks.Get(), m_NumberOfPixels, 0xff);
     const functors::MarkCrossings<Atomics> mark{ map.View(), m_Marks.Get(), map.GetNumberOfEdges() };
-    m_Executor.ParallelForTilesUpTo(map.GetNumberOfEdges(), mark);
+    m_Executor.ParallelForTeamsUpTo(map.GetNumberOfEdges(), mark);
     m_Executor.InclusiveMaxScan(functors::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
   }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_MapArrays_h
-#define CudaFilters_partition_map_MapArrays_h
+#ifndef CudaFilters_partition_map_ExecutorMap_h
+#define CudaFilters_partition_map_ExecutorMap_h
 
 #include "runtime/HostDevice.h"
+#include "partition/executor/Executor.h"
 #include "partition/map/EdgeGrid.h"
-#include "partition/map/KeptSums.h"
 #include "partition/map/MapData.h"
-#include "partition/refine/Changes.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
 
-// The planar map in executor memory, and the state shared by the kernels of one refinement round.
+// The planar map in executor memory, and the state that the work items of a refinement round share.
 namespace itk::cuda::partition
 {
 /** Number of rounds between two reads of the counters by the host, with one launch per loop (batch) and in one
@@ -85,187 +84,8 @@ struct MapRound
   }
 };
 
-/** Threads per tile: for the rows of an edge, mostly a few dozen, and for the cells of a change. */
-constexpr uint32_t LanesOfEdge = 8;
-constexpr uint32_t LanesOfChange = 16;
-
-/** Placeholder for kernels that sum no edges and therefore do not depend on the image type. */
-struct NoPixels
-{};
-
-/** \class RefinementRound
- * \brief A refinement round, as its work items see it.
- */
-template <typename TPixels, typename TAtomics>
-struct RefinementRound : MapRound
-{
-  using Atomics = TAtomics;
-
-  TPixels Pixels;
-
-  ITK_CUDA_HOST_DEVICE bool
-  Allows(const CountChanges & changes) const
-  {
-    return LeavesEnoughPixels(changes, Regions, MinimumNumberOfPixels);
-  }
-  ITK_CUDA_HOST_DEVICE BoundaryTangents
-  GetTangents(uint32_t left, uint32_t right) const
-  {
-    return { Tangents[left], Tangents[right] };
-  }
-  ITK_CUDA_HOST_DEVICE double
-  DeltaCostOf(uint32_t left, uint32_t right, const Moments & change) const
-  {
-    return this->GetTangents(left, right).DeltaCostOf(change);
-  }
-  ITK_CUDA_HOST_DEVICE void
-  AddToGrid(uint32_t edge, const StridedRange & share) const
-  {
-    const auto add = [this, edge](size_t cell) {
-      const uint32_t index = TAtomics::FetchIncrement(Counters->Added);
-      if (index < Grid.Capacity)
-      {
-        Grid.Added[index] = { edge, TAtomics::Exchange(Grid.Last[cell], index) };
-      }
-    };
-    ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, add, share);
-  }
-  ITK_CUDA_HOST_DEVICE void
-  Transfer(uint32_t left, uint32_t right, const Moments & change) const
-  {
-    if (left != Outside)
-    {
-      TAtomics::Add(Regions[left], change);
-    }
-    if (right != Outside)
-    {
-      TAtomics::Add(Regions[right], Moments{} - change);
-    }
-  }
-  ITK_CUDA_HOST_DEVICE void
-  CountRemovedEdges(size_t number) const
-  {
-    TAtomics::Add(Counters->RemovedEdges, static_cast<uint32_t>(number));
-  }
-
-  /** Reserves a cell: stores the key if it is smaller than the present one (atomic minimum). */
-  ITK_CUDA_HOST_DEVICE bool
-  Reserve(size_t cell, uint64_t key) const
-  {
-    TAtomics::Minimum(Keys[cell], key);
-    return true;
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  Owns(size_t cell, uint64_t key) const
-  {
-    return TAtomics::LoadRelaxed(Keys[cell]) == key;
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  Free(size_t cell) const
-  {
-    TAtomics::StoreRelaxed(Keys[cell], ~uint64_t{ 0 });
-    return true;
-  }
-  /** Frees a cell if this key owns it. Only the owner frees a cell, so that other proposals may check the cell
-   * concurrently. */
-  ITK_CUDA_HOST_DEVICE bool
-  FreeIfOwned(size_t cell, uint64_t key) const
-  {
-    return !this->Owns(cell, key) || this->Free(cell);
-  }
-  /** Adds the pixels that a proposal takes from regions. The proposal must own all its cells. */
-  ITK_CUDA_HOST_DEVICE void
-  AddPixelLoss(const RankedProposal & proposal) const
-  {
-    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
-    {
-      if (entry.Region != Outside && entry.Change < 0)
-      {
-        TAtomics::Add(Excess[entry.Region], -entry.Change);
-        TAtomics::Minimum(BestKeys[entry.Region], proposal.GetKey());
-      }
-    }
-  }
-  /** Returns whether a proposal is accepted. If the winners together would take too many pixels from a region, only the
-   * best one that takes any is accepted. */
-  ITK_CUDA_HOST_DEVICE bool
-  Accepts(const RankedProposal & proposal) const
-  {
-    for (const CountChanges::Entry & entry : proposal.Counts.Entries)
-    {
-      if (entry.Region != Outside && entry.Change < 0 && Excess[entry.Region] > 0 &&
-          BestKeys[entry.Region] != proposal.GetKey())
-      {
-        return false;
-      }
-    }
-    return true;
-  }
-};
-
 namespace functors
 {
-/** Begins the rounds of a program: clears their counters, and gives all nodes or edges the same mark.
- * \tparam TCounters counters of a round that only these rounds have */
-template <typename TCounters, typename TMark>
-struct BeginRounds
-{
-  MapCounters * Counters;
-  TCounters *   OwnCounters; // of each round; may be null
-  TMark *       Marks;       // may be null
-  TMark         Mark;
-  size_t        NumberOfMarks;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfMarks > RoundsOfGrid ? NumberOfMarks : RoundsOfGrid;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < RoundsOfGrid)
-    {
-      Counters->Rounds[i] = {};
-      if (OwnCounters != nullptr)
-      {
-        OwnCounters[i] = {};
-      }
-    }
-    if (i < NumberOfMarks && Marks != nullptr)
-    {
-      Marks[i] = Mark;
-    }
-  }
-};
-
-/** Freezes the tangents and the numbers of pixels that regions can spare. */
-struct BeginMapRound
-{
-  MapRound Round;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    const Moments & sums = Round.Regions[region];
-    Round.Tangents[region] = Round.IsRegion[region] != 0 ? Round.Model.Linearize(sums) : LinearForm{};
-    Round.Excess[region] = GetMinimumNumberOfPixels(sums, Round.MinimumNumberOfPixels) - sums.Count;
-    Round.BestKeys[region] = ~uint64_t{ 0 };
-  }
-};
-
-/** A loop with one work item per winner of a round. */
-struct WinnersOfRound
-{
-  const MapRoundCounters * Counts;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Counts->Winners;
-  }
-};
-
 /** Counts the edges of each cell in Last. */
 template <typename TAtomics>
 struct CountEdgesOfCells
@@ -284,7 +104,7 @@ struct CountEdgesOfCells
   }
 };
 
-/** Sorts the edges into cells; Last counts down to 0. */
+/** Sorts the edges into cells. Last, the number of edges of each cell that are not sorted yet, ends at 0. */
 template <typename TAtomics>
 struct SortEdgesIntoCells
 {
@@ -395,13 +215,23 @@ public:
               int32_t                  width,
               int32_t                  height)
     : m_Executor(executor)
-    , m_Model(model)
-    , m_MinimumNumberOfPixels(minimumNumberOfPixels)
-    , m_Width(width)
-    , m_Height(height)
-    , m_GridLayout(width, height, EdgeGridExponent)
-    , m_Cells(width, height, ReservationExponent)
     , m_Counters(executor.template Allocate<MapCounters>(1))
+    , m_Round{ width,
+               height,
+               nullptr,
+               nullptr,
+               nullptr,
+               nullptr,
+               { CellLayout(width, height, EdgeGridExponent), nullptr, nullptr, nullptr, nullptr, 0 },
+               model,
+               minimumNumberOfPixels,
+               nullptr,
+               nullptr,
+               nullptr,
+               CellLayout(width, height, ReservationExponent),
+               nullptr,
+               m_Counters.Get(),
+               nullptr }
   {}
 
   /** Takes over a map in executor memory. */
@@ -410,6 +240,8 @@ public:
   {
     m_Nodes = std::move(nodes);
     m_Edges = std::move(edges);
+    m_Round.Nodes = m_Nodes.Get();
+    m_Round.Edges = m_Edges.Get();
     m_NumberOfNodes = numberOfNodes;
     m_NumberOfEdges = numberOfEdges;
     m_GridIsSorted = false;
@@ -421,15 +253,16 @@ public:
   SetRegions(Array<Moments> regions, size_t number)
   {
     m_Regions = std::move(regions);
+    m_Round.Regions = m_Regions.Get();
     m_NumberOfRegions = number;
-    m_IsRegion = m_Executor.template Allocate<uint8_t>(number);
-    m_Tangents = m_Executor.template Allocate<LinearForm>(number);
-    m_Excess = m_Executor.template Allocate<int64_t>(number);
-    m_BestKeys = m_Executor.template Allocate<uint64_t>(number);
-    m_Keys = m_Executor.template Allocate<uint64_t>(m_Cells.GetNumber());
-    m_Executor.Fill(m_IsRegion.Get(), 1, 0);
-    m_Executor.Fill(m_IsRegion.Get() + 1, number - 1, 1);
-    m_Executor.Fill(m_Keys.Get(), m_Cells.GetNumber(), 0xff);
+    const size_t cells = m_Round.Cells.GetNumber();
+    m_ArraysOfRegions.Clear();
+    m_ArraysOfRegions.Allocate(
+      m_Executor, number, m_Round.IsRegion, m_Round.Tangents, m_Round.Excess, m_Round.BestKeys);
+    m_ArraysOfRegions.Allocate(m_Executor, cells, m_Round.Keys);
+    m_Executor.Fill(m_Round.IsRegion, 1, 0);
+    m_Executor.Fill(m_Round.IsRegion + 1, number - 1, 1);
+    m_Executor.Fill(m_Round.Keys, cells, 0xff);
   }
 
   const TExecutor &
@@ -440,7 +273,7 @@ public:
   const DescriptionModel &
   GetModel() const
   {
-    return m_Model;
+    return m_Round.Model;
   }
   size_t
   GetNumberOfNodes() const
@@ -460,34 +293,15 @@ public:
   MapView
   View() const
   {
-    return { m_Width, m_Height, m_Nodes.Get(), m_Edges.Get() };
+    return m_Round.GetMap();
   }
   /** Returns the state of round `number` of a batch. */
   MapRound
   GetRound(uint32_t number) const
   {
-    return { m_Width,
-             m_Height,
-             m_Nodes.Get(),
-             m_Edges.Get(),
-             m_Regions.Get(),
-             m_IsRegion.Get(),
-             this->GetGrid(),
-             m_Model,
-             m_MinimumNumberOfPixels,
-             m_Tangents.Get(),
-             m_Excess.Get(),
-             m_BestKeys.Get(),
-             m_Cells,
-             m_Keys.Get(),
-             m_Counters.Get(),
-             m_Counters.Get()->Rounds + number };
-  }
-  template <typename TPixels>
-  RefinementRound<TPixels, Atomics>
-  GetRound(uint32_t number, const TPixels & pixels) const
-  {
-    return { this->GetRound(number), pixels };
+    MapRound round = m_Round;
+    round.Counts = round.Counters->Rounds + number;
+    return round;
   }
 
   /** Compacts the map if more than 1/8 of its edges were removed. \param flags one per edge, compacted with them; may
@@ -533,24 +347,11 @@ public:
     }
   }
 
-  /** Returns the sums that executors with IsCoarseGrained keep for moves. */
-  KeptSumsView
-  GetKeptSums() const
-  {
-    return m_KeptSums.View();
-  }
-  /** Makes room for the sums of the present edges. */
-  void
-  ReserveKeptSums()
-  {
-    m_KeptSums.Reserve(m_Executor, m_NumberOfEdges, static_cast<size_t>(m_Width) * static_cast<size_t>(m_Height));
-  }
-
   /** Sorts the edges into the grid's cells if they are not sorted or if many were added since. */
   void
   UpdateGrid()
   {
-    if (!m_GridIsSorted || m_LastCounters.Added > m_GridCapacity / 4)
+    if (!m_GridIsSorted || m_LastCounters.Added > m_Round.Grid.Capacity / 4)
     {
       this->SortGrid();
     }
@@ -587,8 +388,8 @@ public:
   RunRounds(size_t maximumNumberOfRounds, const GoOnFunction & goOn, const TBatch & runBatch)
   {
     size_t left = maximumNumberOfRounds;
-    bool   isOver = false;
-    while (left > 0 && !isOver)
+    bool   isDone = false;
+    while (left > 0 && !isDone)
     {
       if (goOn && !goOn())
       {
@@ -597,7 +398,7 @@ public:
       const uint32_t number = runBatch(left);
       const uint32_t rounds = m_LastCounters.CountRounds(number);
       left -= rounds;
-      isOver = rounds < number && m_LastCounters.Added <= m_GridCapacity;
+      isDone = rounds < number && m_LastCounters.Added <= m_Round.Grid.Capacity;
     }
     return true;
   }
@@ -606,57 +407,36 @@ private:
   static constexpr uint32_t ReservationExponent = 2;
   static constexpr size_t   MinimumGridCapacity = 4096;
 
-  const TExecutor &      m_Executor;
-  const DescriptionModel m_Model;
-  const uint64_t         m_MinimumNumberOfPixels;
-  const int32_t          m_Width;
-  const int32_t          m_Height;
-  const CellLayout       m_GridLayout;
-  const CellLayout       m_Cells;
-  size_t                 m_NumberOfNodes{ 0 };
-  size_t                 m_NumberOfEdges{ 0 };
-  size_t                 m_NumberOfRegions{ 0 };
-  Array<MapNode>         m_Nodes;
-  Array<MapEdge>         m_Edges;
-  Array<Moments>         m_Regions;
-  Array<uint8_t>         m_IsRegion;
-  Array<LinearForm>      m_Tangents;
-  Array<int64_t>         m_Excess;
-  Array<uint64_t>        m_BestKeys;
-  Array<uint64_t>        m_Keys;
-  Array<MapCounters>     m_Counters;
-  MapCounters            m_LastCounters{}; // as read after the last rounds
-  Array<uint32_t>        m_FirstOfCells;
-  Array<uint32_t>        m_LastOfCells;
-  Array<uint32_t>        m_EdgesOfCells;
-  Array<AddedEdge>       m_Added;
-  size_t                 m_GridCapacity{ 0 };
-  bool                   m_GridIsSorted{ false };
-
-  KeptSums<TExecutor> m_KeptSums; // only for executors with IsCoarseGrained
-
-  EdgeGrid
-  GetGrid() const
-  {
-    return { m_GridLayout,        m_FirstOfCells.Get(), m_EdgesOfCells.Get(),
-             m_LastOfCells.Get(), m_Added.Get(),        static_cast<uint32_t>(m_GridCapacity) };
-  }
+  const TExecutor &     m_Executor;
+  Array<MapCounters>    m_Counters;
+  MapRound              m_Round;
+  size_t                m_NumberOfNodes{ 0 };
+  size_t                m_NumberOfEdges{ 0 };
+  size_t                m_NumberOfRegions{ 0 };
+  Array<MapNode>        m_Nodes;
+  Array<MapEdge>        m_Edges;
+  Array<Moments>        m_Regions;
+  ArrayGroup<TExecutor> m_ArraysOfRegions;
+  ArrayGroup<TExecutor> m_ArraysOfGrid;
+  MapCounters           m_LastCounters{}; // as read after the last rounds
+  bool                  m_GridIsSorted{ false };
 
   void
   SortGrid()
   {
-    const size_t cells = m_GridLayout.GetNumber();
-    m_FirstOfCells = m_Executor.template Allocate<uint32_t>(cells + 1);
-    m_LastOfCells = m_Executor.template Allocate<uint32_t>(cells);
-    m_Executor.Fill(m_LastOfCells.Get(), cells, 0);
-    m_Executor.ParallelFor(m_NumberOfEdges, functors::CountEdgesOfCells<Atomics>{ this->View(), this->GetGrid() });
-    const size_t number =
-      m_Executor.ExclusiveScanAndRead(functors::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
-    m_EdgesOfCells = m_Executor.template Allocate<uint32_t>(number);
-    m_Executor.ParallelFor(m_NumberOfEdges, functors::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
-    m_Executor.Fill(m_LastOfCells.Get(), cells, 0xff);
-    m_GridCapacity = number + MinimumGridCapacity;
-    m_Added = m_Executor.template Allocate<AddedEdge>(m_GridCapacity);
+    EdgeGrid &   grid = m_Round.Grid;
+    const size_t cells = grid.Layout.GetNumber();
+    m_ArraysOfGrid.Clear();
+    m_ArraysOfGrid.Allocate(m_Executor, cells + 1, grid.First);
+    m_ArraysOfGrid.Allocate(m_Executor, cells, grid.Last);
+    m_Executor.Fill(grid.Last, cells, 0);
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::CountEdgesOfCells<Atomics>{ this->View(), grid });
+    const size_t number = m_Executor.ExclusiveScanAndRead(functors::ValueOf{ grid.Last }, cells, grid.First);
+    m_ArraysOfGrid.Allocate(m_Executor, number, grid.Edges);
+    m_Executor.ParallelFor(m_NumberOfEdges, functors::SortEdgesIntoCells<Atomics>{ this->View(), grid });
+    m_Executor.Fill(grid.Last, cells, 0xff);
+    grid.Capacity = static_cast<uint32_t>(number + MinimumGridCapacity);
+    m_ArraysOfGrid.Allocate(m_Executor, grid.Capacity, grid.Added);
     m_Executor.Fill(&m_Counters.Get()->Added, 1, 0);
     m_LastCounters.Added = 0;
     m_GridIsSorted = true;

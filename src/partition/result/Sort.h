@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_Sort_h
-#define CudaFilters_partition_executor_Sort_h
+#ifndef CudaFilters_partition_result_Sort_h
+#define CudaFilters_partition_result_Sort_h
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_SerialTile_h
-#define CudaFilters_partition_executor_SerialTile_h
+#ifndef CudaFilters_partition_executor_SerialTeam_h
+#define CudaFilters_partition_executor_SerialTeam_h
 
 #include "partition/Model.h"
 #include "runtime/HostDevice.h"
@@ -9,42 +9,42 @@
 #include <cstdint>
 #include <type_traits>
 
-// Runs work items for tiles of threads on one thread, one after the other. The device's tile is WarpTile
+// Runs work items for teams of threads on one thread, one after the other. The device's team is WarpTeam
 // (partition/executor/DeviceLoops.cuh). Executor.h lists what both offer.
 namespace itk::cuda::partition
 {
-/** The share of one thread of a tile in a strided loop over rows or cells. */
+/** The share of one thread of a team in a strided loop over rows or cells. */
 struct StridedRange
 {
   int32_t First{ 0 };
   int32_t Stride{ 1 };
 };
 
-/** A tile of one thread. With a tile of several threads, each of them calls the same functions. */
-struct SerialTile
+/** A team of one thread. With a team of several threads, each of them calls the same functions. */
+struct SerialTeam
 {
   static constexpr uint32_t NumberOfLanes = 1;
 
-  /** Returns the thread's share of the rows or cells that the tile divides. */
+  /** Returns the thread's share of the rows or cells that the team divides. */
   ITK_CUDA_HOST_DEVICE StridedRange
   GetShare() const
   {
     return {};
   }
-  /** Returns whether `ofLane` is true in all threads of the tile. */
+  /** Returns whether `ofLane` is true in all threads of the team. */
   ITK_CUDA_HOST_DEVICE bool
   All(bool ofLane) const
   {
     return ofLane;
   }
-  /** Calls the function in one thread of the tile. */
+  /** Calls the function in one thread of the team. */
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE void
-  Once(const TFunction & function) const
+  Single(const TFunction & function) const
   {
     function();
   }
-  /** Synchronizes the tile: afterwards all threads see what each of them wrote. */
+  /** Synchronizes the team: afterwards all threads see what each of them wrote. */
   ITK_CUDA_HOST_DEVICE void
   Sync() const
   {}
@@ -83,7 +83,7 @@ RunOnOneThread(const TFunctor & functor, size_t i)
   }
   else
   {
-    functor(i, SerialTile{});
+    functor(i, SerialTeam{});
   }
 }
 } // namespace itk::cuda::partition

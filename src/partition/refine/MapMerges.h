@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_MergeFunctors_h
-#define CudaFilters_partition_refine_MergeFunctors_h
+#ifndef CudaFilters_partition_refine_MapMerges_h
+#define CudaFilters_partition_refine_MapMerges_h
 
 #include "partition/executor/EdgeTable.h"
 #include "partition/MergeRule.h"
-#include "partition/map/MapArrays.h"
+#include "partition/refine/RefinementRound.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-// Merges of neighbouring regions of a planar map as parallel loops. FindMergeRoot() decides which regions become one,
-// as in the rounds that merge labels. The gains are different: they depend on the polygons, and are computed anew in
-// each round.
+// Merges neighbouring regions of a planar map by parallel loops. FindMergeRoot() decides which regions become one, as
+// in the rounds that merge labels. The gains depend on the polygons, so that each round computes them anew.
 namespace itk::cuda::partition
 {
 /** If a merge raises the description by more than this, the gain of freed nodes is ignored, because it could not
@@ -20,7 +19,7 @@ namespace itk::cuda::partition
 constexpr double MaximumRise = 200.0;
 
 /** The best merge of a region of a map. */
-struct MapOffer
+struct MapMergeCandidate
 {
   uint32_t Neighbor; // None if no merge lowers the description
   double   Change;
@@ -31,7 +30,7 @@ struct MapOffer
     return Neighbor;
   }
   ITK_CUDA_HOST_DEVICE double
-  GetSize() const
+  GetGain() const
   {
     return -Change;
   }
@@ -78,8 +77,8 @@ struct MergeArrays
   {
     return Pairs[i] != NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
   }
-  ITK_CUDA_HOST_DEVICE MapOffer
-  GetOffer(uint32_t region) const
+  ITK_CUDA_HOST_DEVICE MapMergeCandidate
+  GetBestMerge(uint32_t region) const
   {
     const uint32_t pair = BestPairs[region];
     if (pair == None)
@@ -93,7 +92,7 @@ struct MergeArrays
 
 namespace functors
 {
-/** Base of the loops of a round whose number of work items is known before. */
+/** Base of the loops of a round whose number of work items the host knows. */
 struct MergeLoop
 {
   MapRound    Round;
@@ -140,7 +139,7 @@ struct BeginMerges : MergeLoop
 template <typename TRound>
 struct WriteNodeTerms
 {
-  static constexpr uint32_t TileSize = LanesOfEdge;
+  static constexpr uint32_t TeamSize = LanesOfEdge;
 
   TRound      Round;
   MergeArrays Arrays;
@@ -150,14 +149,14 @@ struct WriteNodeTerms
   {
     return Arrays.GetNumberOfEnds();
   }
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTile & tile) const
+  operator()(size_t i, const TTeam & team) const
   {
     const MapNode & node = Round.Nodes[i / 3];
     const auto      j = static_cast<uint32_t>(i % 3);
-    const double deltaCost = node.Degree == 3 ? this->DeltaCostOfFreedNode(static_cast<uint32_t>(i / 3), j, tile) : 0.0;
-    tile.Once([&] {
+    const double deltaCost = node.Degree == 3 ? this->DeltaCostOfFreedNode(static_cast<uint32_t>(i / 3), j, team) : 0.0;
+    team.Single([&] {
       const size_t term = Arrays.NumberOfEdges + i;
       Arrays.PairsOfTerms[term] = MergeArrays::NoPair;
       if (deltaCost < 0.0)
@@ -172,9 +171,9 @@ struct WriteNodeTerms
 private:
   /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
    * node stays. */
-  template <typename TTile>
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
-  DeltaCostOfFreedNode(uint32_t i, uint32_t j, const TTile & tile) const
+  DeltaCostOfFreedNode(uint32_t i, uint32_t j, const TTeam & team) const
   {
     const MapView   map = Round.GetMap();
     const MapNode & node = map.Nodes[i];
@@ -187,7 +186,7 @@ private:
       return 0.0;
     }
     const MapEdge first = f.From(a);
-    const Moments change = SumEdge(Round.Pixels, map.At(a), map.At(b), tile) - (first.Sums + g.From(i).Sums);
+    const Moments change = SumEdge(Round.Integrator, map.At(a), map.At(b), team) - (first.Sums + g.From(i).Sums);
     return -Round.Model.SegmentCost + Round.DeltaCostOf(first.Left, first.Right, change);
   }
 };
@@ -255,7 +254,9 @@ struct JoinRegions : MergeLoop
   {
     const auto     region = static_cast<uint32_t>(i);
     const uint32_t root = FindMergeRoot(
-      region, [this](uint32_t j) { return Arrays.GetOffer(j); }, [this](uint32_t j) { return Round.Regions[j].Count; });
+      region,
+      [this](uint32_t j) { return Arrays.GetBestMerge(j); },
+      [this](uint32_t j) { return Round.Regions[j].Count; });
     if (root < region)
     {
       Arrays.Into[region] = root;
@@ -355,14 +356,14 @@ struct JoinBestPairs
 };
 } // namespace functors
 
-/** \class MergeRoundsOfMap
+/** \class MapMerges
  * \brief Merges neighbouring regions of a map in rounds, until no merge lowers the description.
  */
 template <typename TExecutor>
-class MergeRoundsOfMap
+class MapMerges
 {
 public:
-  explicit MergeRoundsOfMap(ExecutorMap<TExecutor> & map)
+  explicit MapMerges(ExecutorMap<TExecutor> & map)
     : m_Map(map)
     , m_Executor(map.GetExecutor())
   {}
@@ -381,8 +382,6 @@ public:
   }
 
 private:
-  template <typename T>
-  using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
 
   // Up to this number, the launches of a round's loops would take longer than the loops.
@@ -390,70 +389,51 @@ private:
 
   ExecutorMap<TExecutor> & m_Map;
   const TExecutor &        m_Executor;
-  Array<uint64_t>          m_PairsOfTerms;
-  Array<double>            m_Changes;
-  Array<uint64_t>          m_Pairs;
-  Array<uint32_t>          m_Terms;
-  Array<double>            m_ChangesOfPairs;
-  Array<uint64_t>          m_BestChanges;
-  Array<uint32_t>          m_BestPairs;
-  Array<double>            m_Descriptions;
-  Array<uint32_t>          m_Into;
+  MergeArrays              m_Arrays{};
+  ArrayGroup<TExecutor>    m_Memory;
 
   void
   Allocate()
   {
-    const size_t terms = this->GetArrays().GetNumberOfTerms();
-    const size_t regions = m_Map.GetNumberOfRegions();
-    m_PairsOfTerms = m_Executor.template Allocate<uint64_t>(terms);
-    m_Changes = m_Executor.template Allocate<double>(terms);
-    m_Pairs = m_Executor.template Allocate<uint64_t>(terms);
-    m_Terms = m_Executor.template Allocate<uint32_t>(terms);
-    m_ChangesOfPairs = m_Executor.template Allocate<double>(terms);
-    m_BestChanges = m_Executor.template Allocate<uint64_t>(regions);
-    m_BestPairs = m_Executor.template Allocate<uint32_t>(regions);
-    m_Descriptions = m_Executor.template Allocate<double>(regions);
-    m_Into = m_Executor.template Allocate<uint32_t>(regions);
-  }
-
-  MergeArrays
-  GetArrays() const
-  {
-    return { EdgeCode::Of(m_Map.GetNumberOfRegions()),
-             m_Map.GetNumberOfRegions(),
-             m_Map.GetNumberOfEdges(),
-             m_Map.GetNumberOfNodes(),
-             m_PairsOfTerms.Get(),
-             m_Changes.Get(),
-             m_Pairs.Get(),
-             m_Terms.Get(),
-             m_ChangesOfPairs.Get(),
-             m_BestChanges.Get(),
-             m_BestPairs.Get(),
-             m_Descriptions.Get(),
-             m_Into.Get() };
+    m_Arrays.Code = EdgeCode::Of(m_Map.GetNumberOfRegions());
+    m_Arrays.NumberOfRegions = m_Map.GetNumberOfRegions();
+    m_Arrays.NumberOfEdges = m_Map.GetNumberOfEdges();
+    m_Arrays.NumberOfNodes = m_Map.GetNumberOfNodes();
+    m_Memory.Allocate(m_Executor,
+                      m_Arrays.GetNumberOfTerms(),
+                      m_Arrays.PairsOfTerms,
+                      m_Arrays.Changes,
+                      m_Arrays.Pairs,
+                      m_Arrays.Terms,
+                      m_Arrays.ChangesOfPairs);
+    m_Memory.Allocate(m_Executor,
+                      m_Arrays.NumberOfRegions,
+                      m_Arrays.BestChanges,
+                      m_Arrays.BestPairs,
+                      m_Arrays.Descriptions,
+                      m_Arrays.Into);
   }
 
   void
   RunRound()
   {
-    const MergeArrays arrays = this->GetArrays();
-    const size_t      terms = arrays.GetNumberOfTerms();
-    const bool        runsCooperatively = m_Executor.MayRunCooperatively(terms, MaximumTermsOfGrid);
-    const auto        list = [&](const auto & pixels) {
-      const auto round = m_Map.GetRound(0, pixels);
+    const MergeArrays & arrays = m_Arrays;
+    const size_t        terms = arrays.GetNumberOfTerms();
+    const bool          runsCooperatively = m_Executor.PrefersSingleLaunch(terms, MaximumTermsOfGrid);
+    const auto          list = [&](const auto & integrator) {
+      const auto round = MakeRefinementRound(m_Map, 0, integrator);
       return functors::ListMergeTerms<std::decay_t<decltype(round)>>{ round, arrays };
     };
     const functors::JoinBestPairs<Atomics> join{ m_Map.GetRound(0), arrays };
     if (runsCooperatively)
     {
       const size_t threads = arrays.NumberOfEdges + arrays.GetNumberOfEnds() * LanesOfEdge;
-      m_Executor.VisitPixelsForCooperativeRun(
-        [&](const auto & pixels) { m_Executor.RunCooperatively(list(pixels), threads); });
+      m_Executor.VisitSmallEdgeIntegrator(
+        [&](const auto & integrator) { m_Executor.RunCooperatively(list(integrator), threads); });
     }
     else
     {
-      m_Executor.VisitPixels([&](const auto & pixels) { m_Executor.Run(list(pixels)); });
+      m_Executor.VisitEdgeIntegrator([&](const auto & integrator) { m_Executor.Run(list(integrator)); });
     }
     m_Executor.ArgSort(arrays.PairsOfTerms, terms, 2 * arrays.Code.Bits, arrays.Pairs, arrays.Terms);
     if (runsCooperatively)

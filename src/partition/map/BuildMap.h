@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_BuildFunctors_h
-#define CudaFilters_partition_map_BuildFunctors_h
+#ifndef CudaFilters_partition_map_BuildMap_h
+#define CudaFilters_partition_map_BuildMap_h
 
 #include "partition/map/Geometry.h"
-#include "partition/map/MapArrays.h"
+#include "partition/map/ExecutorMap.h"
 #include "itkMacro.h"
 
 #include <cstddef>
@@ -149,17 +149,17 @@ private:
 };
 
 /** Computes the contributions of the edges to the sums of their regions. */
-template <typename TPixels>
+template <typename TIntegrator>
 struct SumEdges
 {
-  TPixels   Pixels;
-  MapView   Map;
-  MapEdge * Edges;
+  TIntegrator Integrator;
+  MapView     Map;
+  MapEdge *   Edges;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
-    Edges[edge].Sums = Pixels.SumEdge(Map.At(Edges[edge].Start), Map.At(Edges[edge].End));
+    Edges[edge].Sums = Integrator.SumEdge(Map.At(Edges[edge].Start), Map.At(Edges[edge].End));
   }
 };
 } // namespace functors
@@ -192,10 +192,10 @@ BuildMap(ExecutorMap<TExecutor> & map, const uint32_t * labels)
   auto edges = executor.template Allocate<MapEdge>(numberOfEdges);
   executor.ParallelFor(numberOfNodes, functors::AddEdges{ grid, numbers.Get(), first.Get(), nodes.Get(), edges.Get() });
   map.SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
-  executor.VisitPixels([&](const auto & pixels) {
+  executor.VisitEdgeIntegrator([&](const auto & integrator) {
     const MapRound round = map.GetRound(0);
-    executor.ParallelFor(numberOfEdges,
-                         functors::SumEdges<std::decay_t<decltype(pixels)>>{ pixels, round.GetMap(), round.Edges });
+    executor.ParallelFor(
+      numberOfEdges, functors::SumEdges<std::decay_t<decltype(integrator)>>{ integrator, round.GetMap(), round.Edges });
   });
 }
 } // namespace itk::cuda::partition

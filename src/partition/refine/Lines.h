@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_map_LineFunctors_h
-#define CudaFilters_partition_map_LineFunctors_h
+#ifndef CudaFilters_partition_refine_Lines_h
+#define CudaFilters_partition_refine_Lines_h
 
-#include "partition/map/MapArrays.h"
+#include "partition/refine/RefinementRound.h"
 
 #include <cstddef>
 #include <cstdint>
 
-// Lists the lines of a map by parallel loops. A thread that followed a line would
-// wait for memory at each edge. Instead, each edge finds its distances to the ends of its line by pointer jumping
+// Lists the lines of a map by parallel loops. A thread that followed a line would wait for memory at each edge.
+// Instead, each edge finds its distances to the ends of its line by pointer jumping
 // (Wyllie, The complexity of parallel computations, 1979): it stores a link to an edge ahead, and in each loop replaces
 // it by that edge's link. The distance that the links span doubles with each loop.
 namespace itk::cuda::partition
@@ -382,11 +382,11 @@ struct ListLines : LineList<TAtomics>
     const LineList<TAtomics>  list = *this;
     const LinkLines<TAtomics> link{ list };
     executor.ParallelForUpTo(link.GetNumberOfAll(), link);
-    bool isOver = false;
-    for (uint32_t jump = 0; jump < this->GetMaximumNumberOfJumps() && !isOver; ++jump)
+    bool isDone = false;
+    for (uint32_t jump = 0; jump < this->GetMaximumNumberOfJumps() && !isDone; ++jump)
     {
       executor.ParallelForUpTo(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
-      isOver = executor.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
+      isDone = executor.IsDone(this->Counters->HasArrived + jump);
     }
     executor.ParallelForUpTo(this->NumberOfNodes, ListLinesOfNodes<TAtomics>{ list });
   }

@@ -1,111 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_refine_Changes_h
-#define CudaFilters_partition_refine_Changes_h
+#ifndef CudaFilters_partition_refine_NodeChanges_h
+#define CudaFilters_partition_refine_NodeChanges_h
 
-#include "runtime/HostDevice.h"
-#include "partition/executor/SerialTile.h"
-#include "partition/refine/Proposals.h"
-#include "partition/map/MapData.h"
 #include "partition/map/Topology.h"
+#include "partition/refine/RefinementRound.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
-// Computes how much changes of a map's polygons change the description, and applies them. `TPixels` is the image
-// as polygons see it, with SumEdge().
+// Changes of single nodes, moves and removals: how much they change the description, which cells they sweep, and how
+// they alter the map.
 namespace itk::cuda::partition
 {
-/** The minimum gain of a change, in nats. */
-constexpr double MinimumGain = 0.01;
-
-/** The maximum number of chain edges that a chord replaces. */
-constexpr size_t ChainWindow = 32;
-
-/** The cost of an impossible chord. */
-constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
-
-/** Returns the contribution of an edge, summed by all threads of the tile. */
-template <typename TPixels, typename TTile>
-ITK_CUDA_HOST_DEVICE Moments
-SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTile & tile)
-{
-  if constexpr (TTile::NumberOfLanes == 1)
-  {
-    return pixels.SumEdge(p, q);
-  }
-  else
-  {
-    return pixels.SumEdge(p, q, tile);
-  }
-}
-
-/** The tangents of the regions on the two sides of a boundary. */
-struct BoundaryTangents
-{
-  LinearForm Left;
-  LinearForm Right;
-
-  /** Returns the first-order change of the description if the left region takes `change` from the right one. */
-  ITK_CUDA_HOST_DEVICE double
-  DeltaCostOf(const Moments & change) const
-  {
-    return Left(change) - Right(change);
-  }
-};
-
-/** Returns the first-order cost of a chord from p to q that replaces some edges of a chain.
- * \param replaced sums of these edges
- * \param isEdge whether the chord is identical to the only replaced edge
- */
-template <typename TPixels, typename TTile>
-ITK_CUDA_HOST_DEVICE double
-CostOfChord(const TPixels &          pixels,
-            const BoundaryTangents & tangents,
-            double                   segmentCost,
-            const LatticePoint &     p,
-            const LatticePoint &     q,
-            const Moments &          replaced,
-            bool                     isEdge,
-            const TTile &            tile)
-{
-  using region::operator==;
-  if (p == q)
-  {
-    return InfiniteCost;
-  }
-  return segmentCost + tangents.DeltaCostOf(isEdge ? Moments{} : SumEdge(pixels, p, q, tile) - replaced);
-}
-
-/** Finds the best polylines from a chain's first node over a subset of its nodes, by dynamic programming. Among equal
- * ones, the one whose last chord begins first wins.
- * \param costOfChord of nodes i < j <= i + ChainWindow
- * \param costs of the polylines to node 0, 1, ... `edges`
- * \param spans number of chain edges that the last chord of each polyline replaces; not set for node 0
- */
-template <typename TCost>
-ITK_CUDA_HOST_DEVICE void
-FindBestPolylines(size_t edges, const TCost & costOfChord, double * costs, uint8_t * spans)
-{
-  costs[0] = 0.0;
-  for (size_t j = 1; j <= edges; ++j)
-  {
-    double  best = InfiniteCost;
-    uint8_t span = 1;
-    for (size_t i = j > ChainWindow ? j - ChainWindow : 0; i < j; ++i)
-    {
-      const double cost = costs[i] + costOfChord(i, j);
-      if (cost < best)
-      {
-        best = cost;
-        span = static_cast<uint8_t>(j - i);
-      }
-    }
-    costs[j] = best;
-    spans[j] = span;
-  }
-}
-
 constexpr int NumberOfDirections = 8;
 constexpr int NumberOfDistances = 3; // 1, 2 and 4 pixels
 constexpr int NumberOfCandidates = NumberOfDirections * NumberOfDistances;
@@ -159,40 +65,6 @@ DeltaCostOfMove(const MovingNode & node, const LinearForm * tangents, const TFun
   return deltaCost < -MinimumGain ? deltaCost : 0.0;
 }
 
-// TRound is a RefinementRound.
-
-/** Replaces adjacent edges by one chord from their first node to their last, which gets the smallest of their numbers.
- * Removes the nodes between them. Returns the chord, which the caller must add to the two nodes and to the grid.
- * \param left region to the left of the chord \param change of this region's sums
- */
-template <typename TRound>
-ITK_CUDA_HOST_DEVICE uint32_t
-ReplaceEdges(const TRound &   round,
-             const uint32_t * nodes,
-             const uint32_t * edges,
-             uint32_t         numberOfEdges,
-             uint32_t         left,
-             uint32_t         right,
-             const Moments &  sums,
-             const Moments &  change)
-{
-  uint32_t chord = edges[0];
-  for (uint32_t i = 0; i < numberOfEdges; ++i)
-  {
-    const uint32_t edge = edges[i];
-    chord = edge < chord ? edge : chord;
-    round.Edges[edge] = {};
-    if (i > 0)
-    {
-      round.Nodes[nodes[i]].Degree = 0;
-    }
-  }
-  round.Edges[chord] = { nodes[0], nodes[numberOfEdges], left, right, sums };
-  round.CountRemovedEdges(numberOfEdges - 1);
-  round.Transfer(left, right, change);
-  return chord;
-}
-
 /** The gain of removing a node on the image's border, which changes nothing else. */
 constexpr double DeltaCostOnBorder = -1.0;
 
@@ -215,9 +87,9 @@ ScatterPosition(const MapView & map, const LatticePoint & position)
 }
 
 /** Computes the removal of a node. Returns whether it has a gain and is possible. */
-template <typename TRound, typename TTile>
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE bool
-ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile & tile)
+ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam & team)
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
@@ -233,7 +105,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   }
   const MapEdge first = map.Edges[node.Edges[0]].From(a);
   const MapEdge second = map.Edges[node.Edges[1]].From(i);
-  removal.Sums = SumEdge(round.Pixels, map.At(a), map.At(b), tile);
+  removal.Sums = SumEdge(round.Integrator, map.At(a), map.At(b), team);
   const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.DeltaCost = (first.IsBorder() ? DeltaCostOnBorder : -round.Model.SegmentCost) +
                       round.DeltaCostOf(first.Left, first.Right, change);
@@ -247,17 +119,17 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTile 
   const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
   const auto         isOwn = [i](const GridEdge & edge) { return edge.Start == i || edge.End == i; };
   return removal.DeltaCost < -MinimumGain && round.Allows(removal.Counts) &&
-         tile.All(ChordKeepsTopology(map, round.Grid, { a, b, positions, 3 }, isOwn, tile.GetShare()));
+         team.All(ChordKeepsTopology(map, round.Grid, { a, b, positions, 3 }, isOwn, team.GetShare()));
 }
 
-/** Removes a node, in one thread of the tile, and adds the chord to the grid. */
-template <typename TRound, typename TTile>
+/** Removes a node, in one thread of the team, and adds the chord to the grid. */
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Removal & removal, const TTile & tile)
+Apply(const TRound & round, const Removal & removal, const TTeam & team)
 {
   const uint32_t edges[] = { round.Nodes[removal.Nodes[1]].Edges[0], round.Nodes[removal.Nodes[1]].Edges[1] };
-  tile.Sync();
-  tile.Once([&] {
+  team.Sync();
+  team.Single([&] {
     MapNode &     begin = round.Nodes[removal.Nodes[0]];
     MapNode &     end = round.Nodes[removal.Nodes[2]];
     const MapEdge first = round.Edges[edges[0]].From(removal.Nodes[0]);
@@ -269,8 +141,8 @@ Apply(const TRound & round, const Removal & removal, const TTile & tile)
     begin.Insert(edges[0]);
     end.Insert(edges[0]);
   });
-  tile.Sync();
-  round.AddToGrid(edges[0], tile.GetShare()); // the smaller one of the two
+  team.Sync();
+  round.AddToGrid(edges[0], team.GetShare()); // the smaller one of the two
 }
 
 /** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
@@ -289,7 +161,7 @@ ForCellsOf(const CellLayout &   layout,
 /** Calls function(node) for the nodes that become active again, together with their neighbours, by a removal. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
-ForChanged(const Removal & removal, const TFunction & function)
+ForNodesToActivate(const Removal & removal, const TFunction & function)
 {
   function(removal.Nodes[0]);
   function(removal.Nodes[2]);
@@ -297,7 +169,7 @@ ForChanged(const Removal & removal, const TFunction & function)
 
 /** Loads a node and its edges. The edges are loaded together to overlap the latency of device memory. */
 ITK_CUDA_HOST_DEVICE inline MovingNode
-DescribeNode(const MapView & map, uint32_t i)
+LoadNode(const MapView & map, uint32_t i)
 {
   const MapNode & node = map.Nodes[i];
   MovingNode      moving{ node.Position, node.Degree, {} };
@@ -339,14 +211,14 @@ struct Move : RankedProposal // Id: the node
   Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new position
 };
 
-/** Moves a node, in one thread of the tile, and adds its edges to the grid. */
-template <typename TRound, typename TTile>
+/** Moves a node, in one thread of the team, and adds its edges to the grid. */
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Move & move, const TTile & tile)
+Apply(const TRound & round, const Move & move, const TTeam & team)
 {
   MapNode &  node = round.Nodes[move.Id];
   const auto degree = static_cast<int32_t>(node.Degree);
-  tile.Once([&] {
+  team.Single([&] {
     node.Position = move.To;
     for (int32_t j = 0; j < degree; ++j)
     {
@@ -356,11 +228,11 @@ Apply(const TRound & round, const Move & move, const TTile & tile)
       edge.Sums = sums;
     }
   });
-  tile.Sync();
-  const NestedStridedRange nested(tile.GetShare(), degree);
-  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
+  team.Sync();
+  const NestedStridedRange nested(team.GetShare(), degree);
+  for (int32_t j = nested.Outer.First; j < degree; j += nested.Outer.Stride)
   {
-    round.AddToGrid(node.Edges[j], nested.OfThings);
+    round.AddToGrid(node.Edges[j], nested.Inner);
   }
 }
 
@@ -376,10 +248,10 @@ ForCellsOf(const CellLayout &   layout,
   const MapNode &          node = map.Nodes[move.Id];
   const auto               degree = static_cast<int32_t>(node.Degree);
   const NestedStridedRange nested(share, degree);
-  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
+  for (int32_t j = nested.Outer.First; j < degree; j += nested.Outer.Stride)
   {
     const LatticePoint far = map.At(map.Edges[node.Edges[j]].GetOther(move.Id));
-    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, nested.OfThings))
+    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, nested.Inner))
     {
       return false;
     }
@@ -390,7 +262,7 @@ ForCellsOf(const CellLayout &   layout,
 /** Calls function(node) for the node that becomes active again, together with its neighbours, by a move. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
-ForChanged(const Move & move, const TFunction & function)
+ForNodesToActivate(const Move & move, const TFunction & function)
 {
   function(move.Id);
 }
