@@ -184,8 +184,8 @@ MakeConstantCase(NoiseLaw law, int32_t width, int32_t height, uint16_t value)
   return image;
 }
 
-/** Puts edges into a table, as passes of a loop do, and expects to find each pair once with all its length. The table
- * is empty afterwards. */
+/** Puts edges into a table, as the work items of a loop do, and expects to find each pair once with the length of its
+ * boundary. The table is empty afterwards. */
 void
 CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std::string & name)
 {

@@ -26,8 +26,8 @@
 namespace itk::cuda::test
 {
 /** \class TestExecutor
- * \brief The device as EdgeGraph, LabelSearch and MapRefinement see it, on one thread of the host: passes of a loop run
- * in a random order, and memory begins with garbage.
+ * \brief Executor that runs the loops of a device on one thread of the host: the work items of a loop in a random
+ * order, in memory that begins with garbage.
  */
 class TestExecutor
 {
@@ -79,20 +79,20 @@ public:
     std::unique_ptr<Memory, GiveBack> m_Lease;
   };
 
-  /** What a run asked of the executor. */
+  /** Counts what a run asked of the executor. */
   struct Counts
   {
     size_t Loops{ 0 };
-    size_t Passes{ 0 }; // of all loops
+    size_t WorkItems{ 0 }; // of all loops
     size_t Fills{ 0 };
     size_t Sums{ 0 };
-    size_t LoopsInBlocks{ 0 }; // of one block, for which there is one launch
-    size_t LoopsInGrids{ 0 };  // of one grid, the same
+    size_t LoopsInBlocks{ 0 }; // loops of programs that ran in one block
+    size_t LoopsInGrids{ 0 };  // loops of programs that ran in one cooperative launch
     size_t Reads{ 0 };
     size_t Allocations{ 0 };
   };
 
-  /** Whether loops that may run in one grid do. */
+  /** Whether programs that may run in a single launch do. */
   enum class Grids : uint8_t
   {
     Always,
@@ -101,7 +101,7 @@ public:
   };
   static constexpr Grids AllGrids[] = { Grids::Always, Grids::Never, Grids::AtTimes };
 
-  /** \param seed of the order of passes; 0: one after the other */
+  /** \param seed of the order of work items; with 0, they run in the order of their numbers */
   TestExecutor(const partition::Scene & scene, uint64_t seed, Grids grids = Grids::Always)
     : m_Scene(scene)
     , m_Grids(grids)
@@ -114,7 +114,7 @@ public:
   {
     return m_Counts;
   }
-  /** The most that arrays took at a time. */
+  /** Returns the largest number of bytes that arrays took at a time. */
   size_t
   GetPeakOfBytes() const
   {
@@ -201,7 +201,7 @@ public:
   ParallelFor(size_t number, const TFunctor & functor) const
   {
     ++m_Counts.Loops;
-    m_Counts.Passes += number;
+    m_Counts.WorkItems += number;
     for (const size_t i : this->Shuffle(number))
     {
       partition::RunOnOneThread(functor, i);
@@ -217,7 +217,7 @@ public:
     this->ParallelFor(functor.GetNumber(), functor);
   }
 
-  /** Lanes that work on one pass together, here one after the other. */
+  /** A team whose threads run one after the other. */
   struct Team
   {
     static constexpr uint32_t NumberOfLanes = 32;
@@ -264,7 +264,7 @@ public:
         function(i);
       }
     }
-    /** All of them. */
+    /** Returns all rows or cells, because the threads of a team share none here. */
     partition::StridedRange
     GetShare() const
     {
@@ -285,7 +285,7 @@ public:
     Sync() const
     {}
   };
-  /** Long passes, which a launch gives to single threads, a grid to teams. */
+  /** Calls functor(i), as a launch per loop does. Loops of a single launch use teams. */
   template <typename TFunctor>
   void
   ParallelForLongItemsUpTo(size_t most, const TFunctor & functor) const
@@ -299,7 +299,7 @@ public:
     CheckNumber(functor.GetNumber(), most);
     this->ParallelFor(functor.GetNumber(), [&functor](size_t i) { functor(i, Team{}); });
   }
-  /** Runs loops one after the other, as launches of a device, which launches those after the last round too. */
+  /** Runs each loop as a launch of its own. The host does not know when the rounds are done, and launches all loops. */
   template <typename TProgram>
   void
   Run(const TProgram & program) const
@@ -333,7 +333,7 @@ public:
     return this->Read(value);
   }
 
-  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
+  /** Sets sums[i] to the sum of function(0) to function(i - 1), for 0 <= i <= number. */
   template <typename TFunction, typename T>
   void
   ExclusiveScan(const TFunction & function, size_t number, T * sums) const
@@ -368,7 +368,7 @@ public:
     }
   }
 
-  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. */
+  /** Sorts keys by their lower bits (stable), and returns the index of each sorted key. */
   void
   ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * indices) const
   {
@@ -385,7 +385,7 @@ private:
   {
     if (number > most)
     {
-      throw std::logic_error("A loop has " + std::to_string(number) + " passes instead of at most " +
+      throw std::logic_error("A loop has " + std::to_string(number) + " work items instead of at most " +
                              std::to_string(most));
     }
   }
@@ -453,16 +453,16 @@ private:
   mutable Counts           m_Counts;
   mutable Memory           m_Memory;
 
-  /** Returns how many loops there were. */
+  /** Runs a program in one launch, and returns how many loops it had. */
   template <typename TProgram>
   size_t
   RunInOneLaunch(const TProgram & program) const
   {
     const size_t before = m_Counts.Loops;
     program(Loops{ *this });
-    const size_t executor = m_Counts.Loops - before;
+    const size_t loops = m_Counts.Loops - before;
     m_Counts.Loops = before + 1;
-    return executor;
+    return loops;
   }
 
   std::vector<size_t>
