@@ -563,12 +563,10 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress)
 {
-  return cuda::TryOnDevice(
-    backend,
-    [&](int device) {
-      cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
-    },
-    progress);
+  const auto run = [&] {
+    cuda::multiscale::RunOnDevice({ plan, input, outputs }, backend.GetSelectedDeviceIndex(), progress);
+  };
+  return backend.TryOnDevice(run, progress);
 }
 
 std::vector<double>
@@ -583,13 +581,12 @@ CudaFindLargestOnDevice(const CudaMultiScalePlan &   plan,
   CudaImageView output = input;
   output.ComponentType = type;
   std::vector<double> largest;
-  TryOnDevice(
-    backend,
-    [&](int device) {
-      const DeviceGuard guard(device);
-      largest = multiscale::FindLargest(plan, quantity, input, GetComputeType(input, output), device, progress);
-    },
-    progress);
+  const auto          run = [&] {
+    const int         device = backend.GetSelectedDeviceIndex();
+    const DeviceGuard guard(device);
+    largest = multiscale::FindLargest(plan, quantity, input, GetComputeType(input, output), device, progress);
+  };
+  backend.TryOnDevice(run, progress);
   return largest;
 }
 

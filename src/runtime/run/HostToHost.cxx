@@ -8,14 +8,14 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaError.h"
+#include "runtime/run/Progress.h"
 #include "runtime/transfer/Transfer.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <string>
 
-// Uploads an image, runs an algorithm on it and downloads the result. TryOnDevice() decides whether the host continues
-// when device memory runs out.
+// Uploads an image, runs an algorithm on it and downloads the result.
 
 namespace itk::cuda
 {
@@ -24,18 +24,6 @@ namespace
 // Fractions of the progress that upload and kernels report. At most image sizes the link is slower than the kernels.
 constexpr float UploadShare = 0.48f;
 constexpr float KernelShare = 0.04f;
-
-/** Returns a function that maps a step's progress to the range from `begin` to `end` of the whole. */
-ProgressFunction
-GetPart(const ProgressFunction & progress, float begin, float end)
-{
-  return [&progress, begin, end](float done) {
-    if (progress)
-    {
-      progress(begin + (end - begin) * done);
-    }
-  };
-}
 
 DeviceView::SizeType
 GetOutputSize(const DeviceAlgorithm & algorithm, const CudaImageView & input)
@@ -128,29 +116,11 @@ RunHostToHost(const DeviceAlgorithm &  algorithm,
     algorithm.LeavesResultInInput() ? DeviceImage() : DeviceImage(GetOutputSize(algorithm, input), type, stream);
   const DeviceView & result = algorithm.LeavesResultInInput() ? uploaded.GetView() : other.GetView();
 
-  Upload(input, uploaded.GetView(), staging, GetPart(progress, 0.0f, UploadShare));
+  Upload(input, uploaded.GetView(), staging, GetPartOfProgress(progress, 0.0f, UploadShare));
   RunAlgorithm(
-    algorithm, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
-  DownloadResult(algorithm, result, input, output, staging, GetPart(progress, UploadShare + KernelShare, 1.0f));
-}
-
-bool
-TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> & run, const ProgressFunction & progress)
-{
-  try
-  {
-    const CudaMemoryReservation reservation(backend, progress);
-    run(backend.GetSelectedDeviceIndex());
-  }
-  catch (const CudaError & error)
-  {
-    if (!backend.FallBackToHost(error))
-    {
-      throw;
-    }
-    return false;
-  }
-  return true;
+    algorithm, uploaded.GetView(), result, stream, GetPartOfProgress(progress, UploadShare, UploadShare + KernelShare));
+  DownloadResult(
+    algorithm, result, input, output, staging, GetPartOfProgress(progress, UploadShare + KernelShare, 1.0f));
 }
 
 void
@@ -188,9 +158,9 @@ CudaRunOnDevice(const CudaOperation &        operation,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  const auto run = [&](int device) {
-    operation.GetAlgorithm()->RunForFilter(input, output, backend, device, progress);
+  const auto run = [&] {
+    operation.GetAlgorithm()->RunForFilter(input, output, backend, backend.GetSelectedDeviceIndex(), progress);
   };
-  return cuda::TryOnDevice(backend, run, progress);
+  return backend.TryOnDevice(run, progress);
 }
 } // end namespace itk::CudaDetail

@@ -152,14 +152,6 @@ RunHostToHost(const DeviceAlgorithm &  algorithm,
               const CudaImageView &    output,
               int                      device,
               const ProgressFunction & progress);
-
-/** Calls `run` with the device that `backend` selected, after waiting for memory that other runs will release.
- * `progress` is called while it waits. Returns false if the device ran out of memory and the backend allows the filter
- * to fall back to the host. */
-bool
-TryOnDevice(CudaFilterBackend &                     backend,
-            const std::function<void(int device)> & run,
-            const ProgressFunction &                progress);
 } // namespace itk::cuda
 
 #endif
