@@ -41,20 +41,18 @@ CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
                 "The output's pixels must be arrays of as many components as tensors have rows");
 
   const CudaDetail::CudaWorkScope work;
-  const char *                    obstacle = CudaDetail::CudaTensorUnsupportedReason<TInputImage, TOutputImage>();
-  if constexpr (onDevice || CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>)
+  if constexpr (onDevice ||
+                (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage> && OutputPixel::Length == TensorTraits::Rows))
   {
     const CudaDetail::CudaEigenPlan plan = this->MakePlan();
-    if (OutputPixel::Length == TensorTraits::Rows)
-    {
-      CudaDetail::CudaRunPlan(*this, m_CudaBackend, plan, [this] { this->AllocateOutputs(); });
-      return;
-    }
-    obstacle = "the output must be an array of as many components as tensors have rows";
+    CudaDetail::CudaRunPlan(*this, m_CudaBackend, plan, [this] { this->AllocateOutputs(); });
   }
-  if constexpr (!onDevice)
+  else
   {
-    m_CudaBackend.SelectDevice(obstacle, 0);
+    m_CudaBackend.SelectDevice(CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>
+                                 ? "the output must be an array of as many components as tensors have rows"
+                                 : CudaDetail::CudaTensorUnsupportedReason<TInputImage, TOutputImage>(),
+                               0);
     Superclass::GenerateData();
   }
 }
