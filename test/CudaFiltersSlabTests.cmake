@@ -5,11 +5,11 @@ list(REMOVE_ITEM libraries CudaFilters)
 set(sources
     gaussian/Enums.cxx
     gaussian/host/Host.cxx
-    gaussian/masked/Masked.cxx
+    gaussian/masked/MaskedHost.cxx
     gaussian/plan/Plan.cxx
     gaussian/plan/Schedule.cxx
     gaussian/slabs/BoundaryPadding.cxx
-    gaussian/slabs/SlabPlan.cxx
+    gaussian/slabs/SplitPlan.cxx
     gaussian/slabs/Slabs.cxx
     gaussian/slabs/SlabsEngine.cxx
     gaussian/slabs/SlabsHost.cxx

@@ -91,17 +91,17 @@ public:
     : m_Plan(plan)
     , m_Input(input)
     , m_Output(output)
-    , m_PlanesOfRun(GetPlanesOfRun(plan, input))
+    , m_ComponentsPerRun(GetComponentsPerRun(plan, input))
   {
     for (size_t i = 0; i < CountIntermediates(plan); ++i)
     {
-      m_Intermediates.push_back(TakeImage(GetComponents(input, 0, m_PlanesOfRun), workspace));
+      m_Intermediates.push_back(TakeImage(GetComponents(input, 0, m_ComponentsPerRun), workspace));
     }
   }
 
   /** Returns the number of components of the input that are filtered together. */
   static size_t
-  GetPlanesOfRun(const CudaGaussianPlan & plan, const DeviceView & input)
+  GetComponentsPerRun(const CudaGaussianPlan & plan, const DeviceView & input)
   {
     return HasSeveralResults(plan) ? 1 : input.Size.back();
   }
@@ -109,7 +109,7 @@ public:
   size_t
   GetNumberOfRuns() const
   {
-    return m_PlanesOfRun == 0 ? 0 : m_Input.Size.back() / m_PlanesOfRun;
+    return m_ComponentsPerRun == 0 ? 0 : m_Input.Size.back() / m_ComponentsPerRun;
   }
 
   void
@@ -124,12 +124,12 @@ public:
   std::vector<DeviceView>
   Get(size_t run) const
   {
-    std::vector<DeviceView> images{ GetComponents(m_Input, run * m_PlanesOfRun, m_PlanesOfRun) };
+    std::vector<DeviceView> images{ GetComponents(m_Input, run * m_ComponentsPerRun, m_ComponentsPerRun) };
     auto                    intermediate = m_Intermediates.begin();
     for (unsigned int image = 1; image < m_Plan.NumberOfImages; ++image)
     {
-      const size_t first = run * m_Plan.Results.size() * m_PlanesOfRun + GetResultIndex(m_Plan, image);
-      images.push_back(IsResult(m_Plan, image) ? GetComponents(m_Output, first, m_PlanesOfRun) : *intermediate++);
+      const size_t first = run * m_Plan.Results.size() * m_ComponentsPerRun + GetResultIndex(m_Plan, image);
+      images.push_back(IsResult(m_Plan, image) ? GetComponents(m_Output, first, m_ComponentsPerRun) : *intermediate++);
     }
     return images;
   }
@@ -137,7 +137,7 @@ public:
 private:
   const CudaGaussianPlan & m_Plan;
   const DeviceView         m_Input, m_Output;
-  const size_t             m_PlanesOfRun;
+  const size_t             m_ComponentsPerRun;
   std::vector<DeviceView>  m_Intermediates;
 };
 
@@ -214,7 +214,7 @@ public:
         return;
       }
     }
-    this->RunOnHostImages(input, output, device, progress);
+    this->RunFromHostToHost(input, output, device, progress);
   }
 
 private:
@@ -229,7 +229,7 @@ GetGaussianWorkspace(const CudaGaussianPlan &     plan,
                      int                          device,
                      const std::vector<LineCut> & cuts)
 {
-  const DeviceView image = GetComponents(input, 0, PlanImages::GetPlanesOfRun(plan, input));
+  const DeviceView image = GetComponents(input, 0, PlanImages::GetComponentsPerRun(plan, input));
   const size_t     bytes = CountIntermediates(plan) * Workspace::GetPieceSize(GetNumberOfBytes(image));
   Workspace        unused(nullptr, bytes);
   const PlanImages images(plan, input, output, unused);

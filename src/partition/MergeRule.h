@@ -30,8 +30,9 @@ JoinsPair(double gain, double gainOfNeighbor, int64_t pixels, int64_t pixelsOfNe
  * one with the smaller number, and for the regions that join them (JoinsPair()), whose numbers are larger than it.
  * Returns None if the region does not merge. The groups of a round are disjoint.
  * \param bestMergeOf bestMergeOf(region) returns the best merge of a region, with GetNeighbor(), which is None if no
- * merge lowers the description, and GetGain(), by how much it does \param countOf countOf(region) returns the number of
- * pixels when the round began
+ * merge lowers the description, and GetGain(), by how much it does
+ *
+ * \param countOf countOf(region) returns the number of pixels when the round began
  */
 template <typename TBestMerge, typename TCount>
 ITK_CUDA_HOST_DEVICE uint32_t

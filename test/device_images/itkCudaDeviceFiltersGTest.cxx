@@ -156,7 +156,7 @@ using HostChain = Chain<FloatImage, FloatImage, ByteImage>;
 using MixedChain = Chain<FloatImage, DeviceFloats, ByteImage>;
 
 ByteImage::Pointer
-RunOnHostImages(FloatImage * image)
+RunFromHostToHost(FloatImage * image)
 {
   HostChain chain(image);
   chain.Magnitude->Update();
@@ -210,7 +210,7 @@ TEST_F(CudaDeviceFiltersGpu, Discrete_filter_of_no_axis_copies_on_the_device)
 TEST_F(CudaDeviceFiltersGpu, Chain_with_host_images_at_its_ends_crosses_the_link_once_each_way)
 {
   const auto image = MakeRandomImage<FloatImage>({ { 65, 50, 41 } });
-  const auto expected = RunOnHostImages(image);
+  const auto expected = RunFromHostToHost(image);
   MixedChain chain(image);
   const auto before = GetTransferCounts();
   chain.Magnitude->Update();
@@ -281,7 +281,7 @@ TEST_F(CudaDeviceFiltersGpu, Faults_give_back_all_memory_and_the_next_run_is_rig
 TEST_F(CudaDeviceFiltersGpu, Memory_that_runs_out_in_the_chain_is_an_exception_and_the_next_run_is_right)
 {
   const auto   image = MakeRandomImage<FloatImage>({ { 64, 64, 64 } });
-  const auto   expected = RunOnHostImages(image);
+  const auto   expected = RunFromHostToHost(image);
   const size_t bytes = size_t{ 64 } * 64 * 64 * 4;
   unsigned int failures = 0;
   for (size_t limit = bytes / 2; limit < 10 * bytes; limit += bytes / 2)
@@ -310,7 +310,7 @@ TEST_F(CudaDeviceFiltersGpu, Memory_that_runs_out_in_the_chain_is_an_exception_a
 TEST_F(CudaDeviceFiltersGpu, Abort_is_an_exception_and_the_next_run_is_right)
 {
   const auto image = MakeRandomImage<FloatImage>({ { 256, 256, 32 } });
-  const auto expected = RunOnHostImages(image);
+  const auto expected = RunFromHostToHost(image);
   MixedChain chain(image);
   for (itk::ProcessObject * const filter : { static_cast<itk::ProcessObject *>(chain.Discrete.GetPointer()),
                                              static_cast<itk::ProcessObject *>(chain.Partitioned.GetPointer()),
@@ -356,7 +356,7 @@ TEST_F(CudaDeviceFiltersGpu, Threads_run_chains_of_their_own)
   for (unsigned int index = 0; index < numberOfThreads; ++index)
   {
     images.push_back(MakeRandomImage<FloatImage>(this->RandomSize<3>(60), index));
-    expected.push_back(RunOnHostImages(images.back()));
+    expected.push_back(RunFromHostToHost(images.back()));
   }
   std::vector<std::string> errors(numberOfThreads);
   std::vector<std::thread> threads;

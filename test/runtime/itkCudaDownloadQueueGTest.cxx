@@ -71,8 +71,8 @@ public:
     , m_Work(device)
     , m_Whole(itk::cuda::GetPlanarSize(image.View), deviceType, m_Work)
     , m_Slots(slots)
-    , m_IsOpen(this->GetNumber(), false)
-    , m_IsDone(this->GetNumber(), false)
+    , m_IsOpen(this->GetNumberOfTransfers(), false)
+    , m_IsDone(this->GetNumberOfTransfers(), false)
   {
     UploadQuietly(image.View, m_Whole.GetView(), m_Work);
     for (Slot & slot : m_Slots)
@@ -82,7 +82,7 @@ public:
   }
 
   size_t
-  GetNumber() const override
+  GetNumberOfTransfers() const override
   {
     return (m_Output.View.Size[1] + m_RowsPerPart - 1) / m_RowsPerPart;
   }
@@ -151,7 +151,7 @@ private:
   }
 
   CudaImageView
-  GetHost(size_t index) const override
+  GetHostImage(size_t index) const override
   {
     CudaImageView view = m_Output.View;
     view.Data = static_cast<T *>(view.Data) + index * m_RowsPerPart * view.Stride[1];
@@ -160,7 +160,7 @@ private:
   }
 
   DeviceView
-  GetDevice(size_t index) const override
+  GetDeviceImage(size_t index) const override
   {
     DeviceView view = m_Whole.GetView();
     view.Data = m_Slots[index % m_Slots.size()].Memory.GetPointer();
@@ -175,7 +175,7 @@ private:
   FillSlots()
   {
     const DeviceGuard guard(device);
-    for (size_t index = 0; index < this->GetNumber(); ++index)
+    for (size_t index = 0; index < this->GetNumberOfTransfers(); ++index)
     {
       {
         std::unique_lock<std::mutex> lock(m_Mutex);
@@ -200,7 +200,7 @@ private:
   {
     Slot &             slot = this->GetSlot(index);
     const DeviceView & whole = m_Whole.GetView();
-    const DeviceView   part = this->GetDevice(index);
+    const DeviceView   part = this->GetDeviceImage(index);
     const size_t       rowBytes = whole.Stride[1] * this->GetElementSize();
     EXPECT_EQ(cudaMemsetAsync(slot.Memory.GetPointer(), 0xff, this->GetSlotBytes(), m_Work.GetStream()), cudaSuccess);
     for (size_t component = 0; component < whole.Size.back(); ++component)
@@ -244,7 +244,7 @@ private:
   }
 
   void
-  Stop(std::exception_ptr error) noexcept override
+  OnError(std::exception_ptr error) noexcept override
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     m_Error = m_Error ? m_Error : error;
@@ -296,7 +296,7 @@ ExpectRoundTrip(QueueLane & lane, size_t width, size_t rows, size_t components, 
   ASSERT_EQ(queue.GetReason(), "");
   ASSERT_TRUE(queue.AreAllDone());
   ExpectSamePixels(output.Pixels, expected.Pixels, "downloaded");
-  EXPECT_EQ(after.Downloads - before.Downloads, queue.GetNumber());
+  EXPECT_EQ(after.Downloads - before.Downloads, queue.GetNumberOfTransfers());
   EXPECT_EQ(after.DownloadedBytes - before.DownloadedBytes, image.Pixels.size() * sizeof(T));
 }
 

@@ -61,13 +61,13 @@ public:
     , m_Down(device)
     , m_Memory(slots * rowsPerUpload * m_Pitch * sizeof(PixelType), stream)
     , m_Slots(slots)
-    , m_IsOpen(this->GetNumber(), false)
-    , m_IsSent(this->GetNumber(), false)
+    , m_IsOpen(this->GetNumberOfTransfers(), false)
+    , m_IsSent(this->GetNumberOfTransfers(), false)
     , m_Output(image.Pixels.size())
   {}
 
   size_t
-  GetNumber() const override
+  GetNumberOfTransfers() const override
   {
     return (m_Image.View.Size[1] + m_RowsPerUpload - 1) / m_RowsPerUpload;
   }
@@ -113,7 +113,7 @@ private:
   }
 
   CudaImageView
-  GetHost(size_t index) const override
+  GetHostImage(size_t index) const override
   {
     CudaImageView view = m_Image.View;
     view.Data = static_cast<PixelType *>(view.Data) + index * m_RowsPerUpload * view.Stride[1];
@@ -122,7 +122,7 @@ private:
   }
 
   DeviceView
-  GetDevice(size_t index) const override
+  GetDeviceImage(size_t index) const override
   {
     const size_t elements = m_RowsPerUpload * m_Pitch;
     DeviceView   view;
@@ -162,7 +162,7 @@ private:
     {
       throw std::runtime_error("not sent");
     }
-    const DeviceView view = this->GetDevice(index);
+    const DeviceView view = this->GetDeviceImage(index);
     const size_t     rowBytes = view.Size[0] * sizeof(PixelType);
     Event            sent;
     sent.Record(m_Up);
@@ -187,7 +187,7 @@ private:
   }
 
   void
-  Stop(std::exception_ptr error) noexcept override
+  OnError(std::exception_ptr error) noexcept override
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     m_Error = m_Error ? m_Error : error;
@@ -236,7 +236,7 @@ TEST_F(CudaUploadQueue, EachUploadLiesInItsPlaceWhenItIsSent)
       ASSERT_EQ(queue.GetReason(), "");
       ASSERT_TRUE(queue.AreAllSent());
       ExpectSamePixels(queue.Finish(), image.Pixels, "copied back");
-      EXPECT_EQ(after.Uploads - before.Uploads, queue.GetNumber());
+      EXPECT_EQ(after.Uploads - before.Uploads, queue.GetNumberOfTransfers());
       EXPECT_EQ(after.UploadedBytes - before.UploadedBytes, image.Pixels.size() * sizeof(PixelType));
     }
   }

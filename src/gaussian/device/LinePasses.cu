@@ -291,12 +291,12 @@ SetResult(LinePassArguments<T, VPairs> &  arguments,
 
 template <typename T, unsigned int VPairs, AxisKind VKind>
 void
-RunLinePassOn(const CudaGaussianLinePass &    pass,
-              const LineSchedule &            schedule,
-              const std::vector<DeviceView> & images,
-              Workspace                       workspace,
-              const Context &                 context,
-              const LineCut &                 cut)
+RunLinePassAlong(const CudaGaussianLinePass &    pass,
+                 const LineSchedule &            schedule,
+                 const std::vector<DeviceView> & images,
+                 Workspace                       workspace,
+                 const Context &                 context,
+                 const LineCut &                 cut)
 {
   const DeviceView & source = images[pass.Source];
   auto               arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, source, cut);
@@ -357,21 +357,21 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
   }
   for (unsigned int i = 0; i < count; ++i)
   {
-    RunLinePassOn<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, workspace, context, {});
+    RunLinePassAlong<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, workspace, context, {});
   }
 }
 
 template <typename T, unsigned int VPairs>
 void
-RunLinePassOf(const CudaGaussianLinePass &    pass,
-              const LineSchedule &            schedule,
-              const std::vector<DeviceView> & images,
-              Workspace                       workspace,
-              const Context &                 context,
-              const LineCut &                 cut)
+RunLinePassWith(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                Workspace                       workspace,
+                const Context &                 context,
+                const LineCut &                 cut)
 {
-  const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassOn<T, VPairs, AxisKind::Contiguous>
-                                                                  : RunLinePassOn<T, VPairs, AxisKind::Strided>;
+  const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassAlong<T, VPairs, AxisKind::Contiguous>
+                                                                  : RunLinePassAlong<T, VPairs, AxisKind::Strided>;
   run(pass, schedule, images, workspace, context, cut);
 }
 
@@ -655,7 +655,7 @@ RunLinePass(const CudaGaussianLinePass &    pass,
     return;
   }
   VisitPass(pass, images[pass.Source], [&](auto zero, auto pairs) {
-    RunLinePassOf<decltype(zero), decltype(pairs)::value>(pass, schedule, images, workspace, context, cut);
+    RunLinePassWith<decltype(zero), decltype(pairs)::value>(pass, schedule, images, workspace, context, cut);
   });
 }
 

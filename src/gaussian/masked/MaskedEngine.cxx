@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-// Smooths the valid pixels of images on the device. MaskedRun is the algorithm. It runs on the images of a filter
+// Smooths the valid pixels of images on the device. DeviceMaskedRun is the algorithm. It runs on the images of a filter
 // (MaskedGaussianAlgorithm) and on arrays in the caller's memory, on the caller's stream (CudaQueueMaskedOnStream()).
 
 namespace itk::cuda::gaussian
@@ -65,7 +65,7 @@ ViewAs(DeviceView shape, const DeviceView & image)
 }
 
 /** Smooths images of one component after the other. All of them have the same mask. */
-class MaskedRun
+class DeviceMaskedRun
 {
 public:
   /** Returns the bytes of the workspace of a run. */
@@ -84,7 +84,7 @@ public:
            Workspace::GetPieceSize(ReferenceValueBytes) + passes;
   }
 
-  MaskedRun(const MaskedSmoothing & smoothing, Workspace workspace, const Context & context)
+  DeviceMaskedRun(const MaskedSmoothing & smoothing, Workspace workspace, const Context & context)
     : m_Smoothing(smoothing)
     , m_Context(context)
     , m_Weights{ this->TakeScratch(workspace), this->TakeScratch(workspace) }
@@ -346,10 +346,10 @@ public:
   }
 
   void
-  RunOnHostImages(const CudaImageView &    input,
-                  const CudaImageView &    output,
-                  int                      device,
-                  const ProgressFunction & progress) const override
+  RunFromHostToHost(const CudaImageView &    input,
+                    const CudaImageView &    output,
+                    int                      device,
+                    const ProgressFunction & progress) const override
   {
     RunHostToHost(this->UploadMask(input, device), input, output, device, progress);
   }
@@ -430,7 +430,7 @@ RunMaskedArray(const std::vector<CudaArrayPass> & passes,
     smoothing.Passes.push_back({ pass.Plan, ViewAdjacent(pass.Size, input.ComponentType, nullptr) });
   }
   const size_t       finite = mask.KeepsNaN ? Workspace::GetPieceSize(count) : 0; // bytes of the mask of finite pixels
-  const DeviceBuffer buffer(finite + MaskedRun::GetWorkspace(smoothing, context.GetDevice()), context);
+  const DeviceBuffer buffer(finite + DeviceMaskedRun::GetWorkspace(smoothing, context.GetDevice()), context);
   Workspace          workspace(buffer.GetPointer(), buffer.GetSize());
   const DeviceView   image = ViewAs(smoothing.Shape, { input.Data });
   const DeviceView   result = ViewAs(smoothing.Shape, { output });
@@ -440,7 +440,7 @@ RunMaskedArray(const std::vector<CudaArrayPass> & passes,
   {
     QueueFiniteMask(image, viewMask(mask.Valid), smoothing.Valid, context);
   }
-  MaskedRun(smoothing, workspace, context).Run(image, result);
+  DeviceMaskedRun(smoothing, workspace, context).Run(image, result);
   if (mask.KeepsNaN)
   {
     QueueNaN(image, viewMask(mask.Valid), result, context);
@@ -509,7 +509,7 @@ MakeMaskedAlgorithm(const CudaGaussianPlan & plan)
 size_t
 GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device)
 {
-  return MaskedRun::GetWorkspace(MakeSmoothing(plan, {}, {}, input), device);
+  return DeviceMaskedRun::GetWorkspace(MakeSmoothing(plan, {}, {}, input), device);
 }
 
 void
@@ -522,7 +522,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
                   const Context &          context)
 {
   const MaskedSmoothing smoothing = MakeSmoothing(plan, mask, valid, input);
-  MaskedRun(smoothing, workspace, context).Run(input, output);
+  DeviceMaskedRun(smoothing, workspace, context).Run(input, output);
 }
 } // namespace itk::cuda::gaussian
 

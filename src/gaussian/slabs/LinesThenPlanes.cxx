@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/image/Components.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "gaussian/slabs/SlabPlan.h"
+#include "gaussian/slabs/SplitPlan.h"
 #include "gaussian/slabs/Slabs.h"
 #include "runtime/run/Progress.h"
 #include "runtime/memory/MemoryQuery.h"
@@ -17,11 +17,11 @@ namespace
 {
 /** Makes the plan of the lines across slabs, from image 0 to image 1. */
 CudaGaussianPlan
-MakeAcrossPlan(const CudaGaussianPlan & plan, const SlabPlan & slabPlan)
+MakeAcrossPlan(const CudaGaussianPlan & plan, const SplitPlan & splitPlan)
 {
   CudaGaussianPlan across;
   across.NumberOfImages = 2;
-  across.Passes = slabPlan.Across;
+  across.Passes = splitPlan.Across;
   across.Results = { 1 };
   across.Boundary = plan.Boundary;
   return across;
@@ -29,11 +29,11 @@ MakeAcrossPlan(const CudaGaussianPlan & plan, const SlabPlan & slabPlan)
 
 /** Makes the plan of the other passes. Its image 0 is the result of the lines across slabs. */
 CudaGaussianPlan
-MakeWithinPlan(const SlabPlan & slabPlan)
+MakeWithinPlan(const SplitPlan & splitPlan)
 {
-  const unsigned int made = slabPlan.Results.front().front().Image;
+  const unsigned int made = splitPlan.Results.front().front().Image;
   const auto         rename = [made](unsigned int & image) { image = image == made ? 0 : (image == 0 ? made : image); };
-  CudaGaussianPlan   within = slabPlan.Within;
+  CudaGaussianPlan   within = splitPlan.Within;
   for (CudaGaussianLinePass & pass : within.Passes)
   {
     rename(pass.Source);
@@ -146,22 +146,22 @@ TryLinesThenPlanes(const CudaGaussianPlan &     plan,
   {
     return std::nullopt;
   }
-  const SlabPlan slabPlan = MakeSlabPlan(plan, shape);
-  if (slabPlan.Across.size() != 1 || slabPlan.Across.front().Results.size() != 1 || plan.Results.size() != 1 ||
-      IsReadWithin(slabPlan.Within, slabPlan.Unfiltered))
+  const SplitPlan splitPlan = MakeSplitPlan(plan, shape);
+  if (splitPlan.Across.size() != 1 || splitPlan.Across.front().Results.size() != 1 || plan.Results.size() != 1 ||
+      IsReadWithin(splitPlan.Within, splitPlan.Unfiltered))
   {
     return std::nullopt;
   }
   const int    device = options.Devices.empty() ? CudaFiltersConfiguration::GetDeviceIndex() : options.Devices.front();
   const size_t available = cuda::GetAvailableDeviceMemory(device);
   const size_t allowed = options.DeviceMemoryLimit == 0 ? available : std::min(options.DeviceMemoryLimit, available);
-  BatchedRun   across(MakeAcrossPlan(plan, slabPlan), endpoints.Input, endpoints.Output, shape.Axis - 1);
-  BatchedRun   within(MakeWithinPlan(slabPlan), endpoints.Output, endpoints.Output, shape.Axis);
+  BatchedRun   across(MakeAcrossPlan(plan, splitPlan), endpoints.Input, endpoints.Output, shape.Axis - 1);
+  BatchedRun   within(MakeWithinPlan(splitPlan), endpoints.Output, endpoints.Output, shape.Axis);
   if (!across.Fit(allowed) || !within.Fit(allowed))
   {
     return std::nullopt;
   }
-  const size_t turns = slabPlan.Within.Passes.empty() ? 1 : 2;
+  const size_t turns = splitPlan.Within.Passes.empty() ? 1 : 2;
   try
   {
     across.Run(device, GetPartOfProgress(progress, 0.0f, 0.5f));

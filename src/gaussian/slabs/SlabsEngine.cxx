@@ -7,7 +7,7 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/FormatBytes.h"
-#include "gaussian/slabs/SlabPlan.h"
+#include "gaussian/slabs/SplitPlan.h"
 #include "gaussian/slabs/Slabs.h"
 #include "runtime/run/Progress.h"
 #include "gaussian/slabs/SlabsDevice.h"
@@ -77,7 +77,7 @@ public:
     , m_Axis(m_Geometry.Shape.Axis)
     , m_Endpoints{ endpoints.Input, endpoints.Output, endpoints.Source, endpoints.Sink, m_Axis }
     , m_Type(cuda::GetComputeType(endpoints.Input, endpoints.Output))
-    , m_SlabPlan(MakeSlabPlan(plan, m_Geometry.Shape))
+    , m_SplitPlan(MakeSplitPlan(plan, m_Geometry.Shape))
     , m_States(options.States)
     , m_Devices(options.Devices)
     , m_Progress(progress)
@@ -382,7 +382,7 @@ private:
     const DeviceView slab = this->MakePlanesView(this->GetPlanesOfSlab(), nullptr);
     LineCut          cut;
     cut.WholeLength = m_Geometry.Shape.NumberOfPlanes;
-    for (const CudaGaussianLinePass & pass : m_SlabPlan.Across)
+    for (const CudaGaussianLinePass & pass : m_SplitPlan.Across)
     {
       m_Schedules.push_back(GetLineSchedule(pass, { slab, slab, slab, slab }, m_Devices.front(), cut));
     }
@@ -471,16 +471,16 @@ private:
     QueueMemory  queue;
     const size_t part = GetNumberOfBytes(this->MakePlanesView(memory.Queue.NumberOfResultPlanes, nullptr));
     const size_t batch = GetNumberOfBytes(this->MakePlanesView(memory.PlanesPerBatch, nullptr));
-    for (size_t i = 0; i < m_SlabPlan.Buffers; ++i)
+    for (size_t i = 0; i < m_SplitPlan.Buffers; ++i)
     {
       queue.Buffers.push_back(take(part));
     }
-    for (size_t i = 0; i < m_SlabPlan.Intermediates.size(); ++i)
+    for (size_t i = 0; i < m_SplitPlan.Intermediates.size(); ++i)
     {
       queue.Intermediates.push_back(take(batch));
     }
     size_t starts = 0;
-    for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
+    for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
     {
       starts = std::max(starts, this->GetStateBufferBytes(i, memory.RowsPerGroup));
     }
@@ -511,8 +511,8 @@ private:
   bool
   NeedsSourceOfPart() const
   {
-    bool needs = IsReadWithin(m_SlabPlan.Within, m_SlabPlan.Unfiltered);
-    for (const auto & ofPass : m_SlabPlan.Results)
+    bool needs = IsReadWithin(m_SplitPlan.Within, m_SplitPlan.Unfiltered);
+    for (const auto & ofPass : m_SplitPlan.Results)
     {
       for (const AcrossResult & made : ofPass)
       {
@@ -526,14 +526,14 @@ private:
   bool
   HasSingleResultAcross() const
   {
-    return m_SlabPlan.Across.size() == 1 && m_SlabPlan.Across.front().Results.size() == 1;
+    return m_SplitPlan.Across.size() == 1 && m_SplitPlan.Across.front().Results.size() == 1;
   }
 
   size_t
   GetNumberOfLineResults() const
   {
     size_t number = 0;
-    for (const CudaGaussianLinePass & pass : m_SlabPlan.Across)
+    for (const CudaGaussianLinePass & pass : m_SplitPlan.Across)
     {
       number = std::max(number, pass.Results.size());
     }
@@ -555,7 +555,7 @@ private:
     buffers.FirstPlane = take(GetNumberOfBytes(MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, nullptr)));
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
-      for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
+      for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
       {
         for (const RowGroup & group : this->MakeGroups(memory.RowsPerGroup))
         {
@@ -590,24 +590,24 @@ private:
   size_t
   GetStateBytes(size_t pass, size_t rows) const
   {
-    return GetLineStateBytes(m_SlabPlan.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+    return GetLineStateBytes(m_SplitPlan.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
   }
 
   size_t
   GetEdgeBytes(size_t pass, size_t rows) const
   {
-    return GetEdgeStateBytes(m_SlabPlan.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+    return GetEdgeStateBytes(m_SplitPlan.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
   }
 
   size_t
   GetWithinWorkspace(size_t planes) const
   {
-    if (m_SlabPlan.Within.Passes.empty())
+    if (m_SplitPlan.Within.Passes.empty())
     {
       return 0;
     }
-    const std::vector<DeviceView> images(m_SlabPlan.Within.NumberOfImages, this->MakePlanesView(planes, nullptr));
-    return GetPlanWorkspace(m_SlabPlan.Within, images, m_Devices.front());
+    const std::vector<DeviceView> images(m_SplitPlan.Within.NumberOfImages, this->MakePlanesView(planes, nullptr));
+    return GetPlanWorkspace(m_SplitPlan.Within, images, m_Devices.front());
   }
 
   /** Adopts the memory plan if it fits into the allowed bytes. Lowers `least` to the plan's bytes if they are fewer. */
@@ -862,7 +862,7 @@ private:
   size_t
   GetBufferIndex(size_t component, size_t pass, const RowGroup & group) const
   {
-    return (component * m_SlabPlan.Across.size() + pass) * m_Groups.size() + group.Index;
+    return (component * m_SplitPlan.Across.size() + pass) * m_Groups.size() + group.Index;
   }
 
   unsigned char *
@@ -953,9 +953,9 @@ private:
   {
     const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[slab];
     const LineCut      cut = this->GetCut(chunks, component, group);
-    for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
+    for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
     {
-      const CudaGaussianLinePass & pass = m_SlabPlan.Across[i];
+      const CudaGaussianLinePass & pass = m_SplitPlan.Across[i];
       void * const                 endStates = this->GetEndStates(component, i, group, slab);
       RunChunkEndStates(pass, m_Schedules[i], { source, source, source, source }, cut, endStates, context);
       if (chunks.End == m_Geometry.Shape.NumberOfChunks)
@@ -991,7 +991,7 @@ private:
         neighbors.Before[i] = this->GetStatesOfChunk(component, pass, group, at - distance);
         neighbors.Behind[i] = this->GetStatesOfChunk(component, pass, group, at + distance);
       }
-      RunChunkStarts(m_SlabPlan.Across[pass],
+      RunChunkStarts(m_SplitPlan.Across[pass],
                      m_Schedules[pass],
                      source,
                      neighbors,
@@ -1013,21 +1013,21 @@ private:
                size_t             first,
                const DeviceView & result)
   {
-    for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
+    for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
     {
       const void * const      starts = this->ComputeStartStates(chunks, component, i, group, queue, lines);
       std::vector<DeviceView> images{ lines };
-      for (size_t r = 0; r < m_SlabPlan.Results[i].size(); ++r)
+      for (size_t r = 0; r < m_SplitPlan.Results[i].size(); ++r)
       {
         images.push_back(m_Memory.Queue.HoldsHostPixels
                            ? this->GetLineResult(r, queue, lines)
-                           : this->GetAcross(m_SlabPlan.Results[i][r], component, queue, source, result));
+                           : this->GetAcross(m_SplitPlan.Results[i][r], component, queue, source, result));
       }
       const LineCut cut = this->GetCut(chunks, component, group);
-      RunChunksFromStates(m_SlabPlan.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
-      for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_SlabPlan.Results[i].size(); ++r)
+      RunChunksFromStates(m_SplitPlan.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
+      for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_SplitPlan.Results[i].size(); ++r)
       {
-        const DeviceView to = this->GetAcross(m_SlabPlan.Results[i][r], component, queue, source, result);
+        const DeviceView to = this->GetAcross(m_SplitPlan.Results[i][r], component, queue, source, result);
         this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Pipeline->GetContext(queue));
       }
     }
@@ -1096,7 +1096,7 @@ private:
     const size_t        number = result.Size[m_Axis];
     const DeviceView    pixels = MakeSlabView(m_Endpoints.Input, m_Axis, number, m_Type, memory.Source);
     const DeviceView    output = MakeSlabView(m_Endpoints.Output, m_Axis, number, m_Type, memory.Output);
-    if (IsReadWithin(m_SlabPlan.Within, m_SlabPlan.Unfiltered))
+    if (IsReadWithin(m_SplitPlan.Within, m_SplitPlan.Unfiltered))
     {
       const auto * const data = static_cast<const unsigned char *>(planes.Data);
       this->ConvertPlanes(data + first * m_Geometry.BytesOfInputPlane, pixels, context);
@@ -1124,7 +1124,7 @@ private:
   void
   FilterWithin(size_t component, size_t queue, const DeviceView & source, const DeviceView & result)
   {
-    if (m_SlabPlan.Within.Passes.empty() && m_SlabPlan.Within.Rotation.empty())
+    if (m_SplitPlan.Within.Passes.empty() && m_SplitPlan.Within.Rotation.empty())
     {
       return;
     }
@@ -1134,25 +1134,25 @@ private:
     for (size_t first = 0; first < number; first += m_Memory.PlanesPerBatch)
     {
       const size_t            count = std::min(m_Memory.PlanesPerBatch, number - first);
-      std::vector<DeviceView> images(m_SlabPlan.Within.NumberOfImages, this->MakePlanesView(count, nullptr));
-      images[m_SlabPlan.Unfiltered] = this->GetBatch(source, first, count);
-      for (const auto & ofPass : m_SlabPlan.Results)
+      std::vector<DeviceView> images(m_SplitPlan.Within.NumberOfImages, this->MakePlanesView(count, nullptr));
+      images[m_SplitPlan.Unfiltered] = this->GetBatch(source, first, count);
+      for (const auto & ofPass : m_SplitPlan.Results)
       {
         for (const AcrossResult & made : ofPass)
         {
           images[made.Image] = this->GetBatch(this->GetAcross(made, component, queue, source, result), first, count);
         }
       }
-      for (size_t i = 0; i < m_SlabPlan.Intermediates.size(); ++i)
+      for (size_t i = 0; i < m_SplitPlan.Intermediates.size(); ++i)
       {
-        images[m_SlabPlan.Intermediates[i]].Data = memory.Intermediates[i];
+        images[m_SplitPlan.Intermediates[i]].Data = memory.Intermediates[i];
       }
-      for (size_t r = 0; r < m_SlabPlan.Within.Results.size(); ++r)
+      for (size_t r = 0; r < m_SplitPlan.Within.Results.size(); ++r)
       {
-        images[m_SlabPlan.Within.Results[r]] =
+        images[m_SplitPlan.Within.Results[r]] =
           this->GetBatch(GetComponent(result, component * m_Plan.Results.size() + r), first, count);
       }
-      RunPlan(m_SlabPlan.Within, images, { memory.Workspace, workspace }, m_Pipeline->GetContext(queue));
+      RunPlan(m_SplitPlan.Within, images, { memory.Workspace, workspace }, m_Pipeline->GetContext(queue));
     }
   }
 
@@ -1169,7 +1169,7 @@ private:
     }
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
-      for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
+      for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
       {
         for (const RowGroup & group : m_Groups)
         {
@@ -1180,7 +1180,7 @@ private:
             };
             const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
             void * const     endStates = this->GetEndStates(component, i, group, 0);
-            RunStateScan(m_SlabPlan.Across[i], m_Schedules[i], lines, line, endStates, context);
+            RunStateScan(m_SplitPlan.Across[i], m_Schedules[i], lines, line, endStates, context);
           }
         }
       }
@@ -1201,7 +1201,7 @@ private:
     const size_t rows = this->GetRowsOfPlane();
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
-      for (size_t i = 0; i < m_SlabPlan.Across.size(); ++i)
+      for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
       {
         const size_t chunks = m_Geometry.Shape.NumberOfChunks;
         copy(&m_RunBuffers.EndStates[this->GetBufferIndex(component, i, m_Groups.front())],
@@ -1242,7 +1242,7 @@ private:
   {
     m_States->ComputedOn = CudaSlabStates::Nowhere; // until the first plane has been downloaded, too
     m_States->Starts.clear();
-    m_States->Starts.reserve(2 * m_SlabPlan.Across.size() * this->GetNumberOfComponents());
+    m_States->Starts.reserve(2 * m_SplitPlan.Across.size() * this->GetNumberOfComponents());
     this->VisitStates([&](void * const * pieces, size_t bytes) {
       m_States->Starts.emplace_back(bytes);
       this->CopyStates(pieces, m_States->Starts.back(), true, context);
@@ -1284,7 +1284,7 @@ private:
   const unsigned int                    m_Axis;
   const SlabEndpoints                   m_Endpoints;
   const CudaComponentType               m_Type;
-  const SlabPlan                        m_SlabPlan;
+  const SplitPlan                       m_SplitPlan;
   const std::shared_ptr<CudaSlabStates> m_States;
   std::vector<int>                      m_Devices; // one for each queue
   const CudaProgressFunction &          m_Progress;

@@ -14,8 +14,8 @@
 // in the rounds that merge labels. The gains depend on the polygons, so that each round computes them anew.
 namespace itk::cuda::partition
 {
-/** If a merge raises the description by more than this, the gain of freed nodes is ignored, because it could not
- * compensate the rise. */
+/** If a merge raises the description length by more nats than this, the gain of freed nodes is not computed, because it
+ * does not compensate such a rise. */
 constexpr double MaximumRise = 200.0;
 
 /** The best merge of a region of a map. */
@@ -169,8 +169,8 @@ struct WriteNodeTerms
   }
 
 private:
-  /** Returns the first-order gain of removing a node with three edges when its edge j is removed; 0 or positive if the
-   * node stays. */
+  /** Returns the first-order change of the description length by removing a node with three edges when its edge j is
+   * removed. It is not negative if the node stays. */
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE double
   DeltaCostOfFreedNode(uint32_t i, uint32_t j, const TTeam & team) const

@@ -46,8 +46,8 @@ struct MovingNode
   MovingEdge   Edges[MapNode::MaximumDegree];
 };
 
-/** Returns the first-order gain of a move, or 0 if it is too small. changeOf(j) returns the sums that the region to the
- * left of edge j gains. */
+/** Returns the first-order change of the description length by a move, which is negative if the move is better, or 0 if
+ * the gain is below MinimumGain. changeOf(j) returns the sums that the region to the left of edge j gains. */
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE double
 DeltaCostOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction & changeOf)
@@ -65,7 +65,8 @@ DeltaCostOfMove(const MovingNode & node, const LinearForm * tangents, const TFun
   return deltaCost < -MinimumGain ? deltaCost : 0.0;
 }
 
-/** The gain of removing a node on the image's border, which changes nothing else. */
+/** The change that is assumed for the removal of a node on the image's border. The removal changes no sums, and must be
+ * preferred to no change. */
 constexpr double DeltaCostOnBorder = -1.0;
 
 /** The removal of a node where two edges meet. */

@@ -124,10 +124,10 @@ RunHostToHost(const DeviceAlgorithm &  algorithm,
 }
 
 void
-DeviceAlgorithm::RunOnHostImages(const CudaImageView &    input,
-                                 const CudaImageView &    output,
-                                 int                      device,
-                                 const ProgressFunction & progress) const
+DeviceAlgorithm::RunFromHostToHost(const CudaImageView &    input,
+                                   const CudaImageView &    output,
+                                   int                      device,
+                                   const ProgressFunction & progress) const
 {
   RunHostToHost(*this, input, output, device, progress);
 }
@@ -148,7 +148,7 @@ CudaRunOnDevice(const CudaOperation &        operation,
                 int                          device,
                 const CudaProgressFunction & progress)
 {
-  operation.GetAlgorithm()->RunOnHostImages(input, output, device, progress);
+  operation.GetAlgorithm()->RunFromHostToHost(input, output, device, progress);
 }
 
 bool

@@ -83,10 +83,10 @@ public:
 
   /** Uploads `input`, runs, and downloads the result to `output`, as RunHostToHost() does. */
   virtual void
-  RunOnHostImages(const CudaImageView &    input,
-                  const CudaImageView &    output,
-                  int                      device,
-                  const ProgressFunction & progress) const;
+  RunFromHostToHost(const CudaImageView &    input,
+                    const CudaImageView &    output,
+                    int                      device,
+                    const ProgressFunction & progress) const;
 
   /** Runs the algorithm on host images for a filter, whose settings may allow a faster way that gives the same bits. */
   virtual void
@@ -96,7 +96,7 @@ public:
                int                      device,
                const ProgressFunction & progress) const
   {
-    this->RunOnHostImages(input, output, device, progress);
+    this->RunFromHostToHost(input, output, device, progress);
   }
 
   /** Queues the work on device images, as RunDeviceToDevice() does. */

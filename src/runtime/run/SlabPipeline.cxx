@@ -220,7 +220,7 @@ SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algori
 {
   m_Slabs = slabs;
   m_Algorithm = &algorithm;
-  m_NumberOfUploadedSlabs = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
+  m_NumberOfSlabsHandedOver = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
   m_NextSourceSlab = m_NextSourcePlane = m_NextSinkSlab = m_NextSinkPlane = 0;
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
   m_Stop = false;
@@ -340,7 +340,7 @@ SlabPipeline::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & 
 bool
 SlabPipeline::IsDone() const
 {
-  return m_NumberOfUploadedSlabs == m_Slabs.size() && m_ResultPlanesLeft == 0;
+  return m_NumberOfSlabsHandedOver == m_Slabs.size() && m_ResultPlanesLeft == 0;
 }
 
 // The upload thread
@@ -359,7 +359,7 @@ public:
 
 private:
   size_t
-  GetNumber() const override
+  GetNumberOfTransfers() const override
   {
     const size_t queues = m_Pipeline.m_Queues.size();
     return (m_Pipeline.m_Slabs.size() + queues - 1 - m_Queue) / queues;
@@ -372,14 +372,14 @@ private:
   }
 
   CudaImageView
-  GetHost(size_t index) const override
+  GetHostImage(size_t index) const override
   {
     const InputSlab & planes = m_Pipeline.m_Slabs[this->GetSlab(index)];
     return Slice(m_Pipeline.m_Endpoints.Input, m_Pipeline.m_Endpoints.Axis, planes.FirstPlane, planes.NumberOfPlanes);
   }
 
   DeviceView
-  GetDevice(size_t index) const override
+  GetDeviceImage(size_t index) const override
   {
     const size_t slab = this->GetSlab(index);
     return m_Pipeline.MakeSlabView(slab, m_Pipeline.GetSlot(slab).Memory);
@@ -400,7 +400,7 @@ private:
   }
 
   void
-  Stop(std::exception_ptr error) noexcept override
+  OnError(std::exception_ptr error) noexcept override
   {
     m_Pipeline.RunGuarded([&error] { std::rethrow_exception(error); });
   }
@@ -533,7 +533,7 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
   this->WaitUntil(lock, [&] {
     result = this->TakeComputableResult();
     slot = result ? &this->GetSlot(result->Slab) : this->FindUploaded();
-    return slot || (m_NumberOfUploadedSlabs == m_Slabs.size() && m_NextCompute == m_Slabs.size());
+    return slot || (m_NumberOfSlabsHandedOver == m_Slabs.size() && m_NextCompute == m_Slabs.size());
   });
   return slot;
 }
@@ -541,12 +541,12 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
 SlabPipeline::Slot *
 SlabPipeline::FindUploaded()
 {
-  if (m_NumberOfUploadedSlabs == m_Slabs.size())
+  if (m_NumberOfSlabsHandedOver == m_Slabs.size())
   {
     return nullptr;
   }
-  Slot & slot = this->GetSlot(m_NumberOfUploadedSlabs);
-  return slot.IsTaken && slot.Slab == m_NumberOfUploadedSlabs && slot.IsUploaded ? &slot : nullptr;
+  Slot & slot = this->GetSlot(m_NumberOfSlabsHandedOver);
+  return slot.IsTaken && slot.Slab == m_NumberOfSlabsHandedOver && slot.IsUploaded ? &slot : nullptr;
 }
 
 SlabPipeline::Result *
@@ -556,7 +556,7 @@ SlabPipeline::TakeComputableResult()
   {
     ++m_NextCompute;
   }
-  if (m_NextCompute == m_Slabs.size() || m_Slabs[m_NextCompute].LastRequiredSlab >= m_NumberOfUploadedSlabs)
+  if (m_NextCompute == m_Slabs.size() || m_Slabs[m_NextCompute].LastRequiredSlab >= m_NumberOfSlabsHandedOver)
   {
     return nullptr;
   }
@@ -597,7 +597,7 @@ SlabPipeline::OnUploaded(Slot & slot)
   }
   const std::lock_guard<std::mutex> lock(m_Mutex);
   slot.IsTaken = !isReleased;
-  ++m_NumberOfUploadedSlabs;
+  ++m_NumberOfSlabsHandedOver;
   m_Changed.notify_all();
 }
 
@@ -663,13 +663,13 @@ private:
   }
 
   size_t
-  GetNumber() const override
+  GetNumberOfTransfers() const override
   {
     return m_Parts.size();
   }
 
   CudaImageView
-  GetHost(size_t index) const override
+  GetHostImage(size_t index) const override
   {
     const Part & part = m_Parts[index];
     return Slice(m_Pipeline.m_Endpoints.Output,
@@ -679,7 +679,7 @@ private:
   }
 
   DeviceView
-  GetDevice(size_t index) const override
+  GetDeviceImage(size_t index) const override
   {
     return this->GetResult(index).View;
   }
@@ -697,7 +697,7 @@ private:
   }
 
   void
-  Stop(std::exception_ptr error) noexcept override
+  OnError(std::exception_ptr error) noexcept override
   {
     m_Pipeline.RunGuarded([&error] { std::rethrow_exception(error); });
   }

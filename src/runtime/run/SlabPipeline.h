@@ -327,7 +327,7 @@ private:
   std::condition_variable m_Changed;
   std::vector<InputSlab>  m_Slabs;
   SlabAlgorithm *         m_Algorithm{ nullptr };
-  size_t                  m_NumberOfUploadedSlabs{ 0 };           // number of slabs that were passed to OnUploaded()
+  size_t                  m_NumberOfSlabsHandedOver{ 0 };         // number of slabs that were passed to OnUploaded()
   size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next slab, and the first plane of its next part
   size_t             m_ResultPlanesLeft{ 0 };
   size_t             m_NextSourceSlab{ 0 }, m_NextSourcePlane{ 0 };

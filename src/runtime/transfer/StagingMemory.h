@@ -46,11 +46,12 @@ public:
   }
 
   /** Says that a transfer in the other direction runs at the same time. The bandwidth of host memory is then the limit,
-   * so each transfer takes a share of the threads, and most write past the caches. */
+   * so each transfer takes a share of the threads. Downloads, and single uploads of up to 64 MiB, then bypass the
+   * caches. */
   void
-  SetIsBidirectional(bool shares)
+  SetIsBidirectional(bool isBidirectional)
   {
-    m_IsBidirectional = shares;
+    m_IsBidirectional = isBidirectional;
   }
   bool
   IsBidirectional() const

@@ -73,7 +73,7 @@ public:
     {
       if (Suits(m_Host))
       {
-        staging.AwaitTurn(); // the previous transfer uses the threads until then
+        staging.AwaitTurn(); // lets the next download queue its copies
         if (const std::exception_ptr error = this->Run(staging))
         {
           std::rethrow_exception(error);
@@ -126,19 +126,19 @@ private:
   }
 
   size_t
-  GetNumber() const override
+  GetNumberOfTransfers() const override
   {
     return 1;
   }
 
   CudaImageView
-  GetHost(size_t) const override
+  GetHostImage(size_t) const override
   {
     return m_Host;
   }
 
   DeviceView
-  GetDevice(size_t) const override
+  GetDeviceImage(size_t) const override
   {
     return m_Device;
   }

@@ -22,8 +22,8 @@ enum class TransferDirection
  * transfer. */
 using TransferProgress = std::function<void(float)>;
 
-/** A function that an upload calls, from one of the threads that transfer, and how often. It may throw to abort the
- * transfer. */
+/** What an upload calls when groups of rows are queued, from one of the threads that transfer, and how many rows a
+ * group has. The function may throw to abort the transfer. */
 struct UploadCallbacks
 {
   size_t RowsPerGroup;

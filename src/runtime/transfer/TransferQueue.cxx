@@ -58,15 +58,15 @@ struct ChunkSlice
 
 /** The state of the transfers during Run(). The queue's mutex protects it, except for the members that say otherwise.
  */
-class TransferQueue::Work
+class TransferQueue::RunState
 {
 public:
-  Work(TransferQueue & queue, StagingMemory & staging, const TransferPolicy & policy)
+  RunState(TransferQueue & queue, StagingMemory & staging, const TransferPolicy & policy)
     : m_Queue(queue)
     , m_Staging(staging)
     , m_Policy(policy)
     , m_IsUpload(queue.m_Direction == TransferDirection::Upload)
-    , m_Number(queue.GetNumber())
+    , m_Number(queue.GetNumberOfTransfers())
     , m_FreeSlots(policy.ThreadsHaveSlots ? policy.Threads : 1)
   {
     std::deque<StagingSlot> & slots = staging.GetSlots();
@@ -198,8 +198,10 @@ private:
   {
     if (m_Position == 0)
     {
-      m_Jobs.emplace_back(
-        m_Queue.m_Direction, m_Queue.GetHost(m_Transfer), m_Queue.GetDevice(m_Transfer), m_Staging.GetContext());
+      m_Jobs.emplace_back(m_Queue.m_Direction,
+                          m_Queue.GetHostImage(m_Transfer),
+                          m_Queue.GetDeviceImage(m_Transfer),
+                          m_Staging.GetContext());
       this->ProvideConversionBuffer(m_Jobs.back());
     }
     const TransferJob &    job = m_Jobs.back();
@@ -372,7 +374,7 @@ private:
       const std::lock_guard<std::mutex> lock(m_Queue.m_Mutex);
       m_Error = m_Error ? m_Error : error;
     }
-    m_Queue.Stop(std::move(error));
+    m_Queue.OnError(std::move(error));
   }
 
   TransferQueue &      m_Queue;
@@ -403,20 +405,20 @@ TransferQueue::Suits(const CudaImageView & host)
 std::exception_ptr
 TransferQueue::Run(StagingMemory & staging)
 {
-  const size_t number = this->GetNumber();
+  const size_t number = this->GetNumberOfTransfers();
   if (number == 0)
   {
     return nullptr;
   }
-  TransferWorkload workload{ m_Direction, this->GetHost(0).GetNumberOfBytes(), number, staging.IsBidirectional() };
+  TransferWorkload workload{ m_Direction, this->GetHostImage(0).GetNumberOfBytes(), number, staging.IsBidirectional() };
   workload.FillsNewPages = m_Direction == TransferDirection::Download && number > 1 && this->FillsNewPages();
   HelperThreads      helpers;
   const unsigned int helping = helpers.Reserve(GetUsefulThreads(workload, helpers.GetNumberOfWaiting()) - 1);
-  Work               work(*this, staging, TransferPolicy(workload, helping + size_t{ 1 }));
-  helpers.Start(helping, [&work](unsigned int worker) { work.TakePart(worker); });
-  work.TakePart(0);
+  RunState           state(*this, staging, TransferPolicy(workload, helping + size_t{ 1 }));
+  helpers.Start(helping, [&state](unsigned int worker) { state.TakePart(worker); });
+  state.TakePart(0);
   helpers.Join();
-  return work.GetError();
+  return state.GetError();
 }
 
 bool
@@ -426,7 +428,7 @@ TransferQueue::FillsNewPages() const
   size_t           missing = 0;
   for (size_t i = 0; i < samples; ++i)
   {
-    missing += IsPagePresent(this->GetHost(i * (this->GetNumber() - 1) / (samples - 1)).Data) ? 0 : 1;
+    missing += IsPagePresent(this->GetHostImage(i * (this->GetNumberOfTransfers() - 1) / (samples - 1)).Data) ? 0 : 1;
   }
   return missing > samples / 2;
 }

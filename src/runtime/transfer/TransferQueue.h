@@ -18,7 +18,7 @@
 namespace itk::cuda
 {
 /** \class TransferQueue
- * \brief Transfers in one direction between ordinary host memory and the device that follow each other without a gap.
+ * \brief Runs transfers in one direction between ordinary host memory and the device, without gaps between them.
  *
  * The transfers are divided into chunks, which go through slots of page-locked memory in turn. Several threads fill the
  * slots of an upload or empty those of a download in slices, regardless of the transfer that a chunk belongs to, while
@@ -59,44 +59,45 @@ public:
   Cancel() noexcept;
 
 private:
-  class Work;
+  class RunState;
 
   virtual size_t
-  GetNumber() const = 0;
+  GetNumberOfTransfers() const = 0;
 
   virtual CudaImageView
-  GetHost(size_t index) const = 0;
+  GetHostImage(size_t index) const = 0;
 
   /** Returns the pixels on the device. The memory of an upload may be in use until Open() returns. */
   virtual DeviceView
-  GetDevice(size_t index) const = 0;
+  GetDeviceImage(size_t index) const = 0;
 
   /** Called in order, before the first copy of a transfer is queued. It makes the stream wait for the device memory,
    * and may block. It may throw to end the queue. */
   virtual void
-  Open(size_t)
+  Open(size_t /*index*/)
   {}
 
   /** Called in order, after the copy up to a position in a transfer was queued. It may throw to end the queue. */
   virtual void
-  MarkQueued(size_t, size_t)
+  MarkQueued(size_t /*index*/, size_t /*endByte*/)
   {}
 
   /** Called when all copies of an upload are queued, in order, or when a download is complete on the host. It may throw
    * to end the queue. */
   virtual void
-  MarkDone(size_t)
+  MarkDone(size_t /*index*/)
   {}
 
-  /** Called from the thread of Run() after it has moved bytes of the transfers. It may throw to end the queue. */
+  /** Called from the thread of Run(), with the number of bytes that all threads have moved. It may throw to end the
+   * queue. */
   virtual void
-  Report(size_t)
+  Report(size_t /*bytesDone*/)
   {}
 
   /** Called with the exception that ended the queue, which is a CudaError or comes from these functions. From then on
    * Open() must not block. */
   virtual void
-  Stop(std::exception_ptr) noexcept
+  OnError(std::exception_ptr) noexcept
   {}
 
   /** Returns whether most downloads write to memory that nothing has touched yet. */

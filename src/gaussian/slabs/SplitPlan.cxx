@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gaussian/slabs/SlabPlan.h"
+#include "gaussian/slabs/SplitPlan.h"
 
 #include "gaussian/Core.h"
 #include "itkMacro.h"
@@ -20,18 +20,18 @@ IsReadWithin(const CudaGaussianPlan & within, unsigned int image)
 
 namespace
 {
-SlabPlan
+SplitPlan
 DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
 {
-  SlabPlan slabPlan;
-  slabPlan.Within = plan;
-  slabPlan.Within.Passes.clear();
-  slabPlan.Unfiltered = plan.NumberOfImages;
+  SplitPlan splitPlan;
+  splitPlan.Within = plan;
+  splitPlan.Within.Passes.clear();
+  splitPlan.Unfiltered = plan.NumberOfImages;
   unsigned int              images = plan.NumberOfImages + 1;
   std::vector<unsigned int> current(plan.NumberOfImages); // current number of each image of the plan
   for (unsigned int image = 0; image < plan.NumberOfImages; ++image)
   {
-    current[image] = image == 0 ? slabPlan.Unfiltered : image;
+    current[image] = image == 0 ? splitPlan.Unfiltered : image;
   }
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
@@ -47,8 +47,8 @@ DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
         current[pass.Results[r].Destination] = images;
         results.push_back({ images++, AcrossStorage::Buffer, 0 });
       }
-      slabPlan.Across.push_back(part);
-      slabPlan.Results.push_back(results);
+      splitPlan.Across.push_back(part);
+      splitPlan.Results.push_back(results);
       continue;
     }
     for (const CudaGaussianPassResult & result : pass.Results)
@@ -60,24 +60,24 @@ DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
       }
       current[result.Destination] = result.Destination;
     }
-    slabPlan.Within.Passes.push_back(part);
+    splitPlan.Within.Passes.push_back(part);
   }
-  slabPlan.Within.NumberOfImages = images;
-  for (unsigned int & image : slabPlan.Within.Results)
+  splitPlan.Within.NumberOfImages = images;
+  for (unsigned int & image : splitPlan.Within.Results)
   {
     image = current[image];
   }
-  return slabPlan;
+  return splitPlan;
 }
 } // namespace
 
-SlabPlan
-MakeSlabPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
+SplitPlan
+MakeSplitPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
 {
-  SlabPlan     slabPlan = DividePasses(plan, shape);
-  const auto & results = slabPlan.Within.Results;
-  const bool   isAlone = slabPlan.Across.size() == 1 && slabPlan.Across.front().Results.size() == 1;
-  for (auto & ofPass : slabPlan.Results)
+  SplitPlan    splitPlan = DividePasses(plan, shape);
+  const auto & results = splitPlan.Within.Results;
+  const bool   isAlone = splitPlan.Across.size() == 1 && splitPlan.Across.front().Results.size() == 1;
+  for (auto & ofPass : splitPlan.Results)
   {
     for (AcrossResult & result : ofPass)
     {
@@ -87,29 +87,29 @@ MakeSlabPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
         result.Storage = AcrossStorage::Output;
         result.Index = found - results.begin();
       }
-      else if (isAlone && !IsReadWithin(slabPlan.Within, slabPlan.Unfiltered))
+      else if (isAlone && !IsReadWithin(splitPlan.Within, splitPlan.Unfiltered))
       {
         result.Storage = AcrossStorage::Source;
       }
       else
       {
-        result.Index = slabPlan.Buffers++;
+        result.Index = splitPlan.Buffers++;
       }
     }
   }
-  for (unsigned int image = 0; image < slabPlan.Unfiltered; ++image)
+  for (unsigned int image = 0; image < splitPlan.Unfiltered; ++image)
   {
-    const bool isWritten =
-      std::any_of(slabPlan.Within.Passes.begin(), slabPlan.Within.Passes.end(), [&](const CudaGaussianLinePass & pass) {
+    const bool isWritten = std::any_of(
+      splitPlan.Within.Passes.begin(), splitPlan.Within.Passes.end(), [&](const CudaGaussianLinePass & pass) {
         return std::any_of(pass.Results.begin(), pass.Results.end(), [&](const CudaGaussianPassResult & result) {
           return result.Destination == image;
         });
       });
     if (isWritten && std::find(results.begin(), results.end(), image) == results.end())
     {
-      slabPlan.Intermediates.push_back(image);
+      splitPlan.Intermediates.push_back(image);
     }
   }
-  return slabPlan;
+  return splitPlan;
 }
 } // namespace itk::cuda::gaussian

@@ -73,15 +73,15 @@ FindValidValue(const TComponent * pixels, const CudaImageView & view, const Cuda
 
 /** Smooths one image with one mask, computing in T. */
 template <typename T>
-class MaskedRun
+class HostMaskedRun
 {
 public:
-  MaskedRun(const CudaGaussianPlan &     plan,
-            const CudaImageView &        input,
-            const CudaGaussianMask &     mask,
-            const CudaImageView &        output,
-            MultiThreaderBase *          threader,
-            const CudaProgressFunction & progress)
+  HostMaskedRun(const CudaGaussianPlan &     plan,
+                const CudaImageView &        input,
+                const CudaGaussianMask &     mask,
+                const CudaImageView &        output,
+                MultiThreaderBase *          threader,
+                const CudaProgressFunction & progress)
     : m_Plan(plan)
     , m_Input(input)
     , m_Mask(mask)
@@ -191,11 +191,11 @@ RunMaskedOnHost(const CudaGaussianPlan &     plan,
   VerifyPlanAndMask(plan, input, mask);
   if (GetComputeType(input, output) == CudaComponentType::Double)
   {
-    MaskedRun<double>(plan, input, mask, output, threader, progress).Run();
+    HostMaskedRun<double>(plan, input, mask, output, threader, progress).Run();
   }
   else
   {
-    MaskedRun<float>(plan, input, mask, output, threader, progress).Run();
+    HostMaskedRun<float>(plan, input, mask, output, threader, progress).Run();
   }
 }
 } // end namespace itk::cuda::gaussian

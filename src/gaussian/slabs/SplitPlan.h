@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_gaussian_slabs_SlabPlan_h
-#define CudaFilters_gaussian_slabs_SlabPlan_h
+#ifndef CudaFilters_gaussian_slabs_SplitPlan_h
+#define CudaFilters_gaussian_slabs_SplitPlan_h
 
 #include "gaussian/slabs/Slabs.h"
 
@@ -21,14 +21,14 @@ enum class AcrossStorage
 
 struct AcrossResult
 {
-  unsigned int  Image; // of SlabPlan::Within
+  unsigned int  Image; // of SplitPlan::Within
   AcrossStorage Storage;
   size_t        Index; // of its buffer, or of the component of the output
 };
 
 /** A plan divided into its passes across slabs, which run first, and its passes within planes. The images of the plan
  * keep their numbers. The unfiltered planes and the results of the passes across slabs get additional numbers. */
-struct SlabPlan
+struct SplitPlan
 {
   CudaGaussianPlan                       Within;
   std::vector<CudaGaussianLinePass>      Across;  // result r of a pass is image 1 + r
@@ -43,8 +43,8 @@ bool
 IsReadWithin(const CudaGaussianPlan & within, unsigned int image);
 
 /** Divides a plan into its parts, and chooses where the results of the passes across slabs are stored. */
-SlabPlan
-MakeSlabPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape);
+SplitPlan
+MakeSplitPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape);
 } // namespace itk::cuda::gaussian
 
 #endif
