@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
 from ._dlpack import native
 from ._images import image_view_of
+from ._itk import itk
 from ._operations import OF_HOST, Operations, Places
 
 # The recursion of the mode nearest needs lines of four pixels or more, as ITK's filter does. Shorter lines are padded

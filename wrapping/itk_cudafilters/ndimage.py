@@ -17,13 +17,13 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import itk
 import numpy as np
 
 from . import _gaussian
 from ._arrays import array_of
 from ._gaussian import Mode
 from ._images import is_xarray, pixels_of
+from ._itk import is_itk_object
 
 __all__ = ["gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude", "gaussian_laplace"]
 
@@ -155,7 +155,7 @@ def gaussian_laplace(
 def _output(input: Any, output: Any) -> Any:
     """Returns `output`, or by default the type of the input, which is the type of the result in scipy."""
     input = array_of(input, "input")
-    if output is not None or not (isinstance(input, (np.ndarray, itk.Object)) or is_xarray(input)):
+    if output is not None or not (isinstance(input, np.ndarray) or is_itk_object(input) or is_xarray(input)):
         return output
     return pixels_of(input).dtype
 
