@@ -150,7 +150,7 @@ class Given:
             raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
         array = pixels_of(image, name)
         require_known_type(array.dtype.name, name, _PIXELS)
-        return cls(image, array.astype(np.uint8) if array.dtype == bool else array, name, _operations.OF_HOST)
+        return cls(image, array.view(np.uint8) if array.dtype == bool else array, name, _operations.OF_HOST)
 
     @property
     def type(self) -> str:
