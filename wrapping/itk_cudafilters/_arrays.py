@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import _operations
 from ._dlpack import device_of
 from ._images import conversion_of, describe, is_xarray, pixels_beside, pixels_of, require_known_kind, require_known_type, step_of
-from ._images import with_geometry_of
+from ._images import name_of, with_geometry_of
 from ._itk import is_itk_object
 from ._operations import Operations, operations_of, require_no_gradient
 
@@ -149,7 +149,7 @@ class Given:
         if is_itk_object(image) and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
             raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
         array = pixels_of(image, name)
-        require_known_type(array.dtype.name, name, _PIXELS)
+        require_known_type(name_of(array.dtype), name, _PIXELS)
         return cls(image, array.view(np.uint8) if array.dtype == bool else array, name, _operations.OF_HOST)
 
     @property

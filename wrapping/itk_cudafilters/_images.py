@@ -139,7 +139,7 @@ class _HeldPixels:
 
 
 @functools.cache
-def _name_of(dtype: np.dtype[Any]) -> str:
+def name_of(dtype: np.dtype[Any]) -> str:
     """Returns dtype.name. It is cached because NumPy composes it at each access."""
     return dtype.name
 
@@ -212,7 +212,7 @@ def as_itk_image(
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
     pixels = pixels_of(image, name)
-    dtype = _name_of(pixels.dtype)
+    dtype = name_of(pixels.dtype)
     if dtype not in converted:
         require_known_type(dtype, name, known)
         if is_image:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._images import name_of
+
 _TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 
 _NAME = f"{__package__}._core"
@@ -49,7 +51,7 @@ def takes(array: npt.NDArray[Any]) -> bool:
     """Returns whether `_core` reads and writes the array as it lies in memory."""
     size = array.itemsize
     return (
-        takes_type(array.dtype.name)
+        takes_type(name_of(array.dtype))
         and array.dtype.isnative
         and array.flags.aligned
         and all(step >= 0 and step % size == 0 for step in array.strides)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._images import describe, is_xarray
+from ._images import describe, is_xarray, name_of
 from ._itk import is_itk_object
 
 
@@ -99,7 +99,7 @@ class NumpyOperations:
         self._np = package
 
     def type_of(self, array: Any) -> str:
-        return str(array.dtype.name)
+        return name_of(array.dtype)
 
     def type_named(self, asked: Any) -> str:
         return str(np.dtype(asked).newbyteorder("=").name)
