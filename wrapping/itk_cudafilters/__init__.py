@@ -17,8 +17,6 @@ This module adds functions for arrays:
 * `info()` reports whether the filters run on a GPU, and if not, why; `python -m itk_cudafilters` prints this report.
 * `enable()` and `with override():` substitute these filters where a program creates ITK's Gaussian filters.
 """
-from importlib.metadata import version as _version
-
 from . import ndimage, stream
 from ._device import from_dlpack, to_device, to_host
 from ._files import write_geojson, write_geopackage, write_svg, write_table
@@ -39,7 +37,17 @@ from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics,
 from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
 from ._vesselness import frangi, meijering, sato, vesselness
 
-__version__ = _version("itk-cudafilters")
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    """Returns `__version__`. It is looked up when it is used, because importlib.metadata takes long to import."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("itk-cudafilters")
+
 
 __all__ = [
     "Backend",

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
 from . import _operations
 from ._dlpack import device_of
 from ._images import conversion_of, describe, is_xarray, pixels_beside, pixels_of, require_known_kind, require_known_type, step_of
-from ._images import with_geometry_of
+from ._images import name_of, with_geometry_of
+from ._itk import is_itk_object
 from ._operations import Operations, operations_of, require_no_gradient
 
 _PIXELS = (
@@ -146,11 +146,11 @@ class Given:
             require_known_type(ops.type_of(image), name, _PIXELS)
             return cls(image, ops.contiguous(image, "uint8") if ops.type_of(image) == "bool" else image, name, ops)
         require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
-        if isinstance(image, itk.Object) and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
+        if is_itk_object(image) and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
             raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
         array = pixels_of(image, name)
-        require_known_type(array.dtype.name, name, _PIXELS)
-        return cls(image, array.astype(np.uint8) if array.dtype == bool else array, name, _operations.OF_HOST)
+        require_known_type(name_of(array.dtype), name, _PIXELS)
+        return cls(image, array.view(np.uint8) if array.dtype == bool else array, name, _operations.OF_HOST)
 
     @property
     def type(self) -> str:
@@ -163,7 +163,7 @@ class Given:
 
     @property
     def is_itk_image(self) -> bool:
-        return isinstance(self.image, itk.Object)
+        return is_itk_object(self.image)
 
     def spacing_of(self, axis: int) -> float:
         """Returns the spacing of an itk.Image or a DataArray along an axis. It is negative where coordinates
@@ -247,7 +247,7 @@ class Target:
         integers."""
         if output is not None and dtype is not None:
             raise ValueError("output and dtype are given; the result has one type")
-        if operations_of(output) is not None and not isinstance(output, itk.Object) and not is_xarray(output):
+        if operations_of(output) is not None and not is_itk_object(output) and not is_xarray(output):
             return cls._of_array(given, output)
         require_known_memory(output, "output")
         asked = dtype if output is None else output

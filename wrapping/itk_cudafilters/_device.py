@@ -7,21 +7,21 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import itk
 import numpy as np
 
 from . import _dlpack
 from ._images import as_gaussian_input, describe, image_view_of, is_xarray
+from ._itk import is_itk_object, itk, pixel_type
 from ._parameters import library_errors, set_parameter
 
 # The pixel types of itk.CudaDeviceImage.
-_PIXELS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
+_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
 _DIMENSIONS = (2, 3, 4)
 _NAME_OF_CLASS = re.compile(r"itkCudaDeviceImage[A-Z]+\d")
 
 
 def is_device_image(image: Any) -> bool:
-    return isinstance(image, itk.DataObject) and image.GetNameOfClass() == "CudaDeviceImage"
+    return is_itk_object(image) and image.GetNameOfClass() == "CudaDeviceImage"
 
 
 @library_errors
@@ -57,7 +57,7 @@ def to_device(image: Any, device: int = -1) -> Any:
     """
     if is_device_image(image):
         raise TypeError("image is an itk.CudaDeviceImage, whose pixels are on a GPU already")
-    if not isinstance(image, (itk.Object, np.ndarray)) and _dlpack.device_of(image) is not None:
+    if not (is_itk_object(image) or isinstance(image, np.ndarray)) and _dlpack.device_of(image) is not None:
         raise TypeError(f"image is {describe(image)} in the memory of a GPU: call itk_cudafilters.from_dlpack(image)")
     host = as_gaussian_input(image, "image")
     if isinstance(host, np.ndarray):
@@ -123,7 +123,7 @@ def from_dlpack(array: Any, like: Any = None) -> Any:
     if is_device_image(array):
         raise TypeError("array is an itk.CudaDeviceImage already")
     if _dlpack.device_of(array) is None:
-        of_host = isinstance(array, (np.ndarray, itk.Object)) or is_xarray(array)
+        of_host = isinstance(array, np.ndarray) or is_itk_object(array) or is_xarray(array)
         advice = ": call itk_cudafilters.to_device(array)" if of_host else ""
         raise TypeError(f"array is {describe(array)}; it must be an array in the memory of a GPU with __dlpack__(){advice}")
     opened = _dlpack.open_array(array, "array", _dlpack.DEFAULT_STREAM)
@@ -135,7 +135,7 @@ def from_dlpack(array: Any, like: Any = None) -> Any:
             "convert it to float32 first"
         )
     _require_adjacent_pixels(opened)
-    image = itk.CudaDeviceImage[_PIXELS[opened.type], len(opened.shape)].New()
+    image = itk.CudaDeviceImage[pixel_type(opened.type), len(opened.shape)].New()
     image.SetRegions([int(size) for size in reversed(opened.shape)])
     if like is not None:
         copy_geometry(like, image)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import itk
 import numpy as np
 
 from ._images import describe
+from ._itk import itk
 from ._operations import require_no_gradient
 
 CUDA = 2

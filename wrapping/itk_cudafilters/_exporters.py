@@ -14,16 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import itk
 import numpy as np
 
 from . import _dlpack
 from ._dlpack import DeviceArray
 from ._images import describe
+from ._itk import itk, pixel_type
 from ._line_passes import MOST_MASKED_ITEMS, SMALLEST_WEIGHT, DevicePasses, Pass
 from ._operations import NumpyOperations, operations_of
 
-_TYPES = {"float32": itk.F, "float64": itk.D}
+_TYPES = ("float32", "float64")
 _DIMENSIONS = (2, 3, 4)
 _MASKS = ("bool", "uint8", "int8")
 
@@ -52,13 +52,13 @@ def open_foreign(array: Any, name: str, beside: Mapping[str, Any]) -> DeviceArra
     exchanged = _dlpack.exchange_array(array, name)
     others = [(each, other) for each, other in beside.items() if other is not None]
     if exchanged is not None and all(_stream_of(other, each) == exchanged.stream for each, other in others):
-        return _require_fitting(array, name, exchanged, tuple(_TYPES))
+        return _require_fitting(array, name, exchanged, _TYPES)
     return open_on_default_stream(array, name)
 
 
 def open_on_default_stream(array: Any, name: str) -> DeviceArray:
     """Opens an array of adjacent pixels for work on CUDA's default stream."""
-    return _require_fitting(array, name, _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM), tuple(_TYPES))
+    return _require_fitting(array, name, _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM), _TYPES)
 
 
 def _stream_of(array: Any, name: str) -> int | None:
@@ -206,7 +206,7 @@ def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str
 
 
 def _new_image(shape: Sequence[int], dtype: str) -> Any:
-    image = itk.CudaDeviceImage[_TYPES[dtype], len(shape)].New()
+    image = itk.CudaDeviceImage[pixel_type(dtype), len(shape)].New()
     image.SetRegions([int(size) for size in reversed(shape)])
     return image
 

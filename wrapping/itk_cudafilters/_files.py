@@ -12,11 +12,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, Mapping
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
 from ._images import as_itk_image, axes_of, describe, image_of, pixels_of
+from ._itk import itk
 from ._partition import Partition
 from ._segmentation import Segmentation, known_name
 

@@ -6,12 +6,12 @@ import functools
 import sys
 from typing import Any, Callable
 
-import itk
 import numpy as np
 
 from ._device import add_methods
 from ._dlpack import device_of
 from ._images import as_gaussian_input, describe, is_xarray, like
+from ._itk import itk
 
 _INPUTS = {"input", "inputimage"}
 

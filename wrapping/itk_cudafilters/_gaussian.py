@@ -16,7 +16,8 @@ from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_
 from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMasked, Masked
 from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
 from ._info import Backend
-from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
+from ._library import empty, takes, takes_type
+from ._line_passes import MOST_MASKED_ITEMS, Combination, DeviceLineFilter, DevicePasses, HostLineFilter, Pass, Term
 from ._operations import Operations, current_device_of, operations_of
 from ._parameters import library_errors, switch
 from ._repeated import run_repeated
@@ -189,7 +190,7 @@ def _filter_any(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend,
     )
-    return call.store(call.derivatives(call.orders_of(order)))
+    return call.store("components", [call.derivative(call.orders_of(order))])
 
 
 @_on_device_of_input
@@ -304,7 +305,7 @@ def gaussian_gradient_magnitude(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
-    return call.store(_length(call.along_each_axis(1), call.given.ops))
+    return call.store("length", call.along_each_axis(1))
 
 
 @_on_device_of_input
@@ -343,7 +344,7 @@ def gaussian_laplace(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
-    return call.store(_sum(call.along_each_axis(2)))
+    return call.store("sum", call.along_each_axis(2))
 
 
 @_on_device_of_input
@@ -383,7 +384,7 @@ def gaussian_gradient(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
-    return call.store_components(call.along_each_axis(1))
+    return call.store("components", call.along_each_axis(1), has_axis=True)
 
 
 @_on_device_of_input
@@ -425,7 +426,7 @@ def gaussian_hessian(
     call.require_derivatives()
     pairs = [(i, j) for i in range(call.dimension) for j in range(i, call.dimension)]
     orders = [tuple(int(axis == i) + int(axis == j) for axis in range(call.dimension)) for i, j in pairs]
-    return call.store_components([call.derivatives(each) for each in orders])
+    return call.store("components", [call.derivative(each) for each in orders], has_axis=True)
 
 
 @_on_device_of_input
@@ -473,7 +474,7 @@ def difference_of_gaussians(
     )
     if any(fine > coarse for fine, coarse in zip(low.sigma, high.sigma, strict=True)):
         raise ValueError(f"high_sigma is {high_sigma} and low_sigma {low_sigma}; high_sigma may not be less along any axis")
-    smoothed = [call.as_array(call.derivatives(call.orders_of(0))) for call in (low, high)]
+    smoothed = [call.smoothed() for call in (low, high)]
     return low.store_array(smoothed[0] - smoothed[1])
 
 
@@ -516,7 +517,7 @@ def unsharp_mask(
     factor = number(amount, "amount")
     if not math.isfinite(factor):
         raise ValueError(f"amount is {amount}; it must be finite")
-    smoothed = call.as_array(call.derivatives(call.orders_of(0)))
+    smoothed = call.smoothed()
     ops = call.given.ops
     values = ops.contiguous(call.given.array, ops.type_of(smoothed))
     sharp = values + factor * (values - smoothed)
@@ -525,11 +526,11 @@ def unsharp_mask(
     return call.store_array(sharp)
 
 
-def _sum(arrays: Any) -> Any:
-    total: Any = None
-    for array in arrays:
-        total = array if total is None else total + array
-    return total
+def _combine(combination: Combination, arrays: Sequence[Any], ops: Operations) -> Any:
+    """Returns the sum of arrays or the length of their components, by operations of their package."""
+    if combination == "length":
+        return _length(arrays, ops)
+    return functools.reduce(operator.add, arrays)
 
 
 # A sum of squares between these limits has full precision, because squares that underflow are below its rounding error.
@@ -544,7 +545,7 @@ def _length(components: Sequence[Any], ops: Operations) -> Any:
     suffices."""
     least, most = _SQUARES_WITH_DIGITS[ops.type_of(components[0])]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = _sum(component * component for component in components)
+        squares = functools.reduce(operator.add, (component * component for component in components))
         has_digits = (squares >= least) & (squares <= most)
         length = ops.sqrt(squares)
         if not ops.is_on_gpu and has_digits.all():
@@ -628,22 +629,22 @@ class _Call:
             self._steps.sort(key=lambda i: self._axes[i])
         self._items = Items(array.shape, tuple(self._axes[i] for i in self._steps))
         self.valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
-        self._keeps_nan = switch(preserve_nan, "preserve_nan") and bool(self._steps) and self._may_not_be_finite()
+        # Integers have neither NaN nor infinite values.
+        self._preserves_nan = switch(preserve_nan, "preserve_nan") and bool(self._steps) and not self.given.is_integer
 
-    def _make_line_filter(self, approximation: str, backend: str) -> LineFilter:
+    def _make_line_filter(self, approximation: str, backend: str) -> HostLineFilter | DeviceLineFilter:
         if not self.given.ops.is_on_gpu:
             return HostLineFilter(approximation, backend)
         if backend == "host":
             raise ValueError("backend is host, and input is in the memory of a GPU; it must be automatic or cuda")
         return DeviceLineFilter(approximation, self.given.ops)
 
-    def _may_not_be_finite(self) -> bool:
-        """Returns whether the input may have pixels that are NaN or infinite. For a masked input on a GPU the answer is
-        True without a look at the pixels: the masked filter checks them on the GPU, and the host need not wait."""
-        if self.given.is_integer:
-            return False
+    @functools.cached_property
+    def _keeps_nan(self) -> bool:
+        """Whether the input may have pixels that are NaN or infinite, which do not count. For a masked input on a GPU it
+        is True without a look at the pixels: the masked filter checks them on the GPU, and the host need not wait."""
         is_masked_on_gpu = self.given.ops.is_on_gpu and self.valid is not None
-        return is_masked_on_gpu or not self.given.ops.is_finite(self.given.array)
+        return self._preserves_nan and (is_masked_on_gpu or not self.given.ops.is_finite(self.given.array))
 
     @functools.cached_property
     def _make(self) -> Derivatives:
@@ -671,10 +672,12 @@ class _Call:
             if sigma == 0.0:
                 raise ValueError(f"sigma of axis {axis} is 0; leave the axis out by axes=, or give it a sigma above 0")
 
-    def derivatives(self, orders: Sequence[int], mode: str | None = None) -> Any:
-        """Returns the items of a derivative. `mode`, if given, replaces the modes of all axes."""
-        modes = None if mode is None else [mode] * len(self._steps)
-        return self._make([orders[i] for i in self._steps], modes)
+    def derivative(self, orders: Sequence[int], mode: str | None = None) -> Term:
+        """Returns a derivative per unit of the spacing. `mode`, if given, replaces the modes of all axes."""
+        return Term(
+            tuple((self.sigma[i] / abs(self._spacing[i]), orders[i], mode or self._modes[i]) for i in self._steps),
+            math.prod(self._spacing[i] ** -orders[i] for i in self._steps),
+        )
 
     def passes(self, orders: Sequence[int]) -> DevicePasses | None:
         """Returns plain_passes(), prepared for an array of the shape and type of the input."""
@@ -704,7 +707,7 @@ class _Call:
         )
         return passes if is_plain else None
 
-    def along_each_axis(self, order: int, *, leaves_axes: bool = False) -> list[Any]:
+    def along_each_axis(self, order: int, *, leaves_axes: bool = False) -> list[Term]:
         """Returns the derivatives of one order along each axis. As in scipy, each uses the mode of its axis for all
         axes.
 
@@ -713,27 +716,93 @@ class _Call:
         if not leaves_axes:
             self.require_derivatives()
         return [
-            self.derivatives([order if i == axis else 0 for i in range(self.dimension)], self._modes[axis])
+            self.derivative([order if i == axis else 0 for i in range(self.dimension)], self._modes[axis])
             for axis in range(self.dimension)
         ]
 
-    def as_array(self, items: Any) -> Any:
-        """Returns items as an array with the axes of the input, followed by the component axis if the items have
-        one."""
-        return self._items.give(items, self.given.ops)
+    def store(self, combination: Combination, terms: Sequence[Term], *, has_axis: bool = False) -> Any:
+        """Returns the combination of the terms as the kind of the input, or stores it in the target's array. With
+        `has_axis` it has an axis of components."""
+        array = self.given.array
+        shape, axis = list(array.shape), None
+        if has_axis:
+            axis = array.ndim
+            if self._channel_axis is not None and not self.given.is_itk_image:
+                axis = self._channel_axis + 1
+            shape.insert(axis, len(terms))
+        if not self.given.ops.is_on_gpu and takes_type(self._target.type):
+            output = self._target.array
+            if output is None:
+                result = empty(tuple(shape), self._target.type)
+                if self._filter_into(result, axis, combination, terms):
+                    return self.given.like(result, axis)
+            elif self._may_write_to(output, shape) and self._filter_into(output, axis, combination, terms):
+                return output
+        return self.store_array(self._compute(combination, terms, axis), axis)
 
-    def store(self, items: Any) -> Any:
-        return self.store_array(self.as_array(items))
+    def store_array(self, array: Any, component_axis: int | None = None) -> Any:
+        return self._target.store(array, self.given, component_axis)
 
-    def store_array(self, array: Any) -> Any:
-        return self._target.store(array, self.given, None)
+    def smoothed(self) -> Any:
+        """Returns the smoothed array in the type in which it is computed."""
+        return self._compute("components", [self.derivative(self.orders_of(0))], None)
 
-    def store_components(self, components: list[Any]) -> Any:
-        ops = self.given.ops
-        array = self.as_array(ops.stack_last(components))
-        axis = array.ndim - 1
-        if self._channel_axis is not None and not self.given.is_itk_image:
-            axis = self._channel_axis + 1
-        order = list(range(array.ndim - 1))
-        order.insert(axis, array.ndim - 1)
-        return self._target.store(ops.transpose(array, order), self.given, axis)
+    def _compute(self, combination: Combination, terms: Sequence[Term], axis: int | None) -> Any:
+        """Returns the combination of the terms in the type in which they are computed. `axis` is that of components."""
+        given, ops = self.given, self.given.ops
+        if not ops.is_on_gpu:
+            shape = list(given.array.shape)
+            if axis is not None:
+                shape.insert(axis, len(terms))
+            result = empty(tuple(shape), self._target.compute_type(given))
+            if self._filter_into(result, axis, combination, terms):
+                return result
+        derivatives = [
+            self._make([order for _, order, _ in term.passes], [mode for _, _, mode in term.passes]) for term in terms
+        ]
+        if axis is not None:
+            array = self._items.give(ops.stack_last(derivatives), ops)
+            order = list(range(array.ndim - 1))
+            order.insert(axis, array.ndim - 1)
+            return ops.transpose(array, order)
+        single = len(derivatives) == 1 and combination == "components"
+        return self._items.give(derivatives[0] if single else _combine(combination, derivatives, ops), ops)
+
+    def _may_write_to(self, output: Any, shape: Sequence[int]) -> bool:
+        """Returns whether the filter may write its result directly to the user's array."""
+        return (
+            isinstance(output, np.ndarray)
+            and output.shape == tuple(shape)
+            and takes(output)
+            and not np.may_share_memory(output, self.given.array)
+            and (self.valid is None or not np.may_share_memory(output, self.valid))
+        )
+
+    def _filter_into(
+        self, result: npt.NDArray[Any], axis: int | None, combination: Combination, terms: Sequence[Term]
+    ) -> bool:
+        """Filters a host array in one call, and writes to `result`. Returns False if the operations of the package must
+        do it: for lines that are padded, for derivatives of masked pixels and for many masked items."""
+        array, lines = self.given.array, self._filter_lines
+        axes = self._items.filtered
+        items = math.prod(length for i, length in enumerate(array.shape) if i not in axes)
+        passes = [Pass(i, *each) for term in terms for i, each in zip(axes, term.passes, strict=True)]
+        if not isinstance(lines, HostLineFilter) or not passes or array.size == 0:
+            return False
+        if any(each.needs_padding(array.shape) for each in passes):
+            return False
+        can_mask = len(terms) == 1 and terms[0].factor == 1.0 and items <= MOST_MASKED_ITEMS
+        can_mask = can_mask and not any(each.order for each in passes)
+        if self.valid is not None and not can_mask:
+            return False
+        return lines.filter(
+            array if takes(array) else self.given.ops.contiguous(array, self._target.compute_type(self.given)),
+            result if axis is None else np.moveaxis(result, axis, -1),
+            axes,
+            terms,
+            combination,
+            self.cval,
+            valid=None if self.valid is None else np.ascontiguousarray(self.valid),
+            keeps_nan=self._preserves_nan,
+            can_mask=can_mask,
+        )

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
 from ._files import stretch
 from ._images import as_itk_image, image_of, pixels_of, with_geometry_of
+from ._itk import itk
 from ._segmentation import Segmentation
 
 FORMATS = "PNG, TIFF, MetaImage, NRRD, NIfTI"

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import itk
 import numpy as np
 import numpy.typing as npt
+
+from ._itk import is_itk_object, itk
 
 # Pixel types of the region filters. bool and float64 are converted to them.
 _SNAKE_PIXELS = ("uint8", "uint16", "int16", "float32")
@@ -138,7 +139,7 @@ class _HeldPixels:
 
 
 @functools.cache
-def _name_of(dtype: np.dtype[Any]) -> str:
+def name_of(dtype: np.dtype[Any]) -> str:
     """Returns dtype.name. It is cached because NumPy composes it at each access."""
     return dtype.name
 
@@ -158,7 +159,7 @@ def _scalar_type_of(image_type: Any) -> np.dtype[Any] | None:
 def pixels_of(image: Any, name: str = "image") -> npt.NDArray[Any]:
     """Returns the pixels, indexed as the array or, for an itk.Image, by [y, x]; as a view if possible. `name` is the
     name of the parameter, for messages."""
-    return np.asarray(_HeldPixels(image, name) if isinstance(image, itk.Object) else image)
+    return np.asarray(_HeldPixels(image, name) if is_itk_object(image) else image)
 
 
 def is_column(shape: Sequence[int]) -> bool:
@@ -202,7 +203,7 @@ def as_itk_image(
     types in `converted` get the type that this maps them to. The result may share the memory of an array.
     """
     require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
-    is_image = isinstance(image, itk.Object)
+    is_image = is_itk_object(image)
     if is_image and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
         raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
     if is_xarray(image):
@@ -211,7 +212,7 @@ def as_itk_image(
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
     pixels = pixels_of(image, name)
-    dtype = _name_of(pixels.dtype)
+    dtype = name_of(pixels.dtype)
     if dtype not in converted:
         require_known_type(dtype, name, known)
         if is_image:
@@ -256,7 +257,7 @@ def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = 
 def first_index_of(image: Any) -> tuple[int, ...] | None:
     """Returns the index of the first pixel of an itk.Image, which ITK's pickle and copy.deepcopy() lose; None for
     arrays."""
-    return tuple(image.GetLargestPossibleRegion().GetIndex()) if isinstance(image, itk.Object) else None
+    return tuple(image.GetLargestPossibleRegion().GetIndex()) if is_itk_object(image) else None
 
 
 def with_first_index(image: Any, index: tuple[int, ...] | None) -> Any:
@@ -309,7 +310,7 @@ def _beside(
     """Converts another image or array of the same size by `convert`, maps its pixels by `change`, and returns an
     itk.Image with the geometry of `image`."""
     placed = _aligned(other, given, name, "image") if is_xarray(other) and is_xarray(given) else other
-    if is_xarray(given) and not isinstance(placed, itk.Object) and placed.shape == given.shape:
+    if is_xarray(given) and not is_itk_object(placed) and placed.shape == given.shape:
         placed = given.copy(data=np.asarray(placed))
     checked = convert(placed, name)
     pixels = change(pixels_of(checked))
@@ -328,7 +329,7 @@ def pixels_beside(other: Any, given: Any, name: str, of: str) -> npt.NDArray[Any
     if is_xarray(other) and is_xarray(given):
         return pixels_of(_aligned(other, given, name, of), name)
     pixels = pixels_of(other, name)
-    if not all(is_xarray(each) or isinstance(each, itk.Object) for each in (other, given)) or pixels.ndim != pixels_of(given).ndim:
+    if not all(is_xarray(each) or is_itk_object(each) for each in (other, given)) or pixels.ndim != pixels_of(given).ndim:
         return pixels
     placed, place = (
         _image_from_xarray(each, pixels_of(each), known) if is_xarray(each) else each for each, known in ((other, name), (given, of))
@@ -361,7 +362,7 @@ def _with_coordinates_of(other: Any, given: Any, dim: Any, name: str, of: str) -
     if own.dtype.kind in "iuf" and wanted.dtype.kind in "iuf" and len(wanted) > 0:
         digits = max((float(np.finfo(each.dtype).eps) for each in (own, wanted) if each.dtype.kind == "f"), default=0.0)
         step = np.ptp(wanted) / max(1, len(wanted) - 1)
-        tolerance = _COORDINATE_TOLERANCE() * float(step) + 2.0 * digits * float(np.abs(wanted).max())
+        tolerance = _coordinate_tolerance() * float(step) + 2.0 * digits * float(np.abs(wanted).max())
         own, wanted = own.astype(np.float64), wanted.astype(np.float64)
         first = wanted - tolerance
     rising = own[order]
@@ -380,7 +381,8 @@ def _with_coordinates_of(other: Any, given: Any, dim: Any, name: str, of: str) -
     return other.isel({dim: order[places]})
 
 
-_COORDINATE_TOLERANCE: Callable[[], float] = itk.ImageToImageFilterCommon.GetGlobalDefaultCoordinateTolerance
+def _coordinate_tolerance() -> float:
+    return float(itk.ImageToImageFilterCommon.GetGlobalDefaultCoordinateTolerance())
 
 
 def _require_same_geometry(other: Any, image: Any, name: str, of: str) -> None:
@@ -401,7 +403,7 @@ def _require_same_geometry(other: Any, image: Any, name: str, of: str) -> None:
     tolerances = {"direction": directions}
     for key, value in geometries[0].items():
         expected = geometries[1][key]
-        if (np.abs(value - expected) > tolerances.get(key, _COORDINATE_TOLERANCE() * image.GetSpacing()[0])).any():
+        if (np.abs(value - expected) > tolerances.get(key, _coordinate_tolerance() * image.GetSpacing()[0])).any():
             raise ValueError(
                 f"{name} has the {key} {value.tolist()}; it must be that of {of}, {expected.tolist()}: resample it, or give its pixels "
                 f"alone, itk.array_view_from_image({name})"
@@ -412,7 +414,7 @@ def like(result: Any, image: Any, name: str | None) -> Any:
     """Converts the itk.Image `result`, which has the size of `image`, to the kind of `image`. A DataArray gets the name
     `name`."""
     if not is_xarray(image):
-        return result if isinstance(image, itk.Object) else pixels_of(result)
+        return result if is_itk_object(image) else pixels_of(result)
     pixels = pixels_of(result)
     components = ["c"] if pixels.ndim > image.ndim else []
     order = np.argsort(axes_of(image)).tolist() + [image.ndim] * len(components)

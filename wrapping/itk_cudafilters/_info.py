@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Literal
 
-import itk
+from ._itk import itk
+
 
 Backend = Literal["automatic", "cuda", "host"]
 

@@ -6,14 +6,13 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
 from ._dlpack import native
-from ._images import image_view_of
+from ._library import core, empty
 from ._operations import OF_HOST, Operations, Places
 
 # The recursion of the mode nearest needs lines of four pixels or more, as ITK's filter does. Shorter lines are padded
@@ -181,10 +180,19 @@ class DeviceLineFilter:
         return made.run_valid(items, valid, keeps_nan, self.ops)
 
 
+class Term(NamedTuple):
+    """A derivative of the smoothed array, times a factor: sigma in pixels, order and mode for each filtered axis."""
+
+    passes: tuple[tuple[float, int, str], ...]
+    factor: float = 1.0
+
+
+Combination = Literal["components", "sum", "length"]
+
+
 @dataclass(frozen=True)
 class HostLineFilter:
-    """Filters lines of NumPy arrays by itk.CudaRecursiveGaussianImageFilter, on the host, or on a GPU with
-    transfers."""
+    """Filters lines of NumPy arrays by the library, on the host, or on a GPU with transfers."""
 
     approximation: str
     backend: str
@@ -193,35 +201,54 @@ class HostLineFilter:
     def ops(self) -> Operations:
         return OF_HOST
 
+    def filter(
+        self,
+        array: npt.NDArray[Any],
+        result: npt.NDArray[Any],
+        axes: Sequence[int],
+        terms: Sequence[Term],
+        combination: Combination,
+        cval: float,
+        *,
+        valid: npt.NDArray[Any] | None = None,
+        keeps_nan: bool = False,
+        can_mask: bool = False,
+    ) -> bool:
+        """Filters an array along axes, without a copy of its pixels, and stores the combined terms in other memory. The
+        other axes count the items of a batch.
+
+        With `keeps_nan` and `can_mask`, or with `valid`, the only term smooths the valid pixels alone. Returns False if
+        `keeps_nan` finds pixels that are NaN or infinite and `can_mask` is not set.
+        """
+        smallest_weight = SMALLEST_WEIGHT[self.approximation] if can_mask else 0.0
+        done: bool = core().filter(
+            array,
+            result,
+            valid,
+            tuple(axes),
+            tuple((term.factor, term.passes) for term in terms),
+            combination,
+            cval,
+            self.approximation,
+            self.backend,
+            keeps_nan,
+            smallest_weight,
+        )
+        return done
+
     def run(
         self, items: npt.NDArray[Any], axis: int, sigma: float, order: int, mode: str, cval: float
     ) -> npt.NDArray[Any]:
-        shape = items.shape
         if items.size == 0:
             return items
-        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-        lines = items.reshape((outer, shape[axis], inner) if inner > 1 else (outer, shape[axis]))
-        padding = _PADDING if Pass(axis, sigma, order, mode).needs_padding(shape) else 0
+        padding = _PADDING if Pass(axis, sigma, order, mode).needs_padding(items.shape) else 0
         if padding:
-            lines = np.pad(lines, [(padding, padding) if i == 1 else (0, 0) for i in range(lines.ndim)], mode="edge")
-        lines = np.ascontiguousarray(lines)
-        smoother: Any = itk.CudaRecursiveGaussianImageFilter.New(
-            image_view_of(lines),
-            Direction=lines.ndim - 2,  # ITK counts axes from the last one
-            Sigma=sigma,
-            Order=order,
-            Approximation=self.approximation,
-            BoundaryMode=mode,
-            BoundaryValue=cval,
-            Backend=self.backend,
-        )
-        smoother.Update()
-        filtered = itk.array_view_from_image(smoother.GetOutput())
-        if padding:
-            filtered = filtered[:, padding:-padding]
-        # Copy the pixels, because arrays that NumPy makes of the view do not keep the image alive, which owns the
-        # pixels.
-        return np.array(filtered, order="C", subok=False).reshape(shape)
+            items = np.pad(items, [(padding, padding) if i == axis else (0, 0) for i in range(items.ndim)], mode="edge")
+        # The axes behind this one have sigma 0, which does not filter them, instead of counting items.
+        passes = ((sigma, order, mode), *((0.0, 0, "nearest"),) * (items.ndim - axis - 1))
+        result = empty(items.shape, items.dtype.name)
+        self.filter(items, result, range(axis, items.ndim), [Term(passes)], "components", cval)
+        return result[(slice(None),) * axis + (slice(padding, -padding),)] if padding else result
 
     def smooth_valid(self, items: Any, valid: Any, keeps_nan: bool, passes: Sequence[Pass], cval: float) -> None:
         return None

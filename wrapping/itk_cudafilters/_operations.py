@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
-import itk
 import numpy as np
 
-from ._images import describe, is_xarray
+from ._images import describe, is_xarray, name_of
+from ._itk import is_itk_object
 
 
 class Places(Protocol):
@@ -99,7 +99,7 @@ class NumpyOperations:
         self._np = package
 
     def type_of(self, array: Any) -> str:
-        return str(array.dtype.name)
+        return name_of(array.dtype)
 
     def type_named(self, asked: Any) -> str:
         return str(np.dtype(asked).newbyteorder("=").name)
@@ -321,7 +321,7 @@ def operations_of(array: Any) -> Operations | None:
     and None for other objects."""
     if type(array) in OF_CLASSES:
         return OF_CLASSES[type(array)]
-    if isinstance(array, (np.ndarray, itk.Object)) or is_xarray(array):
+    if isinstance(array, np.ndarray) or is_itk_object(array) or is_xarray(array):
         return OF_HOST
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-import itk
+from ._itk import itk
+
 
 _lock = Lock()
 # Number of open blocks of override(), and whether the filters were enabled before the first of them was opened.

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, get_args
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
@@ -29,6 +28,7 @@ from ._images import (
     with_geometry_of,
 )
 from ._info import Backend, _backend_name, may_use_gpu
+from ._itk import is_itk_object, itk
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
 from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, one_looks, plain_name, threshold_of
@@ -293,7 +293,7 @@ class Partition(Generic[ImageLike]):
         if is_xarray(self.labels):
             labels: Any = self.labels
             return labels.copy(data=pixels).rename(name)
-        return with_geometry_of(self.labels, np.ascontiguousarray(pixels)) if isinstance(self.labels, itk.Object) else pixels
+        return with_geometry_of(self.labels, np.ascontiguousarray(pixels)) if is_itk_object(self.labels) else pixels
 
     def __repr__(self) -> str:
         return (
@@ -552,7 +552,7 @@ def partition_images(
 
 def _list_of(images: Any, name: str) -> list[Any]:
     """Returns a sequence of images as a list. Raises TypeError for a single itk.Image, text or mapping."""
-    is_one = isinstance(images, (str, bytes, itk.Object, Mapping))
+    is_one = isinstance(images, (str, bytes, Mapping)) or is_itk_object(images)
     if is_one or not isinstance(images, Iterable):
         raise TypeError(f"{name} is {describe(images)}; it must be a list of images")
     return list(images)

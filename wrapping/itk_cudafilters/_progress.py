@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import itk
 
+from ._itk import itk
 from ._parameters import switch
 
 

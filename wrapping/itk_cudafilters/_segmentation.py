@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
 from ._images import as_itk_image, as_itk_mask, axes_of, describe, first_index_of, like, with_first_index
 from ._info import Backend, _backend_name
+from ._itk import itk
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
 

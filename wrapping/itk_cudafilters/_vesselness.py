@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +18,7 @@ from ._exporters import SHAPES, from_image, image_of, is_foreign, open_on_defaul
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
 from ._images import _require_no_bands, describe, is_column, is_xarray
 from ._info import Backend
+from ._itk import itk, pixel_type
 from ._operations import current_device_of
 from ._parameters import library_errors, switch
 from ._segmentation import known_name, plain_name
@@ -26,8 +26,8 @@ from ._segmentation import known_name, plain_name
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
 
 # Pixel types that the filter reads directly. Other types are converted to the type of the response.
-_INPUTS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
-_REALS = {"float32": itk.F, "float64": itk.D}
+_INPUTS = ("uint8", "uint16", "int16", "float32", "float64")
+_REALS = ("float32", "float64")
 
 
 @library_errors
@@ -360,7 +360,7 @@ class _Call:
         # Reshape twice to normalize the strides along axes of one pixel, which may have any value.
         pixels = self._host_pixels().reshape(-1).reshape(self._given.array.shape)
         is_x_first = is_column(pixels.shape)
-        enhancer = self._filter_of(itk.image_view_from_array(pixels), _INPUTS[pixels.dtype.name], is_x_first, parameters)
+        enhancer = self._filter_of(itk.image_view_from_array(pixels), pixels.dtype.name, is_x_first, parameters)
         enhancer.SetGenerateScaleOutput(with_scale)
         enhancer.SetGenerateHessianOutput(with_directions)
         enhancer.Update()
@@ -382,7 +382,7 @@ class _Call:
         pixels = ops.contiguous(array, self._real) if self._valid is None else self._filled(self._valid)
         is_x_first = is_column(shape)
         sizes = shape if is_x_first else shape[::-1]
-        enhancer = self._filter_of(self._image_without_pixels(sizes), _REALS[self._real], is_x_first, parameters)
+        enhancer = self._filter_of(self._image_without_pixels(sizes), self._real, is_x_first, parameters)
         found = _Found(
             ops.empty_like(pixels),
             ops.empty_like(pixels) if with_scale else None,
@@ -400,14 +400,14 @@ class _Call:
 
     def _image_without_pixels(self, sizes: Sequence[int]) -> Any:
         """Returns an image without pixels of that size, x first, by which the filter gets size and spacing."""
-        image = itk.Image[_REALS[self._real], self.dimension].New()
+        image = itk.Image[pixel_type(self._real), self.dimension].New()
         image.SetRegions([int(size) for size in sizes])
         return image
 
-    def _filter_of(self, image: Any, pixel: Any, is_x_first: bool, parameters: dict[str, Any]) -> Any:
+    def _filter_of(self, image: Any, dtype: str, is_x_first: bool, parameters: dict[str, Any]) -> Any:
         spacing = [abs(step) for step in self._spacing]
         image.SetSpacing(spacing if is_x_first else spacing[::-1])
-        types = (itk.Image[pixel, self.dimension], itk.Image[_REALS[self._real], self.dimension])
+        types = tuple(itk.Image[pixel_type(each), self.dimension] for each in (dtype, self._real))
         enhancer: Any = itk.CudaVesselnessImageFilter[types].New(
             image,
             Approximation=self._approximation,
@@ -491,7 +491,7 @@ class _ExportedCall(_Call):
         if self._real != opened.type or self._target.type != opened.type:
             raise ValueError(f"dtype is {self._target.type}; of {describe(image)} it must be {opened.type}, the type of its pixels")
         shape = opened.shape
-        enhancer = self._filter_of(self._image_without_pixels(shape[::-1]), _REALS[self._real], False, parameters)
+        enhancer = self._filter_of(self._image_without_pixels(shape[::-1]), self._real, False, parameters)
         found = _Found(
             image_of(shape, opened),
             image_of(shape, opened) if with_scale else None,

@@ -17,13 +17,14 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import itk
 import numpy as np
 
 from . import _gaussian
 from ._arrays import array_of
 from ._gaussian import Mode
 from ._images import is_xarray, pixels_of
+from ._itk import is_itk_object
+from ._line_passes import Combination
 
 __all__ = ["gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude", "gaussian_laplace"]
 
@@ -114,13 +115,10 @@ def gaussian_gradient_magnitude(
             input,
             output,
             cval,
-            lambda part, value: _combine(part, lambda ops, all: ops.stack_last(all), 1, sigma, None, mode, value, axes),
+            lambda part, value: _combine(part, "components", 1, sigma, None, mode, value, axes),
             lambda gradient: np.sqrt((gradient * gradient).sum(axis=-1)),
         )
-    return _combine(
-        input, lambda ops, all: ops.sqrt(_gaussian._sum(each * each for each in all)),
-        1, sigma, _output(input, output), mode, cval, axes,
-    )
+    return _combine(input, "length", 1, sigma, _output(input, output), mode, cval, axes)
 
 
 def gaussian_laplace(
@@ -147,15 +145,13 @@ def gaussian_laplace(
         return _of_parts(
             input, output, cval, lambda part, value: gaussian_laplace(part, sigma, None, mode, value, axes=axes)
         )
-    return _combine(
-        input, lambda ops, all: _gaussian._sum(all), 2, sigma, _output(input, output), mode, cval, axes
-    )
+    return _combine(input, "sum", 2, sigma, _output(input, output), mode, cval, axes)
 
 
 def _output(input: Any, output: Any) -> Any:
     """Returns `output`, or by default the type of the input, which is the type of the result in scipy."""
     input = array_of(input, "input")
-    if output is not None or not (isinstance(input, (np.ndarray, itk.Object)) or is_xarray(input)):
+    if output is not None or not ((isinstance(input, np.ndarray) or is_itk_object(input)) or is_xarray(input)):
         return output
     return pixels_of(input).dtype
 
@@ -198,7 +194,7 @@ def _require_radius(radius: Any) -> None:
 @_gaussian._on_device_of_input
 def _combine(
     input: Any,
-    combine: Callable[[Any, list[Any]], Any],
+    combination: Combination,
     order: int,
     sigma: Any,
     output: Any,
@@ -206,14 +202,16 @@ def _combine(
     cval: Any,
     axes: Any,
 ) -> Any:
-    """Combines the derivatives of one order along all axes by `combine`. As in scipy, the derivative along an axis of
+    """Combines the derivatives of one order along all axes. As in scipy, the derivative along an axis of
     sigma 0 is the array smoothed along the other axes, and without axes the result is the input."""
     call = _gaussian._Call(
         input, _sigma(sigma), output, mode, cval, None, None, axes, None, None, True, None, "accurate", "automatic",
         in_array_order=True,
     )
-    derivatives = call.along_each_axis(order, leaves_axes=True)
-    return call.store(combine(call.given.ops, derivatives) if derivatives else call.derivatives([]))
+    terms = call.along_each_axis(order, leaves_axes=True)
+    if not terms:
+        return call.store("components", [call.derivative([])])
+    return call.store(combination, terms, has_axis=combination == "components")
 
 
 def _is_complex(input: Any) -> bool:

@@ -516,8 +516,8 @@ def test_lengths_of_gradients_have_the_unit_of_the_grey_values(dtype, units, axe
 
 
 def test_deriche_keeps_its_digits_at_large_sigma():
-    """ITK's code, which the host takes for deriche with the mode nearest, loses them from 1,000 pixels on: results left the range
-    of the image at 100,000. With sigma far beyond the image half of each line's kernel lies before it and half behind it."""
+    """ITK's code loses them from 1,000 pixels on: its results leave the range of the image at 100,000. With sigma far beyond
+    the image half of each line's kernel lies before it and half behind it."""
     array = 200.0 * generator().random((30, 40))
     for sigma in (1e4, 1e5, 1e6, 1e9):
         found = gaussian_filter(array, sigma, mode="nearest", approximation="deriche", axes=1)

@@ -1,0 +1,884 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ArrayFilter.h"
+
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailHostMemoryPool.h"
+#include "itkCudaDetailSlabRequests.h"
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+namespace cudafilters
+{
+namespace
+{
+using itk::CudaComponentType;
+using itk::CudaDetail::CudaGaussianPlan;
+using itk::CudaDetail::CudaImageView;
+using itk::CudaDetail::CudaProgressFunction;
+
+/** Calls f with a zero of the component type. */
+template <typename TFunction>
+void
+VisitType(CudaComponentType type, const TFunction & f)
+{
+  switch (type)
+  {
+    case CudaComponentType::UChar:
+      return f(static_cast<unsigned char>(0));
+    case CudaComponentType::Char:
+      return f(static_cast<signed char>(0));
+    case CudaComponentType::UShort:
+      return f(static_cast<unsigned short>(0));
+    case CudaComponentType::Short:
+      return f(static_cast<short>(0));
+    case CudaComponentType::UInt:
+      return f(0u);
+    case CudaComponentType::Int:
+      return f(0);
+    case CudaComponentType::Float:
+      return f(0.0f);
+    case CudaComponentType::Double:
+      return f(0.0);
+  }
+}
+
+/** Converts a result to the type of the output. */
+template <typename TTo, typename TFrom>
+TTo
+Convert(TFrom value)
+{
+  if constexpr (std::is_integral_v<TTo>)
+  {
+    // All limits of the integer types are numbers of double.
+    const double number = value;
+    if (!(number >= std::numeric_limits<TTo>::min()))
+    {
+      return number != number ? TTo(0) : std::numeric_limits<TTo>::min();
+    }
+    return static_cast<TTo>(std::min<double>(number, std::numeric_limits<TTo>::max()));
+  }
+  else
+  {
+    return static_cast<TTo>(value);
+  }
+}
+
+/** An axis that several arrays share, with the stride of each. */
+struct SharedAxis
+{
+  size_t              Size;
+  std::vector<size_t> Strides;
+};
+
+/** Returns the axes of arrays of one shape, the last one first, without those of one pixel. Neighbouring axes are
+ * merged if they are adjacent in the memory of all arrays. The axes in `kept` stay separate; the vector receives their
+ * indices. */
+std::vector<SharedAxis>
+MergeAxes(const std::vector<HostArray> & arrays, std::vector<size_t> & kept)
+{
+  std::vector<SharedAxis> axes;
+  const auto              separate = kept;
+  bool                    mayMerge = false;
+  for (size_t axis = arrays.front().Shape.size(); axis-- > 0;)
+  {
+    SharedAxis next{ arrays.front().Shape[axis], {} };
+    bool       isAdjacent = mayMerge;
+    for (size_t i = 0; i < arrays.size(); ++i)
+    {
+      next.Strides.push_back(arrays[i].Strides[axis]);
+      isAdjacent = isAdjacent && next.Strides[i] == axes.back().Strides[i] * axes.back().Size;
+    }
+    const auto found = std::find(separate.begin(), separate.end(), axis);
+    if (found != separate.end())
+    {
+      kept[found - separate.begin()] = axes.size();
+      axes.push_back(next);
+      mayMerge = false;
+    }
+    else if (next.Size > 1 && isAdjacent)
+    {
+      axes.back().Size *= next.Size;
+    }
+    else if (next.Size > 1)
+    {
+      axes.push_back(next);
+      mayMerge = true;
+    }
+  }
+  return axes;
+}
+
+char *
+GetElement(const HostArray & array, size_t offset)
+{
+  return static_cast<char *>(array.Data) + offset * itk::CudaComponentSize(array.Type);
+}
+
+/** Part of a line in several arrays: its number of pixels, and for each array the first one and the stride. */
+struct Row
+{
+  template <typename T>
+  T *
+  Get(size_t array) const
+  {
+    return reinterpret_cast<T *>(Pixels[array]);
+  }
+
+  size_t              Size;
+  std::vector<char *> Pixels;
+  std::vector<size_t> Strides;
+};
+
+/** Calls f(row) for rows that cover arrays of one shape, on ITK's threads. */
+template <typename TFunction>
+void
+ForEachRow(const std::vector<HostArray> & arrays, itk::MultiThreaderBase * threader, const TFunction & f)
+{
+  constexpr size_t        longestRow = 4096;
+  std::vector<size_t>     kept;
+  std::vector<SharedAxis> axes = MergeAxes(arrays, kept);
+  if (axes.empty())
+  {
+    axes.push_back({ 1, std::vector<size_t>(arrays.size(), 1) });
+  }
+  const SharedAxis & line = axes.front();
+  const size_t       parts = (line.Size + longestRow - 1) / longestRow;
+  size_t             count = parts;
+  for (size_t i = 1; i < axes.size(); ++i)
+  {
+    count *= axes[i].Size;
+  }
+  const auto set = [&](Row & row, size_t index) {
+    const size_t begin = index % parts * line.Size / parts;
+    row.Size = (index % parts + 1) * line.Size / parts - begin;
+    for (size_t a = 0; a < arrays.size(); ++a)
+    {
+      size_t offset = begin * line.Strides[a];
+      size_t rest = index / parts;
+      for (size_t i = 1; i < axes.size(); ++i)
+      {
+        offset += rest % axes[i].Size * axes[i].Strides[a];
+        rest /= axes[i].Size;
+      }
+      row.Pixels[a] = GetElement(arrays[a], offset);
+    }
+  };
+  const size_t pieces = std::min<size_t>(count, 8 * threader->GetNumberOfWorkUnits());
+  threader->ParallelizeArray(
+    0,
+    pieces,
+    [&](itk::SizeValueType piece) {
+      Row row{ 0, std::vector<char *>(arrays.size()), line.Strides };
+      for (size_t i = piece * count / pieces; i < (piece + 1) * count / pieces; ++i)
+      {
+        set(row, i);
+        f(row);
+      }
+    },
+    nullptr);
+}
+
+/** Pixels in adjacent memory of the module's pool, for intermediate results. */
+class Scratch
+{
+public:
+  Scratch(const std::vector<size_t> & shape, CudaComponentType type)
+    : m_Array{ nullptr, type, shape, std::vector<size_t>(shape.size()) }
+  {
+    size_t count = 1;
+    for (size_t axis = shape.size(); axis-- > 0;)
+    {
+      m_Array.Strides[axis] = count;
+      count *= shape[axis];
+    }
+    m_Array.Data = AllocateArray(count * itk::CudaComponentSize(type));
+  }
+  ~Scratch() { ReleaseArray(m_Array.Data); }
+
+  Scratch(const Scratch &) = delete;
+  Scratch &
+  operator=(const Scratch &) = delete;
+
+  const HostArray &
+  Get() const
+  {
+    return m_Array;
+  }
+
+private:
+  HostArray m_Array;
+};
+
+CudaComponentType
+GetComputeType(const HostArray & input, const HostArray & output)
+{
+  const auto needsDouble = [](CudaComponentType type) {
+    return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
+  };
+  return needsDouble(input.Type) || needsDouble(output.Type) ? CudaComponentType::Double : CudaComponentType::Float;
+}
+
+/** Returns the part of an array at an index along its first or its last axis. */
+HostArray
+TakeIndex(HostArray array, bool first, size_t index)
+{
+  const auto place = first ? 0 : array.Shape.size() - 1;
+  array.Data = GetElement(array, index * array.Strides[place]);
+  array.Shape.erase(array.Shape.begin() + place);
+  array.Strides.erase(array.Strides.begin() + place);
+  return array;
+}
+
+bool
+HoldsNonFinite(const HostArray & array, itk::MultiThreaderBase * threader)
+{
+  std::atomic<bool> found{ false };
+  const auto        look = [&](auto zero) {
+    using T = decltype(zero);
+    ForEachRow({ array }, threader, [&](const Row & row) {
+      const T * const pixels = row.Get<T>(0);
+      int             others = 0;
+      for (size_t x = 0; x < row.Size; ++x)
+      {
+        others |= std::abs(pixels[x * row.Strides[0]]) <= std::numeric_limits<T>::max() ? 0 : 1;
+      }
+      if (others != 0)
+      {
+        found = true;
+      }
+    });
+  };
+  if (array.Type == CudaComponentType::Float)
+  {
+    look(0.0f);
+  }
+  else if (array.Type == CudaComponentType::Double)
+  {
+    look(0.0);
+  }
+  return found;
+}
+
+/** Runs passes, and the steps that combine their results, computing in T. */
+template <typename T>
+class FilterRun
+{
+public:
+  FilterRun(const ArrayFilter & filter, const CudaProgressFunction & progress)
+    : m_Filter(filter)
+    , m_Progress(progress)
+    , m_BoundaryValue(filter.BoundaryValue)
+    , m_Threader(itk::MultiThreaderBase::New())
+  {
+    m_Backend.Requested = filter.Backend;
+  }
+
+  bool
+  RunOnAll(const HostArray & input, const HostArray & output)
+  {
+    if (m_Filter.KeepsNaN && HoldsNonFinite(input, m_Threader))
+    {
+      return false;
+    }
+    this->RunOnEveryPixel(input, output);
+    return true;
+  }
+
+  void
+  RunOnValid(const HostArray & input, const HostArray * valid, const HostArray & output)
+  {
+    if (input.Shape.size() == m_Filter.NumberOfItemAxes)
+    {
+      this->RunOnValidOfItem(input, valid, output);
+      return;
+    }
+    for (size_t i = 0; i < input.Shape.front(); ++i)
+    {
+      const HostArray validOfPart = valid ? TakeIndex(*valid, true, i) : HostArray();
+      this->RunOnValid(TakeIndex(input, true, i), valid ? &validOfPart : nullptr, TakeIndex(output, true, i));
+    }
+  }
+
+private:
+  static constexpr CudaComponentType ComputeType =
+    std::is_same_v<T, double> ? CudaComponentType::Double : CudaComponentType::Float;
+
+  void
+  RunOnEveryPixel(const HostArray & input, const HostArray & output)
+  {
+    const std::vector<ArrayTerm> &        terms = m_Filter.Terms;
+    const bool                            isCombined = m_Filter.Output != ArrayOutput::Components;
+    std::vector<std::unique_ptr<Scratch>> scratch(terms.size());
+    std::vector<HostArray>                results;
+    for (size_t i = 0; i < terms.size(); ++i)
+    {
+      if (!isCombined && this->StoresDirectly(terms[i], input, GetComponent(input, output, i)))
+      {
+        results.push_back(GetComponent(input, output, i));
+        continue;
+      }
+      scratch[i] = std::make_unique<Scratch>(input.Shape, ComputeType);
+      results.push_back(scratch[i]->Get());
+    }
+    this->RunTerms(input, results);
+    if (isCombined)
+    {
+      this->Combine(results, output);
+      return;
+    }
+    for (size_t i = 0; i < terms.size(); ++i)
+    {
+      if (scratch[i])
+      {
+        this->StoreProduct(results[i], terms[i].Factor, GetComponent(input, output, i));
+      }
+    }
+  }
+
+  /** Returns whether the last pass of a term can store the component. The passes on the host convert from double, but
+   * results of integer types are truncated numbers of the type of the computation. */
+  bool
+  StoresDirectly(const ArrayTerm & term, const HostArray & input, const HostArray & component)
+  {
+    const bool isFloat = component.Type == CudaComponentType::Float || component.Type == CudaComponentType::Double;
+    return term.Factor == 1.0 &&
+           (isFloat || this->SelectDevice(this->MakePart({ term.Passes.front() }, input, component)));
+  }
+
+  static HostArray
+  GetComponent(const HostArray & input, const HostArray & output, size_t i)
+  {
+    return output.Shape.size() == input.Shape.size() ? output : TakeIndex(output, false, i);
+  }
+
+  void
+  RunTerms(const HostArray & input, const std::vector<HostArray> & results)
+  {
+    const std::vector<ArrayTerm> & terms = m_Filter.Terms;
+    const std::vector<LinePass> &  first = terms.front().Passes;
+    if (terms.size() == 1 || this->SelectDevice(this->MakePart({ first.front() }, input, results.front())))
+    {
+      for (size_t i = 0; i < terms.size(); ++i)
+      {
+        this->RunPasses(terms[i].Passes, input, results[i]);
+      }
+      return;
+    }
+    std::vector<size_t> all(terms.size());
+    std::iota(all.begin(), all.end(), size_t{ 0 });
+    this->RunTree(0, input, false, all, results);
+  }
+
+  /** Runs the passes of some terms on the host, from pass `level` on. Terms with the same next pass share it. If
+   * `isOwn` is set, the last pass that reads the source may overwrite it. */
+  void
+  RunTree(size_t                         level,
+          const HostArray &              source,
+          bool                           isOwn,
+          std::vector<size_t>            terms,
+          const std::vector<HostArray> & results)
+  {
+    const auto getPass = [&](size_t term) -> const LinePass & { return m_Filter.Terms[term].Passes[level]; };
+    while (!terms.empty())
+    {
+      const LinePass & pass = getPass(terms.front());
+      const auto end = std::stable_partition(terms.begin(), terms.end(), [&](size_t i) { return getPass(i) == pass; });
+      const std::vector<size_t> group(terms.begin(), end);
+      terms.erase(terms.begin(), end);
+      if (level + 1 == m_Filter.Terms.front().Passes.size())
+      {
+        for (const size_t term : group)
+        {
+          this->RunPassOnHost(pass, source, results[term]);
+        }
+        continue;
+      }
+      std::unique_ptr<Scratch> scratch;
+      if (!isOwn || !terms.empty())
+      {
+        scratch = std::make_unique<Scratch>(source.Shape, ComputeType);
+      }
+      const HostArray & next = scratch ? scratch->Get() : source;
+      this->RunPassOnHost(pass, source, next);
+      this->RunTree(level + 1, next, true, group, results);
+    }
+  }
+
+  /** Runs passes one after the other, each on the result of the one before. On a GPU passes of the same mode are one
+   * plan, so that the pixels cross the link once in each direction. */
+  void
+  RunPasses(const std::vector<LinePass> & passes, const HostArray & input, const HostArray & result)
+  {
+    std::unique_ptr<Scratch> scratch;
+    const auto               getNext = [&](auto end) -> const HostArray & {
+      if (end == passes.end() || result.Type == ComputeType)
+      {
+        return result;
+      }
+      if (!scratch)
+      {
+        scratch = std::make_unique<Scratch>(input.Shape, ComputeType);
+      }
+      return scratch->Get();
+    };
+    HostArray source = input;
+    for (auto begin = passes.begin(); begin != passes.end();)
+    {
+      auto end = begin + 1;
+      while (end != passes.end() && end - begin < CudaImageView::MaximumDimension &&
+             this->CanFollow(*end, end[-1], input))
+      {
+        ++end;
+      }
+      if (m_IsOnHost || !this->RunOnDevice({ begin, end }, source, getNext(end)))
+      {
+        end = begin + 1;
+        this->RunPassOnHost(*begin, source, getNext(end));
+      }
+      source = getNext(end);
+      begin = end;
+    }
+  }
+
+  /** Returns whether a plan can have a pass behind another one. If the image is cut into slabs, the first pass must be
+   * the one across them, which is along the first axis of more than one pixel. */
+  bool
+  CanFollow(const LinePass & pass, const LinePass & previous, const HostArray & array) const
+  {
+    return pass.Mode == previous.Mode && array.Shape[this->GetAxis(previous, array)] > 1;
+  }
+
+  size_t
+  GetAxis(const LinePass & pass, const HostArray & array) const
+  {
+    return array.Shape.size() - m_Filter.NumberOfItemAxes + pass.Axis;
+  }
+
+  /** A plan, and the views of a source and a result. Axes that no view has room for come one index after the other. */
+  struct Part
+  {
+    CudaGaussianPlan        Plan;
+    CudaImageView           Source, Result;
+    std::vector<SharedAxis> OtherAxes;
+  };
+
+  /** Returns the plan of passes of the same mode along at most four axes. */
+  Part
+  MakePart(const std::vector<LinePass> & passes, const HostArray & source, const HostArray & result) const
+  {
+    std::vector<size_t> filtered;
+    for (const LinePass & pass : passes)
+    {
+      filtered.push_back(this->GetAxis(pass, source));
+    }
+    const std::vector<SharedAxis> axes = MergeAxes({ source, result }, filtered);
+    // Axes of one pixel come last, so that the lines along the last of the others are those of contiguous pixels.
+    std::vector<size_t> order(axes.size());
+    std::iota(order.begin(), order.end(), size_t{ 0 });
+    std::stable_partition(order.begin(), order.end(), [&](size_t i) { return axes[i].Size > 1; });
+
+    Part part;
+    part.Source.ComponentType = source.Type;
+    part.Result.ComponentType = result.Type;
+    std::vector<unsigned int> places(axes.size());
+    unsigned int              number = 0;
+    size_t                    room = CudaImageView::MaximumDimension - filtered.size();
+    for (const size_t i : order)
+    {
+      const bool isFiltered = std::find(filtered.begin(), filtered.end(), i) != filtered.end();
+      if (!isFiltered && room == 0)
+      {
+        part.OtherAxes.push_back(axes[i]);
+        continue;
+      }
+      room -= isFiltered ? 0 : 1;
+      part.Source.Size[number] = part.Result.Size[number] = axes[i].Size;
+      part.Source.Stride[number] = axes[i].Strides[0];
+      part.Result.Stride[number] = axes[i].Strides[1];
+      places[i] = number++;
+    }
+    part.Plan.Boundary = { passes.front().Mode, m_BoundaryValue };
+    part.Plan.NumberOfImages = 2;
+    for (size_t i = 0; i < passes.size(); ++i)
+    {
+      const auto from = static_cast<unsigned int>(i % 2);
+      const auto kernel = itk::CudaDetail::MakeGaussianImpulseResponse(
+        m_Filter.Approximation, passes[i].Order, passes[i].Sigma, 1.0, false);
+      part.Plan.Passes.push_back({ places[filtered[i]], from, { { kernel, 1 - from } } });
+    }
+    part.Plan.Results = { static_cast<unsigned int>(passes.size() % 2) };
+    return part;
+  }
+
+  /** Calls run(source, result) with the views of a part. It returns whether it could run, which ends the calls. */
+  template <typename TRun>
+  static bool
+  ForEachView(Part & part, const HostArray & source, const HostArray & result, const TRun & run)
+  {
+    size_t count = 1;
+    for (const SharedAxis & axis : part.OtherAxes)
+    {
+      count *= axis.Size;
+    }
+    for (size_t i = 0; i < count; ++i)
+    {
+      size_t offsets[2] = { 0, 0 };
+      size_t rest = i;
+      for (const SharedAxis & axis : part.OtherAxes)
+      {
+        offsets[0] += rest % axis.Size * axis.Strides[0];
+        offsets[1] += rest % axis.Size * axis.Strides[1];
+        rest /= axis.Size;
+      }
+      part.Source.Data = GetElement(source, offsets[0]);
+      part.Result.Data = GetElement(result, offsets[1]);
+      if (!run(part.Source, part.Result))
+      {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void
+  RunPassOnHost(const LinePass & pass, const HostArray & source, const HostArray & result)
+  {
+    Part part = this->MakePart({ pass }, source, result);
+    ForEachView(part, source, result, [&](const CudaImageView & from, const CudaImageView & to) {
+      CudaRunOnHost(part.Plan, from, to, m_Threader, m_Progress);
+      return true;
+    });
+  }
+
+  /** Decides whether the plan runs on a GPU. Once it has been the host, it remains the host. */
+  bool
+  SelectDevice(const Part & part)
+  {
+    const bool canCut = part.Plan.Boundary.Mode != itk::CudaFiltersEnums::BoundaryMode::Wrap;
+    m_IsOnHost =
+      m_IsOnHost || !m_Backend.SelectDevice(nullptr, CudaWorkingSet(part.Plan, part.Source, part.Result), canCut);
+    return !m_IsOnHost;
+  }
+
+  /** Returns whether transfers take the view: they copy rows of adjacent pixels that follow each other in memory. */
+  static bool
+  CanTransfer(const CudaImageView & view)
+  {
+    size_t extent = 1;
+    for (unsigned int axis = 0; axis < CudaImageView::MaximumDimension; ++axis)
+    {
+      if (view.Size[axis] > 1)
+      {
+        if (view.Stride[axis] < extent || (axis == 0 && view.Stride[axis] != 1))
+        {
+          return false;
+        }
+        extent = view.Stride[axis] * view.Size[axis];
+      }
+    }
+    return true;
+  }
+
+  /** Returns false if the host must run the passes, because it was selected or the device's memory has run out. */
+  bool
+  RunOnDevice(const std::vector<LinePass> & passes, const HostArray & source, const HostArray & result)
+  {
+    Part part = this->MakePart(passes, source, result);
+    if (!this->SelectDevice(part))
+    {
+      return false;
+    }
+    if (!CanTransfer(part.Source))
+    {
+      const Scratch adjacent(source.Shape, ComputeType);
+      this->CopyPixels(source, adjacent.Get());
+      return this->RunOnDevice(passes, adjacent.Get(), result);
+    }
+    if (!CanTransfer(part.Result))
+    {
+      const Scratch adjacent(result.Shape, ComputeType);
+      if (!this->RunOnDevice(passes, source, adjacent.Get()))
+      {
+        return false;
+      }
+      this->StoreProduct(adjacent.Get(), 1.0, result);
+      return true;
+    }
+    m_IsOnHost = !ForEachView(part, source, result, [&](const CudaImageView & from, const CudaImageView & to) {
+      return m_Backend.RunsInSlabs() ? CudaRunInSlabs(part.Plan, from, to, m_Backend, m_Threader, m_Progress)
+                                     : CudaRunOnDevice(part.Plan, from, to, m_Backend, m_Progress);
+    });
+    return !m_IsOnHost;
+  }
+
+  /** Stores values that compute(row, x, count, values) writes for pixels x to x + count of a row. */
+  template <typename TCompute>
+  void
+  Store(const std::vector<HostArray> & inputs, const HostArray & output, const TCompute & compute)
+  {
+    const size_t           last = inputs.size();
+    std::vector<HostArray> arrays(last + 1, output);
+    std::copy(inputs.begin(), inputs.end(), arrays.begin());
+    VisitType(output.Type, [&](auto zero) {
+      using TOutput = decltype(zero);
+      ForEachRow(arrays, m_Threader, [&](const Row & row) {
+        constexpr size_t blockSize = 1024;
+        T                values[blockSize];
+        for (size_t begin = 0; begin < row.Size; begin += blockSize)
+        {
+          const size_t count = std::min(blockSize, row.Size - begin);
+          compute(row, begin, count, values);
+          TOutput * const pixels = row.Get<TOutput>(last) + begin * row.Strides[last];
+          for (size_t x = 0; x < count; ++x)
+          {
+            pixels[x * row.Strides[last]] = Convert<TOutput>(values[x]);
+          }
+        }
+      });
+    });
+  }
+
+  void
+  StoreProduct(const HostArray & result, double factor, const HostArray & output)
+  {
+    this->Store({ result }, output, [&](const Row & row, size_t begin, size_t count, T * values) {
+      const T * const pixels = row.Get<T>(0) + begin * row.Strides[0];
+      for (size_t x = 0; x < count; ++x)
+      {
+        values[x] = pixels[x * row.Strides[0]] * static_cast<T>(factor);
+      }
+    });
+  }
+
+  /** Stores the sum or the length of the results, which are in adjacent memory. */
+  void
+  Combine(const std::vector<HostArray> & results, const HostArray & output)
+  {
+    const bool isLength = m_Filter.Output == ArrayOutput::Length;
+    const auto get = [&](const Row & row, size_t i, size_t x) {
+      return row.Get<T>(i)[x * row.Strides[i]] * static_cast<T>(m_Filter.Terms[i].Factor);
+    };
+    this->Store(results, output, [&](const Row & row, size_t begin, size_t count, T * values) {
+      for (size_t i = 0; i < results.size(); ++i)
+      {
+        for (size_t x = 0; x < count; ++x)
+        {
+          const T value = get(row, i, begin + x);
+          const T summand = isLength ? value * value : value;
+          values[x] = i == 0 ? summand : values[x] + summand;
+        }
+      }
+      for (size_t x = 0; isLength && x < count; ++x)
+      {
+        // Squares below the lower limit may have lost digits, but at it and above they are below the rounding error.
+        constexpr bool isFloat = std::is_same_v<T, float>;
+        constexpr T    least = isFloat ? 0x1p-100 : 0x1p-960;
+        constexpr T    most = isFloat ? 0x1p126 : 0x1p1022;
+        if (values[x] >= least && values[x] <= most)
+        {
+          values[x] = std::sqrt(values[x]);
+          continue;
+        }
+        values[x] = std::abs(get(row, 0, begin + x));
+        for (size_t i = 1; i < results.size(); ++i)
+        {
+          values[x] = std::hypot(values[x], get(row, i, begin + x));
+        }
+      }
+    });
+  }
+
+  /** Converts the pixels of an array to the type of the computation. */
+  void
+  CopyPixels(const HostArray & input, const HostArray & copy)
+  {
+    VisitType(input.Type, [&](auto zero) {
+      using TInput = decltype(zero);
+      this->Store({ input }, copy, [](const Row & row, size_t begin, size_t count, T * values) {
+        const TInput * const pixels = row.Get<TInput>(0) + begin * row.Strides[0];
+        for (size_t x = 0; x < count; ++x)
+        {
+          values[x] = static_cast<T>(pixels[x * row.Strides[0]]);
+        }
+      });
+    });
+  }
+
+  enum Flag : unsigned char
+  {
+    Hidden,    // not valid
+    Counting,  // valid, and a number unless KeepsNaN is off
+    NotANumber // valid, but NaN or infinite
+  };
+
+  /** Sets the flag of each pixel. Returns whether all pixels count. */
+  bool
+  FindFlags(const HostArray & pixels, const HostArray * valid, const HostArray & flags)
+  {
+    std::vector<HostArray> arrays{ pixels, flags };
+    if (valid)
+    {
+      arrays.push_back(*valid);
+    }
+    std::atomic<bool> allCount{ true };
+    ForEachRow(arrays, m_Threader, [&](const Row & row) {
+      for (size_t x = 0; x < row.Size; ++x)
+      {
+        const bool isValid = !valid || row.Get<unsigned char>(2)[x * row.Strides[2]] != 0;
+        const bool isNumber = !m_Filter.KeepsNaN || std::isfinite(row.Get<T>(0)[x * row.Strides[0]]);
+        const Flag flag = !isValid ? Hidden : (isNumber ? Counting : NotANumber);
+        row.Get<unsigned char>(1)[x * row.Strides[1]] = flag;
+        if (flag != Counting)
+        {
+          allCount = false;
+        }
+      }
+    });
+    return allCount;
+  }
+
+  /** Returns the value that is subtracted from the pixels. */
+  T
+  FindReferenceValue(const T * pixels, const unsigned char * flags, size_t count) const
+  {
+    for (const LinePass & pass : m_Filter.Terms.front().Passes)
+    {
+      if (pass.Mode == itk::CudaFiltersEnums::BoundaryMode::Constant)
+      {
+        return static_cast<T>(m_Filter.BoundaryValue);
+      }
+    }
+    for (size_t i = 0; i < count; ++i)
+    {
+      if (flags[i] == Counting && std::isfinite(pixels[i]))
+      {
+        return pixels[i];
+      }
+    }
+    return T(0);
+  }
+
+  void
+  RunOnValidOfItem(const HostArray & input, const HostArray * valid, const HostArray & output)
+  {
+    const std::vector<LinePass> & passes = m_Filter.Terms.front().Passes;
+    const Scratch                 values(input.Shape, ComputeType);
+    const Scratch                 flags(input.Shape, CudaComponentType::UChar);
+    this->CopyPixels(input, values.Get());
+    if (this->FindFlags(values.Get(), valid, flags.Get()))
+    {
+      this->RunOnEveryPixel(input, output);
+      return;
+    }
+    size_t count = 1;
+    for (const size_t size : input.Shape)
+    {
+      count *= size;
+    }
+    const T reference = this->FindReferenceValue(
+      static_cast<const T *>(values.Get().Data), static_cast<const unsigned char *>(flags.Get().Data), count);
+    const Scratch weights(input.Shape, ComputeType);
+    ForEachRow({ values.Get(), weights.Get(), flags.Get() }, m_Threader, [&](const Row & row) {
+      T * const value = row.Get<T>(0);
+      T * const weight = row.Get<T>(1);
+      for (size_t x = 0; x < row.Size; ++x)
+      {
+        const bool counts = row.Get<unsigned char>(2)[x] == Counting;
+        value[x] = counts ? value[x] - reference : T(0);
+        weight[x] = counts ? T(1) : T(0);
+      }
+    });
+    // Beyond their ends, lines continue with valid pixels of the reference value.
+    m_BoundaryValue = 1.0;
+    this->RunPasses(passes, weights.Get(), weights.Get());
+    m_BoundaryValue = 0.0;
+    this->RunPasses(passes, values.Get(), values.Get());
+    m_BoundaryValue = m_Filter.BoundaryValue;
+    const auto divide = [&](const Row & row, size_t begin, size_t number, T * quotients) {
+      for (size_t x = 0; x < number; ++x)
+      {
+        const T    weight = row.Get<T>(1)[(begin + x) * row.Strides[1]];
+        const bool isKnown = weight >= static_cast<T>(m_Filter.MinimumWeight) &&
+                             row.Get<unsigned char>(2)[(begin + x) * row.Strides[2]] != NotANumber;
+        quotients[x] = isKnown ? row.Get<T>(0)[(begin + x) * row.Strides[0]] / weight + reference
+                               : std::numeric_limits<T>::quiet_NaN();
+      }
+    };
+    this->Store({ values.Get(), weights.Get(), flags.Get() }, output, divide);
+  }
+
+  const ArrayFilter &                   m_Filter;
+  const CudaProgressFunction &          m_Progress;
+  double                                m_BoundaryValue;
+  const itk::MultiThreaderBase::Pointer m_Threader;
+  itk::CudaDetail::CudaFilterBackend    m_Backend;
+  bool                                  m_IsOnHost{ false };
+};
+
+/** Calls run(filter) with a FilterRun of the type of the computation. */
+template <typename TRun>
+void
+VisitFilterRun(const ArrayFilter &          filter,
+               const HostArray &            input,
+               const HostArray &            output,
+               const CudaProgressFunction & progress,
+               const TRun &                 run)
+{
+  if (GetComputeType(input, output) == CudaComponentType::Double)
+  {
+    run(FilterRun<double>(filter, progress));
+  }
+  else
+  {
+    run(FilterRun<float>(filter, progress));
+  }
+}
+} // namespace
+
+void *
+AllocateArray(size_t bytes)
+{
+  void * const memory = itk::CudaDetail::CudaHostMemoryPool::Allocate(bytes);
+  return memory ? memory : ::operator new(bytes);
+}
+
+void
+ReleaseArray(void * memory)
+{
+  if (!itk::CudaDetail::CudaHostMemoryPool::Release(memory))
+  {
+    ::operator delete(memory);
+  }
+}
+
+bool
+RunOnAll(const ArrayFilter &          filter,
+         const HostArray &            input,
+         const HostArray &            output,
+         const CudaProgressFunction & progress)
+{
+  bool isDone = false;
+  VisitFilterRun(filter, input, output, progress, [&](auto run) { isDone = run.RunOnAll(input, output); });
+  return isDone;
+}
+
+void
+RunOnValid(const ArrayFilter &          filter,
+           const HostArray &            input,
+           const HostArray *            valid,
+           const HostArray &            output,
+           const CudaProgressFunction & progress)
+{
+  VisitFilterRun(filter, input, output, progress, [&](auto run) { run.RunOnValid(input, valid, output); });
+}
+} // namespace cudafilters

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_wrapping_ArrayFilter_h
+#define CudaFilters_wrapping_ArrayFilter_h
+
+// Gaussian filters of arrays in host memory, of any number of axes. They run on the host, or on a GPU.
+
+#include "itkCudaDetailOperation.h"
+#include "itkCudaFiltersEnums.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace cudafilters
+{
+/** Returns memory of the module's pool for the pixels of an array, or ordinary memory for few of them. */
+void *
+AllocateArray(size_t bytes);
+
+/** Takes back what AllocateArray() returned. */
+void
+ReleaseArray(void * memory);
+
+/** An array in host memory. Strides are in elements. It does not own its memory. */
+struct HostArray
+{
+  void *                 Data{ nullptr };
+  itk::CudaComponentType Type{ itk::CudaComponentType::Float };
+  std::vector<size_t>    Shape;
+  std::vector<size_t>    Strides;
+};
+
+/** A pass of the recursive filter along an axis, which is counted among the axes of an item. Sigma is in pixels. */
+struct LinePass
+{
+  size_t                              Axis;
+  double                              Sigma;
+  unsigned int                        Order;
+  itk::CudaFiltersEnums::BoundaryMode Mode;
+
+  bool
+  operator==(const LinePass & other) const
+  {
+    return Axis == other.Axis && Sigma == other.Sigma && Order == other.Order && Mode == other.Mode;
+  }
+};
+
+/** Passes that run one after the other, and the factor of their result. */
+struct ArrayTerm
+{
+  double                Factor{ 1.0 };
+  std::vector<LinePass> Passes;
+};
+
+/** How the results of the terms make the output. */
+enum class ArrayOutput
+{
+  Components, // result i is component i, along the last axis of the output
+  Sum,        // their sum
+  Length      // the square root of the sum of their squares, also where squares overflow or underflow
+};
+
+/** The parameters of a filter. */
+struct ArrayFilter
+{
+  std::vector<ArrayTerm>               Terms; // each with passes along the same axes in the same order
+  ArrayOutput                          Output{ ArrayOutput::Components };
+  double                               BoundaryValue{ 0.0 }; // in the mode Constant
+  itk::CudaFiltersEnums::Approximation Approximation{ itk::CudaFiltersEnums::Approximation::Accurate };
+  itk::CudaFiltersEnums::Backend       Backend{ itk::CudaFiltersEnums::Backend::Automatic };
+  size_t NumberOfItemAxes{ 0 }; // the last axes of an array form an item, and the others a batch of items
+  bool   KeepsNaN{ false };     // pixels that are NaN or infinite do not count, and become NaN
+  double MinimumWeight{ 0.0 };  // RunOnValid(): the result is NaN where the weight is below
+};
+
+/** Runs the filter over all pixels of an array. Pixels are computed in float, or in double if either type is double,
+ * int or unsigned int. The result of a line depends, bit for bit, only on the line and on whether there are pixels
+ * along the axes behind its own. For integer outputs, results are truncated toward zero and clamped to the type's
+ * range, and NaN becomes 0.
+ *
+ * \param output other memory than the input's; it has the input's shape, and for components one more axis
+ * \return false, before the output is written, if KeepsNaN is set and there are such pixels
+ * \exception ExceptionObject, CudaError, or any exception that `progress` throws */
+bool
+RunOnAll(const ArrayFilter &                           filter,
+         const HostArray &                             input,
+         const HostArray &                             output,
+         const itk::CudaDetail::CudaProgressFunction & progress);
+
+/** Smooths each item of an array over its valid pixels on the host: the quotient G(m x) / G(m) for the mask m. A
+ * reference value is subtracted before: the first pixel that counts and is finite or, in the mode Constant,
+ * BoundaryValue. An item whose pixels all count has the result of RunOnAll(), bit for bit. Valid pixels that do not
+ * count because of KeepsNaN become NaN.
+ *
+ * \param valid bytes of the input's shape, 0 for pixels that are not valid; nullptr: all are valid
+ * \exception ExceptionObject, or any exception that `progress` throws */
+void
+RunOnValid(const ArrayFilter &                           filter,
+           const HostArray &                             input,
+           const HostArray *                             valid,
+           const HostArray &                             output,
+           const itk::CudaDetail::CudaProgressFunction & progress);
+} // namespace cudafilters
+
+#endif

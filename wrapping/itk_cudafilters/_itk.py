@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package itk, imported when something of it is first used. Its import takes seconds, and arrays do not need it."""
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+class _Package:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("itk"), name)
+
+
+itk: Any = _Package()
+
+
+# Names of ITK's pixel types by those of NumPy.
+_PIXELS = {"uint8": "UC", "uint16": "US", "int16": "SS", "float32": "F", "float64": "D"}
+
+
+def pixel_type(dtype: str) -> Any:
+    """Returns ITK's type of pixels for the name of the type in NumPy."""
+    return getattr(itk, _PIXELS[dtype])
+
+
+def is_itk_object(image: Any) -> bool:
+    """Returns whether `image` is an itk.Object. For objects of classes of other packages it does not load ITK."""
+    is_of_itk = any(base.__module__.partition(".")[0] == "itk" for base in type(image).__mro__)
+    return is_of_itk and isinstance(image, itk.Object)

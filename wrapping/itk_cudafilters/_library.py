@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension module `_core`, which filters host arrays by the library alone, and what arrays it takes."""
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import math
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._images import name_of
+
+_TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
+
+_NAME = f"{__package__}._core"
+# The file in the package itk that also holds `_core`, in wheels with wrapped classes.
+_WRAPPED = "_CudaFiltersPython.abi3.so"
+
+
+@functools.cache
+def core() -> Any:
+    """Returns `_core`. It is a file of this package, or a second module in the file of the wrapped classes, so that they
+    share one library. In neither case is the package itk imported."""
+    try:
+        return importlib.import_module(_NAME)
+    except ModuleNotFoundError as error:
+        if error.name != _NAME:
+            raise
+    package = importlib.util.find_spec("itk")
+    folders = [] if package is None else package.submodule_search_locations or []
+    files = [file for folder in folders if (file := Path(folder, _WRAPPED)).exists()]
+    if not files:
+        raise ModuleNotFoundError(f"{_NAME} is missing: install the package itk-cudafilters again", name=_NAME)
+    spec = importlib.util.spec_from_file_location(_NAME, files[0], loader=ExtensionFileLoader(_NAME, str(files[0])))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def takes_type(dtype: str) -> bool:
+    return dtype in _TYPES
+
+
+def takes(array: npt.NDArray[Any]) -> bool:
+    """Returns whether `_core` reads and writes the array as it lies in memory."""
+    size = array.itemsize
+    return (
+        takes_type(name_of(array.dtype))
+        and array.dtype.isnative
+        and array.flags.aligned
+        and all(step >= 0 and step % size == 0 for step in array.strides)
+    )
+
+
+# Smaller arrays are left to NumPy, as the library's pool leaves them to the system.
+_POOLED = 1 << 20
+
+
+def empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+    """Returns an uninitialized array. Large ones are in memory of the library's pool, which has been used already."""
+    kind = np.dtype(dtype)
+    bytes = math.prod(shape) * kind.itemsize
+    return np.empty(shape, kind) if bytes < _POOLED else np.ndarray(shape, kind, core().allocate(bytes))
