@@ -99,10 +99,22 @@ TEST_F(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
     std::promise<void>             release;
     const std::shared_future<void> isReleased = release.get_future().share();
     std::vector<std::future<void>> busy;
-    for (size_t i = 0; i < ThreadPool::GetInstance()->GetMaximumNumberOfThreads(); ++i)
+    std::atomic<size_t>            begun{ 0 };
+    const size_t                   poolSize = ThreadPool::GetInstance()->GetMaximumNumberOfThreads();
+    for (size_t i = 0; i < poolSize; ++i)
     {
-      busy.push_back(ThreadPool::GetInstance()->AddWork([isReleased] { isReleased.wait(); }));
+      busy.push_back(ThreadPool::GetInstance()->AddWork([isReleased, &begun] {
+        ++begun;
+        isReleased.wait();
+      }));
     }
+    // Threads that still wait for work of earlier objects leave for these tasks.
+    for (const auto end = std::chrono::steady_clock::now() + patience;
+         begun < poolSize && std::chrono::steady_clock::now() < end;)
+    {
+      std::this_thread::yield();
+    }
+    ASSERT_EQ(begun, poolSize);
     std::atomic<unsigned int> calls{ 0 };
     {
       HelperThreads helpers;

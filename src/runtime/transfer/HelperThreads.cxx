@@ -179,7 +179,7 @@ HelperThreads::Team::WaitForPiece(unsigned int index, size_t & lastPiece, const 
   constexpr std::chrono::microseconds turn{ 20 };
   constexpr unsigned int              turns = 25;
   std::unique_lock<std::mutex>        lock(m_Mutex);
-  for (unsigned int i = 0; i < turns; ++i)
+  for (unsigned int i = 0;; ++i)
   {
     const bool isNew = std::exchange(lastPiece, m_Piece) != m_Piece;
     if (isNew && m_IsOpen && index <= m_Number)
@@ -188,7 +188,7 @@ HelperThreads::Team::WaitForPiece(unsigned int index, size_t & lastPiece, const 
       return true;
     }
     i = isNew ? 0 : i;
-    if (i > 0 && HasWaitingTasks(pool))
+    if (i == turns || (i > 0 && HasWaitingTasks(pool)))
     {
       break;
     }
