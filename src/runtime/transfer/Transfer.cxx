@@ -71,7 +71,7 @@ public:
     const DeviceGuard guard(staging.GetContext().GetDevice());
     try
     {
-      if (Suits(m_Host))
+      if (!CanCopyDirectly(StridedBytes(m_Host, m_Layout.Pitch)))
       {
         staging.AwaitTurn(); // lets the next download queue its copies
         if (const std::exception_ptr error = this->Run(staging))

@@ -59,8 +59,9 @@ struct TransferPolicy
   /** \param threads number of threads, including the calling one */
   TransferPolicy(const TransferWorkload & workload, size_t threads);
 
-  /** Returns the size of the next copy of a transfer, of which these bytes are left. The copies of the last download
-   * shrink toward its end, because a thread empties a slot only after its copy, and the caller then waits for less. */
+  /** Returns the size of the next copy of a transfer that has `left` bytes to go. The copies of the last download
+   * shrink toward its end: a thread empties a slot only after its copy, so the caller waits for less if the last copy
+   * is small. */
   size_t
   GetChunkBytes(size_t left, bool isLastTransfer) const;
 

@@ -24,7 +24,8 @@ namespace itk::cuda
  * slots of an upload or empty those of a download in slices, regardless of the transfer that a chunk belongs to, while
  * the device copies other chunks. The copies are queued in the order of the chunks, by one thread at a time.
  *
- * The virtual functions are called from any of these threads, but those that say so are called in order, one at a time.
+ * An object runs once. The virtual functions are called from any of these threads, but those that say so are called in
+ * order, one at a time.
  */
 class CudaFilters_EXPORT TransferQueue
 {
