@@ -6,7 +6,7 @@
 #include "partition/Partition.h"
 #include "partition/executor/HostScene.h"
 #include "region/Checks.h"
-#include "region/Tables.h"
+#include "region/HostSums.h"
 #include "itkMacro.h"
 
 #include <cmath>
@@ -143,11 +143,11 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
   const region::Threads threads(numberOfThreads);
   const region::Samples samples(GetSamplesInput(input), GetLawOfSamples(parameters), threads);
   CheckValidPixels(samples);
-  const region::RowSums  sums(samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads);
-  const region::Tables   tables(sums, sums.GetWhole(), 0, threads);
-  const Scene            scene(tables.GetLevel(0), samples);
-  const PartitionRequest request{ parameters, input.InitialLabels, labels.ComponentType, numberOfThreads, observer };
-  const auto             run = [&](const auto & executor) {
+  const region::RowSums    sums(samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads);
+  const region::SumPyramid pyramid(sums, sums.GetWhole(), 0, threads);
+  const Scene              scene(pyramid.GetLevel(0), samples);
+  const PartitionRequest   request{ parameters, input.InitialLabels, labels.ComponentType, numberOfThreads, observer };
+  const auto               run = [&](const auto & executor) {
     return Partition(executor, samples, sums.GetTotal(), request).Run([&](const auto & write) {
       WriteTo(labels, write);
     });

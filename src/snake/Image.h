@@ -3,7 +3,7 @@
 #define CudaFilters_snake_Image_h
 
 #include "region/Samples.h"
-#include "region/Tables.h"
+#include "region/HostSums.h"
 #include "region/Threads.h"
 #include "snake/Core.h"
 

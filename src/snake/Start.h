@@ -9,7 +9,7 @@
 #include "snake/Control.h"
 #include "snake/Core.h"
 #include "snake/Tuning.h"
-#include "region/Tables.h"
+#include "region/HostSums.h"
 #include "region/Threads.h"
 
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "partition/refine/MapRefinement.h"
 #include "partition/executor/HostScene.h"
 #include "region/Samples.h"
-#include "region/Tables.h"
+#include "region/HostSums.h"
 
 #include <algorithm>
 #include <cmath>
@@ -172,7 +172,7 @@ public:
   const region::LevelSums &
   GetLevel() const
   {
-    return m_Tables->GetLevel(0);
+    return m_Pyramid->GetLevel(0);
   }
 
   /** The scene without its mask, so that all pixels of a raster have a label. The sums are those of the valid pixels.
@@ -202,10 +202,10 @@ public:
   }
 
 private:
-  region::Threads                  m_Threads;
-  std::unique_ptr<region::Samples> m_Samples;
-  std::unique_ptr<region::RowSums> m_RowSums;
-  std::unique_ptr<region::Tables>  m_Tables;
+  region::Threads                     m_Threads;
+  std::unique_ptr<region::Samples>    m_Samples;
+  std::unique_ptr<region::RowSums>    m_RowSums;
+  std::unique_ptr<region::SumPyramid> m_Pyramid;
 
   CudaImageView
   View(void * data, CudaComponentType type) const
@@ -229,7 +229,7 @@ private:
     parameters.NoiseLaw = law;
     m_Samples = std::make_unique<region::Samples>(input, parameters, m_Threads);
     m_RowSums = std::make_unique<region::RowSums>(*m_Samples, region::UsesSquares(law), 0, m_Threads);
-    m_Tables = std::make_unique<region::Tables>(*m_RowSums, m_RowSums->GetWhole(), 0, m_Threads);
+    m_Pyramid = std::make_unique<region::SumPyramid>(*m_RowSums, m_RowSums->GetWhole(), 0, m_Threads);
   }
 };
 

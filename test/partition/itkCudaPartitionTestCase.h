@@ -10,7 +10,7 @@
 #include "partition/executor/HostScene.h"
 #include "region/Laws.h"
 #include "region/Samples.h"
-#include "region/Tables.h"
+#include "region/HostSums.h"
 #include "region/Threads.h"
 
 #include <algorithm>
@@ -85,8 +85,8 @@ public:
     : Threads(threads)
     , Samples(MakeSamples(image, Threads))
     , Sums(Samples, region::UsesSquares(image.Law), 0, Threads)
-    , Tables(Sums, Sums.GetWhole(), 0, Threads)
-    , Scene(Tables.GetLevel(0), Samples)
+    , Pyramid(Sums, Sums.GetWhole(), 0, Threads)
+    , Scene(Pyramid.GetLevel(0), Samples)
   {
     Model.Law = { image.Law, image.NumberOfLooks, static_cast<int64_t>(Samples.NumberOfValidPixels) };
     Model.KnownVariance = partition::EstimateKnownVariance(this->GetExecutor(), image.Width, image.Height);
@@ -96,7 +96,7 @@ public:
   const region::Threads       Threads;
   const region::Samples       Samples;
   const region::RowSums       Sums;
-  const region::Tables        Tables;
+  const region::SumPyramid    Pyramid;
   const partition::Scene      Scene;
   partition::DescriptionModel Model;
 

@@ -17,7 +17,7 @@ namespace itk::cuda::partition
 namespace kernels
 {
 /** A batch of memory ranges, each to be filled with copies of one byte. */
-struct Fills
+struct ByteFills
 {
   struct Part
   {
@@ -42,14 +42,14 @@ struct Fills
 
 /** Fills all ranges. blockIdx.y is the index of the range. */
 static __global__ void
-FillKernel(const __grid_constant__ Fills fills)
+FillKernel(const __grid_constant__ ByteFills fills)
 {
-  const Fills::Part & part = fills.Parts[blockIdx.y];
-  const size_t        first = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const size_t        stride = static_cast<size_t>(gridDim.x) * blockDim.x;
-  const unsigned int  word = 0x01010101u * part.Byte;
-  const bool          isAligned = reinterpret_cast<uintptr_t>(part.Begin) % sizeof(uint4) == 0;
-  const size_t        quads = isAligned ? part.NumberOfBytes / sizeof(uint4) : 0;
+  const ByteFills::Part & part = fills.Parts[blockIdx.y];
+  const size_t            first = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const size_t            stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  const unsigned int      word = 0x01010101u * part.Byte;
+  const bool              isAligned = reinterpret_cast<uintptr_t>(part.Begin) % sizeof(uint4) == 0;
+  const size_t            quads = isAligned ? part.NumberOfBytes / sizeof(uint4) : 0;
   for (size_t i = first; i < quads; i += stride)
   {
     reinterpret_cast<uint4 *>(part.Begin)[i] = make_uint4(word, word, word, word);

@@ -191,8 +191,8 @@ public:
   void
   Fill(T * data, size_t number, unsigned char byte) const
   {
-    const kernels::Fills::Part part{ reinterpret_cast<unsigned char *>(data), number * sizeof(T), byte };
-    if (m_Fills.Number == kernels::Fills::Maximum || m_Fills.Overlap(part))
+    const kernels::ByteFills::Part part{ reinterpret_cast<unsigned char *>(data), number * sizeof(T), byte };
+    if (m_Fills.Number == kernels::ByteFills::Maximum || m_Fills.Overlap(part))
     {
       this->FlushFills();
     }
@@ -434,13 +434,13 @@ private:
   void
   FlushFills() const
   {
-    constexpr unsigned int threads = 256;
-    constexpr size_t       bytesOfThread = 4 * sizeof(uint4);
-    constexpr size_t       maximumBlocks = 1024;
-    const kernels::Fills   fills = std::exchange(m_Fills, kernels::Fills{});
+    constexpr unsigned int   threads = 256;
+    constexpr size_t         bytesOfThread = 4 * sizeof(uint4);
+    constexpr size_t         maximumBlocks = 1024;
+    const kernels::ByteFills fills = std::exchange(m_Fills, kernels::ByteFills{});
     if (fills.Number == 1)
     {
-      const kernels::Fills::Part & part = fills.Parts[0];
+      const kernels::ByteFills::Part & part = fills.Parts[0];
       ITK_CUDA_CALL(cudaMemsetAsync(part.Begin, part.Byte, part.NumberOfBytes, m_Context.GetStream()));
     }
     else if (fills.Number > 1)
@@ -537,7 +537,7 @@ private:
   const Context              m_Context;
   const size_t               m_NumberOfMultiprocessors;
   mutable HostMailbox        m_Mailbox;
-  mutable kernels::Fills     m_Fills{};    // deferred until the next work
+  mutable kernels::ByteFills m_Fills{};    // deferred until the next work
   const DeviceBuffer         m_HeapMemory; // may be empty
   mutable ArrayHeap          m_Heap{ m_HeapMemory.GetPointer(), m_HeapMemory.GetSize() };
 

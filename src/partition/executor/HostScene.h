@@ -7,7 +7,7 @@
 #include "region/Lattice.h"
 #include "region/Samples.h"
 #include "region/Sums.h"
-#include "region/Tables.h"
+#include "region/HostSums.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -22,8 +22,8 @@ namespace itk::cuda::partition
 // what a work item writes, except for atomic operations, whose order does not matter.
 namespace functors
 {
-/** Flags that are set if regions need a treatment before the first round, which few images do. */
-struct Findings
+/** Flags that are set if there are regions to be united before the first round, as in few images. */
+struct UnusualRegions
 {
   uint32_t OfOneValue; // there are neighbours of one value
   uint32_t Empty;      // there are regions without valid pixels
@@ -51,9 +51,9 @@ struct ContractRegions
 template <typename TAtomics>
 struct UniteOfOneValue
 {
-  GraphView       Graph;
-  const uint8_t * IsOfOneValue;
-  Findings *      Found;
+  GraphView        Graph;
+  const uint8_t *  IsOfOneValue;
+  UnusualRegions * Found;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -504,20 +504,20 @@ private:
   void
   UniteTrivialRegions(const uint8_t * isOfOneValue)
   {
-    const auto found = m_Executor.template Allocate<functors::Findings>(1);
-    m_Executor.Fill(found.Get(), 1, 0);
+    const auto flags = m_Executor.template Allocate<functors::UnusualRegions>(1);
+    m_Executor.Fill(flags.Get(), 1, 0);
     if (isOfOneValue != nullptr)
     {
-      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteOfOneValue<Atomics>{ m_Graph, isOfOneValue, found.Get() });
+      m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteOfOneValue<Atomics>{ m_Graph, isOfOneValue, flags.Get() });
     }
     m_Executor.ParallelFor(m_NumberOfOriginalRegions,
-                           functors::FindEmpty<Atomics>{ m_Regions.Get(), &found.Get()->Empty });
-    const functors::Findings findings = m_Executor.Read(found.Get());
-    if (findings.OfOneValue != 0)
+                           functors::FindEmpty<Atomics>{ m_Regions.Get(), &flags.Get()->Empty });
+    const functors::UnusualRegions found = m_Executor.Read(flags.Get());
+    if (found.OfOneValue != 0)
     {
       this->Contract();
     }
-    if (findings.Empty != 0)
+    if (found.Empty != 0)
     {
       m_Executor.ParallelFor(m_NumberOfEdges, functors::UniteEmpty<Atomics>{ m_Graph });
       const auto choices = m_Executor.template Allocate<uint32_t>(m_NumberOfOriginalRegions);

@@ -86,7 +86,7 @@ void
 HostSnake::RunRemoval(const CudaSnakePolygon & start)
 {
   this->Begin(start, m_Snake.Plan.NumberOfLevels - 1);
-  m_Level = &m_Tables.GetLevel(0);
+  m_Level = &m_Pyramid.GetLevel(0);
   m_Snake.BeginRemoval(SumPolygonOn(*m_Level, start, [](size_t) {}));
   this->RunUntilFinished();
 }
@@ -183,7 +183,7 @@ HostSnake::RunPhases()
   while (m_Snake.Control.Next != SnakeControl::Phase::Finished)
   {
     PreparePolygon(m_Group, m_Snake);
-    m_Level = &m_Tables.GetLevel(m_Snake.Exponent);
+    m_Level = &m_Pyramid.GetLevel(m_Snake.Exponent);
     this->Propose();
     const uint32_t entries = m_Snake.NumberOfEntries;
     m_Record.resize(entries + 1);
@@ -402,7 +402,7 @@ HostSnake::ShowEntry()
 Moments
 HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent)
 {
-  const LevelSums & level = m_Tables.GetLevel(exponent);
+  const LevelSums & level = m_Pyramid.GetLevel(exponent);
   Moments           sums;
   const int         n = static_cast<int>(polygon.size());
   for (int i = 0; i < n; ++i)
@@ -416,7 +416,7 @@ CudaSnakePolygon
 HostSnakeBackend::SearchRectangle()
 {
   return FindBestRectangle(
-    m_Tables.GetLevel(m_Plan.Exponent[0]), m_Tables.GetTotal(), m_Law, m_Plan.MinimumRegionSize, m_Threads);
+    m_Pyramid.GetLevel(m_Plan.Exponent[0]), m_Pyramid.GetTotal(), m_Law, m_Plan.MinimumRegionSize, m_Threads);
 }
 
 SnakeOutcome
@@ -425,7 +425,7 @@ HostSnakeBackend::Run(const CudaSnakePolygon & start,
                       const StepFunction &     step,
                       const ProgressFunction & progress)
 {
-  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  HostSnake snake(m_Plan, m_Law, m_Pyramid, m_Threads);
   snake.SetStepFunction(step);
   snake.SetProgressFunction(progress);
   snake.Run(start, firstLevel);
@@ -435,7 +435,7 @@ HostSnakeBackend::Run(const CudaSnakePolygon & start,
 SnakeOutcome
 HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress)
 {
-  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  HostSnake snake(m_Plan, m_Law, m_Pyramid, m_Threads);
   snake.SetProgressFunction(progress);
   snake.RunRemoval(start);
   return snake.GetOutcome();

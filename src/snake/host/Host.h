@@ -2,7 +2,7 @@
 #ifndef CudaFilters_snake_host_Host_h
 #define CudaFilters_snake_host_Host_h
 
-#include "region/Tables.h"
+#include "region/HostSums.h"
 #include "region/Threads.h"
 #include "snake/Run.h"
 #include "snake/Control.h"
@@ -23,14 +23,14 @@ public:
   using StepFunction = SnakeBackend::StepFunction;
   using ProgressFunction = SnakeBackend::ProgressFunction;
 
-  HostSnake(const SnakePlan & plan, const LawDescription & law, const Tables & tables, const Threads & threads)
-    : m_Tables(tables)
+  HostSnake(const SnakePlan & plan, const LawDescription & law, const SumPyramid & pyramid, const Threads & threads)
+    : m_Pyramid(pyramid)
     , m_Threads(threads)
     , m_Group([this](size_t row) { this->ReportProgressAtNode(row); })
   {
     m_Snake.Plan = plan;
     m_Snake.Law = law;
-    m_Snake.Total = tables.GetTotal();
+    m_Snake.Total = pyramid.GetTotal();
   }
 
   HostSnake(const HostSnake &) = delete;
@@ -64,11 +64,11 @@ public:
   GetOutcome() const;
 
 private:
-  const Tables &   m_Tables;
-  const Threads &  m_Threads;
-  StepFunction     m_StepFunction;
-  ProgressFunction m_ProgressFunction;
-  double           m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
+  const SumPyramid & m_Pyramid;
+  const Threads &    m_Threads;
+  StepFunction       m_StepFunction;
+  ProgressFunction   m_ProgressFunction;
+  double             m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
 
   SnakeState        m_Snake;
   SerialGroup       m_Group;
@@ -146,13 +146,13 @@ public:
                    uint32_t               coarseExponent,
                    const Threads &        threads)
     : m_Threads(threads)
-    , m_Tables(sums, rectangle, coarseExponent, threads)
+    , m_Pyramid(sums, rectangle, coarseExponent, threads)
   {}
 
   Moments
   GetTotal() override
   {
-    return m_Tables.GetTotal();
+    return m_Pyramid.GetTotal();
   }
   void
   Begin(const SnakePlan & plan, const LawDescription & law) override
@@ -173,10 +173,10 @@ public:
   RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) override;
 
 private:
-  const Threads & m_Threads;
-  const Tables    m_Tables;
-  SnakePlan       m_Plan;
-  LawDescription  m_Law;
+  const Threads &  m_Threads;
+  const SumPyramid m_Pyramid;
+  SnakePlan        m_Plan;
+  LawDescription   m_Law;
 };
 
 /** Runs the snake on the host. The result does not depend on the number of threads.

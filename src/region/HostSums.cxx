@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "region/Tables.h"
+#include "region/HostSums.h"
 
 #include <algorithm>
 
 // Computes the prefix sums of an image on ITK's threads (RowSums), and the sums of the levels of the image or of a
-// rectangle (Tables).
+// rectangle (SumPyramid).
 
 namespace itk::cuda::region
 {
@@ -296,7 +296,10 @@ RowSums::SumRows(const TLevel & pixels, const Threads & threads)
   }
 }
 
-Tables::Tables(const RowSums & sums, const PixelRectangle & rectangle, uint32_t coarseExponent, const Threads & threads)
+SumPyramid::SumPyramid(const RowSums &        sums,
+                       const PixelRectangle & rectangle,
+                       uint32_t               coarseExponent,
+                       const Threads &        threads)
 {
   const bool whole = rectangle == sums.GetWhole();
   sums.Visit([&](auto pixels) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_region_Tables_h
-#define CudaFilters_region_Tables_h
+#ifndef CudaFilters_region_HostSums_h
+#define CudaFilters_region_HostSums_h
 
 #include "region/Samples.h"
 #include "region/Sums.h"
@@ -49,7 +49,7 @@ public:
  * \brief The prefix sums along the rows of an image, for the host. The sums of the image's levels and of the levels of
  * its rectangles are computed from them.
  *
- * The object is immutable after the constructor, so any number of threads may make Tables from it concurrently. It
+ * The object is immutable after the constructor, so any number of threads may make SumPyramid from it concurrently. It
  * refers to the samples, which must outlive it.
  */
 class RowSums
@@ -109,12 +109,12 @@ private:
 
 /** The levels of an image or of a rectangle of it, for one optimiser on the host: the pixels, and the cells of one
  * coarser level if there is one. */
-class Tables
+class SumPyramid
 {
 public:
   /** \param sums must outlive this object
    * \param coarseExponent exponent of the coarser level's cells, of 2^exponent pixels a side; 0: no coarser level */
-  Tables(const RowSums & sums, const PixelRectangle & rectangle, uint32_t coarseExponent, const Threads & threads);
+  SumPyramid(const RowSums & sums, const PixelRectangle & rectangle, uint32_t coarseExponent, const Threads & threads);
 
   /** Returns the sums of all pixels. */
   const Moments &
