@@ -23,6 +23,7 @@ set(sources
     runtime/memory/HostPages.cxx
     runtime/run/Enums.cxx
     runtime/run/Operation.cxx
+    runtime/run/Parts.cxx
     runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
