@@ -86,7 +86,7 @@ private:
   Observed &                 m_Observed;
 };
 
-class CudaSlabSessionThread : public testing::Test
+class CudaSlabSession : public testing::Test
 {
 protected:
   std::unique_ptr<SlabSession>
@@ -160,7 +160,7 @@ GetError(const TFunction & function)
 }
 } // namespace
 
-TEST_F(CudaSlabSessionThread, Planes_come_in_pieces_and_are_asked_for_once)
+TEST_F(CudaSlabSession, Planes_come_in_pieces_and_are_asked_for_once)
 {
   const auto session = this->MakeSession();
   size_t     next = 0;
@@ -177,7 +177,7 @@ TEST_F(CudaSlabSessionThread, Planes_come_in_pieces_and_are_asked_for_once)
   EXPECT_EQ(m_Shares.back(), 1.0f);
 }
 
-TEST_F(CudaSlabSessionThread, No_more_is_asked_for_than_is_needed)
+TEST_F(CudaSlabSession, No_more_is_asked_for_than_is_needed)
 {
   const auto session = this->MakeSession();
   this->Produce(*session, 9);
@@ -186,7 +186,7 @@ TEST_F(CudaSlabSessionThread, No_more_is_asked_for_than_is_needed)
   EXPECT_EQ(m_Asked.size(), 2u);
 }
 
-TEST_F(CudaSlabSessionThread, Planes_may_be_dropped)
+TEST_F(CudaSlabSession, Planes_may_be_dropped)
 {
   const auto session = this->MakeSession(16);
   session->Produce(
@@ -199,7 +199,7 @@ TEST_F(CudaSlabSessionThread, Planes_may_be_dropped)
   EXPECT_EQ(this->Produce(*session, 5), MakePlanes(26, 5));
 }
 
-TEST_F(CudaSlabSessionThread, A_session_that_is_not_finished_ends_its_run)
+TEST_F(CudaSlabSession, A_session_that_is_not_finished_ends_its_run)
 {
   {
     const auto session = this->MakeSession();
@@ -210,7 +210,7 @@ TEST_F(CudaSlabSessionThread, A_session_that_is_not_finished_ends_its_run)
   this->MakeSession(); // nothing has begun
 }
 
-TEST_F(CudaSlabSessionThread, Exceptions_go_on_unchanged)
+TEST_F(CudaSlabSession, Exceptions_go_on_unchanged)
 {
   const auto first = this->MakeSession();
   m_BadPlane = 24;
@@ -229,7 +229,7 @@ TEST_F(CudaSlabSessionThread, Exceptions_go_on_unchanged)
   EXPECT_EQ(GetError([&] { this->Produce(*third, 1); }), "the run failed");
 }
 
-TEST_F(CudaSlabSessionThread, Requests_may_come_from_different_threads)
+TEST_F(CudaSlabSession, Requests_may_come_from_different_threads)
 {
   const auto session = this->MakeSession();
   for (size_t next = 0; next < planesOfImage; next += 20)
@@ -239,7 +239,7 @@ TEST_F(CudaSlabSessionThread, Requests_may_come_from_different_threads)
   EXPECT_TRUE(session->IsDone());
 }
 
-TEST_F(CudaSlabSessionThread, A_reservation_is_paused_between_requests)
+TEST_F(CudaSlabSession, A_reservation_is_paused_between_requests)
 {
   MemoryGate gate;
   const auto available = [] { return size_t{ 100 }; };
