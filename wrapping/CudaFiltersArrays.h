@@ -4,7 +4,7 @@
 
 // Exchanges arrays in GPU memory with other Python libraries through DLPack, in both directions.
 
-#include <Python.h>
+#include "core/Interpreter.h"
 
 #include "itkCudaDeviceImageView.h"
 
@@ -16,23 +16,6 @@
 
 namespace cudafilters
 {
-/** Releases the interpreter's lock until the end of the scope, so that other Python threads can run. */
-class WithoutLock
-{
-public:
-  WithoutLock()
-    : m_State(PyEval_SaveThread())
-  {}
-  ~WithoutLock() { PyEval_RestoreThread(m_State); }
-
-  WithoutLock(const WithoutLock &) = delete;
-  WithoutLock &
-  operator=(const WithoutLock &) = delete;
-
-private:
-  PyThreadState * const m_State;
-};
-
 /** Returns a view of an array that cudafilters_open_dlpack() opened, with the axes in the order x, y, z, t. The memory
  * is returned to the exporter when its last holder releases it. \exception ExceptionObject if the array does not have
  * `dimension` axes or components of that type, or if the pixels of a row are not adjacent */

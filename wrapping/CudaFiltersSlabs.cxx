@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaFiltersSlabs.h"
 
+#include "core/Interpreter.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailGaussianSlabs.h"
@@ -21,38 +22,6 @@ namespace
 using itk::CudaDetail::CudaFilterBackend;
 using itk::CudaDetail::CudaGaussianPlan;
 using itk::CudaDetail::CudaImageView;
-
-/** Thrown after a Python call has failed and set Python's error. */
-struct PythonError
-{};
-
-/** Owns a Python reference and releases it in its destructor. */
-class Reference
-{
-public:
-  explicit Reference(PyObject * object)
-    : m_Object(object)
-  {
-    if (!object)
-    {
-      throw PythonError();
-    }
-  }
-  ~Reference() { Py_XDECREF(m_Object); }
-
-  Reference(const Reference &) = delete;
-  Reference &
-  operator=(const Reference &) = delete;
-
-  PyObject *
-  Get() const
-  {
-    return m_Object;
-  }
-
-private:
-  PyObject * m_Object;
-};
 
 /** Calls `function` with planes and their memory. The memoryview is released after the call, because a traceback may
  * keep the arguments alive. */
