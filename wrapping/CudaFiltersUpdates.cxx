@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaFiltersUpdates.h"
 
-#include "CudaFiltersArrays.h"
+#include "core/Interpreter.h"
 #include "itkMacro.h"
 
 #include <condition_variable>

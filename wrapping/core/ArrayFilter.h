@@ -4,6 +4,8 @@
 
 // Gaussian filters of arrays in host memory, of any number of axes. They run on the host, or on a GPU.
 
+#include "HostArray.h"
+
 #include "itkCudaDetailOperation.h"
 #include "itkCudaFiltersEnums.h"
 
@@ -12,23 +14,6 @@
 
 namespace cudafilters
 {
-/** Returns memory of the module's pool for the pixels of an array, or ordinary memory for few of them. */
-void *
-AllocateArray(size_t bytes);
-
-/** Takes back what AllocateArray() returned. */
-void
-ReleaseArray(void * memory);
-
-/** An array in host memory. Strides are in elements. It does not own its memory. */
-struct HostArray
-{
-  void *                 Data{ nullptr };
-  itk::CudaComponentType Type{ itk::CudaComponentType::Float };
-  std::vector<size_t>    Shape;
-  std::vector<size_t>    Strides;
-};
-
 /** A pass of the recursive filter along an axis, which is counted among the axes of an item. Sigma is in pixels. */
 struct LinePass
 {

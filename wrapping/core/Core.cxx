@@ -2,7 +2,10 @@
 // The extension module itk_cudafilters._core: filters of arrays, by the library alone. The Python code of the package
 // checks and completes the arguments, so that the functions here take plain ones. It uses the limited API of CPython
 // 3.11.
-#include "Interpreter.h"
+#include "GpuArrays.h"
+#include "Tensors.h"
+
+#include "ArrayFilter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -215,7 +218,9 @@ Execute(PyObject * module)
 {
   PyObject * const type = PyType_FromSpec(&memorySpec);
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
-  return type ? 0 : -1;
+  const bool isReady =
+    type && PyModule_AddFunctions(module, GpuArrayMethods) == 0 && PyModule_AddFunctions(module, TensorMethods) == 0;
+  return isReady ? 0 : -1;
 }
 
 PyModuleDef_Slot slots[] = { { Py_mod_exec, reinterpret_cast<void *>(Execute) }, { 0, nullptr } };

@@ -8,13 +8,14 @@
 #endif
 #include <Python.h>
 
-#include "ArrayFilter.h"
+#include "HostArray.h"
 
 #include <chrono>
 #include <cstdarg>
 #include <cstddef>
 #include <exception>
 #include <new>
+#include <numeric>
 #include <vector>
 
 namespace cudafilters
@@ -151,6 +152,15 @@ public:
     return array;
   }
 
+  /** Returns the array with its own order of axes. */
+  HostArray
+  Get() const
+  {
+    std::vector<size_t> axes(this->GetNumberOfAxes());
+    std::iota(axes.begin(), axes.end(), size_t{ 0 });
+    return this->Get(axes);
+  }
+
   size_t
   GetNumberOfAxes() const
   {
@@ -200,7 +210,8 @@ ForEachItem(PyObject * tuple, const TFunction & f)
   }
 }
 
-/** Reads the items of a tuple as PyArg_ParseTuple() does. Throws PythonError if they are others than the format says. */
+/** Reads the items of a tuple as PyArg_ParseTuple() does. Throws PythonError if they are others than the format says.
+ */
 inline void
 ParseTuple(PyObject * tuple, const char * format, ...)
 {

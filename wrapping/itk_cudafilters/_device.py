@@ -2,7 +2,6 @@
 """Images that stay on the GPU: the Python side of itk.CudaDeviceImage, and conversions to and from it."""
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -135,10 +134,16 @@ def from_dlpack(array: Any, like: Any = None) -> Any:
             "convert it to float32 first"
         )
     _require_adjacent_pixels(opened)
+    return image_of(opened, like)
+
+
+def image_of(opened: _dlpack.DeviceArray, like: Any) -> Any:
+    """Returns an itk.CudaDeviceImage that shares the memory of an opened array, with the geometry of `like` if that is an
+    image."""
     image = itk.CudaDeviceImage[pixel_type(opened.type), len(opened.shape)].New()
     image.SetRegions([int(size) for size in reversed(opened.shape)])
     if like is not None:
-        copy_geometry(like, image)
+        _copy_geometry(like, image)
     image._adopt(opened.handle)
     return image
 
@@ -159,7 +164,7 @@ def _require_adjacent_pixels(opened: _dlpack.DeviceArray) -> None:
         )
 
 
-def copy_geometry(like: Any, image: Any) -> None:
+def _copy_geometry(like: Any, image: Any) -> None:
     if not hasattr(like, "GetLargestPossibleRegion"):
         raise TypeError(f"like is {describe(like)}; it must be an itk.Image or an itk.CudaDeviceImage")
     sizes = [tuple(int(size) for size in itk.size(each)) for each in (like, image)]
@@ -194,19 +199,7 @@ def _export(
         )
     if copy:
         raise BufferError("copy is True; the pixels are shared: copy the array that from_dlpack() gives")
-    is_versioned = max_version is not None and int(max_version[0]) >= 1
-    return self._export_dlpack(_handle_of(stream), is_versioned)
-
-
-def _handle_of(stream: Any) -> int:
-    if stream is None:
-        return _dlpack.DEFAULT_STREAM
-    handle = operator.index(stream)
-    if handle == -1:
-        return _dlpack.UNKNOWN_STREAM
-    if handle <= 0:
-        raise ValueError(f"stream is {handle}; it must be 1 for CUDA's default stream, 2 for a thread's, a handle, or -1")
-    return handle
+    return self._export_dlpack(_dlpack.stream_handle(stream), _dlpack.is_versioned(max_version))
 
 
 def _device_of_image(self: Any) -> tuple[int, int]:

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ._dlpack import native
 from ._library import core, empty
 from ._operations import OF_HOST, Operations, Places
 
@@ -85,20 +84,14 @@ class DevicePasses:
         self._type = dtype
         self._cval = cval
         self._approximation = approximation
-        self._is_double = dtype == "float64"
-        lines = tuple(
-            (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]), sigma, order, mode)
-            for axis, sigma, order, mode in passes
-        )
-        self.handle = native().cudafilters_make_passes(lines, cval, approximation)
-        self._run = native().cudafilters_run_passes
-        self._run_and_look = native().cudafilters_run_passes_and_look
+        self._handle = core().make_passes(tuple(shape), dtype == "float64", tuple(passes), cval, approximation)
+        self._run = core().run_passes
 
     def run(self, array: Any, ops: Places, result: Any = None) -> Any:
         """Queues the passes and returns the result, which is `result` or a new array. The host does not wait."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
-        self._run(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
+        self._run(self._handle, *pointers, ops.device(array), ops.stream(array), False)
         return result
 
     def run_keeping_nan(self, array: Any, ops: Places, result: Any = None) -> Any:
@@ -108,7 +101,7 @@ class DevicePasses:
         and the masked passes cannot be run, for example because they compute a derivative."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
-        if self._run_and_look(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array)):
+        if self._run(self._handle, *pointers, ops.device(array), ops.stream(array), True):
             if self.of_items is None:
                 return None
             self.of_items.mask(array, None, True, result, self.number_of_items, ops)
@@ -121,15 +114,14 @@ class DevicePasses:
         return result
 
     def mask(self, array: Any, valid: Any, keeps_nan: bool, result: Any, items: int, ops: Places) -> None:
-        native().cudafilters_run_masked_passes(
-            self.handle,
+        core().run_masked_passes(
+            self._handle,
             ops.pointer(array),
             0 if valid is None else ops.pointer(valid),
             keeps_nan,
             ops.pointer(result),
             items,
             SMALLEST_WEIGHT[self._approximation],
-            self._is_double,
             ops.device(array),
             ops.stream(array),
         )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of host arrays, which run in the extension module `_core`."""
 import itertools
+import os
 import signal
-import subprocess
 import sys
 import textwrap
 import threading
@@ -12,6 +12,7 @@ import tracemalloc
 import itk
 import numpy as np
 import pytest
+from interpreter import path_with, run_python
 
 import itk_cudafilters
 from itk_cudafilters import _library, gaussian_filter, gaussian_gradient, gaussian_gradient_magnitude, gaussian_laplace
@@ -20,10 +21,8 @@ MODES = ("reflect", "nearest", "mirror", "wrap", "constant")
 
 
 def run(program):
-    """Runs a program in a process of its own, and returns what it prints."""
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """Runs a program in a process of its own, which can import the helpers of the tests, and returns what it prints."""
+    return run_python(textwrap.dedent(program), PYTHONPATH=path_with(os.path.dirname(__file__)))
 
 
 def test_arrays_do_not_load_itk():
@@ -48,6 +47,107 @@ def test_arrays_do_not_load_itk():
         """
     )
     assert "input is of type str; it must be an itk.Image" in found and found.endswith("\n[]\n")
+
+
+OF_ARRAYS_ON_A_GPU = """
+    import sys
+    import numpy as np
+    import itk_cudafilters as package
+    from exporters import ExchangingArray, FakeArray, InterfaceArray
+    from gpu_arrays import Array, ArrayOperations, on_gpu
+    from itk_cudafilters import _library, _operations
+
+    def require_no_itk(name):
+        loaded = [module for module in sys.modules if module.partition(".")[0] == "itk"]
+        assert not loaded, (name, loaded)
+
+    _library.core().use_host_as_device(True)
+    _operations.OF_CLASSES[Array] = ArrayOperations()
+    array = np.random.default_rng(1).random((12, 13, 14), dtype="f")
+    gaps = np.where(array > 0.9, np.float32(np.nan), array)
+    calls = {
+        **{name: {"sigma": 1.5} for name in (
+            "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude", "gaussian_laplace", "gaussian_gradient",
+            "gaussian_hessian",
+        )},
+        "difference_of_gaussians": {"low_sigma": 1.5},
+        "unsharp_mask": {},
+        "vesselness": {"sigmas": (1.0, 2.0), "return_scale": True, "return_directions": True},
+        **{name: {"sigmas": (1.0, 2.0)} for name in ("frangi", "sato", "meijering")},
+        "structure_tensor": {},
+        "structure_tensor_eigenvalues": {},
+    }
+    for name, parameters in calls.items():
+        function = getattr(package, name)
+        for pixels in (array,) if name.startswith("structure") else (array, gaps):
+            for each in (pixels, pixels[:, ::2], pixels[0].T, pixels.astype("d"), pixels[:4].astype("f2")):
+                expected = function(each, **parameters)
+                require_no_itk(name)
+                found = function(on_gpu(each), **parameters)
+                require_no_itk(name)
+                for one, other in zip(*(result if type(result) is tuple else (result,) for result in (found, expected)), strict=True):
+                    assert type(one) is Array
+                    np.testing.assert_array_equal(np.asarray(one), other)
+"""
+
+
+def test_arrays_on_a_gpu_do_not_load_itk():
+    run(OF_ARRAYS_ON_A_GPU)
+
+
+def test_arrays_of_other_packages_do_not_load_itk():
+    run(
+        OF_ARRAYS_ON_A_GPU
+        + """
+    expected = package.gaussian_filter(array, 1.5)
+    for kind in (ExchangingArray, FakeArray, InterfaceArray):
+        given, output = kind(array), kind(np.zeros_like(array))
+        mask = kind(np.ones(array.shape, "?"))
+        for options in ({}, {"valid_mask": mask}, {"preserve_nan": False}):
+            output.array[...] = 0.0
+            assert package.gaussian_filter(given, 1.5, output=output, **options) is output
+            require_no_itk(kind)
+            np.testing.assert_array_equal(output.array, expected)
+    np.testing.assert_array_equal(package.gaussian_filter(ExchangingArray(array), 1.5).array, expected)
+    require_no_itk("a result of the package")
+    """
+    )
+
+
+def test_an_array_of_jax_does_not_load_itk():
+    """Its package gets the result by DLPack."""
+    run(
+        """
+        import sys, types
+        import numpy as np
+        import itk_cudafilters as package
+        from exporters import FakeArray, Imported
+        from itk_cudafilters import _library
+
+        class JaxArray(FakeArray):
+            pass
+
+        def from_dlpack(exporter):
+            assert exporter.__dlpack_device__() == (2, 0)
+            return Imported(exporter.__dlpack__(max_version=(1, 3)))
+
+        sys.modules["jax"] = types.SimpleNamespace(Array=JaxArray)
+        sys.modules["jax.dlpack"] = types.SimpleNamespace(from_dlpack=from_dlpack)
+        _library.core().use_host_as_device(True)
+        array = np.random.default_rng(2).random((12, 13, 14))
+        calls = (package.gaussian_filter, 1.5, {}), (package.vesselness, (1.0, 2.0), {"preserve_nan": False})
+        for function, sigma, options in calls:
+            given = JaxArray(array)
+            found = function(given, sigma, **options)
+            np.testing.assert_array_equal(found.pixels(), function(array, sigma, **options))
+            found.release()
+            assert given.deleted == len(given.streams)
+        found = package.vesselness(JaxArray(array), 1.5, return_directions=True, preserve_nan=False)
+        for one, other in zip(found, package.vesselness(array, 1.5, return_directions=True, preserve_nan=False)):
+            np.testing.assert_array_equal(one.pixels(), other)
+        assert not [module for module in sys.modules if module.partition(".")[0] == "itk"]
+        """
+    )
 
 
 def test_wrapped_classes_and_core_are_one_library():

@@ -13,7 +13,7 @@ from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, 
 from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, run_in_threads, stream_of
 
 import itk_cudafilters
-from itk_cudafilters import _dlpack, _exporters, _gaussian, _line_passes, _operations, _repeated
+from itk_cudafilters import _dlpack, _exporters, _gaussian, _library, _line_passes, _operations, _repeated
 
 MODES = ["reflect", "nearest", "mirror", "wrap", "constant"]
 
@@ -146,9 +146,9 @@ def test_masks(operations):
 @pytest.fixture
 def masked_calls(operations, monkeypatch):
     """Counts the calls that smooth valid pixels by themselves."""
-    native = _dlpack.native()
-    run, counts = native.cudafilters_run_masked_passes, []
-    monkeypatch.setattr(native, "cudafilters_run_masked_passes", lambda *arguments: counts.append(1) or run(*arguments))
+    core = _library.core()
+    run, counts = core.run_masked_passes, []
+    monkeypatch.setattr(core, "run_masked_passes", lambda *arguments: counts.append(1) or run(*arguments))
     return counts
 
 
@@ -448,11 +448,13 @@ def test_interfaces_that_are_refused(operations):
 @pytest.fixture
 def exchange(operations, monkeypatch):
     """Arrays whose package gives its stream; the names of its functions that were called, and the streams that got work."""
-    native, streams = _dlpack.native(), []
+    core, streams = _library.core(), []
     monkeypatch.setattr(ExchangingArray, "asked", [])
-    for name in ("cudafilters_run_passes", "cudafilters_run_passes_and_look", "cudafilters_run_masked_passes"):
-        run = getattr(native, name)
-        monkeypatch.setattr(native, name, lambda *arguments, run=run: streams.append(arguments[-1]) or run(*arguments))
+    for name, place in {"run_passes": -2, "run_masked_passes": -1}.items():
+        run = getattr(core, name)
+        monkeypatch.setattr(
+            core, name, lambda *arguments, run=run, place=place: streams.append(arguments[place]) or run(*arguments)
+        )
     return ExchangingArray.asked, streams
 
 
@@ -492,7 +494,7 @@ def test_masks_of_packages_that_give_their_stream(exchange, keeps_nan):
     # A mask of a package that does not: all are used by the methods.
     found = itk_cudafilters.gaussian_filter(ExchangingArray(array), valid_mask=FakeArray(valid), **parameters)
     np.testing.assert_array_equal(pixels_of(found), expected)
-    assert streams == [ExchangingArray.stream] and asked.count("__dlpack__") == 1
+    assert streams == [ExchangingArray.stream, _dlpack.DEFAULT_STREAM] and asked.count("__dlpack__") == 1
     assert not alive
 
 
