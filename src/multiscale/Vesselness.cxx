@@ -21,10 +21,7 @@ struct Runner
 {
   template <typename TPlan, typename TOutputs>
   void
-  Run(const TPlan &            plan,
-      const CudaImageView &    input,
-      const TOutputs &         outputs,
-      const CudaProgressFunction & progress)
+  Run(const TPlan & plan, const CudaImageView & input, const TOutputs & outputs, const CudaProgressFunction & progress)
   {
     if (Backend.Used != CudaFiltersEnums::Backend::Cuda || !CudaRunOnDevice(plan, input, outputs, Backend, progress))
     {
@@ -40,12 +37,12 @@ struct Runner
  */
 template <typename T>
 double
-FindLargestOfScale(const CudaMultiScalePlan & plan,
-                   CudaScaleQuantity          quantity,
-                   double                     sigma,
-                   const CudaImageView &      input,
-                   Runner &                   runner,
-                   const CudaProgressFunction &   progress)
+FindLargestOfScale(const CudaMultiScalePlan &   plan,
+                   CudaScaleQuantity            quantity,
+                   double                       sigma,
+                   const CudaImageView &        input,
+                   Runner &                     runner,
+                   const CudaProgressFunction & progress)
 {
   ScratchImage<T> image;
   image.Allocate(input, sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double);
@@ -70,12 +67,12 @@ FindLargestOfScale(const CudaMultiScalePlan & plan,
 /** Returns the largest value of each scale. If the whole image fits into the device's memory, only these numbers are
  * downloaded. */
 std::vector<double>
-FindLargestOfScales(CudaMultiScalePlan         plan,
-                    const CudaScaleParameter & parameter,
-                    const CudaImageView &      input,
-                    CudaComponentType          type,
-                    Runner &                   runner,
-                    const CudaProgressFunction &   progress)
+FindLargestOfScales(CudaMultiScalePlan           plan,
+                    const CudaScaleParameter &   parameter,
+                    const CudaImageView &        input,
+                    CudaComponentType            type,
+                    Runner &                     runner,
+                    const CudaProgressFunction & progress)
 {
   if (parameter.Quantity == CudaScaleQuantity::Measure)
   {
@@ -107,8 +104,7 @@ CudaVesselnessMeasure::MakeScaleParameter() const
   {
     const double infinity = std::numeric_limits<double>::infinity();
     return CudaScaleParameter{ CudaScaleQuantity::Measure,
-                               MakeObjectnessMeasure(
-                                 Dimension, 0.0, infinity, 0.0, Dimension - 1, BrightObject, true),
+                               MakeObjectnessMeasure(Dimension, 0.0, infinity, 0.0, Dimension - 1, BrightObject, true),
                                Tau,
                                0.0 };
   }
@@ -160,8 +156,8 @@ CudaRunVesselness(CudaMultiScalePlan            plan,
   if (parameter)
   {
     const CudaProgressFunction part = GetPartOfProgress(progress, 0.0f, begin);
-    for (const double largest : multiscale::FindLargestOfScales(
-           plan, *parameter, input, outputs.Response.ComponentType, runner, part))
+    for (const double largest :
+         multiscale::FindLargestOfScales(plan, *parameter, input, outputs.Response.ComponentType, runner, part))
     {
       plan.MeasureOfScale.push_back(measure.Make(parameter->Get(largest)));
     }

@@ -199,43 +199,18 @@ private:
       }
       return;
     }
-    std::vector<size_t> all(terms.size());
-    std::iota(all.begin(), all.end(), size_t{ 0 });
-    this->RunTree(0, input, false, all, results);
-  }
-
-  /** Runs the passes of some terms on the host, from pass `level` on. Terms with the same next pass share it. If
-   * `isOwn` is set, the last pass that reads the source may overwrite it. */
-  void
-  RunTree(size_t                         level,
-          const HostArray &              source,
-          bool                           isOwn,
-          std::vector<size_t>            terms,
-          const std::vector<HostArray> & results)
-  {
-    const auto getPass = [&](size_t term) -> const LinePass & { return m_Filter.Terms[term].Passes[level]; };
-    while (!terms.empty())
+    const TermPlan                        plan(terms, true);
+    std::vector<HostArray>                images{ input };
+    std::vector<std::unique_ptr<Scratch>> scratch;
+    images.insert(images.end(), results.begin(), results.end());
+    while (images.size() < plan.GetNumberOfImages())
     {
-      const LinePass & pass = getPass(terms.front());
-      const auto end = std::stable_partition(terms.begin(), terms.end(), [&](size_t i) { return getPass(i) == pass; });
-      const std::vector<size_t> group(terms.begin(), end);
-      terms.erase(terms.begin(), end);
-      if (level + 1 == m_Filter.Terms.front().Passes.size())
-      {
-        for (const size_t term : group)
-        {
-          this->RunPassOnHost(pass, source, results[term]);
-        }
-        continue;
-      }
-      std::unique_ptr<Scratch> scratch;
-      if (!isOwn || !terms.empty())
-      {
-        scratch = std::make_unique<Scratch>(source.Shape, ComputeType);
-      }
-      const HostArray & next = scratch ? scratch->Get() : source;
-      this->RunPassOnHost(pass, source, next);
-      this->RunTree(level + 1, next, true, group, results);
+      scratch.push_back(std::make_unique<Scratch>(input.Shape, ComputeType));
+      images.push_back(scratch.back()->Get());
+    }
+    for (const TermPlan::Step & step : plan.GetSteps())
+    {
+      this->RunPassOnHost(step.Pass, images[step.Source], images[step.Destination]);
     }
   }
 
@@ -650,6 +625,58 @@ VisitFilterRun(const ArrayFilter &          filter,
   }
 }
 } // namespace
+
+TermPlan::TermPlan(const std::vector<ArrayTerm> & terms, bool overwrites)
+  : m_Terms(terms)
+  , m_Overwrites(overwrites)
+  , m_NumberOfImages(1 + terms.size())
+{
+  std::vector<size_t> all(terms.size());
+  std::iota(all.begin(), all.end(), size_t{ 0 });
+  this->Plan(0, 0, all);
+}
+
+/** Plans the passes of some terms from pass `level` on. */
+void
+TermPlan::Plan(size_t level, size_t source, std::vector<size_t> terms)
+{
+  const auto getPass = [&](size_t term) -> const LinePass & { return m_Terms[term].Passes[level]; };
+  while (!terms.empty())
+  {
+    const LinePass & pass = getPass(terms.front());
+    const auto end = std::stable_partition(terms.begin(), terms.end(), [&](size_t i) { return getPass(i) == pass; });
+    const std::vector<size_t> group(terms.begin(), end);
+    terms.erase(terms.begin(), end);
+    if (level + 1 == m_Terms.front().Passes.size())
+    {
+      for (const size_t term : group)
+      {
+        m_Steps.push_back({ pass, source, 1 + term });
+      }
+      continue;
+    }
+    const bool   isOver = m_Overwrites && source != 0 && terms.empty();
+    const size_t image = isOver ? source : this->TakeImage();
+    m_Steps.push_back({ pass, source, image });
+    this->Plan(level + 1, image, group);
+    if (!isOver)
+    {
+      m_Free.push_back(image);
+    }
+  }
+}
+
+size_t
+TermPlan::TakeImage()
+{
+  if (m_Free.empty())
+  {
+    return m_NumberOfImages++;
+  }
+  const size_t image = m_Free.back();
+  m_Free.pop_back();
+  return image;
+}
 
 bool
 RunOnAll(const ArrayFilter &          filter,

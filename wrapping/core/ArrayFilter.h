@@ -57,6 +57,46 @@ struct ArrayFilter
   double MinimumWeight{ 0.0 };  // RunOnValid(): the result is NaN where the weight is below
 };
 
+/** The order in which the passes of terms run. Terms that begin with the same passes share them. Images are numbered:
+ * image 0 is the input, image i + 1 the result of term i, and the others are intermediate. */
+class TermPlan
+{
+public:
+  struct Step
+  {
+    LinePass Pass;
+    size_t   Source;
+    size_t   Destination;
+  };
+
+  /** \param overwrites whether the last pass that reads an intermediate image may write to it */
+  TermPlan(const std::vector<ArrayTerm> & terms, bool overwrites);
+
+  const std::vector<Step> &
+  GetSteps() const
+  {
+    return m_Steps;
+  }
+
+  size_t
+  GetNumberOfImages() const
+  {
+    return m_NumberOfImages;
+  }
+
+private:
+  void
+  Plan(size_t level, size_t source, std::vector<size_t> terms);
+  size_t
+  TakeImage();
+
+  const std::vector<ArrayTerm> & m_Terms;
+  const bool                     m_Overwrites;
+  size_t                         m_NumberOfImages;
+  std::vector<size_t>            m_Free; // intermediate images that no later pass reads
+  std::vector<Step>              m_Steps;
+};
+
 /** Runs the filter over all pixels of an array. Pixels are computed in float, or in double if either type is double,
  * int or unsigned int. The result of a line depends, bit for bit, only on the line and on whether there are pixels
  * along the axes behind its own. For integer outputs, results are truncated toward zero and clamped to the type's

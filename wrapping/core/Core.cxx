@@ -5,10 +5,9 @@
 #include "GpuArrays.h"
 #include "Tensors.h"
 
-#include "ArrayFilter.h"
+#include "Terms.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,39 +16,6 @@ namespace cudafilters
 {
 namespace
 {
-std::vector<ArrayTerm>
-ReadTerms(PyObject * tuple)
-{
-  std::vector<ArrayTerm> terms;
-  ForEachItem(tuple, [&](PyObject * item) {
-    ArrayTerm  term;
-    size_t     axis = 0;
-    PyObject * passes;
-    ParseTuple(item, "dO", &term.Factor, &passes);
-    ForEachItem(passes, [&](PyObject * pass) {
-      double       sigma;
-      unsigned int order;
-      const char * mode;
-      ParseTuple(pass, "dIs", &sigma, &order, &mode);
-      if (sigma != 0.0)
-      {
-        term.Passes.push_back({ axis, sigma, order, itk::CudaBoundaryModeFromString(mode) });
-      }
-      ++axis;
-    });
-    terms.push_back(std::move(term));
-  });
-  return terms;
-}
-
-ArrayOutput
-ReadOutput(const char * name)
-{
-  return std::strcmp(name, "sum") == 0      ? ArrayOutput::Sum
-         : std::strcmp(name, "length") == 0 ? ArrayOutput::Length
-                                            : ArrayOutput::Components;
-}
-
 constexpr const char * FilterDocumentation =
   "filter(input, output, valid, axes, terms, combination, cval, approximation, backend, keeps_nan, "
   "minimum_weight)\n--\n\n"
@@ -104,8 +70,7 @@ Filter(PyObject *, PyObject * arguments)
     {
       valid.emplace(mask, 0);
     }
-    std::vector<size_t> filtered;
-    ForEachItem(filteredAxes, [&](PyObject * axis) { filtered.push_back(PyLong_AsSize_t(axis)); });
+    const auto          filtered = ReadNumbers<size_t>(filteredAxes);
     std::vector<size_t> axes;
     for (size_t axis = 0; axis < source.GetNumberOfAxes(); ++axis)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "GpuArrays.h"
 
-#include "ArrayFilter.h"
+#include "Terms.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkMacro.h"
@@ -117,17 +117,6 @@ GetMemory(Array & array)
     array.Memory = itk::CudaDeviceImageMemory::Adopt(array.Data, bytes, array.Device.device_id, std::move(release));
   }
   return array.Memory;
-}
-
-std::vector<int64_t>
-GetAdjacentStrides(const std::vector<int64_t> & shape)
-{
-  std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t axis = shape.size(); axis-- > 1;)
-  {
-    strides[axis - 1] = strides[axis] * shape[axis];
-  }
-  return strides;
 }
 
 /** Returns the tensor as an array that owns it. If the tensor is not supported, it sets a Python error and does not
@@ -289,14 +278,6 @@ KeepObject(PyObject * object)
               PyGILState_Release(state);
             }
           } };
-}
-
-std::vector<int64_t>
-ReadNumbers(PyObject * tuple)
-{
-  std::vector<int64_t> numbers;
-  ForEachItem(tuple, [&](PyObject * item) { numbers.push_back(PyLong_AsLongLong(item)); });
-  return numbers;
 }
 
 /** Returns the C functions of the array's package, in the version that is supported, or nullptr if it has no such
@@ -493,17 +474,13 @@ MakePass(const std::vector<size_t> & shape, const LinePass & pass, const ArrayFi
   return { MakeGaussianLinePlan(1, kernel, boundary), { { inner, *place, outer, 1, 1 } } };
 }
 
-/** Returns `items` arrays of the passes' shape in host memory. */
-HostArray
-MakeHostArray(const Passes & passes, void * data, size_t items, itk::CudaComponentType type)
+/** Returns the shape of `items` arrays of the passes' shape. */
+std::vector<size_t>
+GetBatchShape(const Passes & passes, size_t items)
 {
-  HostArray array{ data, type, passes.Shape, std::vector<size_t>(passes.Shape.size() + 1, 1) };
-  array.Shape.insert(array.Shape.begin(), items);
-  for (size_t axis = passes.Shape.size(); axis > 0; --axis)
-  {
-    array.Strides[axis - 1] = array.Strides[axis] * array.Shape[axis];
-  }
-  return array;
+  std::vector<size_t> shape = passes.Shape;
+  shape.insert(shape.begin(), items);
+  return shape;
 }
 const Passes &
 GetPasses(PyObject * handle)
@@ -620,8 +597,8 @@ OpenInterface(PyObject *, PyObject * arguments)
     auto         opened = std::make_unique<Array>(Array{ pointer,
                                                  { kDLCUDA, device },
                                                  { static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1 },
-                                                 ReadNumbers(shape),
-                                                 ReadNumbers(strides),
+                                                 ReadNumbers<int64_t>(shape),
+                                                 ReadNumbers<int64_t>(strides),
                                                  isReadOnly != 0,
                                                  KeepObject(owner) });
     if (stream != 0 && data != 0)
@@ -648,7 +625,7 @@ NewArray(PyObject *, PyObject * arguments)
     auto made = std::make_unique<Array>();
     made->Device = GetArray(opened).Device;
     made->Type = GetArray(opened).Type;
-    made->Shape = ReadNumbers(shape);
+    made->Shape = ReadNumbers<int64_t>(shape);
     made->Strides = GetAdjacentStrides(made->Shape);
     const size_t bytes = GetExtent(*made);
     if (usesHostAsDevice)
@@ -735,7 +712,7 @@ MakePasses(PyObject *, PyObject * arguments)
     filter.Approximation = itk::CudaApproximationFromString(approximation);
     filter.Backend = itk::CudaFiltersEnums::Backend::Host;
     made->Type = isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float;
-    ForEachItem(shape, [&](PyObject * size) { made->Shape.push_back(PyLong_AsSize_t(size)); });
+    made->Shape = ReadNumbers<size_t>(shape);
     filter.NumberOfItemAxes = made->Shape.size();
     filter.Terms.emplace_back();
     ForEachItem(passes, [&](PyObject * item) {
@@ -785,8 +762,8 @@ RunPasses(PyObject *, PyObject * arguments)
         ArrayFilter filter = passes.OnHost;
         filter.KeepsNaN = looks != 0;
         found = !RunOnAll(filter,
-                          MakeHostArray(passes, memory.Data, 1, passes.Type),
-                          MakeHostArray(passes, result, 1, passes.Type),
+                          HostArray{ memory.Data, passes.Type, passes.Shape, GetAdjacentStrides(passes.Shape) },
+                          HostArray{ result, passes.Type, passes.Shape, GetAdjacentStrides(passes.Shape) },
                           {});
       }
       else if (looks)
@@ -839,11 +816,12 @@ RunMaskedPasses(PyObject *, PyObject * arguments)
         ArrayFilter filter = passes.OnHost;
         filter.KeepsNaN = keepsNaN != 0;
         filter.MinimumWeight = minimumWeight;
-        const HostArray flags = MakeHostArray(passes, mask, items, itk::CudaComponentType::UChar);
+        const std::vector<size_t> shape = GetBatchShape(passes, items);
+        const HostArray flags = HostArray{ mask, itk::CudaComponentType::UChar, shape, GetAdjacentStrides(shape) };
         RunOnValid(filter,
-                   MakeHostArray(passes, source, items, passes.Type),
+                   HostArray{ source, passes.Type, shape, GetAdjacentStrides(shape) },
                    mask ? &flags : nullptr,
-                   MakeHostArray(passes, result, items, passes.Type),
+                   HostArray{ result, passes.Type, shape, GetAdjacentStrides(shape) },
                    {});
       }
       else
@@ -853,6 +831,84 @@ RunMaskedPasses(PyObject *, PyObject * arguments)
                          { source, passes.Type, device, static_cast<StreamType>(stream) },
                          result,
                          items);
+      }
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+constexpr const char * RunTermsDocumentation =
+  "run_terms(image, output, terms, combination, value, approximation)\n--\n\n"
+  "Queues Gaussian filters of the items of a contiguous array in GPU memory, and the combination of their results, on "
+  "the\n"
+  "stream of the array's owner. `image` is (address, whether pixels are double, shape, device, stream), where the "
+  "first\n"
+  "axis counts the items. `output` is the address of the result, of the same shape and type. `terms` and "
+  "`combination`\n"
+  "are those of filter(), with a pass for each axis of an item, but components. The number of terms is at most 8.";
+
+PyObject *
+RunTerms(PyObject *, PyObject * arguments)
+{
+  return CatchAll<PyObject *>(nullptr, [&] {
+    using itk::CudaDetail::CudaArrayCombine;
+    unsigned long long input, output, stream;
+    int                isDouble, device;
+    PyObject *         sizes;
+    PyObject *         terms;
+    const char *       combination;
+    const char *       approximation;
+    ArrayFilter        filter;
+    ParseTuple(arguments,
+               "(KpOiK)KOsds:run_terms",
+               &input,
+               &isDouble,
+               &sizes,
+               &device,
+               &stream,
+               &output,
+               &terms,
+               &combination,
+               &filter.BoundaryValue,
+               &approximation);
+    const auto shape = ReadNumbers<size_t>(sizes);
+    filter.Terms = ReadTerms(terms);
+    filter.Output = ReadOutput(combination);
+    filter.Approximation = itk::CudaApproximationFromString(approximation);
+    filter.Backend = itk::CudaFiltersEnums::Backend::Host;
+    filter.NumberOfItemAxes = shape.size() - 1;
+    void * const                           result = reinterpret_cast<void *>(output);
+    const itk::CudaDetail::CudaArrayMemory memory{ reinterpret_cast<void *>(input),
+                                                   isDouble ? itk::CudaComponentType::Double
+                                                            : itk::CudaComponentType::Float,
+                                                   device,
+                                                   static_cast<StreamType>(stream) };
+    {
+      const WithoutLock without;
+      if (usesHostAsDevice)
+      {
+        const auto type = memory.ComponentType;
+        RunOnAll(filter,
+                 HostArray{ memory.Data, type, shape, GetAdjacentStrides(shape) },
+                 HostArray{ result, type, shape, GetAdjacentStrides(shape) },
+                 {});
+      }
+      else
+      {
+        const TermPlan                  plan(filter.Terms, false);
+        itk::CudaDetail::CudaArrayTerms queued;
+        queued.NumberOfImages = plan.GetNumberOfImages();
+        queued.Combine = filter.Output == ArrayOutput::Length ? CudaArrayCombine::Length : CudaArrayCombine::Sum;
+        for (TermPlan::Step step : plan.GetSteps())
+        {
+          ++step.Pass.Axis; // behind that of the items
+          queued.Steps.push_back({ MakePass(shape, step.Pass, filter), step.Source, step.Destination });
+        }
+        for (const ArrayTerm & term : filter.Terms)
+        {
+          queued.Factors.push_back(term.Factor);
+        }
+        CudaQueueTermsOnStream(queued, memory, result);
       }
     }
     Py_RETURN_NONE;
@@ -882,6 +938,7 @@ PyMethodDef GpuArrayMethods[] = { { "open_dlpack", OpenDLPack, METH_O, OpenDLPac
                                   { "make_passes", MakePasses, METH_VARARGS, MakePassesDocumentation },
                                   { "run_passes", RunPasses, METH_VARARGS, RunPassesDocumentation },
                                   { "run_masked_passes", RunMaskedPasses, METH_VARARGS, RunMaskedPassesDocumentation },
+                                  { "run_terms", RunTerms, METH_VARARGS, RunTermsDocumentation },
                                   { "use_host_as_device", UseHostAsDevice, METH_O, UseHostAsDeviceDocumentation },
                                   { nullptr, nullptr, 0, nullptr } };
 

@@ -30,13 +30,14 @@ MakeView(const HostArray & array)
   itk::CudaDetail::CudaImageView view;
   view.Data = array.Data;
   view.ComponentType = array.Type;
-  for (size_t axis = 0; axis < array.Shape.size(); ++axis)
+  size_t adjacent = 1;
+  for (size_t axis = 0; axis < view.Size.size(); ++axis)
   {
     const size_t place = array.Shape.size() - 1 - axis;
-    // Along an axis of one pixel the stride may be anything.
-    const size_t adjacent = axis == 0 ? 1 : view.Stride[axis - 1] * view.Size[axis - 1];
-    view.Size[axis] = array.Shape[place];
-    view.Stride[axis] = array.Shape[place] > 1 ? array.Strides[place] : adjacent;
+    view.Size[axis] = axis < array.Shape.size() ? array.Shape[place] : 1;
+    // Along an axis of one pixel the array's stride may be anything.
+    view.Stride[axis] = view.Size[axis] > 1 ? array.Strides[place] : adjacent;
+    adjacent = view.Stride[axis] * view.Size[axis];
   }
   return view;
 }

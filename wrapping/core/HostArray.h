@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 namespace cudafilters
@@ -29,6 +31,19 @@ struct HostArray
   std::vector<size_t>    Shape;
   std::vector<size_t>    Strides;
 };
+
+/** Returns the strides of adjacent elements, the last axis first. */
+template <typename T>
+std::vector<T>
+GetAdjacentStrides(const std::vector<T> & shape)
+{
+  std::vector<T> strides(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;)
+  {
+    strides[axis - 1] = strides[axis] * shape[axis];
+  }
+  return strides;
+}
 
 /** Returns a view of an array of at most four axes, with its last axis as the first one. */
 itk::CudaDetail::CudaImageView
@@ -150,14 +165,9 @@ class Scratch
 {
 public:
   Scratch(const std::vector<size_t> & shape, itk::CudaComponentType type)
-    : m_Array{ nullptr, type, shape, std::vector<size_t>(shape.size()) }
+    : m_Array{ nullptr, type, shape, GetAdjacentStrides(shape) }
   {
-    size_t count = 1;
-    for (size_t axis = shape.size(); axis-- > 0;)
-    {
-      m_Array.Strides[axis] = count;
-      count *= shape[axis];
-    }
+    const size_t count = std::accumulate(shape.begin(), shape.end(), size_t{ 1 }, std::multiplies<>());
     m_Array.Data = AllocateArray(count * itk::CudaComponentSize(type));
   }
   ~Scratch() { ReleaseArray(m_Array.Data); }

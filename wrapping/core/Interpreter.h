@@ -16,6 +16,7 @@
 #include <exception>
 #include <new>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace cudafilters
@@ -208,6 +209,25 @@ ForEachItem(PyObject * tuple, const TFunction & f)
   {
     throw PythonError();
   }
+}
+
+/** Returns the numbers of a tuple. */
+template <typename T>
+std::vector<T>
+ReadNumbers(PyObject * tuple)
+{
+  std::vector<T> numbers;
+  ForEachItem(tuple, [&](PyObject * item) {
+    if constexpr (std::is_integral_v<T>)
+    {
+      numbers.push_back(static_cast<T>(PyLong_AsLongLong(item)));
+    }
+    else
+    {
+      numbers.push_back(PyFloat_AsDouble(item));
+    }
+  });
+  return numbers;
 }
 
 /** Reads the items of a tuple as PyArg_ParseTuple() does. Throws PythonError if they are others than the format says.

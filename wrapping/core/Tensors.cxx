@@ -22,52 +22,33 @@ using itk::CudaDetail::CudaProgressFunction;
 using itk::CudaDetail::CudaStructureTensorPlan;
 using itk::CudaDetail::CudaVesselnessMeasure;
 
-std::vector<double>
-ReadNumbers(PyObject * tuple)
+/** An array of rows of adjacent pixels in the memory of a GPU. */
+struct InputOnGpu
 {
-  std::vector<double> numbers;
-  ForEachItem(tuple, [&](PyObject * item) { numbers.push_back(PyFloat_AsDouble(item)); });
-  return numbers;
-}
+  CudaImageView  View; // as if it were in the memory of the host, for tests
+  CudaArrayImage Image;
+};
 
-/** Reads an array of rows of adjacent pixels in the memory of a GPU: (address, whether pixels are double, size and
- * strides in pixels, x first, device, stream). */
-CudaArrayImage
+/** Reads (address, whether pixels are double, shape and strides in pixels, x last, device, stream). */
+InputOnGpu
 ReadImage(PyObject * tuple)
 {
   unsigned long long data, stream;
   int                isDouble, device;
-  PyObject *         sizes;
+  PyObject *         shape;
   PyObject *         strides;
-  ParseTuple(tuple, "KpOOiK", &data, &isDouble, &sizes, &strides, &device, &stream);
-  CudaArrayImage image{ { reinterpret_cast<void *>(data),
-                          isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float,
-                          device,
-                          static_cast<itk::CudaDeviceImageMemory::StreamType>(stream) },
-                        {},
-                        {} };
-  size_t         axis = 0;
-  image.Size.fill(1);
-  ForEachItem(sizes, [&](PyObject * size) { image.Size.at(axis++) = PyLong_AsSize_t(size); });
-  axis = 0;
-  ForEachItem(strides, [&](PyObject * stride) { image.Stride.at(axis++) = PyLong_AsSize_t(stride); });
-  for (; axis < image.Stride.size(); ++axis)
-  {
-    image.Stride[axis] = image.Stride[axis - 1] * image.Size[axis - 1];
-  }
-  return image;
-}
-
-/** For tests: returns the view of such an array, whose memory is that of the host. */
-CudaImageView
-ViewHostImage(const CudaArrayImage & image)
-{
-  CudaImageView view;
-  view.Data = image.Memory.Data;
-  view.ComponentType = image.Memory.ComponentType;
-  std::copy_n(image.Size.begin(), view.Size.size(), view.Size.begin());
-  std::copy_n(image.Stride.begin(), view.Stride.size(), view.Stride.begin());
-  return view;
+  ParseTuple(tuple, "KpOOiK", &data, &isDouble, &shape, &strides, &device, &stream);
+  const auto type = isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float;
+  InputOnGpu input{
+    MakeView({ reinterpret_cast<void *>(data), type, ReadNumbers<size_t>(shape), ReadNumbers<size_t>(strides) }),
+    { { reinterpret_cast<void *>(data), type, device, static_cast<uintptr_t>(stream) }, {}, {} }
+  };
+  const CudaImageView & view = input.View;
+  std::copy_n(view.Size.begin(), view.Size.size(), input.Image.Size.begin());
+  std::copy_n(view.Stride.begin(), view.Stride.size(), input.Image.Stride.begin());
+  input.Image.Size.back() = 1;
+  input.Image.Stride.back() = view.Stride.back() * view.Size.back();
+  return input;
 }
 
 /** Returns a view of adjacent pixels with adjacent components, of the size of another image. Without data it is that of
@@ -129,7 +110,7 @@ ReadTensorPlan(PyObject * tuple)
   ParseTuple(tuple, "Oddps", &spacing, &sigma, &integrationSigma, &withEigenvalues, &approximation);
   return itk::CudaDetail::MakeStructureTensorPlan(sigma,
                                                   integrationSigma,
-                                                  ReadNumbers(spacing),
+                                                  ReadNumbers<double>(spacing),
                                                   withEigenvalues ? QuantityEnum::Eigenvalues
                                                                   : QuantityEnum::Components,
                                                   itk::CudaApproximationFromString(approximation));
@@ -212,7 +193,7 @@ StructureTensor(PyObject *, PyObject * arguments)
 constexpr const char * QueueStructureTensorDocumentation =
   "queue_structure_tensor(image, output, plan)\n--\n\n"
   "Queues the computation of structure tensors in GPU memory on the stream of the arrays' owner. `image` is (address,\n"
-  "whether pixels are double, size and strides in pixels, x first, device, stream). At the address `output` each\n"
+  "whether pixels are double, shape and strides in pixels, x last, device, stream). At the address `output` each\n"
   "component is an image, one after the other, with x first. `plan` is that of structure_tensor().";
 
 PyObject *
@@ -223,21 +204,21 @@ QueueStructureTensor(PyObject *, PyObject * arguments)
     unsigned long long output;
     PyObject *         planTuple;
     ParseTuple(arguments, "OKO:queue_structure_tensor", &tuple, &output, &planTuple);
-    const CudaArrayImage          image = ReadImage(tuple);
+    const InputOnGpu              input = ReadImage(tuple);
     const CudaStructureTensorPlan plan = ReadTensorPlan(planTuple);
     {
       const WithoutLock without;
       if (!IsHostUsedAsDevice())
       {
-        CudaQueueOnStream(plan, image, reinterpret_cast<void *>(output));
+        CudaQueueOnStream(plan, input.Image, reinterpret_cast<void *>(output));
       }
       else
       {
-        const CudaImageView source = ViewHostImage(image);
+        const CudaImageView & source = input.View;
         const size_t        components = itk::CudaDetail::CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
         const Scratch       tensors({ source.GetNumberOfPixels(), components }, source.ComponentType);
-        const CudaImageView result = ViewAdjacent(
-          source, tensors.Get().Data, source.ComponentType, static_cast<unsigned int>(components));
+        const CudaImageView result =
+          ViewAdjacent(source, tensors.Get().Data, source.ComponentType, static_cast<unsigned int>(components));
         const CudaImageView planes = ViewAdjacent(source, reinterpret_cast<void *>(output), source.ComponentType, 1);
         const auto          threader = itk::MultiThreaderBase::New();
         CudaRunOnHost(plan, source, result, threader, nullptr);
@@ -288,8 +269,8 @@ ReadVesselness(PyObject * tuple)
              &approximation,
              &mode,
              &plan.Boundary.Value);
-  plan.Sigmas = ReadNumbers(sigmas);
-  plan.Spacing = ReadNumbers(spacing);
+  plan.Sigmas = ReadNumbers<double>(sigmas);
+  plan.Spacing = ReadNumbers<double>(spacing);
   plan.NormalizeAcrossScale = normalize != 0;
   plan.Approximation = itk::CudaApproximationFromString(approximation);
   plan.Boundary.Mode = itk::CudaBoundaryModeFromString(mode);
@@ -319,13 +300,14 @@ RunVesselness(const Vesselness &           vesselness,
     hessians.emplace(std::vector<size_t>{ input.GetNumberOfPixels(), components }, type);
     hessian = ViewAdjacent(input, hessians->Get().Data, type, components);
   }
-  CudaRunVesselness(vesselness.Plan,
-                    vesselness.Measure,
-                    input,
-                    { ViewAdjacent(input, outputs.Response, type, 1), ViewAdjacent(input, outputs.Scale, type, 1), hessian },
-                    backend,
-                    threader,
-                    progress);
+  CudaRunVesselness(
+    vesselness.Plan,
+    vesselness.Measure,
+    input,
+    { ViewAdjacent(input, outputs.Response, type, 1), ViewAdjacent(input, outputs.Scale, type, 1), hessian },
+    backend,
+    threader,
+    progress);
   if (outputs.Directions)
   {
     CudaRunOnHost(
@@ -335,11 +317,15 @@ RunVesselness(const Vesselness &           vesselness,
 
 constexpr const char * VesselnessDocumentation =
   "vesselness(input, response, scale, directions, axes, plan, backend)\n--\n\n"
-  "Computes the largest response of a Hessian measure over several scales of a host array of two or three axes, without\n"
-  "the interpreter's lock. The outputs have adjacent elements of one type, float or double; `scale` and `directions` may\n"
+  "Computes the largest response of a Hessian measure over several scales of a host array of two or three axes, "
+  "without\n"
+  "the interpreter's lock. The outputs have adjacent elements of one type, float or double; `scale` and `directions` "
+  "may\n"
   "be None. `axes` are those of the array, x last. `plan` is (measure, object\n"
-  "dimension, whether objects are bright, whether to normalize, alpha, beta, gamma, tau, sigmas, (alpha, gamma12, gamma23)\n"
-  "of Sato, spacing, x first, approximation, mode, value beyond the ends). Components of directions are in the order of\n"
+  "dimension, whether objects are bright, whether to normalize, alpha, beta, gamma, tau, sigmas, (alpha, gamma12, "
+  "gamma23)\n"
+  "of Sato, spacing, x first, approximation, mode, value beyond the ends). Components of directions are in the order "
+  "of\n"
   "the array's axes.";
 
 PyObject *
@@ -352,15 +338,8 @@ RunVesselnessOfArray(PyObject *, PyObject * arguments)
     PyObject *        plan;
     const char *      backendName;
     CudaFilterBackend backend;
-    ParseTuple(arguments,
-               "OOOOOOs:vesselness",
-               &input,
-               &outputs[0],
-               &outputs[1],
-               &outputs[2],
-               &axesTuple,
-               &plan,
-               &backendName);
+    ParseTuple(
+      arguments, "OOOOOOs:vesselness", &input, &outputs[0], &outputs[1], &outputs[2], &axesTuple, &plan, &backendName);
     const Buffer                source(input, 0);
     std::optional<const Buffer> targets[3];
     void *                      results[3] = { nullptr, nullptr, nullptr };
@@ -372,8 +351,7 @@ RunVesselnessOfArray(PyObject *, PyObject * arguments)
         results[i] = targets[i]->Get().Data;
       }
     }
-    std::vector<size_t> axes;
-    ForEachItem(axesTuple, [&](PyObject * axis) { axes.push_back(PyLong_AsSize_t(axis)); });
+    const auto       axes = ReadNumbers<size_t>(axesTuple);
     const Vesselness vesselness = ReadVesselness(plan);
     backend.Requested = itk::CudaBackendFromString(backendName);
     const HostArray              pixels = source.Get(axes);
@@ -397,7 +375,8 @@ RunVesselnessOfArray(PyObject *, PyObject * arguments)
 constexpr const char * QueueVesselnessDocumentation =
   "queue_vesselness(image, response, scale, directions, last_axis_first, plan)\n--\n\n"
   "Queues the computation of vesselness() in GPU memory on the stream of the arrays' owner. `image` is that of\n"
-  "queue_structure_tensor(). The outputs are addresses of adjacent elements, or 0. With last_axis_first the components of\n"
+  "queue_structure_tensor(). The outputs are addresses of adjacent elements, or 0. With last_axis_first the components "
+  "of\n"
   "directions are in the order z, y, x.";
 
 PyObject *
@@ -409,7 +388,7 @@ QueueVesselness(PyObject *, PyObject * arguments)
     int                lastAxisFirst;
     PyObject *         plan;
     ParseTuple(arguments, "OKKKpO:queue_vesselness", &tuple, &response, &scale, &directions, &lastAxisFirst, &plan);
-    const CudaArrayImage       image = ReadImage(tuple);
+    const InputOnGpu           input = ReadImage(tuple);
     const Vesselness           vesselness = ReadVesselness(plan);
     const CudaMultiScaleArrays outputs{ reinterpret_cast<void *>(response),
                                         reinterpret_cast<void *>(scale),
@@ -421,13 +400,12 @@ QueueVesselness(PyObject *, PyObject * arguments)
       {
         CudaFilterBackend backend;
         backend.Requested = itk::CudaFiltersEnums::Backend::Host;
-        const auto type = image.Memory.ComponentType;
         const auto threader = itk::MultiThreaderBase::New();
-        RunVesselness(vesselness, ViewHostImage(image), outputs, type, backend, threader, nullptr);
+        RunVesselness(vesselness, input.View, outputs, input.View.ComponentType, backend, threader, nullptr);
       }
       else
       {
-        CudaQueueOnStream(vesselness.Plan, vesselness.Measure.MakeScaleParameter(), image, outputs);
+        CudaQueueOnStream(vesselness.Plan, vesselness.Measure.MakeScaleParameter(), input.Image, outputs);
       }
     }
     Py_RETURN_NONE;

@@ -141,6 +141,23 @@ class DevicePasses:
         return DevicePasses(lines, self._shape[batch:], self._type, self._cval, self._approximation)
 
 
+class Term(NamedTuple):
+    """A derivative of the smoothed array, times a factor: sigma in pixels, order and mode for each filtered axis."""
+
+    passes: tuple[tuple[float, int, str], ...]
+    factor: float = 1.0
+
+
+def _for_core(term: Term) -> tuple[float, tuple[tuple[float, int, str], ...]]:
+    """Returns a term for `_core`."""
+    return term.factor, term.passes
+
+
+Combination = Literal["components", "sum", "length"]
+
+_MOST_COMBINED_TERMS = 8
+
+
 @dataclass(frozen=True)
 class DeviceLineFilter:
     """Filters lines of arrays in GPU memory by DevicePasses."""
@@ -171,15 +188,19 @@ class DeviceLineFilter:
         made = DevicePasses(passes, shape[1:], self.ops.type_of(items), cval, self.approximation)
         return made.run_valid(items, valid, keeps_nan, self.ops)
 
-
-class Term(NamedTuple):
-    """A derivative of the smoothed array, times a factor: sigma in pixels, order and mode for each filtered axis."""
-
-    passes: tuple[tuple[float, int, str], ...]
-    factor: float = 1.0
-
-
-Combination = Literal["components", "sum", "length"]
+    def combine(self, items: Any, terms: Sequence[Term], combination: Combination, cval: float) -> Any:
+        """Queues the terms of a contiguous batch and the sum or the length of their results in a single call. Returns
+        None if this batch has no such call. The result is bit-identical to that of run() and the package's operations.
+        """
+        ops, shape = self.ops, tuple(items.shape)
+        passes = [Pass(axis, *each) for term in terms for axis, each in enumerate(term.passes, start=1)]
+        is_taken = combination != "components" and passes and 0 not in shape and len(terms) <= _MOST_COMBINED_TERMS
+        if not is_taken or any(each.needs_padding(shape) for each in passes):
+            return None
+        result = ops.empty_like(items)
+        image = (ops.pointer(items), ops.type_of(items) == "float64", shape, ops.device(items), ops.stream(items))
+        core().run_terms(image, ops.pointer(result), tuple(map(_for_core, terms)), combination, cval, self.approximation)
+        return result
 
 
 @dataclass(frozen=True)
@@ -218,7 +239,7 @@ class HostLineFilter:
             result,
             valid,
             tuple(axes),
-            tuple((term.factor, term.passes) for term in terms),
+            tuple(map(_for_core, terms)),
             combination,
             cval,
             self.approximation,

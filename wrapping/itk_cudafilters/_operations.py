@@ -335,10 +335,10 @@ _of_torch = functools.cache(TorchOperations)
 _of_cupy = functools.cache(CupyOperations)
 
 
-def image_on_gpu(array: Any, sizes: Sequence[int], dtype: str, places: Places) -> tuple[Any, ...]:
-    """Returns a contiguous array as an image for `_core`. Sizes are along x first."""
-    strides = tuple(math.prod(sizes[:axis]) for axis in range(len(sizes)))
-    return places.pointer(array), dtype == "float64", tuple(sizes), strides, places.device(array), places.stream(array)
+def image_on_gpu(array: Any, shape: Sequence[int], dtype: str, places: Places) -> tuple[Any, ...]:
+    """Returns a contiguous array as an image for `_core`. The last axis of the shape is x."""
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return places.pointer(array), dtype == "float64", tuple(shape), strides, places.device(array), places.stream(array)
 
 
 def current_device_of(image: Any) -> AbstractContextManager[Any]:

@@ -165,5 +165,5 @@ class _TensorCall:
             return tensors
         pixels = ops.contiguous(array, self._real)
         planes = ops.empty((len(order), *self._shape), pixels)
-        core().queue_structure_tensor(image_on_gpu(pixels, self._shape[::-1], self._real, ops), ops.pointer(planes), plan)
+        core().queue_structure_tensor(image_on_gpu(pixels, self._shape, self._real, ops), ops.pointer(planes), plan)
         return ops.stack_last([planes[component] for component in order])

@@ -393,7 +393,7 @@ class _Call:
             ops.empty((*shape, self.dimension), pixels) if with_directions else None,
         )
         outputs = (0 if each is None else ops.pointer(each) for each in (found.response, found.scale, found.directions))
-        image = image_on_gpu(pixels, shape if self._is_x_first else shape[::-1], self._real, ops)
+        image = image_on_gpu(pixels, shape[::-1] if self._is_x_first else shape, self._real, ops)
         core().queue_vesselness(image, *outputs, not self._is_x_first, plan)
         return found
 
@@ -469,8 +469,7 @@ class _ExportedCall(_Call):
             _dlpack.new_array((*shape, self.dimension), opened) if with_directions else None,
         )
         results = (found.response, found.scale, found.directions)
-        strides = tuple(stride if size > 1 else 1 for stride, size in zip(opened.strides[::-1], shape[::-1], strict=True))
-        given = (opened.pointer, self._real == "float64", shape[::-1], strides, opened.device, _dlpack.DEFAULT_STREAM)
+        given = (opened.pointer, self._real == "float64", shape, opened.strides, opened.device, _dlpack.DEFAULT_STREAM)
         with _dlpack.writing(*results):
             core().queue_vesselness(given, *(0 if each is None else each.pointer for each in results), True, plan)
         return found

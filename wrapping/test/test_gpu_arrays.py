@@ -108,6 +108,30 @@ def test_calls_that_are_remembered_are_few(operations, finds, monkeypatch):
         assert len(_repeated._found) <= 5
 
 
+COMBINED = [
+    {"sigma": 1.5},
+    {"sigma": (1.0, 2.0, 3.0), "mode": ("wrap", "constant", "reflect"), "cval": 5.0},
+    {"sigma": (2.0, 1.0), "axes": (2, 0), "spacing": (0.5, 2.0)},
+    {"sigma": 1.2, "channel_axis": 1, "dtype": "float64", "approximation": "deriche"},
+    {"sigma": 1.2, "axes": 1, "dtype": "uint8"},
+]
+
+
+@pytest.mark.parametrize("parameters", COMBINED, ids=str)
+def test_combined_derivatives_are_one_call(operations, monkeypatch, parameters):
+    core, calls = _library.core(), []
+    for name in ("run_passes", "run_terms"):
+        run = getattr(core, name)
+        monkeypatch.setattr(core, name, lambda *arguments, name=name, run=run: calls.append(name) or run(*arguments))
+    rng = np.random.default_rng(33)
+    for function in (itk_cudafilters.gaussian_gradient_magnitude, itk_cudafilters.gaussian_laplace):
+        for scale in (1.0, 1e-28, 1e28):  # squares underflow and overflow
+            array = (scale * rng.standard_normal((6, 7, 8))).astype("f")
+            expected = function(array, backend="host", **parameters)
+            require_same(function(on_gpu(array), **parameters), expected)
+    assert calls == ["run_terms"] * 6
+
+
 FUNCTIONS = {
     "filter1d": lambda array, backend: itk_cudafilters.gaussian_filter1d(array, 1.5, axis=1, backend=backend),
     "magnitude": lambda array, backend: itk_cudafilters.gaussian_gradient_magnitude(array, 1.5, backend=backend),
