@@ -514,12 +514,10 @@ constexpr const char * OpenDLPackDocumentation =
   "strides in elements, whether it is read-only, address of the first element). The handle keeps the memory alive.";
 
 PyObject *
-OpenDLPack(PyObject *, PyObject * capsule)
+OpenDLPack(PyObject * capsule)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    std::unique_ptr<Array> array = TakeCapsule(capsule);
-    return array ? DescribeOpened(std::move(array)) : nullptr;
-  });
+  std::unique_ptr<Array> array = TakeCapsule(capsule);
+  return array ? DescribeOpened(std::move(array)) : nullptr;
 }
 
 constexpr const char * OpenExchangedDocumentation =
@@ -530,23 +528,21 @@ constexpr const char * OpenExchangedDocumentation =
   "No streams are synchronized, so the array must be used on the returned stream.";
 
 PyObject *
-OpenExchanged(PyObject *, PyObject * array)
+OpenExchanged(PyObject * array)
 {
-  return CatchAll<PyObject *>(nullptr, [&]() -> PyObject * {
-    const DLPackExchangeAPI * const exchange = FindExchange(array);
-    if (!exchange)
-    {
-      Py_RETURN_NONE;
-    }
-    std::unique_ptr<Array> opened = OpenByExchange(*exchange, array);
-    void *                 stream = nullptr;
-    if (!opened || exchange->current_work_stream(opened->Device.device_type, opened->Device.device_id, &stream) != 0)
-    {
-      return nullptr;
-    }
-    PyObject * const description = DescribeOpened(std::move(opened));
-    return description ? Py_BuildValue("(NK)", description, reinterpret_cast<unsigned long long>(stream)) : nullptr;
-  });
+  const DLPackExchangeAPI * const exchange = FindExchange(array);
+  if (!exchange)
+  {
+    Py_RETURN_NONE;
+  }
+  std::unique_ptr<Array> opened = OpenByExchange(*exchange, array);
+  void *                 stream = nullptr;
+  if (!opened || exchange->current_work_stream(opened->Device.device_type, opened->Device.device_id, &stream) != 0)
+  {
+    return nullptr;
+  }
+  PyObject * const description = DescribeOpened(std::move(opened));
+  return description ? Py_BuildValue("(NK)", description, reinterpret_cast<unsigned long long>(stream)) : nullptr;
 }
 
 constexpr const char * NewExchangedDocumentation = "new_exchanged(array, handle)\n--\n\n"
@@ -555,24 +551,22 @@ constexpr const char * NewExchangedDocumentation = "new_exchanged(array, handle)
                                                    "opened one. Returns (array, handle, address of the first element).";
 
 PyObject *
-NewExchanged(PyObject *, PyObject * arguments)
+NewExchanged(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&]() -> PyObject * {
-    PyObject * array;
-    PyObject * opened;
-    ParseTuple(arguments, "OO:new_exchanged", &array, &opened);
-    const Array &                   prototype = GetArray(opened);
-    const DLPackExchangeAPI * const exchange = FindExchange(array);
-    if (!exchange)
-    {
-      itkGenericExceptionMacro("The array's type has no " << ExchangeAttribute);
-    }
-    const Reference        made(MakeByExchange(*exchange, prototype));
-    std::unique_ptr<Array> result = OpenByExchange(*exchange, made.Get());
-    const auto             address = reinterpret_cast<unsigned long long>(result ? result->Data : nullptr);
-    PyObject * const       handle = result ? MakeHandle(std::move(result)) : nullptr;
-    return handle ? Py_BuildValue("(ONK)", made.Get(), handle, address) : nullptr;
-  });
+  PyObject * array;
+  PyObject * opened;
+  ParseTuple(arguments, "OO:new_exchanged", &array, &opened);
+  const Array &                   prototype = GetArray(opened);
+  const DLPackExchangeAPI * const exchange = FindExchange(array);
+  if (!exchange)
+  {
+    itkGenericExceptionMacro("The array's type has no " << ExchangeAttribute);
+  }
+  const Reference        made(MakeByExchange(*exchange, prototype));
+  std::unique_ptr<Array> result = OpenByExchange(*exchange, made.Get());
+  const auto             address = reinterpret_cast<unsigned long long>(result ? result->Data : nullptr);
+  PyObject * const       handle = result ? MakeHandle(std::move(result)) : nullptr;
+  return handle ? Py_BuildValue("(ONK)", made.Get(), handle, address) : nullptr;
 }
 
 constexpr const char * OpenInterfaceDocumentation =
@@ -582,32 +576,30 @@ constexpr const char * OpenInterfaceDocumentation =
   "stream on which `owner` works or 0).";
 
 PyObject *
-OpenInterface(PyObject *, PyObject * arguments)
+OpenInterface(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    unsigned long long data, stream;
-    int                code, bits, isReadOnly;
-    PyObject *         owner;
-    PyObject *         shape;
-    PyObject *         strides;
-    ParseTuple(
-      arguments, "O(KiiOOpK):open_interface", &owner, &data, &code, &bits, &shape, &strides, &isReadOnly, &stream);
-    void * const pointer = reinterpret_cast<void *>(data);
-    const int    device = usesHostAsDevice || data == 0 ? 0 : itk::CudaDetail::CudaFindDeviceOfMemory(pointer);
-    auto         opened = std::make_unique<Array>(Array{ pointer,
-                                                 { kDLCUDA, device },
-                                                 { static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1 },
-                                                 ReadNumbers<int64_t>(shape),
-                                                 ReadNumbers<int64_t>(strides),
-                                                 isReadOnly != 0,
-                                                 KeepObject(owner) });
-    if (stream != 0 && data != 0)
-    {
-      GetMemory(*opened)->MarkWritten(static_cast<StreamType>(stream));
-      GetMemory(*opened)->Wait(DefaultStream);
-    }
-    return DescribeOpened(std::move(opened));
-  });
+  unsigned long long data, stream;
+  int                code, bits, isReadOnly;
+  PyObject *         owner;
+  PyObject *         shape;
+  PyObject *         strides;
+  ParseTuple(
+    arguments, "O(KiiOOpK):open_interface", &owner, &data, &code, &bits, &shape, &strides, &isReadOnly, &stream);
+  void * const pointer = reinterpret_cast<void *>(data);
+  const int    device = usesHostAsDevice || data == 0 ? 0 : itk::CudaDetail::CudaFindDeviceOfMemory(pointer);
+  auto         opened = std::make_unique<Array>(Array{ pointer,
+                                               { kDLCUDA, device },
+                                               { static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1 },
+                                               ReadNumbers<int64_t>(shape),
+                                               ReadNumbers<int64_t>(strides),
+                                               isReadOnly != 0,
+                                               KeepObject(owner) });
+  if (stream != 0 && data != 0)
+  {
+    GetMemory(*opened)->MarkWritten(static_cast<StreamType>(stream));
+    GetMemory(*opened)->Wait(DefaultStream);
+  }
+  return DescribeOpened(std::move(opened));
 }
 
 constexpr const char * NewArrayDocumentation = "new_array(handle, shape)\n--\n\n"
@@ -616,33 +608,31 @@ constexpr const char * NewArrayDocumentation = "new_array(handle, shape)\n--\n\n
                                                "as open_dlpack() does.";
 
 PyObject *
-NewArray(PyObject *, PyObject * arguments)
+NewArray(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject * opened;
-    PyObject * shape;
-    ParseTuple(arguments, "OO:new_array", &opened, &shape);
-    auto made = std::make_unique<Array>();
-    made->Device = GetArray(opened).Device;
-    made->Type = GetArray(opened).Type;
-    made->Shape = ReadNumbers<int64_t>(shape);
-    made->Strides = GetAdjacentStrides(made->Shape);
-    const size_t bytes = GetExtent(*made);
-    if (usesHostAsDevice)
-    {
-      auto         pixels = std::make_shared<std::vector<unsigned char>>(bytes);
-      void * const data = pixels->data();
-      made->Memory =
-        std::make_shared<HostMemory>(data, bytes, made->Device.device_id, [pixels]() mutable { pixels.reset(); });
-    }
-    else
-    {
-      const WithoutLock without; // because the initialization of CUDA may take long
-      made->Memory = itk::CudaDeviceImageMemory::Allocate(bytes, made->Device.device_id);
-    }
-    made->Data = made->Memory->GetPointer();
-    return DescribeOpened(std::move(made));
-  });
+  PyObject * opened;
+  PyObject * shape;
+  ParseTuple(arguments, "OO:new_array", &opened, &shape);
+  auto made = std::make_unique<Array>();
+  made->Device = GetArray(opened).Device;
+  made->Type = GetArray(opened).Type;
+  made->Shape = ReadNumbers<int64_t>(shape);
+  made->Strides = GetAdjacentStrides(made->Shape);
+  const size_t bytes = GetExtent(*made);
+  if (usesHostAsDevice)
+  {
+    auto         pixels = std::make_shared<std::vector<unsigned char>>(bytes);
+    void * const data = pixels->data();
+    made->Memory =
+      std::make_shared<HostMemory>(data, bytes, made->Device.device_id, [pixels]() mutable { pixels.reset(); });
+  }
+  else
+  {
+    const WithoutLock without; // because the initialization of CUDA may take long
+    made->Memory = itk::CudaDeviceImageMemory::Allocate(bytes, made->Device.device_id);
+  }
+  made->Data = made->Memory->GetPointer();
+  return DescribeOpened(std::move(made));
 }
 
 constexpr const char * ExportArrayDocumentation =
@@ -650,46 +640,36 @@ constexpr const char * ExportArrayDocumentation =
   "Returns a DLPack capsule with the elements of a new array, for a consumer that uses them on `stream`.";
 
 PyObject *
-ExportArray(PyObject *, PyObject * arguments)
+ExportArray(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *         handle;
-    unsigned long long stream;
-    int                isVersioned;
-    ParseTuple(arguments, "OKp:export_dlpack", &handle, &stream, &isVersioned);
-    GetMemory(GetArray(handle));
-    return Export(GetArray(handle), stream, isVersioned != 0);
-  });
+  PyObject *         handle;
+  unsigned long long stream;
+  int                isVersioned;
+  ParseTuple(arguments, "OKp:export_dlpack", &handle, &stream, &isVersioned);
+  GetMemory(GetArray(handle));
+  return Export(GetArray(handle), stream, isVersioned != 0);
 }
 
 constexpr const char * BeginWritingDocumentation = "begin_writing(handle)\n--\n\n"
                                                    "Orders CUDA's default stream after earlier work on the array. To "
                                                    "be called before work that writes it is queued there.";
 
-PyObject *
-BeginWriting(PyObject *, PyObject * handle)
+void
+BeginWriting(PyObject * handle)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    GetMemory(GetArray(handle))->WaitToWrite(DefaultStream);
-    Py_RETURN_NONE;
-  });
+  GetMemory(GetArray(handle))->WaitToWrite(DefaultStream);
 }
 
 constexpr const char * FinishWritingDocumentation = "finish_writing(handle)\n--\n\n"
                                                     "Marks the end of that work, and waits until it is done.";
 
-PyObject *
-FinishWriting(PyObject *, PyObject * handle)
+void
+FinishWriting(PyObject * handle)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    const MemoryPointer & memory = GetMemory(GetArray(handle));
-    {
-      const WithoutLock without;
-      memory->MarkWritten(DefaultStream);
-      memory->Synchronize();
-    }
-    Py_RETURN_NONE;
-  });
+  const MemoryPointer & memory = GetMemory(GetArray(handle));
+  const WithoutLock     without;
+  memory->MarkWritten(DefaultStream);
+  memory->Synchronize();
 }
 
 constexpr const char * MakePassesDocumentation =
@@ -699,39 +679,37 @@ constexpr const char * MakePassesDocumentation =
   "a tuple (axis, sigma in pixels, order, mode). `value` continues the lines in the mode constant.";
 
 PyObject *
-MakePasses(PyObject *, PyObject * arguments)
+MakePasses(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *    shape;
-    PyObject *    passes;
-    int           isDouble;
-    const char *  approximation;
-    auto          made = std::make_unique<Passes>();
-    ArrayFilter & filter = made->OnHost;
-    ParseTuple(arguments, "OpOds:make_passes", &shape, &isDouble, &passes, &filter.BoundaryValue, &approximation);
-    filter.Approximation = itk::CudaApproximationFromString(approximation);
-    filter.Backend = itk::CudaFiltersEnums::Backend::Host;
-    made->Type = isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float;
-    made->Shape = ReadNumbers<size_t>(shape);
-    filter.NumberOfItemAxes = made->Shape.size();
-    filter.Terms.emplace_back();
-    ForEachItem(passes, [&](PyObject * item) {
-      LinePass     pass;
-      const char * mode;
-      ParseTuple(item, "ndIs", &pass.Axis, &pass.Sigma, &pass.Order, &mode);
-      pass.Mode = itk::CudaBoundaryModeFromString(mode);
-      filter.Terms.front().Passes.push_back(pass);
-      made->OnDevice.push_back(MakePass(made->Shape, pass, filter));
-    });
-    PyObject * const handle = PyCapsule_New(made.get(), PassesName, [](PyObject * self) {
-      delete static_cast<Passes *>(PyCapsule_GetPointer(self, PassesName));
-    });
-    if (handle)
-    {
-      made.release();
-    }
-    return handle;
+  PyObject *    shape;
+  PyObject *    passes;
+  int           isDouble;
+  const char *  approximation;
+  auto          made = std::make_unique<Passes>();
+  ArrayFilter & filter = made->OnHost;
+  ParseTuple(arguments, "OpOds:make_passes", &shape, &isDouble, &passes, &filter.BoundaryValue, &approximation);
+  filter.Approximation = itk::CudaApproximationFromString(approximation);
+  filter.Backend = itk::CudaFiltersEnums::Backend::Host;
+  made->Type = isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float;
+  made->Shape = ReadNumbers<size_t>(shape);
+  filter.NumberOfItemAxes = made->Shape.size();
+  filter.Terms.emplace_back();
+  ForEachItem(passes, [&](PyObject * item) {
+    LinePass     pass;
+    const char * mode;
+    ParseTuple(item, "ndIs", &pass.Axis, &pass.Sigma, &pass.Order, &mode);
+    pass.Mode = itk::CudaBoundaryModeFromString(mode);
+    filter.Terms.front().Passes.push_back(pass);
+    made->OnDevice.push_back(MakePass(made->Shape, pass, filter));
   });
+  PyObject * const handle = PyCapsule_New(made.get(), PassesName, [](PyObject * self) {
+    delete static_cast<Passes *>(PyCapsule_GetPointer(self, PassesName));
+  });
+  if (handle)
+  {
+    made.release();
+  }
+  return handle;
 }
 
 constexpr const char * RunPassesDocumentation =
@@ -741,42 +719,33 @@ constexpr const char * RunPassesDocumentation =
   "Returns whether the input has pixels that are NaN or infinite, if `looks` is set; the host then waits for the "
   "answer.";
 
-PyObject *
-RunPasses(PyObject *, PyObject * arguments)
+bool
+RunPasses(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *         handle;
-    unsigned long long input, output, stream;
-    int                device, looks;
-    ParseTuple(arguments, "OKKiKp:run_passes", &handle, &input, &output, &device, &stream, &looks);
-    const Passes & passes = GetPasses(handle);
-    void * const   result = reinterpret_cast<void *>(output);
-    bool           found = false;
-    {
-      const WithoutLock                      without;
-      const itk::CudaDetail::CudaArrayMemory memory{
-        reinterpret_cast<void *>(input), passes.Type, device, static_cast<StreamType>(stream)
-      };
-      if (usesHostAsDevice)
-      {
-        ArrayFilter filter = passes.OnHost;
-        filter.KeepsNaN = looks != 0;
-        found = !RunOnAll(filter,
-                          HostArray{ memory.Data, passes.Type, passes.Shape, GetAdjacentStrides(passes.Shape) },
-                          HostArray{ result, passes.Type, passes.Shape, GetAdjacentStrides(passes.Shape) },
-                          {});
-      }
-      else if (looks)
-      {
-        found = CudaQueueAndFindNonFinite(passes.OnDevice, memory, result);
-      }
-      else
-      {
-        CudaQueueOnStream(passes.OnDevice, memory, result);
-      }
-    }
-    return PyBool_FromLong(found);
-  });
+  PyObject *         handle;
+  unsigned long long input, output, stream;
+  int                device, looks;
+  ParseTuple(arguments, "OKKiKp:run_passes", &handle, &input, &output, &device, &stream, &looks);
+  const Passes &                         passes = GetPasses(handle);
+  void * const                           result = reinterpret_cast<void *>(output);
+  const itk::CudaDetail::CudaArrayMemory memory{
+    reinterpret_cast<void *>(input), passes.Type, device, static_cast<StreamType>(stream)
+  };
+  const WithoutLock without;
+  if (usesHostAsDevice)
+  {
+    const auto  strides = GetAdjacentStrides(passes.Shape);
+    ArrayFilter filter = passes.OnHost;
+    filter.KeepsNaN = looks != 0;
+    return !RunOnAll(
+      filter, { memory.Data, passes.Type, passes.Shape, strides }, { result, passes.Type, passes.Shape, strides }, {});
+  }
+  if (looks)
+  {
+    return CudaQueueAndFindNonFinite(passes.OnDevice, memory, result);
+  }
+  CudaQueueOnStream(passes.OnDevice, memory, result);
+  return false;
 }
 
 constexpr const char * RunMaskedPassesDocumentation =
@@ -785,56 +754,52 @@ constexpr const char * RunMaskedPassesDocumentation =
   "address of a mask of one byte per pixel, or 0. With keeps_nan, pixels that are NaN or infinite do not count. The\n"
   "output is NaN where the weight is below minimum_weight. See itk::CudaDetail::CudaQueueMaskedOnStream().";
 
-PyObject *
-RunMaskedPasses(PyObject *, PyObject * arguments)
+void
+RunMaskedPasses(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *         handle;
-    unsigned long long input, valid, output, stream;
-    int                keepsNaN, device;
-    size_t             items;
-    double             minimumWeight;
-    ParseTuple(arguments,
-               "OKKpKndiK:run_masked_passes",
-               &handle,
-               &input,
-               &valid,
-               &keepsNaN,
-               &output,
-               &items,
-               &minimumWeight,
-               &device,
-               &stream);
-    const Passes & passes = GetPasses(handle);
-    void * const   source = reinterpret_cast<void *>(input);
-    void * const   mask = reinterpret_cast<void *>(valid);
-    void * const   result = reinterpret_cast<void *>(output);
-    {
-      const WithoutLock without;
-      if (usesHostAsDevice)
-      {
-        ArrayFilter filter = passes.OnHost;
-        filter.KeepsNaN = keepsNaN != 0;
-        filter.MinimumWeight = minimumWeight;
-        const std::vector<size_t> shape = GetBatchShape(passes, items);
-        const HostArray flags = HostArray{ mask, itk::CudaComponentType::UChar, shape, GetAdjacentStrides(shape) };
-        RunOnValid(filter,
-                   HostArray{ source, passes.Type, shape, GetAdjacentStrides(shape) },
-                   mask ? &flags : nullptr,
-                   HostArray{ result, passes.Type, shape, GetAdjacentStrides(shape) },
-                   {});
-      }
-      else
-      {
-        QueueMaskedItems(passes,
-                         { mask, keepsNaN != 0, std::numeric_limits<double>::quiet_NaN(), minimumWeight },
-                         { source, passes.Type, device, static_cast<StreamType>(stream) },
-                         result,
-                         items);
-      }
-    }
-    Py_RETURN_NONE;
-  });
+  PyObject *         handle;
+  unsigned long long input, valid, output, stream;
+  int                keepsNaN, device;
+  size_t             items;
+  double             minimumWeight;
+  ParseTuple(arguments,
+             "OKKpKndiK:run_masked_passes",
+             &handle,
+             &input,
+             &valid,
+             &keepsNaN,
+             &output,
+             &items,
+             &minimumWeight,
+             &device,
+             &stream);
+  const Passes &    passes = GetPasses(handle);
+  void * const      source = reinterpret_cast<void *>(input);
+  void * const      mask = reinterpret_cast<void *>(valid);
+  void * const      result = reinterpret_cast<void *>(output);
+  const WithoutLock without;
+  if (usesHostAsDevice)
+  {
+    ArrayFilter filter = passes.OnHost;
+    filter.KeepsNaN = keepsNaN != 0;
+    filter.MinimumWeight = minimumWeight;
+    const std::vector<size_t> shape = GetBatchShape(passes, items);
+    const std::vector<size_t> strides = GetAdjacentStrides(shape);
+    const HostArray           flags{ mask, itk::CudaComponentType::UChar, shape, strides };
+    RunOnValid(filter,
+               { source, passes.Type, shape, strides },
+               mask ? &flags : nullptr,
+               { result, passes.Type, shape, strides },
+               {});
+  }
+  else
+  {
+    QueueMaskedItems(passes,
+                     { mask, keepsNaN != 0, std::numeric_limits<double>::quiet_NaN(), minimumWeight },
+                     { source, passes.Type, device, static_cast<StreamType>(stream) },
+                     result,
+                     items);
+  }
 }
 
 constexpr const char * RunTermsDocumentation =
@@ -847,100 +812,96 @@ constexpr const char * RunTermsDocumentation =
   "`combination`\n"
   "are those of filter(), with a pass for each axis of an item, but components. The number of terms is at most 8.";
 
-PyObject *
-RunTerms(PyObject *, PyObject * arguments)
+void
+RunTerms(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    using itk::CudaDetail::CudaArrayCombine;
-    unsigned long long input, output, stream;
-    int                isDouble, device;
-    PyObject *         sizes;
-    PyObject *         terms;
-    const char *       combination;
-    const char *       approximation;
-    ArrayFilter        filter;
-    ParseTuple(arguments,
-               "(KpOiK)KOsds:run_terms",
-               &input,
-               &isDouble,
-               &sizes,
-               &device,
-               &stream,
-               &output,
-               &terms,
-               &combination,
-               &filter.BoundaryValue,
-               &approximation);
-    const auto shape = ReadNumbers<size_t>(sizes);
-    filter.Terms = ReadTerms(terms);
-    filter.Output = ReadOutput(combination);
-    filter.Approximation = itk::CudaApproximationFromString(approximation);
-    filter.Backend = itk::CudaFiltersEnums::Backend::Host;
-    filter.NumberOfItemAxes = shape.size() - 1;
-    void * const                           result = reinterpret_cast<void *>(output);
-    const itk::CudaDetail::CudaArrayMemory memory{ reinterpret_cast<void *>(input),
-                                                   isDouble ? itk::CudaComponentType::Double
-                                                            : itk::CudaComponentType::Float,
-                                                   device,
-                                                   static_cast<StreamType>(stream) };
+  using itk::CudaDetail::CudaArrayCombine;
+  unsigned long long input, output, stream;
+  int                isDouble, device;
+  PyObject *         sizes;
+  PyObject *         terms;
+  const char *       combination;
+  const char *       approximation;
+  ArrayFilter        filter;
+  ParseTuple(arguments,
+             "(KpOiK)KOsds:run_terms",
+             &input,
+             &isDouble,
+             &sizes,
+             &device,
+             &stream,
+             &output,
+             &terms,
+             &combination,
+             &filter.BoundaryValue,
+             &approximation);
+  const auto shape = ReadNumbers<size_t>(sizes);
+  filter.Terms = ReadTerms(terms);
+  filter.Output = ReadOutput(combination);
+  filter.Approximation = itk::CudaApproximationFromString(approximation);
+  filter.Backend = itk::CudaFiltersEnums::Backend::Host;
+  filter.NumberOfItemAxes = shape.size() - 1;
+  void * const                           result = reinterpret_cast<void *>(output);
+  const itk::CudaDetail::CudaArrayMemory memory{ reinterpret_cast<void *>(input),
+                                                 isDouble ? itk::CudaComponentType::Double
+                                                          : itk::CudaComponentType::Float,
+                                                 device,
+                                                 static_cast<StreamType>(stream) };
+  const WithoutLock                      without;
+  if (usesHostAsDevice)
+  {
+    const auto type = memory.ComponentType;
+    RunOnAll(filter,
+             HostArray{ memory.Data, type, shape, GetAdjacentStrides(shape) },
+             HostArray{ result, type, shape, GetAdjacentStrides(shape) },
+             {});
+  }
+  else
+  {
+    const TermPlan                  plan(filter.Terms, false);
+    itk::CudaDetail::CudaArrayTerms queued;
+    queued.NumberOfImages = plan.GetNumberOfImages();
+    queued.Combine = filter.Output == ArrayOutput::Length ? CudaArrayCombine::Length : CudaArrayCombine::Sum;
+    for (TermPlan::Step step : plan.GetSteps())
     {
-      const WithoutLock without;
-      if (usesHostAsDevice)
-      {
-        const auto type = memory.ComponentType;
-        RunOnAll(filter,
-                 HostArray{ memory.Data, type, shape, GetAdjacentStrides(shape) },
-                 HostArray{ result, type, shape, GetAdjacentStrides(shape) },
-                 {});
-      }
-      else
-      {
-        const TermPlan                  plan(filter.Terms, false);
-        itk::CudaDetail::CudaArrayTerms queued;
-        queued.NumberOfImages = plan.GetNumberOfImages();
-        queued.Combine = filter.Output == ArrayOutput::Length ? CudaArrayCombine::Length : CudaArrayCombine::Sum;
-        for (TermPlan::Step step : plan.GetSteps())
-        {
-          ++step.Pass.Axis; // behind that of the items
-          queued.Steps.push_back({ MakePass(shape, step.Pass, filter), step.Source, step.Destination });
-        }
-        for (const ArrayTerm & term : filter.Terms)
-        {
-          queued.Factors.push_back(term.Factor);
-        }
-        CudaQueueTermsOnStream(queued, memory, result);
-      }
+      ++step.Pass.Axis; // behind that of the items
+      queued.Steps.push_back({ MakePass(shape, step.Pass, filter), step.Source, step.Destination });
     }
-    Py_RETURN_NONE;
-  });
+    for (const ArrayTerm & term : filter.Terms)
+    {
+      queued.Factors.push_back(term.Factor);
+    }
+    CudaQueueTermsOnStream(queued, memory, result);
+  }
 }
 
 constexpr const char * UseHostAsDeviceDocumentation =
   "use_host_as_device(use)\n--\n\n"
   "For tests: treats host memory as GPU memory, and runs the filters' work on it synchronously on the host.";
 
-PyObject *
-UseHostAsDevice(PyObject *, PyObject * use)
+void
+UseHostAsDevice(PyObject * use)
 {
   usesHostAsDevice = PyObject_IsTrue(use) == 1;
-  Py_RETURN_NONE;
 }
 } // namespace
 
-PyMethodDef GpuArrayMethods[] = { { "open_dlpack", OpenDLPack, METH_O, OpenDLPackDocumentation },
-                                  { "open_exchanged", OpenExchanged, METH_O, OpenExchangedDocumentation },
-                                  { "new_exchanged", NewExchanged, METH_VARARGS, NewExchangedDocumentation },
-                                  { "open_interface", OpenInterface, METH_VARARGS, OpenInterfaceDocumentation },
-                                  { "new_array", NewArray, METH_VARARGS, NewArrayDocumentation },
-                                  { "export_dlpack", ExportArray, METH_VARARGS, ExportArrayDocumentation },
-                                  { "begin_writing", BeginWriting, METH_O, BeginWritingDocumentation },
-                                  { "finish_writing", FinishWriting, METH_O, FinishWritingDocumentation },
-                                  { "make_passes", MakePasses, METH_VARARGS, MakePassesDocumentation },
-                                  { "run_passes", RunPasses, METH_VARARGS, RunPassesDocumentation },
-                                  { "run_masked_passes", RunMaskedPasses, METH_VARARGS, RunMaskedPassesDocumentation },
-                                  { "run_terms", RunTerms, METH_VARARGS, RunTermsDocumentation },
-                                  { "use_host_as_device", UseHostAsDevice, METH_O, UseHostAsDeviceDocumentation },
-                                  { nullptr, nullptr, 0, nullptr } };
+PyMethodDef GpuArrayMethods[] = {
+  { "open_dlpack", Call<OpenDLPack>, METH_O, OpenDLPackDocumentation },
+  { "open_exchanged", Call<OpenExchanged>, METH_O, OpenExchangedDocumentation },
+  { "new_exchanged", Call<NewExchanged>, METH_VARARGS, NewExchangedDocumentation },
+  { "open_interface", Call<OpenInterface>, METH_VARARGS, OpenInterfaceDocumentation },
+  { "new_array", Call<NewArray>, METH_VARARGS, NewArrayDocumentation },
+  { "export_dlpack", Call<ExportArray>, METH_VARARGS, ExportArrayDocumentation },
+  { "begin_writing", Call<BeginWriting>, METH_O, BeginWritingDocumentation },
+  { "finish_writing", Call<FinishWriting>, METH_O, FinishWritingDocumentation },
+  { "make_passes", Call<MakePasses>, METH_VARARGS, MakePassesDocumentation },
+  { "run_passes", Call<RunPasses>, METH_VARARGS, RunPassesDocumentation },
+  { "run_masked_passes", Call<RunMaskedPasses>, METH_VARARGS, RunMaskedPassesDocumentation },
+  { "run_terms", Call<RunTerms>, METH_VARARGS, RunTermsDocumentation },
+  { "use_host_as_device", Call<UseHostAsDevice>, METH_O, UseHostAsDeviceDocumentation },
+  { nullptr, nullptr, 0, nullptr }
+};
 
 bool
 IsHostUsedAsDevice()

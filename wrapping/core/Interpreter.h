@@ -116,6 +116,30 @@ CatchAll(TResult failed, const TFunction & function)
   return failed;
 }
 
+/** The form in which Python calls a function of its argument or of the tuple of them. Exceptions become Python's, the
+ * result of a function without one is None. */
+template <auto VFunction>
+PyObject *
+Call(PyObject *, PyObject * argument)
+{
+  return CatchAll<PyObject *>(nullptr, [argument]() -> PyObject * {
+    using ResultType = decltype(VFunction(argument));
+    if constexpr (std::is_void_v<ResultType>)
+    {
+      VFunction(argument);
+      Py_RETURN_NONE;
+    }
+    else if constexpr (std::is_same_v<ResultType, bool>)
+    {
+      return PyBool_FromLong(VFunction(argument));
+    }
+    else
+    {
+      return VFunction(argument);
+    }
+  });
+}
+
 /** A view of a Python object's memory by the buffer protocol. */
 class Buffer
 {

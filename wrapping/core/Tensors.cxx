@@ -153,41 +153,36 @@ constexpr const char * StructureTensorDocumentation =
   "elements of float or double, adjacent, with the components as its last axis. `plan` is (spacing, x first, sigma,\n"
   "integration sigma, whether to return eigenvalues, approximation). Components are in the order of the array's axes.";
 
-PyObject *
-StructureTensor(PyObject *, PyObject * arguments)
+void
+StructureTensor(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *        input;
-    PyObject *        output;
-    PyObject *        tuple;
-    const char *      backendName;
-    CudaFilterBackend backend;
-    ParseTuple(arguments, "OOOs:structure_tensor", &input, &output, &tuple, &backendName);
-    const Buffer                  source(input, 0);
-    const Buffer                  target(output, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
-    const CudaStructureTensorPlan plan = ReadTensorPlan(tuple);
-    backend.Requested = itk::CudaBackendFromString(backendName);
-    const HostArray pixels = source.Get();
-    const HostArray to = target.Get();
-    {
-      WithoutLock         without;
-      const auto          progress = [&](float) { without.CheckSignals(); };
-      const auto          threader = itk::MultiThreaderBase::New();
-      const Input         from(pixels, threader);
-      const unsigned int  components = itk::CudaDetail::CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
-      const CudaImageView result = ViewAdjacent(from.Get(), to.Data, to.Type, components);
-      if (!backend.SelectDevice(nullptr, CudaWorkingSet(plan, from.Get(), result)) ||
-          !CudaRunOnDevice(plan, from.Get(), result, backend, progress))
-      {
-        CudaRunOnHost(plan, from.Get(), result, threader, progress);
-      }
-      if (plan.Quantity == itk::CudaStructureTensorEnums::Quantity::Components)
-      {
-        ReverseAxes(result, plan.Dimension, threader);
-      }
-    }
-    Py_RETURN_NONE;
-  });
+  PyObject *        input;
+  PyObject *        output;
+  PyObject *        tuple;
+  const char *      backendName;
+  CudaFilterBackend backend;
+  ParseTuple(arguments, "OOOs:structure_tensor", &input, &output, &tuple, &backendName);
+  const Buffer                  source(input, 0);
+  const Buffer                  target(output, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
+  const CudaStructureTensorPlan plan = ReadTensorPlan(tuple);
+  backend.Requested = itk::CudaBackendFromString(backendName);
+  const HostArray     pixels = source.Get();
+  const HostArray     to = target.Get();
+  WithoutLock         without;
+  const auto          progress = [&](float) { without.CheckSignals(); };
+  const auto          threader = itk::MultiThreaderBase::New();
+  const Input         from(pixels, threader);
+  const unsigned int  components = itk::CudaDetail::CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
+  const CudaImageView result = ViewAdjacent(from.Get(), to.Data, to.Type, components);
+  if (!backend.SelectDevice(nullptr, CudaWorkingSet(plan, from.Get(), result)) ||
+      !CudaRunOnDevice(plan, from.Get(), result, backend, progress))
+  {
+    CudaRunOnHost(plan, from.Get(), result, threader, progress);
+  }
+  if (plan.Quantity == itk::CudaStructureTensorEnums::Quantity::Components)
+  {
+    ReverseAxes(result, plan.Dimension, threader);
+  }
 }
 
 constexpr const char * QueueStructureTensorDocumentation =
@@ -196,40 +191,35 @@ constexpr const char * QueueStructureTensorDocumentation =
   "whether pixels are double, shape and strides in pixels, x last, device, stream). At the address `output` each\n"
   "component is an image, one after the other, with x first. `plan` is that of structure_tensor().";
 
-PyObject *
-QueueStructureTensor(PyObject *, PyObject * arguments)
+void
+QueueStructureTensor(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *         tuple;
-    unsigned long long output;
-    PyObject *         planTuple;
-    ParseTuple(arguments, "OKO:queue_structure_tensor", &tuple, &output, &planTuple);
-    const InputOnGpu              input = ReadImage(tuple);
-    const CudaStructureTensorPlan plan = ReadTensorPlan(planTuple);
+  PyObject *         tuple;
+  unsigned long long output;
+  PyObject *         planTuple;
+  ParseTuple(arguments, "OKO:queue_structure_tensor", &tuple, &output, &planTuple);
+  const InputOnGpu              input = ReadImage(tuple);
+  const CudaStructureTensorPlan plan = ReadTensorPlan(planTuple);
+  const WithoutLock             without;
+  if (!IsHostUsedAsDevice())
+  {
+    CudaQueueOnStream(plan, input.Image, reinterpret_cast<void *>(output));
+  }
+  else
+  {
+    const CudaImageView & source = input.View;
+    const size_t          components = itk::CudaDetail::CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
+    const Scratch         tensors({ source.GetNumberOfPixels(), components }, source.ComponentType);
+    const CudaImageView   result =
+      ViewAdjacent(source, tensors.Get().Data, source.ComponentType, static_cast<unsigned int>(components));
+    const CudaImageView planes = ViewAdjacent(source, reinterpret_cast<void *>(output), source.ComponentType, 1);
+    const auto          threader = itk::MultiThreaderBase::New();
+    CudaRunOnHost(plan, source, result, threader, nullptr);
+    for (size_t i = 0; i < components; ++i)
     {
-      const WithoutLock without;
-      if (!IsHostUsedAsDevice())
-      {
-        CudaQueueOnStream(plan, input.Image, reinterpret_cast<void *>(output));
-      }
-      else
-      {
-        const CudaImageView & source = input.View;
-        const size_t        components = itk::CudaDetail::CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
-        const Scratch       tensors({ source.GetNumberOfPixels(), components }, source.ComponentType);
-        const CudaImageView result =
-          ViewAdjacent(source, tensors.Get().Data, source.ComponentType, static_cast<unsigned int>(components));
-        const CudaImageView planes = ViewAdjacent(source, reinterpret_cast<void *>(output), source.ComponentType, 1);
-        const auto          threader = itk::MultiThreaderBase::New();
-        CudaRunOnHost(plan, source, result, threader, nullptr);
-        for (size_t i = 0; i < components; ++i)
-        {
-          CopyPixels(TakeComponent(result, i), TakeComponent(planes, i * source.GetNumberOfPixels()), threader);
-        }
-      }
+      CopyPixels(TakeComponent(result, i), TakeComponent(planes, i * source.GetNumberOfPixels()), threader);
     }
-    Py_RETURN_NONE;
-  });
+  }
 }
 
 /** A plan without measures, and its measure. */
@@ -328,48 +318,45 @@ constexpr const char * VesselnessDocumentation =
   "of\n"
   "the array's axes.";
 
-PyObject *
-RunVesselnessOfArray(PyObject *, PyObject * arguments)
+void
+RunVesselnessOfArray(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *        input;
-    PyObject *        outputs[3];
-    PyObject *        axesTuple;
-    PyObject *        plan;
-    const char *      backendName;
-    CudaFilterBackend backend;
-    ParseTuple(
-      arguments, "OOOOOOs:vesselness", &input, &outputs[0], &outputs[1], &outputs[2], &axesTuple, &plan, &backendName);
-    const Buffer                source(input, 0);
-    std::optional<const Buffer> targets[3];
-    void *                      results[3] = { nullptr, nullptr, nullptr };
-    for (size_t i = 0; i < 3; ++i)
+  PyObject *        input;
+  PyObject *        outputs[3];
+  PyObject *        axesTuple;
+  PyObject *        plan;
+  const char *      backendName;
+  CudaFilterBackend backend;
+  ParseTuple(
+    arguments, "OOOOOOs:vesselness", &input, &outputs[0], &outputs[1], &outputs[2], &axesTuple, &plan, &backendName);
+  const Buffer                source(input, 0);
+  std::optional<const Buffer> targets[3];
+  void *                      results[3] = { nullptr, nullptr, nullptr };
+  for (size_t i = 0; i < 3; ++i)
+  {
+    if (outputs[i] != Py_None)
     {
-      if (outputs[i] != Py_None)
-      {
-        targets[i].emplace(outputs[i], PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
-        results[i] = targets[i]->Get().Data;
-      }
+      targets[i].emplace(outputs[i], PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
+      results[i] = targets[i]->Get().Data;
     }
-    const auto       axes = ReadNumbers<size_t>(axesTuple);
-    const Vesselness vesselness = ReadVesselness(plan);
-    backend.Requested = itk::CudaBackendFromString(backendName);
-    const HostArray              pixels = source.Get(axes);
-    const itk::CudaComponentType type = targets[0].value().Get().Type;
-    {
-      WithoutLock without;
-      const auto  threader = itk::MultiThreaderBase::New();
-      const Input from(pixels, threader);
-      RunVesselness(vesselness,
-                    from.Get(),
-                    { results[0], results[1], results[2], { vesselness.Measure.Dimension, axes.front() == 0 } },
-                    type,
-                    backend,
-                    threader,
-                    [&](float) { without.CheckSignals(); });
-    }
-    Py_RETURN_NONE;
-  });
+  }
+  const auto       axes = ReadNumbers<size_t>(axesTuple);
+  const Vesselness vesselness = ReadVesselness(plan);
+  backend.Requested = itk::CudaBackendFromString(backendName);
+  const HostArray              pixels = source.Get(axes);
+  const itk::CudaComponentType type = targets[0].value().Get().Type;
+  {
+    WithoutLock without;
+    const auto  threader = itk::MultiThreaderBase::New();
+    const Input from(pixels, threader);
+    RunVesselness(vesselness,
+                  from.Get(),
+                  { results[0], results[1], results[2], { vesselness.Measure.Dimension, axes.front() == 0 } },
+                  type,
+                  backend,
+                  threader,
+                  [&](float) { without.CheckSignals(); });
+  }
 }
 
 constexpr const char * QueueVesselnessDocumentation =
@@ -379,45 +366,40 @@ constexpr const char * QueueVesselnessDocumentation =
   "of\n"
   "directions are in the order z, y, x.";
 
-PyObject *
-QueueVesselness(PyObject *, PyObject * arguments)
+void
+QueueVesselness(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *         tuple;
-    unsigned long long response, scale, directions;
-    int                lastAxisFirst;
-    PyObject *         plan;
-    ParseTuple(arguments, "OKKKpO:queue_vesselness", &tuple, &response, &scale, &directions, &lastAxisFirst, &plan);
-    const InputOnGpu           input = ReadImage(tuple);
-    const Vesselness           vesselness = ReadVesselness(plan);
-    const CudaMultiScaleArrays outputs{ reinterpret_cast<void *>(response),
-                                        reinterpret_cast<void *>(scale),
-                                        reinterpret_cast<void *>(directions),
-                                        { vesselness.Measure.Dimension, lastAxisFirst != 0 } };
-    {
-      const WithoutLock without;
-      if (IsHostUsedAsDevice())
-      {
-        CudaFilterBackend backend;
-        backend.Requested = itk::CudaFiltersEnums::Backend::Host;
-        const auto threader = itk::MultiThreaderBase::New();
-        RunVesselness(vesselness, input.View, outputs, input.View.ComponentType, backend, threader, nullptr);
-      }
-      else
-      {
-        CudaQueueOnStream(vesselness.Plan, vesselness.Measure.MakeScaleParameter(), input.Image, outputs);
-      }
-    }
-    Py_RETURN_NONE;
-  });
+  PyObject *         tuple;
+  unsigned long long response, scale, directions;
+  int                lastAxisFirst;
+  PyObject *         plan;
+  ParseTuple(arguments, "OKKKpO:queue_vesselness", &tuple, &response, &scale, &directions, &lastAxisFirst, &plan);
+  const InputOnGpu           input = ReadImage(tuple);
+  const Vesselness           vesselness = ReadVesselness(plan);
+  const CudaMultiScaleArrays outputs{ reinterpret_cast<void *>(response),
+                                      reinterpret_cast<void *>(scale),
+                                      reinterpret_cast<void *>(directions),
+                                      { vesselness.Measure.Dimension, lastAxisFirst != 0 } };
+  const WithoutLock          without;
+  if (IsHostUsedAsDevice())
+  {
+    CudaFilterBackend backend;
+    backend.Requested = itk::CudaFiltersEnums::Backend::Host;
+    const auto threader = itk::MultiThreaderBase::New();
+    RunVesselness(vesselness, input.View, outputs, input.View.ComponentType, backend, threader, nullptr);
+  }
+  else
+  {
+    CudaQueueOnStream(vesselness.Plan, vesselness.Measure.MakeScaleParameter(), input.Image, outputs);
+  }
 }
 } // namespace
 
 PyMethodDef TensorMethods[] = {
-  { "structure_tensor", StructureTensor, METH_VARARGS, StructureTensorDocumentation },
-  { "queue_structure_tensor", QueueStructureTensor, METH_VARARGS, QueueStructureTensorDocumentation },
-  { "vesselness", RunVesselnessOfArray, METH_VARARGS, VesselnessDocumentation },
-  { "queue_vesselness", QueueVesselness, METH_VARARGS, QueueVesselnessDocumentation },
+  { "structure_tensor", Call<StructureTensor>, METH_VARARGS, StructureTensorDocumentation },
+  { "queue_structure_tensor", Call<QueueStructureTensor>, METH_VARARGS, QueueStructureTensorDocumentation },
+  { "vesselness", Call<RunVesselnessOfArray>, METH_VARARGS, VesselnessDocumentation },
+  { "queue_vesselness", Call<QueueVesselness>, METH_VARARGS, QueueVesselnessDocumentation },
   { nullptr, nullptr, 0, nullptr }
 };
 } // namespace cudafilters
