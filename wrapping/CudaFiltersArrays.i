@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchange of arrays in GPU memory with other Python libraries. itk_cudafilters/_device.py calls these methods, and
-// adds the other methods of device images. itk_cudafilters/stream.py calls cudafilters_filter_slabs().
+// adds the other methods of device images.
 %{
 #include "core/GpuArrays.h"
-#include "CudaFiltersSlabs.h"
 %}
 
 %define CUDAFILTERS_DEVICE_IMAGE(swig_name)
@@ -16,8 +15,4 @@
   PyObject * _strides() const { return cudafilters::GetByteStrides(self->GetDeviceView(), self->ImageDimension); }
   void _publish(unsigned long long stream) { cudafilters::Publish(self->GetDeviceView(), stream); }
 }
-%enddef
-
-%define CUDAFILTERS_ARRAY_FUNCTIONS
-PyObject * cudafilters_filter_slabs(PyObject * job, PyObject * source, PyObject * sink, PyObject * progress);
 %enddef

@@ -5,6 +5,7 @@
 #include "GpuArrays.h"
 #include "Tensors.h"
 
+#include "Functions.h"
 #include "Terms.h"
 
 #include <algorithm>
@@ -183,8 +184,12 @@ Execute(PyObject * module)
 {
   PyObject * const type = PyType_FromSpec(&memorySpec);
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
-  const bool isReady =
-    type && PyModule_AddFunctions(module, GpuArrayMethods) == 0 && PyModule_AddFunctions(module, TensorMethods) == 0;
+  bool isReady = type != nullptr;
+  for (PyMethodDef * const methodsOfFile :
+       { ConfigurationMethods, GpuArrayMethods, PartitionMethods, SlabMethods, SnakeMethods, TensorMethods })
+  {
+    isReady = isReady && PyModule_AddFunctions(module, methodsOfFile) == 0;
+  }
   return isReady ? 0 : -1;
 }
 

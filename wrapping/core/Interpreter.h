@@ -80,12 +80,41 @@ public:
       return;
     }
     m_LastCheck = now;
+    this->CallWithLock([] {
+      if (PyErr_CheckSignals() != 0)
+      {
+        throw PythonError();
+      }
+    });
+  }
+
+  /** Calls a function with the lock. */
+  template <typename TFunction>
+  void
+  CallWithLock(const TFunction & function)
+  {
     PyEval_RestoreThread(m_State);
-    const bool isRaised = PyErr_CheckSignals() != 0;
-    m_State = PyEval_SaveThread();
-    if (isRaised)
+    try
     {
-      throw PythonError();
+      function();
+    }
+    catch (...)
+    {
+      m_State = PyEval_SaveThread();
+      throw;
+    }
+    m_State = PyEval_SaveThread();
+  }
+
+  /** Calls `progress`, which is None or a function, with the share of the work that is done. Also checks signals. */
+  void
+  ReportProgress(PyObject * progress, float share)
+  {
+    this->CheckSignals();
+    if (progress != Py_None)
+    {
+      this->CallWithLock(
+        [&] { const Reference result(PyObject_CallFunction(progress, "d", static_cast<double>(share))); });
     }
   }
 
@@ -140,6 +169,30 @@ Call(PyObject *, PyObject * argument)
   });
 }
 
+/** Returns the type of elements of a format of the buffer protocol. Throws PythonError if the filters do not know it.
+ */
+inline itk::CudaComponentType
+ReadComponentType(const char * format)
+{
+  using Type = itk::CudaComponentType;
+  constexpr struct
+  {
+    char Format;
+    Type Component;
+  } types[] = { { '?', Type::UChar },  { 'B', Type::UChar }, { 'b', Type::Char },
+                { 'H', Type::UShort }, { 'h', Type::Short }, { 'I', Type::UInt },
+                { 'i', Type::Int },    { 'f', Type::Float }, { 'd', Type::Double } };
+  for (const auto & type : types)
+  {
+    if (format[0] == type.Format && format[1] == '\0')
+    {
+      return type.Component;
+    }
+  }
+  PyErr_Format(PyExc_ValueError, "an array has elements of the format %s", format);
+  throw PythonError();
+}
+
 /** A view of a Python object's memory by the buffer protocol. */
 class Buffer
 {
@@ -161,7 +214,7 @@ public:
   HostArray
   Get(const std::vector<size_t> & axes) const
   {
-    HostArray array{ m_Buffer.buf, this->GetType(), {}, {} };
+    HostArray array{ m_Buffer.buf, ReadComponentType(m_Buffer.format ? m_Buffer.format : "B"), {}, {} };
     for (const size_t axis : axes)
     {
       const Py_ssize_t size = m_Buffer.shape[axis];
@@ -193,29 +246,6 @@ public:
   }
 
 private:
-  itk::CudaComponentType
-  GetType() const
-  {
-    using Type = itk::CudaComponentType;
-    constexpr struct
-    {
-      char Format;
-      Type Component;
-    } types[] = { { '?', Type::UChar },  { 'B', Type::UChar }, { 'b', Type::Char },
-                  { 'H', Type::UShort }, { 'h', Type::Short }, { 'I', Type::UInt },
-                  { 'i', Type::Int },    { 'f', Type::Float }, { 'd', Type::Double } };
-    const char * const format = m_Buffer.format ? m_Buffer.format : "B";
-    for (const auto & type : types)
-    {
-      if (format[0] == type.Format && format[1] == '\0')
-      {
-        return type.Component;
-      }
-    }
-    PyErr_Format(PyExc_ValueError, "an array has elements of the format %s", format);
-    throw PythonError();
-  }
-
   Py_buffer m_Buffer{};
 };
 

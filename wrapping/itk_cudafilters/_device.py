@@ -11,7 +11,7 @@ import numpy as np
 from . import _dlpack
 from ._images import as_gaussian_input, describe, image_view_of, is_xarray
 from ._itk import is_itk_object, itk, pixel_type
-from ._parameters import library_errors, set_parameter
+from ._parameters import device_number, library_errors
 
 # The pixel types of itk.CudaDeviceImage.
 _PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
@@ -63,7 +63,7 @@ def to_device(image: Any, device: int = -1) -> Any:
         _require_dimension(host.ndim, "image")
         host = image_view_of(host)
     upload: Any = itk.CudaUploadImageFilter.New(host)
-    set_parameter(upload.SetDeviceIndex, "device", device)
+    upload.SetDeviceIndex(device_number(device, "device"))
     upload.Update()
     return _disconnected(upload.GetOutput())
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import math
 import operator
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ._images import describe
-from ._itk import itk
 from ._library import core
 from ._operations import require_no_gradient
 
@@ -43,13 +40,6 @@ _TYPES = {
 # Streams as DLPack numbers them: CUDA's default stream, and -1 as an unsigned number, with which no stream is named.
 DEFAULT_STREAM = 1
 UNKNOWN_STREAM = 2**64 - 1
-
-
-@cache
-def native() -> Any:
-    """Returns the module with the wrapped functions of CudaFiltersArrays.i."""
-    itk.CudaDeviceImage.New  # ITK loads the library when the class is accessed
-    return importlib.import_module("itk.itkCudaDeviceImagePython")
 
 
 def device_of(array: Any) -> int | None:
