@@ -264,128 +264,120 @@ private:
   size_t                   m_NumberOfIdleThreads{ 0 };
 };
 
-/** Appends the bytes of a number or of a structure of numbers. */
-template <typename T>
+/** Calls archive() with each member of a region. */
+template <typename TArchive, typename TRegion>
 void
-Append(std::string & bytes, const T & value)
+VisitRegion(TArchive & archive, TRegion & region)
 {
-  static_assert(std::is_trivially_copyable<T>::value, "only plain bytes can be copied");
-  bytes.append(reinterpret_cast<const char *>(&value), sizeof(T));
+  archive(region.NumberOfPixels);
+  archive(region.Mean);
+  archive(region.MeanSquare);
+  archive(region.Variance);
+  archive(region.Area);
+  archive(region.Perimeter);
+  archive(region.BoundingBox);
+  archive(region.Description);
+  archive(region.Sum);
+  archive(region.SumOfSquares);
+  archive(region.Neighbors);
 }
 
-template <typename T>
+/** Calls archive() with each member of a result. */
+template <typename TArchive, typename TResult>
 void
-Append(std::string & bytes, const std::vector<T> & values)
+VisitResult(TArchive & archive, TResult & result)
 {
-  Append(bytes, static_cast<uint64_t>(values.size()));
-  for (const T & value : values)
-  {
-    Append(bytes, value);
-  }
+  archive(result.Nodes);
+  archive(result.Edges);
+  archive(result.Merges);
+  archive(result.Description);
+  archive(result.DescriptionOfOneRegion);
+  archive(result.NumberOfLooks);
+  archive(result.NumberOfIterations);
+  archive(result.Stop);
+  archive(result.Regions);
 }
 
-/** Reads back what Append() wrote. Throws ExceptionObject if the bytes end too early. */
-class StateReader
+/** Appends the bytes of numbers, of structures of numbers, of regions, and of vectors of these. */
+struct StateWriter
 {
-public:
-  StateReader(const char * bytes, size_t size)
-    : m_Next(bytes)
-    , m_Left(size)
-  {}
+  std::string Bytes;
 
   template <typename T>
   void
-  Read(T & value)
+  operator()(const T & value)
+  {
+    static_assert(std::is_trivially_copyable<T>::value, "only plain bytes can be copied");
+    Bytes.append(reinterpret_cast<const char *>(&value), sizeof(T));
+  }
+  void
+  operator()(const itk::CudaPartitionRegion & region)
+  {
+    VisitRegion(*this, region);
+  }
+  template <typename T>
+  void
+  operator()(const std::vector<T> & values)
+  {
+    (*this)(static_cast<uint64_t>(values.size()));
+    for (const T & value : values)
+    {
+      (*this)(value);
+    }
+  }
+};
+
+/** Reads back what StateWriter wrote. Throws ExceptionObject if the bytes end too early. */
+struct StateReader
+{
+  const char * Next;
+  uint64_t     Left;
+
+  template <typename T>
+  void
+  operator()(T & value)
   {
     static_assert(std::is_trivially_copyable<T>::value, "only plain bytes can be copied");
     this->Require(sizeof(T));
-    std::memcpy(&value, m_Next, sizeof(T));
-    m_Next += sizeof(T);
-    m_Left -= sizeof(T);
+    std::memcpy(&value, Next, sizeof(T));
+    Next += sizeof(T);
+    Left -= sizeof(T);
   }
-
+  void
+  operator()(itk::CudaPartitionRegion & region)
+  {
+    VisitRegion(*this, region);
+  }
   template <typename T>
   void
-  Read(std::vector<T> & values)
-  {
-    values.resize(this->ReadCount(sizeof(T)));
-    for (T & value : values)
-    {
-      this->Read(value);
-    }
-  }
-
-  /** Returns the number of elements that follow. Throws unless as many elements of at least `bytes` bytes are left. */
-  size_t
-  ReadCount(size_t bytes)
+  operator()(std::vector<T> & values)
   {
     uint64_t count = 0;
-    this->Read(count);
-    this->Require(count <= m_Left / bytes ? count * bytes : m_Left + 1);
-    return static_cast<size_t>(count);
-  }
-
-private:
-  void
-  Require(size_t bytes) const
-  {
-    if (bytes > m_Left)
+    (*this)(count);
+    this->Require(count); // each element has a byte or more
+    values.resize(count);
+    for (T & value : values)
     {
-      itkGenericExceptionMacro("The state of a partition ends too early: it needs " << bytes << " more bytes and has "
-                                                                                    << m_Left);
+      (*this)(value);
     }
   }
-
-  const char * m_Next;
-  size_t       m_Left;
+  void
+  Require(uint64_t bytes) const
+  {
+    if (bytes > Left)
+    {
+      itkGenericExceptionMacro("The state of a partition ends too early: it needs " << bytes << " more bytes and has "
+                                                                                    << Left);
+    }
+  }
 };
-
-/** Calls visit() with each member of a region except its neighbours. */
-template <typename TRegion, typename TVisit>
-void
-VisitNumbersOfRegion(TRegion & region, const TVisit & visit)
-{
-  visit(region.NumberOfPixels);
-  visit(region.Mean);
-  visit(region.MeanSquare);
-  visit(region.Variance);
-  visit(region.Area);
-  visit(region.Perimeter);
-  visit(region.BoundingBox);
-  visit(region.Description);
-  visit(region.Sum);
-  visit(region.SumOfSquares);
-}
-
-/** Calls visit() with each member of a result except its regions. */
-template <typename TResult, typename TVisit>
-void
-VisitRestOfResult(TResult & result, const TVisit & visit)
-{
-  visit(result.Nodes);
-  visit(result.Edges);
-  visit(result.Merges);
-  visit(result.Description);
-  visit(result.DescriptionOfOneRegion);
-  visit(result.NumberOfLooks);
-  visit(result.NumberOfIterations);
-  visit(result.Stop);
-}
 
 PyObject *
 GetState(const CudaRegionPartition & map)
 {
-  const itk::CudaRegionPartitionResult & result = map.GetResult();
-  std::string                            bytes;
-  const auto                             append = [&bytes](const auto & value) { Append(bytes, value); };
-  VisitRestOfResult(result, append);
-  append(static_cast<uint64_t>(result.Regions.size()));
-  for (const itk::CudaPartitionRegion & region : result.Regions)
-  {
-    VisitNumbersOfRegion(region, append);
-    append(region.Neighbors);
-  }
-  return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
+  StateWriter writer;
+  VisitResult(writer, map.GetResult());
+  return PyBytes_FromStringAndSize(writer.Bytes.data(), static_cast<Py_ssize_t>(writer.Bytes.size()));
 }
 
 PyObject *
@@ -398,16 +390,9 @@ Restore(PyObject *, PyObject * state)
     {
       throw PythonError();
     }
-    StateReader                    reader(bytes, static_cast<size_t>(size));
-    const auto                     read = [&reader](auto & value) { reader.Read(value); };
+    StateReader                    reader{ bytes, static_cast<uint64_t>(size) };
     itk::CudaRegionPartitionResult result;
-    VisitRestOfResult(result, read);
-    result.Regions.resize(reader.ReadCount(1));
-    for (itk::CudaPartitionRegion & region : result.Regions)
-    {
-      VisitNumbersOfRegion(region, read);
-      read(region.Neighbors);
-    }
+    VisitResult(reader, result);
     const auto map = CudaRegionPartition::New();
     map->SetResult(std::move(result), map->GetGeometry());
     return WrapMap(map);
