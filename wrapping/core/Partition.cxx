@@ -381,22 +381,20 @@ GetState(const CudaRegionPartition & map)
 }
 
 PyObject *
-Restore(PyObject *, PyObject * state)
+Restore(PyObject * state)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    char *     bytes;
-    Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(state, &bytes, &size) != 0)
-    {
-      throw PythonError();
-    }
-    StateReader                    reader{ bytes, static_cast<uint64_t>(size) };
-    itk::CudaRegionPartitionResult result;
-    VisitResult(reader, result);
-    const auto map = CudaRegionPartition::New();
-    map->SetResult(std::move(result), map->GetGeometry());
-    return WrapMap(map);
-  });
+  char *     bytes;
+  Py_ssize_t size;
+  if (PyBytes_AsStringAndSize(state, &bytes, &size) != 0)
+  {
+    throw PythonError();
+  }
+  StateReader                    reader{ bytes, static_cast<uint64_t>(size) };
+  itk::CudaRegionPartitionResult result;
+  VisitResult(reader, result);
+  const auto map = CudaRegionPartition::New();
+  map->SetResult(std::move(result), map->GetGeometry());
+  return WrapMap(map);
 }
 
 /** Returns the elements' bytes, of which NumPy makes an array. */
@@ -409,11 +407,11 @@ AsBytes(const std::vector<T> & elements)
 }
 
 /** A function of Python that returns get(map). */
-template <PyObject * (*VGet)(const CudaRegionPartition &)>
+template <auto VGet>
 PyObject *
-OfMap(PyObject *, PyObject * capsule)
+OfMap(PyObject * capsule)
 {
-  return CatchAll<PyObject *>(nullptr, [&] { return VGet(ReadCapsule<CudaRegionPartition>(capsule, MapName)); });
+  return VGet(ReadCapsule<CudaRegionPartition>(capsule, MapName));
 }
 
 PyObject *
@@ -450,119 +448,103 @@ GetRegions(const CudaRegionPartition & map)
 }
 
 PyObject *
-GetRings(PyObject *, PyObject * arguments)
+GetRings(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *   map;
-    unsigned int region;
-    ParseTuple(arguments, "OI:partition_rings", &map, &region);
-    const auto      rings = ReadCapsule<CudaRegionPartition>(map, MapName).GetRings(region);
-    const Reference list(PyList_New(0));
-    for (const auto & ring : rings)
+  PyObject *   map;
+  unsigned int region;
+  ParseTuple(arguments, "OI:partition_rings", &map, &region);
+  const auto      rings = ReadCapsule<CudaRegionPartition>(map, MapName).GetRings(region);
+  const Reference list(PyList_New(0));
+  for (const auto & ring : rings)
+  {
+    const Reference bytes(AsBytes(ring));
+    if (PyList_Append(list.Get(), bytes.Get()) != 0)
     {
-      const Reference bytes(AsBytes(ring));
-      if (PyList_Append(list.Get(), bytes.Get()) != 0)
-      {
-        throw PythonError();
-      }
+      throw PythonError();
     }
-    return Py_NewRef(list.Get());
-  });
+  }
+  return Py_NewRef(list.Get());
 }
 
 PyObject *
-Merge(PyObject *, PyObject * arguments)
+Merge(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject *         capsule;
-    double             nats;
-    unsigned long long number;
-    ParseTuple(arguments, "OdK:partition_merge", &capsule, &nats, &number);
-    const auto &                 map = ReadCapsule<CudaRegionPartition>(capsule, MapName);
-    std::vector<uint32_t>        regions;
-    CudaRegionPartition::Pointer merged;
-    {
-      const WithoutLock without;
-      regions = number > 0 ? map.GetRegionsAfterMergesTo(number) : map.GetRegionsAfterMerges(nats);
-      merged = number > 0 ? map.GetMergedTo(number) : map.GetMerged(nats);
-    }
-    return Py_BuildValue("(NNd)", AsBytes(regions), WrapMap(merged), merged->GetDescription());
-  });
+  PyObject *         capsule;
+  double             nats;
+  unsigned long long number;
+  ParseTuple(arguments, "OdK:partition_merge", &capsule, &nats, &number);
+  const auto &                 map = ReadCapsule<CudaRegionPartition>(capsule, MapName);
+  std::vector<uint32_t>        regions;
+  CudaRegionPartition::Pointer merged;
+  {
+    const WithoutLock without;
+    regions = number > 0 ? map.GetRegionsAfterMergesTo(number) : map.GetRegionsAfterMerges(nats);
+    merged = number > 0 ? map.GetMergedTo(number) : map.GetMerged(nats);
+  }
+  return Py_BuildValue("(NNd)", AsBytes(regions), WrapMap(merged), merged->GetDescription());
 }
 
 PyObject *
-Divide(PyObject *, PyObject * arguments)
+Divide(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject * job;
-    PyObject * progress;
-    ParseTuple(arguments, "O!O:divide", &PyTuple_Type, &job, &progress);
-    Division division(job);
-    {
-      WithoutLock without;
-      division.Run([&](float share) {
-        without.ReportProgress(progress, share);
-        return true;
-      });
-      without.ReportProgress(progress, 1.0f);
-    }
-    return division.GetResult();
-  });
-}
-
-PyObject *
-NewDivisions(PyObject *, PyObject * atOnce)
-{
-  return CatchAll<PyObject *>(nullptr, [&] {
-    auto             divisions = std::make_unique<Divisions>(PyLong_AsSize_t(atOnce));
-    PyObject * const capsule = PyCapsule_New(divisions.get(), DivisionsName, [](PyObject * self) {
-      const std::unique_ptr<Divisions> held(static_cast<Divisions *>(PyCapsule_GetPointer(self, DivisionsName)));
-      const WithoutLock                without;
-      held->End();
+  PyObject * job;
+  PyObject * progress;
+  ParseTuple(arguments, "O!O:divide", &PyTuple_Type, &job, &progress);
+  Division division(job);
+  {
+    WithoutLock without;
+    division.Run([&](float share) {
+      without.ReportProgress(progress, share);
+      return true;
     });
-    if (capsule)
-    {
-      divisions.release();
-    }
-    return capsule;
-  });
+    without.ReportProgress(progress, 1.0f);
+  }
+  return division.GetResult();
 }
 
 PyObject *
-StartDivision(PyObject *, PyObject * arguments)
+NewDivisions(PyObject * atOnce)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject * divisions;
-    PyObject * job;
-    ParseTuple(arguments, "OO!:start_division", &divisions, &PyTuple_Type, &job);
-    ReadCapsule<Divisions>(divisions, DivisionsName).Start(job);
-    return Py_NewRef(Py_None);
+  auto             divisions = std::make_unique<Divisions>(PyLong_AsSize_t(atOnce));
+  PyObject * const capsule = PyCapsule_New(divisions.get(), DivisionsName, [](PyObject * self) {
+    const std::unique_ptr<Divisions> held(static_cast<Divisions *>(PyCapsule_GetPointer(self, DivisionsName)));
+    const WithoutLock                without;
+    held->End();
   });
+  if (capsule)
+  {
+    divisions.release();
+  }
+  return capsule;
+}
+
+void
+StartDivision(PyObject * arguments)
+{
+  PyObject * divisions;
+  PyObject * job;
+  ParseTuple(arguments, "OO!:start_division", &divisions, &PyTuple_Type, &job);
+  ReadCapsule<Divisions>(divisions, DivisionsName).Start(job);
 }
 
 PyObject *
-FinishDivision(PyObject *, PyObject * divisions)
+FinishDivision(PyObject * divisions)
 {
-  return CatchAll<PyObject *>(nullptr, [&] { return ReadCapsule<Divisions>(divisions, DivisionsName).FinishNext(); });
+  return ReadCapsule<Divisions>(divisions, DivisionsName).FinishNext();
 }
 
-PyObject *
-EndDivisions(PyObject *, PyObject * divisions)
+void
+EndDivisions(PyObject * divisions)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    auto & held = ReadCapsule<Divisions>(divisions, DivisionsName);
-    {
-      const WithoutLock without;
-      held.End();
-    }
-    return Py_NewRef(Py_None);
-  });
+  auto &            held = ReadCapsule<Divisions>(divisions, DivisionsName);
+  const WithoutLock without;
+  held.End();
 }
 } // namespace
 
 PyMethodDef PartitionMethods[] = {
   { "divide",
-    Divide,
+    Call<Divide>,
     METH_VARARGS,
     "divide(job, progress)\n--\n\n"
     "Runs CudaRegionPartitionImageFilter's search on an array, and writes the labels, of contiguous uint32. `job` is "
@@ -572,42 +554,57 @@ PyMethodDef PartitionMethods[] = {
     "backend, device_index, number of threads or 0). `progress` is None or a function of the share that is done.\n\n"
     "Returns (map, number of looks, description, description of one region, iterations, stop, backend used, reason)." },
   { "new_divisions",
-    NewDivisions,
+    Call<NewDivisions>,
     METH_O,
     "new_divisions(at_once)\n--\n\nReturns a capsule that runs at most `at_once` jobs of divide() concurrently." },
-  { "start_division", StartDivision, METH_VARARGS, "start_division(divisions, job)\n--\n\nQueues a job." },
+  { "start_division", Call<StartDivision>, METH_VARARGS, "start_division(divisions, job)\n--\n\nQueues a job." },
   { "finish_division",
-    FinishDivision,
+    Call<FinishDivision>,
     METH_O,
     "finish_division(divisions)\n--\n\n"
     "Waits for the next job, in the order in which they were started, and returns its result as divide() does." },
   { "end_divisions",
-    EndDivisions,
+    Call<EndDivisions>,
     METH_O,
     "end_divisions(divisions)\n--\n\nDiscards jobs that have not begun, stops the running ones and waits for them." },
-  { "partition_counts", OfMap<GetCounts>, METH_O, "partition_counts(map)\n--\n\nReturns (regions, nodes, edges)." },
-  { "partition_nodes", OfMap<GetNodes>, METH_O, "partition_nodes(map)\n--\n\nReturns the bytes of (x, y) of int32." },
+  { "partition_counts",
+    Call<OfMap<GetCounts>>,
+    METH_O,
+    "partition_counts(map)\n--\n\nReturns (regions, nodes, edges)." },
+  { "partition_nodes",
+    Call<OfMap<GetNodes>>,
+    METH_O,
+    "partition_nodes(map)\n--\n\nReturns the bytes of (x, y) of int32." },
   { "partition_edges",
-    OfMap<GetEdges>,
+    Call<OfMap<GetEdges>>,
     METH_O,
     "partition_edges(map)\n--\n\nReturns the bytes of (start, end, left, right) of uint32." },
   { "partition_merges",
-    OfMap<GetMerges>,
+    Call<OfMap<GetMerges>>,
     METH_O,
     "partition_merges(map)\n--\n\nReturns the bytes of (first, second, change) of uint32, uint32 and float64." },
-  { "partition_regions", OfMap<GetRegions>, METH_O, "partition_regions(map)\n--\n\nReturns a list of dictionaries." },
+  { "partition_regions",
+    Call<OfMap<GetRegions>>,
+    METH_O,
+    "partition_regions(map)\n--\n\nReturns a list of dictionaries." },
   { "partition_rings",
-    GetRings,
+    Call<GetRings>,
     METH_VARARGS,
     "partition_rings(map, region)\n--\n\nReturns a list with the bytes of (x, y) of int32 of each ring." },
   { "partition_merge",
-    Merge,
+    Call<Merge>,
     METH_VARARGS,
     "partition_merge(map, nats, number)\n--\n\n"
     "Merges down to `number` regions, or if that is 0, up to a change of `nats`. Returns (bytes of the new number of\n"
     "each region, of uint32, map, description)." },
-  { "partition_state", OfMap<GetState>, METH_O, "partition_state(map)\n--\n\nReturns bytes for partition_restore()." },
-  { "partition_restore", Restore, METH_O, "partition_restore(state)\n--\n\nReturns the map of partition_state()." },
+  { "partition_state",
+    Call<OfMap<GetState>>,
+    METH_O,
+    "partition_state(map)\n--\n\nReturns bytes for partition_restore()." },
+  { "partition_restore",
+    Call<Restore>,
+    METH_O,
+    "partition_restore(state)\n--\n\nReturns the map of partition_state()." },
   { nullptr, nullptr, 0, nullptr }
 };
 } // namespace cudafilters

@@ -215,56 +215,54 @@ Run(const Job &                                   job,
 }
 
 PyObject *
-FilterSlabs(PyObject *, PyObject * arguments)
+FilterSlabs(PyObject * arguments)
 {
-  return CatchAll<PyObject *>(nullptr, [&] {
-    PyObject * tuple;
-    PyObject * sourceFunction;
-    PyObject * sinkFunction;
-    PyObject * progress;
-    ParseTuple(arguments, "O!OOO:filter_slabs", &PyTuple_Type, &tuple, &sourceFunction, &sinkFunction, &progress);
-    const Job           job = ReadJob(tuple);
-    const CudaImageView input = MakeShape(job, job.InputType);
-    const CudaImageView output = MakeShape(job, job.OutputType);
-    const size_t        planes = input.Size[job.Shape.size() - 1];
-    const size_t        inputBytes = input.GetNumberOfBytes() / planes;
-    const size_t        outputBytes = output.GetNumberOfBytes() / planes;
-    CudaFilterBackend   backend;
-    backend.Requested = itk::CudaBackendFromString(job.Backend);
-    backend.Streaming = itk::CudaFiltersEnums::Streaming::On;
-    backend.DeviceMemoryLimit = job.MemoryLimit;
-    itk::CudaSlabReport report;
-    {
-      WithoutLock without;
-      report = Run(
-        job,
-        backend,
-        [&](size_t first, size_t count, void * pixels) {
-          without.CallWithLock([&] {
-            CallWithPlanes(sourceFunction, first, count, static_cast<char *>(pixels), count * inputBytes, PyBUF_WRITE);
-          });
-        },
-        [&](size_t first, size_t count, const void * pixels) {
-          without.CallWithLock([&] {
-            CallWithPlanes(sinkFunction,
-                           first,
-                           count,
-                           const_cast<char *>(static_cast<const char *>(pixels)),
-                           count * outputBytes,
-                           PyBUF_READ);
-          });
-        },
-        [&](float share) { without.ReportProgress(progress, share); });
-    }
-    return Py_BuildValue(
-      "(Nss)", AsPython(report), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
-  });
+  PyObject * tuple;
+  PyObject * sourceFunction;
+  PyObject * sinkFunction;
+  PyObject * progress;
+  ParseTuple(arguments, "O!OOO:filter_slabs", &PyTuple_Type, &tuple, &sourceFunction, &sinkFunction, &progress);
+  const Job           job = ReadJob(tuple);
+  const CudaImageView input = MakeShape(job, job.InputType);
+  const CudaImageView output = MakeShape(job, job.OutputType);
+  const size_t        planes = input.Size[job.Shape.size() - 1];
+  const size_t        inputBytes = input.GetNumberOfBytes() / planes;
+  const size_t        outputBytes = output.GetNumberOfBytes() / planes;
+  CudaFilterBackend   backend;
+  backend.Requested = itk::CudaBackendFromString(job.Backend);
+  backend.Streaming = itk::CudaFiltersEnums::Streaming::On;
+  backend.DeviceMemoryLimit = job.MemoryLimit;
+  itk::CudaSlabReport report;
+  {
+    WithoutLock without;
+    report = Run(
+      job,
+      backend,
+      [&](size_t first, size_t count, void * pixels) {
+        without.CallWithLock([&] {
+          CallWithPlanes(sourceFunction, first, count, static_cast<char *>(pixels), count * inputBytes, PyBUF_WRITE);
+        });
+      },
+      [&](size_t first, size_t count, const void * pixels) {
+        without.CallWithLock([&] {
+          CallWithPlanes(sinkFunction,
+                         first,
+                         count,
+                         const_cast<char *>(static_cast<const char *>(pixels)),
+                         count * outputBytes,
+                         PyBUF_READ);
+        });
+      },
+      [&](float share) { without.ReportProgress(progress, share); });
+  }
+  return Py_BuildValue(
+    "(Nss)", AsPython(report), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
 }
 } // namespace
 
 PyMethodDef SlabMethods[] = {
   { "filter_slabs",
-    FilterSlabs,
+    Call<FilterSlabs>,
     METH_VARARGS,
     "filter_slabs(job, source, sink, progress)\n--\n\n"
     "Runs a Gaussian filter over an image in slabs, and returns (report, backend used, reason).\n\n"
