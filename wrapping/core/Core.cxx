@@ -2,17 +2,13 @@
 // The extension module itk_cudafilters._core: filters of arrays, by the library alone. The Python code of the package
 // checks and completes the arguments, so that the functions here take plain ones. It uses the limited API of CPython
 // 3.11.
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "GpuArrays.h"
+#include "Tensors.h"
 
-#include "ArrayFilter.h"
+#include "Functions.h"
+#include "Terms.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdarg>
-#include <cstring>
-#include <exception>
-#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,205 +17,6 @@ namespace cudafilters
 {
 namespace
 {
-/** Thrown after a Python call has failed and set Python's error. */
-struct PythonError
-{};
-
-/** Releases the interpreter's lock until the end of the scope, so that other Python threads can run. */
-class WithoutLock
-{
-public:
-  WithoutLock()
-    : m_State(PyEval_SaveThread())
-  {}
-  /** Acquires the lock again. An interpreter that has shut down may end the thread here, by an exception that no
-   * handler may stop. */
-  ~WithoutLock() noexcept(false) { PyEval_RestoreThread(m_State); }
-
-  WithoutLock(const WithoutLock &) = delete;
-  WithoutLock &
-  operator=(const WithoutLock &) = delete;
-
-  /** Lets Python run the handlers of signals that have arrived. Throws PythonError if one raises an exception, as that
-   * of Ctrl-C does. */
-  void
-  CheckSignals()
-  {
-    constexpr auto pause = std::chrono::milliseconds(50); // the lock may take long to get
-    const auto     now = std::chrono::steady_clock::now();
-    if (now - m_LastCheck < pause)
-    {
-      return;
-    }
-    m_LastCheck = now;
-    PyEval_RestoreThread(m_State);
-    const bool isRaised = PyErr_CheckSignals() != 0;
-    m_State = PyEval_SaveThread();
-    if (isRaised)
-    {
-      throw PythonError();
-    }
-  }
-
-private:
-  PyThreadState *                       m_State;
-  std::chrono::steady_clock::time_point m_LastCheck{ std::chrono::steady_clock::now() };
-};
-
-/** Calls a function. Its exceptions become Python's; the result is then `failed`. */
-template <typename TResult, typename TFunction>
-TResult
-CatchAll(TResult failed, const TFunction & function)
-{
-  try
-  {
-    return function();
-  }
-  catch (const PythonError &)
-  {}
-  catch (const std::bad_alloc &)
-  {
-    PyErr_NoMemory();
-  }
-  catch (const std::exception & error)
-  {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return failed;
-}
-
-/** A view of a Python object's memory by the buffer protocol. */
-class Buffer
-{
-public:
-  Buffer(PyObject * object, int flags)
-  {
-    if (PyObject_GetBuffer(object, &m_Buffer, flags | PyBUF_STRIDES | PyBUF_FORMAT) != 0)
-    {
-      throw PythonError();
-    }
-  }
-  ~Buffer() { PyBuffer_Release(&m_Buffer); }
-
-  Buffer(const Buffer &) = delete;
-  Buffer &
-  operator=(const Buffer &) = delete;
-
-  /** Returns the array with the axes in this order. Throws PythonError if the filters do not take it. */
-  HostArray
-  Get(const std::vector<size_t> & axes) const
-  {
-    HostArray array{ m_Buffer.buf, this->GetType(), {}, {} };
-    for (const size_t axis : axes)
-    {
-      const Py_ssize_t size = m_Buffer.shape[axis];
-      const Py_ssize_t stride = m_Buffer.strides[axis];
-      if (size > 1 && (stride < 0 || stride % m_Buffer.itemsize != 0))
-      {
-        PyErr_Format(PyExc_ValueError, "an array has the stride %zd along axis %zu", stride, axis);
-        throw PythonError();
-      }
-      array.Shape.push_back(static_cast<size_t>(size));
-      array.Strides.push_back(size > 1 ? static_cast<size_t>(stride / m_Buffer.itemsize) : 0);
-    }
-    return array;
-  }
-
-  size_t
-  GetNumberOfAxes() const
-  {
-    return static_cast<size_t>(m_Buffer.ndim);
-  }
-
-private:
-  itk::CudaComponentType
-  GetType() const
-  {
-    using Type = itk::CudaComponentType;
-    constexpr struct
-    {
-      char Format;
-      Type Component;
-    } types[] = { { '?', Type::UChar },  { 'B', Type::UChar }, { 'b', Type::Char },
-                  { 'H', Type::UShort }, { 'h', Type::Short }, { 'I', Type::UInt },
-                  { 'i', Type::Int },    { 'f', Type::Float }, { 'd', Type::Double } };
-    const char * const format = m_Buffer.format ? m_Buffer.format : "B";
-    for (const auto & type : types)
-    {
-      if (format[0] == type.Format && format[1] == '\0')
-      {
-        return type.Component;
-      }
-    }
-    PyErr_Format(PyExc_ValueError, "an array has elements of the format %s", format);
-    throw PythonError();
-  }
-
-  Py_buffer m_Buffer{};
-};
-
-/** Calls f(item) for the items of a tuple. */
-template <typename TFunction>
-void
-ForEachItem(PyObject * tuple, const TFunction & f)
-{
-  const Py_ssize_t size = PyTuple_Size(tuple);
-  for (Py_ssize_t i = 0; i < size; ++i)
-  {
-    f(PyTuple_GetItem(tuple, i));
-  }
-  if (PyErr_Occurred())
-  {
-    throw PythonError();
-  }
-}
-
-void
-ParseTuple(PyObject * tuple, const char * format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  const int isParsed = PyArg_VaParse(tuple, format, arguments);
-  va_end(arguments);
-  if (!isParsed)
-  {
-    throw PythonError();
-  }
-}
-
-std::vector<ArrayTerm>
-ReadTerms(PyObject * tuple)
-{
-  std::vector<ArrayTerm> terms;
-  ForEachItem(tuple, [&](PyObject * item) {
-    ArrayTerm  term;
-    size_t     axis = 0;
-    PyObject * passes;
-    ParseTuple(item, "dO", &term.Factor, &passes);
-    ForEachItem(passes, [&](PyObject * pass) {
-      double       sigma;
-      unsigned int order;
-      const char * mode;
-      ParseTuple(pass, "dIs", &sigma, &order, &mode);
-      if (sigma != 0.0)
-      {
-        term.Passes.push_back({ axis, sigma, order, itk::CudaBoundaryModeFromString(mode) });
-      }
-      ++axis;
-    });
-    terms.push_back(std::move(term));
-  });
-  return terms;
-}
-
-ArrayOutput
-ReadOutput(const char * name)
-{
-  return std::strcmp(name, "sum") == 0      ? ArrayOutput::Sum
-         : std::strcmp(name, "length") == 0 ? ArrayOutput::Length
-                                            : ArrayOutput::Components;
-}
-
 constexpr const char * FilterDocumentation =
   "filter(input, output, valid, axes, terms, combination, cval, approximation, backend, keeps_nan, "
   "minimum_weight)\n--\n\n"
@@ -274,8 +71,7 @@ Filter(PyObject *, PyObject * arguments)
     {
       valid.emplace(mask, 0);
     }
-    std::vector<size_t> filtered;
-    ForEachItem(filteredAxes, [&](PyObject * axis) { filtered.push_back(PyLong_AsSize_t(axis)); });
+    const auto          filtered = ReadNumbers<size_t>(filteredAxes);
     std::vector<size_t> axes;
     for (size_t axis = 0; axis < source.GetNumberOfAxes(); ++axis)
     {
@@ -388,7 +184,13 @@ Execute(PyObject * module)
 {
   PyObject * const type = PyType_FromSpec(&memorySpec);
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
-  return type ? 0 : -1;
+  bool isReady = type != nullptr;
+  for (PyMethodDef * const methodsOfFile :
+       { ConfigurationMethods, GpuArrayMethods, PartitionMethods, SlabMethods, SnakeMethods, TensorMethods })
+  {
+    isReady = isReady && PyModule_AddFunctions(module, methodsOfFile) == 0;
+  }
+  return isReady ? 0 : -1;
 }
 
 PyModuleDef_Slot slots[] = { { Py_mod_exec, reinterpret_cast<void *>(Execute) }, { 0, nullptr } };

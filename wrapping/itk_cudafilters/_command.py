@@ -23,12 +23,12 @@ import numpy.typing as npt
 from . import _file_parts as parts
 from . import _image_files as files
 from ._arrays import truncate
-from ._dlpack import native
 from ._files import write_geojson, write_table
 from ._images import image_of
-from ._info import Backend, _backend_name, info
+from ._info import Backend, backend_name, info
+from ._library import core
 from ._partition import Partition, partition_image
-from ._progress import progress_bar
+from ._progress import progress_of
 from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
 from ._vesselness import Measure
 from .stream import bytes_of
@@ -404,13 +404,13 @@ def _smooth_whole(file: files.ImageFile, sigma: list[float], arguments: argparse
     clock.look()
     file.write_like(arguments.output, smoothed)
     seconds["write"] = clock.look()
-    backend = {"backend_used": _backend_name(smoother.GetBackendUsed()), "backend_reason": smoother.GetBackendReason()}
+    backend = {"backend_used": backend_name(smoother.GetBackendUsed()), "backend_reason": smoother.GetBackendReason()}
     return backend, smoother.GetSlabReport(), seconds
 
 
 def _smooth_in_parts(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
     limit = min(size for size in (arguments.memory, arguments.device_memory_limit) if size)
-    native()  # load the classes outside the measured time, because that takes seconds
+    core()  # load the library outside the measured time
     clock = _Clock()
     with parts.Progress(2.0 * file.size_in_bytes) as progress:
         done, read, written = parts.smooth(
@@ -458,7 +458,7 @@ def _smooth_components(
             DeviceMemoryLimit=arguments.device_memory_limit,
         )
         clock = _Clock()  # start after the classes are loaded
-        with progress_bar(smoother, "smoothing", _progress_is_shown()):
+        with progress_of(smoother, "smoothing", _progress_is_shown()):
             smoother.Update()
         seconds += clock.look()
         result = itk.array_view_from_image(smoother.GetOutput())
@@ -910,7 +910,7 @@ def _vesselness(arguments: argparse.Namespace) -> None:
     seconds = {"read": clock.look()}
     enhancer = _make_enhancer(image, arguments)
     clock.look()
-    with progress_bar(enhancer, "enhancing", _progress_is_shown()):
+    with progress_of(enhancer, "enhancing", _progress_is_shown()):
         enhancer.Update()
     seconds["filter"] = clock.look()
     response = itk.array_view_from_image(enhancer.GetOutput())
@@ -921,7 +921,7 @@ def _vesselness(arguments: argparse.Namespace) -> None:
         files.write_grey(arguments.mip, response.max(axis=0) if response.ndim == 3 else response)
     seconds["write"] = clock.look()
 
-    backend, reason = _backend_name(enhancer.GetBackendUsed()), enhancer.GetBackendReason()
+    backend, reason = backend_name(enhancer.GetBackendUsed()), enhancer.GetBackendReason()
     largest = float(response.max())
     print(
         f"{arguments.output}: vessels enhanced with backend {backend} in {seconds['filter']:g} s ({reason})\n"
@@ -1009,7 +1009,7 @@ def _compare(arguments: argparse.Namespace) -> None:
         for name, values in {"input": itk.array_view_from_image(image), "result": result, "difference": difference}.items():
             np.asarray(values, dtype=np.float32).tofile(f"{arguments.raw}{name}.raw")
 
-    backend = _backend_name(smoother.GetBackendUsed())
+    backend = backend_name(smoother.GetBackendUsed())
     index = arguments.device_index if arguments.device_index >= 0 else itk.CudaFiltersConfiguration.GetDeviceIndex()
     report = {
         "input": arguments.input,

@@ -8,15 +8,15 @@ import html
 import json
 import math
 import os
-import tempfile
+import struct
+import zlib
 from pathlib import Path
 from typing import Any, Literal, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, axes_of, describe, image_of, pixels_of
-from ._itk import itk
+from ._images import axes_of, describe, pixels_of, plane_of
 from ._partition import Partition
 from ._segmentation import Segmentation, known_name
 
@@ -264,7 +264,7 @@ def write_svg(
         f"<title>{html.escape(title)}</title>" if title else "",
     ]
     if image is not None:
-        pixels = pixels_of(as_itk_image(image, "image"))
+        pixels = plane_of(image, "image")
         if pixels.shape != (height, width):
             raise ValueError(f"image has the shape {pixels.shape}; the segmentation's is {(height, width)}")
         lines.append(
@@ -321,7 +321,8 @@ def stretch(pixels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
 
 
 def _encode_png(pixels: npt.NDArray[Any]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "image.png"
-        itk.imwrite(image_of(np.ascontiguousarray(stretch(pixels))), str(file))
-        return base64.b64encode(file.read_bytes()).decode("ascii")
+    rows = np.pad(stretch(pixels), ((0, 0), (1, 0)))  # in front of each row the number of its filter, 0 for none
+    header = struct.pack(">2I5B", pixels.shape[1], pixels.shape[0], 8, 0, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b"")]
+    parts = (struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks)
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode("ascii")

@@ -647,10 +647,14 @@ class _Call:
         return self._preserves_nan and (is_masked_on_gpu or not self.given.ops.is_finite(self.given.array))
 
     @functools.cached_property
+    def _batch(self) -> Any:
+        """The items in the type of the computation."""
+        return self._items.take(self.given.array, self._target.compute_type(self.given), self.given.ops)
+
+    @functools.cached_property
     def _make(self) -> Derivatives:
         axes = [Axis(self.sigma[i] / abs(self._spacing[i]), self._spacing[i], self._modes[i]) for i in self._steps]
-        ops = self.given.ops
-        items = self._items.take(self.given.array, self._target.compute_type(self.given), ops)
+        ops, items = self.given.ops, self._batch
         if self.valid is None and not self._keeps_nan:
             return DerivativesOfAll(items, axes, self.cval, self._filter_lines)
         valid = None if self.valid is None else self._items.take(self.valid, "bool", ops)
@@ -757,6 +761,11 @@ class _Call:
             result = empty(tuple(shape), self._target.compute_type(given))
             if self._filter_into(result, axis, combination, terms):
                 return result
+        lines = self._filter_lines
+        if isinstance(lines, DeviceLineFilter) and self.valid is None and not self._keeps_nan:
+            combined = lines.combine(self._batch, terms, combination, self.cval)
+            if combined is not None:
+                return self._items.give(combined, ops)
         derivatives = [
             self._make([order for _, order, _ in term.passes], [mode for _, _, mode in term.passes]) for term in terms
         ]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._files import stretch
-from ._images import as_itk_image, image_of, pixels_of, with_geometry_of
+from ._images import image_of, pixels_of, plane_of, with_geometry_of
 from ._itk import itk
 from ._segmentation import Segmentation
 
@@ -222,7 +222,7 @@ def _scale_of(pixels: npt.NDArray[Any]) -> int:
 
 def draw_boundaries(image: Any, labels: Any) -> npt.NDArray[np.uint8]:
     """Draws the boundaries of labels over the image, as draw_overlay() does, but without nodes."""
-    grey = stretch(pixels_of(as_itk_image(image, "image")))
+    grey = stretch(plane_of(image, "image"))
     scale = _scale_of(grey)
     picture = np.repeat(np.kron(grey, np.ones((scale, scale), np.uint8))[..., None], 3, axis=2)
     label = np.kron(pixels_of(labels), np.ones((scale, scale), np.uint8))

@@ -15,7 +15,7 @@ itk: Any = _Package()
 
 
 # Names of ITK's pixel types by those of NumPy.
-_PIXELS = {"uint8": "UC", "uint16": "US", "int16": "SS", "float32": "F", "float64": "D"}
+_PIXELS = {"uint8": "UC", "uint16": "US", "int16": "SS", "uint32": "UI", "float32": "F", "float64": "D"}
 
 
 def pixel_type(dtype: str) -> Any:

@@ -335,6 +335,12 @@ _of_torch = functools.cache(TorchOperations)
 _of_cupy = functools.cache(CupyOperations)
 
 
+def image_on_gpu(array: Any, shape: Sequence[int], dtype: str, places: Places) -> tuple[Any, ...]:
+    """Returns a contiguous array as an image for `_core`. The last axis of the shape is x."""
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return places.pointer(array), dtype == "float64", tuple(shape), strides, places.device(array), places.stream(array)
+
+
 def current_device_of(image: Any) -> AbstractContextManager[Any]:
     """Returns a context in which the GPU of an array is its package's current device. For other objects it does
     nothing."""

@@ -5,7 +5,7 @@ import pytest
 from gpu_arrays import Array, ArrayOperations
 
 import itk_cudafilters
-from itk_cudafilters import _dlpack, _operations
+from itk_cudafilters import _library, _operations
 
 
 def pytest_addoption(parser):
@@ -45,12 +45,11 @@ def on_gpu(backend):
 @pytest.fixture
 def operations():
     """Lets arrays of the class Array count as arrays on a GPU."""
-    native = _dlpack.native()
-    native.cudafilters_use_host_as_device(True)
+    _library.core().use_host_as_device(True)
     _operations.OF_CLASSES[Array] = ArrayOperations()
     yield _operations.OF_CLASSES[Array]
     del _operations.OF_CLASSES[Array]
-    native.cudafilters_use_host_as_device(False)
+    _library.core().use_host_as_device(False)
 
 
 @pytest.fixture
