@@ -16,6 +16,11 @@
 #include <ostream>
 #include <string>
 
+namespace itk::cuda
+{
+class MemoryReservation;
+}
+
 namespace itk::CudaDetail
 {
 /** The backend that a filter requests, the backend that it used, and the decision between them. */
@@ -134,20 +139,10 @@ private:
 };
 
 /** Reserves the device memory of a run, from before its first allocation until the object is destroyed. If other runs
- * of the process hold the memory, the constructor waits for them (MemoryGate.h) and calls `progress` meanwhile,
- * which may throw. */
-class CudaFilters_EXPORT CudaMemoryReservation
-{
-public:
-  CudaMemoryReservation(const CudaFilterBackend & backend, const std::function<void(float)> & progress);
-
-  CudaMemoryReservation(const CudaMemoryReservation &) = delete;
-  CudaMemoryReservation &
-  operator=(const CudaMemoryReservation &) = delete;
-
-private:
-  std::shared_ptr<const void> m_Reservation;
-};
+ * of the process hold the memory, the function waits for them (MemoryGate.h) and calls `progress` meanwhile, which may
+ * throw. */
+CudaFilters_EXPORT std::shared_ptr<cuda::MemoryReservation>
+                   CudaReserveMemory(const CudaFilterBackend & backend, const std::function<void(float)> & progress);
 
 template <typename TDevice, typename THost>
 void

@@ -18,57 +18,13 @@
 #include <utility>
 #include <vector>
 
+namespace itk::cuda
+{
+class SlabSession;
+}
+
 namespace itk::CudaDetail
 {
-/** \class CudaSlabSession
- * \brief A run in slabs that produces its planes piece by piece, for one request of a pipeline after the other.
- * \ingroup CudaFilters
- *
- * The engine runs once, on a thread of its own. Between requests it is paused in a call of its source, sink or progress
- * function. In this way it keeps the chunks that it still needs, and requests each plane of its source once. The two
- * threads never work at the same time: source and progress are called by the thread that requests planes. */
-class CudaFilters_EXPORT CudaSlabSession
-{
-public:
-  using ProgressFunction = std::function<void(float)>;
-  /** Calls CudaGaussianFilterSlabs() with these arguments and all others. */
-  using EngineFunction =
-    std::function<CudaSlabReport(const CudaSlabSource &, const CudaSlabSink &, const ProgressFunction &)>;
-
-  /** Prepares a session of an engine that produces planes of `bytesOfPlane` bytes, from `firstPlane` up to, but not
-   * including, `endPlane`. The engine starts at the first call of Produce(). */
-  CudaSlabSession(EngineFunction engine, size_t firstPlane, size_t endPlane, size_t bytesOfPlane);
-
-  /** Ends an unfinished run by an exception from its sink. */
-  ~CudaSlabSession();
-
-  CudaSlabSession(const CudaSlabSession &) = delete;
-  CudaSlabSession &
-  operator=(const CudaSlabSession &) = delete;
-
-  /** Returns the first plane that has not been produced yet. */
-  size_t
-  GetNextPlane() const;
-
-  /** Returns whether all planes have been produced and the engine has ended. */
-  bool
-  IsDone() const;
-
-  /** Writes the next `planes` planes to `pixels`, or drops them if `pixels` is nullptr. `progress` receives the share
-   * of these planes, or the share of the engine's run if they are all of its planes. An exception of the engine,
-   * `source` or `progress` ends the session and is rethrown unchanged. */
-  void
-  Produce(size_t planes, void * pixels, const CudaSlabSource & source, const ProgressFunction & progress);
-
-  /** Returns the engine's report. IsDone() must be true. */
-  const CudaSlabReport &
-  GetReport() const;
-
-private:
-  class Implementation;
-  std::unique_ptr<Implementation> m_Implementation;
-};
-
 /** Copies the pixels of the view to adjacent memory at `pixels`. */
 CudaFilters_EXPORT void
 CudaCopyPixels(const CudaImageView & view, void * pixels);
@@ -167,13 +123,13 @@ private:
                    const CudaSlabSource &       source,
                    const CudaProgressFunction & progress);
 
-  bool                             m_Streams{ false };
-  ModifiedTimeType                 m_Time{ 0 }; // time of the last modification
-  std::shared_ptr<CudaSlabStates>  m_States;    // states of the present input
-  std::unique_ptr<CudaSlabSession> m_Session;
-  Planes                           m_LastInput{ 0, 0 }; // planes of the input that the session requested last
-  std::vector<unsigned char>       m_Overlap;
-  size_t                           m_OverlapBegin{ 0 };
+  bool                               m_Streams{ false };
+  ModifiedTimeType                   m_Time{ 0 }; // time of the last modification
+  std::shared_ptr<CudaSlabStates>    m_States;    // states of the present input
+  std::shared_ptr<cuda::SlabSession> m_Session;
+  Planes                             m_LastInput{ 0, 0 }; // planes of the input that the session requested last
+  std::vector<unsigned char>         m_Overlap;
+  size_t                             m_OverlapBegin{ 0 };
 };
 } // end namespace itk::CudaDetail
 

@@ -128,11 +128,8 @@ MakeAlgorithm(const CudaStructureTensorPlan &)
 
 namespace gaussian
 {
-CudaSlabReport
-RunGaussianSlabsOnDevices(const CudaGaussianPlan &,
-                          const SlabEndpoints &,
-                          const CudaSlabOptions &,
-                          const CudaProgressFunction &)
+std::unique_ptr<SlabRun>
+MakeDeviceSlabRun(const SlabRunArguments &)
 {
   ThrowWithoutCuda("Slabs");
 }

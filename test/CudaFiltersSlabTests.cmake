@@ -9,10 +9,11 @@ set(sources
     gaussian/plan/Plan.cxx
     gaussian/plan/Schedule.cxx
     gaussian/slabs/BoundaryPadding.cxx
+    gaussian/slabs/GaussianSlabRun.cxx
+    gaussian/slabs/HostSlabRun.cxx
     gaussian/slabs/SplitPlan.cxx
     gaussian/slabs/Slabs.cxx
-    gaussian/slabs/SlabsEngine.cxx
-    gaussian/slabs/SlabsHost.cxx
+    gaussian/slabs/DeviceSlabRun.cxx
     gaussian/slabs/LinesThenPlanes.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
@@ -23,6 +24,7 @@ set(sources
     runtime/memory/HostPages.cxx
     runtime/run/Enums.cxx
     runtime/run/Operation.cxx
+    runtime/run/Parts.cxx
     runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx

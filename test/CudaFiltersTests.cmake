@@ -34,6 +34,7 @@ set(CudaFilters_GTESTS
     device_images/itkCudaKeepOnDeviceGTest.cxx
     runtime/itkCudaMemoryGateGTest.cxx
     slabs/itkCudaSlabPipelineGTest.cxx
+    slabs/itkCudaSlabPlansGTest.cxx
     slabs/itkCudaSlabSessionGTest.cxx
     runtime/itkCudaStridedBytesGTest.cxx
     gaussian/itkCudaGaussianThreadsGTest.cxx

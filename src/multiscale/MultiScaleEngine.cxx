@@ -15,6 +15,7 @@
 #include "runtime/memory/DeviceImage.h"
 #include "runtime/memory/MemoryQuery.h"
 #include "multiscale/MultiScaleDevice.h"
+#include "runtime/run/Parts.h"
 #include "runtime/run/Progress.h"
 #include "multiscale/PlaneParts.h"
 #include "runtime/image/Math.h"
@@ -73,14 +74,6 @@ struct HostToHostRun
   }
 };
 
-/** How an image is divided into slabs, in planes perpendicular to its last axis. The last slab may have fewer planes.
- */
-struct SlabSizes
-{
-  size_t Planes;  // number of planes of a slab's results
-  size_t Context; // number of planes of context on either side of them
-};
-
 /** Returns the shape that an image has in device memory. */
 DeviceView
 MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
@@ -88,13 +81,20 @@ MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
   return DeviceImage::MakeView(GetPlanarSize(image), type, nullptr);
 }
 
-/** Returns the maximum number of bytes of device memory that a slab of these sizes needs. */
+/** Returns the number of planes of context on either side of a slab of `planes` planes. */
 size_t
-GetSlabBytes(const HostToHostRun & run, const SlabSizes & sizes)
+GetContextOfSlab(const HostToHostRun & run, size_t planes)
+{
+  return planes < run.GetLength() ? *GetContextPlanes(run.Plan, run.GetLength(), run.GetType()) : 0;
+}
+
+/** Returns the maximum number of bytes of device memory that a slab with results of `planes` planes needs. */
+size_t
+GetSlabBytes(const HostToHostRun & run, size_t planes)
 {
   const CudaComponentType type = run.GetType();
-  const size_t            planes = std::min(run.GetLength(), sizes.Planes);
-  const CudaImageView input = Slice(run.Input, run.GetAxis(), 0, std::min(run.GetLength(), planes + 2 * sizes.Context));
+  const size_t            context = GetContextOfSlab(run, planes);
+  const CudaImageView     input = Slice(run.Input, run.GetAxis(), 0, std::min(run.GetLength(), planes + 2 * context));
   const CudaMultiScaleOutputs outputs = SliceOutputs(run.Outputs, run.GetAxis(), 0, planes);
   const DeviceView            source = MakeDeviceShape(input, type);
   const size_t                image = GetNumberOfBytes(source);
@@ -102,27 +102,22 @@ GetSlabBytes(const HostToHostRun & run, const SlabSizes & sizes)
 
   size_t kept = image + response * (outputs.Scale.Data ? 2 : 1);
   kept += outputs.Hessian.Data ? response * outputs.Hessian.NumberOfComponents : 0;
-  kept += sizes.Context > 0 ? source.Stride[run.GetAxis()] * CudaComponentSize(type) + Workspace::Alignment : 0;
+  kept += context > 0 ? source.Stride[run.GetAxis()] * CudaComponentSize(type) + Workspace::Alignment : 0;
   // The states of recursive passes take at most a sixteenth of an image (GetPlanWorkspace()). The workspaces of kernels
   // and downloads are added, because downloads begin while kernels run.
   const size_t kernels = GetScaleImageBytes(run.Plan, source, planes) + image / 16 + Workspace::Alignment;
   return kept + std::max(kernels + GetTransferWorkspace(outputs.Response, type), GetTransferWorkspace(input, type));
 }
 
-/** Chooses the smallest number of slabs with which a slab fits into `bytes` of device memory, or the smallest slabs if
- * even these do not fit. */
-SlabSizes
-ChooseSlabs(const HostToHostRun & run, size_t bytes)
+/** Returns how the image is divided into slabs. It is not divided if the results depend on all planes. */
+PartRun
+MakeSlabs(const HostToHostRun & run)
 {
-  SlabSizes                   sizes{ run.GetLength(), 0 };
-  const std::optional<size_t> context = GetContextPlanes(run.Plan, run.GetLength(), run.GetType());
-  size_t                      chunks = DivideUp(run.GetLength(), gaussian::ChunkLength);
-  while (context && chunks > 1 && GetSlabBytes(run, sizes) > bytes)
-  {
-    chunks = DivideUp(chunks, 2);
-    sizes = { chunks * gaussian::ChunkLength, *context };
-  }
-  return sizes;
+  const bool isCut = GetContextPlanes(run.Plan, run.GetLength(), run.GetType()).has_value();
+  return { run.GetLength(),
+           isCut ? gaussian::ChunkLength : run.GetLength(),
+           [&run](size_t planes) { return GetSlabBytes(run, planes); },
+           nullptr };
 }
 
 /** The outputs in device memory. */
@@ -258,15 +253,13 @@ RunOnDevice(const HostToHostRun & run, int device, const CudaProgressFunction & 
   const StreamLease downloadStream(device);
   StagingMemory     staging(stream);
   StagingMemory     downloads(downloadStream);
-  const SlabSizes   sizes = ChooseSlabs(run, GetAvailableDeviceMemory(device));
-  const size_t      count = DivideUp(run.GetLength(), sizes.Planes);
-  for (size_t i = 0; i < count; ++i)
-  {
-    const size_t begin = i * sizes.Planes;
-    const size_t end = std::min(begin + sizes.Planes, run.GetLength());
-    RunSlab(
-      run, begin, end, sizes.Context, stream, staging, downloads, GetPartOfProgress(progress, 0.0f, 1.0f, i, count));
-  }
+  PartRun           slabs = MakeSlabs(run);
+  const size_t      planes = GetPlanesOfPart(slabs, GetAvailableDeviceMemory(device));
+  const size_t      context = GetContextOfSlab(run, planes);
+  slabs.Run = [&](size_t first, size_t count, const CudaProgressFunction & slabProgress) {
+    RunSlab(run, first, first + count, context, stream, staging, downloads, slabProgress);
+  };
+  RunParts(slabs, planes, progress);
 }
 
 /** The quantity of one scale whose largest value in the image is needed: the norm of the Hessians, or a measure. */
@@ -553,7 +546,7 @@ CudaMultiScaleWorkingSet(const CudaMultiScalePlan &    plan,
     return 0;
   }
   const HostToHostRun run{ plan, input, outputs };
-  return std::min(GetSlabBytes(run, { run.GetLength(), 0 }), GetSlabBytes(run, ChooseSlabs(run, 0)));
+  return std::min(GetSlabBytes(run, run.GetLength()), GetSlabBytes(run, GetPlanesOfPart(MakeSlabs(run), 0)));
 }
 
 bool

@@ -18,7 +18,7 @@
 namespace
 {
 using itk::cuda::MemoryGate;
-using Reservation = MemoryGate::Reservation;
+using Reservation = itk::cuda::MemoryReservation;
 
 /** Imitates the memory of a device. Allocations fail if there is not enough memory. */
 class FakeMemory
@@ -216,37 +216,49 @@ TEST(CudaMemoryGate, A_run_inside_of_another_one_does_not_wait)
   EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 2u);
 }
 
-TEST(CudaMemoryGate, A_thread_that_works_for_a_run_does_not_wait)
-{
-  MemoryGate gate;
-  FakeMemory memory(100);
-  OtherRun   first(gate, memory, 60);
-  first.WaitForBegin();
-  const MemoryGate::NestedScope nested(1);
-  const Reservation             second(gate, 60, memory.GetAvailable(), [] { throw std::logic_error("waited"); });
-  EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 2u);
-}
-
 TEST(CudaMemoryGate, A_thread_does_not_wait_for_paused_runs)
 {
-  MemoryGate        gate;
-  FakeMemory        memory(100);
-  const Reservation first(gate, 60, memory.GetAvailable(), nullptr);
+  MemoryGate  gate;
+  FakeMemory  memory(100);
+  Reservation first(gate, 60, memory.GetAvailable(), nullptr);
   ASSERT_TRUE(memory.Allocate(60));
+  first.Pause();
+  EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 0u);
   {
-    const MemoryGate::PauseScope pause;
-    OtherRun                     second(gate, memory, 60);
+    OtherRun second(gate, memory, 60);
     second.WaitForBegin();
     EXPECT_FALSE(second.HasAllocated());
   }
+  first.Resume();
+  EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 1u);
   OtherRun third(gate, memory, 60); // the first run continues
   WaitForWaiting(gate, 1);
   memory.Release(60);
-  {
-    const MemoryGate::PauseScope pause; // no active run would release memory, but there is enough already
-    third.WaitForBegin();
-  }
+  first.Pause(); // no active run would release memory, but there is enough already
+  third.WaitForBegin();
+  first.Resume();
   EXPECT_TRUE(third.HasAllocated());
+}
+
+TEST(CudaMemoryGate, A_paused_run_continues_or_ends_in_any_thread)
+{
+  MemoryGate gate;
+  FakeMemory memory(100);
+  for (const bool continues : { true, false })
+  {
+    auto run = std::make_unique<Reservation>(gate, 60, memory.GetAvailable(), nullptr);
+    run->Pause();
+    std::thread([&] {
+      if (continues)
+      {
+        run->Resume();
+        EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 1u);
+      }
+      run.reset();
+      EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 0u);
+    }).join();
+    EXPECT_EQ(gate.GetEventuallyAvailable(memory.GetAvailable()), 100u);
+  }
 }
 
 TEST(CudaMemoryGate, What_is_thrown_while_a_thread_waits_goes_on_and_leaves_nothing)
@@ -303,11 +315,11 @@ TEST(CudaMemoryGate, Small_runs_of_other_threads_do_not_overtake_a_large_one)
 
 TEST(CudaMemoryGate, Memory_without_a_limit_is_never_waited_for)
 {
-  MemoryGate                   gate;
-  const auto                   unlimited = [] { return std::numeric_limits<size_t>::max(); };
-  const auto                   fail = [] { throw std::logic_error("waited"); };
-  const Reservation            first(gate, std::numeric_limits<size_t>::max(), unlimited, fail);
-  const MemoryGate::PauseScope pause;
+  MemoryGate  gate;
+  const auto  unlimited = [] { return std::numeric_limits<size_t>::max(); };
+  const auto  fail = [] { throw std::logic_error("waited"); };
+  Reservation first(gate, std::numeric_limits<size_t>::max(), unlimited, fail);
+  first.Pause();
   EXPECT_EQ(gate.GetEventuallyAvailable(unlimited), std::numeric_limits<size_t>::max());
 }
 

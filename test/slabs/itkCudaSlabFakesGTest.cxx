@@ -5,6 +5,7 @@
 
 #include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianSlabs.h"
+#include "gaussian/slabs/Slabs.h"
 #include "itkCudaError.h"
 #include "runtime/Settings.h"
 #include "support/itkCudaSlabFakes.h"
@@ -15,10 +16,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace
@@ -272,6 +275,59 @@ TEST_F(SlabFakes, PartsMakeUpTheWhole)
     {
       ExpectPartsMakeUpTheWhole(sigma, type, false);
       ExpectPartsMakeUpTheWhole(sigma, type, true);
+    }
+  }
+}
+
+/** Calls Next() until it has returned planes `calls` times, or the run is complete. Copies the planes to `output`. */
+bool
+TakePlanes(cuda::SlabRun & run, size_t calls, SlabImage & output)
+{
+  for (size_t call = 0; call < calls; ++call)
+  {
+    const cuda::SlabPlanes planes = run.Next();
+    if (planes.Number == 0)
+    {
+      return true;
+    }
+    std::memcpy(
+      &output.Bytes[planes.First * output.GetBytesOfPlane()], planes.Pixels, planes.Number * output.GetBytesOfPlane());
+  }
+  return false;
+}
+
+/** The threads of the queues continue while nobody takes planes, and end with a run that nobody completes. */
+TEST_F(SlabFakes, RunsArePausedAndLeftAfterAnyPlanes)
+{
+  for (const double sigma : { 2.0, 40.0 })
+  {
+    SlabCase test = MakeSmoothingCase(900, sigma);
+    test.InputType = test.OutputType = CudaComponentType::Double;
+    const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+    const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+    SlabImage       source = input;
+    for (const bool onHost : { true, false })
+    {
+      bool isComplete = false;
+      for (size_t taken = 0; !isComplete; ++taken)
+      {
+        CudaSlabOptions options = MakeDeviceOptions(1, 1 + taken % 3);
+        options.OnHost = onHost;
+        SlabImage  output = MakeSlabOutput(test.Plan, input, test.OutputType);
+        const auto copy = [&](size_t first, size_t planes, void * pixels) {
+          std::memcpy(pixels, &source.Bytes[first * source.GetBytesOfPlane()], planes * source.GetBytesOfPlane());
+        };
+        const auto run =
+          cuda::gaussian::MakeSlabRun({ test.Plan, { input.Shape, output.Shape, copy }, options, nullptr });
+        isComplete = TakePlanes(*run, taken, output);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2 * taken));
+        if (taken % 2 == 0 && !isComplete)
+        {
+          EXPECT_TRUE(TakePlanes(*run, input.GetNumberOfPlanes(), output));
+        }
+        EXPECT_TRUE((taken % 2 == 1 && !isComplete) || output.Bytes == expected.Bytes) << taken << ' ' << onHost;
+      }
+      EXPECT_EQ(GetFakeBytesInUse(), 0u);
     }
   }
 }

@@ -39,6 +39,7 @@
 #include <functional>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <random>
 #include <set>
 #include <thread>
@@ -373,6 +374,7 @@ DeviceGuard::DeviceGuard(int)
 {
   MayFail("DeviceGuard");
 }
+DeviceGuard::DeviceGuard(int, const std::nothrow_t &) noexcept {}
 DeviceGuard::~DeviceGuard() = default;
 
 PinnedBuffer

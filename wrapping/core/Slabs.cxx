@@ -198,7 +198,7 @@ Run(const Job &                                   job,
   {
     try
     {
-      const itk::CudaDetail::CudaMemoryReservation reservation(backend, progress);
+      const auto reservation = itk::CudaDetail::CudaReserveMemory(backend, progress);
       return itk::CudaDetail::CudaGaussianFilterSlabs(
         plan, input, output, source, noted, backend.MakeSlabOptions(threader), progress);
     }

@@ -8,6 +8,7 @@
 #include "gaussian/fir/FirDevice.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/Operation.h"
+#include "runtime/run/Parts.h"
 #include "runtime/run/PassChain.h"
 #include "runtime/image/Math.h"
 
@@ -175,25 +176,6 @@ MakeFirSlab(const CudaGaussianFirPlan & plan,
   return slab;
 }
 
-/** Returns the largest number of planes of a slab that fits into `bytes`, but at least one. */
-size_t
-GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
-                   const CudaImageView &       input,
-                   const CudaImageView &       output,
-                   unsigned int                axis,
-                   size_t                      bytes)
-{
-  const size_t all = output.Size[axis];
-  size_t       fits = 1;
-  for (size_t tooMany = all + 1; tooMany - fits > 1;)
-  {
-    const size_t  planes = fits + (tooMany - fits) / 2;
-    const size_t  first = std::min(all - planes, planes); // a slab with neighbours on both sides, if there is one
-    const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, planes);
-    (CudaWorkingSet(slab.Plan, slab.Input, slab.Output) <= bytes ? fits : tooMany) = planes;
-  }
-  return fits;
-}
 } // namespace
 
 CudaOperation::CudaOperation(const CudaGaussianFirPlan & plan)
@@ -221,25 +203,27 @@ CudaRunInSlabs(const CudaGaussianFirPlan & plan,
     const int          device = backend.GetSelectedDeviceIndex();
     const unsigned int axis = cuda::GetLastAxis(output);
     const size_t       all = output.Size[axis];
-    const size_t       planes = GetPlanesOfFirSlab(plan, input, output, axis, backend.GetWorkingSet());
-    CudaSlabReport     report;
-    report.Used = planes < all ? CudaSlabReport::OneSweep : CudaSlabReport::Whole;
-    report.NumberOfSlabs = cuda::DivideUp(all, planes);
-    report.Devices = { device };
-    for (size_t first = 0; first < all; first += planes)
-    {
-      const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, std::min(planes, all - first));
-      CudaRunOnDevice(slab.Plan, slab.Input, slab.Output, device, [&](float done) {
-        if (progress)
-        {
-          progress((static_cast<float>(first) + done * static_cast<float>(slab.Output.Size[axis])) /
-                   static_cast<float>(all));
-        }
-      });
+    const auto         makeSlab = [&](size_t first, size_t planes) {
+      return MakeFirSlab(plan, input, output, axis, first, planes);
+    };
+    const auto getBytes = [&](size_t planes) { // of a slab with neighbours on both sides, if there is one
+      const FirSlab slab = makeSlab(std::min(all - planes, planes), planes);
+      return CudaWorkingSet(slab.Plan, slab.Input, slab.Output);
+    };
+    CudaSlabReport report;
+    const auto     runSlab = [&](size_t first, size_t planes, const CudaProgressFunction & slabProgress) {
+      const FirSlab slab = makeSlab(first, planes);
+      CudaRunOnDevice(slab.Plan, slab.Input, slab.Output, device, slabProgress);
       report.BytesUp += slab.Input.GetNumberOfBytes();
       report.BytesDown += slab.Output.GetNumberOfBytes();
       report.PeakDeviceBytes = std::max(report.PeakDeviceBytes, CudaWorkingSet(slab.Plan, slab.Input, slab.Output));
-    }
+    };
+    const cuda::PartRun parts{ all, 1, getBytes, runSlab };
+    const size_t        planes = GetPlanesOfPart(parts, backend.GetWorkingSet());
+    report.Used = planes < all ? CudaSlabReport::OneSweep : CudaSlabReport::Whole;
+    report.NumberOfSlabs = cuda::DivideUp(all, planes);
+    report.Devices = { device };
+    RunParts(parts, planes, progress);
     backend.SlabReport = report;
   };
   return backend.TryOnDevice(run, progress);

@@ -33,7 +33,7 @@ FilterLine(const CudaGaussianImpulseResponse & kernel,
 } // namespace itk::cuda::gaussian
 
 // Functions that the runs of a plan on the host share: runs of whole images (gaussian/host/Host.cxx) and runs in slabs
-// (gaussian/slabs/SlabsHost.cxx).
+// (gaussian/slabs/HostSlabRun.cxx).
 
 namespace itk::cuda::gaussian
 {

@@ -169,39 +169,76 @@ PaddedSource::GetKept(size_t plane)
   return m_Kept.at(plane);
 }
 
-CudaSlabReport
-RunPaddedSlabs(const CudaGaussianPlan &     plan,
-               const SlabEndpoints &        endpoints,
-               bool                         isInPlace,
-               const CudaSlabOptions &      options,
-               const CudaProgressFunction & progress)
+namespace
 {
-  const unsigned int axis = GetSlabShape(plan, endpoints.Input, endpoints.Output).Axis;
-  const size_t       planes = endpoints.Input.Size[axis];
-  const size_t       padding = GetPaddingPlanes(plan, endpoints.Input, endpoints.Output);
-  PaddedSource       source(endpoints.Source, plan.Boundary, endpoints.Input, axis, padding);
-  if (isInPlace)
+class PaddedSlabRun : public SlabRun
+{
+public:
+  explicit PaddedSlabRun(const SlabRunArguments & arguments)
+    : m_Endpoints(arguments.Endpoints)
+    , m_Axis(GetSlabShape(arguments.Plan, m_Endpoints.Input, m_Endpoints.Output).Axis)
+    , m_Padding(GetPaddingPlanes(arguments.Plan, m_Endpoints.Input, m_Endpoints.Output))
+    , m_Begin(arguments.Options.FirstPlane)
+    , m_End(arguments.Options.NumberOfPlanes == 0 ? m_Endpoints.Input.Size[m_Axis]
+                                                  : m_Begin + arguments.Options.NumberOfPlanes)
+    , m_KeepsEndFirst(m_Endpoints.Input.Data && m_Endpoints.Input.Data == m_Endpoints.Output.Data)
+    , m_Source(m_Endpoints.Source, arguments.Plan.Boundary, m_Endpoints.Input, m_Axis, m_Padding)
   {
-    source.KeepEnd();
+    SlabRunArguments padded = arguments;
+    padded.Endpoints.Input.Size[m_Axis] += 2 * m_Padding;
+    padded.Endpoints.Output.Size[m_Axis] = padded.Endpoints.Input.Size[m_Axis];
+    padded.Endpoints.Source = [this](size_t first, size_t count, void * to) { m_Source.Read(first, count, to); };
+    padded.Options.FirstPlane = m_Begin + m_Padding;
+    padded.Options.NumberOfPlanes = RoundUp(m_End, ChunkLength) - m_Begin; // the last chunk may exceed the image
+    m_Run = MakeUnpaddedSlabRun(std::move(padded));
   }
-  SlabEndpoints continued = endpoints;
-  continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * padding;
-  continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
-  const size_t bytes = GetBytesOfPlane(endpoints.Output, axis);
-  const size_t begin = options.FirstPlane;
-  const size_t end = options.NumberOfPlanes == 0 ? planes : begin + options.NumberOfPlanes;
-  continued.Sink = [&](size_t first, size_t count, const void * pixels) {
-    // The last chunk may extend beyond the image.
-    const size_t from = std::max(first, begin + padding);
-    const size_t to = std::min(first + count, end + padding);
-    if (from < to)
+
+  SlabPlanes
+  Next() override
+  {
+    if (m_KeepsEndFirst)
     {
-      endpoints.Sink(from - padding, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
+      m_Source.KeepEnd();
+      m_KeepsEndFirst = false;
     }
-  };
-  CudaSlabOptions ofPadded = options;
-  ofPadded.FirstPlane = begin + padding;
-  ofPadded.NumberOfPlanes = RoundUp(end, ChunkLength) - begin;
-  return RunUnpaddedSlabs(plan, continued, ofPadded, progress);
+    for (;;)
+    {
+      const SlabPlanes planes = m_Run->Next();
+      const size_t     begin = std::max(planes.First, m_Begin + m_Padding);
+      const size_t     end = std::min(planes.First + planes.Number, m_End + m_Padding);
+      if (planes.Number == 0)
+      {
+        return planes;
+      }
+      if (begin < end)
+      {
+        const auto * const pixels = static_cast<const unsigned char *>(planes.Pixels);
+        return { begin - m_Padding,
+                 end - begin,
+                 pixels + (begin - planes.First) * GetBytesOfPlane(m_Endpoints.Output, m_Axis) };
+      }
+    }
+  }
+
+  CudaSlabReport
+  GetReport() const override
+  {
+    return m_Run->GetReport();
+  }
+
+private:
+  const SlabEndpoints      m_Endpoints;
+  const unsigned int       m_Axis;
+  const size_t             m_Padding, m_Begin, m_End;
+  bool                     m_KeepsEndFirst;
+  PaddedSource             m_Source;
+  std::unique_ptr<SlabRun> m_Run;
+};
+} // namespace
+
+std::unique_ptr<SlabRun>
+MakePaddedSlabRun(const SlabRunArguments & arguments)
+{
+  return std::make_unique<PaddedSlabRun>(arguments);
 }
 } // namespace itk::cuda::gaussian

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <vector>
 
 // Runs in slabs for boundary modes other than Nearest: the image is padded with planes that continue it, as far as the
@@ -48,7 +49,7 @@ private:
   bool
   IsKept(size_t plane) const;
 
-  const CudaSlabSource &     m_Source;
+  const CudaSlabSource       m_Source;
   const CudaGaussianBoundary m_Boundary;
   const size_t               m_NumberOfPlanes;
   const size_t               m_BytesOfPlane;
@@ -57,14 +58,11 @@ private:
   std::map<size_t, Plane>    m_Kept;
 };
 
-/** Runs a plan over the padded image and passes only the planes of the image itself to the sink. In place, the planes
- * at the image's end are read before the first plane is written. */
-CudaSlabReport
-RunPaddedSlabs(const CudaGaussianPlan &     plan,
-               const SlabEndpoints &        endpoints,
-               bool                         isInPlace,
-               const CudaSlabOptions &      options,
-               const CudaProgressFunction & progress);
+/** Makes a run of a plan over the padded image that returns only the planes of the image itself. The planes come from a
+ * source. If input and output are the same memory, the planes at the image's end are read before the first plane is
+ * returned. */
+std::unique_ptr<SlabRun>
+MakePaddedSlabRun(const SlabRunArguments & arguments);
 } // namespace itk::cuda::gaussian
 
 #endif

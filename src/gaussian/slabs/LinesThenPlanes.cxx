@@ -3,13 +3,18 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "gaussian/slabs/SplitPlan.h"
 #include "gaussian/slabs/Slabs.h"
+#include "runtime/run/Parts.h"
+#include "runtime/run/HostToHost.h"
 #include "runtime/run/Progress.h"
 #include "runtime/memory/MemoryQuery.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
-// Implements TryLinesThenPlanes(): filters groups of whole lines across slabs, stores them in the output, and then runs
-// the passes within planes.
+// Implements MakeLinesThenPlanesRun(): filters groups of whole lines across slabs, stores them in the output, and then
+// runs the passes within planes.
 
 namespace itk::cuda::gaussian
 {
@@ -27,34 +32,15 @@ MakeAcrossPlan(const CudaGaussianPlan & plan, const SplitPlan & splitPlan)
   return across;
 }
 
-/** Makes the plan of the other passes. Its image 0 is the result of the lines across slabs. */
+/** Makes the plan of the other passes. Its image 0 is the result of the lines across slabs, and the other images that
+ * the passes use get the numbers from 1 on. */
 CudaGaussianPlan
 MakeWithinPlan(const SplitPlan & splitPlan)
 {
-  const unsigned int made = splitPlan.Results.front().front().Image;
-  const auto         rename = [made](unsigned int & image) { image = image == made ? 0 : (image == 0 ? made : image); };
-  CudaGaussianPlan   within = splitPlan.Within;
-  for (CudaGaussianLinePass & pass : within.Passes)
-  {
-    rename(pass.Source);
-    for (CudaGaussianPassResult & result : pass.Results)
-    {
-      rename(result.Destination);
-    }
-  }
-  for (unsigned int & image : within.Results)
-  {
-    rename(image);
-  }
-  // Only the images that the remaining passes use get a number.
-  std::vector<unsigned int> numbers(within.NumberOfImages, 0);
-  unsigned int              next = 1;
-  const auto                renumber = [&](unsigned int & image) {
-    if (image > 0 && numbers[image] == 0)
-    {
-      numbers[image] = next++;
-    }
-    image = numbers[image];
+  CudaGaussianPlan                     within = splitPlan.Within;
+  std::map<unsigned int, unsigned int> numbers{ { splitPlan.Results.front().front().Image, 0 } };
+  const auto                           renumber = [&numbers](unsigned int & image) {
+    image = numbers.emplace(image, static_cast<unsigned int>(numbers.size())).first->second;
   };
   for (CudaGaussianLinePass & pass : within.Passes)
   {
@@ -64,124 +50,114 @@ MakeWithinPlan(const SplitPlan & splitPlan)
       renumber(result.Destination);
     }
   }
-  for (unsigned int & image : within.Results)
-  {
-    renumber(image);
-  }
-  within.NumberOfImages = next;
+  std::for_each(within.Results.begin(), within.Results.end(), renumber);
+  within.NumberOfImages = static_cast<unsigned int>(numbers.size());
   return within;
 }
 
-/** Runs a plan over groups of positions of an image along `axis`. The groups are as large as memory allows. */
-class BatchedRun
+/** Returns the run of a plan over groups of positions of an image along `axis`, which all lines stay within. */
+PartRun
+MakeGroups(const CudaGaussianPlan & plan,
+           const CudaImageView &    input,
+           const CudaImageView &    output,
+           unsigned int             axis,
+           int                      device)
+{
+  const auto getBytes = [=](size_t count) {
+    return GetBytesWithoutSlabs(plan, Slice(input, axis, 0, count), Slice(output, axis, 0, count));
+  };
+  const auto run = [=](size_t first, size_t count, const CudaProgressFunction & progress) {
+    RunWithoutSlabs(plan, Slice(input, axis, first, count), Slice(output, axis, first, count), device);
+    progress(1.0f);
+  };
+  return { input.Size[axis], 1, getBytes, run };
+}
+
+/** A run over all lines across slabs, and then over the planes, unless there are no passes within them. */
+class LinesThenPlanesRun : public SlabRun
 {
 public:
-  BatchedRun(const CudaGaussianPlan & plan,
-             const CudaImageView &    input,
-             const CudaImageView &    output,
-             unsigned int             axis)
-    : m_Plan(plan)
-    , m_Input(input)
-    , m_Output(output)
-    , m_Axis(axis)
-  {}
-
-  /** Finds the size of the groups. Returns false if not even groups of one position fit. */
-  bool
-  Fit(size_t allowed)
+  LinesThenPlanesRun(std::vector<PartRun> turns, size_t allowed, const SlabRunArguments & arguments, int device)
+    : m_Turns(std::move(turns))
+    , m_Allowed(allowed)
+    , m_Endpoints(arguments.Endpoints)
+    , m_Progress(arguments.Progress)
   {
-    for (m_Size = m_Input.Size[m_Axis]; m_Size > 0; m_Size /= 2)
+    m_Report.Used = CudaSlabReport::Columns;
+    m_Report.NumberOfSlabs = DivideUp(m_Turns.front().Length, GetPlanesOfPart(m_Turns.front(), allowed));
+    m_Report.LookAhead = GetSlabShape(arguments.Plan, m_Endpoints.Input, m_Endpoints.Output).LookAhead;
+    m_Report.Devices = { device };
+    m_Report.BytesDown = m_Turns.size() * m_Endpoints.Output.GetNumberOfBytes();
+    m_Report.BytesUp =
+      m_Endpoints.Input.GetNumberOfBytes() + m_Report.BytesDown - m_Endpoints.Output.GetNumberOfBytes();
+    for (const PartRun & turn : m_Turns)
     {
-      m_Bytes = GetBytesWithoutSlabs(m_Plan, Slice(m_Input, m_Axis, 0, m_Size), Slice(m_Output, m_Axis, 0, m_Size));
-      if (m_Bytes <= allowed)
+      m_Report.PeakDeviceBytes = std::max(m_Report.PeakDeviceBytes, turn.GetBytes(GetPlanesOfPart(turn, allowed)));
+    }
+  }
+
+  SlabPlanes
+  Next() override
+  {
+    try
+    {
+      for (size_t i = 0; i < m_Turns.size(); ++i)
       {
-        return true;
+        RunParts(m_Turns[i],
+                 GetPlanesOfPart(m_Turns[i], m_Allowed),
+                 GetPartOfProgress(m_Progress, 0.0f, 1.0f, i, m_Turns.size()));
       }
     }
-    return false;
-  }
-
-  void
-  Run(int device, const CudaProgressFunction & progress) const
-  {
-    const size_t number = m_Input.Size[m_Axis];
-    for (size_t first = 0; first < number; first += m_Size)
+    catch (const CudaError & error)
     {
-      const size_t count = std::min(m_Size, number - first);
-      RunWithoutSlabs(m_Plan, Slice(m_Input, m_Axis, first, count), Slice(m_Output, m_Axis, first, count), device);
-      progress(static_cast<float>(first + count) / static_cast<float>(number));
+      RethrowDeviceError(error, m_Endpoints.Input.Data == m_Endpoints.Output.Data);
     }
+    return {};
   }
 
-  size_t
-  GetBytes() const
+  CudaSlabReport
+  GetReport() const override
   {
-    return m_Bytes;
-  }
-
-  size_t
-  GetNumberOfBatches() const
-  {
-    return DivideUp(m_Input.Size[m_Axis], m_Size);
+    return m_Report;
   }
 
 private:
-  const CudaGaussianPlan m_Plan;
-  const CudaImageView    m_Input, m_Output;
-  const unsigned int     m_Axis;
-  size_t                 m_Size{ 0 };
-  size_t                 m_Bytes{ 0 };
+  const std::vector<PartRun> m_Turns;
+  const size_t               m_Allowed; // bytes of device memory
+  const SlabEndpoints        m_Endpoints;
+  const CudaProgressFunction m_Progress;
+  CudaSlabReport             m_Report;
 };
 } // namespace
 
-std::optional<CudaSlabReport>
-TryLinesThenPlanes(const CudaGaussianPlan &     plan,
-                   const SlabEndpoints &        endpoints,
-                   const CudaSlabOptions &      options,
-                   const CudaProgressFunction & progress)
+std::unique_ptr<SlabRun>
+MakeLinesThenPlanesRun(const SlabRunArguments & arguments)
 {
+  const CudaGaussianPlan &    plan = arguments.Plan;
+  const SlabEndpoints &       endpoints = arguments.Endpoints;
+  const CudaSlabOptions &     options = arguments.Options;
   const CudaGaussianSlabShape shape = GetSlabShape(plan, endpoints.Input, endpoints.Output);
-  if (endpoints.Source || shape.Axis == 0 || options.NumberOfPlanes != 0 ||
+  if (endpoints.HasSource() || shape.Axis == 0 || options.NumberOfPlanes != 0 ||
       endpoints.Output.ComponentType != cuda::GetComputeType(endpoints.Input, endpoints.Output))
   {
-    return std::nullopt;
+    return nullptr;
   }
   const SplitPlan splitPlan = MakeSplitPlan(plan, shape);
   if (splitPlan.Across.size() != 1 || splitPlan.Across.front().Results.size() != 1 || plan.Results.size() != 1 ||
       IsReadWithin(splitPlan.Within, splitPlan.Unfiltered))
   {
-    return std::nullopt;
+    return nullptr;
   }
   const int    device = options.Devices.empty() ? CudaFiltersConfiguration::GetDeviceIndex() : options.Devices.front();
   const size_t available = cuda::GetAvailableDeviceMemory(device);
   const size_t allowed = options.DeviceMemoryLimit == 0 ? available : std::min(options.DeviceMemoryLimit, available);
-  BatchedRun   across(MakeAcrossPlan(plan, splitPlan), endpoints.Input, endpoints.Output, shape.Axis - 1);
-  BatchedRun   within(MakeWithinPlan(splitPlan), endpoints.Output, endpoints.Output, shape.Axis);
-  if (!across.Fit(allowed) || !within.Fit(allowed))
+  std::vector<PartRun> turns{ MakeGroups(
+    MakeAcrossPlan(plan, splitPlan), endpoints.Input, endpoints.Output, shape.Axis - 1, device) };
+  if (!splitPlan.Within.Passes.empty())
   {
-    return std::nullopt;
+    turns.push_back(MakeGroups(MakeWithinPlan(splitPlan), endpoints.Output, endpoints.Output, shape.Axis, device));
   }
-  const size_t turns = splitPlan.Within.Passes.empty() ? 1 : 2;
-  try
-  {
-    across.Run(device, GetPartOfProgress(progress, 0.0f, 0.5f));
-    if (turns == 2)
-    {
-      within.Run(device, GetPartOfProgress(progress, 0.5f, 1.0f));
-    }
-  }
-  catch (const CudaError & error)
-  {
-    RethrowDeviceError(error, endpoints.Input.Data == endpoints.Output.Data);
-  }
-  CudaSlabReport report;
-  report.Used = CudaSlabReport::Columns;
-  report.NumberOfSlabs = across.GetNumberOfBatches();
-  report.LookAhead = shape.LookAhead;
-  report.Devices = { device };
-  report.BytesUp = endpoints.Input.GetNumberOfBytes() + (turns - 1) * endpoints.Output.GetNumberOfBytes();
-  report.BytesDown = turns * endpoints.Output.GetNumberOfBytes();
-  report.PeakDeviceBytes = std::max(across.GetBytes(), within.GetBytes());
-  return report;
+  auto run = std::make_unique<LinesThenPlanesRun>(std::move(turns), allowed, arguments, device);
+  return run->GetReport().PeakDeviceBytes <= allowed ? std::move(run) : nullptr;
 }
 } // namespace itk::cuda::gaussian

@@ -2,7 +2,9 @@
 #include "itkCudaDetailSlabRequests.h"
 
 #include "itkCudaError.h"
+#include "gaussian/slabs/Slabs.h"
 #include "runtime/image/Views.h"
+#include "runtime/run/SlabSession.h"
 #include "runtime/transfer/StridedBytes.h"
 
 #include <algorithm>
@@ -175,19 +177,20 @@ CudaSlabRequests::BeginSession(const RunArguments &          arguments,
   options.ChunksPerSlab = 1;
   options.FirstPlane = first / shape.ChunkLength * shape.ChunkLength;
   options.States = m_States;
-  const auto engine = [arguments, options, backend](const CudaSlabSource &       source,
-                                                    const CudaSlabSink &         sink,
-                                                    const CudaProgressFunction & progress) {
-    std::unique_ptr<CudaMemoryReservation> reservation;
-    if (!options.OnHost)
-    {
-      reservation = std::make_unique<CudaMemoryReservation>(backend, progress);
-    }
-    return CudaGaussianFilterSlabs(
-      arguments.Plan, arguments.InputShape, arguments.OutputShape, source, sink, options, progress);
-  };
-  m_Session = std::make_unique<CudaSlabSession>(
-    engine, options.FirstPlane, shape.NumberOfPlanes, cuda::GetBytesOfPlane(arguments.OutputShape, shape.Axis));
+  cuda::SlabSession::ReserveFunction reserve;
+  if (!options.OnHost)
+  {
+    reserve = [backend](const CudaProgressFunction & progress) { return CudaReserveMemory(backend, progress); };
+  }
+  m_Session = std::make_shared<cuda::SlabSession>(
+    reserve,
+    [arguments, options](const CudaSlabSource & source, const CudaProgressFunction & progress) {
+      const cuda::SlabEndpoints endpoints{ arguments.InputShape, arguments.OutputShape, source };
+      return cuda::gaussian::MakeSlabRun({ arguments.Plan, endpoints, options, progress });
+    },
+    options.FirstPlane,
+    shape.NumberOfPlanes,
+    cuda::GetBytesOfPlane(arguments.OutputShape, shape.Axis));
 }
 
 void

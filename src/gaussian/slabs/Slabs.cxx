@@ -86,20 +86,69 @@ GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, co
 
 namespace
 {
-/** Adds a source and a sink that copy from and to the images. */
-SlabEndpoints
-AddCopyCallbacks(const SlabEndpoints & endpoints, unsigned int axis)
+void
+Divide(size_t begin, size_t end, size_t chunksPerSlab, std::vector<ChunkRange> & ranges)
 {
-  SlabEndpoints copies = endpoints;
-  copies.Source = [input = endpoints.Input, axis](size_t first, size_t planes, void * pixels) {
-    const StridedBytes bytes(Slice(input, axis, first, planes), 0);
-    bytes.Gather(static_cast<char *>(pixels), 0, bytes.GetNumberOfBytes());
-  };
-  copies.Sink = [output = endpoints.Output, axis](size_t first, size_t planes, const void * pixels) {
-    const StridedBytes bytes(Slice(output, axis, first, planes), 0);
-    bytes.Scatter(static_cast<const char *>(pixels), 0, bytes.GetNumberOfBytes());
-  };
-  return copies;
+  for (size_t first = begin; first < end; first += chunksPerSlab)
+  {
+    ranges.push_back({ first, std::min(first + chunksPerSlab, end) });
+  }
+}
+
+SlabCut
+MakeCut(const SlabGeometry & geometry, std::vector<ChunkRange> && ranges, bool haveResults)
+{
+  const size_t reach = geometry.Shape.NeedsAllChunks ? 0 : geometry.Shape.LookAhead;
+  SlabCut      cut{ std::move(ranges), {} };
+  for (const ChunkRange & range : cut.Chunks)
+  {
+    const size_t slab = cut.Slabs.size();
+    size_t       last = slab;
+    while (last + 1 < cut.Chunks.size() && cut.Chunks[last + 1].Begin < range.End + reach)
+    {
+      ++last;
+    }
+    cut.Slabs.push_back({ geometry.GetFirstPlane(range.Begin),
+                          geometry.GetNumberOfPlanes(range.Begin, range.End),
+                          last,
+                          haveResults && range.Begin >= geometry.FirstChunk && range.Begin < geometry.EndChunk });
+    cut.SlabsAhead = std::max(cut.SlabsAhead, last - slab);
+  }
+  return cut;
+}
+} // namespace
+
+SlabCut
+CutToFilter(const SlabGeometry & geometry, size_t chunksPerSlab)
+{
+  std::vector<ChunkRange> ranges;
+  Divide(geometry.GetLoadBegin(), geometry.FirstChunk, chunksPerSlab, ranges);
+  Divide(geometry.FirstChunk, geometry.EndChunk, chunksPerSlab, ranges);
+  Divide(geometry.EndChunk, geometry.GetLoadEnd(), chunksPerSlab, ranges);
+  return MakeCut(geometry, std::move(ranges), true);
+}
+
+SlabCut
+CutToSweep(const SlabGeometry & geometry, size_t chunksPerSlab)
+{
+  std::vector<ChunkRange> ranges;
+  Divide(0, geometry.Shape.NeedsAllChunks ? geometry.Shape.NumberOfChunks : 0, chunksPerSlab, ranges);
+  return MakeCut(geometry, std::move(ranges), false);
+}
+
+namespace
+{
+/** Lets the source copy from the image, if there is none. */
+void
+AddSource(SlabEndpoints & endpoints, unsigned int axis)
+{
+  if (!endpoints.HasSource())
+  {
+    endpoints.Source = [input = endpoints.Input, axis](size_t first, size_t planes, void * pixels) {
+      const StridedBytes bytes(Slice(input, axis, first, planes), 0);
+      bytes.Gather(static_cast<char *>(pixels), 0, bytes.GetNumberOfBytes());
+    };
+  }
 }
 
 /** Verifies that the plan can run in slabs.
@@ -127,36 +176,40 @@ VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shap
 }
 
 CudaSlabReport
-RunSlabs(const CudaGaussianPlan &     plan,
-         const SlabEndpoints &        endpoints,
-         const CudaSlabOptions &      options,
-         const CudaProgressFunction & progress)
+RunSlabs(SlabRun & run, const CudaSlabSink & sink)
 {
-  const CudaGaussianSlabShape shape = GetSlabShape(plan, endpoints.Input, endpoints.Output);
-  VerifyCanBeCut(plan, shape);
-  if (GetPaddingPlanes(plan, endpoints.Input, endpoints.Output) == 0)
+  for (SlabPlanes planes = run.Next(); planes.Number > 0; planes = run.Next())
   {
-    return RunUnpaddedSlabs(plan, endpoints, options, progress);
+    sink(planes.First, planes.Number, planes.Pixels);
   }
-  const bool isInPlace = !endpoints.Source && endpoints.Input.Data == endpoints.Output.Data;
-  return RunPaddedSlabs(
-    plan, endpoints.Source ? endpoints : AddCopyCallbacks(endpoints, shape.Axis), isInPlace, options, progress);
+  return run.GetReport();
 }
 } // namespace
 
-CudaSlabReport
-RunUnpaddedSlabs(const CudaGaussianPlan &     plan,
-                 const SlabEndpoints &        endpoints,
-                 const CudaSlabOptions &      options,
-                 const CudaProgressFunction & progress)
+std::unique_ptr<SlabRun>
+MakeSlabRun(SlabRunArguments arguments)
 {
-  if (!options.OnHost)
+  const CudaGaussianSlabShape shape =
+    GetSlabShape(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output);
+  VerifyCanBeCut(arguments.Plan, shape);
+  if (GetPaddingPlanes(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output) == 0)
   {
-    return RunGaussianSlabsOnDevices(plan, endpoints, options, progress);
+    return MakeUnpaddedSlabRun(std::move(arguments));
   }
-  const unsigned int axis = GetSlabShape(plan, endpoints.Input, endpoints.Output).Axis;
-  return RunGaussianSlabsOnHost(
-    plan, endpoints.Source ? endpoints : AddCopyCallbacks(endpoints, axis), options, progress);
+  AddSource(arguments.Endpoints, shape.Axis);
+  return MakePaddedSlabRun(arguments);
+}
+
+std::unique_ptr<SlabRun>
+MakeUnpaddedSlabRun(SlabRunArguments arguments)
+{
+  if (!arguments.Options.OnHost)
+  {
+    return MakeDeviceSlabRun(arguments);
+  }
+  AddSource(arguments.Endpoints,
+            GetSlabShape(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output).Axis);
+  return MakeHostSlabRun(arguments);
 }
 } // namespace itk::cuda::gaussian
 
@@ -194,7 +247,9 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress)
 {
-  return RunSlabs(plan, { inputShape, outputShape, source, sink }, options, progress);
+  cuda::SlabEndpoints endpoints{ inputShape, outputShape, source };
+  endpoints.Input.Data = endpoints.Output.Data = nullptr;
+  return RunSlabs(*MakeSlabRun({ plan, endpoints, options, progress }), sink);
 }
 
 CudaSlabReport
@@ -204,6 +259,12 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress)
 {
-  return RunSlabs(plan, { input, output, {}, {} }, options, progress);
+  const unsigned int        axis = GetSlabShape(plan, input, output).Axis;
+  const cuda::SlabEndpoints endpoints{ input, output, {} };
+  return RunSlabs(*MakeSlabRun({ plan, endpoints, options, progress }),
+                  [&output, axis](size_t first, size_t planes, const void * pixels) {
+                    const cuda::StridedBytes bytes(cuda::Slice(output, axis, first, planes), 0);
+                    bytes.Scatter(static_cast<const char *>(pixels), 0, bytes.GetNumberOfBytes());
+                  });
 }
 } // end namespace itk::CudaDetail

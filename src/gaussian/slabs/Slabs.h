@@ -4,10 +4,9 @@
 
 #include "itkCudaDetailGaussianSlabs.h"
 #include "runtime/DetailNames.h"
-#include "itkCudaError.h"
 #include "gaussian/plan/Schedule.h"
 #include "runtime/image/HostLines.h"
-#include "runtime/run/SlabEndpoints.h"
+#include "runtime/run/SlabRun.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -32,9 +31,9 @@ public:
     Device
   };
 
-  Location                                ComputedOn{ Nowhere };
-  std::vector<unsigned char>              FirstPlane; // in the source's pixel type
-  std::vector<std::vector<unsigned char>> Starts;     // of each component's passes, if the plan needs all chunks
+  Location                   ComputedOn{ Nowhere };
+  std::vector<unsigned char> FirstPlane; // in the source's pixel type
+  std::shared_ptr<void>      Starts; // the start states of all chunks, if the plan needs them, as the run keeps them
 };
 } // end namespace itk
 
@@ -82,6 +81,28 @@ struct SlabGeometry
   }
 };
 
+/** The chunks of a slab. */
+struct ChunkRange
+{
+  size_t Begin, End;
+};
+
+/** The slabs of a sweep over an image. */
+struct SlabCut
+{
+  std::vector<ChunkRange> Chunks; // of each slab
+  std::vector<InputSlab>  Slabs;
+  size_t                  SlabsAhead{ 0 }; // the largest distance to a slab that a result requires
+};
+
+/** Cuts the chunks on which the results depend, so that no slab has chunks with and without a result. */
+CudaFilters_EXPORT SlabCut
+CutToFilter(const SlabGeometry & geometry, size_t chunksPerSlab);
+
+/** Cuts all chunks of the image, none of which has a result, if the results depend on all of them. */
+CudaFilters_EXPORT SlabCut
+CutToSweep(const SlabGeometry & geometry, size_t chunksPerSlab);
+
 /** Returns how an image is cut into slabs if its lines across slabs continue with their edge values. */
 CudaGaussianSlabShape
 GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
@@ -101,51 +122,42 @@ IsSlabPass(const CudaGaussianLinePass & pass, const CudaGaussianSlabShape & shap
   return shape.Axis > 0 && pass.Axis == shape.Axis;
 }
 
-/** Runs a plan in slabs on ITK's threads, in double, from source to sink. */
-CudaSlabReport
-RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
-                       const SlabEndpoints &        endpoints,
-                       const CudaSlabOptions &      options,
-                       const CudaProgressFunction & progress);
-
-/** Runs a plan in slabs on the host or on devices, between images with data or between source and sink. The image is
- * not padded, so lines across slabs continue with their edge values. */
-CudaSlabReport
-RunUnpaddedSlabs(const CudaGaussianPlan &     plan,
-                 const SlabEndpoints &        endpoints,
-                 const CudaSlabOptions &      options,
-                 const CudaProgressFunction & progress);
-
-/** Rethrows the error of a run on a device. If some of the input may be lost, the error is not reported as one of too
- * little memory, because the caller would then repeat the run on the host. */
-[[noreturn]] inline void
-RethrowDeviceError(const CudaError & error, bool isInputLost)
+/** What a run in slabs works on. */
+struct SlabRunArguments
 {
-  const bool isMemory = error.GetKind() == CudaError::Kind::OutOfMemory;
-  throw CudaError(error.GetFile(),
-                  error.GetLine(),
-                  isMemory && isInputLost ? CudaError::Kind::CallFailed : error.GetKind(),
-                  error.GetDescription());
-}
+  CudaGaussianPlan     Plan;
+  SlabEndpoints        Endpoints;
+  CudaSlabOptions      Options;
+  CudaProgressFunction Progress;
+};
 
-/** Runs a plan in slabs on devices. \exception CudaError also in a build without CUDA */
-CudaSlabReport
-RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
-                          const SlabEndpoints &        endpoints,
-                          const CudaSlabOptions &      options,
-                          const CudaProgressFunction & progress);
+/** Makes the run of a plan in slabs, on the host or on devices as the options say, in any boundary mode that can be
+ * cut. \exception ExceptionObject says why the plan cannot be cut, or which option is out of range \exception CudaError
+ */
+std::unique_ptr<SlabRun>
+MakeSlabRun(SlabRunArguments arguments);
 
-/** Runs a plan over an image whose slabs do not fit into device memory: it filters the lines across slabs first, in
+/** Makes the run of a plan whose lines across slabs continue with their edge values. */
+std::unique_ptr<SlabRun>
+MakeUnpaddedSlabRun(SlabRunArguments arguments);
+
+/** Makes a run on ITK's threads, in double, whose planes come from a source. */
+std::unique_ptr<SlabRun>
+MakeHostSlabRun(const SlabRunArguments & arguments);
+
+/** Makes a run on devices. Without a source it writes to the output. \exception CudaError also in a build without CUDA
+ */
+std::unique_ptr<SlabRun>
+MakeDeviceSlabRun(const SlabRunArguments & arguments);
+
+/** Makes a run over an image whose slabs do not fit into device memory: it filters the lines across slabs first, in
  * groups of whole lines, and then runs the passes within planes. The output stores the intermediate image, so it must
- * have the computed type, and the plan must begin with a single pass across slabs that has one result. \return no value
+ * have the computed type, and the plan must begin with a single pass across slabs that has one result. \return nullptr
  * if this is not the case, or if the groups do not fit either
  *
  * \exception CudaError */
-std::optional<CudaSlabReport>
-TryLinesThenPlanes(const CudaGaussianPlan &     plan,
-                   const SlabEndpoints &        endpoints,
-                   const CudaSlabOptions &      options,
-                   const CudaProgressFunction & progress);
+std::unique_ptr<SlabRun>
+MakeLinesThenPlanesRun(const SlabRunArguments & arguments);
 
 /** Returns the largest number of bytes of device memory that RunWithoutSlabs() needs. */
 size_t

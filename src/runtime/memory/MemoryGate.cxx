@@ -6,8 +6,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <utility>
-#include <vector>
 
 // Implements MemoryGate, where runs wait in the order of their arrival for memory that other runs hold.
 
@@ -19,11 +17,7 @@ constexpr std::chrono::milliseconds pollInterval{ 20 };
 // Up to 1,024 reservations of this size can be added without overflow.
 constexpr size_t largestReservation = std::numeric_limits<size_t>::max() >> 10;
 
-/** A reservation that the thread holds, recorded for PauseScope. */
-using HeldReservation = std::pair<MemoryGate *, size_t>;
-
-thread_local std::vector<HeldReservation> heldByThread;
-thread_local unsigned int                 runsOfOtherThreads = 0;
+thread_local unsigned int runsOfThread = 0; // reservations that are not paused
 
 /** Returns the sum, or the largest number on overflow, which stands for memory without a limit. */
 size_t
@@ -48,56 +42,47 @@ private:
 };
 } // namespace
 
-MemoryGate::Reservation::Reservation(MemoryGate &              gate,
-                                     size_t                    bytes,
-                                     const AvailableFunction & getAvailable,
-                                     const WaitFunction &      whileWaiting)
+MemoryReservation::MemoryReservation(MemoryGate &                          gate,
+                                     size_t                                bytes,
+                                     const MemoryGate::AvailableFunction & getAvailable,
+                                     const MemoryGate::WaitFunction &      whileWaiting)
   : m_Gate(gate)
   , m_Bytes(std::min(bytes, largestReservation))
 {
-  heldByThread.reserve(heldByThread.size() + 1); // so that nothing throws after the wait
   m_Gate.Enter(m_Bytes, getAvailable, whileWaiting);
-  heldByThread.emplace_back(&m_Gate, m_Bytes);
+  ++runsOfThread;
 }
 
-MemoryGate::Reservation::~Reservation()
+MemoryReservation::~MemoryReservation()
 {
-  const auto held = std::find(heldByThread.rbegin(), heldByThread.rend(), HeldReservation(&m_Gate, m_Bytes));
-  heldByThread.erase(std::next(held).base());
+  if (m_IsPaused)
+  {
+    this->Resume();
+  }
+  --runsOfThread;
   m_Gate.Leave(m_Bytes);
 }
 
-MemoryGate::PauseScope::PauseScope()
+void
+MemoryReservation::Pause()
 {
-  for (const auto & [gate, bytes] : heldByThread)
-  {
-    gate->SetPaused(bytes, true);
-  }
+  m_Gate.SetPaused(m_Bytes, true);
+  --runsOfThread;
+  m_IsPaused = true;
 }
 
-MemoryGate::PauseScope::~PauseScope()
+void
+MemoryReservation::Resume()
 {
-  for (const auto & [gate, bytes] : heldByThread)
-  {
-    gate->SetPaused(bytes, false);
-  }
-}
-
-MemoryGate::NestedScope::NestedScope(unsigned int runs)
-  : m_Runs(runs)
-{
-  runsOfOtherThreads += m_Runs;
-}
-
-MemoryGate::NestedScope::~NestedScope()
-{
-  runsOfOtherThreads -= m_Runs;
+  m_Gate.SetPaused(m_Bytes, false);
+  ++runsOfThread;
+  m_IsPaused = false;
 }
 
 unsigned int
 MemoryGate::GetNumberOfEnclosingRuns()
 {
-  return static_cast<unsigned int>(heldByThread.size()) + runsOfOtherThreads;
+  return runsOfThread;
 }
 
 /** Compares a reservation with the memory that is available and with what active runs hold. The caller holds the lock.

@@ -34,64 +34,7 @@ public:
   /** Called repeatedly while a run waits. It may throw. */
   using WaitFunction = std::function<void()>;
 
-  /** \class Reservation
-   * \brief The memory that a run holds until this object is destroyed. It belongs to the thread that made it.
-   */
-  class CudaFilters_EXPORT Reservation
-  {
-  public:
-    /** Waits for its turn.
-     * \exception anything that `whileWaiting` throws, in which case nothing is reserved */
-    Reservation(MemoryGate &              gate,
-                size_t                    bytes,
-                const AvailableFunction & getAvailable,
-                const WaitFunction &      whileWaiting);
-    ~Reservation();
-
-    Reservation(const Reservation &) = delete;
-    Reservation &
-    operator=(const Reservation &) = delete;
-
-  private:
-    MemoryGate & m_Gate;
-    const size_t m_Bytes;
-  };
-
-  /** \class PauseScope
-   * \brief A scope in which the calling thread's runs count as paused, because they wait until their caller requests
-   * the next part of the result.
-   */
-  class CudaFilters_EXPORT PauseScope
-  {
-  public:
-    PauseScope();
-    ~PauseScope();
-
-    PauseScope(const PauseScope &) = delete;
-    PauseScope &
-    operator=(const PauseScope &) = delete;
-  };
-
-  /** \class NestedScope
-   * \brief A scope in which the calling thread works for `runs` runs of another thread. Its own reservations then do
-   * not wait, because the other thread may be waiting for them. It has no effect if `runs` is 0.
-   */
-  class CudaFilters_EXPORT NestedScope
-  {
-  public:
-    explicit NestedScope(unsigned int runs);
-    ~NestedScope();
-
-    NestedScope(const NestedScope &) = delete;
-    NestedScope &
-    operator=(const NestedScope &) = delete;
-
-  private:
-    const unsigned int m_Runs;
-  };
-
-  /** Returns the number of runs that the calling thread works for: its own reservations, and the runs of other threads
-   * (NestedScope). */
+  /** Returns the number of runs that the calling thread works for, which are its reservations. */
   static unsigned int
   GetNumberOfEnclosingRuns();
 
@@ -114,6 +57,8 @@ private:
   Balance
   GetBalance(size_t bytes, size_t available);
 
+  friend class MemoryReservation;
+
   void
   Enter(size_t bytes, const AvailableFunction & getAvailable, const WaitFunction & whileWaiting);
   void
@@ -129,6 +74,37 @@ private:
   size_t                  m_NumberOfPaused{ 0 };
   size_t                  m_Paused{ 0 };
   size_t                  m_Idle{ 0 }; // bytes that can be allocated when no run holds memory
+};
+
+/** \class MemoryReservation
+ * \brief The memory that a run holds at a gate until this object is destroyed. It belongs to the thread that made it or
+ * that has resumed it, and to no thread while it is paused.
+ */
+class CudaFilters_EXPORT MemoryReservation
+{
+public:
+  /** Waits for its turn.
+   * \exception anything that `whileWaiting` throws, in which case nothing is reserved */
+  MemoryReservation(MemoryGate &                          gate,
+                    size_t                                bytes,
+                    const MemoryGate::AvailableFunction & getAvailable,
+                    const MemoryGate::WaitFunction &      whileWaiting);
+  ~MemoryReservation();
+
+  MemoryReservation(const MemoryReservation &) = delete;
+  MemoryReservation &
+  operator=(const MemoryReservation &) = delete;
+
+  /** Counts the run as paused until Resume() is called, which may come from another thread. */
+  void
+  Pause();
+  void
+  Resume();
+
+private:
+  MemoryGate & m_Gate;
+  const size_t m_Bytes;
+  bool         m_IsPaused{ false };
 };
 
 /** Returns the gate of a device, which is never deleted. */

@@ -171,7 +171,7 @@ CudaFilterBackend::TryOnDevice(const std::function<void()> & run, const std::fun
 {
   try
   {
-    const CudaMemoryReservation reservation(*this, progress);
+    const auto reservation = CudaReserveMemory(*this, progress);
     run();
   }
   catch (const CudaError & error)
@@ -227,8 +227,8 @@ CudaFilterBackend::ReportWholeRun(size_t bytesUp, size_t bytesDown)
   }
 }
 
-CudaMemoryReservation::CudaMemoryReservation(const CudaFilterBackend &          backend,
-                                             const std::function<void(float)> & progress)
+std::shared_ptr<cuda::MemoryReservation>
+CudaReserveMemory(const CudaFilterBackend & backend, const std::function<void(float)> & progress)
 {
   const int device = backend.GetSelectedDeviceIndex();
   // Reuses the value that SelectDevice() has just queried, because the driver takes 6 us to report the available
@@ -237,7 +237,7 @@ CudaMemoryReservation::CudaMemoryReservation(const CudaFilterBackend &          
     const std::optional<size_t> first = std::exchange(known, std::nullopt);
     return first ? *first : cuda::GetAvailableDeviceMemory(device);
   };
-  m_Reservation = std::make_shared<cuda::MemoryGate::Reservation>(
+  return std::make_shared<cuda::MemoryReservation>(
     cuda::GetMemoryGate(device), backend.GetWorkingSet(), getAvailable, [&progress] {
       if (progress)
       {

@@ -7,7 +7,6 @@
 #include "runtime/DetailNames.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
-#include "itkCudaError.h"
 #include "runtime/run/Progress.h"
 #include "runtime/transfer/Transfer.h"
 
@@ -38,29 +37,6 @@ IsSynchronous()
 {
   const char * const value = std::getenv("ITK_CUDAFILTERS_SYNCHRONOUS");
   return value && std::string(value) == "1";
-}
-
-void
-DownloadResult(const DeviceAlgorithm &  algorithm,
-               const DeviceView &       result,
-               const CudaImageView &    input,
-               const CudaImageView &    output,
-               StagingMemory &          staging,
-               const ProgressFunction & progress)
-{
-  try
-  {
-    Download(algorithm.GetResult(result, output), output, staging, progress);
-  }
-  catch (const CudaError & error)
-  {
-    if (error.GetKind() == CudaError::Kind::OutOfMemory && input.Data == output.Data)
-    {
-      // A run in place may have destroyed part of the input, so the filter cannot fall back to the host.
-      throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
-    }
-    throw;
-  }
 }
 } // namespace
 
@@ -119,8 +95,15 @@ RunHostToHost(const DeviceAlgorithm &  algorithm,
   Upload(input, uploaded.GetView(), staging, GetPartOfProgress(progress, 0.0f, UploadShare));
   RunAlgorithm(
     algorithm, uploaded.GetView(), result, stream, GetPartOfProgress(progress, UploadShare, UploadShare + KernelShare));
-  DownloadResult(
-    algorithm, result, input, output, staging, GetPartOfProgress(progress, UploadShare + KernelShare, 1.0f));
+  try
+  {
+    const auto part = GetPartOfProgress(progress, UploadShare + KernelShare, 1.0f);
+    Download(algorithm.GetResult(result, output), output, staging, part);
+  }
+  catch (const CudaError & error)
+  {
+    RethrowDeviceError(error, input.Data == output.Data);
+  }
 }
 
 void

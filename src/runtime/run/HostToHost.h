@@ -5,6 +5,7 @@
 #include "runtime/image/Components.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaDetailOperation.h"
+#include "itkCudaError.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
 #include "runtime/memory/Workspace.h"
@@ -133,6 +134,18 @@ RunAlgorithm(const DeviceAlgorithm &  algorithm,
              const DeviceView &       output,
              const Context &          context,
              const ProgressFunction & progress);
+
+/** Rethrows the error of a run on a device. If some of the input may be lost, the error is not reported as one of too
+ * little memory, because the caller would then repeat the run on the host. */
+[[noreturn]] inline void
+RethrowDeviceError(const CudaError & error, bool isInputLost)
+{
+  const bool isMemory = error.GetKind() == CudaError::Kind::OutOfMemory;
+  throw CudaError(error.GetFile(),
+                  error.GetLine(),
+                  isMemory && isInputLost ? CudaError::Kind::CallFailed : error.GetKind(),
+                  error.GetDescription());
+}
 
 /** Returns an upper bound of the bytes of device memory that RunHostToHost() needs. */
 size_t

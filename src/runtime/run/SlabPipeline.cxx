@@ -15,14 +15,15 @@
 #include <utility>
 
 // Implements the threads of a SlabPipeline. Each queue has one thread that uploads slabs (UploadSlabs()) and one or two
-// that download results (DownloadResults()). One thread queues the work of all queues (QueueWork()), and the calling
-// thread serves source, sink and progress.
+// that download results (DownloadResults()). One thread queues the work of all queues (QueueWork()), and the thread
+// that calls Next() serves source and progress, and takes results.
 
 namespace itk::cuda
 {
 namespace
 {
-/** Size of a host buffer between a callback and the link. A buffer is larger only if a single plane is. */
+/** Size of a host buffer between the link and the thread that calls Next(). A buffer is larger only if a single plane
+ * is. */
 constexpr size_t HostBufferBytes = size_t{ 16 } << 20;
 constexpr size_t HostBuffersPerDirection = 2; // of a queue, so that one is filled while the other is emptied
 
@@ -30,7 +31,7 @@ constexpr size_t HostBuffersPerDirection = 2; // of a queue, so that one is fill
 struct Stopped
 {};
 
-/** Returns the number of planes of a host buffer between a callback and the link. */
+/** Returns the number of planes of a host buffer. */
 size_t
 GetPlanesOfHostBuffer(const CudaImageView & shape, unsigned int axis)
 {
@@ -55,11 +56,9 @@ GetTransferEndpoints(const SlabEndpoints & endpoints, const SlabQueueSizes & siz
   {
     return endpoints;
   }
-  return { GetComponentsAsPixels(endpoints.Input),
-           GetComponentsAsPixels(endpoints.Output),
-           endpoints.Source,
-           endpoints.Sink,
-           endpoints.Axis };
+  return {
+    GetComponentsAsPixels(endpoints.Input), GetComponentsAsPixels(endpoints.Output), endpoints.Source, endpoints.Axis
+  };
 }
 
 /** Returns a view of planes of an image of GetTransferEndpoints() on a queue. */
@@ -83,7 +82,7 @@ GetQueueViewBytes(const CudaImageView & shape, unsigned int axis, const SlabQueu
 bool
 HaveDenseRows(const SlabEndpoints & endpoints)
 {
-  return endpoints.HasCallbacks() || (HasDenseRows(endpoints.Input) && HasDenseRows(endpoints.Output));
+  return endpoints.HasSource() || (HasDenseRows(endpoints.Input) && HasDenseRows(endpoints.Output));
 }
 
 DeviceView
@@ -114,7 +113,7 @@ SlabPipeline::SlabPipeline(const std::vector<int> & devices,
   , m_Endpoints(GetTransferEndpoints(endpoints, sizes))
   , m_UpBufferPlanes(GetPlanesOfHostBuffer(endpoints.Input, endpoints.Axis))
   , m_DownBufferPlanes(GetPlanesOfHostBuffer(endpoints.Output, endpoints.Axis))
-  , m_QueuesResults(sizes.NumberOfResults > 0 && !endpoints.HasCallbacks() && TransferQueue::Suits(m_Endpoints.Output))
+  , m_QueuesResults(sizes.NumberOfResults > 0 && !endpoints.HasSource() && TransferQueue::Suits(m_Endpoints.Output))
 {
   for (const int device : devices)
   {
@@ -124,7 +123,7 @@ SlabPipeline::SlabPipeline(const std::vector<int> & devices,
 
 SlabPipeline::~SlabPipeline()
 {
-  this->Drain();
+  this->Cancel();
 }
 
 size_t
@@ -135,7 +134,15 @@ SlabPipeline::GetNumberOfDownloadThreads() const
     GetTransferWorkspace(
       ViewAdjacent(Slice(m_Endpoints.Output, m_Endpoints.Axis, 0, m_Sizes.NumberOfResultPlanes), nullptr),
       m_Sizes.Type) > 0;
-  return m_Sizes.NumberOfResults > 1 && !m_Endpoints.HasCallbacks() && !m_QueuesResults && !converts ? 2 : 1;
+  return m_Sizes.NumberOfResults > 1 && !m_Endpoints.HasSource() && !m_QueuesResults && !converts ? 2 : 1;
+}
+
+void
+SlabPipeline::Cancel() noexcept
+{
+  this->Stop(nullptr);
+  this->JoinThreads();
+  this->Drain();
 }
 
 const Context &
@@ -200,18 +207,16 @@ SlabPipeline::MakeQueue(int device)
     ClearPadding(queue.Results.back()->View,
                  queue.Compute); // kernels load these bytes together with the last pixels of a row
   }
-  if (m_Endpoints.HasCallbacks())
+  if (m_Endpoints.HasSource())
   {
-    queue.UpMemory.resize(HostBuffersPerDirection);
-    queue.DownMemory.resize(m_Sizes.NumberOfResults == 0 ? 0 : HostBuffersPerDirection);
-    for (auto & buffer : queue.UpMemory)
-    {
-      buffer.resize(m_UpBufferPlanes * GetBytesOfPlane(m_Endpoints.Input, m_Endpoints.Axis));
-    }
-    for (auto & buffer : queue.DownMemory)
-    {
-      buffer.resize(m_DownBufferPlanes * GetBytesOfPlane(m_Endpoints.Output, m_Endpoints.Axis));
-    }
+    const auto make = [](HostRing & ring, size_t buffers, size_t bytes) {
+      ring.Buffers.assign(buffers, std::vector<unsigned char>(bytes));
+    };
+    make(
+      queue.UpRing, HostBuffersPerDirection, m_UpBufferPlanes * GetBytesOfPlane(m_Endpoints.Input, m_Endpoints.Axis));
+    make(queue.DownRing,
+         isBidirectional ? HostBuffersPerDirection : 0,
+         m_DownBufferPlanes * GetBytesOfPlane(m_Endpoints.Output, m_Endpoints.Axis));
   }
 }
 
@@ -220,9 +225,10 @@ SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algori
 {
   m_Slabs = slabs;
   m_Algorithm = &algorithm;
-  m_NumberOfSlabsHandedOver = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
-  m_NextSourceSlab = m_NextSourcePlane = m_NextSinkSlab = m_NextSinkPlane = 0;
+  m_NumberOfSlabsHandedOver = m_ResultPlanesLeft = 0;
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
+  m_NextPart = m_Asked = m_Given = {};
+  m_GivenPlanes = 0;
   m_Stop = false;
   m_Error = nullptr;
   for (const InputSlab & slab : slabs)
@@ -238,50 +244,73 @@ SlabPipeline::Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algori
   {
     queue->ResultsQueued = queue->DownloadsQueued = queue->DownloadsDone = 0;
     queue->DownQueue.reset();
-    queue->Filled.clear();
-    queue->Ready.clear();
-    queue->FreeUp.clear();
-    queue->FreeDown.clear();
-    for (auto & memory : queue->UpMemory)
-    {
-      queue->FreeUp.push_back(&memory);
-    }
-    for (auto & memory : queue->DownMemory)
-    {
-      queue->FreeDown.push_back(&memory);
-    }
+    queue->UpRing.Filled = queue->UpRing.Emptied = queue->DownRing.Filled = queue->DownRing.Emptied = 0;
   }
 }
 
 void
-SlabPipeline::Run(const std::vector<InputSlab> &     slabs,
-                  SlabAlgorithm &                    algorithm,
-                  const std::function<void(float)> & progress)
+SlabPipeline::Start(const std::vector<InputSlab> & slabs,
+                    SlabAlgorithm &                algorithm,
+                    std::function<void(float)>     progress)
 {
   this->Reset(slabs, algorithm);
+  m_Progress = std::move(progress);
   this->MakeResultDownloads();
-  std::vector<std::thread> threads;
+  const auto start = [this](auto function) {
+    m_Threads.emplace_back([this, function] { this->RunGuarded(function); });
+  };
   try
   {
-    threads.emplace_back([this] { this->RunGuarded([&] { this->QueueWork(); }); });
+    start([this] { this->QueueWork(); });
     for (size_t queue = 0; queue < m_Queues.size(); ++queue)
     {
-      threads.emplace_back([this, queue] { this->RunGuarded([&] { this->UploadSlabs(queue); }); });
+      start([this, queue] { this->UploadSlabs(queue); });
       for (size_t i = 0; i < m_Queues[queue]->Down.size(); ++i)
       {
-        threads.emplace_back([this, queue, i] { this->RunGuarded([&] { this->DownloadResults(queue, i); }); });
+        start([this, queue, i] { this->DownloadResults(queue, i); });
       }
     }
-    m_Endpoints.HasCallbacks() ? this->ServeCallbacks(progress) : this->WaitForThreads(progress);
+  }
+  catch (...)
+  {
+    this->Stop(std::current_exception());
+    this->Finish();
+  }
+}
+
+SlabPlanes
+SlabPipeline::Next()
+{
+  try
+  {
+    const SlabPlanes planes = this->Serve();
+    if (planes.Number > 0)
+    {
+      return planes;
+    }
   }
   catch (...)
   {
     this->Stop(std::current_exception());
   }
-  for (std::thread & thread : threads)
+  this->Finish();
+  return {};
+}
+
+void
+SlabPipeline::JoinThreads()
+{
+  for (std::thread & thread : m_Threads)
   {
     thread.join();
   }
+  m_Threads.clear();
+}
+
+void
+SlabPipeline::Finish()
+{
+  this->JoinThreads();
   if (m_Error)
   {
     this->Drain();
@@ -414,7 +443,7 @@ SlabPipeline::UploadSlabs(size_t queueIndex)
 {
   DeviceQueue &     queue = *m_Queues[queueIndex];
   const DeviceGuard guard(queue.Up.GetDevice());
-  if (!m_Endpoints.HasCallbacks() && TransferQueue::Suits(m_Endpoints.Input))
+  if (!m_Endpoints.HasSource() && TransferQueue::Suits(m_Endpoints.Input))
   {
     SlabUploads(*this, queueIndex).Run(queue.UpStaging);
     return;
@@ -481,7 +510,7 @@ void
 SlabPipeline::UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab)
 {
   const InputSlab & planes = m_Slabs[slab];
-  if (!m_Endpoints.HasCallbacks())
+  if (!m_Endpoints.HasSource())
   {
     Upload(Slice(m_Endpoints.Input, m_Endpoints.Axis, planes.FirstPlane, planes.NumberOfPlanes),
            slot.View,
@@ -490,25 +519,22 @@ SlabPipeline::UploadPlanes(DeviceQueue & queue, Slot & slot, size_t slab)
     this->CountUploaded(planes.NumberOfPlanes);
     return;
   }
-  for (size_t first = 0; first < planes.NumberOfPlanes;)
+  for (size_t first = 0; first < planes.NumberOfPlanes; first += m_UpBufferPlanes)
   {
-    HostBuffer buffer;
+    const size_t number = std::min(m_UpBufferPlanes, planes.NumberOfPlanes - first);
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
-      this->WaitUntil(lock, [&] { return !queue.Filled.empty(); });
-      buffer = queue.Filled.front();
-      queue.Filled.pop_front();
+      this->WaitUntil(lock, [&] { return queue.UpRing.HasFilled(); });
     }
-    Upload(ViewAdjacent(Slice(m_Endpoints.Input, m_Endpoints.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
-           Slice(slot.View, m_Endpoints.Axis, first, buffer.NumberOfPlanes),
+    Upload(ViewAdjacent(Slice(m_Endpoints.Input, m_Endpoints.Axis, 0, number), queue.UpRing.GetFilled()),
+           Slice(slot.View, m_Endpoints.Axis, first, number),
            queue.UpStaging,
            nullptr);
-    first += buffer.NumberOfPlanes;
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);
-      queue.FreeUp.push_back(buffer.Memory);
+      ++queue.UpRing.Emptied;
     }
-    this->CountUploaded(buffer.NumberOfPlanes);
+    this->CountUploaded(number);
   }
 }
 
@@ -533,7 +559,7 @@ SlabPipeline::WaitForWork(Slot *& slot, Result *& result)
   this->WaitUntil(lock, [&] {
     result = this->TakeComputableResult();
     slot = result ? &this->GetSlot(result->Slab) : this->FindUploaded();
-    return slot || (m_NumberOfSlabsHandedOver == m_Slabs.size() && m_NextCompute == m_Slabs.size());
+    return slot || (m_NumberOfSlabsHandedOver == m_Slabs.size() && m_NextPart.Slab == m_Slabs.size());
   });
   return slot;
 }
@@ -552,16 +578,12 @@ SlabPipeline::FindUploaded()
 SlabPipeline::Result *
 SlabPipeline::TakeComputableResult()
 {
-  while (m_NextCompute < m_Slabs.size() && !m_Slabs[m_NextCompute].HasResult)
-  {
-    ++m_NextCompute;
-  }
-  if (m_NextCompute == m_Slabs.size() || m_Slabs[m_NextCompute].LastRequiredSlab >= m_NumberOfSlabsHandedOver)
+  this->SkipSlabsWithoutResult(m_NextPart);
+  if (m_NextPart.Slab == m_Slabs.size() || m_Slabs[m_NextPart.Slab].LastRequiredSlab >= m_NumberOfSlabsHandedOver)
   {
     return nullptr;
   }
-  const size_t  slab = m_NextCompute;
-  DeviceQueue & queue = *m_Queues[slab % m_Queues.size()];
+  DeviceQueue & queue = *m_Queues[m_NextPart.Slab % m_Queues.size()];
   Result &      result = *queue.Results[queue.ResultsQueued % queue.Results.size()];
   if (result.IsTaken)
   {
@@ -569,17 +591,13 @@ SlabPipeline::TakeComputableResult()
   }
   result.IsTaken = true;
   result.IsComputed = false;
-  result.Slab = slab;
-  result.FirstPlane = m_NextComputePlane;
-  const size_t planes = std::min(m_Sizes.NumberOfResultPlanes, m_Slabs[slab].NumberOfPlanes - m_NextComputePlane);
+  result.Slab = m_NextPart.Slab;
+  result.FirstPlane = m_NextPart.Plane;
+  const size_t planes =
+    std::min(m_Sizes.NumberOfResultPlanes, m_Slabs[m_NextPart.Slab].NumberOfPlanes - m_NextPart.Plane);
   result.View = MakeQueueView(m_Endpoints.Output, m_Endpoints.Axis, m_Sizes, planes, result.View.Data);
   ++queue.ResultsQueued;
-  m_NextComputePlane += planes;
-  if (m_NextComputePlane == m_Slabs[slab].NumberOfPlanes)
-  {
-    ++m_NextCompute;
-    m_NextComputePlane = 0;
-  }
+  this->Advance(m_NextPart, planes);
   return &result;
 }
 
@@ -771,7 +789,7 @@ void
 SlabPipeline::MarkDownloaded(DeviceQueue & queue, Result & result)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  if (!m_Endpoints.HasCallbacks())
+  if (!m_Endpoints.HasSource())
   {
     const size_t planes = result.View.Size[m_Endpoints.Axis];
     this->CountDownloaded(planes);
@@ -795,164 +813,141 @@ void
 SlabPipeline::DownloadPlanes(DeviceQueue & queue, DownloadThread & downloads, const Result & result)
 {
   const size_t planes = result.View.Size[m_Endpoints.Axis];
-  if (!m_Endpoints.HasCallbacks())
+  if (!m_Endpoints.HasSource())
   {
     const size_t firstPlane = m_Slabs[result.Slab].FirstPlane + result.FirstPlane;
     Download(result.View, Slice(m_Endpoints.Output, m_Endpoints.Axis, firstPlane, planes), downloads.Staging, nullptr);
     return;
   }
-  for (size_t first = 0; first < planes; first += m_DownBufferPlanes)
+  for (size_t first = 0; first < planes;)
   {
-    HostBuffer buffer{ result.Slab, result.FirstPlane + first, std::min(m_DownBufferPlanes, planes - first), nullptr };
+    const size_t number = this->GetPlanesOfDownload(result.Slab, result.FirstPlane + first);
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
-      this->WaitUntil(lock, [&] { return !queue.FreeDown.empty(); });
-      buffer.Memory = queue.FreeDown.back();
-      queue.FreeDown.pop_back();
+      this->WaitUntil(lock, [&] { return queue.DownRing.HasFree(); });
     }
-    Download(Slice(result.View, m_Endpoints.Axis, first, buffer.NumberOfPlanes),
-             ViewAdjacent(Slice(m_Endpoints.Output, m_Endpoints.Axis, 0, buffer.NumberOfPlanes), buffer.Memory->data()),
+    Download(Slice(result.View, m_Endpoints.Axis, first, number),
+             ViewAdjacent(Slice(m_Endpoints.Output, m_Endpoints.Axis, 0, number), queue.DownRing.GetFree()),
              downloads.Staging,
              nullptr);
+    first += number;
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    queue.Ready.push_back(buffer);
-    this->CountDownloaded(buffer.NumberOfPlanes);
+    ++queue.DownRing.Filled;
+    this->CountDownloaded(number);
   }
 }
 
-// The calling thread
+size_t
+SlabPipeline::GetPlanesOfDownload(size_t slab, size_t plane) const
+{
+  const size_t part = m_Sizes.NumberOfResultPlanes;
+  return std::min({ m_DownBufferPlanes, m_Slabs[slab].NumberOfPlanes - plane, part - plane % part });
+}
+
+// The thread that calls Next()
 
 void
-SlabPipeline::Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress)
+SlabPipeline::Report(std::unique_lock<std::mutex> & lock)
 {
   m_PlanesReported = m_PlanesMoved;
   const float done = static_cast<float>(m_PlanesMoved) / static_cast<float>(m_PlanesToMove);
   lock.unlock();
-  if (progress)
+  if (m_Progress)
   {
-    progress(done);
+    m_Progress(done);
   }
   lock.lock();
 }
 
+SlabPipeline::DeviceQueue *
+SlabPipeline::FindFreeBuffer() const
+{
+  DeviceQueue * const queue = m_Queues[m_Asked.Slab % m_Queues.size()].get();
+  return m_Asked.Slab < m_Slabs.size() && queue->UpRing.HasFree() ? queue : nullptr;
+}
+
+SlabPipeline::DeviceQueue *
+SlabPipeline::FindReadyBuffer() const
+{
+  DeviceQueue * const queue = m_Queues[m_Given.Slab % m_Queues.size()].get();
+  return queue->DownRing.HasFilled() ? queue : nullptr;
+}
+
 void
-SlabPipeline::WaitForThreads(const std::function<void(float)> & progress)
+SlabPipeline::SkipSlabsWithoutResult(Position & position) const
+{
+  while (position.Slab < m_Slabs.size() && !m_Slabs[position.Slab].HasResult)
+  {
+    ++position.Slab;
+  }
+}
+
+void
+SlabPipeline::Advance(Position & position, size_t planes) const
+{
+  position.Plane += planes;
+  if (position.Plane == m_Slabs[position.Slab].NumberOfPlanes)
+  {
+    position = { position.Slab + 1, 0 };
+  }
+}
+
+void
+SlabPipeline::CallSource(DeviceQueue & queue, std::unique_lock<std::mutex> & lock)
+{
+  const InputSlab & slab = m_Slabs[m_Asked.Slab];
+  const size_t      planes = std::min(m_UpBufferPlanes, slab.NumberOfPlanes - m_Asked.Plane);
+  lock.unlock();
+  m_Endpoints.Source(slab.FirstPlane + m_Asked.Plane, planes, queue.UpRing.GetFree());
+  lock.lock();
+  ++queue.UpRing.Filled;
+  this->Advance(m_Asked, planes);
+  m_Changed.notify_all();
+}
+
+void
+SlabPipeline::ReleaseGiven()
+{
+  if (m_GivenPlanes > 0)
+  {
+    ++m_Queues[m_Given.Slab % m_Queues.size()]->DownRing.Emptied;
+    m_ResultPlanesLeft -= m_GivenPlanes;
+    this->Advance(m_Given, m_GivenPlanes);
+    m_GivenPlanes = 0;
+    m_Changed.notify_all();
+  }
+  this->SkipSlabsWithoutResult(m_Given);
+}
+
+SlabPlanes
+SlabPipeline::Serve()
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
-  while (!m_Stop && (!this->IsDone() || m_PlanesReported < m_PlanesMoved))
-  {
-    m_Changed.wait(lock, [&] { return m_Stop || this->IsDone() || m_PlanesReported < m_PlanesMoved; });
-    if (!m_Stop && m_PlanesReported < m_PlanesMoved)
-    {
-      this->Report(lock, progress);
-    }
-  }
-}
-
-bool
-SlabPipeline::CallSource()
-{
-  HostBuffer    buffer;
-  DeviceQueue * queue = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (m_NextSourceSlab >= m_Slabs.size())
-    {
-      return false;
-    }
-    queue = m_Queues[m_NextSourceSlab % m_Queues.size()].get();
-    if (m_Stop || queue->FreeUp.empty())
-    {
-      return false;
-    }
-    const size_t planes = m_Slabs[m_NextSourceSlab].NumberOfPlanes;
-    buffer = {
-      m_NextSourceSlab, m_NextSourcePlane, std::min(m_UpBufferPlanes, planes - m_NextSourcePlane), queue->FreeUp.back()
-    };
-    queue->FreeUp.pop_back();
-    m_NextSourcePlane += buffer.NumberOfPlanes;
-    if (m_NextSourcePlane == planes)
-    {
-      ++m_NextSourceSlab;
-      m_NextSourcePlane = 0;
-    }
-  }
-  m_Endpoints.Source(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  queue->Filled.push_back(buffer);
-  m_Changed.notify_all();
-  return true;
-}
-
-bool
-SlabPipeline::CallSink()
-{
-  HostBuffer    buffer;
-  DeviceQueue * queue = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    while (m_NextSinkSlab < m_Slabs.size() && !m_Slabs[m_NextSinkSlab].HasResult)
-    {
-      ++m_NextSinkSlab;
-    }
-    if (m_Stop || m_NextSinkSlab >= m_Slabs.size())
-    {
-      return false;
-    }
-    queue = m_Queues[m_NextSinkSlab % m_Queues.size()].get();
-    if (queue->Ready.empty())
-    {
-      return false;
-    }
-    buffer = queue->Ready.front();
-    queue->Ready.pop_front();
-    m_NextSinkPlane += buffer.NumberOfPlanes;
-  }
-  m_Endpoints.Sink(m_Slabs[buffer.Slab].FirstPlane + buffer.FirstPlane, buffer.NumberOfPlanes, buffer.Memory->data());
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  queue->FreeDown.push_back(buffer.Memory);
-  if (m_NextSinkPlane == m_Slabs[buffer.Slab].NumberOfPlanes)
-  {
-    ++m_NextSinkSlab;
-    m_NextSinkPlane = 0;
-  }
-  m_ResultPlanesLeft -= buffer.NumberOfPlanes;
-  m_Changed.notify_all();
-  return true;
-}
-
-void
-SlabPipeline::ServeCallbacks(const std::function<void(float)> & progress)
-{
-  const auto canCallSource = [&] {
-    return m_NextSourceSlab < m_Slabs.size() && !m_Queues[m_NextSourceSlab % m_Queues.size()]->FreeUp.empty();
-  };
-  const auto canCallSink = [&] {
-    size_t slab = m_NextSinkSlab;
-    while (slab < m_Slabs.size() && !m_Slabs[slab].HasResult)
-    {
-      ++slab;
-    }
-    return slab < m_Slabs.size() && !m_Queues[slab % m_Queues.size()]->Ready.empty();
-  };
+  this->ReleaseGiven();
   for (;;)
   {
-    const bool                   moved = this->CallSink() || this->CallSource();
-    std::unique_lock<std::mutex> lock(m_Mutex);
     if (!m_Stop && m_PlanesReported < m_PlanesMoved)
     {
-      this->Report(lock, progress);
+      this->Report(lock);
     }
     if (m_Stop || this->IsDone())
     {
-      return;
+      return {};
     }
-    if (!moved)
+    if (DeviceQueue * const ready = this->FindReadyBuffer())
     {
-      m_Changed.wait(lock, [&] {
-        return m_Stop || this->IsDone() || canCallSource() || canCallSink() || m_PlanesReported < m_PlanesMoved;
-      });
+      m_GivenPlanes = this->GetPlanesOfDownload(m_Given.Slab, m_Given.Plane);
+      return { m_Slabs[m_Given.Slab].FirstPlane + m_Given.Plane, m_GivenPlanes, ready->DownRing.GetFilled() };
     }
+    if (DeviceQueue * const free = this->FindFreeBuffer())
+    {
+      this->CallSource(*free, lock);
+      continue;
+    }
+    m_Changed.wait(lock, [this] {
+      return m_Stop || this->IsDone() || m_PlanesReported < m_PlanesMoved || this->FindReadyBuffer() ||
+             this->FindFreeBuffer();
+    });
   }
 }
 } // namespace itk::cuda

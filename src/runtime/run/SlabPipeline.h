@@ -6,7 +6,7 @@
 #include "itkCudaDetailImageView.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/run/SlabEndpoints.h"
+#include "runtime/run/SlabRun.h"
 #include "runtime/transfer/StagingMemory.h"
 #include "runtime/transfer/TransferQueue.h"
 #include "runtime/device/Stream.h"
@@ -28,15 +28,6 @@
 
 namespace itk::cuda
 {
-/** A group of planes that are uploaded together, and the slabs from which its result is computed. */
-struct InputSlab
-{
-  size_t FirstPlane{ 0 };
-  size_t NumberOfPlanes{ 0 };
-  size_t LastRequiredSlab{ 0 }; // the last slab that must be uploaded before this slab's result is computed
-  bool   HasResult{ true };     // if false, the slab only serves the results of other slabs
-};
-
 /** \class SlabAlgorithm
  * \brief Interface to the algorithm that a SlabPipeline runs. Its functions queue kernels on the work stream of a queue
  * (SlabPipeline::GetContext()), whose device is the current one. They are called from several threads, but never
@@ -88,7 +79,7 @@ GetSlabQueueBytes(const SlabEndpoints & endpoints, const SlabQueueSizes & sizes)
  *
  * A queue is a logical device: a device, a stream for each direction of the link and one for the work, and memory for
  * slabs and results. Slab i goes through queue i modulo the number of queues. Each queue has threads that move planes,
- * one thread queues the work of all queues, and only the calling thread calls source, sink and progress. Slabs from
+ * one thread queues the work of all queues, and only the thread that calls Next() calls source and progress. Slabs from
  * ordinary memory and results for ordinary memory go through a TransferQueue. If the results' memory is page-locked,
  * two threads download them alternately, so that the copies of one result are running while the other thread waits for
  * its own.
@@ -99,7 +90,7 @@ public:
   /** \exception CudaError */
   SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & endpoints, const SlabQueueSizes & sizes);
 
-  /** Waits for all work. */
+  /** Stops the run, if it is not complete, and waits for all work. */
   ~SlabPipeline();
 
   SlabPipeline(const SlabPipeline &) = delete;
@@ -114,12 +105,22 @@ public:
   void
   Drain() noexcept;
 
-  /** Sends the slabs through the queues. All results are on the host on return.
+  /** Stops the run, if it is not complete, and waits for all work. */
+  void
+  Cancel() noexcept;
+
+  /** Starts to send slabs through the queues. The threads of the queues continue between calls of Next() as long as
+   * they have host buffers. The previous run must be complete. */
+  void
+  Start(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm, std::function<void(float)> progress);
+
+  /** Calls source and progress until planes of the results are on the host. Returns the planes, which are valid until
+   * the next call. Returns no planes when the run is complete, which are all if results go to an image.
    *
    * If anything throws, no further call is made, all work is drained, and the exception is rethrown.
-   * \exception CudaError, or any exception that source, sink or progress throw */
-  void
-  Run(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm, const std::function<void(float)> & progress);
+   * \exception CudaError, or any exception that source or progress throw */
+  SlabPlanes
+  Next();
 
   uint64_t
   GetBytesUp() const
@@ -133,13 +134,39 @@ public:
   }
 
 private:
-  /** Planes in host memory between the link and a callback, which is the source or the sink. */
-  struct HostBuffer
+  /** Buffers of planes in host memory that one thread fills and another one empties, in turn. */
+  struct HostRing
   {
-    size_t                       Slab{ 0 };
-    size_t                       FirstPlane{ 0 }; // first plane, relative to the slab
-    size_t                       NumberOfPlanes{ 0 };
-    std::vector<unsigned char> * Memory{ nullptr };
+    bool
+    HasFree() const
+    {
+      return Filled - Emptied < Buffers.size();
+    }
+    bool
+    HasFilled() const
+    {
+      return Emptied < Filled;
+    }
+    unsigned char *
+    GetFree()
+    {
+      return Buffers[Filled % Buffers.size()].data();
+    }
+    unsigned char *
+    GetFilled()
+    {
+      return Buffers[Emptied % Buffers.size()].data();
+    }
+
+    std::vector<std::vector<unsigned char>> Buffers;
+    size_t                                  Filled{ 0 }, Emptied{ 0 }; // numbers of buffers during a run
+  };
+
+  /** A position among the planes of the slabs. */
+  struct Position
+  {
+    size_t Slab{ 0 };
+    size_t Plane{ 0 }; // relative to the slab
   };
 
   /** The device memory of one slab. */
@@ -199,10 +226,7 @@ private:
     std::vector<std::unique_ptr<Slot>>           Slots;
     std::vector<std::unique_ptr<Result>>         Results;
     size_t                                       ResultsQueued{ 0 };
-    std::vector<std::vector<unsigned char>>      UpMemory, DownMemory;
-    std::vector<std::vector<unsigned char> *>    FreeUp, FreeDown;
-    std::deque<HostBuffer>                       Filled; // buffers that the source has filled
-    std::deque<HostBuffer>                       Ready;  // buffers that wait for the sink
+    HostRing UpRing, DownRing; // between the link and the thread that calls Next(), if there is a source
   };
 
   /** Creates a queue on the device, with its streams, the memory of its slots and results, and its host buffers. */
@@ -211,6 +235,9 @@ private:
   /** Returns a view of a slab's planes in the memory of a slot. */
   DeviceView
   MakeSlabView(size_t slab, void * memory) const;
+  /** Returns the number of planes of a result that go through one host buffer, from a plane of a slab on. */
+  size_t
+  GetPlanesOfDownload(size_t slab, size_t plane) const;
   /** Returns two if a queue holds at least two results and each of them is a single transfer to page-locked memory that
    * needs no device memory. Otherwise returns one. */
   size_t
@@ -245,11 +272,11 @@ private:
   /** Counts downloaded planes. The caller holds the mutex. */
   void
   CountDownloaded(size_t planes);
-  /** Frees the buffer of a downloaded result. Counts its planes if there is no sink; planes for a sink are counted
-   * when a host buffer holds them. */
+  /** Frees the buffer of a downloaded result. Counts its planes if they are in an image; other planes are counted when
+   * a host buffer holds them. */
   void
   MarkDownloaded(DeviceQueue & queue, Result & result);
-  /** Downloads the planes of a result, to the output or to host buffers for the sink. */
+  /** Downloads the planes of a result, to the output or to host buffers. */
   void
   DownloadPlanes(DeviceQueue & queue, DownloadThread & downloads, const Result & result);
   /** Blocks a download whose copies are queued until the previous downloads are done. Large downloads call it
@@ -262,21 +289,39 @@ private:
   RunGuarded(const TFunction & function) noexcept;
 
   // Calling thread
-  /** Calls source, sink and progress until the run is done or stops. */
+  /** Calls source and progress until a host buffer holds planes of a result, which it returns, or the run is done or
+   * stops. */
+  SlabPlanes
+  Serve();
   void
-  ServeCallbacks(const std::function<void(float)> & progress);
-  /** Reports progress until the run is done or stops. It is for runs without callbacks. */
+  JoinThreads();
+  /** Waits for the end of the threads, and rethrows the error that has stopped the run, if any. */
   void
-  WaitForThreads(const std::function<void(float)> & progress);
-  /** Lets the source fill a host buffer with its next planes if a buffer is free. Returns whether it did. */
-  bool
-  CallSource();
-  /** Passes the sink its next planes if a host buffer holds them. Returns whether it did. */
-  bool
-  CallSink();
-  /** Calls `progress` with the share of planes that have been moved. The lock is released during the call. */
+  Finish();
+  /** Lets the source fill a host buffer of the queue with its next planes. The lock is released during the call. */
   void
-  Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress);
+  CallSource(DeviceQueue & queue, std::unique_lock<std::mutex> & lock);
+  /** Returns the queue whose host buffer the source can fill next, or nullptr if there is none. The caller holds the
+   * mutex. */
+  DeviceQueue *
+  FindFreeBuffer() const;
+  /** Returns the queue whose host buffer holds the next planes of the results, or nullptr if none does yet. The caller
+   * holds the mutex. */
+  DeviceQueue *
+  FindReadyBuffer() const;
+  void
+  SkipSlabsWithoutResult(Position & position) const;
+  /** Moves a position by some planes of its slab. */
+  void
+  Advance(Position & position, size_t planes) const;
+  /** Frees the host buffer of the planes that Next() has returned, and finds the next slab that has a result. The
+   * caller holds the mutex. */
+  void
+  ReleaseGiven();
+  /** Calls the progress function with the share of planes that have been moved. The lock is released during the call.
+   */
+  void
+  Report(std::unique_lock<std::mutex> & lock);
 
   // Work
   /** Waits until the slab's slot is free, and takes it. Slabs take slots in order, even if one upload thread runs ahead
@@ -306,7 +351,7 @@ private:
   /** Sets the state of the run to its beginning. */
   void
   Reset(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm);
-  /** Stops all threads. Run() rethrows the first error. */
+  /** Stops all threads. Next() rethrows the first error. */
   void
   Stop(std::exception_ptr error);
   /** Returns whether the algorithm has all slabs and all results are delivered. The caller holds the mutex. */
@@ -322,20 +367,23 @@ private:
   const size_t                              m_UpBufferPlanes, m_DownBufferPlanes; // number of planes
   const bool                                m_QueuesResults;
   std::vector<std::unique_ptr<DeviceQueue>> m_Queues;
+  std::vector<std::thread>                  m_Threads;
+  std::function<void(float)>                m_Progress;
 
   std::mutex              m_Mutex; // protects all members below
   std::condition_variable m_Changed;
   std::vector<InputSlab>  m_Slabs;
   SlabAlgorithm *         m_Algorithm{ nullptr };
-  size_t                  m_NumberOfSlabsHandedOver{ 0 };         // number of slabs that were passed to OnUploaded()
-  size_t             m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // next slab, and the first plane of its next part
-  size_t             m_ResultPlanesLeft{ 0 };
-  size_t             m_NextSourceSlab{ 0 }, m_NextSourcePlane{ 0 };
-  size_t             m_NextSinkSlab{ 0 }, m_NextSinkPlane{ 0 };
-  size_t             m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };
-  bool               m_Stop{ false };
-  std::exception_ptr m_Error;
-  uint64_t           m_BytesUp{ 0 }, m_BytesDown{ 0 };
+  size_t                  m_NumberOfSlabsHandedOver{ 0 }; // number of slabs that were passed to OnUploaded()
+  Position                m_NextPart;                     // the part of a result that is computed next
+  size_t                  m_ResultPlanesLeft{ 0 };
+  Position                m_Asked; // the next planes that the source is asked for
+  Position                m_Given; // the planes that Next() has returned last, or the next ones if there are none
+  size_t                  m_GivenPlanes{ 0 };
+  size_t                  m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };
+  bool                    m_Stop{ false };
+  std::exception_ptr      m_Error;
+  uint64_t                m_BytesUp{ 0 }, m_BytesDown{ 0 };
 };
 } // namespace itk::cuda
 

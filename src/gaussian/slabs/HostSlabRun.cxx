@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/image/Components.h"
 #include "gaussian/host/HostPlan.h"
-#include "gaussian/slabs/Slabs.h"
+#include "gaussian/slabs/GaussianSlabRun.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
@@ -45,11 +45,6 @@ public:
   /** Releases the end states of the chunks before this one. */
   virtual void
   ReleaseBefore(size_t chunk) = 0;
-
-  virtual std::vector<unsigned char>
-  GetStates() const = 0;
-  virtual void
-  SetStates(const std::vector<unsigned char> & states) = 0;
 };
 
 template <unsigned int VPairs>
@@ -76,14 +71,14 @@ public:
     std::vector<StatesType> & endStates = m_States[chunk];
     endStates.resize(packs);
     m_Behind.resize(isLast ? packs : 0);
-    this->ForEachGroup(
-      pixels, first, 0, threader, [&](size_t pack, const LinePack &, LinePack * line, LinePack *, size_t length) {
-        endStates[pack] = m_Filter.GetEndStates(line, length);
-        if (isLast)
-        {
-          m_Behind[pack] = m_Filter.GetSteadyStates(LinePack{}, line[length - 1]);
-        }
-      });
+    const auto compute = [&](size_t pack, const LinePack &, LinePack * line, LinePack *, size_t length) {
+      endStates[pack] = m_Filter.GetEndStates(line, length);
+      if (isLast)
+      {
+        m_Behind[pack] = m_Filter.GetSteadyStates(LinePack{}, line[length - 1]);
+      }
+    };
+    this->ForEachGroup(pixels, first, 0, threader, compute, [](size_t, const LinePackBuffer &) {});
   }
 
   void
@@ -128,36 +123,6 @@ public:
     m_States.erase(m_States.begin(), m_States.lower_bound(chunk));
   }
 
-  std::vector<unsigned char>
-  GetStates() const override
-  {
-    std::vector<unsigned char> bytes;
-    for (const auto & [chunk, states] : m_States)
-    {
-      const auto * const begin = reinterpret_cast<const unsigned char *>(states.data());
-      bytes.insert(bytes.end(), begin, begin + states.size() * sizeof(StatesType));
-    }
-    const auto * const behind = reinterpret_cast<const unsigned char *>(m_Behind.data());
-    bytes.insert(bytes.end(), behind, behind + m_Behind.size() * sizeof(StatesType));
-    return bytes;
-  }
-
-  void
-  SetStates(const std::vector<unsigned char> & bytes) override
-  {
-    const size_t sets = m_Filter.GetNumberOfChunks() + 1;
-    const size_t packs = bytes.size() / sizeof(StatesType) / sets;
-    const auto   copy = [&](std::vector<StatesType> & states, size_t set) {
-      states.resize(packs);
-      std::memcpy(states.data(), &bytes[set * packs * sizeof(StatesType)], packs * sizeof(StatesType));
-    };
-    for (size_t chunk = 0; chunk + 1 < sets; ++chunk)
-    {
-      copy(m_States[chunk], chunk);
-    }
-    copy(m_Behind, sets - 1);
-  }
-
 private:
   /** Calls f(pack, first pixels, pixels less the first, output buffer, pixels of a line) for the packs of all
    * bundles, and done(bundle, buffer) after each bundle. */
@@ -194,17 +159,6 @@ private:
       bundles.GetCount(), pixels.GetNumberOfPixels(), threader, [](float) {}, run);
   }
 
-  template <typename TFunction>
-  void
-  ForEachGroup(const CudaImageView & pixels,
-               const CudaImageView & first,
-               size_t                results,
-               MultiThreaderBase *   threader,
-               const TFunction &     f) const
-  {
-    this->ForEachGroup(pixels, first, results, threader, f, [](size_t, const LinePackBuffer &) {});
-  }
-
   StatesType
   GetStart(size_t chunk, size_t pack) const
   {
@@ -229,55 +183,25 @@ private:
 /** Number of pixels of the planes that the passes within planes process at a time. */
 constexpr size_t PixelsOfPiece = size_t{ 1 } << 22;
 
-class HostSlabs
+/** A run whose slabs are single chunks. */
+class HostSlabRun : public GaussianSlabRun
 {
 public:
-  HostSlabs(const CudaGaussianPlan &     plan,
-            const SlabEndpoints &        endpoints,
-            const CudaSlabOptions &      options,
-            const CudaProgressFunction & progress)
-    : m_Plan(plan)
-    , m_Endpoints(endpoints)
-    , m_Progress(progress)
-    , m_Geometry(MakeSlabGeometry(plan, endpoints.Input, endpoints.Output, options))
-    , m_Axis(m_Geometry.Shape.Axis)
-    , m_ComputeType(cuda::GetComputeType(endpoints.Input, endpoints.Output))
-    , m_Threader(options.Threader ? MultiThreaderBase::Pointer(options.Threader) : MultiThreaderBase::New())
-    , m_States(options.States)
+  explicit HostSlabRun(const SlabRunArguments & arguments)
+    : GaussianSlabRun(arguments, CudaSlabStates::Host)
+    , m_Threader(arguments.Options.Threader ? MultiThreaderBase::Pointer(arguments.Options.Threader)
+                                            : MultiThreaderBase::New())
   {
+    this->Cut(1);
     this->MakePasses();
   }
 
   CudaSlabReport
-  Run()
+  GetReport() const override
   {
-    const bool   hasStates = m_States && m_States->ComputedOn == CudaSlabStates::Host;
-    const bool   sweepsFirst = m_Geometry.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
-    const size_t slabs = m_Geometry.GetLoadEnd() - m_Geometry.GetLoadBegin();
-    m_Steps = (sweepsFirst ? m_Geometry.Shape.NumberOfChunks : 0) + slabs + m_Geometry.EndChunk - m_Geometry.FirstChunk;
-    if (hasStates)
-    {
-      m_FirstPlane = m_States->FirstPlane;
-    }
-    if (sweepsFirst)
-    {
-      this->Sweep();
-    }
-    else if (m_Geometry.Shape.NeedsAllChunks)
-    {
-      for (size_t i = 0; i < m_Passes.size(); ++i)
-      {
-        m_Passes[i]->SetStates(m_States->Starts[i]);
-      }
-    }
-    this->FilterSlabs();
-    CudaSlabReport report;
-    report.Used = m_Geometry.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
+    CudaSlabReport report = GaussianSlabRun::GetReport();
     report.OnHost = true;
-    report.NumberOfSlabs = m_Geometry.GetNumberOfSlabs();
-    report.ChunksPerSlab = m_Geometry.ChunksPerSlab;
-    report.LookAhead = m_Geometry.Shape.LookAhead;
-    report.BytesUp = m_BytesIn;
+    report.BytesUp = this->GetBytesOfSource();
     report.BytesDown = m_BytesOut;
     return report;
   }
@@ -290,16 +214,19 @@ private:
     CudaImageView                    View;
   };
 
+  /** The passes across slabs, ordered by component and pass, with the states of their chunks. */
+  using Passes = std::vector<std::unique_ptr<HostSlabPass>>;
+
   size_t
   GetNumberOfSlabPasses() const
   {
-    return m_Passes.size() / m_Endpoints.Input.NumberOfComponents;
+    return m_Passes->size() / this->GetNumberOfComponents();
   }
 
   void
   MakePasses()
   {
-    for (size_t component = 0; component < m_Endpoints.Input.NumberOfComponents; ++component)
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
       for (const CudaGaussianLinePass & pass : m_Plan.Passes)
       {
@@ -308,59 +235,78 @@ private:
           continue;
         }
         const size_t     length = m_Geometry.Shape.NumberOfPlanes;
-        const LineChunks chunks = GetLineChunks(pass, {}, length, m_ComputeType);
+        const LineChunks chunks = GetLineChunks(pass, {}, length, m_Type);
         VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
-          m_Passes.push_back(std::make_unique<TypedHostSlabPass<decltype(pairs)::value>>(pass, length, chunks));
+          m_Passes->push_back(std::make_unique<TypedHostSlabPass<decltype(pairs)::value>>(pass, length, chunks));
         });
       }
     }
   }
 
   void
-  CountStep()
+  KeepFirstPlane(const CudaImageView & plane) override
   {
-    ++m_StepsDone;
-    if (m_Progress)
-    {
-      m_Progress(static_cast<float>(m_StepsDone) / static_cast<float>(m_Steps));
-    }
-  }
-
-  std::unique_ptr<unsigned char[]>
-  Read(size_t firstPlane, size_t planes)
-  {
-    std::unique_ptr<unsigned char[]> pixels(new unsigned char[planes * m_Geometry.BytesOfInputPlane]);
-    m_Endpoints.Source(firstPlane, planes, pixels.get());
-    m_BytesIn += planes * m_Geometry.BytesOfInputPlane;
-    return pixels;
-  }
-
-  /** Reads a chunk. Before the first chunk, reads plane 0 if the chunk does not contain it. */
-  std::unique_ptr<unsigned char[]>
-  ReadChunk(size_t chunk)
-  {
-    if (m_FirstPlane.empty() && chunk > 0)
-    {
-      this->KeepFirstPlane(this->Read(0, 1).get());
-    }
-    auto pixels = this->Read(m_Geometry.GetFirstPlane(chunk), m_Geometry.GetNumberOfPlanes(chunk, chunk + 1));
-    if (m_FirstPlane.empty())
-    {
-      this->KeepFirstPlane(pixels.get());
-    }
-    return pixels;
+    const auto * const begin = static_cast<const unsigned char *>(plane.Data);
+    m_FirstPlane.assign(begin, begin + m_Geometry.BytesOfInputPlane);
   }
 
   void
-  KeepFirstPlane(const unsigned char * pixels)
+  StartSlabs(const CudaProgressFunction & progress) override
   {
-    m_FirstPlane.assign(pixels, pixels + m_Geometry.BytesOfInputPlane);
-    if (m_States)
+    m_NumberOfSlabsRead = m_NextSlab = m_NextPlane = m_PlanesMoved = m_PlanesReported = m_PlanesToMove = 0;
+    m_ProgressOfSlabs = progress;
+    for (const InputSlab & slab : this->GetCut().Slabs)
     {
-      m_States->ComputedOn = CudaSlabStates::Host;
-      m_States->FirstPlane = m_FirstPlane;
-      m_States->Starts.clear(); // removes the states that a device computed
+      m_PlanesToMove += slab.NumberOfPlanes * (slab.HasResult ? 2 : 1);
     }
+  }
+
+  SlabPlanes
+  NextOfSlabs() override
+  {
+    const std::vector<InputSlab> & slabs = this->GetCut().Slabs;
+    for (;;)
+    {
+      if (m_PlanesReported < m_PlanesMoved)
+      {
+        m_PlanesReported = m_PlanesMoved;
+        m_ProgressOfSlabs(static_cast<float>(m_PlanesMoved) / static_cast<float>(m_PlanesToMove));
+      }
+      while (m_NextSlab < slabs.size() && !slabs[m_NextSlab].HasResult)
+      {
+        ++m_NextSlab;
+      }
+      if (m_NextSlab < slabs.size() && slabs[m_NextSlab].LastRequiredSlab < m_NumberOfSlabsRead)
+      {
+        return this->FilterPiece(slabs[m_NextSlab], this->GetCut().Chunks[m_NextSlab].Begin);
+      }
+      if (m_NumberOfSlabsRead == slabs.size())
+      {
+        return {};
+      }
+      this->ReadSlab(slabs[m_NumberOfSlabsRead], this->GetCut().Chunks[m_NumberOfSlabsRead].Begin);
+      ++m_NumberOfSlabsRead;
+    }
+  }
+
+  void
+  ReadSlab(const InputSlab & slab, size_t chunk)
+  {
+    std::unique_ptr<unsigned char[]> pixels(new unsigned char[slab.NumberOfPlanes * m_Geometry.BytesOfInputPlane]);
+    m_Endpoints.Source(slab.FirstPlane, slab.NumberOfPlanes, pixels.get());
+    if (m_FirstPlane.empty())
+    {
+      m_FirstPlane.assign(pixels.get(), pixels.get() + m_Geometry.BytesOfInputPlane);
+    }
+    if (this->NeedsEndStates())
+    {
+      this->ComputeEndStates(chunk, pixels.get());
+    }
+    if (slab.HasResult)
+    {
+      m_Chunks[chunk] = std::move(pixels);
+    }
+    m_PlanesMoved += slab.NumberOfPlanes;
   }
 
   CudaImageView
@@ -379,74 +325,34 @@ private:
   ComputeEndStates(size_t chunk, unsigned char * pixels)
   {
     const size_t passes = this->GetNumberOfSlabPasses();
-    for (size_t i = 0; i < m_Passes.size(); ++i)
+    for (size_t i = 0; i < m_Passes->size(); ++i)
     {
-      m_Passes[i]->ComputeEndStates(chunk,
-                                    GetComponent(this->GetChunk(chunk, pixels), i / passes),
-                                    GetComponent(this->GetFirstPlane(), i / passes),
-                                    m_Threader);
+      (*m_Passes)[i]->ComputeEndStates(chunk,
+                                       GetComponent(this->GetChunk(chunk, pixels), i / passes),
+                                       GetComponent(this->GetFirstPlane(), i / passes),
+                                       m_Threader);
     }
   }
 
   void
-  Sweep()
+  ConvertToStartStates() override
   {
-    for (size_t chunk = 0; chunk < m_Geometry.Shape.NumberOfChunks; ++chunk)
-    {
-      const auto pixels = this->ReadChunk(chunk);
-      this->ComputeEndStates(chunk, pixels.get());
-      this->CountStep();
-    }
-    std::vector<std::vector<unsigned char>> starts;
-    for (const auto & pass : m_Passes)
+    for (const auto & pass : *m_Passes)
     {
       pass->ConvertToStartStates();
-      if (m_States)
-      {
-        starts.push_back(pass->GetStates());
-      }
-    }
-    if (m_States)
-    {
-      m_States->Starts = std::move(starts);
     }
   }
 
-  void
-  FilterSlabs()
+  std::shared_ptr<void>
+  GetStartStates() override
   {
-    size_t next = m_Geometry.GetLoadBegin();
-    for (size_t begin = m_Geometry.FirstChunk; begin < m_Geometry.EndChunk; begin += m_Geometry.ChunksPerSlab)
-    {
-      const size_t end = std::min(begin + m_Geometry.ChunksPerSlab, m_Geometry.EndChunk);
-      const size_t ahead = m_Geometry.Shape.NeedsAllChunks ? 0 : m_Geometry.Shape.LookAhead;
-      for (; next < std::min(end + ahead, m_Geometry.GetLoadEnd()); ++next)
-      {
-        auto pixels = this->ReadChunk(next);
-        if (!m_Geometry.Shape.NeedsAllChunks)
-        {
-          this->ComputeEndStates(next, pixels.get());
-        }
-        if (next >= begin)
-        {
-          m_Chunks[next] = std::move(pixels);
-        }
-        this->CountStep();
-      }
-      for (size_t chunk = begin; chunk < end; ++chunk)
-      {
-        this->FilterChunk(chunk);
-        m_Chunks.erase(chunk);
-        if (!m_Geometry.Shape.NeedsAllChunks)
-        {
-          for (const auto & pass : m_Passes)
-          {
-            pass->ReleaseBefore(chunk + 1 - std::min<size_t>(chunk + 1, m_Geometry.Shape.LookAhead));
-          }
-        }
-        this->CountStep();
-      }
-    }
+    return m_Passes;
+  }
+
+  void
+  SetStartStates(const std::shared_ptr<void> & starts) override
+  {
+    m_Passes = std::static_pointer_cast<Passes>(starts);
   }
 
   /** Returns whether the pass writes the final values of this image, so that only the conversion to the output follows.
@@ -455,7 +361,7 @@ private:
   IsComplete(unsigned int image, size_t pass) const
   {
     return std::count(m_Plan.Results.begin(), m_Plan.Results.end(), image) > 0 &&
-           HostImages(m_Plan, m_ComputeType).IsComplete(image, pass);
+           HostImages(m_Plan, m_Type).IsComplete(image, pass);
   }
 
   /** Computes the results of the passes across slabs for one chunk, in the order of components and passes. */
@@ -465,7 +371,7 @@ private:
     const CudaImageView     pixels = this->GetChunk(chunk, m_Chunks.at(chunk).get());
     std::vector<PassPixels> results;
     size_t                  index = 0;
-    for (size_t component = 0; component < m_Endpoints.Input.NumberOfComponents; ++component)
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
       for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
       {
@@ -478,56 +384,78 @@ private:
         for (const CudaGaussianPassResult & result : pass.Results)
         {
           CudaImageView shape = GetComponent(pixels, component);
-          shape.ComponentType =
-            this->IsComplete(result.Destination, i) ? m_Endpoints.Output.ComponentType : m_ComputeType;
+          shape.ComponentType = this->IsComplete(result.Destination, i) ? m_Endpoints.Output.ComponentType : m_Type;
           PassPixels made;
           made.Memory.reset(new unsigned char[shape.GetNumberOfBytes()]);
           made.View = ViewAdjacent(shape, made.Memory.get());
           targets.push_back({ made.View, made.View, CudaGaussianCombine::Store });
           results.push_back(std::move(made));
         }
-        m_Passes[index++]->Filter(
+        (*m_Passes)[index++]->Filter(
           chunk, GetComponent(pixels, component), GetComponent(this->GetFirstPlane(), component), targets, m_Threader);
       }
     }
     return results;
   }
 
-  void
-  FilterChunk(size_t chunk)
+  /** Computes the next planes of a slab. The last ones free the memory that only this slab needs. */
+  SlabPlanes
+  FilterPiece(const InputSlab & slab, size_t chunk)
   {
-    const std::vector<PassPixels> across = this->FilterAcross(chunk);
-    const CudaImageView           pixels = this->GetChunk(chunk, m_Chunks.at(chunk).get());
-    const size_t                  planes = pixels.Size[m_Axis];
-    const size_t                  pixelsOfPlane = std::max<size_t>(1, pixels.GetNumberOfPixels() / planes);
-    const size_t piece = m_Axis == 0 ? planes : std::clamp<size_t>(PixelsOfPiece / pixelsOfPlane, 1, planes);
-    std::unique_ptr<unsigned char[]> output(new unsigned char[piece * m_Geometry.BytesOfOutputPlane]);
-    std::unique_ptr<HostImages>      images;
-    for (size_t first = 0; first < planes; first += piece)
+    const CudaImageView pixels = this->GetChunk(chunk, m_Chunks.at(chunk).get());
+    const size_t        pixelsOfPlane = std::max<size_t>(1, pixels.GetNumberOfPixels() / slab.NumberOfPlanes);
+    const size_t        piece =
+      m_Axis == 0 ? slab.NumberOfPlanes : std::clamp<size_t>(PixelsOfPiece / pixelsOfPlane, 1, slab.NumberOfPlanes);
+    const size_t first = m_NextPlane;
+    const size_t count = std::min(piece, slab.NumberOfPlanes - first);
+    if (first == 0)
     {
-      const size_t        count = std::min(piece, planes - first);
-      const CudaImageView part = ViewAdjacent(Slice(m_Endpoints.Output, m_Axis, 0, count), output.get());
-      if (!images || count != piece)
+      m_Across = this->FilterAcross(chunk);
+      m_Output.reset(new unsigned char[piece * m_Geometry.BytesOfOutputPlane]);
+    }
+    if (!m_Images || count != piece)
+    {
+      m_Images = std::make_unique<HostImages>(m_Plan, m_Type); // the work images of HostImages have one size
+    }
+    this->FilterWithin(Slice(pixels, m_Axis, first, count),
+                       first,
+                       ViewAdjacent(Slice(m_Endpoints.Output, m_Axis, 0, count), m_Output.get()));
+    m_BytesOut += count * m_Geometry.BytesOfOutputPlane;
+    m_PlanesMoved += count;
+    m_NextPlane += count;
+    if (m_NextPlane == slab.NumberOfPlanes)
+    {
+      this->Release(chunk);
+      m_NextPlane = 0;
+      ++m_NextSlab;
+    }
+    return { slab.FirstPlane + first, count, m_Output.get() };
+  }
+
+  /** Frees what only a chunk needs whose results are computed. */
+  void
+  Release(size_t chunk)
+  {
+    m_Images.reset();
+    m_Across.clear();
+    m_Chunks.erase(chunk);
+    for (const auto & pass : *m_Passes)
+    {
+      if (!m_Geometry.Shape.NeedsAllChunks)
       {
-        images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // the work images of HostImages have one size
+        pass->ReleaseBefore(chunk + 1 - std::min<size_t>(chunk + 1, m_Geometry.Shape.LookAhead));
       }
-      this->FilterWithin(Slice(pixels, m_Axis, first, count), across, first, *images, part);
-      m_Endpoints.Sink(m_Geometry.GetFirstPlane(chunk) + first, count, output.get());
-      m_BytesOut += count * m_Geometry.BytesOfOutputPlane;
     }
   }
 
   /** Runs the passes within planes, and the rotation, over planes of a chunk from `first` on. */
   void
-  FilterWithin(const CudaImageView &           pixels,
-               const std::vector<PassPixels> & across,
-               size_t                          first,
-               HostImages &                    images,
-               const CudaImageView &           output)
+  FilterWithin(const CudaImageView & pixels, size_t first, const CudaImageView & output)
   {
     const CudaProgressFunction silent = [](float) {};
-    auto                       result = across.begin();
-    for (size_t component = 0; component < m_Endpoints.Input.NumberOfComponents; ++component)
+    HostImages &               images = *m_Images;
+    auto                       result = m_Across.begin();
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
       std::vector<CudaImageView> outputs;
       for (size_t r = 0; r < m_Plan.Results.size(); ++r)
@@ -573,32 +501,28 @@ private:
     return output;
   }
 
-  const CudaGaussianPlan &     m_Plan;
-  const SlabEndpoints &        m_Endpoints;
-  const CudaProgressFunction & m_Progress;
-  const SlabGeometry           m_Geometry;
-  const unsigned int           m_Axis;
-  const CudaComponentType      m_ComputeType;
+  const MultiThreaderBase::Pointer m_Threader;
 
-  const MultiThreaderBase::Pointer      m_Threader;
-  const std::shared_ptr<CudaSlabStates> m_States;
-
-  std::vector<std::unique_ptr<HostSlabPass>>         m_Passes; // ordered by component and pass
+  std::shared_ptr<Passes>                            m_Passes{ std::make_shared<Passes>() };
   std::vector<unsigned char>                         m_FirstPlane;
   std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // chunks that are still to be filtered, by number
-  size_t                                             m_Steps{ 0 };
-  size_t                                             m_StepsDone{ 0 };
-  uint64_t                                           m_BytesIn{ 0 };
+  CudaProgressFunction                               m_ProgressOfSlabs;
+  size_t                                             m_NumberOfSlabsRead{ 0 };
+  size_t                                             m_PlanesMoved{ 0 }, m_PlanesReported{ 0 }, m_PlanesToMove{ 0 };
   uint64_t                                           m_BytesOut{ 0 };
+
+  // The slab that is being filtered:
+  size_t                           m_NextSlab{ 0 };
+  size_t                           m_NextPlane{ 0 }; // of the slab
+  std::vector<PassPixels>          m_Across;
+  std::unique_ptr<HostImages>      m_Images;
+  std::unique_ptr<unsigned char[]> m_Output; // the planes that were returned last
 };
 } // namespace
 
-CudaSlabReport
-RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
-                       const SlabEndpoints &        endpoints,
-                       const CudaSlabOptions &      options,
-                       const CudaProgressFunction & progress)
+std::unique_ptr<SlabRun>
+MakeHostSlabRun(const SlabRunArguments & arguments)
 {
-  return HostSlabs(plan, endpoints, options, progress).Run();
+  return std::make_unique<HostSlabRun>(arguments);
 }
 } // namespace itk::cuda::gaussian

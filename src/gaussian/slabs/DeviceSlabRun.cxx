@@ -7,9 +7,9 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/FormatBytes.h"
+#include "gaussian/slabs/GaussianSlabRun.h"
 #include "gaussian/slabs/SplitPlan.h"
-#include "gaussian/slabs/Slabs.h"
-#include "runtime/run/Progress.h"
+#include "runtime/run/HostToHost.h"
 #include "gaussian/slabs/SlabsDevice.h"
 #include "gaussian/plan/Tuning.h"
 #include "runtime/image/LineGroups.h"
@@ -21,13 +21,14 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 // Runs a plan in slabs on a device, for images that do not fit into its memory and for large images that do
-// (TryOverlappedSlabs()). GaussianSlabRun decides how large slabs are and what memory they need, and filters the planes
+// (TryOverlappedSlabs()). DeviceSlabRun decides how large slabs are and what memory they need, and filters the planes
 // that SlabPipeline uploads: first the pass along the last axis, across slabs (FilterAcross()), then the passes within
 // planes (FilterWithin()). A slab is a group of planes that are uploaded together.
 
@@ -35,12 +36,6 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** The chunks of a slab. */
-struct ChunkRange
-{
-  size_t Begin, End;
-};
-
 /** The memory of a run. If slots hold pixels in the host's type (SlabQueueSizes::HoldsHostPixels), a pass across slabs
  * converts and filters one group of rows at a time, and repeats this for each part of a result. */
 struct SlabMemory
@@ -65,22 +60,15 @@ struct RowGroup
   size_t Rows;
 };
 
-class GaussianSlabRun : public SlabAlgorithm
+class DeviceSlabRun
+  : public GaussianSlabRun
+  , private SlabAlgorithm
 {
 public:
-  GaussianSlabRun(const CudaGaussianPlan &     plan,
-                  const SlabEndpoints &        endpoints,
-                  const CudaSlabOptions &      options,
-                  const CudaProgressFunction & progress)
-    : m_Plan(plan)
-    , m_Geometry(MakeSlabGeometry(plan, endpoints.Input, endpoints.Output, options))
-    , m_Axis(m_Geometry.Shape.Axis)
-    , m_Endpoints{ endpoints.Input, endpoints.Output, endpoints.Source, endpoints.Sink, m_Axis }
-    , m_Type(cuda::GetComputeType(endpoints.Input, endpoints.Output))
-    , m_SplitPlan(MakeSplitPlan(plan, m_Geometry.Shape))
-    , m_States(options.States)
-    , m_Devices(options.Devices)
-    , m_Progress(progress)
+  explicit DeviceSlabRun(const SlabRunArguments & arguments)
+    : GaussianSlabRun(arguments, CudaSlabStates::Device)
+    , m_SplitPlan(MakeSplitPlan(m_Plan, m_Geometry.Shape))
+    , m_Devices(arguments.Options.Devices)
   {
     if (m_Devices.empty())
     {
@@ -95,59 +83,78 @@ public:
       }
       RequireUsable(device);
     }
-    this->Fit(options.DeviceMemoryLimit, options.ChunksPerSlab);
+    this->Fit(arguments.Options.DeviceMemoryLimit, arguments.Options.ChunksPerSlab);
     this->MakeSchedules();
   }
 
-  CudaSlabReport
-  Run()
+  /** Releases memory after the work of all streams, and with the device of the run as the current one. */
+  ~DeviceSlabRun() override
   {
-    const DeviceGuard guard(m_Devices.front());
-    SlabPipeline      pipeline(m_Devices, m_Endpoints, m_Memory.Queue);
-    m_Pipeline = &pipeline;
+    if (m_Pipeline)
+    {
+      const DeviceGuard guard(m_Devices.front(), std::nothrow);
+      m_Pipeline->Cancel();
+      m_EndStatesReady.clear();
+      m_Computed.clear();
+      m_FirstPlaneKept.reset();
+      m_Queues.clear();
+      m_RunMemory = DeviceBuffer();
+      m_Pipeline.reset();
+    }
+  }
+
+  SlabPlanes
+  Next() override
+  {
     try
     {
-      this->Allocate();
-      this->SendAll();
-      pipeline.Drain();
+      const SlabPlanes planes = GaussianSlabRun::Next();
+      if (planes.Number == 0)
+      {
+        m_Pipeline->Drain();
+      }
+      return planes;
     }
     catch (const CudaError & error)
     {
-      pipeline.Drain();
       RethrowDeviceError(error, m_WritesInput);
     }
-    catch (...)
-    {
-      pipeline.Drain(); // so that the memory of this object is released after the work of all streams
-      throw;
-    }
-    m_Pipeline = nullptr;
-    return this->MakeReport(pipeline);
+  }
+
+  CudaSlabReport
+  GetReport() const override
+  {
+    CudaSlabReport report = GaussianSlabRun::GetReport();
+    report.Devices = m_Devices;
+    report.BytesUp = m_Pipeline->GetBytesUp() + m_ExtraBytesUp;
+    report.BytesDown = m_Pipeline->GetBytesDown();
+    report.PeakDeviceBytes = m_PeakBytes;
+    return report;
   }
 
   /** Returns whether the run is expected to take less time than upload, passes and download one after the other. */
   bool
   IsWorthOverlapping() const
   {
-    const auto slabs = static_cast<double>(m_FilterSlabs.size());
+    const auto slabs = static_cast<double>(m_FilterCut.Slabs.size());
     return !m_Geometry.Shape.NeedsAllChunks && !m_Memory.Queue.HoldsHostPixels &&
-           slabs + static_cast<double>(m_SlabsAhead) + 1 <= MaximumOverlapTimeRatio * slabs;
+           slabs + static_cast<double>(m_FilterCut.SlabsAhead) + 1 <= MaximumOverlapTimeRatio * slabs;
   }
 
   void
   OnUploaded(size_t slab, size_t queue, const DeviceView & planes) override
   {
     const Context &    context = m_Pipeline->GetContext(queue);
-    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[slab];
+    const ChunkRange & chunks = this->GetCut().Chunks[slab];
     if (chunks.Begin == 0 && !m_HasFirstPlane)
     {
-      this->KeepFirstPlane(planes, context);
+      this->CopyFirstPlane(planes, context);
     }
     if (queue > 0 || m_Devices.size() > 1)
     {
       m_FirstPlaneKept->MakeWait(context);
     }
-    if (m_Geometry.Shape.NeedsAllChunks && !m_Sweeps)
+    if (!this->NeedsEndStates())
     {
       return; // the states are known already
     }
@@ -167,10 +174,12 @@ public:
   Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) override
   {
     const Context &    context = m_Pipeline->GetContext(queue);
-    const ChunkRange & chunks = m_FilterChunks[slab];
+    const ChunkRange & chunks = m_FilterCut.Chunks[slab];
     if (m_Devices.size() > 1 && !m_Geometry.Shape.NeedsAllChunks)
     {
-      for (size_t other = slab - std::min(slab, m_SlabsAhead); other <= m_FilterSlabs[slab].LastRequiredSlab; ++other)
+      for (size_t other = slab - std::min(slab, m_FilterCut.SlabsAhead);
+           other <= m_FilterCut.Slabs[slab].LastRequiredSlab;
+           ++other)
       {
         m_EndStatesReady[other].MakeWait(context);
       }
@@ -194,11 +203,12 @@ public:
 private:
   struct QueueMemory
   {
-    DeviceBuffer        Memory;
-    std::vector<void *> Buffers;       // of results of passes across slabs
-    std::vector<void *> Intermediates; // of the passes within planes, for one batch
-    void *              Starts{ nullptr };
-    void *              Workspace{ nullptr };
+    DeviceBuffer            Memory;
+    std::vector<DeviceView> Images;        // all of the following that hold images of the computed type
+    std::vector<void *>     Buffers;       // of results of passes across slabs
+    std::vector<void *>     Intermediates; // of the passes within planes, for one batch
+    void *                  Starts{ nullptr };
+    void *                  Workspace{ nullptr };
 
     // Only if slots hold pixels in the host's type:
     void *              Source{ nullptr };     // planes of a part in the computed type
@@ -209,35 +219,16 @@ private:
   };
 
   void
-  SendAll()
+  StartSlabs(const CudaProgressFunction & progress) override
   {
-    const bool hasStates = m_States && m_States->ComputedOn == CudaSlabStates::Device;
-    const bool sweepsFirst = m_Geometry.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
-    if (hasStates)
-    {
-      this->UploadFirstPlane(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), m_States->FirstPlane.data()));
-    }
-    else if (!sweepsFirst && m_FilterSlabs.front().FirstPlane > 0)
-    {
-      this->RequestFirstPlane();
-    }
-    if (sweepsFirst)
-    {
-      m_Sweeps = true;
-      m_Pipeline->Run(m_SweepSlabs, *this, GetPartOfProgress(m_Progress, 0.0f, 0.4f));
-      m_Sweeps = false;
-      this->ScanEndStates();
-    }
-    else if (m_Geometry.Shape.NeedsAllChunks)
-    {
-      this->UploadStates();
-    }
-    m_WritesInput = m_Endpoints.Input.Data && m_Endpoints.Input.Data == m_Endpoints.Output.Data;
-    m_Pipeline->Run(m_FilterSlabs, *this, GetPartOfProgress(m_Progress, sweepsFirst ? 0.4f : 0.0f, 1.0f));
-    if (m_States && !hasStates)
-    {
-      this->DownloadFirstPlane();
-    }
+    m_WritesInput = !this->IsSweep() && m_Endpoints.Input.Data && m_Endpoints.Input.Data == m_Endpoints.Output.Data;
+    m_Pipeline->Start(this->GetCut().Slabs, *this, progress);
+  }
+
+  SlabPlanes
+  NextOfSlabs() override
+  {
+    return m_Pipeline->Next();
   }
 
   static void
@@ -248,12 +239,6 @@ private:
     {
       throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
     }
-  }
-
-  size_t
-  GetNumberOfComponents() const
-  {
-    return m_Endpoints.Input.NumberOfComponents;
   }
 
   /** Returns a batch of planes of one component as a separate image. */
@@ -323,57 +308,6 @@ private:
     return std::clamp<size_t>(DivideUp(BytesOfResults, bytes), 2, MaximumResultBuffers);
   }
 
-  // Input slabs.
-
-  std::vector<InputSlab>
-  MakeInputSlabs(const std::vector<ChunkRange> & ranges, bool haveResults) const
-  {
-    std::vector<InputSlab> slabs;
-    for (const ChunkRange & range : ranges)
-    {
-      InputSlab slab;
-      slab.FirstPlane = m_Geometry.GetFirstPlane(range.Begin);
-      slab.NumberOfPlanes = m_Geometry.GetNumberOfPlanes(range.Begin, range.End);
-      slab.HasResult = haveResults && range.Begin >= m_Geometry.FirstChunk && range.Begin < m_Geometry.EndChunk;
-      const size_t reach = m_Geometry.Shape.NeedsAllChunks ? 0 : m_Geometry.Shape.LookAhead;
-      slab.LastRequiredSlab = slabs.size();
-      while (slab.LastRequiredSlab + 1 < ranges.size() && ranges[slab.LastRequiredSlab + 1].Begin < range.End + reach)
-      {
-        ++slab.LastRequiredSlab;
-      }
-      slabs.push_back(slab);
-    }
-    return slabs;
-  }
-
-  void
-  MakeSlabs(size_t chunksPerSlab)
-  {
-    m_Geometry.ChunksPerSlab = chunksPerSlab;
-    m_FilterChunks.clear();
-    m_SweepChunks.clear();
-    const auto divide = [&](size_t begin, size_t end, std::vector<ChunkRange> & ranges) {
-      for (size_t first = begin; first < end; first += m_Geometry.ChunksPerSlab)
-      {
-        ranges.push_back({ first, std::min(first + m_Geometry.ChunksPerSlab, end) });
-      }
-    };
-    divide(m_Geometry.GetLoadBegin(), m_Geometry.FirstChunk, m_FilterChunks);
-    divide(m_Geometry.FirstChunk, m_Geometry.EndChunk, m_FilterChunks);
-    divide(m_Geometry.EndChunk, m_Geometry.GetLoadEnd(), m_FilterChunks);
-    m_FilterSlabs = this->MakeInputSlabs(m_FilterChunks, true);
-    if (m_Geometry.Shape.NeedsAllChunks)
-    {
-      divide(0, m_Geometry.Shape.NumberOfChunks, m_SweepChunks);
-      m_SweepSlabs = this->MakeInputSlabs(m_SweepChunks, false);
-    }
-    m_SlabsAhead = 0;
-    for (size_t slab = 0; slab < m_FilterSlabs.size(); ++slab)
-    {
-      m_SlabsAhead = std::max(m_SlabsAhead, m_FilterSlabs[slab].LastRequiredSlab - slab);
-    }
-  }
-
   /** Chooses the schedules of the passes across slabs, as for the whole image. */
   void
   MakeSchedules()
@@ -390,54 +324,40 @@ private:
 
   // Memory plans.
 
-  /** Plans memory for slots and results of the computed type. A pass then reads a slab once. */
+  /** Plans memory for slots and results of the computed type, or of the host's types, whose results can be computed in
+   * parts. A pass then reads a slab once for each part. */
   SlabMemory
-  PlanComputeTypeMemory(size_t slotsToSpare, size_t results, size_t batchBytes) const
+  PlanMemory(bool holdsHostPixels, size_t slotsToSpare, size_t results, size_t parts, size_t batchBytes) const
   {
     SlabMemory memory;
-    memory.Queue.NumberOfResults = results;
-    memory.Queue.NumberOfResultPlanes = this->GetPlanesOfSlab();
-    memory.RowsPerGroup = this->GetRowsOfPlane();
-    this->CompleteMemoryPlan(memory, slotsToSpare, batchBytes);
-    return memory;
-  }
-
-  /** Plans memory for slots and results of the host's types, with results that are computed in parts. A pass then reads
-   * a slab once for each part. */
-  SlabMemory
-  PlanHostTypeMemory(size_t slotsToSpare, size_t results, size_t parts, size_t batchBytes) const
-  {
-    SlabMemory memory;
-    memory.Queue.HoldsHostPixels = true;
+    memory.Queue.HoldsHostPixels = holdsHostPixels;
     memory.Queue.NumberOfResults = results;
     memory.Queue.NumberOfResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
-    const size_t row =
-      GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
-    memory.RowsPerGroup = std::clamp<size_t>(std::min(batchBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
-                                             1,
-                                             DivideUp(this->GetRowsOfPlane(), MinimumRowGroups));
-    this->CompleteMemoryPlan(memory, slotsToSpare, batchBytes);
-    return memory;
-  }
-
-  void
-  CompleteMemoryPlan(SlabMemory & memory, size_t slotsToSpare, size_t batchBytes) const
-  {
+    memory.RowsPerGroup = this->GetRowsOfPlane();
+    if (holdsHostPixels)
+    {
+      const size_t row =
+        GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
+      memory.RowsPerGroup = std::clamp<size_t>(std::min(batchBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
+                                               1,
+                                               DivideUp(memory.RowsPerGroup, MinimumRowGroups));
+    }
     const size_t queues = m_Devices.size();
     memory.Queue.Type = m_Type;
     memory.Queue.NumberOfPlanes = this->GetPlanesOfSlab();
     memory.Queue.NumberOfSlots =
-      std::min(DivideUp(m_SlabsAhead + 1, queues) + slotsToSpare,
-               std::max<size_t>(1, DivideUp(std::max(m_FilterSlabs.size(), m_SweepSlabs.size()), queues)));
+      std::min(DivideUp(m_FilterCut.SlabsAhead + 1, queues) + slotsToSpare,
+               std::max<size_t>(1, DivideUp(std::max(m_FilterCut.Slabs.size(), m_SweepCut.Slabs.size()), queues)));
     const size_t plane = GetNumberOfBytes(this->MakePlanesView(1, nullptr));
     memory.PlanesPerBatch =
       m_Axis == 0 ? memory.Queue.NumberOfPlanes
                   : std::clamp<size_t>(batchBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
     // A slab reuses the slot of an earlier slab only after the work on that slab has been queued. The results that are
     // still to be computed therefore need the end states of at most this number of slabs.
-    const size_t slabs = m_Geometry.Shape.NeedsAllChunks ? m_SweepSlabs.size() : m_FilterSlabs.size();
-    memory.NumberOfStateBuffers =
-      m_Geometry.Shape.NeedsAllChunks ? slabs : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_SlabsAhead);
+    const size_t slabs = m_Geometry.Shape.NeedsAllChunks ? m_SweepCut.Slabs.size() : m_FilterCut.Slabs.size();
+    memory.NumberOfStateBuffers = m_Geometry.Shape.NeedsAllChunks
+                                    ? slabs
+                                    : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_FilterCut.SlabsAhead);
 
     const auto count = [](size_t & bytes) {
       return [&bytes](size_t piece) -> void * {
@@ -454,13 +374,14 @@ private:
       memory.BytesOfTransfers = Workspace::GetPieceSize(
         GetTransferWorkspace(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), nullptr), m_Type));
     }
+    return memory;
   }
 
   /** Returns whether the first plane is transferred separately. */
   bool
   MovesFirstPlane() const
   {
-    return m_States || m_FilterSlabs.front().FirstPlane > 0;
+    return m_States || this->BeginsBehindFirstPlane();
   }
 
   /** Divides the memory of a queue, except slots and results, by calling take(bytes) for each buffer. */
@@ -468,16 +389,19 @@ private:
   QueueMemory
   TakeQueueMemory(const SlabMemory & memory, const TTake & take) const
   {
-    QueueMemory  queue;
-    const size_t part = GetNumberOfBytes(this->MakePlanesView(memory.Queue.NumberOfResultPlanes, nullptr));
-    const size_t batch = GetNumberOfBytes(this->MakePlanesView(memory.PlanesPerBatch, nullptr));
+    QueueMemory queue;
+    const auto  takeImage = [&](DeviceView view) {
+      view.Data = take(GetNumberOfBytes(view));
+      queue.Images.push_back(view);
+      return view.Data;
+    };
     for (size_t i = 0; i < m_SplitPlan.Buffers; ++i)
     {
-      queue.Buffers.push_back(take(part));
+      queue.Buffers.push_back(takeImage(this->MakePlanesView(memory.Queue.NumberOfResultPlanes, nullptr)));
     }
     for (size_t i = 0; i < m_SplitPlan.Intermediates.size(); ++i)
     {
-      queue.Intermediates.push_back(take(batch));
+      queue.Intermediates.push_back(takeImage(this->MakePlanesView(memory.PlanesPerBatch, nullptr)));
     }
     size_t starts = 0;
     for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
@@ -489,18 +413,19 @@ private:
     if (memory.Queue.HoldsHostPixels)
     {
       const size_t planes = memory.Queue.NumberOfResultPlanes;
-      const size_t source = GetNumberOfBytes(MakeSlabView(m_Endpoints.Input, m_Axis, planes, m_Type, nullptr));
-      queue.Source = take(this->NeedsSourceOfPart() ? source : 0);
-      queue.Output = take(GetNumberOfBytes(MakeSlabView(m_Endpoints.Output, m_Axis, planes, m_Type, nullptr)));
-      queue.HostPixels = take(memory.RowsPerGroup * this->GetBytesOfRow() * memory.Queue.NumberOfPlanes);
-      const auto getBytesOfLines = [&](size_t components) {
-        return GetNumberOfBytes(
-          this->MakeLinesView(memory.RowsPerGroup, memory.Queue.NumberOfPlanes, components, nullptr));
+      const auto   makeLines = [&](size_t components) {
+        return this->MakeLinesView(memory.RowsPerGroup, memory.Queue.NumberOfPlanes, components, nullptr);
       };
-      queue.Lines = take(getBytesOfLines(this->GetNumberOfComponents()));
+      if (this->NeedsSourceOfPart())
+      {
+        queue.Source = takeImage(MakeSlabView(m_Endpoints.Input, m_Axis, planes, m_Type, nullptr));
+      }
+      queue.Output = takeImage(MakeSlabView(m_Endpoints.Output, m_Axis, planes, m_Type, nullptr));
+      queue.HostPixels = take(memory.RowsPerGroup * this->GetBytesOfRow() * memory.Queue.NumberOfPlanes);
+      queue.Lines = takeImage(makeLines(this->GetNumberOfComponents()));
       for (size_t r = 0; r < this->GetNumberOfLineResults(); ++r)
       {
-        queue.LineResults.push_back(take(getBytesOfLines(1)));
+        queue.LineResults.push_back(take(GetNumberOfBytes(makeLines(1))));
       }
     }
     return queue;
@@ -626,45 +551,27 @@ private:
     return true;
   }
 
-  /** Tries memory plans whose slots hold pixels in the computed type. Returns whether one fits. */
+  /** Tries memory plans in the order of decreasing memory and speed. Slots that hold pixels in the host's type need
+   * less memory, but every part of a result then reads all lines of its slab. Returns whether one fits. */
   bool
-  TryComputeTypeSlots(size_t allowed, size_t & least)
-  {
-    for (const size_t spare : { 1, 0 })
-    {
-      for (size_t results = this->GetNumberOfResultBuffers(); results > 0; results /= 2)
-      {
-        for (size_t batch = MaximumBatchBytes; batch >= MinimumBatchBytes; batch /= 2)
-        {
-          if (this->TryMemory(this->PlanComputeTypeMemory(spare, results, batch), allowed, least))
-          {
-            return true;
-          }
-        }
-      }
-    }
-    return false;
-  }
-
-  /** Tries memory plans whose slots hold pixels in the host's type and whose results are computed in parts. They need
-   * less memory, but every part reads all lines of its slab. Returns whether one fits. */
-  bool
-  TryHostTypeSlots(size_t allowed, size_t & least)
+  TrySlots(bool holdHostPixels, size_t allowed, size_t & least)
   {
     const size_t pitch = std::max(m_Geometry.BytesOfInputPlane, GetNumberOfBytes(this->MakePlanesView(1, nullptr)));
-    if (m_Axis == 0 || !HaveDenseRows(m_Endpoints) || pitch > MaximumPitch)
+    if (holdHostPixels && (m_Axis == 0 || !HaveDenseRows(m_Endpoints) || pitch > MaximumPitch))
     {
       return false;
     }
+    const size_t mostParts = holdHostPixels ? std::min(MaximumPartsOfResult, this->GetPlanesOfSlab()) : 1;
+    const size_t mostResults = holdHostPixels ? 2 : this->GetNumberOfResultBuffers();
     for (const size_t spare : { 1, 0 })
     {
-      for (size_t parts = 1; parts <= std::min(MaximumPartsOfResult, this->GetPlanesOfSlab()); ++parts)
+      for (size_t parts = 1; parts <= mostParts; ++parts)
       {
-        for (const size_t results : { 2, 1 })
+        for (size_t results = mostResults; results > 0; results /= 2)
         {
           for (size_t batch = MaximumBatchBytes; batch >= MinimumBatchBytes; batch /= 2)
           {
-            if (this->TryMemory(this->PlanHostTypeMemory(spare, results, parts, batch), allowed, least))
+            if (this->TryMemory(this->PlanMemory(holdHostPixels, spare, results, parts, batch), allowed, least))
             {
               return true;
             }
@@ -675,6 +582,13 @@ private:
     return false;
   }
 
+  void
+  CutAndKeep(size_t chunksPerSlab)
+  {
+    m_Geometry.ChunksPerSlab = chunksPerSlab;
+    this->Cut(chunksPerSlab);
+  }
+
   /** Chooses the first memory plan that fits. The plans are tried in the order of decreasing memory and speed.
    * \exception CudaError if no plan fits */
   void
@@ -683,20 +597,14 @@ private:
     const size_t available = cuda::GetAvailableDeviceMemory(m_Devices.front());
     const size_t allowed = limit == 0 ? available : std::min(limit, available);
     size_t       least = std::numeric_limits<size_t>::max();
-    this->MakeSlabs(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
-    if (this->TryComputeTypeSlots(allowed, least))
+    this->CutAndKeep(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
+    bool fits = this->TrySlots(false, allowed, least);
+    if (!fits && chunksPerSlab == 0 && m_Geometry.ChunksPerSlab > 1)
     {
-      return;
+      this->CutAndKeep(1);
+      fits = this->TrySlots(false, allowed, least);
     }
-    if (chunksPerSlab == 0 && m_Geometry.ChunksPerSlab > 1)
-    {
-      this->MakeSlabs(1);
-      if (this->TryComputeTypeSlots(allowed, least))
-      {
-        return;
-      }
-    }
-    if (this->TryHostTypeSlots(allowed, least))
+    if (fits || this->TrySlots(true, allowed, least))
     {
       return;
     }
@@ -710,19 +618,21 @@ private:
   }
 
   void
-  Allocate()
+  Allocate() override
   {
+    const DeviceGuard guard(m_Devices.front());
+    m_Pipeline = std::make_unique<SlabPipeline>(m_Devices, m_Endpoints, m_Memory.Queue);
     const Context & context = m_Pipeline->GetContext(0);
     m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
     m_RunBuffers = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
     // Lines in the padding between rows are filtered, too.
-    ClearPadding(MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane), context);
+    ClearPadding(this->GetFirstPlane(), context);
     for (size_t queue = 0; queue < m_Devices.size(); ++queue)
     {
       this->AllocateQueue(m_Pipeline->GetContext(queue));
     }
-    const size_t slabs = std::max(m_FilterSlabs.size(), m_SweepSlabs.size());
+    const size_t slabs = std::max(m_FilterCut.Slabs.size(), m_SweepCut.Slabs.size());
     m_FirstPlaneKept.emplace();
     m_EndStatesReady.resize(slabs);
     m_Computed.resize(slabs);
@@ -737,120 +647,71 @@ private:
     Workspace    memory(buffer.GetPointer(), bytes);
     QueueMemory  queue = this->TakeQueueMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
     queue.Memory = std::move(buffer);
-    this->ClearPaddingOfQueue(queue, context);
+    for (const DeviceView & image : queue.Images)
+    {
+      ClearPadding(image, context); // passes load whole vectors, and the last one of a row may extend into the padding
+    }
     m_Queues.push_back(std::move(queue));
-  }
-
-  /** Clears the bytes between rows. Passes load whole vectors, and the last vector of a row may extend into them. */
-  void
-  ClearPaddingOfQueue(const QueueMemory & queue, const Context & context) const
-  {
-    const size_t planes = m_Memory.Queue.NumberOfResultPlanes;
-    for (void * const data : queue.Buffers)
-    {
-      ClearPadding(this->MakePlanesView(planes, data), context);
-    }
-    for (void * const data : queue.Intermediates)
-    {
-      ClearPadding(this->MakePlanesView(m_Memory.PlanesPerBatch, data), context);
-    }
-    if (!m_Memory.Queue.HoldsHostPixels)
-    {
-      return;
-    }
-    ClearPadding(this->MakeLinesView(
-                   m_Memory.RowsPerGroup, m_Memory.Queue.NumberOfPlanes, this->GetNumberOfComponents(), queue.Lines),
-                 context);
-    ClearPadding(MakeSlabView(m_Endpoints.Output, m_Axis, planes, m_Type, queue.Output), context);
-    if (this->NeedsSourceOfPart())
-    {
-      ClearPadding(MakeSlabView(m_Endpoints.Input, m_Axis, planes, m_Type, queue.Source), context);
-    }
   }
 
   // The first plane.
 
+  /** Returns the first plane with all components. */
   DeviceView
-  GetFirstPlane(size_t component) const
+  GetFirstPlane() const
   {
-    const DeviceView view = this->MakePlanesView(1, m_RunBuffers.FirstPlane);
-    return this->MakePlanesView(1, static_cast<unsigned char *>(view.Data) + component * GetNumberOfBytes(view));
+    return MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane);
   }
 
   /** Returns the rows of the first plane that belong to a group. */
   DeviceView
   GetFirstPixels(size_t component, const RowGroup & group) const
   {
-    const DeviceView plane = this->GetFirstPlane(component);
-    return this->MakeLinesView(group.Rows, 1, 1, Slice(plane, 1, group.FirstRow, group.Rows).Data);
+    const DeviceView rows = Slice(GetComponent(this->GetFirstPlane(), component), 1, group.FirstRow, group.Rows);
+    return this->MakeLinesView(group.Rows, 1, 1, rows.Data);
   }
 
   void
-  KeepFirstPlane(const DeviceView & planes, const Context & context)
+  CopyFirstPlane(const DeviceView & planes, const Context & context)
   {
-    const auto copy = [&](size_t component) {
-      const DeviceView to = this->GetFirstPlane(component);
+    if (m_Memory.Queue.HoldsHostPixels)
+    {
+      this->ConvertPlanes(planes.Data, this->GetFirstPlane(), context);
+    }
+    for (size_t component = 0; !m_Memory.Queue.HoldsHostPixels && component < this->GetNumberOfComponents();
+         ++component)
+    {
+      const DeviceView to = GetComponent(this->GetFirstPlane(), component);
       ITK_CUDA_CALL(cudaMemcpyAsync(to.Data,
                                     GetComponent(planes, component).Data,
                                     GetNumberOfBytes(to),
                                     cudaMemcpyDeviceToDevice,
                                     context.GetStream()));
-    };
-    if (m_Memory.Queue.HoldsHostPixels)
-    {
-      this->ConvertPlanes(
-        planes.Data, MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane), context);
     }
-    else
-    {
-      for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
-      {
-        copy(component);
-      }
-    }
-    m_FirstPlaneKept->Record(context);
-    m_HasFirstPlane = true;
+    this->MarkFirstPlane(context);
   }
 
   void
-  UploadFirstPlane(const CudaImageView & plane)
+  KeepFirstPlane(const CudaImageView & plane) override
   {
-    const Context & context = m_Pipeline->GetContext(0);
-    Upload(plane, MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane), context, nullptr);
-    m_FirstPlaneKept->Record(context);
-    m_HasFirstPlane = true;
+    const DeviceGuard guard(m_Devices.front());
+    const Context &   context = m_Pipeline->GetContext(0);
+    Upload(plane, this->GetFirstPlane(), context, nullptr);
+    this->MarkFirstPlane(context);
     m_ExtraBytesUp += m_Geometry.BytesOfInputPlane;
   }
 
   void
-  RequestFirstPlane()
+  MarkFirstPlane(const Context & context)
   {
-    if (!m_Endpoints.Source)
-    {
-      this->UploadFirstPlane(Slice(m_Endpoints.Input, m_Axis, 0, 1));
-      return;
-    }
-    std::vector<unsigned char> pixels(m_Geometry.BytesOfInputPlane);
-    m_Endpoints.Source(0, 1, pixels.data());
-    this->UploadFirstPlane(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), pixels.data()));
-  }
-
-  void
-  DownloadFirstPlane()
-  {
-    const DeviceView plane = MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane);
-    m_States->FirstPlane.resize(m_Geometry.BytesOfInputPlane);
-    Download(plane,
-             ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), m_States->FirstPlane.data()),
-             m_Pipeline->GetContext(0),
-             nullptr);
-    m_States->ComputedOn = CudaSlabStates::Device;
+    m_FirstPlaneKept->Record(context);
+    m_HasFirstPlane = true;
   }
 
   // Passes across slabs.
 
   LineCut
-  GetCut(const ChunkRange & chunks, size_t component, const RowGroup & group) const
+  GetLineCut(const ChunkRange & chunks, size_t component, const RowGroup & group) const
   {
     LineCut cut;
     cut.WholeLength = m_Geometry.Shape.NumberOfPlanes;
@@ -882,7 +743,7 @@ private:
   const void *
   GetStatesOfChunk(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
   {
-    const auto & ranges = m_Geometry.Shape.NeedsAllChunks ? m_SweepChunks : m_FilterChunks;
+    const auto & ranges = (m_Geometry.Shape.NeedsAllChunks ? m_SweepCut : m_FilterCut).Chunks;
     for (size_t slab = 0; slab < ranges.size(); ++slab)
     {
       if (chunk >= static_cast<std::ptrdiff_t>(ranges[slab].Begin) &&
@@ -899,12 +760,13 @@ private:
   void
   WaitForReaders(size_t slab, const Context & context)
   {
-    if (m_Devices.size() == 1 || m_Sweeps || slab < m_Memory.NumberOfStateBuffers)
+    if (m_Devices.size() == 1 || this->IsSweep() || slab < m_Memory.NumberOfStateBuffers)
     {
       return;
     }
     const size_t older = slab - m_Memory.NumberOfStateBuffers;
-    for (size_t reader = older - std::min(older, m_SlabsAhead); reader <= older + m_SlabsAhead; ++reader)
+    for (size_t reader = older - std::min(older, m_FilterCut.SlabsAhead); reader <= older + m_FilterCut.SlabsAhead;
+         ++reader)
     {
       m_Computed[reader].MakeWait(context);
     }
@@ -951,8 +813,8 @@ private:
                    const DeviceView & source,
                    const Context &    context)
   {
-    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[slab];
-    const LineCut      cut = this->GetCut(chunks, component, group);
+    const ChunkRange & chunks = this->GetCut().Chunks[slab];
+    const LineCut      cut = this->GetLineCut(chunks, component, group);
     for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
     {
       const CudaGaussianLinePass & pass = m_SplitPlan.Across[i];
@@ -1023,7 +885,7 @@ private:
                            ? this->GetLineResult(r, queue, lines)
                            : this->GetAcross(m_SplitPlan.Results[i][r], component, queue, source, result));
       }
-      const LineCut cut = this->GetCut(chunks, component, group);
+      const LineCut cut = this->GetLineCut(chunks, component, group);
       RunChunksFromStates(m_SplitPlan.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
       for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_SplitPlan.Results[i].size(); ++r)
       {
@@ -1160,9 +1022,10 @@ private:
 
   /** Turns the end states of all chunks into their start states, for the passes that need all chunks. */
   void
-  ScanEndStates()
+  ConvertToStartStates() override
   {
-    const Context & context = m_Pipeline->GetContext(0);
+    const DeviceGuard guard(m_Devices.front());
+    const Context &   context = m_Pipeline->GetContext(0);
     for (const Event & ready : m_EndStatesReady)
     {
       ready.MakeWait(context);
@@ -1186,14 +1049,14 @@ private:
       }
     }
     m_FirstPlaneKept->Record(context); // other queues wait for this event before they read states
-    if (m_States)
-    {
-      this->DownloadStates(context);
-    }
   }
 
+  /** What CudaSlabStates::Starts points to: end states and edge states of each component's passes. */
+  using StartStates = std::vector<std::vector<unsigned char>>;
+
   /** Calls copy(buffers of the groups, bytes of all groups) for end states and edge states, in the order of
-   * CudaSlabStates::Starts. */
+   * StartStates.
+   */
   template <typename TCopy>
   void
   VisitStates(const TCopy & copy) const
@@ -1237,102 +1100,72 @@ private:
     }
   }
 
-  void
-  DownloadStates(const Context & context)
+  std::shared_ptr<void>
+  GetStartStates() override
   {
-    m_States->ComputedOn = CudaSlabStates::Nowhere; // until the first plane has been downloaded, too
-    m_States->Starts.clear();
-    m_States->Starts.reserve(2 * m_SplitPlan.Across.size() * this->GetNumberOfComponents());
+    const DeviceGuard guard(m_Devices.front());
+    const Context &   context = m_Pipeline->GetContext(0);
+    const auto        starts = std::make_shared<StartStates>();
+    starts->reserve(2 * m_SplitPlan.Across.size() * this->GetNumberOfComponents());
     this->VisitStates([&](void * const * pieces, size_t bytes) {
-      m_States->Starts.emplace_back(bytes);
-      this->CopyStates(pieces, m_States->Starts.back(), true, context);
+      starts->emplace_back(bytes);
+      this->CopyStates(pieces, starts->back(), true, context);
     });
     ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
+    return starts;
   }
 
   void
-  UploadStates()
+  SetStartStates(const std::shared_ptr<void> & starts) override
   {
-    const Context & context = m_Pipeline->GetContext(0);
-    size_t          index = 0;
+    const DeviceGuard guard(m_Devices.front());
+    const Context &   context = m_Pipeline->GetContext(0);
+    auto              onHost = static_cast<StartStates *>(starts.get())->begin();
     this->VisitStates([&](void * const * pieces, size_t bytes) {
-      this->CopyStates(pieces, m_States->Starts[index++], false, context);
+      this->CopyStates(pieces, *onHost++, false, context);
       m_ExtraBytesUp += bytes;
     });
     m_FirstPlaneKept->Record(context);
   }
 
-  // Report.
+  const SplitPlan  m_SplitPlan;
+  std::vector<int> m_Devices; // one for each queue
 
-  CudaSlabReport
-  MakeReport(const SlabPipeline & pipeline) const
-  {
-    CudaSlabReport report;
-    report.Used = m_Geometry.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
-    report.NumberOfSlabs = m_Geometry.GetNumberOfSlabs();
-    report.ChunksPerSlab = m_Geometry.ChunksPerSlab;
-    report.LookAhead = m_Geometry.Shape.LookAhead;
-    report.Devices = m_Devices;
-    report.BytesUp = pipeline.GetBytesUp() + m_ExtraBytesUp;
-    report.BytesDown = pipeline.GetBytesDown();
-    report.PeakDeviceBytes = m_PeakBytes;
-    return report;
-  }
-
-  const CudaGaussianPlan &              m_Plan;
-  SlabGeometry                          m_Geometry;
-  const unsigned int                    m_Axis;
-  const SlabEndpoints                   m_Endpoints;
-  const CudaComponentType               m_Type;
-  const SplitPlan                       m_SplitPlan;
-  const std::shared_ptr<CudaSlabStates> m_States;
-  std::vector<int>                      m_Devices; // one for each queue
-  const CudaProgressFunction &          m_Progress;
-
-  std::vector<ChunkRange>   m_FilterChunks, m_SweepChunks; // chunks of each slab
-  std::vector<InputSlab>    m_FilterSlabs, m_SweepSlabs;
-  size_t                    m_SlabsAhead{ 0 };
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
   SlabMemory                m_Memory;
   std::vector<RowGroup>     m_Groups;
   size_t                    m_PeakBytes{ 0 };
 
-  SlabPipeline *           m_Pipeline{ nullptr };
-  bool                     m_Sweeps{ false }; // whether the run is in its first sweep, for the end states of all chunks
-  bool                     m_WritesInput{ false };
-  DeviceBuffer             m_RunMemory;
-  RunBuffers               m_RunBuffers; // pieces of m_RunMemory
-  bool                     m_HasFirstPlane{ false };
-  std::optional<Event>     m_FirstPlaneKept; // made on the run's device
-  std::vector<QueueMemory> m_Queues;
-  std::vector<Event>       m_EndStatesReady, m_Computed; // indexed by slab
-  uint64_t                 m_ExtraBytesUp{ 0 };
+  std::unique_ptr<SlabPipeline> m_Pipeline;
+  bool                          m_WritesInput{ false };
+  DeviceBuffer                  m_RunMemory;
+  RunBuffers                    m_RunBuffers; // pieces of m_RunMemory
+  bool                          m_HasFirstPlane{ false };
+  std::optional<Event>          m_FirstPlaneKept; // made on the run's device
+  std::vector<QueueMemory>      m_Queues;
+  std::vector<Event>            m_EndStatesReady, m_Computed; // indexed by slab
+  uint64_t                      m_ExtraBytesUp{ 0 };
 };
 } // namespace
 
-CudaSlabReport
-RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
-                          const SlabEndpoints &        endpoints,
-                          const CudaSlabOptions &      options,
-                          const CudaProgressFunction & progress)
+std::unique_ptr<SlabRun>
+MakeDeviceSlabRun(const SlabRunArguments & arguments)
 {
-  std::optional<GaussianSlabRun> run;
   try
   {
-    run.emplace(plan, endpoints, options, progress);
+    return std::make_unique<DeviceSlabRun>(arguments);
   }
   catch (const CudaError & error)
   {
     if (error.GetKind() == CudaError::Kind::OutOfMemory)
     {
-      if (const auto report = TryLinesThenPlanes(plan, endpoints, options, progress))
+      if (auto run = MakeLinesThenPlanesRun(arguments))
       {
-        return *report;
+        return run;
       }
     }
     throw;
   }
-  return run->Run();
 }
 
 std::optional<CudaSlabReport>
@@ -1351,11 +1184,11 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
   CudaSlabOptions options;
   options.Devices = { device };
   options.DeviceMemoryLimit = GetBytesWithoutSlabs(plan, input, output);
-  std::optional<GaussianSlabRun> run;
-  const SlabEndpoints            endpoints{ input, output, {}, {} };
+  const SlabEndpoints          endpoints{ input, output, {} };
+  std::optional<DeviceSlabRun> run;
   try
   {
-    run.emplace(plan, endpoints, options, progress);
+    run.emplace(SlabRunArguments{ plan, endpoints, options, progress });
   }
   catch (const CudaError & error)
   {
@@ -1369,7 +1202,8 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
   {
     return std::nullopt;
   }
-  CudaSlabReport report = run->Run();
+  run->Next(); // no planes, but the output is complete
+  CudaSlabReport report = run->GetReport();
   report.Used = CudaSlabReport::Overlapped;
   return report;
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_runtime_run_Parts_h
+#define CudaFilters_runtime_run_Parts_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDetailOperation.h"
+#include "runtime/DetailNames.h"
+
+#include <cstddef>
+#include <functional>
+
+// Runs an image part after part along one axis. This is how algorithms run in slabs whose parts depend on pixels of
+// context, or on none of the other parts, instead of on states.
+
+namespace itk::cuda
+{
+/** An image that can be divided, as seen by the functions below. */
+struct PartRun
+{
+  size_t Length; // of the output along the axis
+  size_t Unit;   // parts begin at multiples of this number
+  /** Returns the bytes of device memory that a part of `planes` planes needs, which grow with this number. */
+  std::function<size_t(size_t planes)> GetBytes;
+  /** Computes the planes of the output from `first` on. */
+  std::function<void(size_t first, size_t planes, const CudaProgressFunction & progress)> Run;
+};
+
+/** Returns the planes of a part: parts are as few as `bytes` of device memory allow, and of equal size but for the last
+ * one. Returns one unit if not even this fits. */
+CudaFilters_EXPORT size_t
+GetPlanesOfPart(const PartRun & run, size_t bytes);
+
+/** Runs all parts. `progress` receives the share of the planes that are done. */
+CudaFilters_EXPORT void
+RunParts(const PartRun & run, size_t planes, const CudaProgressFunction & progress);
+} // namespace itk::cuda
+
+#endif
