@@ -82,6 +82,7 @@ itk_options=(
   -DBUILD_EXAMPLES=OFF -DITK_BUILD_DEFAULT_MODULES=OFF -DITKGroup_Core=OFF -DITK_FORBID_DOWNLOADS=ON -DITK_LEGACY_SILENT=ON
   -DModule_ITKCommon=ON -DModule_ITKSmoothing=ON -DModule_ITKTBB=ON
   -DModule_ITKImageFeature=ON -DModule_ITKImageGradient=ON -DModule_ITKPath=ON
+  -DModule_ITKIOPNG=ON -DModule_ITKTIFF=ON -DModule_ITKIOMeta=ON -DModule_ITKIONRRD=ON -DModule_ITKIONIFTI=ON
   -DITK_WRAP_PYTHON=ON '-DITK_WRAP_IMAGE_DIMS=2;3;4'
   -DITK_WRAP_unsigned_char=ON -DITK_WRAP_unsigned_short=ON -DITK_WRAP_signed_short=ON -DITK_WRAP_float=ON -DITK_WRAP_double=ON
   -DITK_WRAP_rgb_unsigned_char=OFF -DITK_WRAP_rgba_unsigned_char=OFF -DITK_WRAP_complex_float=OFF

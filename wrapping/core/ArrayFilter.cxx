@@ -106,7 +106,22 @@ public:
     , m_Threader(itk::MultiThreaderBase::New())
   {
     m_Backend.Requested = filter.Backend;
+    m_Backend.DeviceIndex = filter.DeviceIndex;
+    m_Backend.Streaming = filter.Streaming;
+    m_Backend.DeviceMemoryLimit = filter.DeviceMemoryLimit;
   }
+
+  ~FilterRun()
+  {
+    if (m_Filter.Ran)
+    {
+      *m_Filter.Ran = m_Backend;
+    }
+  }
+
+  FilterRun(const FilterRun &) = delete;
+  FilterRun &
+  operator=(const FilterRun &) = delete;
 
   bool
   RunOnAll(const HostArray & input, const HostArray & output)
@@ -606,7 +621,7 @@ private:
   bool                                  m_IsOnHost{ false };
 };
 
-/** Calls run(filter) with a FilterRun of the type of the computation. */
+/** Calls run(filterRun) with a FilterRun of the type of the computation. */
 template <typename TRun>
 void
 VisitFilterRun(const ArrayFilter &          filter,
@@ -617,11 +632,13 @@ VisitFilterRun(const ArrayFilter &          filter,
 {
   if (GetComputeType(input, output) == CudaComponentType::Double)
   {
-    run(FilterRun<double>(filter, progress));
+    FilterRun<double> filterRun(filter, progress);
+    run(filterRun);
   }
   else
   {
-    run(FilterRun<float>(filter, progress));
+    FilterRun<float> filterRun(filter, progress);
+    run(filterRun);
   }
 }
 } // namespace
@@ -685,7 +702,7 @@ RunOnAll(const ArrayFilter &          filter,
          const CudaProgressFunction & progress)
 {
   bool isDone = false;
-  VisitFilterRun(filter, input, output, progress, [&](auto run) { isDone = run.RunOnAll(input, output); });
+  VisitFilterRun(filter, input, output, progress, [&](auto & run) { isDone = run.RunOnAll(input, output); });
   return isDone;
 }
 
@@ -696,6 +713,6 @@ RunOnValid(const ArrayFilter &          filter,
            const HostArray &            output,
            const CudaProgressFunction & progress)
 {
-  VisitFilterRun(filter, input, output, progress, [&](auto run) { run.RunOnValid(input, valid, output); });
+  VisitFilterRun(filter, input, output, progress, [&](auto & run) { run.RunOnValid(input, valid, output); });
 }
 } // namespace cudafilters

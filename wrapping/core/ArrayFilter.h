@@ -6,6 +6,7 @@
 
 #include "HostArray.h"
 
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailOperation.h"
 #include "itkCudaFiltersEnums.h"
 
@@ -52,6 +53,10 @@ struct ArrayFilter
   double                               BoundaryValue{ 0.0 }; // in the mode Constant
   itk::CudaFiltersEnums::Approximation Approximation{ itk::CudaFiltersEnums::Approximation::Accurate };
   itk::CudaFiltersEnums::Backend       Backend{ itk::CudaFiltersEnums::Backend::Automatic };
+  int                                  DeviceIndex{ -1 }; // -1: the configuration's
+  itk::CudaFiltersEnums::Streaming     Streaming{ itk::CudaFiltersEnums::Streaming::Automatic };
+  size_t                               DeviceMemoryLimit{ 0 }; // bytes; 0: the configuration's
+  itk::CudaDetail::CudaFilterBackend * Ran{ nullptr };         // receives where it ran, if it is given
   size_t NumberOfItemAxes{ 0 }; // the last axes of an array form an item, and the others a batch of items
   bool   KeepsNaN{ false };     // pixels that are NaN or infinite do not count, and become NaN
   double MinimumWeight{ 0.0 };  // RunOnValid(): the result is NaN where the weight is below

@@ -8,6 +8,9 @@
 #include "Functions.h"
 #include "Terms.h"
 
+#include "ImageFiles.h"
+#include "itkVersion.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -17,9 +20,80 @@ namespace cudafilters
 {
 namespace
 {
+/** Reads where a filter runs: device_index, streaming and device_memory_limit. */
+void
+ReadSettings(PyObject * settings, ArrayFilter & filter)
+{
+  if (PyObject * const index = PyDict_GetItemString(settings, "device_index"))
+  {
+    filter.DeviceIndex = static_cast<int>(PyLong_AsLong(index));
+  }
+  if (PyObject * const streaming = PyDict_GetItemString(settings, "streaming"))
+  {
+    const Reference name(PyUnicode_AsUTF8String(streaming));
+    filter.Streaming = itk::CudaStreamingFromString(PyBytes_AsString(name.Get()));
+  }
+  if (PyObject * const limit = PyDict_GetItemString(settings, "device_memory_limit"))
+  {
+    filter.DeviceMemoryLimit = PyLong_AsSize_t(limit);
+  }
+  if (PyErr_Occurred())
+  {
+    throw PythonError();
+  }
+}
+
+/** Adds where a filter ran, and why. */
+void
+StoreRun(PyObject * settings, const itk::CudaDetail::CudaFilterBackend & ran)
+{
+  const itk::CudaSlabReport & slabs = ran.SlabReport;
+  PyObject * const            devices = PyTuple_New(static_cast<Py_ssize_t>(slabs.Devices.size()));
+  for (size_t i = 0; devices && i < slabs.Devices.size(); ++i)
+  {
+    PyTuple_SetItem(devices, static_cast<Py_ssize_t>(i), PyLong_FromLong(slabs.Devices[i]));
+  }
+  const Reference run(Py_BuildValue("{s:s,s:s,s:s,s:n,s:I,s:N,s:K,s:K,s:n}",
+                                    "backend_used",
+                                    itk::CudaBackendToString(ran.Used).c_str(),
+                                    "backend_reason",
+                                    ran.Reason.c_str(),
+                                    "used",
+                                    itk::CudaSlabScheduleToString(slabs.Used).c_str(),
+                                    "number_of_slabs",
+                                    static_cast<Py_ssize_t>(slabs.NumberOfSlabs),
+                                    "look_ahead",
+                                    slabs.LookAhead,
+                                    "devices",
+                                    devices,
+                                    "bytes_up",
+                                    static_cast<unsigned long long>(slabs.BytesUp),
+                                    "bytes_down",
+                                    static_cast<unsigned long long>(slabs.BytesDown),
+                                    "peak_device_bytes",
+                                    static_cast<Py_ssize_t>(slabs.PeakDeviceBytes)));
+  if (PyDict_Update(settings, run.Get()) != 0)
+  {
+    throw PythonError();
+  }
+}
+
+/** Calls a Python function with the share of the work that is done, without the interpreter's lock held. Returns false
+ * if it raises an exception. */
+bool
+ShowProgress(PyObject * function, float share)
+{
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject * const       shown = PyObject_CallFunction(function, "f", static_cast<double>(share));
+  const bool             isShown = shown != nullptr;
+  Py_XDECREF(shown);
+  PyGILState_Release(state);
+  return isShown;
+}
+
 constexpr const char * FilterDocumentation =
   "filter(input, output, valid, axes, terms, combination, cval, approximation, backend, keeps_nan, "
-  "minimum_weight)\n--\n\n"
+  "minimum_weight, settings={})\n--\n\n"
   "Runs Gaussian filters along axes of a host array, without the interpreter's lock.\n\n"
   "Arrays are objects with the buffer protocol, of native elements of bool, 8 to 32 bits, float or double, with "
   "strides\n"
@@ -33,7 +107,9 @@ constexpr const char * FilterDocumentation =
   "item over its valid pixels; then there is one term, without derivatives, and minimum_weight is above 0.\n\n"
   "Returns False, before it writes the output, if keeps_nan finds such pixels and minimum_weight is 0. The output must "
   "be\n"
-  "other memory than the input and the mask. KeyboardInterrupt and other exceptions of signal handlers end the run.";
+  "other memory than the input and the mask. KeyboardInterrupt and other exceptions of signal handlers end the run.\n\n"
+  "`settings` may have the keys device_index, streaming, device_memory_limit and progress, which is a function of the\n"
+  "share that is done. Where the filter ran, and its slabs, are added to it.";
 
 PyObject *
 Filter(PyObject *, PyObject * arguments)
@@ -48,9 +124,10 @@ Filter(PyObject *, PyObject * arguments)
     const char * approximation;
     const char * backend;
     int          keepsNaN;
+    PyObject *   settings = nullptr;
     ArrayFilter  filter;
     ParseTuple(arguments,
-               "OOOO!O!sdsspd:filter",
+               "OOOO!O!sdsspd|O!:filter",
                &input,
                &output,
                &mask,
@@ -63,7 +140,9 @@ Filter(PyObject *, PyObject * arguments)
                &approximation,
                &backend,
                &keepsNaN,
-               &filter.MinimumWeight);
+               &filter.MinimumWeight,
+               &PyDict_Type,
+               &settings);
     const Buffer                source(input, 0);
     const Buffer                target(output, PyBUF_WRITABLE);
     std::optional<const Buffer> valid;
@@ -84,6 +163,14 @@ Filter(PyObject *, PyObject * arguments)
     filter.Output = ReadOutput(combination);
     filter.Approximation = itk::CudaApproximationFromString(approximation);
     filter.Backend = itk::CudaBackendFromString(backend);
+    itk::CudaDetail::CudaFilterBackend ran;
+    PyObject *                         show = nullptr;
+    if (settings)
+    {
+      ReadSettings(settings, filter);
+      filter.Ran = &ran;
+      show = PyDict_GetItemString(settings, "progress");
+    }
     filter.KeepsNaN = keepsNaN != 0;
     filter.NumberOfItemAxes = filtered.size();
     axes.insert(axes.end(), filtered.begin(), filtered.end());
@@ -98,13 +185,23 @@ Filter(PyObject *, PyObject * arguments)
     bool isDone = false;
     {
       WithoutLock without;
-      const auto  progress = [&](float) { without.CheckSignals(); };
+      const auto  progress = [&](float share) {
+        without.CheckSignals();
+        if (show && show != Py_None && !ShowProgress(show, share))
+        {
+          throw PythonError();
+        }
+      };
       isDone = !valid && RunOnAll(filter, from, to, progress);
       if (!isDone && filter.MinimumWeight > 0.0)
       {
         RunOnValid(filter, from, valid ? &validPixels : nullptr, to, progress);
         isDone = true;
       }
+    }
+    if (settings)
+    {
+      StoreRun(settings, ran);
     }
     return PyBool_FromLong(isDone);
   });
@@ -175,8 +272,18 @@ Allocate(PyObject * module, PyObject * argument)
   });
 }
 
+PyObject *
+GetItkVersion(PyObject *, PyObject *)
+{
+  return PyUnicode_FromString(itk::Version::GetITKVersion());
+}
+
 PyMethodDef methods[] = { { "allocate", Allocate, METH_O, AllocateDocumentation },
                           { "filter", Filter, METH_VARARGS, FilterDocumentation },
+                          { "itk_version",
+                            GetItkVersion,
+                            METH_NOARGS,
+                            "itk_version()\n--\n\nReturns the version of the ITK that the library uses." },
                           { nullptr, nullptr, 0, nullptr } };
 
 int
@@ -185,8 +292,13 @@ Execute(PyObject * module)
   PyObject * const type = PyType_FromSpec(&memorySpec);
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
   bool isReady = type != nullptr;
-  for (PyMethodDef * const methodsOfFile :
-       { ConfigurationMethods, GpuArrayMethods, PartitionMethods, SlabMethods, SnakeMethods, TensorMethods })
+  for (PyMethodDef * const methodsOfFile : { ConfigurationMethods,
+                                             GpuArrayMethods,
+                                             ImageFileMethods,
+                                             PartitionMethods,
+                                             SlabMethods,
+                                             SnakeMethods,
+                                             TensorMethods })
   {
     isReady = isReady && PyModule_AddFunctions(module, methodsOfFile) == 0;
   }

@@ -18,7 +18,7 @@ if(NOT CudaFilters_DLPACK_INCLUDE_DIR)
 endif()
 
 function(cudafilters_add_core_sources target)
-  foreach(name ArrayFilter Configuration Core GpuArrays HostArray Partition Slabs Snake Tensors)
+  foreach(name ArrayFilter Configuration Core GpuArrays HostArray ImageFiles Partition Slabs Snake Tensors)
     target_sources(${target} PRIVATE ${CudaFilters_CORE_DIR}/${name}.cxx)
   endforeach()
   set_source_files_properties(${CudaFilters_CORE_DIR}/ArrayFilter.cxx PROPERTIES COMPILE_OPTIONS -ffp-contract=off)

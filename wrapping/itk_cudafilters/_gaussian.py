@@ -15,6 +15,8 @@ import numpy.typing as npt
 from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_axis, read_mask, spacings_of
 from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMasked, Masked
 from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
+from ._image import Image
+from ._images import valid_pixels_of
 from ._info import Backend
 from ._library import empty, takes, takes_type
 from ._line_passes import MOST_MASKED_ITEMS, Combination, DeviceLineFilter, DevicePasses, HostLineFilter, Pass, Term
@@ -72,7 +74,7 @@ def gaussian_filter(
     Parameters
     ----------
     input
-        NumPy array, list, xarray.DataArray or itk.Image, of any number of axes; or a CuPy array or torch tensor in GPU
+        NumPy array, list, xarray.DataArray, itk.Image or Image, of any number of axes; or a CuPy array or torch tensor in GPU
         memory, which is filtered there. gaussian_filter() alone also accepts arrays in GPU memory of JAX, Numba and
         other packages with `__dlpack__` or the CUDA Array Interface. Axes count in the order of the array; for an
         itk.Image this is the order of its array, with x last.
@@ -605,8 +607,11 @@ class _Call:
         name_of_sigma: str = "sigma",
         in_array_order: bool = False,
     ) -> None:
-        self.given = input if isinstance(input, Given) else Given.read(input, "input")
+        self.given = input if isinstance(input, Given) else Given.read(input, "input", takes_components=True)
         array = self.given.array
+        if channel_axis is None and isinstance(self.given.image, Image) and self.given.image.has_components:
+            channel_axis = -1
+        valid_mask = valid_pixels_of(self.given.image, valid_mask, "input")
         self._channel_axis = None if channel_axis is None else axis_of(channel_axis, array.ndim, "channel_axis")
         self._axes = axes_to_filter(axes, self._channel_axis, array.ndim)
         self.dimension = len(self._axes)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conversions between the three kinds of images that this package accepts: itk.Image, NumPy array and xarray.DataArray.
-Messages for other kinds say how to convert them."""
+"""Conversions between the kinds of images that this package accepts: its own Image, itk.Image, NumPy array and
+xarray.DataArray. Messages for other kinds say how to convert them."""
 from __future__ import annotations
 
 import functools
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._image import Image
 from ._itk import is_itk_object, itk, pixel_type
 
 # Pixel types of the region filters. bool and float64 are converted to them.
@@ -23,14 +24,14 @@ _GAUSSIAN_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
 # How to convert objects of other packages. The keys are the top-level names of their modules.
 _CONVERSIONS = {
     "PIL": "numpy.asarray({name})",
-    "SimpleITK": "itk.image_from_array(SimpleITK.GetArrayViewFromImage({name})), then set spacing, origin and direction",
+    "SimpleITK": "itk_cudafilters.Image.of({name})",
     "builtins": 'numpy.asarray({name}, dtype="float32")',
     "cupy": "{name}.get()",
     "dask": "{name}.compute()",
     "h5py": "{name}[...]",
     "jax": "numpy.asarray({name})",
     "jaxlib": "numpy.asarray({name})",
-    "nibabel": "itk.imread({name}.get_filename())",
+    "nibabel": "itk_cudafilters.Image.of({name})",
     "pandas": "{name}.to_numpy()",
     "rasterio": "{name}.read(1)",
     "tensorflow": "{name}.numpy()",
@@ -67,17 +68,17 @@ def conversion_of(image: Any) -> str | None:
 
 
 def require_known_kind(image: Any, name: str, *, of_mask: str) -> None:
-    """Raises TypeError unless `image` is an itk.Image, a NumPy array or an xarray.DataArray.
+    """Raises TypeError unless `image` is an itk.Image, an Image, a NumPy array or an xarray.DataArray.
 
     `name` is the name of the parameter. `of_mask` is the advice for a masked array.
     """
     if isinstance(image, np.ma.MaskedArray):
         raise TypeError(f"{name} is a numpy.ma.MaskedArray, whose mask would be lost: {of_mask.format(name=name)}")
-    if isinstance(image, np.ndarray) or is_xarray(image) or hasattr(image, "GetImageDimension"):
+    if isinstance(image, (np.ndarray, Image)) or is_xarray(image) or hasattr(image, "GetImageDimension"):
         return
     kinds = f"{name} is {describe(image)}; it must be an itk.Image, a NumPy array or an xarray.DataArray"
     if isinstance(image, str) or hasattr(image, "__fspath__"):
-        raise TypeError(f"{kinds}: call itk.imread({name})")
+        raise TypeError(f"{kinds}: call itk_cudafilters.read_image({name})")
     if hasattr(image, "GetOutput"):
         raise TypeError(f"{kinds}: call {name}.GetOutput()")
     conversion = conversion_of(image)
@@ -210,6 +211,8 @@ def plane_of(
         raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
     if is_xarray(image):
         _require_no_bands(image, name)
+    if isinstance(image, Image):
+        require_scalar(image, name)
     dimension = image.GetImageDimension() if is_image else image.ndim
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
@@ -238,7 +241,7 @@ class Geometry:
 
     @classmethod
     def of(cls, image: Any, name: str = "image") -> Geometry:
-        """Returns the geometry of an itk.Image or of a DataArray's coordinates and attributes. An array has origin 0
+        """Returns the geometry of an itk.Image, of an Image, or of a DataArray's coordinates and attributes. An array has origin 0
         and spacing 1.
 
         Descending coordinates become a negative direction, because ITK's spacing is positive. The attribute `direction`
@@ -248,6 +251,8 @@ class Geometry:
             first = np.array(list(image.GetLargestPossibleRegion().GetIndex()), np.int64)
             direction = itk.array_from_matrix(image.GetDirection())
             return cls(np.array(image.GetOrigin()), np.array(image.GetSpacing()), direction, first)
+        if isinstance(image, Image):
+            return cls(np.array(image.origin), np.array(image.spacing), image.direction, np.zeros(image.dimension, np.int64))
         first = np.zeros(image.ndim, np.int64)
         if not is_xarray(image):
             return cls(np.zeros(image.ndim), np.ones(image.ndim), np.eye(image.ndim), first)
@@ -271,6 +276,19 @@ class Geometry:
         return np.asarray(indices - self.first + 0.5)
 
 
+def require_scalar(image: Image, name: str) -> None:
+    if image.has_components:
+        raise TypeError(f"{name} is an Image of more than one number per pixel: extract a component of it first")
+
+
+def valid_pixels_of(image: Any, valid_mask: Any, name: str = "image") -> Any:
+    """Returns a mask without the pixels of an Image that hold no data. Other images have none of these."""
+    valid = image.valid if isinstance(image, Image) else None
+    if valid is None or valid.all():
+        return valid_mask
+    return valid if valid_mask is None else (pixels_beside(valid_mask, image, "valid_mask", name) != 0) & valid
+
+
 def as_gaussian_input(image: Any, name: str) -> Any:
     """Converts an input of the Gaussian filters to what ITK's functions accept: an itk.Image, or a NumPy array that is
     not a column."""
@@ -284,6 +302,8 @@ def as_gaussian_input(image: Any, name: str) -> Any:
     pixels = np.ascontiguousarray(pixels, dtype=pixels.dtype.newbyteorder("="))
     if is_xarray(image):
         return _image_from_xarray(image, pixels, name)
+    if isinstance(image, Image):
+        return image.with_array(pixels).to_itk()
     return image_of(pixels) if is_column(pixels.shape) else pixels
 
 
@@ -360,8 +380,8 @@ def _plane_beside(
     """Returns the pixels of another image or array by `convert`. Raises ValueError unless they have that shape, and the
     geometry of `given`."""
     placed = _aligned(other, given, name, "image") if is_xarray(other) and is_xarray(given) else other
-    if is_xarray(given) and not is_itk_object(placed) and placed.shape == given.shape:
-        placed = given.copy(data=np.asarray(placed))
+    if is_xarray(given) and isinstance(placed, np.ndarray) and placed.shape == given.shape:
+        placed = given.copy(data=placed)
     pixels = convert(placed, name)
     if pixels.shape != shape:
         raise ValueError(f"{name} has the shape {pixels.shape}; it must be the image's, {shape}")
@@ -378,7 +398,7 @@ def pixels_beside(other: Any, given: Any, name: str, of: str) -> npt.NDArray[Any
     if is_xarray(other) and is_xarray(given):
         return pixels_of(_aligned(other, given, name, of), name)
     pixels = pixels_of(other, name)
-    if not all(is_xarray(each) or is_itk_object(each) for each in (other, given)) or pixels.ndim != pixels_of(given).ndim:
+    if isinstance(other, np.ndarray) or isinstance(given, np.ndarray) or pixels.ndim != pixels_of(given).ndim:
         return pixels
     _require_same_geometry(Geometry.of(other, name), Geometry.of(given, of), name, of)
     return np.transpose(pixels, axes_of(other)).transpose(np.argsort(axes_of(given)))
@@ -446,16 +466,20 @@ def _require_same_geometry(other: Geometry, geometry: Geometry, name: str, of: s
         if (np.abs(value - expected) > (_tolerance("Direction") if key == "direction" else coordinates)).any():
             raise ValueError(
                 f"{name} has the {key} {value.tolist()}; it must be that of {of}, {expected.tolist()}: resample it, or give its pixels "
-                f"alone, itk.array_view_from_image({name})"
+                f"alone, as an array"
             )
 
 
 def like(result: Any, image: Any, name: str | None) -> Any:
     """Converts `result`, an itk.Image of the size of `image` or its pixels, to the kind of `image`. A DataArray gets the
     name `name`."""
-    if not is_xarray(image):
-        return result if is_itk_object(image) else pixels_of(result)
+    if is_itk_object(image) and is_itk_object(result):
+        return result
     pixels = pixels_of(result)
+    if isinstance(image, Image):
+        return image.with_array(pixels, has_components=pixels.ndim > image.dimension)
+    if not is_xarray(image):
+        return pixels
     components = ["c"] if pixels.ndim > image.ndim else []
     order = np.argsort(axes_of(image)).tolist() + [image.ndim] * len(components)
     return type(image)(

@@ -209,6 +209,8 @@ class HostLineFilter:
 
     approximation: str
     backend: str
+    settings: dict[str, Any] | None = None
+    """More about the run, and how it went: see `_core.filter`."""
 
     @property
     def ops(self) -> Operations:
@@ -246,6 +248,7 @@ class HostLineFilter:
             self.backend,
             keeps_nan,
             smallest_weight,
+            *([] if self.settings is None else [self.settings]),
         )
         return done
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ._image import Image
 from ._images import describe, is_xarray, name_of
 from ._itk import is_itk_object
 
@@ -321,7 +322,7 @@ def operations_of(array: Any) -> Operations | None:
     and None for other objects."""
     if type(array) in OF_CLASSES:
         return OF_CLASSES[type(array)]
-    if isinstance(array, np.ndarray) or is_itk_object(array) or is_xarray(array):
+    if isinstance(array, (np.ndarray, Image)) or is_itk_object(array) or is_xarray(array):
         return OF_HOST
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
+from ._image import Image
 from ._images import Geometry, describe, first_index_of, is_xarray, labels_beside, like, mask_beside
-from ._images import pixels_of, plane_of, with_first_index, with_geometry_of
+from ._images import pixels_of, plane_of, valid_pixels_of, with_first_index, with_geometry_of
 from ._info import Backend, backend_name
 from ._itk import is_itk_object
 from ._library import core
@@ -261,6 +262,8 @@ class Partition(Generic[ImageLike]):
         if is_xarray(self.labels):
             labels: Any = self.labels
             return labels.copy(data=pixels).rename(name)
+        if isinstance(self.labels, Image):
+            return self.labels.with_array(pixels)
         return with_geometry_of(self.labels, np.ascontiguousarray(pixels)) if is_itk_object(self.labels) else pixels
 
     def __repr__(self) -> str:
@@ -554,8 +557,11 @@ class _Division(Generic[ImageLike]):
             self.device,
         )
         valid, initial = (
-            None if parameters[name] is None else read(parameters[name], name, image, self.pixels.shape)
-            for name, read in (("valid_mask", mask_beside), ("initial_labels", labels_beside))
+            None if value is None else read(value, name, image, self.pixels.shape)
+            for name, value, read in (
+                ("valid_mask", valid_pixels_of(image, parameters["valid_mask"]), mask_beside),
+                ("initial_labels", parameters["initial_labels"], labels_beside),
+            )
         )
         first = tuple(self.geometry.first.tolist())
         self.job = (self.pixels, pixels_of(self.labels), valid, initial, first, *numbers)

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._images import Geometry, axes_of, describe, empty_like, first_index_of, like, mask_beside, pixels_of, plane_of, with_first_index
+from ._images import Geometry, axes_of, describe, empty_like, first_index_of, like, mask_beside, pixels_of, plane_of
+from ._images import valid_pixels_of, with_first_index
 from ._info import Backend, backend_name
 from ._itk import is_itk_object
 from ._library import core, empty
@@ -319,6 +320,7 @@ def segment_region(
     True
     """
     pixels = plane_of(image, "image")
+    valid_mask = valid_pixels_of(image, valid_mask)
     law = known_name("law", law, noise_laws())
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):

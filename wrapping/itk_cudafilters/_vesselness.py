@@ -16,7 +16,7 @@ from ._arrays import Given, Target, is_single, number, positive, read_mask, spac
 from ._device import is_device_image
 from ._exporters import SHAPES, is_foreign, open_on_default_stream, result_for, shape_of
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
-from ._images import _require_no_bands, describe, is_column, is_xarray
+from ._images import _require_no_bands, describe, is_column, is_xarray, valid_pixels_of
 from ._info import Backend
 from ._library import core, empty, takes
 from ._operations import current_device_of, image_on_gpu
@@ -311,6 +311,7 @@ class _Call:
         backend: str,
     ) -> None:
         self._given = self._read(image, valid_mask, switch(preserve_nan, "preserve_nan"))
+        valid_mask = valid_pixels_of(image, valid_mask)
         if is_xarray(image):
             _require_no_bands(image, "image")
         self.dimension = self._given.array.ndim
