@@ -484,7 +484,7 @@ _Smoothed = tuple[dict[str, str], dict[str, Any], dict[str, float]]
 def _smooth_whole(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
     clock = _Clock()
     image = file.read()
-    seconds = {"read": clock.look()}
+    seconds = {"read": clock.look() + file.seconds}
     settings: dict[str, Any] = {key: getattr(arguments, key) for key in ("device_index", "streaming", "device_memory_limit")}
     with progress_bar("smoothing", _progress_is_shown()) as settings["progress"]:
         smoothed = _smooth_pixels(file, image, sigma, arguments, settings)
@@ -1043,6 +1043,8 @@ def _vesselness(arguments: argparse.Namespace) -> None:
     image = given.with_array(given.array.astype(np.float64 if precise else np.float32)).to_itk()
     seconds = {"read": clock.look()}
     enhancer = _make_enhancer(image, arguments)
+    if given.valid is not None and not given.valid.all():
+        enhancer.SetValidMask(given.with_array(given.valid.astype(np.uint8)).to_itk())
     clock.look()
     with progress_of(enhancer, "enhancing", _progress_is_shown()):
         enhancer.Update()
@@ -1050,7 +1052,7 @@ def _vesselness(arguments: argparse.Namespace) -> None:
     response = itk.array_view_from_image(enhancer.GetOutput())
     picture = response.max(axis=0) if response.ndim == 3 else response
     _write_each(
-        (arguments.output, lambda name: _write_image(arguments, given.with_array(response), name, True)),
+        (arguments.output, lambda name: _write_image(arguments, given._with_result(response.copy(), False), name, True)),
         (
             arguments.scale_image,
             lambda name: _write_image(arguments, given.with_array(itk.array_view_from_image(enhancer.GetScaleOutput())), name, True),

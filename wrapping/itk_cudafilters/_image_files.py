@@ -10,6 +10,7 @@ import re
 import resource
 import stat
 import struct
+import time
 import warnings
 import zlib
 from collections import deque
@@ -195,6 +196,7 @@ class ImageFile:
     """An image file that has been compared with its header. Its pixels are read when they are asked for."""
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
+        start_time = time.perf_counter()
         self.name = os.fspath(name)
         self.paths = [Path(self.name)]
         """The file and, if it is a header, the file of pixels that it names."""
@@ -233,6 +235,8 @@ class ImageFile:
             self.metadata["nifti"] = (self._nifti_header, *self.place)
         if self.components > 1 and self.pixel_type != "vector":
             self.metadata["pixel_type"] = self.pixel_type
+        self.seconds = time.perf_counter() - start_time
+        """How long the comparison took, which decompresses NIfTI files."""
 
     def _open_nifti(self, start: bytes) -> None:
         """Prepares that exactly the named file is read. The library takes name.nii where name.nii.gz was asked for, if

@@ -380,8 +380,9 @@ def _plane_beside(
     """Returns the pixels of another image or array by `convert`. Raises ValueError unless they have that shape, and the
     geometry of `given`."""
     placed = _aligned(other, given, name, "image") if is_xarray(other) and is_xarray(given) else other
-    if is_xarray(given) and isinstance(placed, np.ndarray) and placed.shape == given.shape:
-        placed = given.copy(data=placed)
+    has_place = is_itk_object(placed) or isinstance(placed, Image)
+    if is_xarray(given) and not has_place and placed.shape == given.shape:
+        placed = given.copy(data=np.asarray(placed))
     pixels = convert(placed, name)
     if pixels.shape != shape:
         raise ValueError(f"{name} has the shape {pixels.shape}; it must be the image's, {shape}")

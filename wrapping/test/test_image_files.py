@@ -613,6 +613,14 @@ def test_pixels_without_data(tmp_path, capsys):
     np.testing.assert_array_equal(result.array[~hidden], expected[~hidden])
     assert run("smooth", tmp_path / "geo.tif", tmp_path / "o.nrrd", "--sigma", 30) == 0
     assert "NRRD files keep no value for no data" in capsys.readouterr().err
+    pytest.importorskip("itk")
+    assert run("vesselness", tmp_path / "geo.tif", tmp_path / "v.tif", "--sigmas", 20) == 0
+    assert (read_image(tmp_path / "v.tif").valid == ~hidden).all() and 0.0 < read_image(tmp_path / "v.tif").array[~hidden].max() < 1.0
+
+
+def test_integers_without_data():
+    hidden = np.zeros((60, 70), bool)
+    hidden[20:30, 40:50] = True
     whole = Image(np.where(hidden, -9999, 100).astype(np.int16), no_data=-9999)
     result = itk_cudafilters.gaussian_filter(whole, 3.0, dtype="int16")
     assert set(np.unique(result.array)) <= {-9999, 99, 100} and (result.valid == ~hidden).all()
