@@ -7,13 +7,18 @@
 
 #include "ArrayFilter.h"
 
+#include "itkCudaFiltersConfiguration.h"
+#include "itkVersion.h"
+
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdarg>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -314,6 +319,73 @@ Filter(PyObject *, PyObject * arguments)
   });
 }
 
+constexpr const char * InfoDocumentation =
+  "info()\n--\n\n"
+  "Returns what the library found on this machine, as a dictionary: GPUs, versions, settings, and whether a GPU can be "
+  "used.";
+
+PyObject *
+AsDictionary(const itk::CudaDeviceInformation & device)
+{
+  return Py_BuildValue("{s:i,s:s,s:(ii),s:K,s:K,s:N,s:s}",
+                       "index",
+                       device.Index,
+                       "name",
+                       device.Name.c_str(),
+                       "compute_capability",
+                       device.ComputeCapability / 10,
+                       device.ComputeCapability % 10,
+                       "total_memory",
+                       static_cast<unsigned long long>(device.TotalMemory),
+                       "free_memory",
+                       static_cast<unsigned long long>(device.FreeMemory),
+                       "usable",
+                       PyBool_FromLong(device.Usable),
+                       "reason",
+                       device.Reason.c_str());
+}
+
+PyObject *
+GetInfo(PyObject *, PyObject *)
+{
+  return CatchAll<PyObject *>(nullptr, [] {
+    using Configuration = itk::CudaFiltersConfiguration;
+    std::string reason;
+    const bool  isUsable = Configuration::IsDeviceUsable(-1, reason);
+    const auto  found = Configuration::GetDevices();
+    const auto  status = Configuration::GetStatus();
+    std::string backend = itk::CudaBackendToString(Configuration::GetBackend());
+    backend[0] = static_cast<char>(std::tolower(backend[0]));
+
+    PyObject * const devices = PyTuple_New(static_cast<Py_ssize_t>(found.size()));
+    for (size_t i = 0; devices && i < found.size(); ++i)
+    {
+      PyTuple_SetItem(devices, static_cast<Py_ssize_t>(i), AsDictionary(found[i]));
+    }
+    return Py_BuildValue("{s:s,s:N,s:i,s:i,s:N,s:s,s:i,s:N,s:s,s:s}",
+                         "itk_version",
+                         itk::Version::GetITKVersion(),
+                         "built_with_cuda",
+                         PyBool_FromLong(Configuration::GetBuiltWithCuda()),
+                         "driver_version",
+                         Configuration::GetDriverVersion(),
+                         "required_driver_version",
+                         Configuration::GetRequiredDriverVersion(),
+                         "devices",
+                         devices,
+                         "backend",
+                         backend.c_str(),
+                         "device_index",
+                         Configuration::GetDeviceIndex(),
+                         "gpu_usable",
+                         PyBool_FromLong(isUsable),
+                         "reason",
+                         reason.c_str(),
+                         "status",
+                         status.c_str());
+  });
+}
+
 /** Memory for the pixels of an array. It has the buffer protocol. */
 struct Memory
 {
@@ -381,6 +453,7 @@ Allocate(PyObject * module, PyObject * argument)
 
 PyMethodDef methods[] = { { "allocate", Allocate, METH_O, AllocateDocumentation },
                           { "filter", Filter, METH_VARARGS, FilterDocumentation },
+                          { "info", GetInfo, METH_NOARGS, InfoDocumentation },
                           { nullptr, nullptr, 0, nullptr } };
 
 int

@@ -9,14 +9,12 @@ import inspect
 import json
 import math
 import re
-import statistics
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Callable, get_args
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
@@ -27,6 +25,7 @@ from ._dlpack import native
 from ._files import write_geojson, write_table
 from ._images import image_of
 from ._info import Backend, _backend_name, info
+from ._itk import itk
 from ._partition import Partition, partition_image
 from ._progress import progress_bar
 from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
@@ -112,11 +111,17 @@ def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _add_version(parser: argparse.ArgumentParser) -> None:
-    from importlib.metadata import version
+class _PrintVersion(argparse.Action):
+    """Prints the versions, which are looked up only for this option."""
 
-    text = f"itk-cudafilters {version('itk-cudafilters')}, ITK {itk.Version.GetITKVersion()}"
-    parser.add_argument("--version", action="version", version=text, help="show the versions of this program and of ITK")
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        found = info()
+        parser.exit(message=f"itk-cudafilters {found.version}, ITK {found.itk_version}\n")
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    text = "show the versions of this program and of ITK"
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help=text)
 
 
 # Types of arguments
@@ -595,7 +600,7 @@ def _segment(arguments: argparse.Namespace) -> None:
         files.writer_of(name)  # report an unknown extension before the work starts
 
     clock = _Clock()
-    image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
+    image = files.read_slice(file.name, getattr(itk, _SEGMENTABLE[file.component_type]))
     seconds = {"read": clock.look()}
     found = _find_region(image, arguments)
     seconds["filter"] = clock.look()
@@ -604,7 +609,8 @@ def _segment(arguments: argparse.Namespace) -> None:
     _write_report(arguments.report, _report_region(arguments, file, found, seconds))
 
 
-_SEGMENTABLE = {"unsigned_char": itk.UC, "unsigned_short": itk.US, "short": itk.SS, "float": itk.F}
+# Names of ITK's types of pixels by those of its files.
+_SEGMENTABLE = {"unsigned_char": "UC", "unsigned_short": "US", "short": "SS", "float": "F"}
 
 
 def _require_segmentable(file: files.ImageFile, done: str) -> None:
@@ -776,7 +782,7 @@ def _partition(arguments: argparse.Namespace) -> None:
         files.writer_of(name)  # report an unknown extension before the work starts
 
     clock = _Clock()
-    image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
+    image = files.read_slice(file.name, getattr(itk, _SEGMENTABLE[file.component_type]))
     seconds = {"read": clock.look()}
     parameters = _parameters_of(arguments, _PARTITION_DEFAULTS, {"valid_mask": itk.F, "initial_labels": itk.UI})
     found = partition_image(image, progress=_progress_is_shown(), **parameters)
@@ -1053,7 +1059,7 @@ def _median_seconds(filters: Sequence[Any], runs: int) -> list[float]:
             process.Update()
             if run > 0:
                 times.append(time.perf_counter() - start)
-    return [statistics.median(times) for times in seconds]
+    return [float(np.median(times)) for times in seconds]
 
 
 def _smooth_in_float64(image: Any, sigma: list[float]) -> npt.NDArray[np.float64]:

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Literal
 
 from ._itk import itk
+from ._library import core
 
 
 Backend = Literal["automatic", "cuda", "host"]
@@ -33,6 +33,7 @@ class Info:
 
     version: str
     itk_version: str
+    """Of the ITK that the library was built with."""
     built_with_cuda: bool
     driver_version: tuple[int, int] | None
     """Newest version of CUDA that the installed driver supports; None without a driver."""
@@ -87,18 +88,13 @@ def info() -> Info:
     RuntimeError
         ITK_CUDAFILTERS_BACKEND or ITK_CUDAFILTERS_DEVICE has an invalid value.
     """
-    configuration: Any = itk.CudaFiltersConfiguration
-    usable, reason = configuration.IsDeviceUsable(-1, "")
+    from importlib.metadata import version  # it takes long to import
+
+    found = core().info()
     return Info(
         version=version("itk-cudafilters"),
-        itk_version=itk.Version.GetITKVersion(),
-        built_with_cuda=configuration.GetBuiltWithCuda(),
-        driver_version=_version_pair(configuration.GetDriverVersion()),
-        required_driver_version=_version_pair(configuration.GetRequiredDriverVersion()),
-        devices=tuple(Device(**device) for device in configuration.GetDevices()),
-        backend=_backend_name(configuration.GetBackend()),
-        device_index=configuration.GetDeviceIndex(),
-        gpu_usable=usable,
-        reason=reason,
-        status=configuration.GetStatus(),
+        driver_version=_version_pair(found.pop("driver_version")),
+        required_driver_version=_version_pair(found.pop("required_driver_version")),
+        devices=tuple(Device(**device) for device in found.pop("devices")),
+        **found,
     )
