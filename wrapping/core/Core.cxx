@@ -321,7 +321,7 @@ Filter(PyObject *, PyObject * arguments)
 
 constexpr const char * InfoDocumentation =
   "info()\n--\n\n"
-  "Returns what the library found on this machine, as a dictionary: GPUs, versions, settings, and whether a GPU can be "
+  "Returns what the library found on this machine, as a dictionary: GPUs, driver, settings, and whether a GPU can be "
   "used.";
 
 PyObject *
@@ -362,9 +362,7 @@ GetInfo(PyObject *, PyObject *)
     {
       PyTuple_SetItem(devices, static_cast<Py_ssize_t>(i), AsDictionary(found[i]));
     }
-    return Py_BuildValue("{s:s,s:N,s:i,s:i,s:N,s:s,s:i,s:N,s:s,s:s}",
-                         "itk_version",
-                         itk::Version::GetITKVersion(),
+    return Py_BuildValue("{s:N,s:i,s:i,s:N,s:s,s:i,s:N,s:s,s:s}",
                          "built_with_cuda",
                          PyBool_FromLong(Configuration::GetBuiltWithCuda()),
                          "driver_version",
@@ -461,7 +459,7 @@ Execute(PyObject * module)
 {
   PyObject * const type = PyType_FromSpec(&memorySpec);
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
-  return type ? 0 : -1;
+  return type ? PyModule_AddStringConstant(module, "itk_version", itk::Version::GetITKVersion()) : -1;
 }
 
 PyModuleDef_Slot slots[] = { { Py_mod_exec, reinterpret_cast<void *>(Execute) }, { 0, nullptr } };

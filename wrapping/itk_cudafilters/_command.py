@@ -26,6 +26,7 @@ from ._files import write_geojson, write_table
 from ._images import image_of
 from ._info import Backend, _backend_name, info
 from ._itk import itk
+from ._library import core
 from ._partition import Partition, partition_image
 from ._progress import progress_bar
 from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
@@ -115,8 +116,9 @@ class _PrintVersion(argparse.Action):
     """Prints the versions, which are looked up only for this option."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        found = info()
-        parser.exit(message=f"itk-cudafilters {found.version}, ITK {found.itk_version}\n")
+        from importlib.metadata import version
+
+        parser.exit(message=f"itk-cudafilters {version('itk-cudafilters')}, ITK {core().itk_version}\n")
 
 
 def _add_version(parser: argparse.ArgumentParser) -> None:

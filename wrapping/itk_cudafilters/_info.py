@@ -93,6 +93,7 @@ def info() -> Info:
     found = core().info()
     return Info(
         version=version("itk-cudafilters"),
+        itk_version=core().itk_version,
         driver_version=_version_pair(found.pop("driver_version")),
         required_driver_version=_version_pair(found.pop("required_driver_version")),
         devices=tuple(Device(**device) for device in found.pop("devices")),

@@ -57,7 +57,7 @@ def require_wrapped_classes() -> None:
 def require_same_version(itk_version: str) -> None:
     """Raises ImportError if the wrapped classes are for another version of the package itk. The libraries of both share
     objects, and would show that later by messages that nobody understands."""
-    built, found = (version.split(".")[:2] for version in (core().info()["itk_version"], itk_version))
+    built, found = (version.split(".")[:2] for version in (core().itk_version, itk_version))
     if built != found:
         version = ".".join(built)
         raise ImportError(

@@ -99,7 +99,7 @@ def test_messages_where_itk_is_missing():
 
 
 def test_message_for_another_version_of_itk():
-    major, minor = itk_cudafilters.info().itk_version.split(".")[:2]
+    major, minor = _library.core().itk_version.split(".")[:2]
     _library.require_same_version(f"{major}.{minor}.99")
     with pytest.raises(ImportError, match=rf"itk 4.13.1 is installed, .* for itk {major}\.{minor}: pip install"):
         _library.require_same_version("4.13.1")
