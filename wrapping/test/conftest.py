@@ -19,7 +19,11 @@ class Missing(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__") and name != "__version__":
             raise AttributeError(name)
-        pytest.skip("needs the package itk", allow_module_level=True)
+        skip()
+
+
+def skip():
+    pytest.skip("needs the package itk", allow_module_level=True)
 
 
 def has_classes():
@@ -32,6 +36,7 @@ def has_classes():
 HAS_CLASSES = has_classes()
 if not HAS_CLASSES:
     sys.modules["itk"] = Missing("itk")
+    _library.require_wrapped_classes = skip
 
 import itk  # noqa: E402
 from gpu_arrays import Array, ArrayOperations  # noqa: E402
