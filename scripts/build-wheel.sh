@@ -180,6 +180,8 @@ itk_entry()
 # ITK's wrapping generator iterates over sets. Fix their order, so that it writes the same files each time and ccache
 # finds them.
 export PYTHONHASHSEED=0
+# Selects the settings of pyproject.toml for such a wheel.
+export CUDAFILTERS_WRAPPED_CLASSES=1
 
 # Sets itk_tree and module_tree, the build trees of ITK and of the module. The module's build writes into ITK's tree,
 # which contains its own absolute paths. The tree is therefore kept as an archive, verified, and unpacked to its place.

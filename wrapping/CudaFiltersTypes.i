@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// Begins each file of a class. If the module is wrapped without its Python package, nothing is checked.
+%pythonbegin %{
+try:
+    from itk_cudafilters import _library
+except ModuleNotFoundError:
+    pass
+else:
+    import itkConfig
+
+    _library.require_same_version(itkConfig.ITK_GLOBAL_VERSION_STRING)
+%}
+
 // Converts plain structs to dictionaries with Python names, because ITK's generator does not wrap member variables.
 %fragment("CudaFiltersDictionaries", "header")
 %{

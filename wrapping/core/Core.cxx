@@ -272,18 +272,8 @@ Allocate(PyObject * module, PyObject * argument)
   });
 }
 
-PyObject *
-GetItkVersion(PyObject *, PyObject *)
-{
-  return PyUnicode_FromString(itk::Version::GetITKVersion());
-}
-
 PyMethodDef methods[] = { { "allocate", Allocate, METH_O, AllocateDocumentation },
                           { "filter", Filter, METH_VARARGS, FilterDocumentation },
-                          { "itk_version",
-                            GetItkVersion,
-                            METH_NOARGS,
-                            "itk_version()\n--\n\nReturns the version of the ITK that the library uses." },
                           { nullptr, nullptr, 0, nullptr } };
 
 int
@@ -291,7 +281,7 @@ Execute(PyObject * module)
 {
   PyObject * const type = PyType_FromSpec(&memorySpec);
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
-  bool isReady = type != nullptr;
+  bool isReady = type && PyModule_AddStringConstant(module, "itk_version", itk::Version::GetITKVersion()) == 0;
   for (PyMethodDef * const methodsOfFile : { ConfigurationMethods,
                                              GpuArrayMethods,
                                              ImageFileMethods,

@@ -11,7 +11,6 @@ import math
 import os
 import re
 import signal
-import statistics
 import sys
 import threading
 import time
@@ -144,18 +143,18 @@ def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _add_version(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="show the versions of this program and of ITK")
-
-
 class _PrintVersion(argparse.Action):
     """Prints the versions, which are looked up only for this option."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from importlib.metadata import version
 
-        print(f"itk-cudafilters {version('itk-cudafilters')}, ITK {core().itk_version()}")
-        parser.exit()
+        parser.exit(message=f"itk-cudafilters {version('itk-cudafilters')}, ITK {core().itk_version}\n")
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    text = "show the versions of this program and of ITK"
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help=text)
 
 
 # Types of arguments
@@ -337,7 +336,7 @@ def _json_value(value: Any) -> Any:
 
 
 def _surroundings() -> dict[str, Any]:
-    return {"host_threads": core().number_of_threads(), "itk_version": core().itk_version()}
+    return {"host_threads": core().number_of_threads(), "itk_version": core().itk_version}
 
 
 def _progress_is_shown() -> bool:
@@ -1188,7 +1187,7 @@ def _median_seconds(filters: Sequence[Any], runs: int) -> list[float]:
             process.Update()
             if run > 0:
                 times.append(time.perf_counter() - start)
-    return [statistics.median(times) for times in seconds]
+    return [float(np.median(times)) for times in seconds]
 
 
 def _smooth_in_float64(image: Any, sigma: list[float]) -> npt.NDArray[np.float64]:

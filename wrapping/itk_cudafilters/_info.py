@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Literal, get_args
 
 from ._library import core
@@ -32,6 +31,7 @@ class Info:
 
     version: str
     itk_version: str
+    """Of the ITK that the library was built with."""
     built_with_cuda: bool
     driver_version: tuple[int, int] | None
     """Newest version of CUDA that the installed driver supports; None without a driver."""
@@ -73,10 +73,12 @@ def info() -> Info:
     RuntimeError
         ITK_CUDAFILTERS_BACKEND or ITK_CUDAFILTERS_DEVICE has an invalid value.
     """
+    from importlib.metadata import version  # it takes long to import
+
     found = core().info()
     return Info(
         version=version("itk-cudafilters"),
-        itk_version=version("itk"),
+        itk_version=core().itk_version,
         **{
             **found,
             **{name: _version_pair(found[name]) for name in ("driver_version", "required_driver_version")},

@@ -639,7 +639,7 @@ def test_version(capsys, arguments):
     with pytest.raises(SystemExit) as end:
         run(*arguments)
     assert end.value.code == 0
-    expected = f"itk-cudafilters {itk_cudafilters.__version__}, ITK {_library.core().itk_version()}\n"
+    expected = f"itk-cudafilters {itk_cudafilters.__version__}, ITK {_library.core().itk_version}\n"
     assert capsys.readouterr().out == expected
 
 

@@ -42,6 +42,7 @@ def test_arrays_do_not_load_itk():
             function(array, 2.0)
             function(gaps, 2.0)
         package.difference_of_gaussians(array.astype("u1"), 2.0, valid_mask=array < 0.5)
+        assert package.info().reason or package.info().gpu_usable
         try:
             package.gaussian_filter("scan.png", 2.0)
         except TypeError as error:
@@ -343,6 +344,43 @@ def test_wrapped_classes_and_core_are_one_library():
                 gaussian_filter(np.zeros((8, 8)), 1.0)
     finally:
         itk.CudaFiltersConfiguration.SetBackend(backend)
+
+
+def test_a_process_ends_where_arrays_come_before_classes():
+    itk.CudaFiltersConfiguration.GetBackend()
+    program = """
+        import numpy as np
+        import itk_cudafilters
+
+        itk_cudafilters.gaussian_filter(np.zeros((8, 8)), 1.0)
+        import itk
+
+        with itk_cudafilters.override():
+            print(itk.SmoothingRecursiveGaussianImageFilter[itk.Image[itk.F, 2], itk.Image[itk.F, 2]].New().GetNameOfClass())
+        """
+    assert run(program) == "CudaSmoothingRecursiveGaussianImageFilter\n"
+
+
+def test_messages_where_itk_is_missing():
+    text = "the package itk, which is not installed" if _library.has_wrapped_classes() else "pip built from the sources"
+    program = """
+        import sys, types
+        sys.modules["itk"] = types.ModuleType("itk")  # as the folder of the wrapped classes is
+        import itk_cudafilters
+
+        try:
+            itk_cudafilters.enable()
+        except ImportError as error:
+            print(error)
+        """
+    assert text in run(program)
+
+
+def test_message_for_another_version_of_itk():
+    major, minor = _library.core().itk_version.split(".")[:2]
+    _library.require_same_version(f"{major}.{minor}.99")
+    with pytest.raises(ImportError, match=rf"itk 4.13.1 is installed, .* for itk {major}\.{minor}: pip install"):
+        _library.require_same_version("4.13.1")
 
 
 def layouts(array):

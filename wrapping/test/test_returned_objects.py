@@ -106,9 +106,9 @@ def test_copies_of_a_segmentation_have_its_place(kind, move):
 @pytest.mark.parametrize("start", ["spawn", "fork"])
 @pytest.mark.usefixtures("host_allowed")  # a child made by fork() after a use of CUDA runs on the host
 def test_results_come_back_from_processes(start):
+    here = returned(IMAGE)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(start)) as pool:
         found = pool.submit(returned, IMAGE).result(timeout=300)
-    here = returned(IMAGE)
     place = {"backend": None, "backend_reason": None}  # the host for a child, the GPU here
     for name in ("partition", "merged", "labels_only"):
         assert arrays_of(found[name], **place) == arrays_of(here[name], **place), name
