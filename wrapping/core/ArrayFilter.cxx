@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -250,7 +251,7 @@ private:
     for (auto begin = passes.begin(); begin != passes.end();)
     {
       auto end = begin + 1;
-      while (end != passes.end() && end - begin < CudaImageView::MaximumDimension &&
+      while (end != passes.end() && end - begin < GetMaximumNumberOfPasses(input) &&
              this->CanFollow(*end, end[-1], input))
       {
         ++end;
@@ -263,6 +264,16 @@ private:
       source = getNext(end);
       begin = end;
     }
+  }
+
+  /** Returns the number of passes that a plan can have. Of an image with more axes than a view, one axis is left to the
+   * adjacent pixels, without which the image cannot be transferred. */
+  static std::ptrdiff_t
+  GetMaximumNumberOfPasses(const HostArray & array)
+  {
+    constexpr std::ptrdiff_t most = CudaImageView::MaximumDimension;
+    const auto               isLong = [](size_t size) { return size > 1; };
+    return std::count_if(array.Shape.begin(), array.Shape.end(), isLong) > most ? most - 1 : most;
   }
 
   /** Returns whether a plan can have a pass behind another one. If the image is cut into slabs, the first pass must be

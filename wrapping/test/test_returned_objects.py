@@ -6,7 +6,6 @@ import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 
-import itk
 import numpy as np
 import pytest
 import xarray
@@ -18,6 +17,8 @@ IMAGE = np.random.default_rng(5).exponential(np.kron([[1.0, 4.0], [9.0, 1.0]], n
 
 
 def kinds_of(pixels):
+    import itk  # not for the processes below, which need none
+
     image = itk.image_from_array(pixels)
     image.SetOrigin([5.0, -3.0])
     image.SetSpacing([0.5, 2.0])
@@ -46,8 +47,10 @@ def place_of(labels):
     """Where pixels lie: the geometry of an itk.Image, the coordinates of a DataArray."""
     if isinstance(labels, xarray.DataArray):
         return labels.dims, {name: values.values.tolist() for name, values in labels.coords.items()}
-    if not isinstance(labels, itk.Object):
+    if isinstance(labels, np.ndarray):
         return None
+    import itk
+
     region, direction = labels.GetLargestPossibleRegion(), itk.array_from_matrix(labels.GetDirection())
     return list(region.GetIndex()), list(region.GetSize()), list(labels.GetOrigin()), list(labels.GetSpacing()), direction.tolist()
 
