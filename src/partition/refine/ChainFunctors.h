@@ -684,7 +684,7 @@ struct CheckChains : ChainCells<TRound>
       };
       if (!this->ForCells(vertex, owns, team.GetShare()))
       {
-        chain->IsRefused = 1;
+        TRound::Atomics::StoreRelaxed(chain->IsRefused, uint32_t{ 1 }); // as other cells of the chain may
       }
     }
   }
