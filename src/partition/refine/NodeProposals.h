@@ -164,14 +164,18 @@ struct ApplyProposals : PerProposalKernel<TRound, TProposal>
   }
 
 private:
+  /** Marks a node and its neighbours. Other winners may mark the same nodes. */
   ITK_CUDA_HOST_DEVICE void
   Activate(uint32_t number) const
   {
+    const auto mark = [this](uint32_t node) {
+      TRound::Atomics::StoreRelaxed(this->Arrays.IsActive[node], uint8_t{ 1 });
+    };
     const MapNode & node = this->Round.Nodes[number];
-    this->Arrays.IsActive[number] = 1;
+    mark(number);
     for (uint32_t j = 0; j < node.Degree; ++j)
     {
-      this->Arrays.IsActive[this->Round.Edges[node.Edges[j]].GetOther(number)] = 1;
+      mark(this->Round.Edges[node.Edges[j]].GetOther(number));
     }
   }
 };
