@@ -7,8 +7,11 @@
 
 namespace
 {
-[[maybe_unused]] const bool isIndexSet = [] {
-  itk::SingletonIndex::SetInstance(new itk::SingletonIndex);
-  return true;
-}();
+struct IndexSetter
+{
+  IndexSetter() { itk::SingletonIndex::SetInstance(new itk::SingletonIndex); }
+};
+
+// Before all other initialisers of the library, one of which may register the factory (src/factory/Override.cxx).
+[[maybe_unused, gnu::init_priority(101)]] const IndexSetter indexSetter;
 } // namespace

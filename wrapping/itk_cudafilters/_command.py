@@ -149,7 +149,8 @@ class _PrintVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from importlib.metadata import version
 
-        parser.exit(message=f"itk-cudafilters {version('itk-cudafilters')}, ITK {core().itk_version}\n")
+        print(f"itk-cudafilters {version('itk-cudafilters')}, ITK {core().itk_version}")
+        parser.exit()
 
 
 def _add_version(parser: argparse.ArgumentParser) -> None:
