@@ -12,14 +12,13 @@ import os
 import struct
 import tempfile
 import zlib
-from pathlib import Path
 from typing import Any, Literal, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from ._images import axes_of, describe, pixels_of, plane_of
-from ._output import replacing, require_writable, write_text
+from ._output import path_of, replacing, require_writable, write_text
 from ._partition import Partition
 from ._segmentation import Segmentation, known_name
 
@@ -93,7 +92,7 @@ def write_geojson(
     # No indentation for partitions, because json would write each number of their many polygons on a line of its own.
     indent = None if isinstance(segmentation, Partition) else 2
     text = json.dumps(collection, indent=indent, allow_nan=False, default=_plain_number)
-    write_text(_path(path), text + "\n")
+    write_text(path_of(path), text + "\n")
 
 
 def _plain_number(value: Any) -> Any:
@@ -119,12 +118,6 @@ def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} is {describe(value)}; it must be text")
     return value
-
-
-def _path(path: Any) -> Path:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path is {describe(path)}; it must be the name of a file")
-    return Path(path)
 
 
 def _contour_of(segmentation: Segmentation[Any], coordinates: Coordinates) -> npt.NDArray[np.float64]:
@@ -174,7 +167,7 @@ def write_geopackage(
     coordinates = _coordinates(coordinates)
     _text(layer, "layer")
     _text("" if crs is None else crs, "crs")
-    _path(path)
+    path_of(path)
     try:
         import pyogrio
         import shapely
@@ -225,7 +218,7 @@ def write_table(partition: Partition[Any], path: str | os.PathLike[str]) -> None
     writer.writerow(table)
     for row in zip(*table.values()):
         writer.writerow("" if isinstance(value, float) and not math.isfinite(value) else value for value in row)
-    write_text(_path(path), text.getvalue())
+    write_text(path_of(path), text.getvalue())
 
 
 def write_svg(
@@ -286,7 +279,7 @@ def write_svg(
     else:
         lines += _draw_contour(segmentation.contour_in_pixels + 0.5, paint, thickness)
     lines.append("</svg>")
-    write_text(_path(path), "\n".join(line for line in lines if line) + "\n")
+    write_text(path_of(path), "\n".join(line for line in lines if line) + "\n")
 
 
 def _shape_of(segmentation: Segmentation[Any] | Partition[Any]) -> tuple[int, int]:

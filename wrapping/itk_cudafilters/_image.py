@@ -103,8 +103,15 @@ class Image:
     def with_array(self, array: npt.ArrayLike, *, has_components: bool | None = None) -> Image:
         """Returns an image of other pixels in the same place."""
         components = self.has_components if has_components is None else has_components
+        if not isinstance(components, (bool, np.bool_)):
+            raise TypeError(f"has_components is {has_components!r}; it must be True, False or None")
+        pixels = np.asarray(array)
+        if pixels.dtype.kind not in "biufc":
+            raise TypeError(f"array is of type {type(array).__qualname__}; it must be an array of numbers")
+        if pixels.ndim != self.dimension + components:
+            raise ValueError(f"array has the shape {pixels.shape}; it must have {self.dimension} axes, and one more for components")
         return Image(
-            array, self.spacing, self.origin, self.direction, has_components=components, no_data=self.no_data, metadata=self.metadata
+            pixels, self.spacing, self.origin, self.direction, has_components=bool(components), no_data=self.no_data, metadata=self.metadata
         )
 
     def _with_result(self, array: npt.NDArray[Any], adds_components: bool) -> Image:
@@ -117,7 +124,10 @@ class Image:
 
     def to_physical(self, places: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Returns the physical points of places in pixels, x first, which are the rows of an array."""
-        offsets = np.asarray(places, np.float64) * self.spacing
+        found = np.asarray(places)
+        if found.dtype.kind not in "biuf" or found.ndim == 0 or found.shape[-1] != self.dimension:
+            raise ValueError(f"places is {places!r:.60}; it must be numbers, {self.dimension} in a row, x first")
+        offsets = found * self.spacing
         return np.asarray(offsets @ self.direction.T + self.origin)
 
     @classmethod

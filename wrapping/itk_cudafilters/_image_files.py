@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from ._image import Image
 from ._library import core, empty
-from ._output import Scratch, replacing, require_writable
+from ._output import Scratch, path_of, replacing, require_writable
 
 FORMATS = "PNG, TIFF, MetaImage, NRRD, NIfTI"
 _EXTENSIONS = {
@@ -56,9 +56,7 @@ def read_image(path: str | os.PathLike[str]) -> Image:
     OSError
         The file cannot be read, is not complete, or its format or a feature of it is not supported.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path is of type {type(path).__qualname__}; it must be the name of a file")
-    return ImageFile(path).read()
+    return ImageFile(path_of(path)).read()
 
 
 def write_image(image: Any, path: str | os.PathLike[str], *, compress: bool | None = None) -> None:
@@ -87,6 +85,9 @@ def write_image(image: Any, path: str | os.PathLike[str], *, compress: bool | No
         The format has no place for a part of the image's geometry, its reference system or its value for no data.
     """
     checked = Image.of(image)
+    path_of(path)
+    if not isinstance(compress, (bool, np.bool_, type(None))):
+        raise TypeError(f"compress is {compress!r}; it must be True, False or None")
     require_format(path, checked.dtype.name, checked.dimension, checked.shape[-1] if checked.has_components else 1)
     for loss in losses_of(checked, path):
         warnings.warn(loss, stacklevel=2)

@@ -12,7 +12,16 @@ import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from ._images import describe
+
+
+def path_of(path: Any) -> Path:
+    """Raises TypeError unless `path` is the name of a file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path is {describe(path)}; it must be the name of a file")
+    return Path(path)
 
 
 def require_writable(path: str | os.PathLike[str]) -> Path:
