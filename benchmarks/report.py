@@ -688,6 +688,29 @@ def describe_array_calls(r):
     )
 
 
+def table_of_numpy_calls(r):
+    rows = r.rows("h200/numpy_calls.json")
+    names = (
+        ("gaussian_filter 512x512", "`gaussian_filter` of 512<sup>2</sup>"),
+        ("gaussian_filter 8192x8192", "`gaussian_filter` of 8192<sup>2</sup>"),
+        ("gaussian_filter 256x256x256", "`gaussian_filter` of 256<sup>3</sup>"),
+        ("gaussian_filter 512x512x512", "`gaussian_filter` of 512<sup>3</sup>"),
+        ("gaussian_filter 512x512x512, uint8", "the same of `uint8`, to `float32`"),
+        ("gaussian_gradient_magnitude 256x256x256", "`gaussian_gradient_magnitude` of 256<sup>3</sup>"),
+        ("gaussian_laplace 256x256x256", "`gaussian_laplace` of 256<sup>3</sup>"),
+        ("frangi 256x256x256, five scales", "`frangi` of 256<sup>3</sup>, five scales"),
+        ("cupy gaussian_filter 512x512x512", "`gaussian_filter` of a CuPy array of 512<sup>3</sup>"),
+        ("cupy gaussian_gradient_magnitude 512x512x512", "`gaussian_gradient_magnitude` of a CuPy array of 512<sup>3</sup>"),
+    )
+    lines = []
+    for name, text in names:
+        row = rows[name]
+        other = row.get("other_ms")
+        factor = "" if other is None else f"{other / row['ms']:.1f}"
+        lines.append([text, f"{row['ms']:.3g}", "" if other is None else f"{other:.3g}", factor])
+    return table(["call", "this package", "cupyx", "factor"], lines) + f"\n({link_to('h200/numpy_calls.json', 'Record')}.)\n"
+
+
 def describe_import(r):
     rows = [row for run in r.read("h200/array_calls.json") for row in run.get("imports", ())]
     fast = [time for row in rows if "host" in row["name"] for time in row["times_ms"]]
@@ -887,6 +910,7 @@ TABLES = {
     "traffic": table_of_traffic,
     "array_calls": describe_array_calls,
     "import_time": describe_import,
+    "numpy_calls": table_of_numpy_calls,
     "boundary_modes": table_of_boundary_modes,
     "vesselness": table_of_vesselness,
     "tensors": table_of_tensors,

@@ -23,5 +23,12 @@ set(CudaFilters_ITK_FORMAT_COMPONENTS
     ITKIOMeta
     ITKIONRRD
     ITKIONIFTI)
+# The modules of the image formats that the Python package reads and writes; libtiff is used directly.
+set(CudaFilters_ITK_PYTHON_FORMATS
+    ITKIOImageBase
+    ITKIOPNG
+    ITKIOMeta
+    ITKIONRRD
+    ITKIONIFTI)
 # Additional modules for the command.
 set(CudaFilters_ITK_APP_COMPONENTS ITKImageGrid ITKImageStatistics)

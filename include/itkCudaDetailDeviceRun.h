@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace itk::CudaDetail
@@ -56,6 +57,44 @@ struct CudaArrayPass
  * into a CUDA graph; also if memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
+
+/** How results make the output, pixel by pixel. */
+enum class CudaArrayCombine : uint8_t
+{
+  Sum,
+  Length // the square root of the sum of the squares, also where squares overflow or underflow
+};
+
+/** Passes over an array that make several results, which are multiplied by factors and combined.
+ *
+ * Images are numbered: image 0 is the input, and images 1, 2 and so on are the results, of which there are at most
+ * MaximumNumberOfResults. The others are intermediate. */
+struct CudaArrayTerms
+{
+  static constexpr size_t MaximumNumberOfResults = 8;
+
+  struct Step
+  {
+    CudaArrayPass Pass;
+    size_t        Source;
+    size_t        Destination; // not the source
+  };
+
+  size_t              NumberOfImages{ 1 };
+  std::vector<Step>   Steps;
+  std::vector<double> Factors; // one for each result
+  CudaArrayCombine    Combine{ CudaArrayCombine::Sum };
+};
+
+/** Queues the steps one after the other, and then the combination of their results, as CudaQueueOnStream() queues
+ * passes. Each pass has the bits that it has there. Products, sums and roots are rounded one by one in the type of the
+ * array, and a sum is that of the first two results plus the third one, and so on. In the meantime the module's pool
+ * provides memory for the images but the input and the first result.
+ *
+ * \param output has the input's type, device and stream, but must be other memory
+ * \exception CudaError as CudaQueueOnStream() */
+CudaFilters_EXPORT void
+CudaQueueTermsOnStream(const CudaArrayTerms & terms, const CudaArrayMemory & input, void * output);
 
 /** Returns the device that holds the caller's memory at `data`.
  * \exception CudaError of kind NotUsable if no device holds it, or no device can be used */

@@ -12,9 +12,11 @@
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaStructureTensorEnums.h"
+#include "itkCudaVesselnessEnums.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -41,6 +43,35 @@ struct CudaScaleParameter
   {
     return largest > 0.0 ? Factor * largest : IfZero;
   }
+};
+
+/** The measure of CudaVesselnessImageFilter with its parameters, which are described there. */
+struct CudaVesselnessMeasure
+{
+  CudaVesselnessEnums::HessianMeasure Kind{ CudaVesselnessEnums::HessianMeasure::Objectness };
+
+  unsigned int Dimension{ 3 };
+  bool         BrightObject{ true };
+  unsigned int ObjectDimension{ 1 };
+  bool         ScaleObjectnessMeasure{ true };
+  double       Alpha{ 0.5 };
+  double       Beta{ 0.5 };
+  double       Gamma{ std::numeric_limits<double>::quiet_NaN() };
+  double       SatoAlpha{ 0.25 };
+  double       SatoGamma12{ 1.0 };
+  double       SatoGamma23{ 1.0 };
+  double       Tau{ 0.5 };
+
+  /** Returns the parameter that is computed from the Hessians of each scale, if there is one. Jerman's floor is
+   * computed from the largest eigenvalue that has the sign of an object. This eigenvalue is found as the objectness
+   * with object dimension D - 1 and without its exponential factors. */
+  CudaFilters_EXPORT std::optional<CudaScaleParameter>
+                     MakeScaleParameter() const;
+
+  /** Returns the measure of one scale. \param fromScale the parameter of the scale, if there is one
+   * \exception ExceptionObject naming what is out of range */
+  CudaFilters_EXPORT CudaHessianMeasure
+  Make(double fromScale = 1.0) const;
 };
 
 /** The plan for the largest measure of the Hessians of several scales. */
@@ -158,6 +189,21 @@ CudaRunOnHost(const CudaMultiScalePlan &    plan,
               const CudaMultiScaleOutputs & outputs,
               MultiThreaderBase *           threader,
               const CudaProgressFunction &  progress);
+
+/** Computes all scales with that measure from and to host memory, on the device that `backend` selects or on the host,
+ * on the threads of `threader`. The parameter of the measure that is computed from the Hessians takes a run of its own;
+ * if the whole image fits into the device's memory, only the numbers are downloaded.
+ *
+ * \param plan without measures
+ * \exception CudaError, ExceptionObject, or what `progress` throws */
+CudaFilters_EXPORT void
+CudaRunVesselness(CudaMultiScalePlan            plan,
+                  const CudaVesselnessMeasure & measure,
+                  const CudaImageView &         input,
+                  const CudaMultiScaleOutputs & outputs,
+                  CudaFilterBackend &           backend,
+                  MultiThreaderBase *           threader,
+                  const CudaProgressFunction &  progress);
 
 /** The arrays that receive the results: adjacent elements of the input's type, outside of the input's memory. nullptr
  * stands for a result that is not wanted. */

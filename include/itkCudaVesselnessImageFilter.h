@@ -201,26 +201,12 @@ protected:
 private:
   static constexpr unsigned int HessianComponents = CudaDetail::CudaTensorComponents(ImageDimension);
 
-  bool
-  NeedsLargest() const;
-  CudaDetail::CudaHessianMeasure
-  MakeMeasure(double largest) const;
+  CudaDetail::CudaVesselnessMeasure
+  GetMeasure() const;
   CudaDetail::CudaMultiScalePlan
   MakePlan() const;
   CudaDetail::CudaMultiScaleOutputs
   AllocateImages();
-  template <typename TPlan, typename TOutputs>
-  void
-  Run(const TPlan &                            plan,
-      const CudaDetail::CudaImageView &        input,
-      const TOutputs &                         outputs,
-      const CudaDetail::CudaProgressFunction & progress);
-  CudaDetail::CudaScaleParameter
-  MakeScaleParameter() const;
-  double
-  FindLargest(double sigma, const CudaDetail::CudaImageView & input, const CudaDetail::CudaProgressFunction & progress);
-  std::vector<double>
-  FindLargestOfScales(const CudaDetail::CudaImageView & input, const CudaDetail::CudaProgressFunction & progress);
 
   std::vector<double> m_Sigmas;
   HessianMeasureEnum  m_HessianMeasure{ HessianMeasureEnum::Objectness };

@@ -5,9 +5,7 @@
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailImageTraits.h"
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace itk
 {
@@ -122,7 +120,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv
     case HessianMeasureEnum::Meijering:
       break;
   }
-  this->MakeMeasure(1.0);
+  this->GetMeasure().Make();
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -160,69 +158,24 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegi
   output->SetRequestedRegionToLargestPossibleRegion();
 }
 
-/** Returns whether a parameter of the measure is computed from the Hessians of each scale. */
 template <typename TInputImage, typename TOutputImage>
-bool
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::NeedsLargest() const
+CudaDetail::CudaVesselnessMeasure
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GetMeasure() const
 {
-  switch (m_HessianMeasure)
-  {
-    case HessianMeasureEnum::Objectness:
-    case HessianMeasureEnum::Frangi:
-      return std::isnan(m_Gamma);
-    case HessianMeasureEnum::Jerman:
-      return true;
-    case HessianMeasureEnum::Sato:
-    case HessianMeasureEnum::Meijering:
-      break;
-  }
-  return false;
-}
-
-/** Returns how a parameter of the measure is computed from the Hessians of each scale. It is meaningless unless
- * NeedsLargest(). Jerman's floor is computed from the largest eigenvalue that has the sign of an object. This
- * eigenvalue is found as the objectness with object dimension D - 1 and without its exponential factors. */
-template <typename TInputImage, typename TOutputImage>
-CudaDetail::CudaScaleParameter
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeScaleParameter() const
-{
-  if (m_HessianMeasure != HessianMeasureEnum::Jerman)
-  {
-    // If all Hessians are 0, the measure is 0 for every gamma
-    return { CudaDetail::CudaScaleQuantity::Norm, {}, 0.5, 1.0 };
-  }
-  return {
-    CudaDetail::CudaScaleQuantity::Measure,
-    CudaDetail::MakeObjectnessMeasure(
-      ImageDimension, 0.0, std::numeric_limits<double>::infinity(), 0.0, ImageDimension - 1, m_BrightObject, true),
-    m_Tau,
-    0.0
-  };
-}
-
-/** Returns the measure of one scale. \param largest the scale's result of FindLargest(); meaningless unless
- * NeedsLargest() */
-template <typename TInputImage, typename TOutputImage>
-CudaDetail::CudaHessianMeasure
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeMeasure(double largest) const
-{
-  const double fromScale = this->MakeScaleParameter().Get(largest);
-  const double gamma = std::isnan(m_Gamma) ? fromScale : m_Gamma;
-  switch (m_HessianMeasure)
-  {
-    case HessianMeasureEnum::Frangi:
-      return CudaDetail::MakeFrangiMeasure(ImageDimension, m_Alpha, m_Beta, gamma, m_BrightObject);
-    case HessianMeasureEnum::Sato:
-      return CudaDetail::MakeSatoMeasure(ImageDimension, m_SatoAlpha, m_SatoGamma12, m_SatoGamma23, m_BrightObject);
-    case HessianMeasureEnum::Jerman:
-      return CudaDetail::MakeJermanMeasure(ImageDimension, fromScale, m_BrightObject);
-    case HessianMeasureEnum::Meijering:
-      return CudaDetail::MakeMeijeringMeasure(ImageDimension, m_BrightObject);
-    case HessianMeasureEnum::Objectness:
-      break;
-  }
-  return CudaDetail::MakeObjectnessMeasure(
-    ImageDimension, m_Alpha, m_Beta, gamma, m_ObjectDimension, m_BrightObject, m_ScaleObjectnessMeasure);
+  CudaDetail::CudaVesselnessMeasure measure;
+  measure.Kind = m_HessianMeasure;
+  measure.Dimension = ImageDimension;
+  measure.BrightObject = m_BrightObject;
+  measure.ObjectDimension = m_ObjectDimension;
+  measure.ScaleObjectnessMeasure = m_ScaleObjectnessMeasure;
+  measure.Alpha = m_Alpha;
+  measure.Beta = m_Beta;
+  measure.Gamma = m_Gamma;
+  measure.SatoAlpha = m_SatoAlpha;
+  measure.SatoGamma12 = m_SatoGamma12;
+  measure.SatoGamma23 = m_SatoGamma23;
+  measure.Tau = m_Tau;
+  return measure;
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -232,7 +185,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakePlan() const
   const auto & spacing = this->GetInput()->GetSpacing();
 
   CudaDetail::CudaMultiScalePlan plan;
-  plan.Measure = this->MakeMeasure(1.0);
+  plan.Measure = this->GetMeasure().Make();
   plan.Sigmas = m_Sigmas;
   plan.Spacing.assign(spacing.Begin(), spacing.End());
   plan.NormalizeAcrossScale = m_NormalizeAcrossScale;
@@ -263,113 +216,23 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::AllocateImages()
            allocate(this->GetHessianOutput(), m_GenerateHessianOutput) };
 }
 
-/** Runs a plan on the backend that SelectDevice() chose, or on the host if the device runs out of memory. */
-template <typename TInputImage, typename TOutputImage>
-template <typename TPlan, typename TOutputs>
-void
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::Run(const TPlan &                            plan,
-                                                          const CudaDetail::CudaImageView &        input,
-                                                          const TOutputs &                         outputs,
-                                                          const CudaDetail::CudaProgressFunction & progress)
-{
-  if (m_CudaBackend.Used == CudaFiltersEnums::Backend::Cuda &&
-      CudaDetail::CudaRunOnDevice(plan, input, outputs, m_CudaBackend, progress))
-  {
-    return;
-  }
-  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  CudaDetail::CudaRunOnHost(plan, input, outputs, this->GetMultiThreader(), progress);
-}
-
-/** Computes the quantity that MakeScaleParameter() names from one scale's Hessians, and returns its largest finite
- * value, at least 0. */
-template <typename TInputImage, typename TOutputImage>
-double
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(double                                   sigma,
-                                                                  const CudaDetail::CudaImageView &        input,
-                                                                  const CudaDetail::CudaProgressFunction & progress)
-{
-  const auto region = this->GetOutput()->GetRequestedRegion();
-  const auto image = TOutputImage::New();
-  image->SetRegions(region);
-  image->Allocate();
-  const auto view = CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(image.GetPointer()), region);
-  const CudaDetail::CudaScaleParameter parameter = this->MakeScaleParameter();
-  CudaDetail::CudaMultiScalePlan       plan = this->MakePlan();
-  if (parameter.Quantity == CudaDetail::CudaScaleQuantity::Measure)
-  {
-    plan.Measure = parameter.Measure;
-    plan.Sigmas = { sigma };
-    this->Run(plan, input, CudaDetail::CudaMultiScaleOutputs{ view, {}, {} }, progress);
-  }
-  else
-  {
-    this->Run(plan.MakeHessianNormPlan(sigma), input, view, progress);
-  }
-  const RealType * const values = image->GetBufferPointer();
-  RealType               largest{ 0 };
-  for (SizeValueType i = 0; i < region.GetNumberOfPixels(); ++i)
-  {
-    largest = std::isfinite(values[i]) ? std::max(largest, values[i]) : largest;
-  }
-  return static_cast<double>(largest);
-}
-
-/** Returns the largest value of each scale: for Jerman the largest eigenvalue with the sign of an object, otherwise the
- * largest norm. If the whole image fits into the device's memory, only these numbers are downloaded. */
-template <typename TInputImage, typename TOutputImage>
-std::vector<double>
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargestOfScales(
-  const CudaDetail::CudaImageView &        input,
-  const CudaDetail::CudaProgressFunction & progress)
-{
-  std::vector<double> largest;
-  if (m_CudaBackend.Used == CudaFiltersEnums::Backend::Cuda)
-  {
-    const CudaDetail::CudaScaleParameter parameter = this->MakeScaleParameter();
-    CudaDetail::CudaMultiScalePlan       plan = this->MakePlan();
-    if (parameter.Quantity == CudaDetail::CudaScaleQuantity::Measure)
-    {
-      plan.Measure = parameter.Measure;
-    }
-    largest = CudaDetail::CudaFindLargestOnDevice(
-      plan, parameter.Quantity, input, CudaDetail::CudaComponentTraits<RealType>::Type, m_CudaBackend, progress);
-  }
-  for (size_t i = largest.size(); i < m_Sigmas.size(); ++i)
-  {
-    const auto count = static_cast<float>(m_Sigmas.size());
-    const auto step = [&](float done) { progress((static_cast<float>(i) + done) / count); };
-    largest.push_back(this->FindLargest(m_Sigmas[i], input, step));
-  }
-  return largest;
-}
-
 template <typename TInputImage, typename TOutputImage>
 void
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const CudaDetail::CudaWorkScope work;
 
-  CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
-  const auto                     region = this->GetOutput()->GetRequestedRegion();
-  const auto                     input = CudaDetail::MakeCudaImageView(this->GetInput(), region, "The input");
-  const auto                     outputs = this->AllocateImages();
-  const auto                     progress = CudaDetail::MakeCudaProgressFunction(this);
+  const auto region = this->GetOutput()->GetRequestedRegion();
+  const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), region, "The input");
+  const auto outputs = this->AllocateImages();
+  const auto progress = CudaDetail::MakeCudaProgressFunction(this);
   if (region.GetNumberOfPixels() == 0)
   {
     return;
   }
-  // This working set suffices for FindLargest() too, because the norm needs fewer images than the Hessian.
-  m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaMultiScaleWorkingSet(plan, input, outputs));
-  const float firstHalf = this->NeedsLargest() ? 0.5f : 0.0f;
-  if (this->NeedsLargest())
-  {
-    for (const double largest : this->FindLargestOfScales(input, [&](float done) { progress(firstHalf * done); }))
-    {
-      plan.MeasureOfScale.push_back(this->MakeMeasure(largest));
-    }
-  }
-  this->Run(plan, input, outputs, [&](float done) { progress(firstHalf + (1.0f - firstHalf) * done); });
+  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  CudaDetail::CudaRunVesselness(
+    this->MakePlan(), this->GetMeasure(), input, outputs, m_CudaBackend, this->GetMultiThreader(), progress);
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -379,8 +242,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::QueueOnStream(const CudaDe
 {
   this->VerifyPreconditions();
   this->VerifyInputInformation();
-  const auto parameter = this->NeedsLargest() ? std::optional(this->MakeScaleParameter()) : std::nullopt;
-  CudaDetail::CudaQueueOnStream(this->MakePlan(), parameter, input, outputs);
+  CudaDetail::CudaQueueOnStream(this->MakePlan(), this->GetMeasure().MakeScaleParameter(), input, outputs);
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -82,19 +82,11 @@ itk_options=(
   -DBUILD_EXAMPLES=OFF -DITK_BUILD_DEFAULT_MODULES=OFF -DITKGroup_Core=OFF -DITK_FORBID_DOWNLOADS=ON -DITK_LEGACY_SILENT=ON
   -DModule_ITKCommon=ON -DModule_ITKSmoothing=ON -DModule_ITKTBB=ON
   -DModule_ITKImageFeature=ON -DModule_ITKImageGradient=ON -DModule_ITKPath=ON
+  -DModule_ITKIOPNG=ON -DModule_ITKTIFF=ON -DModule_ITKIOMeta=ON -DModule_ITKIONRRD=ON -DModule_ITKIONIFTI=ON
   -DITK_WRAP_PYTHON=ON '-DITK_WRAP_IMAGE_DIMS=2;3;4'
   -DITK_WRAP_unsigned_char=ON -DITK_WRAP_unsigned_short=ON -DITK_WRAP_signed_short=ON -DITK_WRAP_float=ON -DITK_WRAP_double=ON
   -DITK_WRAP_rgb_unsigned_char=OFF -DITK_WRAP_rgba_unsigned_char=OFF -DITK_WRAP_complex_float=OFF
 )
-
-# The header of DLPack 1.3, which its project publishes only in this package.
-dlpack_package=apache-tvm-ffi==0.1.15.post2
-dlpack_header=tvm_ffi/include/dlpack/dlpack.h
-dlpack_checksum=62052bef24bd69bb7b52e95428f9e99bd7951783850c36c5f2a41e71fd63c2fc
-
-# Prints the cache folder of what is made from `key`. It is complete if it has the file 'complete', which is written
-# last.
-cache_entry() { printf '%s/%s-%s' "$cache_folder" "$1" "$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-12)"; }
 
 # Use the interpreter's file as the key, because an interpreter has many names.
 interpreter=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')
@@ -110,23 +102,6 @@ make_tools()
     touch "$tools/complete"
   fi
   PATH=$tools/bin:$PATH
-}
-
-# Sets dlpack to the include folder of the header.
-fetch_dlpack()
-{
-  local folder
-  folder=$(cache_entry dlpack "$dlpack_package" "$dlpack_checksum")
-  dlpack=$folder/$(dirname "$(dirname "$dlpack_header")")
-  if ! sha256sum --status --check <<< "$dlpack_checksum  $folder/$dlpack_header" 2> /dev/null; then
-    note "fetching DLPack's header from PyPI: $dlpack_package"
-    rm -rf "$folder"
-    run_logged "$cache_folder/dlpack.log" python -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: \
-      --python-version 3.11 --platform manylinux_2_28_x86_64 -d "$folder" "$dlpack_package"
-    run_logged "$cache_folder/dlpack.log" python -m zipfile -e "$folder"/*.whl "$folder"
-    sha256sum --status --check <<< "$dlpack_checksum  $folder/$dlpack_header" ||
-      die "$dlpack_header of $dlpack_package has the checksum $(sha256sum "$folder/$dlpack_header"); it must be $dlpack_checksum"
-  fi
 }
 
 # Removes all but these classes from the wrapping of their modules, because wrapping the modules and their dependencies
@@ -205,6 +180,8 @@ itk_entry()
 # ITK's wrapping generator iterates over sets. Fix their order, so that it writes the same files each time and ccache
 # finds them.
 export PYTHONHASHSEED=0
+# Selects the settings of pyproject.toml for such a wheel.
+export CUDAFILTERS_WRAPPED_CLASSES=1
 
 # Sets itk_tree and module_tree, the build trees of ITK and of the module. The module's build writes into ITK's tree,
 # which contains its own absolute paths. The tree is therefore kept as an archive, verified, and unpacked to its place.
@@ -301,7 +278,7 @@ mkdir -p "$cache_folder"
 exec 9> "$cache_folder/wheel.lock"
 flock 9
 make_tools
-fetch_dlpack
+dlpack=$(PYTHON=python "$repository/scripts/fetch-dlpack.sh")
 note "after $((SECONDS - start)) s"
 
 say "ITK 5.4 for wrapping"

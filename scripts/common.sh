@@ -19,6 +19,10 @@ plot_packages=(python3-matplotlib)
 # Packages for the demo only.
 demo_packages=(cmake g++ libcli11-dev libinsighttoolkit5-dev ninja-build nlohmann-json3-dev "${plot_packages[@]}")
 
+# Prints the cache folder of what is made from `key`. It is complete if it has the file 'complete', which is written
+# last.
+cache_entry() { printf '%s/%s-%s' "$cache_folder" "$1" "$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-12)"; }
+
 say() { printf '\n== %s\n' "$*"; }
 note() { printf '   %s\n' "$*"; }
 die()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one stage of scripts/test.sh and prints the numbers of tests passed, failed and skipped as the last line.
 # Usage: scripts/test-stage.sh STAGE [--gpu-code] [--long] [--no-install] [--is-cached]
-#   STAGE         format, cpu, cuda, wheel, module, upstream or coverage
+#   STAGE         format, cpu, pip, cuda, wheel, module, upstream or coverage
 #   --gpu-code    in wheel: include code for one generation of GPUs
 #   --long        in cpu and cuda: also run tests with files of several gigabytes; in cuda and module: all slow tests
 #   --no-install  install no packages
@@ -17,7 +17,7 @@ set -euo pipefail
 stage='' options=() gpu_code=no is_cached=no long_tests=OFF
 for argument in "$@"; do
   case $argument in
-    format | cpu | cuda | wheel | module | upstream | coverage) stage=$argument ;;
+    format | cpu | pip | cuda | wheel | module | upstream | coverage) stage=$argument ;;
     --gpu-code) gpu_code=yes ;;
     --long) long_tests=ON ;;
     --no-install) options+=(--no-install) ;;
@@ -67,6 +67,22 @@ cpu_stage()
 {
   configure_and_build "$repository/build/test-cpu" --preset cpu "${strict[@]}"
   run_tests "$repository/build/test-cpu"
+}
+
+# Builds the package as `pip install .` does, with the options of the stage cpu and in a folder of the same depth, so that
+# ccache has most object files from there.
+pip_stage()
+{
+  local folder=$repository/build/test-pip python=${PYTHON:-python3}
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || exit 3
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  run_logged "$folder/environment.log" "$python" -m venv "$folder/environment"
+  note "building the Python package (log: $folder/build.log)"
+  CMAKE_BUILD_PARALLEL_LEVEL=$jobs run_logged "$folder/build.log" "$folder/environment/bin/python" -m pip wheel -v \
+    --disable-pip-version-check --no-deps -w "$folder/wheel" --config-settings=build-dir=build/test-pip \
+    --config-settings=cmake.define.CudaFilters_USE_CUDA=OFF --config-settings=cmake.define.CudaFilters_WARNINGS_AS_ERRORS=ON "$repository"
+  "$repository/scripts/test-wheel.sh" --wheel "$(echo "$folder"/wheel/*.whl)" --without-itk || exit 1
 }
 
 cuda_stage()

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Python package and PyPI's itk package in a new virtual environment, and runs the tests of the Python
-# package.
-# Usage: scripts/test-wheel.sh [--wheel FILE] [--itk VERSION] [PYTEST_ARGUMENT...]
+# Installs the Python package in a new virtual environment and runs its tests, first with NumPy alone, and then with PyPI's
+# package itk, which is installed after it.
+# Usage: scripts/test-wheel.sh [--wheel FILE] [--itk VERSION] [--without-itk] [PYTEST_ARGUMENT...]
 #   --wheel FILE      the wheel (default: the newest in dist/, built by scripts/build-wheel.sh)
 #   --itk VERSION     version of itk (default: the newest 5.4)
+#   --without-itk     run only the tests that need no itk, as for a wheel that pip builds
 #   PYTEST_ARGUMENT   for example --backend cuda, or -k threads
 # Environment:
 #   PYTHON   interpreter, 3.11 or later (default: python3)
@@ -12,7 +13,7 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-wheel='' itk='5.4.*'
+wheel='' itk='5.4.*' with_itk=yes
 pytest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -21,6 +22,7 @@ while [ $# -gt 0 ]; do
       if [ "$1" = --wheel ]; then wheel=$2; else itk=$2; fi
       shift
       ;;
+    --without-itk) with_itk=no ;;
     -h | --help)
       sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
       exit 0
@@ -32,34 +34,50 @@ done
 find_wheel
 
 folder=$repository/build/wheel/test-$("${PYTHON:-python3}" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-itk-${itk%.\*}
+[ "$with_itk" = yes ] || folder=$repository/build/test-pip/tests
 mkdir -p "$folder"
 environment=$(mktemp -d "$folder/environment-XXXXXX")
 trap 'rm -rf "$environment"' EXIT
 "${PYTHON:-python3}" -m venv "$environment"
 python=$environment/bin/python
-note "installing $(basename "$wheel") and itk $itk under $("$python" --version) (log: $folder/install.log)"
-run_logged "$folder/install.log" "$python" -m pip install --disable-pip-version-check "itk==$itk" "$wheel"
-# Import the package before more is installed, because it must work with its declared dependencies.
-(cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
-run_logged "$folder/install-tests.log" "$python" -m pip install --disable-pip-version-check matplotlib ml_dtypes mypy \
-  pyogrio pytest 'pytest-xdist>=3.6,<4' scipy shapely tqdm xarray
+install() { run_logged "$folder/install.log" "$python" -m pip install --disable-pip-version-check "$@"; }
 
-note "running the tests in $jobs processes (log: $folder/tests.log)"
 status=0
-(cd "$folder" && "$python" -m pytest -n "$jobs" --dist loadfile -p no:cacheprovider -c "$repository/pyproject.toml" \
-  --rootdir "$repository" --junit-xml "$folder/tests.xml" "$repository/wrapping/test" "${pytest_arguments[@]}") > "$folder/tests.log" 2>&1 || status=$?
-if [ "$status" -ne 0 ]; then
-  tail -n 200 "$folder/tests.log"
+# run_tests NAME runs the tests of what is installed, with NAME.log and NAME.xml.
+run_tests()
+{
+  note "running the tests in $jobs processes (log: $folder/$1.log)"
+  local failed=0
+  (cd "$folder" && "$python" -m pytest -n "$jobs" --dist loadfile -p no:cacheprovider -c "$repository/pyproject.toml" \
+    --rootdir "$repository" --junit-xml "$folder/$1.xml" "$repository/wrapping/test" "${pytest_arguments[@]}") > "$folder/$1.log" 2>&1 || failed=$?
+  if [ "$failed" -ne 0 ]; then
+    status=$failed
+    tail -n 200 "$folder/$1.log"
+  fi
+  grep -E '^(itk-cudafilters|Filters:)' "$folder/$1.log" | sed 's/^/   /' || true
+}
+
+rm -f "$folder"/*.xml
+note "installing $(basename "$wheel") under $("$python" --version) (log: $folder/install.log)"
+install "$wheel"
+# Run the package before more is installed, because it must work with its declared dependencies.
+(cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
+install pytest 'pytest-xdist>=3.6,<4' scipy xarray
+run_tests without-itk
+if [ "$with_itk" = yes ]; then
+  note "installing itk $itk"
+  install "itk==$itk" matplotlib ml_dtypes mypy pyogrio shapely tqdm
+  run_tests with-itk
 fi
-grep -E '^(itk-cudafilters|Filters:)' "$folder/tests.log" | sed 's/^/   /' || true
-"$python" - "$folder/tests.xml" << 'PROGRAM'
+"$python" - "$folder"/*.xml << 'PROGRAM'
 import sys
 import xml.etree.ElementTree
 
 counts = {name: 0 for name in ("tests", "failures", "errors", "skipped")}
-for suite in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testsuite"):
-    for name in counts:
-        counts[name] += int(suite.get(name))
+for file in sys.argv[1:]:
+    for suite in xml.etree.ElementTree.parse(file).getroot().iter("testsuite"):
+        for name in counts:
+            counts[name] += int(suite.get(name))
 failed = counts["failures"] + counts["errors"]
 print(f"{counts['tests'] - failed - counts['skipped']} passed, {failed} failed, {counts['skipped']} skipped")
 PROGRAM

@@ -3,7 +3,8 @@
 # Builds and tests everything, on Debian 12 or Ubuntu 22.04, in stages. scripts/test-stage.sh runs a single stage.
 #   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml
 #   cpu       builds against the distribution's ITK, for the CPU only, and runs the tests
-#   cuda      does so with CUDA, if there is nvcc; tests that need a GPU are skipped without one
+#   pip       builds the Python package as `pip install .` does, for the CPU only, and runs the tests that need no itk
+#   cuda      builds with CUDA, if there is nvcc, and runs the tests; those that need a GPU are skipped without one
 #   wheel     tests the Python package, for the CPU only, in a new environment with PyPI's itk package
 #   module    builds as a module of an ITK 5.4 build tree, for the CPU only, and runs the tests
 #   upstream  runs ITK's own tests with this module's filters on the host
@@ -28,7 +29,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 time_limit=$((83 * 60))
-stages=(format cpu cuda wheel module upstream)
+stages=(format cpu pip cuda wheel module upstream)
 install=yes stage_options=() wheel_options=()
 cuda=yes long=no
 # without NAME... removes stages from the list of stages.
@@ -74,6 +75,7 @@ fi
 declare -A titles=(
   [format]="Format of the C++ and CUDA files"
   [cpu]="CPU-only build against the installed ITK"
+  [pip]="Python package of pip install ."
   [cuda]="CUDA build"
   [wheel]="Python package"
   [module]="Build as a module beside an ITK 5.4 build tree"
@@ -82,7 +84,7 @@ declare -A titles=(
 )
 # Seconds of a cold run on two slow cores, used if no duration is recorded, and the additional seconds to build the
 # stage's ITK.
-declare -A default_seconds=([format]=30 [cpu]=1650 [cuda]=1500 [wheel]=1500 [module]=1650 [upstream]=1200 [coverage]=1200)
+declare -A default_seconds=([format]=30 [cpu]=1650 [pip]=180 [cuda]=1500 [wheel]=1500 [module]=1650 [upstream]=1200 [coverage]=1200)
 declare -A itk_seconds=([wheel]=1500 [module]=900 [upstream]=900)
 
 start=$SECONDS
@@ -180,7 +182,7 @@ if [ "$install" = yes ]; then
   say "Packages"
   packages=("${build_packages[@]}" python3)
   [ "${stages[*]}" != coverage ] || packages+=(gcovr)
-  [ "$(command -v python3)" != /usr/bin/python3 ] || packages+=(python3-venv)
+  [ "$(command -v python3)" != /usr/bin/python3 ] || packages+=(python3-dev python3-venv)
   install_packages "${packages[@]}"
 fi
 mkdir -p "$repository/build"

@@ -214,6 +214,12 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> &, const CudaArrayMask 
   ThrowWithoutCuda("A run on a stream");
 }
 
+void
+CudaQueueTermsOnStream(const CudaArrayTerms &, const CudaArrayMemory &, void *)
+{
+  ThrowWithoutCuda("A run on a stream");
+}
+
 bool
 CudaQueueAndFindNonFinite(const std::vector<CudaArrayPass> &, const CudaArrayMemory &, void *)
 {

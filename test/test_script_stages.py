@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
-STAGES = ("format", "cpu", "cuda", "wheel", "module", "upstream")
+STAGES = ("format", "cpu", "pip", "cuda", "wheel", "module", "upstream")
 # answers.txt has lines STAGE IS_CACHED EXIT_STATUS LAST_LINE; calls.txt gets a line for each stage that is run.
 FAKE_STAGE = """\
 #!/usr/bin/env bash
@@ -60,7 +60,7 @@ class StagesTest(unittest.TestCase):
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
         self.assertEqual(calls, [f"{stage} --no-install" for stage in STAGES])
-        self.assertTrue(output.endswith("100% tests passed, 0 tests failed out of 60\n60 passed, 0 failed, 12 skipped\n"), output)
+        self.assertTrue(output.endswith("100% tests passed, 0 tests failed out of 70\n70 passed, 0 failed, 14 skipped\n"), output)
         self.assertEqual([(stage, state, tests) for stage, state, _, tests in self.records()], [(s, "cold", "12") for s in STAGES])
 
     def test_second_run_is_warm_where_itk_is_in_the_cache(self):
@@ -70,7 +70,7 @@ class StagesTest(unittest.TestCase):
         states = {stage: {state for name, state, *_ in self.records() if name == stage} for stage in STAGES}
         self.assertEqual(states.pop("wheel"), {"cold", "bare"})
         self.assertEqual(set(map(frozenset, states.values())), {frozenset({"cold", "warm"})})
-        self.assertEqual(len(self.records()), 12)  # one of each kind
+        self.assertEqual(len(self.records()), 14)  # one of each kind
 
     def test_stage_counts_an_itk_that_is_not_in_the_cache(self):
         self.durations.write_text("upstream cold 4500 35\n")
@@ -88,10 +88,10 @@ class StagesTest(unittest.TestCase):
         self.answers["cpu"] = "0 0 1 passed, 0 failed, 0 skipped"
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
-        self.assertEqual([call.split()[0] for call in calls], ["format", "cpu", "cuda", "module", "upstream"])
+        self.assertEqual([call.split()[0] for call in calls], ["format", "cpu", "pip", "cuda", "module", "upstream"])
         self.assertIn("NOT RUN: Python package: it takes about 86 minutes where ", output)
         self.assertIn("120 tests count as skipped", output)
-        self.assertTrue(output.endswith("41 passed, 0 failed, 128 skipped\n"), output)
+        self.assertTrue(output.endswith("51 passed, 0 failed, 130 skipped\n"), output)
         self.assertIn(["wheel", "cold", "5100", "120"], self.records())  # nothing new is known of it
 
     def test_stage_that_has_not_ended_in_time_is_stopped(self):
@@ -99,9 +99,9 @@ class StagesTest(unittest.TestCase):
         self.answers["module"] = "0 124 -"
         status, output, calls = self.run_script("--time-limit", "8")
         self.assertEqual(status, 0, output)
-        self.assertEqual([call.split()[0] for call in calls], list(STAGES[:5]))
+        self.assertEqual([call.split()[0] for call in calls], list(STAGES[:6]))
         self.assertIn("NOT RUN: Build as a module beside an ITK 5.4 build tree: it was stopped at the time limit of 8 s", output)
-        self.assertTrue(output.endswith("40 passed, 0 failed, 22 skipped\n"), output)
+        self.assertTrue(output.endswith("50 passed, 0 failed, 24 skipped\n"), output)
         self.assertIn(["module", "cold", "1", "7"], self.records())  # nothing new is known of it
         for wrong in ("0", "-5", "soon", ""):
             status, output, _ = self.run_script("--time-limit", wrong)
@@ -113,12 +113,12 @@ class StagesTest(unittest.TestCase):
         status, output, _ = self.run_script("--no-itk-module", "--no-wheel")
         self.assertEqual(status, 0, output)
         self.assertIn("NOT RUN: CUDA build: what it needs is not available here; 1 tests count as skipped", output)
-        self.assertTrue(output.endswith("20 passed, 0 failed, 5 skipped\n"), output)
+        self.assertTrue(output.endswith("30 passed, 0 failed, 7 skipped\n"), output)
 
     def test_long_starts_all(self):
         self.durations.write_text("".join(f"{stage} cold 9000 1\n" for stage in STAGES))
         self.assertEqual(self.run_script()[2], [])
-        self.assertEqual(len(self.run_script("--long")[2]), 6)
+        self.assertEqual(len(self.run_script("--long")[2]), 7)
 
     def test_nothing_run_is_a_failure(self):
         self.durations.write_text("".join(f"{stage} cold 9000 1\n" for stage in STAGES))
@@ -132,9 +132,9 @@ class StagesTest(unittest.TestCase):
         self.answers["module"] = "0 1 5 passed, 1 failed, 0 skipped"
         status, output, calls = self.run_script()
         self.assertEqual(status, 1)
-        self.assertEqual(len(calls), 6)  # the others are run all the same
+        self.assertEqual(len(calls), 7)  # the others are run all the same
         self.assertRegex(output, "failed: CPU-only build.*; Python package, exit status 1; Build as a module.*;")
-        self.assertTrue(output.endswith("43 passed, 4 failed, 6 skipped\n"), output)
+        self.assertTrue(output.endswith("53 passed, 4 failed, 8 skipped\n"), output)
         self.assertNotIn("wheel", [stage for stage, *_ in self.records()])
 
     def test_options_choose_stages(self):

@@ -12,10 +12,12 @@
 #include "gaussian/device/LinePasses.h"
 #include "gaussian/masked/MaskedDevice.h"
 #include "gaussian/slabs/Slabs.h"
+#include "runtime/image/Pointwise.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/Operation.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
+#include "runtime/memory/Workspace.h"
 #include "runtime/device/Stream.h"
 
 #include <algorithm>
@@ -280,6 +282,34 @@ CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemo
 {
   const cuda::ExternalStream stream(input);
   QueuePasses(passes, input, output, stream.GetContext());
+}
+
+void
+CudaQueueTermsOnStream(const CudaArrayTerms & terms, const CudaArrayMemory & input, void * output)
+{
+  const cuda::ExternalStream stream(input);
+  const cuda::Context &      context = stream.GetContext();
+  const cuda::DeviceView     whole = cuda::ViewAdjacent(terms.Steps.front().Pass.Size, input.ComponentType, output);
+  const size_t               bytes = cuda::Workspace::GetPieceSize(cuda::GetNumberOfBytes(whole));
+  if (whole.GetNumberOfElements() == 0)
+  {
+    return;
+  }
+  const cuda::DeviceBuffer buffer((terms.NumberOfImages - 2) * bytes, context);
+  cuda::Workspace          workspace(buffer.GetPointer(), buffer.GetSize());
+  std::vector<void *>      images{ input.Data, output };
+  while (images.size() < terms.NumberOfImages)
+  {
+    images.push_back(workspace.Take(bytes));
+  }
+  for (const CudaArrayTerms::Step & step : terms.Steps)
+  {
+    CudaArrayMemory source = input;
+    source.Data = images[step.Source];
+    QueuePasses({ step.Pass }, source, images[step.Destination], context);
+  }
+  images.erase(images.begin());
+  cuda::CombineElements(images.data(), terms, whole, context);
 }
 } // namespace itk::CudaDetail
 

@@ -339,6 +339,74 @@ TEST_F(CudaArrayPassesGpu, Passes_come_between_the_work_of_the_stream_and_have_t
   }
 }
 
+TEST_F(CudaArrayPassesGpu, Terms_have_the_bits_of_their_passes_and_of_operations_one_by_one)
+{
+  const Shape              shape{ { 5, 131, 67 } };
+  const auto               passes = MakePasses(shape, 3);
+  const std::vector<float> factors{ 1.0f, -0.5f, 3.0f };
+  std::mt19937             generator(2302);
+  for (const float scale : { 1.0f, 1e-30f, 1e30f }) // squares underflow and overflow
+  {
+    std::uniform_real_distribution<float> uniform(-scale, scale);
+    std::vector<float>                    pixels(GetNumberOfPixels(shape));
+    std::generate(pixels.begin(), pixels.end(), [&] { return uniform(generator); });
+    const std::vector<float> results[] = { RunOneByOne({ passes[0], passes[1] }, pixels),
+                                           RunOneByOne({ passes[0], passes[2] }, pixels),
+                                           RunOneByOne({ passes[2] }, pixels) };
+    for (const auto combine : { CudaArrayCombine::Sum, CudaArrayCombine::Length })
+    {
+      const size_t         bytes = pixels.size() * sizeof(float);
+      const StreamLease    owner(device);
+      float *              arrays[2] = {};
+      const CudaArrayTerms terms{
+        5,
+        { { passes[0], 0, 4 }, { passes[1], 4, 1 }, { passes[2], 4, 2 }, { passes[2], 0, 3 } },
+        { 1.0, -0.5, 3.0 },
+        combine
+      };
+      for (float *& array : arrays)
+      {
+        ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
+      }
+      ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
+      CudaQueueTermsOnStream(terms, this->GetMemory(arrays[0], owner), arrays[1]);
+      owner.Synchronize();
+      std::vector<float> found(pixels.size());
+      ITK_CUDA_CALL(cudaMemcpy(found.data(), arrays[1], bytes, cudaMemcpyDeviceToHost));
+      size_t different = 0;
+      for (size_t i = 0; i < pixels.size(); ++i)
+      {
+        float sum = 0.0f;
+        float length = 0.0f;
+        for (size_t term = 0; term < 3; ++term)
+        {
+          const float value = results[term][i] * factors[term];
+          const float square = value * value;
+          sum += combine == CudaArrayCombine::Sum ? value : square;
+          length = std::hypot(length, value);
+        }
+        if (combine == CudaArrayCombine::Sum)
+        {
+          different += found[i] == sum ? 0 : 1;
+        }
+        else if (sum >= 0x1p-100f && sum <= 0x1p126f)
+        {
+          different += found[i] == std::sqrt(sum) ? 0 : 1;
+        }
+        else
+        {
+          different += std::abs(found[i] - length) <= 1e-6f * length ? 0 : 1;
+        }
+      }
+      EXPECT_EQ(different, 0u) << "of " << pixels.size() << " pixels of " << scale;
+      for (float * const array : arrays)
+      {
+        ITK_CUDA_CALL(cudaFree(array));
+      }
+    }
+  }
+}
+
 TEST_F(CudaArrayPassesGpu, Without_pixels_or_passes_nothing_is_done)
 {
   const StreamLease owner(device);

@@ -3,16 +3,14 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaDetailSlabRequests.h"
-#include "itkMultiThreaderBase.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -25,32 +23,6 @@ using itk::CudaComponentType;
 using itk::CudaDetail::CudaGaussianPlan;
 using itk::CudaDetail::CudaImageView;
 using itk::CudaDetail::CudaProgressFunction;
-
-/** Calls f with a zero of the component type. */
-template <typename TFunction>
-void
-VisitType(CudaComponentType type, const TFunction & f)
-{
-  switch (type)
-  {
-    case CudaComponentType::UChar:
-      return f(static_cast<unsigned char>(0));
-    case CudaComponentType::Char:
-      return f(static_cast<signed char>(0));
-    case CudaComponentType::UShort:
-      return f(static_cast<unsigned short>(0));
-    case CudaComponentType::Short:
-      return f(static_cast<short>(0));
-    case CudaComponentType::UInt:
-      return f(0u);
-    case CudaComponentType::Int:
-      return f(0);
-    case CudaComponentType::Float:
-      return f(0.0f);
-    case CudaComponentType::Double:
-      return f(0.0);
-  }
-}
 
 /** Converts a result to the type of the output. */
 template <typename TTo, typename TFrom>
@@ -72,152 +44,6 @@ Convert(TFrom value)
     return static_cast<TTo>(value);
   }
 }
-
-/** An axis that several arrays share, with the stride of each. */
-struct SharedAxis
-{
-  size_t              Size;
-  std::vector<size_t> Strides;
-};
-
-/** Returns the axes of arrays of one shape, the last one first, without those of one pixel. Neighbouring axes are
- * merged if they are adjacent in the memory of all arrays. The axes in `kept` stay separate; the vector receives their
- * indices. */
-std::vector<SharedAxis>
-MergeAxes(const std::vector<HostArray> & arrays, std::vector<size_t> & kept)
-{
-  std::vector<SharedAxis> axes;
-  const auto              separate = kept;
-  bool                    mayMerge = false;
-  for (size_t axis = arrays.front().Shape.size(); axis-- > 0;)
-  {
-    SharedAxis next{ arrays.front().Shape[axis], {} };
-    bool       isAdjacent = mayMerge;
-    for (size_t i = 0; i < arrays.size(); ++i)
-    {
-      next.Strides.push_back(arrays[i].Strides[axis]);
-      isAdjacent = isAdjacent && next.Strides[i] == axes.back().Strides[i] * axes.back().Size;
-    }
-    const auto found = std::find(separate.begin(), separate.end(), axis);
-    if (found != separate.end())
-    {
-      kept[found - separate.begin()] = axes.size();
-      axes.push_back(next);
-      mayMerge = false;
-    }
-    else if (next.Size > 1 && isAdjacent)
-    {
-      axes.back().Size *= next.Size;
-    }
-    else if (next.Size > 1)
-    {
-      axes.push_back(next);
-      mayMerge = true;
-    }
-  }
-  return axes;
-}
-
-char *
-GetElement(const HostArray & array, size_t offset)
-{
-  return static_cast<char *>(array.Data) + offset * itk::CudaComponentSize(array.Type);
-}
-
-/** Part of a line in several arrays: its number of pixels, and for each array the first one and the stride. */
-struct Row
-{
-  template <typename T>
-  T *
-  Get(size_t array) const
-  {
-    return reinterpret_cast<T *>(Pixels[array]);
-  }
-
-  size_t              Size;
-  std::vector<char *> Pixels;
-  std::vector<size_t> Strides;
-};
-
-/** Calls f(row) for rows that cover arrays of one shape, on ITK's threads. */
-template <typename TFunction>
-void
-ForEachRow(const std::vector<HostArray> & arrays, itk::MultiThreaderBase * threader, const TFunction & f)
-{
-  constexpr size_t        longestRow = 4096;
-  std::vector<size_t>     kept;
-  std::vector<SharedAxis> axes = MergeAxes(arrays, kept);
-  if (axes.empty())
-  {
-    axes.push_back({ 1, std::vector<size_t>(arrays.size(), 1) });
-  }
-  const SharedAxis & line = axes.front();
-  const size_t       parts = (line.Size + longestRow - 1) / longestRow;
-  size_t             count = parts;
-  for (size_t i = 1; i < axes.size(); ++i)
-  {
-    count *= axes[i].Size;
-  }
-  const auto set = [&](Row & row, size_t index) {
-    const size_t begin = index % parts * line.Size / parts;
-    row.Size = (index % parts + 1) * line.Size / parts - begin;
-    for (size_t a = 0; a < arrays.size(); ++a)
-    {
-      size_t offset = begin * line.Strides[a];
-      size_t rest = index / parts;
-      for (size_t i = 1; i < axes.size(); ++i)
-      {
-        offset += rest % axes[i].Size * axes[i].Strides[a];
-        rest /= axes[i].Size;
-      }
-      row.Pixels[a] = GetElement(arrays[a], offset);
-    }
-  };
-  const size_t pieces = std::min<size_t>(count, 8 * threader->GetNumberOfWorkUnits());
-  threader->ParallelizeArray(
-    0,
-    pieces,
-    [&](itk::SizeValueType piece) {
-      Row row{ 0, std::vector<char *>(arrays.size()), line.Strides };
-      for (size_t i = piece * count / pieces; i < (piece + 1) * count / pieces; ++i)
-      {
-        set(row, i);
-        f(row);
-      }
-    },
-    nullptr);
-}
-
-/** Pixels in adjacent memory of the module's pool, for intermediate results. */
-class Scratch
-{
-public:
-  Scratch(const std::vector<size_t> & shape, CudaComponentType type)
-    : m_Array{ nullptr, type, shape, std::vector<size_t>(shape.size()) }
-  {
-    size_t count = 1;
-    for (size_t axis = shape.size(); axis-- > 0;)
-    {
-      m_Array.Strides[axis] = count;
-      count *= shape[axis];
-    }
-    m_Array.Data = AllocateArray(count * itk::CudaComponentSize(type));
-  }
-  ~Scratch() { ReleaseArray(m_Array.Data); }
-
-  Scratch(const Scratch &) = delete;
-  Scratch &
-  operator=(const Scratch &) = delete;
-
-  const HostArray &
-  Get() const
-  {
-    return m_Array;
-  }
-
-private:
-  HostArray m_Array;
-};
 
 CudaComponentType
 GetComputeType(const HostArray & input, const HostArray & output)
@@ -281,7 +107,22 @@ public:
     , m_Threader(itk::MultiThreaderBase::New())
   {
     m_Backend.Requested = filter.Backend;
+    m_Backend.DeviceIndex = filter.DeviceIndex;
+    m_Backend.Streaming = filter.Streaming;
+    m_Backend.DeviceMemoryLimit = filter.DeviceMemoryLimit;
   }
+
+  ~FilterRun()
+  {
+    if (m_Filter.Ran)
+    {
+      *m_Filter.Ran = m_Backend;
+    }
+  }
+
+  FilterRun(const FilterRun &) = delete;
+  FilterRun &
+  operator=(const FilterRun &) = delete;
 
   bool
   RunOnAll(const HostArray & input, const HostArray & output)
@@ -374,43 +215,18 @@ private:
       }
       return;
     }
-    std::vector<size_t> all(terms.size());
-    std::iota(all.begin(), all.end(), size_t{ 0 });
-    this->RunTree(0, input, false, all, results);
-  }
-
-  /** Runs the passes of some terms on the host, from pass `level` on. Terms with the same next pass share it. If
-   * `isOwn` is set, the last pass that reads the source may overwrite it. */
-  void
-  RunTree(size_t                         level,
-          const HostArray &              source,
-          bool                           isOwn,
-          std::vector<size_t>            terms,
-          const std::vector<HostArray> & results)
-  {
-    const auto getPass = [&](size_t term) -> const LinePass & { return m_Filter.Terms[term].Passes[level]; };
-    while (!terms.empty())
+    const TermPlan                        plan(terms, true);
+    std::vector<HostArray>                images{ input };
+    std::vector<std::unique_ptr<Scratch>> scratch;
+    images.insert(images.end(), results.begin(), results.end());
+    while (images.size() < plan.GetNumberOfImages())
     {
-      const LinePass & pass = getPass(terms.front());
-      const auto end = std::stable_partition(terms.begin(), terms.end(), [&](size_t i) { return getPass(i) == pass; });
-      const std::vector<size_t> group(terms.begin(), end);
-      terms.erase(terms.begin(), end);
-      if (level + 1 == m_Filter.Terms.front().Passes.size())
-      {
-        for (const size_t term : group)
-        {
-          this->RunPassOnHost(pass, source, results[term]);
-        }
-        continue;
-      }
-      std::unique_ptr<Scratch> scratch;
-      if (!isOwn || !terms.empty())
-      {
-        scratch = std::make_unique<Scratch>(source.Shape, ComputeType);
-      }
-      const HostArray & next = scratch ? scratch->Get() : source;
-      this->RunPassOnHost(pass, source, next);
-      this->RunTree(level + 1, next, true, group, results);
+      scratch.push_back(std::make_unique<Scratch>(input.Shape, ComputeType));
+      images.push_back(scratch.back()->Get());
+    }
+    for (const TermPlan::Step & step : plan.GetSteps())
+    {
+      this->RunPassOnHost(step.Pass, images[step.Source], images[step.Destination]);
     }
   }
 
@@ -435,7 +251,7 @@ private:
     for (auto begin = passes.begin(); begin != passes.end();)
     {
       auto end = begin + 1;
-      while (end != passes.end() && end - begin < CudaImageView::MaximumDimension &&
+      while (end != passes.end() && end - begin < GetMaximumNumberOfPasses(input) &&
              this->CanFollow(*end, end[-1], input))
       {
         ++end;
@@ -448,6 +264,16 @@ private:
       source = getNext(end);
       begin = end;
     }
+  }
+
+  /** Returns the number of passes that a plan can have. Of an image with more axes than a view, one axis is left to the
+   * adjacent pixels, without which the image cannot be transferred. */
+  static std::ptrdiff_t
+  GetMaximumNumberOfPasses(const HostArray & array)
+  {
+    constexpr std::ptrdiff_t most = CudaImageView::MaximumDimension;
+    const auto               isLong = [](size_t size) { return size > 1; };
+    return std::count_if(array.Shape.begin(), array.Shape.end(), isLong) > most ? most - 1 : most;
   }
 
   /** Returns whether a plan can have a pass behind another one. If the image is cut into slabs, the first pass must be
@@ -570,25 +396,6 @@ private:
     return !m_IsOnHost;
   }
 
-  /** Returns whether transfers take the view: they copy rows of adjacent pixels that follow each other in memory. */
-  static bool
-  CanTransfer(const CudaImageView & view)
-  {
-    size_t extent = 1;
-    for (unsigned int axis = 0; axis < CudaImageView::MaximumDimension; ++axis)
-    {
-      if (view.Size[axis] > 1)
-      {
-        if (view.Stride[axis] < extent || (axis == 0 && view.Stride[axis] != 1))
-        {
-          return false;
-        }
-        extent = view.Stride[axis] * view.Size[axis];
-      }
-    }
-    return true;
-  }
-
   /** Returns false if the host must run the passes, because it was selected or the device's memory has run out. */
   bool
   RunOnDevice(const std::vector<LinePass> & passes, const HostArray & source, const HostArray & result)
@@ -600,8 +407,8 @@ private:
     }
     if (!CanTransfer(part.Source))
     {
-      const Scratch adjacent(source.Shape, ComputeType);
-      this->CopyPixels(source, adjacent.Get());
+      const Scratch adjacent(source.Shape, source.Type);
+      CopyPixels(source, adjacent.Get(), m_Threader);
       return this->RunOnDevice(passes, adjacent.Get(), result);
     }
     if (!CanTransfer(part.Result))
@@ -700,7 +507,7 @@ private:
 
   /** Converts the pixels of an array to the type of the computation. */
   void
-  CopyPixels(const HostArray & input, const HostArray & copy)
+  ConvertPixels(const HostArray & input, const HostArray & copy)
   {
     VisitType(input.Type, [&](auto zero) {
       using TInput = decltype(zero);
@@ -774,7 +581,7 @@ private:
     const std::vector<LinePass> & passes = m_Filter.Terms.front().Passes;
     const Scratch                 values(input.Shape, ComputeType);
     const Scratch                 flags(input.Shape, CudaComponentType::UChar);
-    this->CopyPixels(input, values.Get());
+    this->ConvertPixels(input, values.Get());
     if (this->FindFlags(values.Get(), valid, flags.Get()))
     {
       this->RunOnEveryPixel(input, output);
@@ -825,7 +632,7 @@ private:
   bool                                  m_IsOnHost{ false };
 };
 
-/** Calls run(filter) with a FilterRun of the type of the computation. */
+/** Calls run(filterRun) with a FilterRun of the type of the computation. */
 template <typename TRun>
 void
 VisitFilterRun(const ArrayFilter &          filter,
@@ -836,29 +643,67 @@ VisitFilterRun(const ArrayFilter &          filter,
 {
   if (GetComputeType(input, output) == CudaComponentType::Double)
   {
-    run(FilterRun<double>(filter, progress));
+    FilterRun<double> filterRun(filter, progress);
+    run(filterRun);
   }
   else
   {
-    run(FilterRun<float>(filter, progress));
+    FilterRun<float> filterRun(filter, progress);
+    run(filterRun);
   }
 }
 } // namespace
 
-void *
-AllocateArray(size_t bytes)
+TermPlan::TermPlan(const std::vector<ArrayTerm> & terms, bool overwrites)
+  : m_Terms(terms)
+  , m_Overwrites(overwrites)
+  , m_NumberOfImages(1 + terms.size())
 {
-  void * const memory = itk::CudaDetail::CudaHostMemoryPool::Allocate(bytes);
-  return memory ? memory : ::operator new(bytes);
+  std::vector<size_t> all(terms.size());
+  std::iota(all.begin(), all.end(), size_t{ 0 });
+  this->Plan(0, 0, all);
 }
 
+/** Plans the passes of some terms from pass `level` on. */
 void
-ReleaseArray(void * memory)
+TermPlan::Plan(size_t level, size_t source, std::vector<size_t> terms)
 {
-  if (!itk::CudaDetail::CudaHostMemoryPool::Release(memory))
+  const auto getPass = [&](size_t term) -> const LinePass & { return m_Terms[term].Passes[level]; };
+  while (!terms.empty())
   {
-    ::operator delete(memory);
+    const LinePass & pass = getPass(terms.front());
+    const auto end = std::stable_partition(terms.begin(), terms.end(), [&](size_t i) { return getPass(i) == pass; });
+    const std::vector<size_t> group(terms.begin(), end);
+    terms.erase(terms.begin(), end);
+    if (level + 1 == m_Terms.front().Passes.size())
+    {
+      for (const size_t term : group)
+      {
+        m_Steps.push_back({ pass, source, 1 + term });
+      }
+      continue;
+    }
+    const bool   isOver = m_Overwrites && source != 0 && terms.empty();
+    const size_t image = isOver ? source : this->TakeImage();
+    m_Steps.push_back({ pass, source, image });
+    this->Plan(level + 1, image, group);
+    if (!isOver)
+    {
+      m_Free.push_back(image);
+    }
   }
+}
+
+size_t
+TermPlan::TakeImage()
+{
+  if (m_Free.empty())
+  {
+    return m_NumberOfImages++;
+  }
+  const size_t image = m_Free.back();
+  m_Free.pop_back();
+  return image;
 }
 
 bool
@@ -868,7 +713,7 @@ RunOnAll(const ArrayFilter &          filter,
          const CudaProgressFunction & progress)
 {
   bool isDone = false;
-  VisitFilterRun(filter, input, output, progress, [&](auto run) { isDone = run.RunOnAll(input, output); });
+  VisitFilterRun(filter, input, output, progress, [&](auto & run) { isDone = run.RunOnAll(input, output); });
   return isDone;
 }
 
@@ -879,6 +724,6 @@ RunOnValid(const ArrayFilter &          filter,
            const HostArray &            output,
            const CudaProgressFunction & progress)
 {
-  VisitFilterRun(filter, input, output, progress, [&](auto run) { run.RunOnValid(input, valid, output); });
+  VisitFilterRun(filter, input, output, progress, [&](auto & run) { run.RunOnValid(input, valid, output); });
 }
 } // namespace cudafilters

@@ -4,6 +4,9 @@
 
 // Gaussian filters of arrays in host memory, of any number of axes. They run on the host, or on a GPU.
 
+#include "HostArray.h"
+
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailOperation.h"
 #include "itkCudaFiltersEnums.h"
 
@@ -12,23 +15,6 @@
 
 namespace cudafilters
 {
-/** Returns memory of the module's pool for the pixels of an array, or ordinary memory for few of them. */
-void *
-AllocateArray(size_t bytes);
-
-/** Takes back what AllocateArray() returned. */
-void
-ReleaseArray(void * memory);
-
-/** An array in host memory. Strides are in elements. It does not own its memory. */
-struct HostArray
-{
-  void *                 Data{ nullptr };
-  itk::CudaComponentType Type{ itk::CudaComponentType::Float };
-  std::vector<size_t>    Shape;
-  std::vector<size_t>    Strides;
-};
-
 /** A pass of the recursive filter along an axis, which is counted among the axes of an item. Sigma is in pixels. */
 struct LinePass
 {
@@ -67,9 +53,53 @@ struct ArrayFilter
   double                               BoundaryValue{ 0.0 }; // in the mode Constant
   itk::CudaFiltersEnums::Approximation Approximation{ itk::CudaFiltersEnums::Approximation::Accurate };
   itk::CudaFiltersEnums::Backend       Backend{ itk::CudaFiltersEnums::Backend::Automatic };
+  int                                  DeviceIndex{ -1 }; // -1: the configuration's
+  itk::CudaFiltersEnums::Streaming     Streaming{ itk::CudaFiltersEnums::Streaming::Automatic };
+  size_t                               DeviceMemoryLimit{ 0 }; // bytes; 0: the configuration's
+  itk::CudaDetail::CudaFilterBackend * Ran{ nullptr };         // receives where it ran, if it is given
   size_t NumberOfItemAxes{ 0 }; // the last axes of an array form an item, and the others a batch of items
   bool   KeepsNaN{ false };     // pixels that are NaN or infinite do not count, and become NaN
   double MinimumWeight{ 0.0 };  // RunOnValid(): the result is NaN where the weight is below
+};
+
+/** The order in which the passes of terms run. Terms that begin with the same passes share them. Images are numbered:
+ * image 0 is the input, image i + 1 the result of term i, and the others are intermediate. */
+class TermPlan
+{
+public:
+  struct Step
+  {
+    LinePass Pass;
+    size_t   Source;
+    size_t   Destination;
+  };
+
+  /** \param overwrites whether the last pass that reads an intermediate image may write to it */
+  TermPlan(const std::vector<ArrayTerm> & terms, bool overwrites);
+
+  const std::vector<Step> &
+  GetSteps() const
+  {
+    return m_Steps;
+  }
+
+  size_t
+  GetNumberOfImages() const
+  {
+    return m_NumberOfImages;
+  }
+
+private:
+  void
+  Plan(size_t level, size_t source, std::vector<size_t> terms);
+  size_t
+  TakeImage();
+
+  const std::vector<ArrayTerm> & m_Terms;
+  const bool                     m_Overwrites;
+  size_t                         m_NumberOfImages;
+  std::vector<size_t>            m_Free; // intermediate images that no later pass reads
+  std::vector<Step>              m_Steps;
 };
 
 /** Runs the filter over all pixels of an array. Pixels are computed in float, or in double if either type is double,

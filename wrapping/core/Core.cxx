@@ -2,17 +2,16 @@
 // The extension module itk_cudafilters._core: filters of arrays, by the library alone. The Python code of the package
 // checks and completes the arguments, so that the functions here take plain ones. It uses the limited API of CPython
 // 3.11.
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "GpuArrays.h"
+#include "Tensors.h"
 
-#include "ArrayFilter.h"
+#include "Functions.h"
+#include "Terms.h"
+
+#include "ImageFiles.h"
+#include "itkVersion.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdarg>
-#include <cstring>
-#include <exception>
-#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,152 +20,22 @@ namespace cudafilters
 {
 namespace
 {
-/** Thrown after a Python call has failed and set Python's error. */
-struct PythonError
-{};
-
-/** Releases the interpreter's lock until the end of the scope, so that other Python threads can run. */
-class WithoutLock
-{
-public:
-  WithoutLock()
-    : m_State(PyEval_SaveThread())
-  {}
-  /** Acquires the lock again. An interpreter that has shut down may end the thread here, by an exception that no
-   * handler may stop. */
-  ~WithoutLock() noexcept(false) { PyEval_RestoreThread(m_State); }
-
-  WithoutLock(const WithoutLock &) = delete;
-  WithoutLock &
-  operator=(const WithoutLock &) = delete;
-
-  /** Lets Python run the handlers of signals that have arrived. Throws PythonError if one raises an exception, as that
-   * of Ctrl-C does. */
-  void
-  CheckSignals()
-  {
-    constexpr auto pause = std::chrono::milliseconds(50); // the lock may take long to get
-    const auto     now = std::chrono::steady_clock::now();
-    if (now - m_LastCheck < pause)
-    {
-      return;
-    }
-    m_LastCheck = now;
-    PyEval_RestoreThread(m_State);
-    const bool isRaised = PyErr_CheckSignals() != 0;
-    m_State = PyEval_SaveThread();
-    if (isRaised)
-    {
-      throw PythonError();
-    }
-  }
-
-private:
-  PyThreadState *                       m_State;
-  std::chrono::steady_clock::time_point m_LastCheck{ std::chrono::steady_clock::now() };
-};
-
-/** Calls a function. Its exceptions become Python's; the result is then `failed`. */
-template <typename TResult, typename TFunction>
-TResult
-CatchAll(TResult failed, const TFunction & function)
-{
-  try
-  {
-    return function();
-  }
-  catch (const PythonError &)
-  {}
-  catch (const std::bad_alloc &)
-  {
-    PyErr_NoMemory();
-  }
-  catch (const std::exception & error)
-  {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return failed;
-}
-
-/** A view of a Python object's memory by the buffer protocol. */
-class Buffer
-{
-public:
-  Buffer(PyObject * object, int flags)
-  {
-    if (PyObject_GetBuffer(object, &m_Buffer, flags | PyBUF_STRIDES | PyBUF_FORMAT) != 0)
-    {
-      throw PythonError();
-    }
-  }
-  ~Buffer() { PyBuffer_Release(&m_Buffer); }
-
-  Buffer(const Buffer &) = delete;
-  Buffer &
-  operator=(const Buffer &) = delete;
-
-  /** Returns the array with the axes in this order. Throws PythonError if the filters do not take it. */
-  HostArray
-  Get(const std::vector<size_t> & axes) const
-  {
-    HostArray array{ m_Buffer.buf, this->GetType(), {}, {} };
-    for (const size_t axis : axes)
-    {
-      const Py_ssize_t size = m_Buffer.shape[axis];
-      const Py_ssize_t stride = m_Buffer.strides[axis];
-      if (size > 1 && (stride < 0 || stride % m_Buffer.itemsize != 0))
-      {
-        PyErr_Format(PyExc_ValueError, "an array has the stride %zd along axis %zu", stride, axis);
-        throw PythonError();
-      }
-      array.Shape.push_back(static_cast<size_t>(size));
-      array.Strides.push_back(size > 1 ? static_cast<size_t>(stride / m_Buffer.itemsize) : 0);
-    }
-    return array;
-  }
-
-  size_t
-  GetNumberOfAxes() const
-  {
-    return static_cast<size_t>(m_Buffer.ndim);
-  }
-
-private:
-  itk::CudaComponentType
-  GetType() const
-  {
-    using Type = itk::CudaComponentType;
-    constexpr struct
-    {
-      char Format;
-      Type Component;
-    } types[] = { { '?', Type::UChar },  { 'B', Type::UChar }, { 'b', Type::Char },
-                  { 'H', Type::UShort }, { 'h', Type::Short }, { 'I', Type::UInt },
-                  { 'i', Type::Int },    { 'f', Type::Float }, { 'd', Type::Double } };
-    const char * const format = m_Buffer.format ? m_Buffer.format : "B";
-    for (const auto & type : types)
-    {
-      if (format[0] == type.Format && format[1] == '\0')
-      {
-        return type.Component;
-      }
-    }
-    PyErr_Format(PyExc_ValueError, "an array has elements of the format %s", format);
-    throw PythonError();
-  }
-
-  Py_buffer m_Buffer{};
-};
-
-/** Calls f(item) for the items of a tuple. */
-template <typename TFunction>
+/** Reads where a filter runs: device_index, streaming and device_memory_limit. */
 void
-ForEachItem(PyObject * tuple, const TFunction & f)
+ReadSettings(PyObject * settings, ArrayFilter & filter)
 {
-  const Py_ssize_t size = PyTuple_Size(tuple);
-  for (Py_ssize_t i = 0; i < size; ++i)
+  if (PyObject * const index = PyDict_GetItemString(settings, "device_index"))
   {
-    f(PyTuple_GetItem(tuple, i));
+    filter.DeviceIndex = static_cast<int>(PyLong_AsLong(index));
+  }
+  if (PyObject * const streaming = PyDict_GetItemString(settings, "streaming"))
+  {
+    const Reference name(PyUnicode_AsUTF8String(streaming));
+    filter.Streaming = itk::CudaStreamingFromString(PyBytes_AsString(name.Get()));
+  }
+  if (PyObject * const limit = PyDict_GetItemString(settings, "device_memory_limit"))
+  {
+    filter.DeviceMemoryLimit = PyLong_AsSize_t(limit);
   }
   if (PyErr_Occurred())
   {
@@ -174,55 +43,57 @@ ForEachItem(PyObject * tuple, const TFunction & f)
   }
 }
 
+/** Adds where a filter ran, and why. */
 void
-ParseTuple(PyObject * tuple, const char * format, ...)
+StoreRun(PyObject * settings, const itk::CudaDetail::CudaFilterBackend & ran)
 {
-  va_list arguments;
-  va_start(arguments, format);
-  const int isParsed = PyArg_VaParse(tuple, format, arguments);
-  va_end(arguments);
-  if (!isParsed)
+  const itk::CudaSlabReport & slabs = ran.SlabReport;
+  PyObject * const            devices = PyTuple_New(static_cast<Py_ssize_t>(slabs.Devices.size()));
+  for (size_t i = 0; devices && i < slabs.Devices.size(); ++i)
+  {
+    PyTuple_SetItem(devices, static_cast<Py_ssize_t>(i), PyLong_FromLong(slabs.Devices[i]));
+  }
+  const Reference run(Py_BuildValue("{s:s,s:s,s:s,s:n,s:I,s:N,s:K,s:K,s:n}",
+                                    "backend_used",
+                                    itk::CudaBackendToString(ran.Used).c_str(),
+                                    "backend_reason",
+                                    ran.Reason.c_str(),
+                                    "used",
+                                    itk::CudaSlabScheduleToString(slabs.Used).c_str(),
+                                    "number_of_slabs",
+                                    static_cast<Py_ssize_t>(slabs.NumberOfSlabs),
+                                    "look_ahead",
+                                    slabs.LookAhead,
+                                    "devices",
+                                    devices,
+                                    "bytes_up",
+                                    static_cast<unsigned long long>(slabs.BytesUp),
+                                    "bytes_down",
+                                    static_cast<unsigned long long>(slabs.BytesDown),
+                                    "peak_device_bytes",
+                                    static_cast<Py_ssize_t>(slabs.PeakDeviceBytes)));
+  if (PyDict_Update(settings, run.Get()) != 0)
   {
     throw PythonError();
   }
 }
 
-std::vector<ArrayTerm>
-ReadTerms(PyObject * tuple)
+/** Calls a Python function with the share of the work that is done, without the interpreter's lock held. Returns false
+ * if it raises an exception. */
+bool
+ShowProgress(PyObject * function, float share)
 {
-  std::vector<ArrayTerm> terms;
-  ForEachItem(tuple, [&](PyObject * item) {
-    ArrayTerm  term;
-    size_t     axis = 0;
-    PyObject * passes;
-    ParseTuple(item, "dO", &term.Factor, &passes);
-    ForEachItem(passes, [&](PyObject * pass) {
-      double       sigma;
-      unsigned int order;
-      const char * mode;
-      ParseTuple(pass, "dIs", &sigma, &order, &mode);
-      if (sigma != 0.0)
-      {
-        term.Passes.push_back({ axis, sigma, order, itk::CudaBoundaryModeFromString(mode) });
-      }
-      ++axis;
-    });
-    terms.push_back(std::move(term));
-  });
-  return terms;
-}
-
-ArrayOutput
-ReadOutput(const char * name)
-{
-  return std::strcmp(name, "sum") == 0      ? ArrayOutput::Sum
-         : std::strcmp(name, "length") == 0 ? ArrayOutput::Length
-                                            : ArrayOutput::Components;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject * const       shown = PyObject_CallFunction(function, "f", static_cast<double>(share));
+  const bool             isShown = shown != nullptr;
+  Py_XDECREF(shown);
+  PyGILState_Release(state);
+  return isShown;
 }
 
 constexpr const char * FilterDocumentation =
   "filter(input, output, valid, axes, terms, combination, cval, approximation, backend, keeps_nan, "
-  "minimum_weight)\n--\n\n"
+  "minimum_weight, settings={})\n--\n\n"
   "Runs Gaussian filters along axes of a host array, without the interpreter's lock.\n\n"
   "Arrays are objects with the buffer protocol, of native elements of bool, 8 to 32 bits, float or double, with "
   "strides\n"
@@ -236,7 +107,9 @@ constexpr const char * FilterDocumentation =
   "item over its valid pixels; then there is one term, without derivatives, and minimum_weight is above 0.\n\n"
   "Returns False, before it writes the output, if keeps_nan finds such pixels and minimum_weight is 0. The output must "
   "be\n"
-  "other memory than the input and the mask. KeyboardInterrupt and other exceptions of signal handlers end the run.";
+  "other memory than the input and the mask. KeyboardInterrupt and other exceptions of signal handlers end the run.\n\n"
+  "`settings` may have the keys device_index, streaming, device_memory_limit and progress, which is a function of the\n"
+  "share that is done. Where the filter ran, and its slabs, are added to it.";
 
 PyObject *
 Filter(PyObject *, PyObject * arguments)
@@ -251,9 +124,10 @@ Filter(PyObject *, PyObject * arguments)
     const char * approximation;
     const char * backend;
     int          keepsNaN;
+    PyObject *   settings = nullptr;
     ArrayFilter  filter;
     ParseTuple(arguments,
-               "OOOO!O!sdsspd:filter",
+               "OOOO!O!sdsspd|O!:filter",
                &input,
                &output,
                &mask,
@@ -266,7 +140,9 @@ Filter(PyObject *, PyObject * arguments)
                &approximation,
                &backend,
                &keepsNaN,
-               &filter.MinimumWeight);
+               &filter.MinimumWeight,
+               &PyDict_Type,
+               &settings);
     const Buffer                source(input, 0);
     const Buffer                target(output, PyBUF_WRITABLE);
     std::optional<const Buffer> valid;
@@ -274,8 +150,7 @@ Filter(PyObject *, PyObject * arguments)
     {
       valid.emplace(mask, 0);
     }
-    std::vector<size_t> filtered;
-    ForEachItem(filteredAxes, [&](PyObject * axis) { filtered.push_back(PyLong_AsSize_t(axis)); });
+    const auto          filtered = ReadNumbers<size_t>(filteredAxes);
     std::vector<size_t> axes;
     for (size_t axis = 0; axis < source.GetNumberOfAxes(); ++axis)
     {
@@ -288,6 +163,14 @@ Filter(PyObject *, PyObject * arguments)
     filter.Output = ReadOutput(combination);
     filter.Approximation = itk::CudaApproximationFromString(approximation);
     filter.Backend = itk::CudaBackendFromString(backend);
+    itk::CudaDetail::CudaFilterBackend ran;
+    PyObject *                         show = nullptr;
+    if (settings)
+    {
+      ReadSettings(settings, filter);
+      filter.Ran = &ran;
+      show = PyDict_GetItemString(settings, "progress");
+    }
     filter.KeepsNaN = keepsNaN != 0;
     filter.NumberOfItemAxes = filtered.size();
     axes.insert(axes.end(), filtered.begin(), filtered.end());
@@ -302,13 +185,23 @@ Filter(PyObject *, PyObject * arguments)
     bool isDone = false;
     {
       WithoutLock without;
-      const auto  progress = [&](float) { without.CheckSignals(); };
+      const auto  progress = [&](float share) {
+        without.CheckSignals();
+        if (show && show != Py_None && !ShowProgress(show, share))
+        {
+          throw PythonError();
+        }
+      };
       isDone = !valid && RunOnAll(filter, from, to, progress);
       if (!isDone && filter.MinimumWeight > 0.0)
       {
         RunOnValid(filter, from, valid ? &validPixels : nullptr, to, progress);
         isDone = true;
       }
+    }
+    if (settings)
+    {
+      StoreRun(settings, ran);
     }
     return PyBool_FromLong(isDone);
   });
@@ -388,7 +281,18 @@ Execute(PyObject * module)
 {
   PyObject * const type = PyType_FromSpec(&memorySpec);
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
-  return type ? 0 : -1;
+  bool isReady = type && PyModule_AddStringConstant(module, "itk_version", itk::Version::GetITKVersion()) == 0;
+  for (PyMethodDef * const methodsOfFile : { ConfigurationMethods,
+                                             GpuArrayMethods,
+                                             ImageFileMethods,
+                                             PartitionMethods,
+                                             SlabMethods,
+                                             SnakeMethods,
+                                             TensorMethods })
+  {
+    isReady = isReady && PyModule_AddFunctions(module, methodsOfFile) == 0;
+  }
+  return isReady ? 0 : -1;
 }
 
 PyModuleDef_Slot slots[] = { { Py_mod_exec, reinterpret_cast<void *>(Execute) }, { 0, nullptr } };

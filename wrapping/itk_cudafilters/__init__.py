@@ -14,6 +14,7 @@ This module adds functions for arrays:
 * `segment_region()` divides an image into two regions by a polygon, `partition_image()` into all its homogeneous
   regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files.
 * `to_device()` and `from_dlpack()` return images that stay on a GPU; `to_host()` copies them back.
+* `read_image()` and `write_image()` read and write image files, whose pixels and place in space an `Image` holds.
 * `info()` reports whether the filters run on a GPU, and if not, why; `python -m itk_cudafilters` prints this report.
 * `enable()` and `with override():` substitute these filters where a program creates ITK's Gaussian filters.
 """
@@ -30,6 +31,8 @@ from ._gaussian import (
     gaussian_laplace,
     unsharp_mask,
 )
+from ._image import Image
+from ._image_files import read_image, write_image
 from ._info import Backend, Device, Info, info
 from ._override import disable, enable, override
 from ._partition import Partition, PartitionStatistics, partition_image, partition_images
@@ -52,6 +55,7 @@ def __getattr__(name: str) -> str:
 __all__ = [
     "Backend",
     "Device",
+    "Image",
     "Info",
     "NoiseLaw",
     "Partition",
@@ -78,6 +82,7 @@ __all__ = [
     "override",
     "partition_image",
     "partition_images",
+    "read_image",
     "sato",
     "segment_region",
     "stream",
@@ -89,6 +94,7 @@ __all__ = [
     "vesselness",
     "write_geojson",
     "write_geopackage",
+    "write_image",
     "write_svg",
     "write_table",
 ]

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from . import _operations
 from ._dlpack import device_of
+from ._image import Image
 from ._images import conversion_of, describe, is_xarray, pixels_beside, pixels_of, require_known_kind, require_known_type, step_of
-from ._images import name_of, with_geometry_of
+from ._images import name_of, require_scalar, with_geometry_of
 from ._itk import is_itk_object
 from ._operations import Operations, operations_of, require_no_gradient
 
@@ -137,7 +138,7 @@ class Given:
     ops: Operations
 
     @classmethod
-    def read(cls, image: Any, name: str) -> Given:
+    def read(cls, image: Any, name: str, *, takes_components: bool = False) -> Given:
         image = array_of(image, name)
         require_known_memory(image, name)
         ops = operations_of(image)
@@ -148,6 +149,8 @@ class Given:
         require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
         if is_itk_object(image) and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
             raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
+        if isinstance(image, Image) and not takes_components:
+            require_scalar(image, name)
         array = pixels_of(image, name)
         require_known_type(name_of(array.dtype), name, _PIXELS)
         return cls(image, array.view(np.uint8) if array.dtype == bool else array, name, _operations.OF_HOST)
@@ -170,6 +173,8 @@ class Given:
         descend."""
         if is_xarray(self.image):
             return step_of(self.image, axis, self.name)
+        if isinstance(self.image, Image):
+            return self.image.spacing[self.image.dimension - 1 - axis] if axis < self.image.dimension else 1.0
         if self.is_itk_image:
             return float(self.image.GetSpacing()[self.array.ndim - 1 - axis])
         raise ValueError(f"spacing is 'image' and {self.name} is {describe(self.image)}, which has none: give its numbers")
@@ -187,6 +192,10 @@ class Given:
             )
         if self.is_itk_image:
             return with_geometry_of(self.image, result, is_vector=component_axis is not None)
+        if isinstance(self.image, Image):
+            if component_axis is not None and self.image.has_components:
+                raise ValueError(f"{self.name} has components, so that its derivatives have two axes of them: take one component")
+            return self.image._with_result(result, component_axis is not None)
         return result
 
 
@@ -247,7 +256,7 @@ class Target:
         integers."""
         if output is not None and dtype is not None:
             raise ValueError("output and dtype are given; the result has one type")
-        if operations_of(output) is not None and not is_itk_object(output) and not is_xarray(output):
+        if operations_of(output) is not None and not (isinstance(output, Image) or is_itk_object(output) or is_xarray(output)):
             return cls._of_array(given, output)
         require_known_memory(output, "output")
         asked = dtype if output is None else output

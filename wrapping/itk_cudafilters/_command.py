@@ -8,27 +8,32 @@ import importlib.util
 import inspect
 import json
 import math
+import os
 import re
-import statistics
+import signal
 import sys
+import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Callable, get_args
 
-import itk
 import numpy as np
 import numpy.typing as npt
 
 from . import _file_parts as parts
 from . import _image_files as files
 from ._arrays import truncate
-from ._dlpack import native
-from ._files import write_geojson, write_table
-from ._images import image_of
-from ._info import Backend, _backend_name, info
+from ._files import draw_boundaries, draw_overlay, stretch, write_geojson, write_picture, write_table
+from ._image import Image
+from ._info import Backend, backend_name, info
+from ._itk import itk
+from ._library import core, empty, takes_type
+from ._line_passes import HostLineFilter, Pass, Term
+from ._output import require_writable, write_text
 from ._partition import Partition, partition_image
-from ._progress import progress_bar
+from ._progress import progress_bar, progress_of
 from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
 from ._vesselness import Measure
 from .stream import bytes_of
@@ -61,13 +66,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser(given)
     parsed = parser.parse_args(given)
     try:
-        parsed.run(parsed)
+        with _ended_by_signals():
+            parsed.run(parsed)
     except WrongArguments as error:
         parsed.parser.error(str(error))
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except (OSError, RuntimeError, TypeError, ValueError, MemoryError) as error:
-        print(f"{parsed.parser.prog}: {files.reason_of(error)}", file=sys.stderr)
+        reason = files.reason_of(error)
+        if isinstance(error, MemoryError) or "Resource temporarily unavailable" in reason:
+            # The libraries may not end properly without their threads.
+            print(f"{parsed.parser.prog}: not enough memory{' for threads' if reason else ''}", file=sys.stderr, flush=True)
+            os._exit(1)
+        print(f"{parsed.parser.prog}: {reason}", file=sys.stderr)
         return 1
     return 0
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Lets signals that would end the process end the block by SystemExit instead, so that what it has begun is removed."""
+
+    def end(number: int, _: Any) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def make_parser(parts: Iterable[str]) -> argparse.ArgumentParser:
@@ -112,11 +143,19 @@ def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _add_version(parser: argparse.ArgumentParser) -> None:
-    from importlib.metadata import version
+class _PrintVersion(argparse.Action):
+    """Prints the versions, which are looked up only for this option."""
 
-    text = f"itk-cudafilters {version('itk-cudafilters')}, ITK {itk.Version.GetITKVersion()}"
-    parser.add_argument("--version", action="version", version=text, help="show the versions of this program and of ITK")
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"itk-cudafilters {version('itk-cudafilters')}, ITK {core().itk_version}")
+        parser.exit()
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    text = "show the versions of this program and of ITK"
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help=text)
 
 
 # Types of arguments
@@ -286,7 +325,7 @@ def _write_report(name: str | None, report: dict[str, Any]) -> None:
     text = json.dumps(_json_value(report), indent=2, ensure_ascii=False, allow_nan=False)
     # File names may be arbitrary bytes, which Python represents by surrogates. JSON must be UTF-8.
     clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    Path(name).write_text(clean + "\n", encoding="utf-8")
+    write_text(name, clean + "\n")
 
 
 def _json_value(value: Any) -> Any:
@@ -298,14 +337,53 @@ def _json_value(value: Any) -> Any:
 
 
 def _surroundings() -> dict[str, Any]:
-    return {
-        "host_threads": itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads(),
-        "itk_version": itk.Version.GetITKVersion(),
-    }
+    return {"host_threads": core().number_of_threads(), "itk_version": core().itk_version}
 
 
 def _progress_is_shown() -> bool:
     return sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+
+
+def _check_names(arguments: argparse.Namespace, inputs: Iterable[Path], **outputs: str | None) -> None:
+    """Checks the files to write before the work begins. The first of `outputs` may replace the first of the inputs.
+
+    Raises WrongArguments if two of them, or one of them and an input, are the same file, and OSError if one cannot be
+    written."""
+    names = list(inputs)
+    taken = {_identity_of(path): f"the input '{path}'" for path in reversed(names)}
+    for i, (option, name) in enumerate({**outputs, "report": arguments.report}.items()):
+        if name is None:
+            continue
+        is_image = Path(name).suffix.lower() in (".mhd", ".nhdr", ".hdr", ".img", ".gz")
+        paths = files.paths_of(name) if is_image else [Path(name)]
+        replaced = set()
+        if i == 0 and names and _identity_of(paths[0]) == _identity_of(names[0]):
+            replaced = {_identity_of(path) for path in names}
+        for path in paths:
+            identity = _identity_of(path)
+            if identity in taken and identity not in replaced:
+                raise WrongArguments(f"'{path}' of {'OUT' if i == 0 and option == 'output' else _option(option)} is {taken[identity]} too: name another file")
+            require_writable(path)
+            taken[identity] = f"that of {_option(option)}"
+
+
+def _identity_of(path: Path) -> Any:
+    """Returns what is the same for all names of a file."""
+    try:
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
+    except OSError:
+        return os.path.realpath(path)
+
+
+def _print_losses(arguments: argparse.Namespace, image: Image, name: str) -> None:
+    for loss in files.losses_of(image, name):
+        print(f"{arguments.parser.prog}: {loss}", file=sys.stderr)
+
+
+def _write_image(arguments: argparse.Namespace, image: Image, name: str, compress: bool | None = None) -> None:
+    _print_losses(arguments, image, name)
+    files.write_checked(image, name, compress)
 
 
 class _Clock:
@@ -358,21 +436,24 @@ def _smooth(arguments: argparse.Namespace) -> None:
     if len(file.size) < 2 or file.axes > 3:
         raise ValueError(f"'{file.name}' has {len(file.size)} dimensions; 2 and 3 are supported")
     sigma = _sigma_of_axes(arguments.sigma, file.axes)
-    files.writer_of(arguments.output)  # report an unknown extension before the work starts
+    files.require_format(arguments.output, file.dtype.name, len(file.size), file.components)
+    _check_names(arguments, file.paths, output=arguments.output)
     in_parts = arguments.memory and parts.can_smooth(file, arguments.output, arguments.memory)
     done, slabs, seconds = (_smooth_in_parts if in_parts else _smooth_whole)(file, sigma, arguments)
     rate = 2.0 * file.size_in_bytes / sum(seconds.values())
     count = slabs["number_of_slabs"]
+    in_pixels = [width / abs(step) for width, step in zip(sigma, file.spacing)]
     print(
         f"{arguments.output}: smoothed with backend {done['backend_used']} in {seconds['filter']:g} s, {rate / 1e9:g} GB/s read and "
-        f"written ({done['backend_reason']}; {slabs['used']}, {count} slab{'' if count == 1 else 's'})"
+        f"written ({done['backend_reason']}; {slabs['used']}, {count} slab{'' if count == 1 else 's'}); "
+        f"sigma {_product(sigma)} is {_product(in_pixels)} pixels"
     )
     report = {
         "input": arguments.input,
         "output": arguments.output,
         "size": file.size,
         "spacing": file.spacing,
-        "component_type": file.component_type,
+        "component_type": _type_name(file.dtype),
         "components_per_pixel": file.components,
         "sigma": sigma,
         "approximation": arguments.approximation,
@@ -391,6 +472,10 @@ def _smooth(arguments: argparse.Namespace) -> None:
     _write_report(arguments.report, report)
 
 
+def _product(numbers: Sequence[float]) -> str:
+    return " x ".join(f"{number:.4g}" for number in (numbers if len(set(numbers)) > 1 else numbers[:1]))
+
+
 _SLABS = ("number_of_slabs", "look_ahead", "devices", "bytes_up", "bytes_down", "peak_device_bytes")
 _Smoothed = tuple[dict[str, str], dict[str, Any], dict[str, float]]
 """The backend, what GetSlabReport() says, and seconds."""
@@ -398,19 +483,60 @@ _Smoothed = tuple[dict[str, str], dict[str, Any], dict[str, float]]
 
 def _smooth_whole(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
     clock = _Clock()
-    pixels = file.read()
-    seconds = {"read": clock.look()}
-    smoothed, smoother, seconds["filter"] = _smooth_components(file, pixels, sigma, arguments)
-    clock.look()
-    file.write_like(arguments.output, smoothed)
+    image = file.read()
+    seconds = {"read": clock.look() + file.seconds}
+    settings: dict[str, Any] = {key: getattr(arguments, key) for key in ("device_index", "streaming", "device_memory_limit")}
+    with progress_bar("smoothing", _progress_is_shown()) as settings["progress"]:
+        smoothed = _smooth_pixels(file, image, sigma, arguments, settings)
+    seconds["filter"] = clock.look()
+    _write_image(arguments, image._with_result(smoothed, False), arguments.output)
     seconds["write"] = clock.look()
-    backend = {"backend_used": _backend_name(smoother.GetBackendUsed()), "backend_reason": smoother.GetBackendReason()}
-    return backend, smoother.GetSlabReport(), seconds
+    settings["backend_used"] = settings["backend_used"].lower()
+    return {key: settings[key] for key in ("backend_used", "backend_reason")}, settings, seconds
+
+
+def _smooth_pixels(
+    file: files.ImageFile, image: Image, sigma: list[float], arguments: argparse.Namespace, settings: dict[str, Any]
+) -> npt.NDArray[Any]:
+    """Smooths each component in float, or in double for pixel types that float cannot represent exactly. Adds to the
+    settings how it went."""
+    lines = HostLineFilter(arguments.approximation, arguments.backend, settings)
+    shape = (*reversed(file.size[: file.axes]), file.components)
+    pixels = image.array.reshape(shape)
+    if not takes_type(pixels.dtype.name):
+        pixels = pixels.astype(np.float64)
+    smoothed = empty(shape, pixels.dtype.name)
+    valid = None if image.valid is None or image.valid.all() else image.valid.reshape(shape)
+    # ITK's filter begins with the last axis of the image, which is the first one of the array, and goes on with x.
+    passes = [
+        Pass(file.axes - 1 - axis, sigma[axis] / abs(file.spacing[axis]), 0, arguments.boundary_mode)
+        for axis in (file.axes - 1, *range(file.axes - 1))
+    ]
+    is_short = any(each.needs_padding(shape) for each in passes)
+    for component in range(file.components):
+        source, result = pixels[..., component], smoothed[..., component]
+        if is_short:
+            values = source.astype(np.float64 if pixels.dtype in (np.int32, np.uint32, np.float64) else np.float32)
+            for each in passes:
+                values = lines.run(values, each.axis, each.sigma, 0, each.mode, arguments.boundary_value)
+            result[...] = truncate(values, result.dtype)
+            continue
+        lines.filter(
+            source,
+            result,
+            tuple(each.axis for each in passes),
+            [Term(tuple((each.sigma, 0, each.mode) for each in passes))],
+            "components",
+            arguments.boundary_value,
+            valid=None if valid is None else np.ascontiguousarray(valid[..., component]),
+            can_mask=valid is not None,
+        )
+    return truncate(smoothed.reshape(image.shape), image.dtype) if smoothed.dtype != image.dtype else smoothed.reshape(image.shape)
 
 
 def _smooth_in_parts(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
     limit = min(size for size in (arguments.memory, arguments.device_memory_limit) if size)
-    native()  # load the classes outside the measured time, because that takes seconds
+    core()  # load the library outside the measured time
     clock = _Clock()
     with parts.Progress(2.0 * file.size_in_bytes) as progress:
         done, read, written = parts.smooth(
@@ -431,45 +557,6 @@ def _smooth_in_parts(file: files.ImageFile, sigma: list[float], arguments: argpa
 
 def _snake_case(name: str) -> str:
     return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-def _smooth_components(
-    file: files.ImageFile, pixels: npt.NDArray[Any], sigma: list[float], arguments: argparse.Namespace
-) -> tuple[npt.NDArray[Any], Any, float]:
-    """Smooths each component as an image of float, or of double for pixel types that float cannot represent exactly.
-
-    Returns the smoothed pixels, the last filter, and the total seconds of the filters.
-    """
-    real = np.float64 if pixels.dtype in (np.int32, np.uint32, np.float64) else np.float32
-    shape = (*reversed(file.size[: file.axes]), file.components)
-    smoothed = np.empty_like(pixels)
-    seconds = 0.0
-    for component in range(file.components):
-        image = image_of(np.ascontiguousarray(pixels.reshape(shape)[..., component], dtype=real))
-        image.SetSpacing(file.spacing[: file.axes])
-        smoother = _make_smoother(
-            image,
-            sigma,
-            arguments,
-            Approximation=arguments.approximation,
-            BoundaryMode=arguments.boundary_mode,
-            BoundaryValue=arguments.boundary_value,
-            Streaming=arguments.streaming,
-            DeviceMemoryLimit=arguments.device_memory_limit,
-        )
-        clock = _Clock()  # start after the classes are loaded
-        with progress_bar(smoother, "smoothing", _progress_is_shown()):
-            smoother.Update()
-        seconds += clock.look()
-        result = itk.array_view_from_image(smoother.GetOutput())
-        smoothed.reshape(shape)[..., component] = truncate(result, pixels.dtype)
-    return smoothed, smoother, seconds
-
-
-def _make_smoother(image: Any, sigma: list[float], arguments: argparse.Namespace, **parameters: Any) -> Any:
-    return itk.CudaSmoothingRecursiveGaussianImageFilter.New(
-        image, SigmaArray=sigma, Backend=arguments.backend, DeviceIndex=arguments.device_index, **parameters
-    )
 
 
 # segment
@@ -591,11 +678,14 @@ def _add_outputs(part: argparse.ArgumentParser) -> None:
 def _segment(arguments: argparse.Namespace) -> None:
     file = files.ImageFile(arguments.input)
     _require_segmentable(file, "segmented")
-    for name in filter(None, (arguments.label, arguments.overlay)):
-        files.writer_of(name)  # report an unknown extension before the work starts
+    if arguments.label is not None:
+        files.require_format(arguments.label, "uint8", 2)
+    given = [Path(name) for name in (arguments.initial_contour, arguments.initial_mask, arguments.valid_mask) if name is not None]
+    outputs = {name: getattr(arguments, name) for name in ("label", "contour", "overlay")}
+    _check_names(arguments, file.paths + given, input=None, **outputs)
 
     clock = _Clock()
-    image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
+    image = files.read_slice(file)
     seconds = {"read": clock.look()}
     found = _find_region(image, arguments)
     seconds["filter"] = clock.look()
@@ -604,46 +694,53 @@ def _segment(arguments: argparse.Namespace) -> None:
     _write_report(arguments.report, _report_region(arguments, file, found, seconds))
 
 
-_SEGMENTABLE = {"unsigned_char": itk.UC, "unsigned_short": itk.US, "short": itk.SS, "float": itk.F}
+# Names of types of pixels, as ITK's.
+_TYPE_NAMES = {
+    "uint8": "unsigned_char", "int8": "char", "uint16": "unsigned_short", "int16": "short", "uint32": "unsigned_int", "int32": "int",
+    "float32": "float", "float64": "double",
+}
+_SEGMENTABLE = ("uint8", "uint16", "int16", "float32")
+
+
+def _type_name(dtype: np.dtype[Any]) -> str:
+    return _TYPE_NAMES.get(dtype.name, dtype.name)
 
 
 def _require_segmentable(file: files.ImageFile, done: str) -> None:
     if file.axes != 2:
         raise ValueError(f"'{file.name}' has {file.axes} dimensions; images of 2, or single slices, can be {done}")
     _require_one_component(file)
-    if file.component_type not in _SEGMENTABLE:
+    if file.dtype.name not in _SEGMENTABLE:
         raise ValueError(
-            f"'{file.name}' has pixels of type {file.component_type}, which are not supported; convert the image to "
+            f"'{file.name}' has pixels of type {_type_name(file.dtype)}, which are not supported; convert the image to "
             "unsigned char, unsigned short, short or float"
         )
 
 
 def _require_one_component(file: files.ImageFile) -> None:
-    # Grey images with a palette are also read as colours. ITK's reader converts colours to luminance.
+    # Grey images with a palette are also read as colours, whose luminance is taken.
     if file.components != 1 and file.pixel_type != "rgb":
         raise ValueError(f"'{file.name}' has {file.components} components per pixel; extract one of them first")
 
 
-def _parameters_of(arguments: argparse.Namespace, defaults: dict[str, Any], images: dict[str, Any]) -> dict[str, Any]:
-    """Returns the keywords of a function that the arguments give. Values of the keywords in `images` are file names,
-    and are replaced by the images, read with the pixel types that `images` holds."""
+def _parameters_of(arguments: argparse.Namespace, defaults: dict[str, Any]) -> dict[str, Any]:
+    """Returns the keywords of a function that the arguments give. File names of images are replaced by the images."""
     given = vars(arguments)
     parameters = {name: given[name] for name in defaults if name in given}
-    for name, pixel_type in images.items():
-        if parameters[name] is not None:
-            files.ImageFile(parameters[name])  # raises an exception with a clear message if the file cannot be read
-            parameters[name] = files.read_slice(parameters[name], pixel_type)
+    for name in ("initial_mask", "valid_mask", "initial_labels"):
+        if parameters.get(name) is not None:
+            parameters[name] = files.read_mask(parameters[name], is_label=name == "initial_labels")
     return parameters
 
 
-def _find_region(image: Any, arguments: argparse.Namespace) -> Segmentation[Any]:
-    parameters = _parameters_of(arguments, _DEFAULTS, {"initial_mask": itk.F, "valid_mask": itk.F})
+def _find_region(image: Image, arguments: argparse.Namespace) -> Segmentation[Any]:
+    parameters = _parameters_of(arguments, _DEFAULTS)
     if arguments.initial_contour is not None:
         parameters["initial_contour"] = _read_contour(arguments.initial_contour, image)
     return segment_region(image, progress=_progress_is_shown(), **parameters)
 
 
-def _read_contour(name: str, image: Any) -> npt.NDArray[np.float64]:
+def _read_contour(name: str, image: Image) -> npt.NDArray[np.float64]:
     """Returns the outer ring of the first polygon in a GeoJSON file, in physical space."""
     try:
         geometry = json.loads(Path(name).read_text(encoding="utf-8"))
@@ -662,11 +759,7 @@ def _read_contour(name: str, image: Any) -> npt.NDArray[np.float64]:
         raise ValueError(f"'{name}' is no GeoJSON file with a polygon: {error}") from None
     if len(ring) > 1 and (ring[0] == ring[-1]).all():
         ring = ring[:-1]
-    if coordinates != "pixel":
-        return ring
-    first = image.GetLargestPossibleRegion().GetIndex()
-    offsets = (ring + [first[0], first[1]]) * np.array(image.GetSpacing())
-    return np.asarray(np.array(image.GetOrigin()) + offsets @ itk.array_from_matrix(image.GetDirection()).T)
+    return image.to_physical(ring) if coordinates == "pixel" else ring
 
 
 def _print_region(arguments: argparse.Namespace, found: Segmentation[Any], seconds: float) -> None:
@@ -683,13 +776,33 @@ def _print_region(arguments: argparse.Namespace, found: Segmentation[Any], secon
         print(f"not converged: stopped by {result.stop}")
 
 
-def _write_region(arguments: argparse.Namespace, image: Any, found: Segmentation[Any]) -> None:
-    if arguments.label is not None:
-        files.write_image(arguments.label, found.label)
-    if arguments.overlay is not None:
-        files.write_picture(arguments.overlay, files.draw_overlay(image, found))
-    if arguments.contour is not None:
-        write_geojson(found, arguments.contour, {"input": arguments.input})
+def _write_region(arguments: argparse.Namespace, image: Image, found: Segmentation[Any]) -> None:
+    _write_each(
+        (arguments.label, lambda name: _write_image(arguments, _without_no_data(found.label), name, True)),
+        (arguments.overlay, lambda name: write_picture(name, draw_overlay(image, found))),
+        (arguments.contour, lambda name: write_geojson(found, name, {"input": arguments.input})),
+    )
+
+
+def _without_no_data(image: Image) -> Image:
+    """Returns an image of labels or means, whose values are all data."""
+    image = image.with_array(image.array)
+    image.no_data = None
+    return image
+
+
+def _write_each(*outputs: tuple[str | None, Callable[[str], None]]) -> None:
+    """Writes the outputs that have a name. One that cannot be written does not prevent the others; its exception is raised
+    at the end."""
+    errors = []
+    for name, write in outputs:
+        if name is not None:
+            try:
+                write(name)
+            except OSError as error:
+                errors.append(error)
+    if errors:
+        raise OSError("; ".join(map(str, errors)))
 
 
 def _report_region(
@@ -713,7 +826,7 @@ def _report_region(
         **found.__geo_interface__["properties"],
         "size": file.size[:2],
         "spacing": file.spacing[:2],
-        "component_type": file.component_type,
+        "component_type": _type_name(file.dtype),
         "schedule": arguments.schedule,
         "converged": result.stop == "converged",
         "stop": result.stop,
@@ -772,13 +885,17 @@ def _add_partition(part: argparse.ArgumentParser) -> None:
 def _partition(arguments: argparse.Namespace) -> None:
     file = files.ImageFile(arguments.input)
     _require_segmentable(file, "divided")
-    for name in filter(None, (arguments.labels, arguments.means, arguments.overlay)):
-        files.writer_of(name)  # report an unknown extension before the work starts
+    for name, dtype in ((arguments.labels, "uint16"), (arguments.means, file.dtype.name)):
+        if name is not None:
+            files.require_format(name, dtype, 2)
+    given = [Path(name) for name in (arguments.valid_mask, arguments.initial_labels) if name is not None]
+    outputs = {name: getattr(arguments, name) for name in ("labels", "means", "overlay", "polygons", "table")}
+    _check_names(arguments, file.paths + given, input=None, **outputs)
 
     clock = _Clock()
-    image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
+    image = files.read_slice(file)
     seconds = {"read": clock.look()}
-    parameters = _parameters_of(arguments, _PARTITION_DEFAULTS, {"valid_mask": itk.F, "initial_labels": itk.UI})
+    parameters = _parameters_of(arguments, _PARTITION_DEFAULTS)
     found = partition_image(image, progress=_progress_is_shown(), **parameters)
     seconds["filter"] = clock.look()
     _print_partition(arguments, found, seconds["filter"])
@@ -789,7 +906,7 @@ def _partition(arguments: argparse.Namespace) -> None:
         **found._summary(),
         "size": file.size[:2],
         "spacing": file.spacing[:2],
-        "component_type": file.component_type,
+        "component_type": _type_name(file.dtype),
         "converged": result.stop == "converged",
         "stop": result.stop,
         "iterations": result.number_of_iterations,
@@ -814,17 +931,28 @@ def _print_partition(arguments: argparse.Namespace, found: Partition[Any], secon
         print(f"not converged: stopped by {result.stop}")
 
 
-def _write_partition(arguments: argparse.Namespace, image: Any, found: Partition[Any]) -> None:
-    if arguments.labels is not None:
-        files.write_image(arguments.labels, files.with_pixels_of_16_bits(found.labels))
-    if arguments.means is not None:
-        files.write_image(arguments.means, files.with_pixels_like(found.means, image))
-    if arguments.overlay is not None:
-        files.write_picture(arguments.overlay, files.draw_boundaries(image, found.labels))
-    if arguments.polygons is not None:
-        write_geojson(found, arguments.polygons, {"input": arguments.input})
-    if arguments.table is not None:
-        write_table(found, arguments.table)
+def _write_partition(arguments: argparse.Namespace, image: Image, found: Partition[Any]) -> None:
+    _write_each(
+        (arguments.labels, lambda name: _write_image(arguments, _with_16_bits(_without_no_data(found.labels)), name, True)),
+        (arguments.means, lambda name: _write_image(arguments, _with_pixels_like(_without_no_data(found.means), image), name, True)),
+        (arguments.overlay, lambda name: write_picture(name, draw_boundaries(image, found.labels))),
+        (arguments.polygons, lambda name: write_geojson(found, name, {"input": arguments.input})),
+        (arguments.table, lambda name: write_table(found, name)),
+    )
+
+
+def _with_16_bits(labels: Image) -> Image:
+    """Converts labels to 16 bits if their values fit, because many formats cannot store 32-bit integers."""
+    fits = labels.array.max(initial=0) <= np.iinfo(np.uint16).max
+    return labels.with_array(labels.array.astype(np.uint16)) if fits else labels
+
+
+def _with_pixels_like(means: Image, image: Image) -> Image:
+    """Converts means to the pixel type of an image. For integer types they are rounded, halves up, and NaN becomes 0."""
+    values = means.array.astype(np.float64)
+    if image.dtype.kind != "f":
+        values = np.floor(np.nan_to_num(values) + 0.5)
+    return means.with_array(values.astype(image.dtype))
 
 
 # vesselness
@@ -901,27 +1029,39 @@ def _vesselness(arguments: argparse.Namespace) -> None:
     if len(file.size) < 2 or file.axes > 3:
         raise ValueError(f"'{file.name}' has {len(file.size)} dimensions; 2 and 3 are supported")
     _require_one_component(file)
+    precise = file.dtype.name in ("uint32", "int32", "float64")
     for name in filter(None, (arguments.output, arguments.scale_image)):
-        _require_format_of_numbers(name)
+        if files.format_of(name) == "PNG":
+            raise ValueError(
+                f"'{name}': PNG holds no floating-point numbers; write TIFF, MetaImage, NRRD or NIfTI, or a picture by --mip"
+            )
+        files.require_format(name, "float64" if precise else "float32", file.axes)
+    _check_names(arguments, file.paths, output=arguments.output, scale_image=arguments.scale_image, mip=arguments.mip)
 
     clock = _Clock()
-    precise = file.component_type in ("unsigned_int", "int", "double")
-    image = files.read_axes(file.name, itk.D if precise else itk.F, file.axes)
+    given = files.read_slice(file)
+    image = given.with_array(given.array.astype(np.float64 if precise else np.float32)).to_itk()
     seconds = {"read": clock.look()}
     enhancer = _make_enhancer(image, arguments)
+    if given.valid is not None and not given.valid.all():
+        enhancer.SetValidMask(given.with_array(given.valid.astype(np.uint8)).to_itk())
     clock.look()
-    with progress_bar(enhancer, "enhancing", _progress_is_shown()):
+    with progress_of(enhancer, "enhancing", _progress_is_shown()):
         enhancer.Update()
     seconds["filter"] = clock.look()
     response = itk.array_view_from_image(enhancer.GetOutput())
-    files.write_image(arguments.output, enhancer.GetOutput())
-    if arguments.scale_image is not None:
-        files.write_image(arguments.scale_image, enhancer.GetScaleOutput())
-    if arguments.mip is not None:
-        files.write_grey(arguments.mip, response.max(axis=0) if response.ndim == 3 else response)
+    picture = response.max(axis=0) if response.ndim == 3 else response
+    _write_each(
+        (arguments.output, lambda name: _write_image(arguments, given._with_result(response.copy(), False), name, True)),
+        (
+            arguments.scale_image,
+            lambda name: _write_image(arguments, given.with_array(itk.array_view_from_image(enhancer.GetScaleOutput())), name, True),
+        ),
+        (arguments.mip, lambda name: write_picture(name, stretch(picture))),
+    )
     seconds["write"] = clock.look()
 
-    backend, reason = _backend_name(enhancer.GetBackendUsed()), enhancer.GetBackendReason()
+    backend, reason = backend_name(enhancer.GetBackendUsed()), enhancer.GetBackendReason()
     largest = float(response.max())
     print(
         f"{arguments.output}: vessels enhanced with backend {backend} in {seconds['filter']:g} s ({reason})\n"
@@ -934,7 +1074,7 @@ def _vesselness(arguments: argparse.Namespace) -> None:
         "output": arguments.output,
         "size": file.size[: file.axes],
         "spacing": file.spacing[: file.axes],
-        "component_type": file.component_type,
+        "component_type": _type_name(file.dtype),
         **{name: getattr(arguments, name) for name in (*parameters, *lines)},
         "largest_response": largest,
         "backend_asked": arguments.backend,
@@ -944,14 +1084,6 @@ def _vesselness(arguments: argparse.Namespace) -> None:
         **_surroundings(),
     }
     _write_report(arguments.report, report)
-
-
-def _require_format_of_numbers(name: str) -> None:
-    """Raises ValueError if the format is PNG, which holds only integers and therefore cannot store the response."""
-    if files.writer_of(name).GetNameOfClass() == "PNGImageIO":
-        raise ValueError(
-            f"'{name}': PNG holds no floating-point numbers; write TIFF, MetaImage, NRRD or NIfTI, or a picture by --mip"
-        )
 
 
 def _make_enhancer(image: Any, arguments: argparse.Namespace) -> Any:
@@ -998,7 +1130,9 @@ def _add_compare(part: argparse.ArgumentParser) -> None:
 def _compare(arguments: argparse.Namespace) -> None:
     image = _compared_image(arguments)
     sigma = _sigma_of_axes(arguments.sigma, image.GetImageDimension())
-    smoother = _make_smoother(image, sigma, arguments)
+    smoother = itk.CudaSmoothingRecursiveGaussianImageFilter.New(
+        image, SigmaArray=sigma, Backend=arguments.backend, DeviceIndex=arguments.device_index
+    )
     with_itk = itk.SmoothingRecursiveGaussianImageFilter.New(image, SigmaArray=sigma)
     seconds, itk_seconds = _median_seconds((smoother, with_itk), arguments.runs)
 
@@ -1009,7 +1143,7 @@ def _compare(arguments: argparse.Namespace) -> None:
         for name, values in {"input": itk.array_view_from_image(image), "result": result, "difference": difference}.items():
             np.asarray(values, dtype=np.float32).tofile(f"{arguments.raw}{name}.raw")
 
-    backend = _backend_name(smoother.GetBackendUsed())
+    backend = backend_name(smoother.GetBackendUsed())
     index = arguments.device_index if arguments.device_index >= 0 else itk.CudaFiltersConfiguration.GetDeviceIndex()
     report = {
         "input": arguments.input,
@@ -1039,7 +1173,8 @@ def _compared_image(arguments: argparse.Namespace) -> Any:
     file = files.ImageFile(arguments.input)
     if file.axes not in (2, 3):
         raise ValueError(f"'{file.name}' has {file.axes} dimensions; 2 and 3 are supported")
-    return files.read_slice(file.name, itk.F) if file.axes == 2 else itk.imread(file.name, itk.F)
+    image = files.read_slice(file)
+    return image.with_array(image.array.astype(np.float32)).to_itk()
 
 
 def _median_seconds(filters: Sequence[Any], runs: int) -> list[float]:
@@ -1053,7 +1188,7 @@ def _median_seconds(filters: Sequence[Any], runs: int) -> list[float]:
             process.Update()
             if run > 0:
                 times.append(time.perf_counter() - start)
-    return [statistics.median(times) for times in seconds]
+    return [float(np.median(times)) for times in seconds]
 
 
 def _smooth_in_float64(image: Any, sigma: list[float]) -> npt.NDArray[np.float64]:

@@ -2,7 +2,6 @@
 """Images that stay on the GPU: the Python side of itk.CudaDeviceImage, and conversions to and from it."""
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -12,7 +11,7 @@ import numpy as np
 from . import _dlpack
 from ._images import as_gaussian_input, describe, image_view_of, is_xarray
 from ._itk import is_itk_object, itk, pixel_type
-from ._parameters import library_errors, set_parameter
+from ._parameters import device_number, library_errors
 
 # The pixel types of itk.CudaDeviceImage.
 _PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
@@ -64,7 +63,7 @@ def to_device(image: Any, device: int = -1) -> Any:
         _require_dimension(host.ndim, "image")
         host = image_view_of(host)
     upload: Any = itk.CudaUploadImageFilter.New(host)
-    set_parameter(upload.SetDeviceIndex, "device", device)
+    upload.SetDeviceIndex(device_number(device, "device"))
     upload.Update()
     return _disconnected(upload.GetOutput())
 
@@ -135,10 +134,16 @@ def from_dlpack(array: Any, like: Any = None) -> Any:
             "convert it to float32 first"
         )
     _require_adjacent_pixels(opened)
+    return image_of(opened, like)
+
+
+def image_of(opened: _dlpack.DeviceArray, like: Any) -> Any:
+    """Returns an itk.CudaDeviceImage that shares the memory of an opened array, with the geometry of `like` if that is an
+    image."""
     image = itk.CudaDeviceImage[pixel_type(opened.type), len(opened.shape)].New()
     image.SetRegions([int(size) for size in reversed(opened.shape)])
     if like is not None:
-        copy_geometry(like, image)
+        _copy_geometry(like, image)
     image._adopt(opened.handle)
     return image
 
@@ -159,7 +164,7 @@ def _require_adjacent_pixels(opened: _dlpack.DeviceArray) -> None:
         )
 
 
-def copy_geometry(like: Any, image: Any) -> None:
+def _copy_geometry(like: Any, image: Any) -> None:
     if not hasattr(like, "GetLargestPossibleRegion"):
         raise TypeError(f"like is {describe(like)}; it must be an itk.Image or an itk.CudaDeviceImage")
     sizes = [tuple(int(size) for size in itk.size(each)) for each in (like, image)]
@@ -194,19 +199,7 @@ def _export(
         )
     if copy:
         raise BufferError("copy is True; the pixels are shared: copy the array that from_dlpack() gives")
-    is_versioned = max_version is not None and int(max_version[0]) >= 1
-    return self._export_dlpack(_handle_of(stream), is_versioned)
-
-
-def _handle_of(stream: Any) -> int:
-    if stream is None:
-        return _dlpack.DEFAULT_STREAM
-    handle = operator.index(stream)
-    if handle == -1:
-        return _dlpack.UNKNOWN_STREAM
-    if handle <= 0:
-        raise ValueError(f"stream is {handle}; it must be 1 for CUDA's default stream, 2 for a thread's, a handle, or -1")
-    return handle
+    return self._export_dlpack(_dlpack.stream_handle(stream), _dlpack.is_versioned(max_version))
 
 
 def _device_of_image(self: Any) -> tuple[int, int]:

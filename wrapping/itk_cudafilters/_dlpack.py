@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import math
+import operator
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ._images import describe
-from ._itk import itk
+from ._library import core
 from ._operations import require_no_gradient
 
 CUDA = 2
@@ -41,13 +40,6 @@ _TYPES = {
 # Streams as DLPack numbers them: CUDA's default stream, and -1 as an unsigned number, with which no stream is named.
 DEFAULT_STREAM = 1
 UNKNOWN_STREAM = 2**64 - 1
-
-
-@cache
-def native() -> Any:
-    """Returns the module with the functions of CudaFiltersArrays.h."""
-    itk.CudaDeviceImage.New  # ITK loads the library when the class is accessed
-    return importlib.import_module("itk.itkCudaDeviceImagePython")
 
 
 def device_of(array: Any) -> int | None:
@@ -82,7 +74,7 @@ def exchange_array(array: Any, name: str) -> DeviceArray | None:
     (`__dlpack_c_exchange_api__`). No synchronization is needed because the stream is the package's own. Returns None if
     the type has no such functions."""
     require_no_gradient(array, name)
-    exchanged = native().cudafilters_open_exchanged(array)
+    exchanged = core().open_exchanged(array)
     return None if exchanged is None else _described(array, name, *exchanged)
 
 
@@ -116,7 +108,7 @@ def _open_interface(array: Any, name: str, interface: dict[str, Any]) -> DeviceA
     pointer, is_read_only = interface["data"]
     elements = tuple(int(stride) // dtype.itemsize for stride in strides)
     layout = (pointer, code, 8 * dtype.itemsize, shape, elements, is_read_only, interface["stream"] or 0)
-    return _described(array, name, native().cudafilters_open_interface(array, layout))
+    return _described(array, name, core().open_interface(array, layout))
 
 
 def open_array(array: Any, name: str, stream: int) -> DeviceArray:
@@ -131,7 +123,42 @@ def open_array(array: Any, name: str, stream: int) -> DeviceArray:
             capsule = array.__dlpack__(stream=stream, max_version=(1, 3))
         except TypeError:
             capsule = array.__dlpack__(stream=stream)  # DLPack before 1.0
-    return _described(array, name, native().cudafilters_open_dlpack(capsule))
+    return _described(array, name, core().open_dlpack(capsule))
+
+
+def new_array(shape: Sequence[int], like: DeviceArray) -> DeviceArray:
+    """Returns a new array of adjacent elements, of the type and on the device of another one."""
+    return _described(None, "the result", core().new_array(like.handle, tuple(shape)))
+
+
+def stream_handle(stream: Any) -> int:
+    """Returns the handle of the stream that a consumer of DLPack names."""
+    if stream is None:
+        return DEFAULT_STREAM
+    handle = operator.index(stream)
+    if handle == -1:
+        return UNKNOWN_STREAM
+    if handle <= 0:
+        raise ValueError(f"stream is {handle}; it must be 1 for CUDA's default stream, 2 for a thread's, a handle, or -1")
+    return handle
+
+
+def is_versioned(max_version: Any) -> bool:
+    """Returns whether a consumer of DLPack that names this version takes versioned capsules."""
+    return max_version is not None and int(max_version[0]) >= 1
+
+
+@contextlib.contextmanager
+def writing(*arrays: DeviceArray | None) -> Iterator[None]:
+    """Returns a context for work on CUDA's default stream that writes arrays. At its end the host waits for the work."""
+    written = [array for array in arrays if array is not None]
+    for array in written:
+        core().begin_writing(array.handle)
+    try:
+        yield
+    finally:
+        for array in written:
+            core().finish_writing(array.handle)
 
 
 def _described(array: Any, name: str, opened: Sequence[Any], stream: int | None = None) -> DeviceArray:

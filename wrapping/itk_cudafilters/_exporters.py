@@ -10,17 +10,18 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from . import _dlpack
+from ._device import image_of
 from ._dlpack import DeviceArray
 from ._images import describe
-from ._itk import itk, pixel_type
-from ._line_passes import MOST_MASKED_ITEMS, SMALLEST_WEIGHT, DevicePasses, Pass
+from ._library import core
+from ._line_passes import MOST_MASKED_ITEMS, DevicePasses, Pass
 from ._operations import NumpyOperations, operations_of
 
 _TYPES = ("float32", "float64")
@@ -132,26 +133,16 @@ def filter_foreign(
     made = None if is_empty else DevicePasses(passes, opened.shape, opened.type, cval, approximation)
     is_masked = preserve_nan or valid is not None
     masked = _of_items(made, input) if made is not None and is_masked else None
-    if opened.stream is not None:
-        held = _Held(input, opened)
-        result = _PLACES.empty_like(held) if target is None else _Held(output, target)
-        if made is not None:
+    held = _Held(input, opened)
+    result = _PLACES.empty_like(held) if target is None else _Held(output, target)
+    if made is not None:
+        with _dlpack.writing(result.opened if opened.stream is None else None):
             if masked is not None and valid is not None:
                 masked.mask(held, _Held(valid_mask, valid), preserve_nan, result, made.number_of_items, _PLACES)
             else:
                 run = made.run_keeping_nan if preserve_nan else made.run
                 run(held, _PLACES, result)
-        return result.array
-    if target is None:
-        image = image_of(opened.shape, opened)
-    else:
-        image = _new_image(opened.shape, opened.type)
-        image._adopt(target.handle)
-    if made is not None:
-        items = made.number_of_items if is_masked else 1
-        mask = None if valid is None else valid.handle
-        image._filter((masked or made).handle, opened.handle, mask, preserve_nan, items, SMALLEST_WEIGHT[approximation])
-    return from_image(input)(image) if output is None else output
+    return result_for(input, result.opened) if result.array is None else result.array
 
 
 def _of_items(made: DevicePasses, input: Any) -> DevicePasses:
@@ -166,15 +157,18 @@ def _of_items(made: DevicePasses, input: Any) -> DevicePasses:
 
 @dataclass(frozen=True)
 class _Held:
-    """An array of a package that gives its stream, with its opened memory."""
+    """An array of another package, with its opened memory."""
 
     array: Any
+    """None for a new array that no package knows yet."""
     opened: DeviceArray
 
 
 class _HeldPlaces:
     def empty_like(self, held: _Held) -> _Held:
-        array, handle, pointer = _dlpack.native().cudafilters_new_exchanged(held.array, held.opened.handle)
+        if held.opened.stream is None:
+            return _Held(None, _dlpack.new_array(held.opened.shape, held.opened))
+        array, handle, pointer = core().new_exchanged(held.array, held.opened.handle)
         return _Held(array, replace(held.opened, handle=handle, pointer=pointer))
 
     def pointer(self, held: _Held) -> int:
@@ -184,7 +178,7 @@ class _HeldPlaces:
         return held.opened.device
 
     def stream(self, held: _Held) -> int:
-        return int(held.opened.stream or 0)
+        return _dlpack.DEFAULT_STREAM if held.opened.stream is None else held.opened.stream
 
 
 _PLACES = _HeldPlaces()
@@ -205,19 +199,6 @@ def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str
     return other
 
 
-def _new_image(shape: Sequence[int], dtype: str) -> Any:
-    image = itk.CudaDeviceImage[pixel_type(dtype), len(shape)].New()
-    image.SetRegions([int(size) for size in reversed(shape)])
-    return image
-
-
-def image_of(shape: Sequence[int], opened: DeviceArray) -> Any:
-    """Returns a new image of adjacent pixels, with the type and on the device of an opened array."""
-    image = _new_image(shape, opened.type)
-    image._allocate(opened.device)
-    return image
-
-
 def _open_output(output: Any, input: Any, opened: DeviceArray) -> DeviceArray:
     """Opens the array that receives the result. Raises ValueError if it cannot be written or overlaps the input."""
     if _is_of_jax(output):
@@ -236,9 +217,23 @@ def _is_of_jax(array: Any) -> bool:
     return jax is not None and isinstance(array, jax.Array)
 
 
-def from_image(array: Any) -> Callable[[Any], Any]:
-    """Returns the function that converts a device image to a result for the package of `array`."""
+class _Exporter:
+    """A new array, for the function from_dlpack() of a package."""
+
+    def __init__(self, array: DeviceArray) -> None:
+        self._array = array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _dlpack.CUDA, self._array.device
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, **_: Any) -> Any:
+        handle = _dlpack.stream_handle(stream)
+        return core().export_dlpack(self._array.handle, handle, _dlpack.is_versioned(max_version))
+
+
+def result_for(array: Any, result: DeviceArray, like: Any = None) -> Any:
+    """Returns a new array as an array of JAX if `array` is one, otherwise as an itk.CudaDeviceImage, with the geometry of
+    the image `like`."""
     if not _is_of_jax(array):
-        return lambda image: image
-    function: Callable[[Any], Any] = importlib.import_module("jax.dlpack").from_dlpack
-    return function
+        return image_of(result, like)
+    return importlib.import_module("jax.dlpack").from_dlpack(_Exporter(result))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -16,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import stream
-from ._image_files import ImageFile, writer_of
+from ._image_files import ImageFile, begin_like, format_of, paths_of
+from ._output import Scratch, replacing
 
 _CHUNK = 128
 _MARGIN = 64 << 20
@@ -26,21 +25,14 @@ _MARGIN = 64 << 20
 def can_smooth(file: ImageFile, output: str, memory: int) -> bool:
     """Returns whether `file` can be read, and `output` written, in parts.
 
-    Raises OSError if not and the whole image needs more than `memory` bytes, or if `output` would overwrite `file`."""
-    writer = writer_of(output)
-    reads = file.reads_parts()
-    if reads and writer.GetNameOfClass() == "MetaImageIO":
-        for path in _paths_of(output):
-            if path.exists() and any(other.exists() and path.samefile(other) for other in file.paths):
-                raise OSError(
-                    f"'{path}' belongs to '{file.name}', which is read while the result is written: name another file, or leave "
-                    "out --memory"
-                )
+    Raises OSError if not and the whole image needs more than `memory` bytes."""
+    reads = file.reads_parts
+    if reads and format_of(output) == "MetaImage":
         return True
-    # Memory holds the pixels twice (input and result), and one component with its smoothed copy, in float.
-    needed = 2 * file.size_in_bytes + 8 * (file.size_in_bytes // (file.dtype.itemsize * file.components))
+    # Memory holds the pixels three times (input, result and file), and one component with its smoothed copy, in float.
+    needed = 3 * file.size_in_bytes + 8 * (file.size_in_bytes // (file.dtype.itemsize * file.components))
     if needed > memory:
-        name, format, verb = (output, writer.GetNameOfClass(), "written") if reads else (file.name, file.format, "read")
+        name, format, verb = (output, format_of(output), "written") if reads else (file.name, file.format, "read")
         raise OSError(
             f"the format of '{name}', {format}, is not {verb} in parts; the whole image takes {_gigabytes(needed)}, more than "
             "--memory allows. Raw MetaImages (.mha, .mhd) are"
@@ -87,12 +79,6 @@ def _require_memory(file: ImageFile, sigma: list[float], approximation: str, mem
         )
 
 
-def _paths_of(name: str) -> list[Path]:
-    """Returns the files of a raw MetaImage. The last one holds the pixels."""
-    path = Path(name)
-    return [path, path.with_suffix(".raw")] if path.suffix == ".mhd" else [path]
-
-
 def _gigabytes(size: float) -> str:
     return f"{size / 1e9:.3g} GB"
 
@@ -126,25 +112,18 @@ class _Target(_Planes):
     @classmethod
     @contextlib.contextmanager
     def open(cls, file: ImageFile, name: str) -> Iterator[_Target]:
-        """Opens the target. Its files are removed if an exception is raised within the block."""
-        pixels = _paths_of(name)[-1]
-        try:
-            for path in _paths_of(name):
-                path.unlink(missing_ok=True)
-            file.begin_like(name)
-            with open(pixels, "r+b", buffering=0) as data:
-                offset = os.fstat(data.fileno()).st_size - file.size_in_bytes
-                if offset < 0:
-                    # ITK could not extend the file to its full length, and did not report that.
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                yield cls(file, data, offset)
-        except BaseException as error:
-            for path in _paths_of(name):
-                with contextlib.suppress(OSError):
-                    path.unlink()
-            if isinstance(error, OSError) and error.errno is not None:
-                raise OSError(f"'{pixels}' could not be written: {error.strerror}") from None
-            raise
+        """Opens the target, which takes its place when the block ends without an exception."""
+        with Scratch() as scratch, contextlib.ExitStack() as stack:
+            paths = paths_of(name)
+            files = [stack.enter_context(replacing(path)) for path in paths]
+            begin_like(file, scratch.path(paths[0].name))
+            for path, each in zip(paths, files):
+                size = os.path.getsize(scratch.path(path.name))
+                offset = size - file.size_in_bytes if path is paths[-1] else size
+                with open(scratch.path(path.name), "rb") as header:
+                    each.write(header.read(offset))
+                each.flush()
+            yield cls(file, files[-1], offset)
 
     def __getitem__(self, planes: slice) -> npt.NDArray[Any]:
         raise TypeError("a file that is written is not read")

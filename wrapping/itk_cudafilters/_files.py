@@ -5,24 +5,28 @@ from __future__ import annotations
 import base64
 import csv
 import html
+import io
 import json
 import math
 import os
+import struct
 import tempfile
-from pathlib import Path
+import zlib
 from typing import Any, Literal, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, axes_of, describe, image_of, pixels_of
-from ._itk import itk
+from ._images import axes_of, describe, pixels_of, plane_of
+from ._output import path_of, replacing, require_writable, write_text
 from ._partition import Partition
 from ._segmentation import Segmentation, known_name
 
 # Values below the first percentile are black, and values above the second one are white.
 _BLACK, _WHITE = 0.5, 99.5
-
+_BOUNDARY, _NODE, _NODE_RIM = (255, 150, 30), (255, 255, 255), (0, 0, 0)
+_LONGER_SIDE = 1000
+"""Pixels of an overlay, about."""
 
 Coordinates = Literal["physical", "pixel"]
 _COORDINATES = {
@@ -88,7 +92,7 @@ def write_geojson(
     # No indentation for partitions, because json would write each number of their many polygons on a line of its own.
     indent = None if isinstance(segmentation, Partition) else 2
     text = json.dumps(collection, indent=indent, allow_nan=False, default=_plain_number)
-    _path(path).write_text(text + "\n", encoding="utf-8")
+    write_text(path_of(path), text + "\n")
 
 
 def _plain_number(value: Any) -> Any:
@@ -114,12 +118,6 @@ def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} is {describe(value)}; it must be text")
     return value
-
-
-def _path(path: Any) -> Path:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path is {describe(path)}; it must be the name of a file")
-    return Path(path)
 
 
 def _contour_of(segmentation: Segmentation[Any], coordinates: Coordinates) -> npt.NDArray[np.float64]:
@@ -169,7 +167,7 @@ def write_geopackage(
     coordinates = _coordinates(coordinates)
     _text(layer, "layer")
     _text("" if crs is None else crs, "crs")
-    _path(path)
+    path_of(path)
     try:
         import pyogrio
         import shapely
@@ -181,18 +179,21 @@ def write_geopackage(
         raise ValueError("the partition has no polygons: make it without labels_only")
     geometries = [shapely.geometry.shape(feature["geometry"]) for feature in partition._features(coordinates)]
     table = partition.table
-    Path(path).unlink(missing_ok=True)
-    pyogrio.raw.write(
-        os.fspath(path),
-        np.array([shapely.to_wkb(geometry) for geometry in geometries], dtype=object),
-        list(table.values()),
-        list(table),
-        layer=layer,
-        driver="GPKG",
-        geometry_type="Polygon",
-        crs=crs,
-        layer_metadata={"COORDINATES": coordinates, "DESCRIPTION": _COORDINATES[coordinates]},
-    )
+    target = require_writable(path)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".") as folder:
+        new = os.path.join(folder, "new.gpkg")
+        pyogrio.raw.write(
+            new,
+            np.array([shapely.to_wkb(geometry) for geometry in geometries], dtype=object),
+            list(table.values()),
+            list(table),
+            layer=layer,
+            driver="GPKG",
+            geometry_type="Polygon",
+            crs=crs,
+            layer_metadata={"COORDINATES": coordinates, "DESCRIPTION": _COORDINATES[coordinates]},
+        )
+        os.replace(new, target)
 
 
 def write_table(partition: Partition[Any], path: str | os.PathLike[str]) -> None:
@@ -212,11 +213,12 @@ def write_table(partition: Partition[Any], path: str | os.PathLike[str]) -> None
     _result(partition, "partition", (Partition,))
     table = {name: column.tolist() for name, column in partition.table.items()}
     table["neighbours"] = [" ".join(map(str, numbers)) for numbers in partition.neighbours]
-    with open(_path(path), "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table)
-        for row in zip(*table.values()):
-            writer.writerow("" if isinstance(value, float) and not math.isfinite(value) else value for value in row)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table)
+    for row in zip(*table.values()):
+        writer.writerow("" if isinstance(value, float) and not math.isfinite(value) else value for value in row)
+    write_text(path_of(path), text.getvalue())
 
 
 def write_svg(
@@ -264,12 +266,12 @@ def write_svg(
         f"<title>{html.escape(title)}</title>" if title else "",
     ]
     if image is not None:
-        pixels = pixels_of(as_itk_image(image, "image"))
+        pixels = plane_of(image, "image")
         if pixels.shape != (height, width):
             raise ValueError(f"image has the shape {pixels.shape}; the segmentation's is {(height, width)}")
         lines.append(
             f'<image width="{width}" height="{height}" style="image-rendering:pixelated" '
-            f'xlink:href="data:image/png;base64,{_encode_png(pixels)}"/>'
+            f'xlink:href="data:image/png;base64,{base64.b64encode(encode_png(stretch(pixels))).decode()}"/>'
         )
     # In the picture (0, 0) is the outer corner of the first pixel, not its centre.
     if isinstance(segmentation, Partition):
@@ -277,7 +279,7 @@ def write_svg(
     else:
         lines += _draw_contour(segmentation.contour_in_pixels + 0.5, paint, thickness)
     lines.append("</svg>")
-    _path(path).write_text("\n".join(line for line in lines if line) + "\n", encoding="utf-8")
+    write_text(path_of(path), "\n".join(line for line in lines if line) + "\n")
 
 
 def _shape_of(segmentation: Segmentation[Any] | Partition[Any]) -> tuple[int, int]:
@@ -320,8 +322,50 @@ def stretch(pixels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return rounded.astype(np.uint8)
 
 
-def _encode_png(pixels: npt.NDArray[Any]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "image.png"
-        itk.imwrite(image_of(np.ascontiguousarray(stretch(pixels))), str(file))
-        return base64.b64encode(file.read_bytes()).decode("ascii")
+def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """Returns a PNG file of grey values, or of red, green and blue along the last axis."""
+    height, width = pixels.shape[:2]
+    rows = np.pad(pixels.reshape(height, -1), ((0, 0), (1, 0)))  # in front of each row the number of its filter, 0 for none
+    header = struct.pack(">2I5B", width, height, 8, 0 if pixels.ndim == 2 else 2, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b"")]
+    parts = (struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def draw_overlay(image: Any, segmentation: Segmentation[Any]) -> npt.NDArray[np.uint8]:
+    """Draws the boundary of the label and the nodes over the image, enlarged by an integer factor.
+
+    Returns an array of rows, columns and RGB. docs/user/parameters.md defines the picture.
+    """
+    picture = draw_boundaries(image, segmentation.label)
+    if not segmentation.statistics.significant_boundary:
+        return picture
+    scale = _scale_of(pixels_of(segmentation.label))
+    nodes = np.round(scale * (segmentation.contour_in_pixels + 0.5)).astype(int)
+    for half, colour in ((3, _NODE_RIM), (2, _NODE)):
+        for x, y in nodes.tolist():
+            picture[max(0, y - half) : y + half, max(0, x - half) : x + half] = colour
+    return picture
+
+
+def _scale_of(pixels: npt.NDArray[Any]) -> int:
+    longer = int(max(pixels.shape))
+    return max(1, (2 * _LONGER_SIDE // longer + 1) // 2)
+
+
+def draw_boundaries(image: Any, labels: Any) -> npt.NDArray[np.uint8]:
+    """Draws the boundaries of labels over the image, as draw_overlay() does, but without nodes."""
+    grey = stretch(plane_of(image, "image"))
+    scale = _scale_of(grey)
+    picture = np.repeat(np.kron(grey, np.ones((scale, scale), np.uint8))[..., None], 3, axis=2)
+    label = np.kron(pixels_of(labels), np.ones((scale, scale), np.uint8))
+    down, right = label[1:] != label[:-1], label[:, 1:] != label[:, :-1]
+    for part, steps in ((picture[1:], down), (picture[:-1], down), (picture[:, 1:], right), (picture[:, :-1], right)):
+        part[steps] = _BOUNDARY
+    return picture
+
+
+def write_picture(path: str | os.PathLike[str], picture: npt.NDArray[np.uint8]) -> None:
+    """Writes grey values or colours as a PNG file."""
+    with replacing(path) as file:
+        file.write(encode_png(picture))

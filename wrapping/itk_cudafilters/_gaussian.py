@@ -15,6 +15,8 @@ import numpy.typing as npt
 from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_axis, read_mask, spacings_of
 from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMasked, Masked
 from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
+from ._image import Image
+from ._images import valid_pixels_of
 from ._info import Backend
 from ._library import empty, takes, takes_type
 from ._line_passes import MOST_MASKED_ITEMS, Combination, DeviceLineFilter, DevicePasses, HostLineFilter, Pass, Term
@@ -72,7 +74,7 @@ def gaussian_filter(
     Parameters
     ----------
     input
-        NumPy array, list, xarray.DataArray or itk.Image, of any number of axes; or a CuPy array or torch tensor in GPU
+        NumPy array, list, xarray.DataArray, itk.Image or Image, of any number of axes; or a CuPy array or torch tensor in GPU
         memory, which is filtered there. gaussian_filter() alone also accepts arrays in GPU memory of JAX, Numba and
         other packages with `__dlpack__` or the CUDA Array Interface. Axes count in the order of the array; for an
         itk.Image this is the order of its array, with x last.
@@ -605,8 +607,11 @@ class _Call:
         name_of_sigma: str = "sigma",
         in_array_order: bool = False,
     ) -> None:
-        self.given = input if isinstance(input, Given) else Given.read(input, "input")
+        self.given = input if isinstance(input, Given) else Given.read(input, "input", takes_components=True)
         array = self.given.array
+        if channel_axis is None and isinstance(self.given.image, Image) and self.given.image.has_components:
+            channel_axis = -1
+        valid_mask = valid_pixels_of(self.given.image, valid_mask, "input")
         self._channel_axis = None if channel_axis is None else axis_of(channel_axis, array.ndim, "channel_axis")
         self._axes = axes_to_filter(axes, self._channel_axis, array.ndim)
         self.dimension = len(self._axes)
@@ -647,10 +652,14 @@ class _Call:
         return self._preserves_nan and (is_masked_on_gpu or not self.given.ops.is_finite(self.given.array))
 
     @functools.cached_property
+    def _batch(self) -> Any:
+        """The items in the type of the computation."""
+        return self._items.take(self.given.array, self._target.compute_type(self.given), self.given.ops)
+
+    @functools.cached_property
     def _make(self) -> Derivatives:
         axes = [Axis(self.sigma[i] / abs(self._spacing[i]), self._spacing[i], self._modes[i]) for i in self._steps]
-        ops = self.given.ops
-        items = self._items.take(self.given.array, self._target.compute_type(self.given), ops)
+        ops, items = self.given.ops, self._batch
         if self.valid is None and not self._keeps_nan:
             return DerivativesOfAll(items, axes, self.cval, self._filter_lines)
         valid = None if self.valid is None else self._items.take(self.valid, "bool", ops)
@@ -757,6 +766,11 @@ class _Call:
             result = empty(tuple(shape), self._target.compute_type(given))
             if self._filter_into(result, axis, combination, terms):
                 return result
+        lines = self._filter_lines
+        if isinstance(lines, DeviceLineFilter) and self.valid is None and not self._keeps_nan:
+            combined = lines.combine(self._batch, terms, combination, self.cval)
+            if combined is not None:
+                return self._items.give(combined, ops)
         derivatives = [
             self._make([order for _, order, _ in term.passes], [mode for _, _, mode in term.passes]) for term in terms
         ]

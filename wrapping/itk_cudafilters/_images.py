@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conversions between the three kinds of images that this package accepts: itk.Image, NumPy array and xarray.DataArray.
-Messages for other kinds say how to convert them."""
+"""Conversions between the kinds of images that this package accepts: its own Image, itk.Image, NumPy array and
+xarray.DataArray. Messages for other kinds say how to convert them."""
 from __future__ import annotations
 
 import functools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._itk import is_itk_object, itk
+from ._image import Image
+from ._itk import is_itk_object, itk, pixel_type
 
 # Pixel types of the region filters. bool and float64 are converted to them.
 _SNAKE_PIXELS = ("uint8", "uint16", "int16", "float32")
@@ -22,14 +24,14 @@ _GAUSSIAN_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
 # How to convert objects of other packages. The keys are the top-level names of their modules.
 _CONVERSIONS = {
     "PIL": "numpy.asarray({name})",
-    "SimpleITK": "itk.image_from_array(SimpleITK.GetArrayViewFromImage({name})), then set spacing, origin and direction",
+    "SimpleITK": "itk_cudafilters.Image.of({name})",
     "builtins": 'numpy.asarray({name}, dtype="float32")',
     "cupy": "{name}.get()",
     "dask": "{name}.compute()",
     "h5py": "{name}[...]",
     "jax": "numpy.asarray({name})",
     "jaxlib": "numpy.asarray({name})",
-    "nibabel": "itk.imread({name}.get_filename())",
+    "nibabel": "itk_cudafilters.Image.of({name})",
     "pandas": "{name}.to_numpy()",
     "rasterio": "{name}.read(1)",
     "tensorflow": "{name}.numpy()",
@@ -66,17 +68,17 @@ def conversion_of(image: Any) -> str | None:
 
 
 def require_known_kind(image: Any, name: str, *, of_mask: str) -> None:
-    """Raises TypeError unless `image` is an itk.Image, a NumPy array or an xarray.DataArray.
+    """Raises TypeError unless `image` is an itk.Image, an Image, a NumPy array or an xarray.DataArray.
 
     `name` is the name of the parameter. `of_mask` is the advice for a masked array.
     """
     if isinstance(image, np.ma.MaskedArray):
         raise TypeError(f"{name} is a numpy.ma.MaskedArray, whose mask would be lost: {of_mask.format(name=name)}")
-    if isinstance(image, np.ndarray) or is_xarray(image) or hasattr(image, "GetImageDimension"):
+    if isinstance(image, (np.ndarray, Image)) or is_xarray(image) or hasattr(image, "GetImageDimension"):
         return
     kinds = f"{name} is {describe(image)}; it must be an itk.Image, a NumPy array or an xarray.DataArray"
     if isinstance(image, str) or hasattr(image, "__fspath__"):
-        raise TypeError(f"{kinds}: call itk.imread({name})")
+        raise TypeError(f"{kinds}: call itk_cudafilters.read_image({name})")
     if hasattr(image, "GetOutput"):
         raise TypeError(f"{kinds}: call {name}.GetOutput()")
     conversion = conversion_of(image)
@@ -194,13 +196,14 @@ def _view_maker_of(dtype: np.dtype[Any], dimension: int) -> Callable[[npt.NDArra
     return make_view
 
 
-def as_itk_image(
+def plane_of(
     image: Any, name: str, *, known: tuple[str, ...] = _SNAKE_PIXELS, converted: Mapping[str, Any] = _CONVERTED
-) -> Any:
-    """Converts `image` to a two-dimensional itk.Image of a pixel type of the region filters, with the same geometry.
+) -> npt.NDArray[Any]:
+    """Returns the pixels of a two-dimensional image as the region filters read them: by [y, x], of a native type, and
+    adjacent in each row. They are not copied unless the image has another type or another layout.
 
     `name` is the name of the parameter, for messages. Pixels of the types in `known` are not converted; pixels of the
-    types in `converted` get the type that this maps them to. The result may share the memory of an array.
+    types in `converted` get the type that this maps them to.
     """
     require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
     is_image = is_itk_object(image)
@@ -208,21 +211,82 @@ def as_itk_image(
         raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
     if is_xarray(image):
         _require_no_bands(image, name)
+    if isinstance(image, Image):
+        require_scalar(image, name)
     dimension = image.GetImageDimension() if is_image else image.ndim
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
     pixels = pixels_of(image, name)
+    if is_image and pixels.shape != (whole := tuple(image.GetLargestPossibleRegion().GetSize())[::-1]):
+        raise ValueError(f"{name} has the pixels of a part of shape {pixels.shape} in memory; it must have all of {whole}")
     dtype = name_of(pixels.dtype)
     if dtype not in converted:
         require_known_type(dtype, name, known)
-        if is_image:
-            return image
-    pixels = pixels.astype(converted.get(dtype, pixels.dtype.newbyteorder("=")), copy=False)
-    if is_image:
-        return with_geometry_of(image, np.ascontiguousarray(pixels))
-    if is_xarray(image):
-        return _image_from_xarray(image, pixels, name)
-    return image_view_of(np.ascontiguousarray(pixels))
+    pixels = pixels.view(np.uint8) if dtype == "bool" else pixels
+    pixels = np.transpose(pixels, axes_of(image)).astype(converted.get(dtype, pixels.dtype.newbyteorder("=")), copy=False)
+    row, size = pixels.strides[0], pixels.itemsize
+    is_taken = pixels.flags.aligned and pixels.strides[1] == size and row >= size * pixels.shape[1] and row % size == 0
+    return pixels if is_taken else np.require(pixels, requirements=["C", "A"])
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Where the pixels of an image lie in physical space. All members have x first."""
+
+    origin: npt.NDArray[np.float64]
+    spacing: npt.NDArray[np.float64]
+    direction: npt.NDArray[np.float64]
+    first: npt.NDArray[np.int64]
+    """The index of the first pixel."""
+
+    @classmethod
+    def of(cls, image: Any, name: str = "image") -> Geometry:
+        """Returns the geometry of an itk.Image, of an Image, or of a DataArray's coordinates and attributes. An array has origin 0
+        and spacing 1.
+
+        Descending coordinates become a negative direction, because ITK's spacing is positive. The attribute `direction`
+        is the one that itk.xarray_from_image() writes.
+        """
+        if is_itk_object(image):
+            first = np.array(list(image.GetLargestPossibleRegion().GetIndex()), np.int64)
+            direction = itk.array_from_matrix(image.GetDirection())
+            return cls(np.array(image.GetOrigin()), np.array(image.GetSpacing()), direction, first)
+        if isinstance(image, Image):
+            return cls(np.array(image.origin), np.array(image.spacing), image.direction, np.zeros(image.dimension, np.int64))
+        first = np.zeros(image.ndim, np.int64)
+        if not is_xarray(image):
+            return cls(np.zeros(image.ndim), np.ones(image.ndim), np.eye(image.ndim), first)
+        dims = [image.dims[axis] for axis in axes_of(image)]
+        origin, steps = np.array([_first_and_step(image, dim, name) for dim in reversed(dims)]).T
+        return cls(origin, abs(steps), _direction_of(image, dims) * np.sign(steps), first)
+
+    @property
+    def is_mirrored(self) -> bool:
+        return bool(np.linalg.det(self.direction) < 0.0)
+
+    def place(self, corners: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Returns the points of pixel corners in a plane, N x 2. Corner (0, 0) is the outer one of the first pixel."""
+        (x, y), matrix = (self.first + corners - 0.5).T[..., None], self.direction * self.spacing
+        # The order of ITK's operations, so that the points are those of itk.CudaRegionPartition.
+        return np.asarray(x * matrix[:, 0] + y * matrix[:, 1] + self.origin)
+
+    def corners_at(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Inverts place(). Points between corners have fractions."""
+        indices = np.linalg.solve(self.direction * self.spacing, (points - self.origin).T).T
+        return np.asarray(indices - self.first + 0.5)
+
+
+def require_scalar(image: Image, name: str) -> None:
+    if image.has_components:
+        raise TypeError(f"{name} is an Image of more than one number per pixel: extract a component of it first")
+
+
+def valid_pixels_of(image: Any, valid_mask: Any, name: str = "image") -> Any:
+    """Returns a mask without the pixels of an Image that hold no data. Other images have none of these."""
+    valid = image.valid if isinstance(image, Image) else None
+    if valid is None or valid.all():
+        return valid_mask
+    return valid if valid_mask is None else (pixels_beside(valid_mask, image, "valid_mask", name) != 0) & valid
 
 
 def as_gaussian_input(image: Any, name: str) -> Any:
@@ -238,6 +302,8 @@ def as_gaussian_input(image: Any, name: str) -> Any:
     pixels = np.ascontiguousarray(pixels, dtype=pixels.dtype.newbyteorder("="))
     if is_xarray(image):
         return _image_from_xarray(image, pixels, name)
+    if isinstance(image, Image):
+        return image.with_array(pixels).to_itk()
     return image_of(pixels) if is_column(pixels.shape) else pixels
 
 
@@ -251,6 +317,15 @@ def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = 
     result.SetSpacing(image.GetSpacing())
     result.SetOrigin(image.GetOrigin())
     result.SetDirection(image.GetDirection())
+    return result
+
+
+def empty_like(image: Any, dtype: str) -> Any:
+    """Returns an itk.Image with the geometry of `image` and pixels that are not initialized."""
+    result = itk.Image[pixel_type(dtype), image.GetImageDimension()].New()
+    result.CopyInformation(image)
+    result.SetRegions(image.GetLargestPossibleRegion())
+    result.Allocate()
     return result
 
 
@@ -270,21 +345,22 @@ def with_first_index(image: Any, index: tuple[int, ...] | None) -> Any:
     return image
 
 
-def as_itk_mask(mask: Any, name: str, image: Any, given: Any) -> Any:
-    """Returns an itk.Image that is 1 where `mask` is not 0, and 0 elsewhere.
+def mask_beside(mask: Any, name: str, given: Any, shape: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    """Returns an array of bytes that are 0 where `mask` is 0.
 
-    `image` is the itk.Image that was made of `given`, the user's image. A mask that is a NumPy array has the geometry
-    and the order of axes of `given`.
+    `given` is the user's image, whose plane has that shape. A mask that is a NumPy array has the geometry and the order
+    of axes of `given`.
     """
-    return _beside(image, given, mask, name, as_itk_image, lambda pixels: (pixels != 0).astype(np.uint8))
+    pixels = _plane_beside(mask, name, given, shape, plane_of)
+    return pixels if pixels.dtype == np.uint8 else (pixels != 0).view(np.uint8)
 
 
-def as_itk_labels(labels: Any, name: str, image: Any, given: Any) -> Any:
-    """Returns labels, which are integers of any type, as an itk.Image of uint32; see as_itk_mask()."""
-    return _beside(image, given, labels, name, _as_label_image, lambda pixels: pixels)
+def labels_beside(labels: Any, name: str, given: Any, shape: tuple[int, ...]) -> npt.NDArray[np.uint32]:
+    """Returns labels, which are integers of any type, as an array of uint32; see mask_beside()."""
+    return _plane_beside(labels, name, given, shape, _plane_of_labels)
 
 
-def _as_label_image(labels: Any, name: str) -> Any:
+def _plane_of_labels(labels: Any, name: str) -> npt.NDArray[Any]:
     require_known_kind(labels, name, of_mask="give {name}.filled(VALUE)")
     values = pixels_of(labels, name)
     if values.dtype.kind not in "bui":
@@ -295,30 +371,24 @@ def _as_label_image(labels: Any, name: str) -> Any:
             f"{name} has values from {values.min()} to {values.max()}; they must be from 0 to {largest}: number them by "
             f"numpy.unique({name}, return_inverse=True)[1].reshape({name}.shape)"
         )
-    converted = {values.dtype.name: np.uint32} if values.dtype != np.uint32 else {}
-    return as_itk_image(labels, name, known=("uint32",), converted=converted)
+    return plane_of(labels, name, known=("uint32",), converted={values.dtype.name: np.uint32})
 
 
-def _beside(
-    image: Any,
-    given: Any,
-    other: Any,
-    name: str,
-    convert: Callable[[Any, str], Any],
-    change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
-) -> Any:
-    """Converts another image or array of the same size by `convert`, maps its pixels by `change`, and returns an
-    itk.Image with the geometry of `image`."""
+def _plane_beside(
+    other: Any, name: str, given: Any, shape: tuple[int, ...], convert: Callable[[Any, str], npt.NDArray[Any]]
+) -> npt.NDArray[Any]:
+    """Returns the pixels of another image or array by `convert`. Raises ValueError unless they have that shape, and the
+    geometry of `given`."""
     placed = _aligned(other, given, name, "image") if is_xarray(other) and is_xarray(given) else other
-    if is_xarray(given) and not is_itk_object(placed) and placed.shape == given.shape:
+    has_place = is_itk_object(placed) or isinstance(placed, Image)
+    if is_xarray(given) and not has_place and placed.shape == given.shape:
         placed = given.copy(data=np.asarray(placed))
-    checked = convert(placed, name)
-    pixels = change(pixels_of(checked))
-    if pixels.shape != pixels_of(image).shape:
-        raise ValueError(f"{name} has the shape {pixels.shape}; it must be the image's, {pixels_of(image).shape}")
+    pixels = convert(placed, name)
+    if pixels.shape != shape:
+        raise ValueError(f"{name} has the shape {pixels.shape}; it must be the image's, {shape}")
     if not isinstance(other, np.ndarray) and not isinstance(given, np.ndarray):
-        _require_same_geometry(checked, image, name, "image")
-    return with_geometry_of(image, pixels)
+        _require_same_geometry(Geometry.of(placed, name), Geometry.of(given), name, "image")
+    return pixels
 
 
 def pixels_beside(other: Any, given: Any, name: str, of: str) -> npt.NDArray[Any]:
@@ -329,13 +399,10 @@ def pixels_beside(other: Any, given: Any, name: str, of: str) -> npt.NDArray[Any
     if is_xarray(other) and is_xarray(given):
         return pixels_of(_aligned(other, given, name, of), name)
     pixels = pixels_of(other, name)
-    if not all(is_xarray(each) or is_itk_object(each) for each in (other, given)) or pixels.ndim != pixels_of(given).ndim:
+    if isinstance(other, np.ndarray) or isinstance(given, np.ndarray) or pixels.ndim != pixels_of(given).ndim:
         return pixels
-    placed, place = (
-        _image_from_xarray(each, pixels_of(each), known) if is_xarray(each) else each for each, known in ((other, name), (given, of))
-    )
-    _require_same_geometry(placed, place, name, of)
-    return np.transpose(pixels_of(placed), np.argsort(axes_of(given)))
+    _require_same_geometry(Geometry.of(other, name), Geometry.of(given, of), name, of)
+    return np.transpose(pixels, axes_of(other)).transpose(np.argsort(axes_of(given)))
 
 
 def _aligned(other: Any, given: Any, name: str, of: str) -> Any:
@@ -362,7 +429,7 @@ def _with_coordinates_of(other: Any, given: Any, dim: Any, name: str, of: str) -
     if own.dtype.kind in "iuf" and wanted.dtype.kind in "iuf" and len(wanted) > 0:
         digits = max((float(np.finfo(each.dtype).eps) for each in (own, wanted) if each.dtype.kind == "f"), default=0.0)
         step = np.ptp(wanted) / max(1, len(wanted) - 1)
-        tolerance = _coordinate_tolerance() * float(step) + 2.0 * digits * float(np.abs(wanted).max())
+        tolerance = _tolerance("Coordinate") * float(step) + 2.0 * digits * float(np.abs(wanted).max())
         own, wanted = own.astype(np.float64), wanted.astype(np.float64)
         first = wanted - tolerance
     rising = own[order]
@@ -381,41 +448,39 @@ def _with_coordinates_of(other: Any, given: Any, dim: Any, name: str, of: str) -
     return other.isel({dim: order[places]})
 
 
-def _coordinate_tolerance() -> float:
-    return float(itk.ImageToImageFilterCommon.GetGlobalDefaultCoordinateTolerance())
+def _tolerance(of: str) -> float:
+    """Returns ITK's global tolerance of coordinates or directions."""
+    package = sys.modules.get("itk")
+    # Without the package, the default has not been changed.
+    return 1e-6 if package is None else float(getattr(package.ImageToImageFilterCommon, f"GetGlobalDefault{of}Tolerance")())
 
 
-def _require_same_geometry(other: Any, image: Any, name: str, of: str) -> None:
-    """Raises ValueError unless `other` has the geometry of `image` within ITK's tolerances, or no geometry of its own:
-    origin 0, spacing 1 and no rotation, as an array or a file without geometry has."""
-    geometries = [
-        {
-            "origin": np.array(each.GetOrigin()),
-            "spacing": np.array(each.GetSpacing()),
-            "direction": itk.array_from_matrix(each.GetDirection()),
-        }
-        for each in (other, image)
-    ]
-    none = {"origin": 0.0, "spacing": 1.0, "direction": np.eye(other.GetImageDimension())}
-    if all((value == none[key]).all() for key, value in geometries[0].items()):
+def _require_same_geometry(other: Geometry, geometry: Geometry, name: str, of: str) -> None:
+    """Raises ValueError unless `other` equals `geometry` within ITK's tolerances, or is no geometry of its own: origin
+    0, spacing 1 and no rotation, as an array or a file without geometry has."""
+    none = {"origin": 0.0, "spacing": 1.0, "direction": np.eye(len(other.origin))}
+    if all((getattr(other, key) == value).all() for key, value in none.items()):
         return
-    directions = itk.ImageToImageFilterCommon.GetGlobalDefaultDirectionTolerance()
-    tolerances = {"direction": directions}
-    for key, value in geometries[0].items():
-        expected = geometries[1][key]
-        if (np.abs(value - expected) > tolerances.get(key, _coordinate_tolerance() * image.GetSpacing()[0])).any():
+    coordinates = _tolerance("Coordinate") * geometry.spacing[0]
+    for key in none:
+        value, expected = getattr(other, key), getattr(geometry, key)
+        if (np.abs(value - expected) > (_tolerance("Direction") if key == "direction" else coordinates)).any():
             raise ValueError(
                 f"{name} has the {key} {value.tolist()}; it must be that of {of}, {expected.tolist()}: resample it, or give its pixels "
-                f"alone, itk.array_view_from_image({name})"
+                f"alone, as an array"
             )
 
 
 def like(result: Any, image: Any, name: str | None) -> Any:
-    """Converts the itk.Image `result`, which has the size of `image`, to the kind of `image`. A DataArray gets the name
-    `name`."""
-    if not is_xarray(image):
-        return result if is_itk_object(image) else pixels_of(result)
+    """Converts `result`, an itk.Image of the size of `image` or its pixels, to the kind of `image`. A DataArray gets the
+    name `name`."""
+    if is_itk_object(image) and is_itk_object(result):
+        return result
     pixels = pixels_of(result)
+    if isinstance(image, Image):
+        return image.with_array(pixels, has_components=pixels.ndim > image.dimension)
+    if not is_xarray(image):
+        return pixels
     components = ["c"] if pixels.ndim > image.ndim else []
     order = np.argsort(axes_of(image)).tolist() + [image.ndim] * len(components)
     return type(image)(
@@ -432,19 +497,12 @@ def axes_of(array: Any) -> tuple[int, ...]:
 
 
 def _image_from_xarray(array: Any, pixels: npt.NDArray[Any], name: str) -> Any:
-    """Returns an itk.Image of `pixels`, which belong to `array`, with the geometry of the array's coordinates and
-    attributes.
-
-    Descending coordinates become a negative direction, because ITK's spacing is positive. The attribute `direction` is
-    the one that itk.xarray_from_image() writes.
-    """
-    dims = [array.dims[axis] for axis in axes_of(array)]
+    """Returns an itk.Image of `pixels`, which belong to `array`, with the geometry of the array."""
+    geometry = Geometry.of(array, name)
     result = image_of(np.ascontiguousarray(np.transpose(pixels, axes_of(array))))
-    lines = [_first_and_step(array, dim, name) for dim in reversed(dims)]
-    result.SetOrigin([first for first, _ in lines])
-    result.SetSpacing([abs(step) for _, step in lines])
-    signs = np.sign([step for _, step in lines])
-    result.SetDirection(itk.matrix_from_array(np.ascontiguousarray(_direction_of(array, dims) * signs)))
+    result.SetOrigin(geometry.origin.tolist())
+    result.SetSpacing(geometry.spacing.tolist())
+    result.SetDirection(itk.matrix_from_array(np.ascontiguousarray(geometry.direction)))
     return result
 
 

@@ -2,11 +2,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
-from typing import Any, Literal
+from typing import Literal, get_args
 
-from ._itk import itk
-
+from ._library import core
 
 Backend = Literal["automatic", "cuda", "host"]
 
@@ -33,6 +31,7 @@ class Info:
 
     version: str
     itk_version: str
+    """Of the ITK that the library was built with."""
     built_with_cuda: bool
     driver_version: tuple[int, int] | None
     """Newest version of CUDA that the installed driver supports; None without a driver."""
@@ -58,23 +57,10 @@ def _version_pair(number: int) -> tuple[int, int] | None:
     return (number // 1000, number % 1000 // 10) if number else None
 
 
-def _backend_name(value: int) -> Backend:
-    enums = itk.CudaFiltersEnums
-    names: dict[int, Backend] = {
-        enums.Backend_Automatic: "automatic",
-        enums.Backend_Cuda: "cuda",
-        enums.Backend_Host: "host",
-    }
-    return names[value]
-
-
-def may_use_gpu(filter_: Any) -> bool:
-    """Returns whether a filter runs on the GPU, provided that there is enough memory."""
-    configuration: Any = itk.CudaFiltersConfiguration
-    backend = _backend_name(filter_.GetBackend())
-    if backend == "automatic":
-        backend = _backend_name(configuration.GetBackend())
-    return backend != "host" and bool(configuration.IsDeviceUsable(filter_.GetDeviceIndex(), "")[0])
+def backend_name(backend: int | str) -> Backend:
+    """Returns the name of a backend, which is given by its number or its name in itk.CudaFiltersEnums."""
+    names: tuple[Backend, ...] = get_args(Backend)
+    return names[backend if isinstance(backend, int) else names.index(backend.lower())]
 
 
 def info() -> Info:
@@ -87,18 +73,16 @@ def info() -> Info:
     RuntimeError
         ITK_CUDAFILTERS_BACKEND or ITK_CUDAFILTERS_DEVICE has an invalid value.
     """
-    configuration: Any = itk.CudaFiltersConfiguration
-    usable, reason = configuration.IsDeviceUsable(-1, "")
+    from importlib.metadata import version  # it takes long to import
+
+    found = core().info()
     return Info(
         version=version("itk-cudafilters"),
-        itk_version=itk.Version.GetITKVersion(),
-        built_with_cuda=configuration.GetBuiltWithCuda(),
-        driver_version=_version_pair(configuration.GetDriverVersion()),
-        required_driver_version=_version_pair(configuration.GetRequiredDriverVersion()),
-        devices=tuple(Device(**device) for device in configuration.GetDevices()),
-        backend=_backend_name(configuration.GetBackend()),
-        device_index=configuration.GetDeviceIndex(),
-        gpu_usable=usable,
-        reason=reason,
-        status=configuration.GetStatus(),
+        itk_version=core().itk_version,
+        **{
+            **found,
+            **{name: _version_pair(found[name]) for name in ("driver_version", "required_driver_version")},
+            "devices": tuple(Device(**device) for device in found["devices"]),
+            "backend": backend_name(found["backend"]),
+        },
     )

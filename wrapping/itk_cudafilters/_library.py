@@ -18,8 +18,8 @@ from ._images import name_of
 _TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 
 _NAME = f"{__package__}._core"
-# The file in the package itk that also holds `_core`, in wheels with wrapped classes.
-_WRAPPED = "_CudaFiltersPython.abi3.so"
+# The file that also holds `_core`, in wheels with wrapped classes. It needs nothing of the package itk beside it.
+_WRAPPED = Path(__file__).parents[1] / "itk" / "_CudaFiltersPython.abi3.so"
 
 
 @functools.cache
@@ -31,16 +31,38 @@ def core() -> Any:
     except ModuleNotFoundError as error:
         if error.name != _NAME:
             raise
-    package = importlib.util.find_spec("itk")
-    folders = [] if package is None else package.submodule_search_locations or []
-    files = [file for folder in folders if (file := Path(folder, _WRAPPED)).exists()]
-    if not files:
+    if not has_wrapped_classes():
         raise ModuleNotFoundError(f"{_NAME} is missing: install the package itk-cudafilters again", name=_NAME)
-    spec = importlib.util.spec_from_file_location(_NAME, files[0], loader=ExtensionFileLoader(_NAME, str(files[0])))
+    spec = importlib.util.spec_from_file_location(_NAME, _WRAPPED, loader=ExtensionFileLoader(_NAME, str(_WRAPPED)))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def has_wrapped_classes() -> bool:
+    return _WRAPPED.exists()
+
+
+def require_wrapped_classes() -> None:
+    """Raises ImportError unless this installation has the wrapped classes."""
+    if not has_wrapped_classes():
+        raise ImportError(
+            "the classes of ITK are not in this installation of itk-cudafilters, which pip built from the sources: a wheel that "
+            "scripts/build-wheel.sh builds has them"
+        )
+
+
+@functools.cache
+def require_same_version(itk_version: str) -> None:
+    """Raises ImportError if the wrapped classes are for another version of the package itk. The libraries of both share
+    objects, and would show that later by messages that nobody understands."""
+    built, found = (version.split(".")[:2] for version in (core().itk_version, itk_version))
+    if built != found:
+        version = ".".join(built)
+        raise ImportError(
+            f"itk {itk_version} is installed, and the classes of itk-cudafilters are for itk {version}: pip install 'itk=={version}.*'"
+        )
 
 
 def takes_type(dtype: str) -> bool:

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ._dlpack import native
 from ._library import core, empty
 from ._operations import OF_HOST, Operations, Places
 
@@ -85,20 +84,14 @@ class DevicePasses:
         self._type = dtype
         self._cval = cval
         self._approximation = approximation
-        self._is_double = dtype == "float64"
-        lines = tuple(
-            (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]), sigma, order, mode)
-            for axis, sigma, order, mode in passes
-        )
-        self.handle = native().cudafilters_make_passes(lines, cval, approximation)
-        self._run = native().cudafilters_run_passes
-        self._run_and_look = native().cudafilters_run_passes_and_look
+        self._handle = core().make_passes(tuple(shape), dtype == "float64", tuple(passes), cval, approximation)
+        self._run = core().run_passes
 
     def run(self, array: Any, ops: Places, result: Any = None) -> Any:
         """Queues the passes and returns the result, which is `result` or a new array. The host does not wait."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
-        self._run(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
+        self._run(self._handle, *pointers, ops.device(array), ops.stream(array), False)
         return result
 
     def run_keeping_nan(self, array: Any, ops: Places, result: Any = None) -> Any:
@@ -108,7 +101,7 @@ class DevicePasses:
         and the masked passes cannot be run, for example because they compute a derivative."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
-        if self._run_and_look(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array)):
+        if self._run(self._handle, *pointers, ops.device(array), ops.stream(array), True):
             if self.of_items is None:
                 return None
             self.of_items.mask(array, None, True, result, self.number_of_items, ops)
@@ -121,15 +114,14 @@ class DevicePasses:
         return result
 
     def mask(self, array: Any, valid: Any, keeps_nan: bool, result: Any, items: int, ops: Places) -> None:
-        native().cudafilters_run_masked_passes(
-            self.handle,
+        core().run_masked_passes(
+            self._handle,
             ops.pointer(array),
             0 if valid is None else ops.pointer(valid),
             keeps_nan,
             ops.pointer(result),
             items,
             SMALLEST_WEIGHT[self._approximation],
-            self._is_double,
             ops.device(array),
             ops.stream(array),
         )
@@ -147,6 +139,23 @@ class DevicePasses:
         if self.number_of_items > MOST_MASKED_ITEMS or not can_mask(lines, self._shape[batch:], self._cval):
             return None
         return DevicePasses(lines, self._shape[batch:], self._type, self._cval, self._approximation)
+
+
+class Term(NamedTuple):
+    """A derivative of the smoothed array, times a factor: sigma in pixels, order and mode for each filtered axis."""
+
+    passes: tuple[tuple[float, int, str], ...]
+    factor: float = 1.0
+
+
+def _for_core(term: Term) -> tuple[float, tuple[tuple[float, int, str], ...]]:
+    """Returns a term for `_core`."""
+    return term.factor, term.passes
+
+
+Combination = Literal["components", "sum", "length"]
+
+_MOST_COMBINED_TERMS = 8
 
 
 @dataclass(frozen=True)
@@ -179,15 +188,19 @@ class DeviceLineFilter:
         made = DevicePasses(passes, shape[1:], self.ops.type_of(items), cval, self.approximation)
         return made.run_valid(items, valid, keeps_nan, self.ops)
 
-
-class Term(NamedTuple):
-    """A derivative of the smoothed array, times a factor: sigma in pixels, order and mode for each filtered axis."""
-
-    passes: tuple[tuple[float, int, str], ...]
-    factor: float = 1.0
-
-
-Combination = Literal["components", "sum", "length"]
+    def combine(self, items: Any, terms: Sequence[Term], combination: Combination, cval: float) -> Any:
+        """Queues the terms of a contiguous batch and the sum or the length of their results in a single call. Returns
+        None if this batch has no such call. The result is bit-identical to that of run() and the package's operations.
+        """
+        ops, shape = self.ops, tuple(items.shape)
+        passes = [Pass(axis, *each) for term in terms for axis, each in enumerate(term.passes, start=1)]
+        is_taken = combination != "components" and passes and 0 not in shape and len(terms) <= _MOST_COMBINED_TERMS
+        if not is_taken or any(each.needs_padding(shape) for each in passes):
+            return None
+        result = ops.empty_like(items)
+        image = (ops.pointer(items), ops.type_of(items) == "float64", shape, ops.device(items), ops.stream(items))
+        core().run_terms(image, ops.pointer(result), tuple(map(_for_core, terms)), combination, cval, self.approximation)
+        return result
 
 
 @dataclass(frozen=True)
@@ -196,6 +209,8 @@ class HostLineFilter:
 
     approximation: str
     backend: str
+    settings: dict[str, Any] | None = None
+    """More about the run, and how it went: see `_core.filter`."""
 
     @property
     def ops(self) -> Operations:
@@ -226,13 +241,14 @@ class HostLineFilter:
             result,
             valid,
             tuple(axes),
-            tuple((term.factor, term.passes) for term in terms),
+            tuple(map(_for_core, terms)),
             combination,
             cval,
             self.approximation,
             self.backend,
             keeps_nan,
             smallest_weight,
+            *([] if self.settings is None else [self.settings]),
         )
         return done
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ._image import Image
 from ._images import describe, is_xarray, name_of
 from ._itk import is_itk_object
 
@@ -321,7 +322,7 @@ def operations_of(array: Any) -> Operations | None:
     and None for other objects."""
     if type(array) in OF_CLASSES:
         return OF_CLASSES[type(array)]
-    if isinstance(array, np.ndarray) or is_itk_object(array) or is_xarray(array):
+    if isinstance(array, (np.ndarray, Image)) or is_itk_object(array) or is_xarray(array):
         return OF_HOST
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
@@ -333,6 +334,12 @@ def operations_of(array: Any) -> Operations | None:
 
 _of_torch = functools.cache(TorchOperations)
 _of_cupy = functools.cache(CupyOperations)
+
+
+def image_on_gpu(array: Any, shape: Sequence[int], dtype: str, places: Places) -> tuple[Any, ...]:
+    """Returns a contiguous array as an image for `_core`. The last axis of the shape is x."""
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return places.pointer(array), dtype == "float64", tuple(shape), strides, places.device(array), places.stream(array)
 
 
 def current_device_of(image: Any) -> AbstractContextManager[Any]:

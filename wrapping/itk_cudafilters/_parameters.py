@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes parameters to the setters of wrapped classes, and converts the library's exceptions."""
+"""Checks parameters, and converts the library's exceptions."""
 from __future__ import annotations
 
 import functools
@@ -16,32 +16,20 @@ _T = TypeVar("_T")
 # GPU failed or a filter was aborted.
 _LIBRARY_ERROR = re.compile(r"\A[^\n]+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
 
-# The Python values that a C++ type accepts, in words.
-_WANTED = {
-    "bool": "True or False",
-    "double": "a number",
-    "int": "an integer from -2147483648 to 2147483647",
-    "unsigned char": "an integer from 0 to 255",
-    "unsigned int": "an integer from 0 to 4294967295",
-    "unsigned long": "an integer from 0 to 18446744073709551615",
-}
+LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG = 2**32 - 1, 2**64 - 1
 
 
-def set_parameter(setter: Callable[[Any], None], name: str, value: Any) -> None:
-    """Calls the setter, with NumPy numbers converted to Python's. SWIG's errors name a C++ type; this function raises
-    errors that name the parameter, its value and the values that are allowed instead."""
-    try:
-        setter(value.item() if isinstance(value, np.generic) else value)
-    except (TypeError, OverflowError) as error:
-        found = re.search("of type '([a-z ]+)'", str(error))
-        wanted = found and _WANTED.get(found[1])
-        if not wanted:
-            raise
-        is_beyond = wanted == _WANTED["double"] and isinstance(value, int)
-        if is_beyond:
-            wanted = "a number that float64 holds, below 1.8e308"
-        kind = ValueError if is_beyond or isinstance(error, OverflowError) else TypeError
-        raise kind(f"{name} is {value!r}; it must be {wanted}") from None
+def whole_number(value: Any, name: str, least: int, largest: int) -> int:
+    found = value.item() if isinstance(value, np.generic) else value
+    is_whole = isinstance(found, int)
+    if not is_whole or not least <= found <= largest:
+        kind = ValueError if is_whole else TypeError
+        raise kind(f"{name} is {value!r}; it must be an integer from {least} to {largest}")
+    return int(found)
+
+
+def device_number(value: Any, name: str = "device_index") -> int:
+    return whole_number(value, name, -(2**31), 2**31 - 1)
 
 
 def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:

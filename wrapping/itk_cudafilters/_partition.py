@@ -2,7 +2,6 @@
 """Partition of whole images into polygonal regions."""
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import operator
@@ -15,23 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._images import (
-    as_itk_image,
-    as_itk_labels,
-    as_itk_mask,
-    describe,
-    first_index_of,
-    is_xarray,
-    like,
-    pixels_of,
-    with_first_index,
-    with_geometry_of,
-)
-from ._info import Backend, _backend_name, may_use_gpu
-from ._itk import is_itk_object, itk
-from ._parameters import library_errors, set_parameter
+from ._image import Image
+from ._images import Geometry, describe, first_index_of, is_xarray, labels_beside, like, mask_beside
+from ._images import pixels_of, plane_of, valid_pixels_of, with_first_index, with_geometry_of
+from ._info import Backend, backend_name
+from ._itk import is_itk_object
+from ._library import core
+from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, library_errors, switch, whole_number
 from ._progress import progress_bar
-from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, one_looks, plain_name, threshold_of
+from ._segmentation import ImageLike, _snake_case, known_name, new_labels, noise_laws, one_looks, plain_name, threshold_of
 
 IMAGES_AT_ONCE_ON_GPU = 48
 """A run waits for the host between launches, and the GPU works on other images meanwhile. On an H200 a hundred images of
@@ -60,28 +51,6 @@ class PartitionStatistics:
     backend_reason: str
 
 
-@dataclass(frozen=True)
-class _Geometry:
-    """The physical coordinates of pixel corners: offset + matrix @ corner, where corner (0, 0) is the outer corner of
-    the first pixel."""
-
-    offset: npt.NDArray[np.float64] = field(default_factory=lambda: np.full(2, -0.5))
-    matrix: npt.NDArray[np.float64] = field(default_factory=lambda: np.eye(2))
-
-    @classmethod
-    def of(cls, image: Any) -> _Geometry:
-        matrix = itk.array_from_matrix(image.GetDirection()) * np.array(image.GetSpacing())
-        first = np.array(list(image.GetLargestPossibleRegion().GetIndex()), np.float64)
-        return cls(np.array(image.GetOrigin()) + matrix @ (first - 0.5), matrix)
-
-    @property
-    def is_mirrored(self) -> bool:
-        return bool(np.linalg.det(self.matrix) < 0.0)
-
-    def place(self, corners: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return np.asarray(self.offset + corners @ self.matrix.T)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition(Generic[ImageLike]):
     """The partition of an image into regions, which are numbered from 1.
@@ -96,20 +65,26 @@ class Partition(Generic[ImageLike]):
     its geometry or coordinates."""
     statistics: PartitionStatistics
     _map: Any = field(repr=False)
-    """The itk.CudaRegionPartition."""
-    _geometry: _Geometry = field(repr=False)
+    """The planar map, of which functions of `_core` tell the parts."""
+    _geometry: Geometry = field(repr=False)
     _means_of_pixels: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     """By region, for the law bernoulli: with a threshold its table has the shares of ones."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Returns the parts of which pickle, copy.deepcopy() and process pools construct an equal partition."""
-        state = self._map._get_state()
+        state = core().partition_state(self._map)
         parts = self.labels, first_index_of(self.labels), self.statistics, state, self._geometry, self._means_of_pixels
         return _restore_partition, parts
 
     def __len__(self) -> int:
         """The number of regions."""
-        return int(self._map.GetNumberOfRegions())
+        return self._counts[0]
+
+    @property
+    def _counts(self) -> tuple[int, int, int]:
+        """The numbers of regions, nodes and edges."""
+        counts: tuple[int, int, int] = core().partition_counts(self._map)
+        return counts
 
     @property
     def table(self) -> dict[str, npt.NDArray[Any]]:
@@ -129,7 +104,7 @@ class Partition(Generic[ImageLike]):
         * description: the length of the region's description in nats, without the boundary; NaN for regions that
           merge() made
         """
-        regions = self._map.GetRegions()
+        regions = core().partition_regions(self._map)
 
         def column(name: str, kind: Any = np.float64) -> npt.NDArray[Any]:
             return np.array([region[name] for region in regions], kind)
@@ -147,7 +122,7 @@ class Partition(Generic[ImageLike]):
     @property
     def neighbours(self) -> list[list[int]]:
         """The numbers of each region's neighbours, in ascending order. The list begins with region 1."""
-        return [list(region["neighbors"]) for region in self._map.GetRegions()]
+        return [list(region["neighbors"]) for region in core().partition_regions(self._map)]
 
     @property
     def polygons(self) -> list[Rings]:
@@ -168,31 +143,27 @@ class Partition(Generic[ImageLike]):
     @property
     def nodes(self) -> npt.NDArray[np.float64]:
         """The vertices of all polygons, N x 2: x and y in physical space."""
-        return self._geometry.place(np.array(self._map.GetNodes(), np.float64).reshape(-1, 2))
+        return self._geometry.place(_corners(core().partition_nodes(self._map)))
 
     @property
     def nodes_in_pixels(self) -> npt.NDArray[np.float64]:
         """The vertices of all polygons, N x 2: x and y in pixels, as in `polygons_in_pixels`."""
-        return np.array(self._map.GetNodes(), np.float64).reshape(-1, 2) - 0.5
+        return _corners(core().partition_nodes(self._map)) - 0.5
 
     @property
     def edges(self) -> npt.NDArray[np.uint32]:
         """The straight edges, N x 4: the indices of the start and end nodes, and the regions to the left and to the
         right of the edge if x, y in pixels are drawn with x to the right and y upwards. Region 0 is outside the
         image."""
-        return np.array(self._map.GetEdges(), np.uint32).reshape(-1, 4)
+        return np.frombuffer(core().partition_edges(self._map), np.uint32).reshape(-1, 4).copy()
 
     @property
     def merges(self) -> dict[str, npt.NDArray[Any]]:
         """The merge tree as columns, in the order of the merges: region `second` becomes a part of region `first`, and
         the length of the description changes by `change` nats."""
-        steps = self._map.GetMerges()
-        first, second, change = zip(*steps) if steps else ((), (), ())
-        return {
-            "first": np.array(first, np.uint32),
-            "second": np.array(second, np.uint32),
-            "change": np.array(change, np.float64),
-        }
+        names = {"first": np.uint32, "second": np.uint32, "change": np.float64}
+        steps = np.frombuffer(core().partition_merges(self._map), np.dtype(list(names.items())))
+        return {name: steps[name].copy() for name in names}
 
     @property
     def means(self) -> ImageLike:
@@ -228,19 +199,19 @@ class Partition(Generic[ImageLike]):
         """
         if (nats is None) == (number is None):
             raise ValueError("merge() takes nats or number, one of them")
+        most, left = 0.0, 0
         if nats is not None:
             most = as_number(nats, "nats")
             if math.isnan(most):
                 raise ValueError(f"nats is {nats}; it must be a number")
-            regions, merged = self._map.GetRegionsAfterMerges(most), self._map.GetMerged(most)
         else:
             left = _whole(number, "number")
             if left < 1:
                 raise ValueError(f"number is {number}; it must be 1 or more")
             left = min(left, max(1, len(self)))  # a larger number also merges no region
-            regions, merged = self._map.GetRegionsAfterMergesTo(left), self._map.GetMergedTo(left)
+        regions, merged, description = core().partition_merge(self._map, most, left)
         # Number the remaining regions consecutively; 0, for pixels that are not valid, remains 0.
-        numbers = np.unique(np.array(regions), return_inverse=True)[1].reshape(-1).astype(np.uint32)
+        numbers = np.unique(np.frombuffer(regions, np.uint32), return_inverse=True)[1].reshape(-1).astype(np.uint32)
         means = self._means_of_pixels
         if means is not None:
             pixels = self.table["pixels"]
@@ -249,7 +220,7 @@ class Partition(Generic[ImageLike]):
         return replace(
             self,
             labels=self._like_labels(numbers[pixels_of(self.labels)], "labels"),
-            statistics=replace(self.statistics, description=merged.GetDescription()),
+            statistics=replace(self.statistics, description=description),
             _map=merged,
             _means_of_pixels=means,
         )
@@ -262,7 +233,7 @@ class Partition(Generic[ImageLike]):
     def _rings(self, coordinates: str) -> Iterator[Rings]:
         physical = coordinates == "physical"
         for number in range(1, len(self) + 1):
-            rings = [np.array(ring, np.float64).reshape(-1, 2) for ring in self._map.GetRings(number)]
+            rings = [_corners(ring) for ring in core().partition_rings(self._map, number)]
             if physical and self._geometry.is_mirrored:
                 rings = [np.concatenate([ring[:1], ring[:0:-1]]) for ring in rings]
             yield [self._geometry.place(ring) if physical else ring - 0.5 for ring in rings]
@@ -282,9 +253,7 @@ class Partition(Generic[ImageLike]):
         return {
             "law": self.statistics.law,
             "number_of_looks": self.statistics.number_of_looks,
-            "regions": len(self),
-            "nodes": int(self._map.GetNumberOfNodes()),
-            "edges": int(self._map.GetNumberOfEdges()),
+            **dict(zip(("regions", "nodes", "edges"), self._counts)),
             "description": self.statistics.description,
             "description_of_one_region": self.statistics.description_of_one_region,
         }
@@ -293,11 +262,13 @@ class Partition(Generic[ImageLike]):
         if is_xarray(self.labels):
             labels: Any = self.labels
             return labels.copy(data=pixels).rename(name)
+        if isinstance(self.labels, Image):
+            return self.labels.with_array(pixels)
         return with_geometry_of(self.labels, np.ascontiguousarray(pixels)) if is_itk_object(self.labels) else pixels
 
     def __repr__(self) -> str:
         return (
-            f"<Partition by the law {self.statistics.law}: {len(self)} regions, {self._map.GetNumberOfNodes()} nodes, "
+            f"<Partition by the law {self.statistics.law}: {len(self)} regions, {self._counts[1]} nodes, "
             f"{self.statistics.description:.0f} nats instead of {self.statistics.description_of_one_region:.0f}>"
         )
 
@@ -307,12 +278,14 @@ def _restore_partition(
     index: tuple[int, ...] | None,
     statistics: PartitionStatistics,
     state: bytes,
-    geometry: _Geometry,
+    geometry: Geometry,
     means: npt.NDArray[np.float64] | None,
 ) -> Partition[Any]:
-    restored: Any = itk.CudaRegionPartition.New()
-    restored._set_state(state)
-    return Partition(with_first_index(labels, index), statistics, restored, geometry, means)
+    return Partition(with_first_index(labels, index), statistics, core().partition_restore(state), geometry, means)
+
+
+def _corners(of_bytes: bytes) -> npt.NDArray[np.float64]:
+    return np.frombuffer(of_bytes, np.int32).reshape(-1, 2).astype(np.float64)
 
 
 def _whole(value: Any, name: str) -> int:
@@ -441,7 +414,7 @@ def partition_image(
     >>> len(found), len(found.polygons[0])
     (2, 2)
     """
-    divider = _Divider(
+    division = _Division(
         image,
         {
             "law": law,
@@ -459,7 +432,7 @@ def partition_image(
             "device_index": device_index,
         },
     )
-    return divider.divide(progress)
+    return division.divide(progress)
 
 
 @library_errors
@@ -517,36 +490,33 @@ def partition_images(
     looks = one_looks(looks, parameters.pop("number_of_looks", None))
     common = {**defaults, "law": law, "looks": looks, "segment_cost": segment_cost, **parameters}
 
-    def make_divider(index: int) -> _Divider[ImageLike]:
+    def make_division(index: int) -> _Division[ImageLike]:
         own = {name: values[index] for name, values in each.items() if values is not None}
-        return _Divider(images[index], {**common, **own})
+        return _Division(images[index], {**common, **own})
 
-    first = make_divider(0)  # determines the backend of all
-    threads = int(itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads())
-    at_once = max(threads, IMAGES_AT_ONCE_ON_GPU) if may_use_gpu(first.filter) else threads
-    work_units = max(1, threads // min(len(images), at_once))
-    native = importlib.import_module("itk.itkCudaRegionPartitionImageFilterPython")
-    updates = native.cudafilters_new_updates(at_once)
-    waiting: deque[_Divider[ImageLike]] = deque()
+    first = make_division(0)  # determines the backend of all
+    threads = core().number_of_threads()
+    at_once = max(threads, IMAGES_AT_ONCE_ON_GPU) if core().may_use_gpu(first.backend, first.device) else threads
+    threads_of_each = max(1, threads // min(len(images), at_once))
+    divisions = core().new_divisions(at_once)
+    waiting: deque[_Division[ImageLike]] = deque()
 
     def finish() -> Partition[ImageLike]:
-        native.cudafilters_finish_update(updates)
-        return waiting.popleft().get_partition()
+        return waiting.popleft().get_partition(*core().finish_division(divisions))
 
     found = []
     try:
         for index in range(len(images)):
-            # Limit the number of filters, which may hold copies of their images, to what keeps the threads busy.
+            # Limit the number of divisions, which may hold copies of their images, to what keeps the threads busy.
             if len(waiting) == 2 * at_once:
                 found.append(finish())
-            divider = first if index == 0 else make_divider(index)
-            divider.filter.SetNumberOfWorkUnits(work_units)
-            divider.filter._start_update(updates)
-            waiting.append(divider)
+            division = first if index == 0 else make_division(index)
+            core().start_division(divisions, (*division.job, threads_of_each))
+            waiting.append(division)
         while waiting:
             found.append(finish())
     finally:
-        native.cudafilters_end_updates(updates)
+        core().end_divisions(divisions)
     return found
 
 
@@ -558,72 +528,69 @@ def _list_of(images: Any, name: str) -> list[Any]:
     return list(images)
 
 
-class _Divider(Generic[ImageLike]):
-    """The filter for one image, with the parameters of partition_image()."""
+class _Division(Generic[ImageLike]):
+    """The partition of one image, with the parameters of partition_image()."""
 
     def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
-        input_image = as_itk_image(image, "image")
-        if input_image is image:
-            # Give the filter an image object of its own. An update sets the requested region of the input and updates
-            # its source, while another filter may be using the same image.
-            input_image = type(image).New()
-            input_image.Graft(image)
-        law = known_name("law", parameters["law"], noise_laws())
-        looks, threshold = parameters["looks"], parameters["foreground_threshold"]
-        divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New()
-        divider.SetInput(input_image)
-        divider.SetBackend(known_name("backend", parameters["backend"], get_args(Backend)))
-        divider.SetNoiseLaw(plain_name(law))
-        set_parameter(divider.SetNumberOfLooks, "looks", 0.0 if looks is None else looks)
-        set_parameter(divider.SetForegroundThreshold, "foreground_threshold", threshold_of(threshold))
-        for name, setter in {
-            "device_index": divider.SetDeviceIndex,
-            "segment_cost": divider.SetSegmentCost,
-            "block_size": divider.SetBlockSize,
-            "minimum_number_of_pixels": divider.SetMinimumNumberOfPixels,
-            "maximum_number_of_iterations": divider.SetMaximumNumberOfIterations,
-            "allow_merging": divider.SetAllowMerging,
-            "labels_only": divider.SetLabelsOnly,
-        }.items():
-            set_parameter(setter, name, parameters[name])
-        if parameters["valid_mask"] is not None:
-            divider.SetValidMask(as_itk_mask(parameters["valid_mask"], "valid_mask", input_image, image))
-        if parameters["initial_labels"] is not None:
-            divider.SetInitialLabels(as_itk_labels(parameters["initial_labels"], "initial_labels", input_image, image))
         self.image = image
-        self.input_image = input_image
-        self.law = law
-        self.filter = divider
+        self.pixels = plane_of(image, "image")
+        self.geometry = Geometry.of(image)
+        self.labels = new_labels(image, self.pixels.shape, "uint32")
+        self.law = known_name("law", parameters["law"], noise_laws())
+        self.backend = known_name("backend", parameters["backend"], get_args(Backend))
+        self.device = device_number(parameters["device_index"])
+
+        def whole(name: str, largest: int = LARGEST_UNSIGNED) -> int:
+            return whole_number(parameters[name], name, 0, largest)
+
+        looks = parameters["looks"]
+        numbers = (
+            plain_name(self.law),
+            0.0 if looks is None else as_number(looks, "looks"),
+            threshold_of(parameters["foreground_threshold"]),
+            as_number(parameters["segment_cost"], "segment_cost"),
+            whole("block_size"),
+            whole("minimum_number_of_pixels", LARGEST_UNSIGNED_LONG),
+            whole("maximum_number_of_iterations"),
+            *(switch(parameters[name], name) for name in ("allow_merging", "labels_only")),
+            self.backend,
+            self.device,
+        )
+        valid, initial = (
+            None if value is None else read(value, name, image, self.pixels.shape)
+            for name, value, read in (
+                ("valid_mask", valid_pixels_of(image, parameters["valid_mask"]), mask_beside),
+                ("initial_labels", parameters["initial_labels"], labels_beside),
+            )
+        )
+        first = tuple(self.geometry.first.tolist())
+        self.job = (self.pixels, pixels_of(self.labels), valid, initial, first, *numbers)
+        """The arguments of _core.divide(), without the number of threads."""
 
     def divide(self, shows_progress: bool) -> Partition[ImageLike]:
-        with progress_bar(self.filter, "partition_image", shows_progress):
-            self.filter.Update()
-        return self.get_partition()
+        with progress_bar("partition_image", shows_progress) as update:
+            found = core().divide((*self.job, 0), update)
+        return self.get_partition(*found)
 
-    def get_partition(self) -> Partition[ImageLike]:
-        """Returns the result. The filter must have been updated."""
-        divider = self.filter
+    def get_partition(self, found: Any, looks: float, description: float, of_one_region: float, iterations: int,
+                      stop: str, backend: str, reason: str) -> Partition[ImageLike]:
+        """Returns the partition of which the arguments are the result of _core.divide()."""
         statistics = PartitionStatistics(
             law=self.law,
-            number_of_looks=divider.GetNumberOfLooksUsed(),
-            description=divider.GetDescription(),
-            description_of_one_region=divider.GetDescriptionOfOneRegion(),
-            number_of_iterations=divider.GetNumberOfIterations(),
-            stop=_snake_case(divider.GetStop()),
-            backend=_backend_name(divider.GetBackendUsed()),
-            backend_reason=divider.GetBackendReason(),
+            number_of_looks=looks,
+            description=description,
+            description_of_one_region=of_one_region,
+            number_of_iterations=iterations,
+            stop=_snake_case(stop),
+            backend=backend_name(backend),
+            backend_reason=reason,
         )
-        labels, found = divider.GetOutput(), divider.GetPartition()
-        for output in (labels, found):
-            output.DisconnectPipeline()
-        geometry = _Geometry() if isinstance(self.image, np.ndarray) else _Geometry.of(self.input_image)
-        means = self._find_means(labels) if self.law == "bernoulli" else None
-        return Partition(like(labels, self.image, "labels"), statistics, found, geometry, means)
+        means = self._find_means() if self.law == "bernoulli" else None
+        return Partition(like(self.labels, self.image, "labels"), statistics, found, self.geometry, means)
 
-    def _find_means(self, labels: Any) -> npt.NDArray[np.float64]:
+    def _find_means(self) -> npt.NDArray[np.float64]:
         """Returns the mean of the image's pixels of each region."""
-        numbers = itk.array_view_from_image(labels).reshape(-1)
-        pixels = itk.array_view_from_image(self.input_image).reshape(-1)
+        numbers = pixels_of(self.labels).reshape(-1)
         # Pixels without a region may be NaN.
-        values = np.where(numbers == 0, 0.0, pixels)
+        values = np.where(numbers == 0, 0.0, self.pixels.reshape(-1))
         return np.bincount(numbers, weights=values)[1:] / np.bincount(numbers)[1:]

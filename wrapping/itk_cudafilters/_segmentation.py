@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._images import as_itk_image, as_itk_mask, axes_of, describe, first_index_of, like, with_first_index
-from ._info import Backend, _backend_name
-from ._itk import itk
-from ._parameters import library_errors, set_parameter
+from ._images import Geometry, axes_of, describe, empty_like, first_index_of, like, mask_beside, pixels_of, plane_of
+from ._images import valid_pixels_of, with_first_index
+from ._info import Backend, backend_name
+from ._itk import is_itk_object
+from ._library import core, empty
+from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, library_errors, switch, whole_number
 from ._progress import progress_bar
 
 # In 20 images of 64 x 64 pixels with one look the estimates ranged from 0.79 to 1.27. The factor is larger, so that
@@ -63,7 +65,7 @@ def noise_laws() -> dict[str, NoiseLaw]:
 @functools.cache
 def _noise_laws() -> dict[str, NoiseLaw]:
     laws: dict[str, NoiseLaw] = {}
-    for values in itk.CudaRegionSnakeImageFilter[itk.Image[itk.F, 2], itk.Image[itk.UC, 2]].GetNoiseLaws():
+    for values in core().noise_laws():
         name = _snake_case(values["name"])
         laws[name] = NoiseLaw(**{**values, "name": name, "parameter": _snake_case(values["parameter"])})
     return laws
@@ -152,11 +154,8 @@ class Segmentation(Generic[ImageLike]):
     def contour_in_pixels(self) -> npt.NDArray[np.float64]:
         """The vertices as x and y in pixels, N x 2. (0, 0) is the centre of the first pixel for any spacing and
         origin."""
-        label = as_itk_image(self.label, "label")
-        first = label.GetLargestPossibleRegion().GetIndex()
-        indices = [tuple(label.TransformPhysicalPointToContinuousIndex(point)) for point in self.contour.tolist()]
         # The vertices are corners of pixels. Rounding removes the error of the conversion from physical space.
-        return np.asarray(np.round(np.reshape(indices, (-1, 2)) - [first[0], first[1]], 6) + 0.0)
+        return np.asarray(np.round(Geometry.of(self.label).corners_at(self.contour) - 0.5, 6) + 0.0)
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
@@ -320,7 +319,8 @@ def segment_region(
     >>> abs(int(found.label.sum()) - 1600) < 80
     True
     """
-    input_image = as_itk_image(image, "image")
+    pixels = plane_of(image, "image")
+    valid_mask = valid_pixels_of(image, valid_mask)
     law = known_name("law", law, noise_laws())
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):
@@ -330,40 +330,45 @@ def segment_region(
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are given; the search has one start")
 
-    snake: Any = itk.CudaRegionSnakeImageFilter[type(input_image), itk.Image[itk.UC, 2]].New(input_image)
-    snake.SetBackend(known_name("backend", backend, get_args(Backend)))
-    snake.SetNoiseLaw(plain_name(law))
-    snake.SetStart(plain_name(known_name("start", start, get_args(Start))))
-    snake.SetSchedule(plain_name(known_name("schedule", schedule, get_args(Schedule))))
-    for setter, name, value in (
-        (snake.SetDeviceIndex, "device_index", device_index),
-        (snake.SetNumberOfLooks, "looks", 1.0 if looks is None else looks),
-        (snake.SetForegroundThreshold, "foreground_threshold", threshold_of(foreground_threshold)),
-        (snake.SetMaximumStep, "maximum_step", maximum_step),
-        (snake.SetMinimumEdgeLength, "minimum_edge_length", minimum_edge_length),
-        (snake.SetMinimumGain, "minimum_gain", minimum_gain),
-        (snake.SetUseDescriptionLength, "use_description_length", use_description_length),
-        (snake.SetMaximumNumberOfNodes, "maximum_number_of_nodes", maximum_number_of_nodes),
-        (snake.SetMaximumNumberOfIterations, "maximum_number_of_iterations", maximum_number_of_iterations),
-        (snake.SetMinimumRegionSize, "minimum_region_size", minimum_region_size),
-        (snake.SetInsideValue, "inside_value", inside_value),
-        (snake.SetOutsideValue, "outside_value", outside_value),
-    ):
-        set_parameter(setter, name, value)
+    geometry = Geometry.of(image)
+    label = new_labels(image, pixels.shape, "uint8")
+    corners = None
     if initial_contour is not None:
-        snake.SetInitialPath(_make_path(input_image, initial_contour))
-    if initial_mask is not None:
-        snake.SetInitialMask(as_itk_mask(initial_mask, "initial_mask", input_image, image))
-    if initial_region is not None:
-        snake.SetInitialRegion(_make_region(input_image, initial_region))
-    if valid_mask is not None:
-        snake.SetValidMask(as_itk_mask(valid_mask, "valid_mask", input_image, image))
-    with progress_bar(snake, "segment_region", progress):
-        snake.Update()
+        corners = _corners_of_contour(initial_contour, geometry, pixels.shape)
+    elif initial_region is not None:
+        corners = _corners_of_region(initial_region, pixels.shape)
+    parameters = (
+        plain_name(law),
+        1.0 if looks is None else as_number(looks, "looks"),
+        threshold_of(foreground_threshold),
+        plain_name(known_name("schedule", schedule, get_args(Schedule))),
+        plain_name(known_name("start", start, get_args(Start))),
+        whole_number(maximum_step, "maximum_step", 0, LARGEST_UNSIGNED),
+        as_number(minimum_edge_length, "minimum_edge_length"),
+        as_number(minimum_gain, "minimum_gain"),
+        switch(use_description_length, "use_description_length"),
+        whole_number(maximum_number_of_nodes, "maximum_number_of_nodes", 0, LARGEST_UNSIGNED),
+        whole_number(maximum_number_of_iterations, "maximum_number_of_iterations", 0, LARGEST_UNSIGNED),
+        whole_number(minimum_region_size, "minimum_region_size", 0, LARGEST_UNSIGNED_LONG),
+        whole_number(inside_value, "inside_value", 0, 255),
+        whole_number(outside_value, "outside_value", 0, 255),
+        known_name("backend", backend, get_args(Backend)),
+        device_number(device_index),
+    )
+    valid, start_mask = (
+        None if mask is None else mask_beside(mask, name, image, pixels.shape)
+        for name, mask in (("valid_mask", valid_mask), ("initial_mask", initial_mask))
+    )
+    first = tuple(geometry.first.tolist())
+    with progress_bar("segment_region", progress) as update:
+        found = core().segment(pixels, pixels_of(label), valid, start_mask, corners, first, *parameters, update)
+    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), _statistics_of(law, *found))
 
-    label = snake.GetOutput()
-    label.DisconnectPipeline()
-    return Segmentation(like(label, image, "label"), _contour_of(snake), _statistics_of(snake, law))
+
+def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """Returns pixels for the labels of an image, or for an itk.Image an image with its geometry. They are not
+    initialized."""
+    return empty_like(image, dtype) if is_itk_object(image) else empty(shape, dtype)
 
 
 def laws_of_looks() -> list[str]:
@@ -396,7 +401,7 @@ def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, dev
 
 
 def threshold_of(value: Any) -> Any:
-    """Returns the threshold for the wrapped classes, which is NaN for None. Raises an exception unless other values are
+    """Returns the threshold for the library, which is NaN for None. Raises an exception unless other values are
     finite numbers."""
     if value is None:
         return math.nan
@@ -422,7 +427,10 @@ def known_name(parameter: str, name: str, known: Iterable[str]) -> str:
     raise ValueError(f'{parameter} is "{name}"; it must be one of {", ".join(known)}')
 
 
-def _make_path(image: Any, contour: npt.ArrayLike) -> Any:
+def _corners_of_contour(
+    contour: npt.ArrayLike, geometry: Geometry, shape: tuple[int, ...]
+) -> npt.NDArray[np.int32]:
+    """Returns the corners of pixels that are next to the points of a contour."""
     try:
         points = np.asarray(contour, dtype=np.float64)
     except (TypeError, ValueError):
@@ -431,13 +439,16 @@ def _make_path(image: Any, contour: npt.ArrayLike) -> Any:
         raise ValueError(f"initial_contour has the shape {points.shape}; it must be N x 2, of three points or more")
     if not np.isfinite(points).all():
         raise ValueError(f"initial_contour has the point {points[~np.isfinite(points).all(axis=1)][0]}; all must be finite")
-    path = itk.PolyLineParametricPath[2].New()
-    for point in points:
-        path.AddVertex(image.TransformPhysicalPointToContinuousIndex(point.tolist()))
-    return path
+    corners = np.floor(geometry.corners_at(points) + 0.5)
+    is_outside = ((corners < 0.0) | (corners > shape[::-1])).any(axis=1)
+    if is_outside.any():
+        raise ValueError(
+            f"initial_contour has the point {points[is_outside][0]}; it must lie in the image of {shape[1]} x {shape[0]} pixels"
+        )
+    return corners.astype(np.int32, order="C")
 
 
-def _make_region(image: Any, region: Sequence[int]) -> Any:
+def _corners_of_region(region: Sequence[int], shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
     try:
         numbers = [operator.index(number) for number in region]
     except TypeError:
@@ -445,24 +456,22 @@ def _make_region(image: Any, region: Sequence[int]) -> Any:
     if len(numbers) != 4:
         raise ValueError(f"initial_region is {tuple(region)}; it must be (x, y, width, height)")
     x, y, width, height = numbers
-    whole = image.GetLargestPossibleRegion()
-    first, size = whole.GetIndex(), whole.GetSize()
-    if min(x, y) < 0 or min(width, height) < 1 or x + width > size[0] or y + height > size[1]:
+    if min(x, y) < 0 or min(width, height) < 1 or x + width > shape[1] or y + height > shape[0]:
         raise ValueError(
-            f"initial_region is {tuple(region)}; it must be (x, y, width, height) of a rectangle in the image of {size[0]} x {size[1]} "
+            f"initial_region is {tuple(region)}; it must be (x, y, width, height) of a rectangle in the image of {shape[1]} x {shape[0]} "
             "pixels, its width and height 1 or more"
         )
-    return itk.ImageRegion[2]([first[0] + x, first[1] + y], [width, height])
+    return np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], np.int32)
 
 
-def _contour_of(snake: Any) -> npt.NDArray[np.float64]:
-    points = [tuple(snake.GetContourPoint(index)) for index in range(snake.GetNumberOfContourPoints())]
-    return np.array(points, dtype=np.float64).reshape(-1, 2)
+def _contour_of(result: dict[str, Any], geometry: Geometry) -> npt.NDArray[np.float64]:
+    corners = np.array(result["polygon"], np.int64).reshape(-1, 2)
+    if geometry.is_mirrored:
+        corners[1:] = corners[:0:-1].copy()
+    return geometry.place(corners)
 
 
-def _statistics_of(snake: Any, law: str) -> Statistics:
-    result: dict[str, Any] = snake.GetResult()
-
+def _statistics_of(law: str, result: dict[str, Any], backend: str, reason: str) -> Statistics:
     def region(name: str) -> RegionStatistics:
         values = result[name]
         return RegionStatistics(values["number_of_pixels"], values["mean"], values["variance"])
@@ -478,7 +487,7 @@ def _statistics_of(snake: Any, law: str) -> Statistics:
         number_of_iterations=result["number_of_iterations"],
         stop=_snake_case(result["stop"]),
         record=tuple(Step(**step) for step in result["record"]),
-        backend=_backend_name(snake.GetBackendUsed()),
-        backend_reason=snake.GetBackendReason(),
+        backend=backend_name(backend),
+        backend_reason=reason,
         seconds=result["seconds"],
     )

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Given, Target, positive, spacings_of
-from ._dlpack import native
 from ._gaussian import Approximation
 from ._images import _require_no_bands, is_xarray
 from ._info import Backend
-from ._operations import current_device_of
+from ._library import core, empty, takes
+from ._operations import current_device_of, image_on_gpu
 from ._parameters import library_errors
 from ._segmentation import known_name
 
@@ -131,6 +131,7 @@ class _TensorCall:
             raise ValueError(f"image has the shape {self._shape}; each axis must have {_SHORTEST_LINE} pixels or more")
         self._sigmas = [positive(sigma, "sigma"), positive(integration_sigma, "integration_sigma")]
         self._spacing = spacings_of(spacing, self._given, range(len(self._shape)))
+        self._steps = tuple(abs(step) for step in reversed(self._spacing))
         self._approximation = known_name("approximation", approximation, get_args(Approximation))
         self._backend = known_name("backend", backend, get_args(Backend))
         if self._given.ops.is_on_gpu and backend == "host":
@@ -139,9 +140,9 @@ class _TensorCall:
         self._real = self._target.compute_type(self._given)
 
     def components(self) -> Any:
-        # The library stores the upper triangle with x first.
         dimension = len(self._shape)
         pairs = [(i, j) for i in range(dimension) for j in range(i, dimension)]
+        # On a GPU the library stores the upper triangle with x first.
         tensors = self._run(False, [pairs.index((dimension - 1 - j, dimension - 1 - i)) for i, j in pairs])
         signs = np.sign(self._spacing)  # negative where coordinates descend
         if (signs < 0.0).any():
@@ -153,17 +154,16 @@ class _TensorCall:
         return self._target.store(self._run(True, range(dimension)), self._given, dimension)
 
     def _run(self, with_eigenvalues: bool, order: Sequence[int]) -> Any:
-        """Runs the library and returns the components of its result in the given order, as the last axis."""
-        ops = self._given.ops
-        steps = tuple(abs(step) for step in reversed(self._spacing))
-        call = (self._shape[::-1], steps, *self._sigmas, with_eigenvalues, self._real == "float64", self._approximation)
-        pixels = ops.contiguous(self._given.array, self._real)
+        """Runs the library and returns its result with the components as the last axis. On a GPU `order` are the
+        library's components in the order of the result."""
+        ops, array = self._given.ops, self._given.array
+        plan = (self._steps, *self._sigmas, with_eigenvalues, self._approximation)
         if not ops.is_on_gpu:
-            tensors = np.empty((*self._shape, len(order)), self._real)
-            native().cudafilters_run_structure_tensor(call, self._backend, ops.pointer(pixels), ops.pointer(tensors))
-            return tensors if list(order) == list(range(len(order))) else np.ascontiguousarray(tensors[..., list(order)])
+            pixels = array if takes(array) else ops.contiguous(array, self._real)
+            tensors = empty((*self._shape, len(order)), self._real)
+            core().structure_tensor(pixels, tensors, plan, self._backend)
+            return tensors
+        pixels = ops.contiguous(array, self._real)
         planes = ops.empty((len(order), *self._shape), pixels)
-        native().cudafilters_queue_structure_tensor(
-            call, ops.pointer(pixels), ops.pointer(planes), ops.device(pixels), ops.stream(pixels)
-        )
+        core().queue_structure_tensor(image_on_gpu(pixels, self._shape, self._real, ops), ops.pointer(planes), plan)
         return ops.stack_last([planes[component] for component in order])

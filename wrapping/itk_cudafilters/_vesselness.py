@@ -13,20 +13,18 @@ import numpy.typing as npt
 
 from . import _dlpack
 from ._arrays import Given, Target, is_single, number, positive, read_mask, spacings_of
-from ._device import copy_geometry, is_device_image
-from ._exporters import SHAPES, from_image, image_of, is_foreign, open_on_default_stream, shape_of
+from ._device import is_device_image
+from ._exporters import SHAPES, is_foreign, open_on_default_stream, result_for, shape_of
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
-from ._images import _require_no_bands, describe, is_column, is_xarray
+from ._images import _require_no_bands, describe, is_column, is_xarray, valid_pixels_of
 from ._info import Backend
-from ._itk import itk, pixel_type
-from ._operations import current_device_of
+from ._library import core, empty, takes
+from ._operations import current_device_of, image_on_gpu
 from ._parameters import library_errors, switch
-from ._segmentation import known_name, plain_name
+from ._segmentation import known_name
 
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
 
-# Pixel types that the filter reads directly. Other types are converted to the type of the response.
-_INPUTS = ("uint8", "uint16", "int16", "float32", "float64")
 _REALS = ("float32", "float64")
 
 
@@ -139,15 +137,15 @@ def vesselness(
         found = call.run(
             switch(return_scale, "return_scale"),
             switch(return_directions, "return_directions"),
-            HessianMeasure=plain_name(known_name("measure", measure, get_args(Measure))),
-            ObjectDimension=_object_dimension(object_dimension, call.dimension),
-            BrightObject=switch(bright, "bright"),
-            NormalizeAcrossScale=switch(normalize, "normalize"),
-            Alpha=positive(alpha, "alpha"),
-            Beta=positive(beta, "beta"),
-            Gamma=math.nan if gamma is None else positive(gamma, "gamma"),
-            Tau=_tau(tau),
-            **getattr(measure, "parameters", {}),
+            known_name("measure", measure, get_args(Measure)),
+            _object_dimension(object_dimension, call.dimension),
+            switch(bright, "bright"),
+            switch(normalize, "normalize"),
+            positive(alpha, "alpha"),
+            positive(beta, "beta"),
+            math.nan if gamma is None else positive(gamma, "gamma"),
+            _tau(tau),
+            getattr(measure, "parameters", _SATO),
         )
         results = [call.store_response(found.response)]
         if return_scale:
@@ -158,13 +156,15 @@ def vesselness(
 
 
 class _MeasureWith(str):
-    """The name of a measure, with parameters of the filter that vesselness() does not have."""
+    """The name of a measure, with Sato's parameters, which vesselness() does not have."""
 
-    parameters: dict[str, float]
+    parameters: tuple[float, float, float]
 
 
+# Alpha, gamma12 and gamma23 of Sato's paper, and of scikit-image.
+_SATO = (0.25, 1.0, 1.0)
 _SATO_OF_SKIMAGE = _MeasureWith("sato")
-_SATO_OF_SKIMAGE.parameters = {"SatoAlpha": 0.0, "SatoGamma12": 0.0, "SatoGamma23": 0.5}
+_SATO_OF_SKIMAGE.parameters = (0.0, 0.0, 0.5)
 
 
 def frangi(
@@ -286,7 +286,7 @@ def _sigmas(sigmas: Any) -> list[float]:
 
 @dataclass(frozen=True)
 class _Found:
-    """The outputs as arrays of the image's kind, or as device images. Pixels that do not count are still to be
+    """The outputs as arrays of the image's kind, or as new arrays on a GPU. Pixels that do not count are still to be
     cleared."""
 
     response: Any
@@ -311,6 +311,7 @@ class _Call:
         backend: str,
     ) -> None:
         self._given = self._read(image, valid_mask, switch(preserve_nan, "preserve_nan"))
+        valid_mask = valid_pixels_of(image, valid_mask)
         if is_xarray(image):
             _require_no_bands(image, "image")
         self.dimension = self._given.array.ndim
@@ -349,85 +350,57 @@ class _Call:
         is_masked_on_gpu = ops.is_on_gpu and self._valid is not None
         return ops.isfinite(array) if is_masked_on_gpu or not ops.is_finite(array) else None
 
-    def run(self, with_scale: bool, with_directions: bool, **parameters: Any) -> _Found:
+    def run(self, with_scale: bool, with_directions: bool, *measure: Any) -> _Found:
+        """Runs the library. `measure` is its name and its parameters, in the order of `_core`."""
         shape = tuple(self._given.array.shape)
         if 0 in shape:
             raise ValueError(f"image has the shape {shape}; each axis must have pixels")
+        steps = tuple(abs(step) for step in self._spacing)
+        name, object_dimension, bright, normalize, alpha, beta, gamma, tau, sato = measure
+        plan = (
+            name, object_dimension, bright, normalize, alpha, beta, gamma, tau, tuple(self._sigmas), sato,
+            steps if self._is_x_first else steps[::-1], self._approximation, self._mode, self._cval,
+        )
         run = self._run_on_gpu if self._given.ops.is_on_gpu else self._run_on_host
-        return run(with_scale, with_directions, parameters)
+        return run(with_scale, with_directions, plan)
 
-    def _run_on_host(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
-        # Reshape twice to normalize the strides along axes of one pixel, which may have any value.
-        pixels = self._host_pixels().reshape(-1).reshape(self._given.array.shape)
-        is_x_first = is_column(pixels.shape)
-        enhancer = self._filter_of(itk.image_view_from_array(pixels), pixels.dtype.name, is_x_first, parameters)
-        enhancer.SetGenerateScaleOutput(with_scale)
-        enhancer.SetGenerateHessianOutput(with_directions)
-        enhancer.Update()
-        directions = None
-        if with_directions:
-            directions = np.empty((*pixels.shape, self.dimension), self._real)
-            enhancer._store_directions(directions.ctypes.data, not is_x_first)
-            directions *= np.sign(self._spacing)  # negative where coordinates descend
-        scale = self._array_of(enhancer.GetScaleOutput()) if with_scale else None
-        return _Found(self._array_of(enhancer.GetOutput()), scale, directions)
+    def _run_on_host(self, with_scale: bool, with_directions: bool, plan: tuple[Any, ...]) -> _Found:
+        array, ops = self._given.array, self._given.ops
+        if self._valid is not None:
+            array = self._filled(self._valid)
+        elif not takes(array):
+            array = ops.contiguous(array, self._real)
+        found = _Found(
+            empty(array.shape, self._real),
+            empty(array.shape, self._real) if with_scale else None,
+            empty((*array.shape, self.dimension), self._real) if with_directions else None,
+        )
+        axes = tuple(range(self.dimension))
+        core().vesselness(
+            array, found.response, found.scale, found.directions, axes[::-1] if self._is_x_first else axes, plan, self._backend
+        )
+        if found.directions is not None and min(self._spacing) < 0.0:
+            np.multiply(found.directions, np.sign(self._spacing), out=found.directions)  # where coordinates descend
+        return found
 
-    def _array_of(self, image: Any) -> npt.NDArray[Any]:
-        return np.asarray(itk.array_from_image(image).reshape(self._given.array.shape))
-
-    def _run_on_gpu(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
-        """Queues the filter on the stream of the array's package. The host does not wait."""
+    def _run_on_gpu(self, with_scale: bool, with_directions: bool, plan: tuple[Any, ...]) -> _Found:
+        """Queues the work on the stream of the array's package. The host does not wait."""
         ops, array = self._given.ops, self._given.array
         shape = tuple(array.shape)
         pixels = ops.contiguous(array, self._real) if self._valid is None else self._filled(self._valid)
-        is_x_first = is_column(shape)
-        sizes = shape if is_x_first else shape[::-1]
-        enhancer = self._filter_of(self._image_without_pixels(sizes), self._real, is_x_first, parameters)
         found = _Found(
             ops.empty_like(pixels),
             ops.empty_like(pixels) if with_scale else None,
             ops.empty((*shape, self.dimension), pixels) if with_directions else None,
         )
-        enhancer._queue_on_stream(
-            ops.pointer(pixels),
-            tuple(math.prod(sizes[:axis]) for axis in range(len(sizes))),
-            *(0 if each is None else ops.pointer(each) for each in (found.response, found.scale, found.directions)),
-            not is_x_first,
-            ops.device(array),
-            ops.stream(array),
-        )
+        outputs = (0 if each is None else ops.pointer(each) for each in (found.response, found.scale, found.directions))
+        image = image_on_gpu(pixels, shape[::-1] if self._is_x_first else shape, self._real, ops)
+        core().queue_vesselness(image, *outputs, not self._is_x_first, plan)
         return found
 
-    def _image_without_pixels(self, sizes: Sequence[int]) -> Any:
-        """Returns an image without pixels of that size, x first, by which the filter gets size and spacing."""
-        image = itk.Image[pixel_type(self._real), self.dimension].New()
-        image.SetRegions([int(size) for size in sizes])
-        return image
-
-    def _filter_of(self, image: Any, dtype: str, is_x_first: bool, parameters: dict[str, Any]) -> Any:
-        spacing = [abs(step) for step in self._spacing]
-        image.SetSpacing(spacing if is_x_first else spacing[::-1])
-        types = tuple(itk.Image[pixel_type(each), self.dimension] for each in (dtype, self._real))
-        enhancer: Any = itk.CudaVesselnessImageFilter[types].New(
-            image,
-            Approximation=self._approximation,
-            BoundaryMode=self._mode,
-            BoundaryValue=self._cval,
-            Backend=self._backend,
-            **parameters,
-        )
-        for sigma in self._sigmas:
-            enhancer.AddSigma(sigma)
-        return enhancer
-
-    def _host_pixels(self) -> npt.NDArray[Any]:
-        array = self._given.array
-        if self._valid is not None:
-            return np.ascontiguousarray(self._filled(self._valid))
-        is_known = array.dtype.kind in "iu" and array.dtype.name in _INPUTS
-        # The filter for integer pixels computes in float, so that float64 needs converted pixels.
-        dtype = array.dtype.newbyteorder("=") if is_known and self._real == "float32" else np.dtype(self._real)
-        return np.ascontiguousarray(array, dtype=dtype)
+    @property
+    def _is_x_first(self) -> bool:
+        return is_column(tuple(self._given.array.shape))
 
     def _filled(self, valid: Any) -> Any:
         """Returns the pixels with those that do not count replaced: by the Gaussian average of the valid pixels around
@@ -486,33 +459,25 @@ class _ExportedCall(_Call):
             self._opened = open_on_default_stream(image, "image")
         return Given(image, shape_of(self._opened), "image", SHAPES)
 
-    def _run_on_gpu(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
+    def _run_on_gpu(self, with_scale: bool, with_directions: bool, plan: tuple[Any, ...]) -> _Found:
         opened, image = self._opened, self._given.image
         if self._real != opened.type or self._target.type != opened.type:
             raise ValueError(f"dtype is {self._target.type}; of {describe(image)} it must be {opened.type}, the type of its pixels")
         shape = opened.shape
-        enhancer = self._filter_of(self._image_without_pixels(shape[::-1]), self._real, False, parameters)
         found = _Found(
-            image_of(shape, opened),
-            image_of(shape, opened) if with_scale else None,
-            image_of((*shape, self.dimension), opened) if with_directions else None,
+            _dlpack.new_array(shape, opened),
+            _dlpack.new_array(shape, opened) if with_scale else None,
+            _dlpack.new_array((*shape, self.dimension), opened) if with_directions else None,
         )
-        results = [each for each in (found.response, found.scale, found.directions) if each is not None]
-        for result in results:
-            result._begin_writing(_dlpack.DEFAULT_STREAM)
-        try:
-            enhancer._queue_on_stream(
-                opened.pointer,
-                tuple(stride if size > 1 else 1 for stride, size in zip(opened.strides[::-1], shape[::-1], strict=True)),
-                *(0 if each is None else each._pointer() for each in (found.response, found.scale, found.directions)),
-                True,
-                opened.device,
-                _dlpack.DEFAULT_STREAM,
-            )
-        finally:
-            for result in results:
-                result._finish_writing(_dlpack.DEFAULT_STREAM)
+        results = (found.response, found.scale, found.directions)
+        given = (opened.pointer, self._real == "float64", shape, opened.strides, opened.device, _dlpack.DEFAULT_STREAM)
+        with _dlpack.writing(*results):
+            core().queue_vesselness(given, *(0 if each is None else each.pointer for each in results), True, plan)
         return found
+
+    @property
+    def _is_x_first(self) -> bool:
+        return False
 
     def store_response(self, response: Any) -> Any:
         return self._as_given(response)
@@ -521,9 +486,8 @@ class _ExportedCall(_Call):
         return self._as_given(scale)
 
     def store_directions(self, directions: Any) -> Any:
-        return from_image(self._given.image)(directions)
+        return result_for(self._given.image, directions)
 
     def _as_given(self, result: Any) -> Any:
-        if is_device_image(self._given.image):
-            copy_geometry(self._given.image, result)
-        return from_image(self._given.image)(result)
+        image = self._given.image
+        return result_for(image, result, image if is_device_image(image) else None)

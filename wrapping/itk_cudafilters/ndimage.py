@@ -22,6 +22,7 @@ import numpy as np
 from . import _gaussian
 from ._arrays import array_of
 from ._gaussian import Mode
+from ._image import Image
 from ._images import is_xarray, pixels_of
 from ._itk import is_itk_object
 from ._line_passes import Combination
@@ -151,7 +152,7 @@ def gaussian_laplace(
 def _output(input: Any, output: Any) -> Any:
     """Returns `output`, or by default the type of the input, which is the type of the result in scipy."""
     input = array_of(input, "input")
-    if output is not None or not ((isinstance(input, np.ndarray) or is_itk_object(input)) or is_xarray(input)):
+    if output is not None or not (isinstance(input, (np.ndarray, Image)) or is_itk_object(input) or is_xarray(input)):
         return output
     return pixels_of(input).dtype
 

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import axes_to_filter, axis_of, number, per_axis, truncate
-from ._dlpack import native
 from ._gaussian import Approximation, Mode, _mode, _order, sigmas_of
 from ._images import describe
 from ._info import Backend
+from ._library import core
 from ._parameters import library_errors, switch
 from ._segmentation import known_name
 
@@ -427,15 +427,15 @@ class _Run:
             self._kind,
             *(tuple(reversed(values)) for values in (shape, self._sigma, self._spacing, self._orders)),  # ITK's x comes first
             self._channels,
-            self._source.native.name,
-            self._target.native.name,
+            self._source.native.char,
+            self._target.native.char,
             self._mode,
             self._cval,
             self._approximation,
             self._backend,
             self._limit,
         )
-        report, used, reason = native().cudafilters_filter_slabs(job, self._source, self._target, progress)
+        report, used, reason = core().filter_slabs(job, self._source, self._target, progress)
         return {**report, "backend_used": used.lower(), "backend_reason": reason}
 
     def _filter_within_plane(self, progress: Progress | None) -> dict[str, Any]:

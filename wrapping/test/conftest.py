@@ -1,11 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the installed package beside the itk wheel: pytest wrapping/test [--backend cuda]."""
-import itk
-import pytest
-from gpu_arrays import Array, ArrayOperations
+"""Tests of the installed package: pytest wrapping/test [--backend cuda]. Without the package itk, or in an installation
+without the wrapped classes, everything is skipped that asks for something of itk: tests, and files whose first lines do."""
+import importlib.util
+import os
+import sys
+import types
 
-import itk_cudafilters
-from itk_cudafilters import _dlpack, _operations
+import pytest
+
+from itk_cudafilters import _library
+
+
+class Missing(types.ModuleType):
+    """Stands for the package itk."""
+
+    __file__ = "the package itk is missing"
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name != "__version__":
+            raise AttributeError(name)
+        skip()
+
+
+def skip():
+    pytest.skip("needs the package itk", allow_module_level=True)
+
+
+def has_classes():
+    """Whether the wrapped classes and the package itk are installed. Without the latter, the folder with the classes is
+    a package without a file."""
+    found = importlib.util.find_spec("itk")
+    return found is not None and found.origin is not None and _library.has_wrapped_classes()
+
+
+HAS_CLASSES = has_classes()
+if not HAS_CLASSES:
+    sys.modules["itk"] = Missing("itk")
+    _library.require_wrapped_classes = skip
+
+import itk  # noqa: E402
+from gpu_arrays import Array, ArrayOperations  # noqa: E402
+
+import itk_cudafilters  # noqa: E402
+from itk_cudafilters import _operations  # noqa: E402
 
 
 def pytest_addoption(parser):
@@ -17,6 +54,11 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_configure(config):
+    if not HAS_CLASSES:
+        os.environ["ITK_CUDAFILTERS_BACKEND"] = config.getoption("--backend")
+
+
 def pytest_report_header(config):
     return [f"backend: {config.getoption('--backend')}", *str(itk_cudafilters.info()).splitlines()]
 
@@ -24,13 +66,17 @@ def pytest_report_header(config):
 @pytest.fixture(scope="session", autouse=True)
 def backend(request):
     name = request.config.getoption("--backend")
-    itk.CudaFiltersConfiguration.SetBackend(name)
+    if HAS_CLASSES:
+        itk.CudaFiltersConfiguration.SetBackend(name)
     return name
 
 
 @pytest.fixture
 def host_allowed(backend):
     """What the GPU cannot do runs on the host, even if the other tests demand the GPU."""
+    if not HAS_CLASSES:
+        yield
+        return
     itk.CudaFiltersConfiguration.SetBackend("automatic" if backend == "cuda" else backend)
     yield
     itk.CudaFiltersConfiguration.SetBackend(backend)
@@ -45,12 +91,11 @@ def on_gpu(backend):
 @pytest.fixture
 def operations():
     """Lets arrays of the class Array count as arrays on a GPU."""
-    native = _dlpack.native()
-    native.cudafilters_use_host_as_device(True)
+    _library.core().use_host_as_device(True)
     _operations.OF_CLASSES[Array] = ArrayOperations()
     yield _operations.OF_CLASSES[Array]
     del _operations.OF_CLASSES[Array]
-    native.cudafilters_use_host_as_device(False)
+    _library.core().use_host_as_device(False)
 
 
 @pytest.fixture

@@ -28,7 +28,6 @@ from filters import (
     some_image,
 )
 from images import DIMENSIONS, DTYPES, image_type
-from itk.support.helpers import camel_to_snake_case
 
 OTHERS = {
     "CudaDeviceImage",
@@ -44,6 +43,7 @@ OTHERS = {
     "CudaVesselnessImageFilter",
 }
 ENUMS = itk.CudaFiltersEnums
+camel_to_snake_case = itk.support.helpers.camel_to_snake_case
 ORDER = itk.RecursiveGaussianImageFilterEnums
 LAWS = tuple(law["name"] for law in SNAKE.new().GetNoiseLaws())
 IMAGE = image_type(itk.F, 2)

@@ -15,17 +15,16 @@ from exporters import FakeArray, Imported
 from interpreter import path_with, run_python
 
 import itk_cudafilters
-from itk_cudafilters import _dlpack, from_dlpack, to_device, to_host
+from itk_cudafilters import _library, from_dlpack, to_device, to_host
 
 PIXELS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
 
 
 @pytest.fixture
 def host_as_device():
-    native = _dlpack.native()
-    native.cudafilters_use_host_as_device(True)
+    _library.core().use_host_as_device(True)
     yield
-    native.cudafilters_use_host_as_device(False)
+    _library.core().use_host_as_device(False)
     if exporters.alive:
         gc.collect()  # exceptions hold frames
     assert not exporters.alive
@@ -179,15 +178,15 @@ def test_threads(host_as_device):
 def test_capsules_are_consumed_once(host_as_device):
     exporter = FakeArray(np.zeros((3, 4), "f"))
     capsule = exporter.make_capsule(True)
-    opened = _dlpack.native().cudafilters_open_dlpack(capsule)
+    opened = _library.core().open_dlpack(capsule)
     with pytest.raises(BufferError, match="has been used"):
-        _dlpack.native().cudafilters_open_dlpack(capsule)
+        _library.core().open_dlpack(capsule)
     del capsule
     assert exporter.deleted == 0
     del opened
     assert exporter.deleted == 1
     with pytest.raises(BufferError, match="no capsule"):
-        _dlpack.native().cudafilters_open_dlpack(3)
+        _library.core().open_dlpack(3)
 
 
 def test_other_major_versions_are_given_back_untouched(host_as_device):
@@ -331,8 +330,8 @@ def test_foreign_arrays_in_functions_of_itk(host_as_device):
 
 PROGRAM_WITH_LIVE_CAPSULES = """
 import exporters, itk_cudafilters, numpy
-from itk_cudafilters import _dlpack
-_dlpack.native().cudafilters_use_host_as_device(True)
+from itk_cudafilters import _library
+_library.core().use_host_as_device(True)
 image = itk_cudafilters.from_dlpack(exporters.FakeArray(numpy.zeros((3, 4), "f")))
 capsule = image.__dlpack__(stream=1)
 print(image.shape)
@@ -345,12 +344,11 @@ def test_exit_with_live_capsules():
 
 
 PROGRAM_WITH_CONSUMERS_AFTER_THE_INTERPRETER = """
-import ctypes, exporters, itk, itk_cudafilters
-from itk_cudafilters import _dlpack
-_dlpack.native().cudafilters_use_host_as_device(True)
-image = itk.CudaDeviceImage[itk.F, 2].New()
-image.SetRegions([4, 3])
-image._allocate(0)
+import ctypes, exporters, numpy
+from itk_cudafilters import _device, _dlpack, _library
+_library.core().use_host_as_device(True)
+given = _dlpack.open_array(exporters.FakeArray(numpy.zeros((3, 4), "f")), "given", 1)
+image = _device.image_of(_dlpack.new_array((3, 4), given), None)
 for version in (None, (1, 3)):
     seen = exporters.Imported(image.__dlpack__(stream=1, max_version=version))
     # The process calls these functions when it ends, after the interpreter.

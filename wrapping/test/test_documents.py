@@ -142,5 +142,8 @@ def test_links_of_the_page_exist():
     "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition", "_structure_tensor", "_vesselness"]
 )
 def test_examples_of_docstrings(module, host_allowed):
-    result = doctest.testmod(importlib.import_module(f"itk_cudafilters.{module}"))
+    try:
+        result = doctest.testmod(importlib.import_module(f"itk_cudafilters.{module}"), raise_on_error=True)
+    except doctest.UnexpectedException as error:
+        raise error.exc_info[1]
     assert result.failed == 0 and result.attempted > 0

@@ -12,7 +12,7 @@ from itk_cudafilters import segment_region
 
 # First part of the module, class, and what the message says to call.
 FOREIGN = [
-    ("SimpleITK.SimpleITK", "Image", "call itk.image_from_array(SimpleITK.GetArrayViewFromImage(image)), then set spacing"),
+    ("SimpleITK.SimpleITK", "Image", "call itk_cudafilters.Image.of(image)"),
     ("vtkmodules.vtkCommonDataModel", "vtkImageData", "call itk.image_from_vtk_image(image)"),
     ("torch", "Tensor", "call image.detach().cpu().numpy()"),
     ("cupy", "ndarray", "call image.get()"),
@@ -20,7 +20,7 @@ FOREIGN = [
     ("tensorflow.python.framework.ops", "EagerTensor", "call image.numpy()"),
     ("PIL.PngImagePlugin", "PngImageFile", "call numpy.asarray(image)"),
     ("rasterio.io", "DatasetReader", "call image.read(1)"),
-    ("nibabel.nifti1", "Nifti1Image", "call itk.imread(image.get_filename())"),
+    ("nibabel.nifti1", "Nifti1Image", "call itk_cudafilters.Image.of(image)"),
     ("pandas.core.frame", "DataFrame", "call image.to_numpy()"),
     ("dask.array.core", "Array", "call image.compute()"),
     ("xarray.core.dataset", "Dataset", "call image[VARIABLE], one of its variables"),
@@ -69,7 +69,7 @@ def test_types_of_unknown_packages(entrance):
     [
         ([[1.0, 2.0], [3.0, 4.0]], 'image is of type list; .*: call numpy.asarray(image, dtype="float32")'),
         (((1.0, 2.0), (3.0, 4.0)), 'image is of type tuple; .*: call numpy.asarray(image, dtype="float32")'),
-        ("image.png", "image is of type str; .*: call itk.imread(image)"),
+        ("image.png", "image is of type str; .*: call itk_cudafilters.read_image(image)"),
         (None, "image is of type NoneType; it must be an itk.Image"),
     ],
     ids=["list", "tuple", "name", "None"],

@@ -13,7 +13,7 @@ from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, 
 from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, run_in_threads, stream_of
 
 import itk_cudafilters
-from itk_cudafilters import _dlpack, _exporters, _gaussian, _line_passes, _operations, _repeated
+from itk_cudafilters import _dlpack, _exporters, _gaussian, _library, _line_passes, _operations, _repeated
 
 MODES = ["reflect", "nearest", "mirror", "wrap", "constant"]
 
@@ -108,6 +108,30 @@ def test_calls_that_are_remembered_are_few(operations, finds, monkeypatch):
         assert len(_repeated._found) <= 5
 
 
+COMBINED = [
+    {"sigma": 1.5},
+    {"sigma": (1.0, 2.0, 3.0), "mode": ("wrap", "constant", "reflect"), "cval": 5.0},
+    {"sigma": (2.0, 1.0), "axes": (2, 0), "spacing": (0.5, 2.0)},
+    {"sigma": 1.2, "channel_axis": 1, "dtype": "float64", "approximation": "deriche"},
+    {"sigma": 1.2, "axes": 1, "dtype": "uint8"},
+]
+
+
+@pytest.mark.parametrize("parameters", COMBINED, ids=str)
+def test_combined_derivatives_are_one_call(operations, monkeypatch, parameters):
+    core, calls = _library.core(), []
+    for name in ("run_passes", "run_terms"):
+        run = getattr(core, name)
+        monkeypatch.setattr(core, name, lambda *arguments, name=name, run=run: calls.append(name) or run(*arguments))
+    rng = np.random.default_rng(33)
+    for function in (itk_cudafilters.gaussian_gradient_magnitude, itk_cudafilters.gaussian_laplace):
+        for scale in (1.0, 1e-28, 1e28):  # squares underflow and overflow
+            array = (scale * rng.standard_normal((6, 7, 8))).astype("f")
+            expected = function(array, backend="host", **parameters)
+            require_same(function(on_gpu(array), **parameters), expected)
+    assert calls == ["run_terms"] * 6
+
+
 FUNCTIONS = {
     "filter1d": lambda array, backend: itk_cudafilters.gaussian_filter1d(array, 1.5, axis=1, backend=backend),
     "magnitude": lambda array, backend: itk_cudafilters.gaussian_gradient_magnitude(array, 1.5, backend=backend),
@@ -146,9 +170,9 @@ def test_masks(operations):
 @pytest.fixture
 def masked_calls(operations, monkeypatch):
     """Counts the calls that smooth valid pixels by themselves."""
-    native = _dlpack.native()
-    run, counts = native.cudafilters_run_masked_passes, []
-    monkeypatch.setattr(native, "cudafilters_run_masked_passes", lambda *arguments: counts.append(1) or run(*arguments))
+    core = _library.core()
+    run, counts = core.run_masked_passes, []
+    monkeypatch.setattr(core, "run_masked_passes", lambda *arguments: counts.append(1) or run(*arguments))
     return counts
 
 
@@ -448,11 +472,13 @@ def test_interfaces_that_are_refused(operations):
 @pytest.fixture
 def exchange(operations, monkeypatch):
     """Arrays whose package gives its stream; the names of its functions that were called, and the streams that got work."""
-    native, streams = _dlpack.native(), []
+    core, streams = _library.core(), []
     monkeypatch.setattr(ExchangingArray, "asked", [])
-    for name in ("cudafilters_run_passes", "cudafilters_run_passes_and_look", "cudafilters_run_masked_passes"):
-        run = getattr(native, name)
-        monkeypatch.setattr(native, name, lambda *arguments, run=run: streams.append(arguments[-1]) or run(*arguments))
+    for name, place in {"run_passes": -2, "run_masked_passes": -1}.items():
+        run = getattr(core, name)
+        monkeypatch.setattr(
+            core, name, lambda *arguments, run=run, place=place: streams.append(arguments[place]) or run(*arguments)
+        )
     return ExchangingArray.asked, streams
 
 
@@ -492,7 +518,7 @@ def test_masks_of_packages_that_give_their_stream(exchange, keeps_nan):
     # A mask of a package that does not: all are used by the methods.
     found = itk_cudafilters.gaussian_filter(ExchangingArray(array), valid_mask=FakeArray(valid), **parameters)
     np.testing.assert_array_equal(pixels_of(found), expected)
-    assert streams == [ExchangingArray.stream] and asked.count("__dlpack__") == 1
+    assert streams == [ExchangingArray.stream, _dlpack.DEFAULT_STREAM] and asked.count("__dlpack__") == 1
     assert not alive
 
 

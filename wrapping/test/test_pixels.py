@@ -6,7 +6,7 @@ import itk
 import numpy as np
 import pytest
 from itk_cudafilters import gaussian_filter, partition_image, segment_region
-from itk_cudafilters._images import as_itk_image, like, pixels_of
+from itk_cudafilters._images import like, pixels_of
 
 SCALARS = [np.uint8, np.int16, np.uint16, np.uint32, np.float32, np.float64]
 VECTORS = {
@@ -76,14 +76,6 @@ def test_pixels_outlive_their_image(dtype):
     arrays += [like(itk.image_from_array(np.full((300, 400), i, dtype)), arrays[0], None) for i in range(20)]
     overwrite_free_memory(arrays[0])
     assert all(np.all(array == i % 20) for i, array in enumerate(arrays))
-
-
-def test_image_holds_the_array_that_it_shows():
-    rng = np.random.default_rng(5)
-    values = rng.integers(0, 200, (300, 400)).astype(np.uint8)
-    images = [as_itk_image(values + np.uint8(i), "image") for i in range(20)]
-    overwrite_free_memory(values)
-    assert all(np.array_equal(itk.array_from_image(image), values + np.uint8(i)) for i, image in enumerate(images))
 
 
 def test_results_outlive_their_filters():

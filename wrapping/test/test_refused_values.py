@@ -336,6 +336,7 @@ def written(**arguments):
 
 FOUND = itk_cudafilters.partition_image(IMAGE, "gamma", 8.0)
 CONTOUR = itk_cudafilters.segment_region(IMAGE, "gamma", minimum_edge_length=4.0)
+PICTURE = itk_cudafilters.Image(IMAGE)
 SMOOTH = given(input=IMAGE, sigma=1.0)
 LINE = given(image=IMAGE, sigmas=1.0)
 EACH = {
@@ -456,6 +457,31 @@ EACH = {
     "stream.gaussian_filter": (planes, {**STREAM, "order": ORDER}),
     "stream.gaussian_gradient_magnitude": (planes, DERIVATIVES_OF_STREAMS),
     "stream.gaussian_laplace": (planes, DERIVATIVES_OF_STREAMS),
+    "read_image": (given(), {"path": Row(PATH.bad)}),
+    "write_image": (
+        lambda folder: {"image": IMAGE, "path": folder / "image.mha"},
+        {
+            "image": Row(refused(TypeError, "must be an image or an array of numbers", None, THING, shown="of type"), [IMAGE, PICTURE]),
+            "path": PATH,
+            "compress": Row(refused(TypeError, "must be True, False or None", 3, "thing"), [None, True, False]),
+        },
+    ),
+    "Image.with_array": (
+        given(array=IMAGE),
+        {
+            "array": Row(
+                refused(TypeError, "must be an array of numbers", "thing", None, THING, shown="of type")
+                + refused(ValueError, "must have 2 axes", np.ones(3), shown="(3,)"),
+                [IMAGE, IMAGE.astype(np.uint8)],
+            ),
+            "has_components": Row(refused(TypeError, "must be True, False or None", 3, "thing"), [None, False]),
+        },
+    ),
+    "Image.to_physical": (
+        given(places=[[1.0, 2.0]]),
+        {"places": Row(refused(ValueError, "must be numbers, 2 in a row", "thing", None, THING, 3.0, [1.0, 2.0, 3.0]), [[1.0, 2.0], [[1, 2]]])},
+    ),
+    **{f"Image.to_{kind}": (given(), {}) for kind in ("itk", "nibabel", "simpleitk", "xarray")},
     "Partition.merge": (
         given(nats=1.0),
         {
@@ -484,7 +510,7 @@ def public_functions():
             elif inspect.isclass(value):
                 for method, function in vars(value).items():
                     if inspect.isfunction(function) and not method.startswith("_"):
-                        found[f"{name}.{method}"] = getattr(FOUND, method)
+                        found[f"{name}.{method}"] = getattr(PICTURE if name == "Image" else FOUND, method)
     return found
 
 

@@ -4,6 +4,7 @@
 
 #include "CudaFiltersExport.h"
 #include "runtime/device/Stream.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailDeviceTransfer.h"
 #include "runtime/image/DeviceView.h"
 
@@ -25,6 +26,14 @@ struct PointwiseSteps
  * \exception CudaError */
 CudaFilters_EXPORT void
 ConvertElements(const DeviceView & from, const DeviceView & to, const PointwiseSteps & steps, const Context & context);
+
+/** Queues the combination of the results of terms, which are adjacent elements of the output's size and type. The
+ * output may be the first one. \exception CudaError */
+CudaFilters_EXPORT void
+CombineElements(void * const *                     results,
+                const CudaDetail::CudaArrayTerms & terms,
+                const DeviceView &                 output,
+                const Context &                    context);
 } // namespace itk::cuda
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "CudaFiltersSlabs.h"
+// Filters images in slabs, whose planes Python functions provide and receive, for itk_cudafilters/stream.py.
+#include "Interpreter.h"
 
+#include "Dictionaries.h"
+#include "Functions.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailGaussianSlabs.h"
-#include "itkCudaDetailWorkScope.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
 
-#include <array>
 #include <cmath>
-#include <string>
-#include <utility>
+#include <cstring>
 #include <vector>
 
 namespace cudafilters
@@ -21,38 +21,6 @@ namespace
 using itk::CudaDetail::CudaFilterBackend;
 using itk::CudaDetail::CudaGaussianPlan;
 using itk::CudaDetail::CudaImageView;
-
-/** Thrown after a Python call has failed and set Python's error. */
-struct PythonError
-{};
-
-/** Owns a Python reference and releases it in its destructor. */
-class Reference
-{
-public:
-  explicit Reference(PyObject * object)
-    : m_Object(object)
-  {
-    if (!object)
-    {
-      throw PythonError();
-    }
-  }
-  ~Reference() { Py_XDECREF(m_Object); }
-
-  Reference(const Reference &) = delete;
-  Reference &
-  operator=(const Reference &) = delete;
-
-  PyObject *
-  Get() const
-  {
-    return m_Object;
-  }
-
-private:
-  PyObject * m_Object;
-};
 
 /** Calls `function` with planes and their memory. The memoryview is released after the call, because a traceback may
  * keep the arguments alive. */
@@ -80,119 +48,60 @@ CallWithPlanes(PyObject * function, size_t first, size_t planes, char * pixels, 
   }
 }
 
-void
-CallWithShare(PyObject * function, float share)
+struct Job
 {
-  if (PyErr_CheckSignals() != 0)
-  {
-    throw PythonError();
-  }
-  if (function != Py_None)
-  {
-    const Reference result(PyObject_CallFunction(function, "d", static_cast<double>(share)));
-  }
-}
-
-itk::CudaComponentType
-ReadType(const std::string & name)
-{
-  using Type = itk::CudaComponentType;
-  static const std::array<std::pair<const char *, Type>, 8> types{ { { "uint8", Type::UChar },
-                                                                     { "int8", Type::Char },
-                                                                     { "uint16", Type::UShort },
-                                                                     { "int16", Type::Short },
-                                                                     { "uint32", Type::UInt },
-                                                                     { "int32", Type::Int },
-                                                                     { "float32", Type::Float },
-                                                                     { "float64", Type::Double } } };
-  for (const auto & [known, type] : types)
-  {
-    if (name == known)
-    {
-      return type;
-    }
-  }
-  itkGenericExceptionMacro("The type of pixels is " << name << ", which the filters do not know");
-}
+  const char *           Kind;
+  std::vector<double>    Shape, Sigma, Spacing, Order;
+  size_t                 Components;
+  itk::CudaComponentType InputType, OutputType;
+  const char *           Mode;
+  double                 Value;
+  const char *           Approximation;
+  const char *           Backend;
+  size_t                 MemoryLimit;
+};
 
 std::vector<double>
-ReadNumbers(PyObject * sequence)
+ReadNumbers(PyObject * tuple)
 {
-  // Convert to a list, because the macros that access items of sequences are not part of Python's limited API.
-  const Reference     items(PySequence_List(sequence));
   std::vector<double> numbers;
-  const Py_ssize_t    size = PyList_Size(items.Get());
-  for (Py_ssize_t i = 0; i < size; ++i)
-  {
-    numbers.push_back(PyFloat_AsDouble(PyList_GetItem(items.Get(), i)));
-    if (PyErr_Occurred())
-    {
-      throw PythonError();
-    }
-  }
+  ForEachItem(tuple, [&](PyObject * item) { numbers.push_back(PyFloat_AsDouble(item)); });
   return numbers;
 }
 
-struct Job
-{
-  std::string         Kind;
-  std::vector<double> Shape, Sigma, Spacing, Order;
-  size_t              Components;
-  std::string         InputType, OutputType;
-  std::string         Mode;
-  double              Value;
-  std::string         Approximation;
-  std::string         Backend;
-  size_t              MemoryLimit;
-};
-
+/** Reads a job. It refers to the text in the tuple. */
 Job
 ReadJob(PyObject * tuple)
 {
-  const char *       kind;
-  PyObject *         shape;
-  PyObject *         sigma;
-  PyObject *         spacing;
-  PyObject *         order;
-  unsigned long long components;
-  const char *       inputType;
-  const char *       outputType;
-  const char *       mode;
-  double             value;
-  const char *       approximation;
-  const char *       backend;
-  unsigned long long limit;
-  if (!PyArg_ParseTuple(tuple,
-                        "sOOOOKsssdssK",
-                        &kind,
-                        &shape,
-                        &sigma,
-                        &spacing,
-                        &order,
-                        &components,
-                        &inputType,
-                        &outputType,
-                        &mode,
-                        &value,
-                        &approximation,
-                        &backend,
-                        &limit))
-  {
-    throw PythonError();
-  }
-  return { kind,
-           ReadNumbers(shape),
-           ReadNumbers(sigma),
-           ReadNumbers(spacing),
-           ReadNumbers(order),
-           static_cast<size_t>(components),
-           inputType,
-           outputType,
-           mode,
-           value,
-           approximation,
-           backend,
-           static_cast<size_t>(limit) };
+  Job          job;
+  PyObject *   shape;
+  PyObject *   sigma;
+  PyObject *   spacing;
+  PyObject *   order;
+  const char * inputType;
+  const char * outputType;
+  ParseTuple(tuple,
+             "sOOOOksssdssk",
+             &job.Kind,
+             &shape,
+             &sigma,
+             &spacing,
+             &order,
+             &job.Components,
+             &inputType,
+             &outputType,
+             &job.Mode,
+             &job.Value,
+             &job.Approximation,
+             &job.Backend,
+             &job.MemoryLimit);
+  job.Shape = ReadNumbers(shape);
+  job.Sigma = ReadNumbers(sigma);
+  job.Spacing = ReadNumbers(spacing);
+  job.Order = ReadNumbers(order);
+  job.InputType = ReadComponentType(inputType);
+  job.OutputType = ReadComponentType(outputType);
+  return job;
 }
 
 /** Returns the terms of the plan, in which only the filtered axes are numbered, from 0. */
@@ -202,7 +111,7 @@ MakeTerms(const Job &                                     job,
           const std::vector<unsigned int> &               axes)
 {
   std::vector<itk::CudaDetail::CudaGaussianTerm> terms;
-  if (job.Kind == "filter")
+  if (std::strcmp(job.Kind, "filter") == 0)
   {
     itk::CudaDetail::CudaGaussianTerm term;
     for (const unsigned int axis : axes)
@@ -213,7 +122,7 @@ MakeTerms(const Job &                                     job,
     terms.push_back(term);
     return terms;
   }
-  if (job.Kind == "gradient_magnitude")
+  if (std::strcmp(job.Kind, "gradient_magnitude") == 0)
   {
     return itk::CudaDetail::MakeGaussianGradientTerms(parameters);
   }
@@ -242,9 +151,9 @@ MakePlan(const Job & job)
       parameters.Spacing.push_back(job.Spacing[axis]);
     }
   }
-  const Output     output = job.Kind == "filter"               ? Output::Components
-                            : job.Kind == "gradient_magnitude" ? Output::Norm
-                                                               : Output::Sum;
+  const Output     output = std::strcmp(job.Kind, "filter") == 0               ? Output::Components
+                            : std::strcmp(job.Kind, "gradient_magnitude") == 0 ? Output::Norm
+                                                                               : Output::Sum;
   CudaGaussianPlan plan = itk::CudaDetail::MakeGaussianPlan(parameters, MakeTerms(job, parameters, axes), output);
   for (itk::CudaDetail::CudaGaussianLinePass & pass : plan.Passes)
   {
@@ -254,10 +163,10 @@ MakePlan(const Job & job)
 }
 
 CudaImageView
-MakeShape(const Job & job, const std::string & type)
+MakeShape(const Job & job, itk::CudaComponentType type)
 {
   CudaImageView view;
-  view.ComponentType = ReadType(type);
+  view.ComponentType = type;
   view.NumberOfComponents = job.Components;
   for (size_t axis = 0; axis < job.Shape.size(); ++axis)
   {
@@ -306,8 +215,13 @@ Run(const Job &                                   job,
 }
 
 PyObject *
-FilterSlabs(PyObject * tuple, PyObject * sourceFunction, PyObject * sinkFunction, PyObject * progressFunction)
+FilterSlabs(PyObject * arguments)
 {
+  PyObject * tuple;
+  PyObject * sourceFunction;
+  PyObject * sinkFunction;
+  PyObject * progress;
+  ParseTuple(arguments, "O!OOO:filter_slabs", &PyTuple_Type, &tuple, &sourceFunction, &sinkFunction, &progress);
   const Job           job = ReadJob(tuple);
   const CudaImageView input = MakeShape(job, job.InputType);
   const CudaImageView output = MakeShape(job, job.OutputType);
@@ -320,17 +234,17 @@ FilterSlabs(PyObject * tuple, PyObject * sourceFunction, PyObject * sinkFunction
   backend.DeviceMemoryLimit = job.MemoryLimit;
   itk::CudaSlabReport report;
   {
-    itk::CudaDetail::CudaWorkScope work;
+    WithoutLock without;
     report = Run(
       job,
       backend,
       [&](size_t first, size_t count, void * pixels) {
-        work.CallOthers([&] {
+        without.CallWithLock([&] {
           CallWithPlanes(sourceFunction, first, count, static_cast<char *>(pixels), count * inputBytes, PyBUF_WRITE);
         });
       },
       [&](size_t first, size_t count, const void * pixels) {
-        work.CallOthers([&] {
+        without.CallWithLock([&] {
           CallWithPlanes(sinkFunction,
                          first,
                          count,
@@ -339,23 +253,28 @@ FilterSlabs(PyObject * tuple, PyObject * sourceFunction, PyObject * sinkFunction
                          PyBUF_READ);
         });
       },
-      [&](float share) { work.CallOthers([&] { CallWithShare(progressFunction, share); }); });
+      [&](float share) { without.ReportProgress(progress, share); });
   }
   return Py_BuildValue(
-    "(Nss)", SlabReportAsDictionary(report), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
+    "(Nss)", AsPython(report), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
 }
 } // namespace
-} // namespace cudafilters
 
-PyObject *
-cudafilters_filter_slabs(PyObject * job, PyObject * source, PyObject * sink, PyObject * progress)
-{
-  try
-  {
-    return cudafilters::FilterSlabs(job, source, sink, progress);
-  }
-  catch (const cudafilters::PythonError &)
-  {
-    return nullptr;
-  }
-}
+PyMethodDef SlabMethods[] = {
+  { "filter_slabs",
+    Call<FilterSlabs>,
+    METH_VARARGS,
+    "filter_slabs(job, source, sink, progress)\n--\n\n"
+    "Runs a Gaussian filter over an image in slabs, and returns (report, backend used, reason).\n\n"
+    "`job` is a tuple: what to compute (filter, gradient_magnitude, laplace); shape, sigma, spacing and order along "
+    "each\n"
+    "axis, x first, where an axis with sigma 0 is not filtered; number of components; types of input and output by\n"
+    "their formats in the buffer protocol; mode, value beyond the ends, approximation, backend, and limit of device "
+    "memory in bytes\n"
+    "(0: no limit).\n\n"
+    "source(first plane, number of planes, memory to write), sink(first plane, number of planes, memory to read) and\n"
+    "progress(share that is done), which may be None, are called with the interpreter's lock; it is released in\n"
+    "between. Exceptions that they raise end the run and are passed to the caller." },
+  { nullptr, nullptr, 0, nullptr }
+};
+} // namespace cudafilters
