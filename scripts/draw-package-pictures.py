@@ -4,7 +4,7 @@
 Usage: draw-package-pictures.py PICTURES [NAME...]
 
 Draws partition.png, partition_mr.png, profile.png, microscopy.png and speed.png into PICTURES, which is docs/pictures;
-with names, those alone. The images are the samples of examples/data, except for the disc of profile.png. Partitions are
+with names, such as speed, those alone. The images are the samples of examples/data, except for the disc of profile.png. Partitions are
 the same bit for bit on the host and on a GPU. speed.png shows the table of README.md. Needs the package
 itk-cudafilters, SciPy and matplotlib.
 """
