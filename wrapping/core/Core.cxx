@@ -78,19 +78,6 @@ StoreRun(PyObject * settings, const itk::CudaDetail::CudaFilterBackend & ran)
   }
 }
 
-/** Calls a Python function with the share of the work that is done, without the interpreter's lock held. Returns false
- * if it raises an exception. */
-bool
-ShowProgress(PyObject * function, float share)
-{
-  const PyGILState_STATE state = PyGILState_Ensure();
-  PyObject * const       shown = PyObject_CallFunction(function, "f", static_cast<double>(share));
-  const bool             isShown = shown != nullptr;
-  Py_XDECREF(shown);
-  PyGILState_Release(state);
-  return isShown;
-}
-
 constexpr const char * FilterDocumentation =
   "filter(input, output, valid, axes, terms, combination, cval, approximation, backend, keeps_nan, "
   "minimum_weight, settings={})\n--\n\n"
@@ -185,13 +172,7 @@ Filter(PyObject *, PyObject * arguments)
     bool isDone = false;
     {
       WithoutLock without;
-      const auto  progress = [&](float share) {
-        without.CheckSignals();
-        if (show && show != Py_None && !ShowProgress(show, share))
-        {
-          throw PythonError();
-        }
-      };
+      const auto  progress = [&](float share) { without.ReportProgress(show ? show : Py_None, share); };
       isDone = !valid && RunOnAll(filter, from, to, progress);
       if (!isDone && filter.MinimumWeight > 0.0)
       {

@@ -16,6 +16,7 @@
 #include <exception>
 #include <new>
 #include <numeric>
+#include <shared_mutex>
 #include <type_traits>
 #include <vector>
 
@@ -53,16 +54,18 @@ private:
   PyObject * m_Object;
 };
 
+/** Is held shared by the threads that use the library without the interpreter's lock, and alone while its global objects
+ * are replaced (CudaFiltersSingletons.h). */
+inline std::shared_mutex libraryMutex;
+
 /** Releases the interpreter's lock until the end of the scope, so that other Python threads can run. */
 class WithoutLock
 {
 public:
-  WithoutLock()
-    : m_State(PyEval_SaveThread())
-  {}
+  WithoutLock() { this->Release(); }
   /** Acquires the lock again. An interpreter that has shut down may end the thread here, by an exception that no
    * handler may stop. */
-  ~WithoutLock() noexcept(false) { PyEval_RestoreThread(m_State); }
+  ~WithoutLock() noexcept(false) { this->Acquire(); }
 
   WithoutLock(const WithoutLock &) = delete;
   WithoutLock &
@@ -93,17 +96,17 @@ public:
   void
   CallWithLock(const TFunction & function)
   {
-    PyEval_RestoreThread(m_State);
+    this->Acquire();
     try
     {
       function();
     }
     catch (...)
     {
-      m_State = PyEval_SaveThread();
+      this->Release();
       throw;
     }
-    m_State = PyEval_SaveThread();
+    this->Release();
   }
 
   /** Calls `progress`, which is None or a function, with the share of the work that is done. Also checks signals. */
@@ -119,6 +122,19 @@ public:
   }
 
 private:
+  void
+  Release()
+  {
+    m_State = PyEval_SaveThread();
+    libraryMutex.lock_shared();
+  }
+  void
+  Acquire()
+  {
+    libraryMutex.unlock_shared();
+    PyEval_RestoreThread(m_State);
+  }
+
   PyThreadState *                       m_State;
   std::chrono::steady_clock::time_point m_LastCheck{ std::chrono::steady_clock::now() };
 };

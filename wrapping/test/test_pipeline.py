@@ -138,6 +138,84 @@ def test_thread_pool_and_its_size_are_shared_with_the_itk_wheel(tested):
         itk.MultiThreaderBase.SetGlobalDefaultNumberOfThreads(threads)
 
 
+ARRAYS_FIRST = """
+import threading
+import numpy as np
+import itk_cudafilters as icf
+
+array = np.random.default_rng(7).normal(size=(200, 300)).astype("f")
+expected = icf.gaussian_filter(array, 2.0)
+done, ended = [], threading.Event()
+
+def filter_arrays():
+    while not ended.is_set():
+        done.append(np.array_equal(icf.gaussian_filter(array, 2.0), expected))
+
+threads = [threading.Thread(target=filter_arrays) for _ in range(3)]
+for thread in threads:
+    thread.start()
+import itk
+IMAGE = itk.Image[itk.F, 2]
+ours = itk.CudaSmoothingRecursiveGaussianImageFilter[IMAGE, IMAGE].New(Sigma=2.0)
+count = len(done)
+while len(done) < count + 20:
+    pass
+ended.set()
+for thread in threads:
+    thread.join()
+print(all(done))
+"""
+
+
+@pytest.mark.parametrize("override", ["0", "1"])
+def test_global_objects_are_shared_with_the_itk_wheel_if_arrays_came_first(override):
+    """The clock of modified times, the settings of threads and the factories are those of the package itk, though the
+    library has run before it was imported and while it was."""
+    code = ARRAYS_FIRST + (
+        "theirs = itk.MedianImageFilter[IMAGE, IMAGE].New()\n"
+        "times = []\n"
+        "for i in range(3):\n"
+        "    for filter in (ours, theirs):\n"
+        "        filter.Modified()\n"
+        "        times.append(filter.GetMTime())\n"
+        "print([t - times[0] for t in times])\n"
+        "base = itk.MultiThreaderBase\n"
+        "for kind in (itk.MultiThreaderBaseEnums.Threader_Pool, itk.MultiThreaderBaseEnums.Threader_TBB):\n"
+        "    base.SetGlobalDefaultThreader(kind)\n"
+        "    new = itk.CudaSmoothingRecursiveGaussianImageFilter[IMAGE, IMAGE].New()\n"
+        "    print(new.GetMultiThreader().GetNameOfClass())\n"
+        "base.SetGlobalDefaultNumberOfThreads(1)\n"
+        "print(itk.CudaRecursiveGaussianImageFilter[IMAGE, IMAGE].New().GetMultiThreader().GetMaximumNumberOfThreads())\n"
+        "print('Cuda' in itk.RecursiveGaussianImageFilter[IMAGE, IMAGE].New().GetNameOfClass())\n"
+        "print(np.array_equal(icf.gaussian_filter(array, 2.0), expected))\n"
+    )
+    assert run_python(code, ITK_CUDAFILTERS_OVERRIDE=override).split("\n") == [
+        "True",
+        "[0, 1, 2, 3, 4, 5]",
+        "PoolMultiThreader",
+        "TBBMultiThreader",
+        "1",
+        str(override == "1"),
+        "True",
+        "",
+    ]
+
+
+def test_the_wrapped_classes_can_be_imported_in_a_progress_function():
+    code = (
+        "import numpy as np, itk\n"
+        "from itk_cudafilters._line_passes import HostLineFilter\n"
+        "shown = []\n"
+        "def show(share):\n"
+        "    image = itk.Image[itk.F, 2]\n"
+        "    shown.append(itk.CudaSmoothingRecursiveGaussianImageFilter[image, image].New().GetNameOfClass())\n"
+        "array = np.ones((300, 400), 'f')\n"
+        "HostLineFilter('deriche', 'cpu', {'progress': show}).run(array, 0, 2.0, 0, 'nearest', 0.0)\n"
+        "print(set(shown))\n"
+    )
+    assert run_python(code) == "{'CudaSmoothingRecursiveGaussianImageFilter'}\n"
+
+
 @ALL_FILTERS
 def test_observers(tested):
     smoother = tested.wrapped.New(some_image(tested), **tested.parameters)
