@@ -140,6 +140,7 @@ def test_thread_pool_and_its_size_are_shared_with_the_itk_wheel(tested):
 
 ARRAYS_FIRST = """
 import threading
+import time
 import numpy as np
 import itk_cudafilters as icf
 
@@ -159,7 +160,7 @@ IMAGE = itk.Image[itk.F, 2]
 ours = itk.CudaSmoothingRecursiveGaussianImageFilter[IMAGE, IMAGE].New(Sigma=2.0)
 count = len(done)
 while len(done) < count + 20:
-    pass
+    time.sleep(0.01)
 ended.set()
 for thread in threads:
     thread.join()
@@ -210,7 +211,7 @@ def test_the_wrapped_classes_can_be_imported_in_a_progress_function():
         "    image = itk.Image[itk.F, 2]\n"
         "    shown.append(itk.CudaSmoothingRecursiveGaussianImageFilter[image, image].New().GetNameOfClass())\n"
         "array = np.ones((300, 400), 'f')\n"
-        "HostLineFilter('deriche', 'cpu', {'progress': show}).run(array, 0, 2.0, 0, 'nearest', 0.0)\n"
+        "HostLineFilter('deriche', 'host', {'progress': show}).run(array, 0, 2.0, 0, 'nearest', 0.0)\n"
         "print(set(shown))\n"
     )
     assert run_python(code) == "{'CudaSmoothingRecursiveGaussianImageFilter'}\n"
