@@ -33,7 +33,7 @@ set(volume ${test}/Volume.mha)
 cudafilters_add_usage_tests(smooth_image out.mha 1)
 cudafilters_add_example_test(smooth_image 1e-5 VolumeSigma1.mha Volume.mha $<TARGET_FILE:smooth_image> ${volume} ${out}/Volume.mha 1)
 cudafilters_add_example_test(smooth_image_by_itk 1e-5 VolumeSigma1.mha ByITK.nrrd $<TARGET_FILE:smooth_image> ${volume} ${out}/ByITK.nrrd 1 itk)
-cudafilters_add_exit_test(example_smooth_image_picture 0 "smoothed in [0-9.e-]+ ms by (Cuda|Host): " smooth_image
+cudafilters_add_exit_test(example_smooth_image_picture 0 "smoothed with sigma 2 in [0-9.e-]+ ms by (Cuda|Host): " smooth_image
                           ${data}/BrainProtonDensitySlice.png ${out}/Brain.tif 2)
 cudafilters_add_exit_test(example_smooth_image_sigma 2 "SIGMA is 'wide'; it must be a number from 0.001 to" smooth_image ${volume}
                           ${out}/x.mha wide)

@@ -24,7 +24,7 @@ SmoothBy(const std::string & input, const std::string & output, double sigma)
   clock.Start();
   filter->Update();
   clock.Stop();
-  std::cout << "smoothed in " << 1e3 * clock.GetTotal() << " ms by ";
+  std::cout << "smoothed with sigma " << sigma << " in " << 1e3 * clock.GetTotal() << " ms by ";
   if constexpr (std::is_same_v<TFilter, itk::SmoothingRecursiveGaussianImageFilter<ImageType>>)
   {
     std::cout << "ITK's filter, " << filter->GetNumberOfWorkUnits() << " threads\n";

@@ -53,18 +53,18 @@ def show(axis, pixels, title, like):
 def panels(images, rows, height):
     """Returns a figure and rows of panels of this height in inches, one for each image."""
     ratios = [pixels.shape[1] / pixels.shape[0] for pixels in images]
-    size = (height * sum(ratios) + 0.4, rows * (height + 0.7))
+    size = (height * sum(ratios) + 0.4, rows * (height + 0.5))
     return plt.subplots(rows, len(images), figsize=size, gridspec_kw={"width_ratios": ratios}, layout="constrained")
 
 
 def describe_smoothing(folder, name, smoothed):
     ours, itk = ((folder / f"{name}-{kind}.txt").read_text() for kind in ("smoothed", "itk"))
-    milliseconds, backend = re.search(r"in (\S+) ms by (\w+)", ours).groups()
+    sigma, milliseconds, backend = re.search(r"sigma (\S+) in (\S+) ms by (\w+)", ours).groups()
     of_itk, threads = re.search(r"in (\S+) ms by ITK's filter, (\d+)", itk).groups()
     difference = np.abs(smoothed - read_meta_image(folder / f"{name}-itk.mha")).max()
     place = "the GPU" if backend == "Cuda" else "the CPU"
     return (
-        f"smoothed on {place} in {float(milliseconds):.2f} ms\nITK's own filter: {float(of_itk):.2f} ms, {threads} threads\n"
+        f"smoothed with sigma {sigma} on {place}: {float(milliseconds):.2f} ms\nITK's own filter: {float(of_itk):.2f} ms, {threads} threads\n"
         + ("the same values" if difference == 0.0 else f"difference at most {difference:.1e} grey levels")
     )
 
@@ -82,7 +82,7 @@ def draw_segmentation(folder, images):
     left, right, top, bottom = DETAIL
     shown = {"sar": images["sar"][top:bottom, left:right], "mr": images["mr"]}
     figure, axes = panels(shown.values(), 1, 5.0)
-    titles = {"sar": "One field of a radar image (a part of it)", "mr": "The brain in a slice of a head"}
+    titles = {"sar": "One field of the radar image", "mr": "The brain"}
     for (name, pixels), axis in zip(images.items(), axes):
         text = (folder / f"{name}-segmented.txt").read_text()
         ring = np.array(re.findall(r"^\[(\S+), (\S+)\]$", text, re.MULTILINE), float)
@@ -100,7 +100,7 @@ def draw_partition(folder, images):
         labels = np.round(65535 * plt.imread(folder / f"{name}-labels.png")).astype(int)
         counts = np.bincount(labels.ravel())
         means = np.bincount(labels.ravel(), pixels.ravel()) / np.maximum(counts, 1)
-        show(above, pixels, f"{np.count_nonzero(counts[1:])} regions", pixels)
+        show(above, pixels, f"{TITLES[name]}: {np.count_nonzero(counts[1:])} regions", pixels)
         for ring in read_rings(folder / f"{name}.geojson"):
             above.plot(*ring.T, color=CONTOUR, linewidth=0.8)
         show(below, means[labels], "the mean of each region", pixels)
@@ -113,7 +113,7 @@ def main():
     source, folder = map(pathlib.Path, sys.argv[1:])
     images = {name: read_picture(source / file) for name, file in FILES.items()}
     for name, draw in (("smoothing", draw_smoothing), ("segmentation", draw_segmentation), ("partition", draw_partition)):
-        draw(folder, images).savefig(folder / f"{name}.png", dpi=100)
+        draw(folder, images).savefig(folder / f"{name}.png", dpi=100, bbox_inches="tight", pad_inches=0.06)
 
 
 if __name__ == "__main__":
