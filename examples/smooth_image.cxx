@@ -27,7 +27,7 @@ SmoothBy(const std::string & input, const std::string & output, double sigma)
   std::cout << "smoothed with sigma " << sigma << " in " << 1e3 * clock.GetTotal() << " ms by ";
   if constexpr (std::is_same_v<TFilter, itk::SmoothingRecursiveGaussianImageFilter<ImageType>>)
   {
-    std::cout << "ITK's filter, " << filter->GetNumberOfWorkUnits() << " threads\n";
+    std::cout << "ITK's filter, " << filter->GetMultiThreader()->GetMaximumNumberOfThreads() << " threads\n";
   }
   else
   {

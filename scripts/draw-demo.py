@@ -64,7 +64,7 @@ def describe_smoothing(folder, name, smoothed):
     difference = np.abs(smoothed - read_meta_image(folder / f"{name}-itk.mha")).max()
     place = "the GPU" if backend == "Cuda" else "the CPU"
     return (
-        f"smoothed with sigma {sigma} on {place}: {float(milliseconds):.2f} ms\nITK's own filter: {float(of_itk):.2f} ms, {threads} threads\n"
+        f"smoothed, sigma {sigma}, on {place}: {float(milliseconds):.2f} ms\nITK's own filter: {float(of_itk):.2f} ms, {threads} threads\n"
         + ("the same values" if difference == 0.0 else f"difference at most {difference:.1e} grey levels")
     )
 
