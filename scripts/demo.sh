@@ -54,7 +54,8 @@ mkdir -p "$output"
 # run NAME PROGRAM ARGUMENT... runs an example program; what it prints becomes NAME.txt too, for the pictures.
 run()
 {
-  note "${*:2}"
+  local command="${*:2}"
+  note "${command//"$repository/"/}"
   "$build/bin/$2" "${@:3}" > "$output/$1.txt"
   head -n 2 "$output/$1.txt" | sed 's/^/      /'
 }
