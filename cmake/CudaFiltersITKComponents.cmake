@@ -15,7 +15,7 @@ set(CudaFilters_ITK_TEST_COMPONENTS
     ITKIOPNG
     ITKIOMeta
     ITKIONRRD)
-# The modules of the image formats that the command and the example programs read and write.
+# The modules of the image formats that the example programs read and write.
 set(CudaFilters_ITK_FORMAT_COMPONENTS
     ITKIOImageBase
     ITKIOPNG
@@ -30,5 +30,3 @@ set(CudaFilters_ITK_PYTHON_FORMATS
     ITKIOMeta
     ITKIONRRD
     ITKIONIFTI)
-# Additional modules for the command.
-set(CudaFilters_ITK_APP_COMPONENTS ITKImageGrid ITKImageStatistics)

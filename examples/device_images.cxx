@@ -2,16 +2,12 @@
 // Finds edges in a volume. Shows a chain of filters whose images stay in device memory: one upload, two filters, one
 // download that converts to unsigned char on the device, and the time of each. docs/user/device_images.md describes
 // such images.
+#include "example.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaUploadImageFilter.h"
-#include "itkImageFileReader.h"
-#include "itkImageFileWriter.h"
 #include "itkTimeProbe.h"
-
-#include <cstdlib>
-#include <iostream>
 
 namespace
 {
@@ -32,12 +28,12 @@ RunTimed(const char * name, itk::ImageSource<DeviceImage> * filter)
 }
 
 void
-FindEdges(const char * inputFile, const char * outputFile, double sigma)
+FindEdges(const example::Arguments & arguments)
 {
-  const auto image = itk::ReadImage<HostImage>(inputFile);
+  const double sigma = example::ToNumber("SIGMA", arguments[2], 1e-3, 1e6);
 
   const auto upload = itk::CudaUploadImageFilter<HostImage, DeviceImage>::New();
-  upload->SetInput(image);
+  upload->SetInput(example::ReadImage<HostImage>(arguments[0]));
   RunTimed("upload", upload);
 
   const auto smoother = itk::CudaSmoothingRecursiveGaussianImageFilter<DeviceImage>::New();
@@ -58,27 +54,16 @@ FindEdges(const char * inputFile, const char * outputFile, double sigma)
   download->Update();
   clock.Stop();
   std::cout << "download: " << 1e3 * clock.GetTotal() << " ms\n";
-  itk::WriteImage(download->GetOutput(), outputFile, true);
+  example::WriteImage(download->GetOutput(), arguments[1]);
 }
 } // namespace
 
 int
 main(int argc, char * argv[])
 {
-  if (argc != 4)
-  {
-    std::cerr << "Usage: device_images INPUT OUTPUT SIGMA\n"
-                 "INPUT is a three-dimensional image; SIGMA is in the units of its spacing. Needs a GPU.\n";
-    return EXIT_FAILURE;
-  }
-  try
-  {
-    FindEdges(argv[1], argv[2], std::atof(argv[3]));
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    std::cerr << "device_images: " << error.GetDescription() << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  const char * const usage = "INPUT OUTPUT SIGMA\n"
+                             "Finds edges in a volume on the GPU, without which it fails. SIGMA is in the units of the "
+                             "volume's spacing.\n"
+                             "OUTPUT has pixels of 8 bits.\n";
+  return example::Main(argc, argv, usage, 3, 3, FindEdges);
 }

@@ -1,66 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a region in an image. Shows CudaRegionSnakeImageFilter: the distribution of the pixels, the rectangle that the
-// search starts from, the label image, the polygon in physical coordinates, and the statistics of both regions.
+// Finds one region in an image. Shows CudaRegionSnakeImageFilter: the distribution of the pixels, the rectangle that
+// the search starts from, the label image, the polygon in physical coordinates, and the statistics of both regions.
+#include "example.h"
 #include "itkCudaRegionSnakeImageFilter.h"
-#include "itkImageFileReader.h"
-#include "itkImageFileWriter.h"
-
-#include <cstdlib>
-#include <iostream>
 
 namespace
 {
 using ImageType = itk::Image<float, 2>;
 using LabelType = itk::Image<unsigned char, 2>;
 
-void
-Segment(const char * inputFile, const char * law, const ImageType::RegionType & start, const char * labelFile)
+ImageType::RegionType
+ToRegion(const example::Arguments & arguments)
 {
-  const auto reader = itk::ImageFileReader<ImageType>::New();
-  reader->SetFileName(inputFile);
+  ImageType::RegionType region;
+  for (unsigned int axis = 0; axis < 2; ++axis)
+  {
+    const double index = example::ToNumber(axis == 0 ? "X" : "Y", arguments[3 + axis], 0, 1e6);
+    const double size = example::ToNumber(axis == 0 ? "WIDTH" : "HEIGHT", arguments[5 + axis], 1, 1e6);
+    region.SetIndex(axis, static_cast<itk::IndexValueType>(index));
+    region.SetSize(axis, static_cast<itk::SizeValueType>(size));
+  }
+  return region;
+}
 
+void
+Segment(const example::Arguments & arguments)
+{
   const auto filter = itk::CudaRegionSnakeImageFilter<ImageType, LabelType>::New();
-  filter->SetInput(reader->GetOutput());
-  filter->SetNoiseLaw(law);
-  filter->SetInitialRegion(start);
-  filter->SetMaximumStep(2); // pixels; small moves stay close to the start
+  filter->SetInput(example::ReadImage<ImageType>(arguments[0]));
+  filter->SetNoiseLaw(arguments[1].c_str());
   filter->SetInsideValue(255);
-
-  const auto writer = itk::ImageFileWriter<LabelType>::New();
-  writer->SetFileName(labelFile);
-  writer->SetInput(filter->GetOutput());
-  writer->Update();
-
-  std::cout << filter->GetInsideNumberOfPixels() << " pixels of mean " << filter->GetInsideMean() << " inside, "
+  if (arguments.size() > 3)
+  {
+    filter->SetInitialRegion(ToRegion(arguments));
+    filter->SetMaximumStep(2); // pixels; small moves stay close to the start
+  }
+  filter->Update();
+  std::cout << "segmented by " << itk::CudaBackendToString(filter->GetBackendUsed()) << ": "
+            << filter->GetBackendReason() << '\n'
+            << filter->GetInsideNumberOfPixels() << " pixels of mean " << filter->GetInsideMean() << " inside, "
             << filter->GetOutsideNumberOfPixels() << " of mean " << filter->GetOutsideMean() << " outside\n";
   for (itk::SizeValueType i = 0; i < filter->GetNumberOfContourPoints(); ++i)
   {
     std::cout << filter->GetContourPoint(i) << '\n';
   }
+  example::WriteImage(filter->GetOutput(), arguments[2]);
 }
 } // namespace
 
 int
 main(int argc, char * argv[])
 {
-  if (argc != 8)
-  {
-    std::cerr << "Usage: segment_region INPUT LAW X Y WIDTH HEIGHT LABEL\n"
-                 "LAW is the distribution of the pixels: "
-              << itk::CudaNoiseLawNames() << ".\nX, Y, WIDTH and HEIGHT are a rectangle of pixels to start from.\n";
-    return EXIT_FAILURE;
-  }
-  ImageType::RegionType start;
-  start.SetIndex({ { std::atoi(argv[3]), std::atoi(argv[4]) } });
-  start.SetSize({ { std::strtoul(argv[5], nullptr, 10), std::strtoul(argv[6], nullptr, 10) } });
-  try
-  {
-    Segment(argv[1], argv[2], start, argv[7]);
-  }
-  catch (const itk::ExceptionObject & error)
-  {
-    std::cerr << "segment_region: " << error.GetDescription() << '\n';
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  const std::string usage = "INPUT LAW LABEL [X Y WIDTH HEIGHT]\n"
+                            "Finds one region in an image of two dimensions, prints its polygon, and writes a label "
+                            "image that is 255 inside.\n"
+                            "X, Y, WIDTH and HEIGHT are a rectangle of pixels to start from. LAW is the distribution "
+                            "of the pixels:\n" +
+                            itk::CudaNoiseLawNames() + ".\n";
+  return example::Main(argc, argv, usage, 3, 7, [](const example::Arguments & arguments) {
+    if (arguments.size() != 3 && arguments.size() != 7)
+    {
+      throw std::invalid_argument("the rectangle needs four numbers: X Y WIDTH HEIGHT");
+    }
+    Segment(arguments);
+  });
 }

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks, command and example programs of the CUDA build,
+# Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks and example programs of the CUDA build,
 # with all libraries that they need except the C library and the driver. The bundle runs on any x86-64 Linux with an
 # NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
 #   build/bundle/gpu-sanitize --output sanitize.json    # runs compute-sanitizer over a part of the tests
 #   build/bundle/benchmark                              # makes the reports for the pages on performance
-#   build/bundle/gpu-pictures.sh FOLDER                 # makes the records of the pictures in docs/
 #   python3 build/bundle/vesselness_peers.py build/bundle/bin/gaussian_benchmark   # beside CuPy, scikit-image, ITK
 #   python3 build/bundle/compare.py BASE build/bundle   # compares the benchmarks with another unpacked bundle
 #   python3 build/bundle/device_image_goals.py          # checks the goals for chains of filters on device images
@@ -52,7 +51,7 @@ if [ "$name" = bundle-coverage ]; then
   mkdir -p "$bundle-build"
   run_logged "$bundle-build/configure.log" cmake -S "$repository" -B "$bundle-build" -G Ninja --preset coverage \
     -DCudaFilters_USE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real -DCMAKE_CXX_FLAGS=-fprofile-filter-files=/src/runtime/ \
-    -DBUILD_TESTING=ON -DCudaFilters_BUILD_APPS=OFF -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
+    -DBUILD_TESTING=ON -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
   run_logged "$bundle-build/build.log" cmake --build "$bundle-build" -j "$jobs" --target CudaFilters
 fi
 
@@ -65,7 +64,7 @@ for program in "$build"/bin/*; do
   fi
 done
 
-cp -r "$repository/examples/data" "$repository/apps/test" "$bundle/data/"
+cp -r "$repository/examples/data" "$repository/examples/test" "$bundle/data/"
 # Lists the tests that CTest runs besides the units: their programs and arguments, with paths inside the bundle. This
 # also copies ITK's test driver, whose libraries are collected with the others below.
 python3 "$repository/scripts/list-bundle-tests.py" "$build" "$bundle" "$repository" > "$bundle/data/tests.json"
@@ -99,7 +98,6 @@ fi
 cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
 cp "$repository/scripts/gpu-sanitize.sh" "$bundle/gpu-sanitize"
 cp "$repository/scripts/benchmark.sh" "$bundle/benchmark"
-cp "$repository/scripts/gpu-pictures.sh" "$bundle/"
 cp "$repository"/benchmarks/{peers,vesselness_peers,compare,device_image_goals,traffic/device_image_traffic}.py "$bundle/"
 
 dirty=false

@@ -50,7 +50,7 @@ printf '%s\0' "${files[@]}" | xargs -0 -n 20 -P "$jobs" "$program" "${options[@]
 
 # Comments are sentences that a reader who does not know the project reads once. These phrases are signs of others.
 phrases='\b(The same of|[Ss]o many|[Bb]y way of|in one go|to be had|[Ss]ince then|as it comes|whatever (it|there))\b'
-if git grep -nE "(//|/\*\*|^ *\*|^ *#).*$phrases" -- src include wrapping apps scripts cmake; then
+if git grep -nE "(//|/\*\*|^ *\*|^ *#).*$phrases" -- src include wrapping scripts cmake; then
   die "the comments above have phrases that readers stumble over: $phrases"
 fi
 

@@ -17,7 +17,7 @@ import re
 import sys
 
 LAYERED_ROOMS = ("gaussian", "partition", "runtime", "snake")
-FOLDERS = ("apps", "benchmarks", "examples", "include", "src", "test", "wrapping")
+FOLDERS = ("benchmarks", "examples", "include", "src", "test", "wrapping")
 SUFFIXES = (".h", ".hxx", ".cxx", ".cu", ".cuh")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 DOCUMENTATION = re.compile(r"/\*\*(?!/).*?\*/", re.DOTALL)

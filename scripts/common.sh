@@ -17,7 +17,7 @@ build_packages=(
 # Packages for drawing pictures.
 plot_packages=(python3-matplotlib)
 # Packages for the demo only.
-demo_packages=(cmake g++ libcli11-dev libinsighttoolkit5-dev ninja-build nlohmann-json3-dev "${plot_packages[@]}")
+demo_packages=(cmake g++ libinsighttoolkit5-dev ninja-build "${plot_packages[@]}")
 
 # Prints the cache folder of what is made from `key`. It is complete if it has the file 'complete', which is written
 # last.
@@ -93,14 +93,14 @@ find_wheel()
   wheel=$(realpath "$wheel")
 }
 
-# configure_and_build FOLDER CMAKE_ARGUMENT... configures a build and builds $build_target, or by default everything.
+# configure_and_build FOLDER CMAKE_ARGUMENT... configures a build and builds the targets in build_targets, or by default everything.
 configure_and_build()
 {
   local folder=$1
   shift
   mkdir -p "$folder"
   run_logged "$folder/configure.log" cmake -S "$repository" -B "$folder" -G Ninja "$@"
-  run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs" --target "${build_target:-all}"
+  run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs" --target "${build_targets[@]:-all}"
 }
 
 # build_module FOLDER ITK_BUILD_TREE USE_CUDA TARGET builds the module with its tests and examples against an ITK build
@@ -110,7 +110,7 @@ build_module()
   local folder=$1
   mkdir -p "$folder"
   run_logged "$folder/configure.log" cmake -S "$repository" -B "$folder" -G Ninja "-DITK_DIR=$2" -DCMAKE_BUILD_TYPE=Release \
-    -DBUILD_TESTING=ON "-DCudaFilters_USE_CUDA=$3" -DCudaFilters_BUILD_APPS=ON -DCudaFilters_BUILD_EXAMPLES=ON \
+    -DBUILD_TESTING=ON "-DCudaFilters_USE_CUDA=$3" -DCudaFilters_BUILD_EXAMPLES=ON \
     -DCudaFilters_WARNINGS_AS_ERRORS=ON -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANGFORMAT=OFF \
     "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$folder/bin" \
     "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/lib" "-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$folder/lib" "${launcher_arguments[@]}"

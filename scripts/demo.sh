@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the command itk-cudafilters and runs it on a radar image and a magnetic resonance slice, on the GPU if there is
-# one. Smooths both and compares the results with ITK's own filter (build/demo/demo.png), then finds a region in both
-# (build/demo/segmentation.png).
+# Builds three example programs and runs them on a radar image and a magnetic resonance slice, on the GPU if there is one.
+# Smooths both, beside ITK's own filter, outlines one region in each, and divides both into regions. Draws the results as
+# smoothing.png, segmentation.png and partition.png in build/demo.
 # Usage: scripts/demo.sh [--backend automatic|cuda|host] [--no-install]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -28,7 +28,7 @@ done
 say "Packages"
 [ "$install" = no ] || install_packages "${demo_packages[@]}"
 
-say "Building the filters and the command itk-cudafilters"
+say "Building the filters and three example programs"
 # Compile GPU code, which takes minutes, only if it can run here or if it was requested.
 preset=cpu
 if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || [ "$backend" = cuda ]; then
@@ -41,45 +41,41 @@ fi
 build=$repository/build/demo-$preset
 launchers=()
 ! command -v ccache > /dev/null || launchers=("${launcher_arguments[@]}")
-build_target=itk-cudafilters
-configure_and_build "$build" --preset $preset -DBUILD_TESTING=OFF -DCudaFilters_BUILD_EXAMPLES=OFF \
-  -DCudaFilters_BUILD_BENCHMARKS=OFF -DCudaFilters_BUILD_OVERRIDES=OFF "${launchers[@]}"
-command=$build/bin/itk-cudafilters
+programs=(smooth_image segment_region partition_image)
+build_targets=("${programs[@]}")
+configure_and_build "$build" --preset $preset -DBUILD_TESTING=OFF -DCudaFilters_BUILD_BENCHMARKS=OFF \
+  -DCudaFilters_BUILD_OVERRIDES=OFF "${launchers[@]}"
 
-say "What was found"
-"$command" info
-
+export ITK_CUDAFILTERS_BACKEND=$backend
 output=$repository/build/demo
-mkdir -p "$output"
 images=$repository/examples/data
-say "Smoothing"
-compare()
-{
-  local name=$1 image=$2 sigma=$3
-  note "$image"
-  "$command" compare "$images/$image" --sigma "$sigma" --runs 21 --backend "$backend" --raw "$output/$name-" \
-    --report "$output/$name.json"
-}
-compare sar sar_fields_1000x500.png 4
-compare mr BrainProtonDensitySlice.png 2
+mkdir -p "$output"
 
-say "Finding a region"
-segment()
+# run NAME PROGRAM ARGUMENT... runs an example program; what it prints becomes NAME.txt too, for the pictures.
+run()
 {
-  local name=$1 image=$2
-  shift 2
-  "$command" segment "$images/$image" "$@" --backend "$backend" --overlay "$output/$name-overlay.png" \
-    --contour "$output/$name-contour.geojson" --report "$output/$name-segmentation.json"
+  local command="${*:2}"
+  note "${command//"$repository/"/}"
+  "$build/bin/$2" "${@:3}" > "$output/$1.txt"
+  head -n 2 "$output/$1.txt" | sed 's/^/      /'
 }
-field=695,140,35,95
-segment sar sar_fields_1000x500.png --law rayleigh --initial-region $field --maximum-step 2
-segment mr BrainProtonDensitySlice.png --law gaussian
+
+for name in sar mr; do
+  case $name in
+    sar) image=$images/sar_fields_1000x500.png sigma=4 law=rayleigh region=(695 140 35 95) ;;
+    mr) image=$images/BrainProtonDensitySlice.png sigma=2 law=gaussian region=() ;;
+  esac
+  say "$(basename "$image")"
+  run $name-smoothed smooth_image "$image" "$output/$name-smoothed.mha" $sigma
+  run $name-itk smooth_image "$image" "$output/$name-itk.mha" $sigma itk
+  run $name-segmented segment_region "$image" $law "$output/$name-label.png" "${region[@]}"
+  run $name-divided partition_image "$image" $law "$output/$name-labels.png" "$output/$name.geojson"
+done
 
 # Use Debian's python3, for which Debian's matplotlib is installed. The first python3 on PATH may be another one.
 python=/usr/bin/python3
 $python -c "import matplotlib" 2> /dev/null || python=python3
 $python -c "import matplotlib" 2> /dev/null ||
   die "the results are in $output; to draw the pictures, install matplotlib (Debian, Ubuntu: apt install python3-matplotlib)"
-$python "$repository/scripts/draw-demo.py" "$output" "$output/demo.png"
-$python "$repository/scripts/draw-segmentation.py" "$output" "$output/segmentation.png" --initial-region $field
-say "Done: $output/demo.png, $output/segmentation.png"
+$python "$repository/scripts/draw-demo.py" "$images" "$output"
+say "Done: smoothing.png, segmentation.png and partition.png in $output"

@@ -23,7 +23,7 @@ say "Packages"
 
 say "Building the program"
 build=$repository/build/numerics
-configure_and_build "$build" --preset cpu -DBUILD_TESTING=OFF -DCudaFilters_BUILD_APPS=OFF -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
+configure_and_build "$build" --preset cpu -DBUILD_TESTING=OFF -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
 
 say "Computing and drawing"
 "$build/bin/gaussian_numerics" "$build/numerics.json"

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the records that the pictures in docs/pictures are drawn from, on a machine with a GPU. In the unpacked bundle:
-#   ./gpu-pictures.sh FOLDER
-# Runs `itk-cudafilters` on the sample images, always on the GPU, and writes the results into FOLDER. Copy FOLDER to the
-# repository, and draw the pictures there with scripts/draw-pictures.py FOLDER docs/pictures.
+# Makes the records that the pictures in docs/pictures are drawn from, on a machine with a GPU and the Python package:
+#   scripts/gpu-pictures.sh FOLDER
+# Runs `itk-cudafilters` on the sample images, always on the GPU, and writes the results into FOLDER. Draw the pictures
+# from them with scripts/draw-pictures.py FOLDER docs/pictures.
 # Environment:
-#   ITK_CUDAFILTERS   the command to run (default: bin/itk-cudafilters beside this script)
-#   SAMPLE_IMAGES     the folder of the sample images (default: data/data beside this script)
+#   ITK_CUDAFILTERS   the command to run (default: itk-cudafilters)
 set -euo pipefail
 
 if [ $# -ne 1 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
@@ -15,8 +14,8 @@ if [ $# -ne 1 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
   exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd)
-program=${ITK_CUDAFILTERS:-$here/bin/itk-cudafilters}
-images=${SAMPLE_IMAGES:-$here/data/data}
+program=${ITK_CUDAFILTERS:-itk-cudafilters}
+images=$here/../examples/data
 sar=$images/sar_fields_1000x500.png
 mr=$images/BrainProtonDensitySlice.png
 volume=$images/HeadT1Volume.nii.gz

@@ -33,7 +33,6 @@ class Paths:
             return self.keep(path, "bin")
         places = {
             self.build / "bin": "{bundle}/bin",
-            self.repository / "apps": "{bundle}/data",
             self.repository / "examples": "{bundle}/data",
         }
         for root, place in places.items():

@@ -35,7 +35,7 @@ mkdir -p "$folder"
 say "Module and tests with ThreadSanitizer"
 configure_and_build "$folder" "-DITK_DIR=$(tail -n 1 "$folder/build-itk.log")" -DCMAKE_BUILD_TYPE=Release \
   "-DCMAKE_CXX_FLAGS=$thread_sanitizer_flags" "-DCMAKE_C_FLAGS=$thread_sanitizer_flags" -DCMAKE_CXX_FLAGS_RELEASE=-O1 \
-  -DBUILD_TESTING=ON -DCudaFilters_ONLY_THREAD_TESTS=ON -DCudaFilters_BUILD_APPS=OFF -DCudaFilters_USE_CUDA=OFF "${launcher_arguments[@]}"
+  -DBUILD_TESTING=ON -DCudaFilters_ONLY_THREAD_TESTS=ON -DCudaFilters_USE_CUDA=OFF "${launcher_arguments[@]}"
 
 # setarch below disables address randomization, because some kernels use more random address bits than ThreadSanitizer's
 # shadow memory supports, which terminates its programs at the start.

@@ -24,7 +24,7 @@ RECORDS = REPOSITORY / "benchmarks/records"
 SOURCES = {".h", ".hxx", ".cxx", ".cu", ".cuh"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 # A path of the repository in a span of code. Names with these words are examples.
-PATH = re.compile(r"`((?:apps|benchmarks|cmake|docs|examples|include|scripts|src|test|tools|wrapping)/[\w./*-]*)`")
+PATH = re.compile(r"`((?:benchmarks|cmake|docs|examples|include|scripts|src|test|tools|wrapping)/[\w./*-]*)`")
 MADE_UP = ("Trial",)
 # A name of the code in CamelCase. The words of a path and of a pattern such as *Fir* are none.
 NAME = re.compile(r"(?<![\w./*-])[A-Z]\w*[a-z]\w*(?![\w./*-])")

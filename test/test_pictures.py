@@ -68,9 +68,8 @@ class PicturesTest(unittest.TestCase):
         return process.returncode, process.stdout.decode()
 
     def make_records(self, **environment):
-        images = str(REPOSITORY / "examples/data")
         status, output = self.run_program(
-            SCRIPTS / "gpu-pictures.sh", self.records, ITK_CUDAFILTERS=str(self.program), SAMPLE_IMAGES=images, **environment
+            SCRIPTS / "gpu-pictures.sh", self.records, ITK_CUDAFILTERS=str(self.program), **environment
         )
         self.assertEqual(status, 0, output)
 
