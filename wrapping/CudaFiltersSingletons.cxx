@@ -36,7 +36,7 @@ ShareSingletons()
     return false;
   }
   // Wait for the runs of other threads without the interpreter's lock, which their progress functions may need.
-  PyThreadState * const        state = PyEval_SaveThread();
+  PyThreadState * const                     state = PyEval_SaveThread();
   const std::unique_lock<std::shared_mutex> alone(libraryMutex);
   PyEval_RestoreThread(state);
 

@@ -54,8 +54,8 @@ private:
   PyObject * m_Object;
 };
 
-/** Is held shared by the threads that use the library without the interpreter's lock, and alone while its global objects
- * are replaced (CudaFiltersSingletons.h). */
+/** Is held shared by the threads that use the library without the interpreter's lock, and alone while its global
+ * objects are replaced (CudaFiltersSingletons.h). */
 inline std::shared_mutex libraryMutex;
 
 /** Releases the interpreter's lock until the end of the scope, so that other Python threads can run. */
