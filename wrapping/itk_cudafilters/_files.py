@@ -134,7 +134,7 @@ def write_geopackage(
 ) -> None:
     """Writes the polygons and the table of a partition as a layer of a GeoPackage file, which map programs read.
 
-    Needs the packages pyogrio and shapely: pip install itk-cudafilters[geo], which adds them to the installed package.
+    Needs the packages pyogrio and shapely: pip install pyogrio shapely.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def write_geopackage(
         import shapely
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            f"write_geopackage() needs the package {missing.name}: pip install itk-cudafilters[geo]", name=missing.name
+            f"write_geopackage() needs the package {missing.name}: pip install pyogrio shapely", name=missing.name
         ) from missing
     if len(partition.edges) == 0:
         raise ValueError("the partition has no polygons: make it without labels_only")

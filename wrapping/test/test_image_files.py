@@ -571,7 +571,7 @@ def test_places_on_maps(tmp_path, capfd, point):
     assert found.direction.tolist() == [[1.0, 0.0], [0.0, -1.0]]
     assert run("smooth", tmp_path / "geo.tif", tmp_path / "o.tif", "--sigma", 20) == 0
     said = capfd.readouterr()
-    assert said.err == "" and "sigma 20 is 2 x 1 pixels" in said.out
+    assert said.err == "" and "sigma 20 = 2 x 1 pixels" in said.out
     again = read_image(tmp_path / "o.tif")
     assert (again.spacing, again.origin, again.metadata["crs"]) == (found.spacing, found.origin, "EPSG:32632")
     assert again.direction.tolist() == found.direction.tolist() and again.array.std() < found.array.std()

@@ -199,6 +199,24 @@ def test_contours_that_are_none(capsys, tmp_path, scene, text):
     assert said.endswith("bad.geojson' is no GeoJSON file with a polygon\n")
 
 
+def test_pixels_without_a_value_are_refused(capsys, tmp_path):
+    """With a word on the option that leaves them out."""
+    pixels = np.random.default_rng(2).gamma(1.0, 10.0, (40, 50)).astype(np.float32)
+    pixels[5, 5] = -3.4e38
+    write_image(pixels, tmp_path / "no_data.mha")
+    pixels[5, 5] = np.nan
+    write_image(pixels, tmp_path / "nan.mha")
+    write_image((np.isfinite(pixels)).astype(np.uint8), tmp_path / "valid.png")
+    for part in ("segment", "partition"):
+        text = expect_failure(capsys, part, tmp_path / "nan.mha", "--law", "gamma")
+        assert "Pixel [5, 5] is nan; NoiseLaw Gamma needs values of 0 or more" in text and "left out by --valid-mask" in text
+        text = expect_failure(capsys, part, tmp_path / "no_data.mha", "--law", "gaussian")
+        assert "Pixel [5, 5] is -3.4e+38" in text and "would lose the digits of the others. Leave such pixels out by --valid-mask" in text
+        for name in ("nan", "no_data"):
+            assert run(part, tmp_path / f"{name}.mha", "--law", "gamma", "--valid-mask", tmp_path / "valid.png") == 0
+        capsys.readouterr()
+
+
 def test_contours_in_folders_and_that_cross_themselves(capsys, tmp_path, scene):
     assert "Is a directory" in expect_failure(capsys, "segment", scene, "--law", "gamma", "--initial-contour", tmp_path)
     ring = [[10, 0], [30, 40], [30, 0], [10, 40], [10, 0]]

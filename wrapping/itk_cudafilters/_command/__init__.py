@@ -33,24 +33,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status: 0 if it succeeded, 1 if it failed. Wrong arguments raise SystemExit
     with status 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parsed = make_parser(given).parse_args(given)
-    name = parsed.parser.prog
+    part: Any = None
     try:
-        with _ended_by_signals(), _warnings_as_lines(name):
+        parsed = make_parser(given).parse_args(given)
+        part = parsed.parser
+        with _ended_by_signals(), _warnings_as_lines(part.prog):
             parsed.run(parsed)
     except WrongArguments as error:
-        parsed.parser.error(str(error))
+        part.error(str(error))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except (OSError, RuntimeError, TypeError, ValueError, MemoryError, ImportError) as error:
-        reason = _reason_of(error)
+        reason, name = _reason_of(error), part.prog if part else "itk-cudafilters"
         if isinstance(error, MemoryError) or "Resource temporarily unavailable" in reason:
             # The libraries may not end properly without their threads.
             print(f"{name}: not enough memory{' for threads' if reason else ''}", file=sys.stderr, flush=True)
             os._exit(1)
-        found = parsed.parser.option_in(reason)
+        found = part.option_in(reason) if part else None
         if found is not None:
-            parsed.parser.error(found)
+            part.error(found)
         print(f"{name}: {reason}", file=sys.stderr)
         return 1
     return 0
@@ -60,7 +61,8 @@ def _reason_of(error: BaseException) -> str:
     """Returns an exception's message without the location in ITK's sources that threw it."""
     if isinstance(error, OSError) and error.errno is not None:
         return f"{error.strerror}: '{error.filename}'" if error.filename else str(error.strerror)
-    return " ".join(re.sub(r"^\S+:\d+:\n(ITK ERROR: (\w+\(0x[0-9a-f]+\): )?)?", "", str(error)).split())
+    reason = " ".join(re.sub(r"^\S+:\d+:\n(ITK ERROR: (\w+\(0x[0-9a-f]+\): )?)?", "", str(error)).split())
+    return reason.replace("a mask of valid pixels", "--valid-mask")
 
 
 @contextmanager

@@ -78,12 +78,12 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n'{self.prog} --help' lists the arguments.\n")
 
     def option_in(self, message: str) -> str | None:
-        """Returns the message of a function or of the library about a parameter with the name of its option instead; None
-        if it is about something else."""
+        """Returns the message of a function or of the library about a parameter with the name of its option instead, and
+        without a call of Python that would help; None if it is about something else."""
         found = re.match(r"([A-Za-z_]+)(?= (is|has) )", message)
         keyword = "" if found is None else re.sub("(?<!^)(?=[A-Z])", "_", found[1]).lower()
         option = self.options.get(keyword)
-        return None if found is None or option is None else option + message[found.end() :]
+        return None if found is None or option is None else option + message[found.end() :].partition(": call ")[0]
 
     def add_keywords(self, function: Callable[..., Any], *names: str, **changes: dict[str, Any]) -> None:
         """Adds options for keywords of a function. `changes` are arguments of add_argument() by the keyword."""
