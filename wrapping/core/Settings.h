@@ -10,7 +10,8 @@
 
 namespace cudafilters
 {
-/** Reads device_index, streaming and device_memory_limit, each of which may be missing, into the members of these names.
+/** Reads device_index, streaming and device_memory_limit, each of which may be missing, into the members of these
+ * names.
  */
 template <typename TFilter>
 void

@@ -59,8 +59,9 @@ def run(arguments: argparse.Namespace) -> None:
         progress_bar("enhancing", progress_is_shown()) as progress,
         run_with(device_index=arguments.device_index, progress=progress) as ran,
     ):
-        response, scale = vesselness(image, spacing="image", return_scale=True, dtype=dtype, **keywords)
+        found = vesselness(image, spacing="image", return_scale=arguments.scale_image is not None, dtype=dtype, **keywords)
     seconds["filter"] = clock.look()
+    response, scale = found if isinstance(found, tuple) else (found, found)
     pixels = response.array
     write_each(
         (arguments.output, lambda name: write_image(arguments, response, name, True)),
