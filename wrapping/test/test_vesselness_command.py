@@ -78,6 +78,18 @@ def test_vesselness_of_an_image(capsys, tmp_path):
     assert (read_image(tmp_path / "m.png").array.argmax(axis=0) == 30).all()
 
 
+def test_vesselness_of_a_slice_of_a_volume(tmp_path):
+    """The slice is the image, and its file the response's."""
+    write_image(Image(line().array[None].astype(np.float32), (1.0, 2.0, 5.0)), tmp_path / "slice.mha")
+    write_image(Image(line().array.astype(np.float32), (1.0, 2.0)), tmp_path / "plane.mha")
+    for name in ("slice", "plane"):
+        options = ("--sigmas", "2,4", "--report", tmp_path / f"{name}.json")
+        assert run("vesselness", tmp_path / f"{name}.mha", tmp_path / f"{name}_out.mha", *options) == 0
+    found = json.loads((tmp_path / "slice.json").read_text())
+    assert found["size"] == [80, 60] and found["spacing"] == [1.0, 2.0] and found["gamma"] is None
+    np.testing.assert_array_equal(read_image(tmp_path / "slice_out.mha").array, read_image(tmp_path / "plane_out.mha").array)
+
+
 def test_pixels_that_do_not_count(tmp_path):
     """They change no response far from them, and are NaN if they are so in the image, 0 where the mask is 0."""
     pixels = line().array.astype(np.float32)
