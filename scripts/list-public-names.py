@@ -160,7 +160,9 @@ class Package:
     def find(self, path, name):
         """Returns the node that defines a name of a module, and its file. The node of a module is None; so are both of
         an unknown name."""
-        for node in reversed(self.tree(path).body):
+        # A package imports its modules late, and says to type checkers in a block of its own what is in them.
+        body = [inner for node in self.tree(path).body for inner in (node.body if isinstance(node, ast.If) else [node])]
+        for node in reversed(body):
             if name_of(node) == name:
                 return node, path
             for alias in node.names if isinstance(node, ast.ImportFrom) and node.level else []:

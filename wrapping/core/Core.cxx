@@ -6,6 +6,7 @@
 #include "Tensors.h"
 
 #include "Functions.h"
+#include "Settings.h"
 #include "Terms.h"
 
 #include "ImageFiles.h"
@@ -18,32 +19,6 @@
 
 namespace cudafilters
 {
-namespace
-{
-/** Reads where a filter runs: device_index, streaming and device_memory_limit. */
-void
-ReadSettings(PyObject * settings, ArrayFilter & filter)
-{
-  if (PyObject * const index = PyDict_GetItemString(settings, "device_index"))
-  {
-    filter.DeviceIndex = static_cast<int>(PyLong_AsLong(index));
-  }
-  if (PyObject * const streaming = PyDict_GetItemString(settings, "streaming"))
-  {
-    const Reference name(PyUnicode_AsUTF8String(streaming));
-    filter.Streaming = itk::CudaStreamingFromString(PyBytes_AsString(name.Get()));
-  }
-  if (PyObject * const limit = PyDict_GetItemString(settings, "device_memory_limit"))
-  {
-    filter.DeviceMemoryLimit = PyLong_AsSize_t(limit);
-  }
-  if (PyErr_Occurred())
-  {
-    throw PythonError();
-  }
-}
-
-/** Adds where a filter ran, and why. */
 void
 StoreRun(PyObject * settings, const itk::CudaDetail::CudaFilterBackend & ran)
 {
@@ -78,6 +53,8 @@ StoreRun(PyObject * settings, const itk::CudaDetail::CudaFilterBackend & ran)
   }
 }
 
+namespace
+{
 constexpr const char * FilterDocumentation =
   "filter(input, output, valid, axes, terms, combination, cval, approximation, backend, keeps_nan, "
   "minimum_weight, settings={})\n--\n\n"
@@ -151,13 +128,12 @@ Filter(PyObject *, PyObject * arguments)
     filter.Approximation = itk::CudaApproximationFromString(approximation);
     filter.Backend = itk::CudaBackendFromString(backend);
     itk::CudaDetail::CudaFilterBackend ran;
-    PyObject *                         show = nullptr;
     if (settings)
     {
       ReadSettings(settings, filter);
       filter.Ran = &ran;
-      show = PyDict_GetItemString(settings, "progress");
     }
+    PyObject * const show = GetProgress(settings);
     filter.KeepsNaN = keepsNaN != 0;
     filter.NumberOfItemAxes = filtered.size();
     axes.insert(axes.end(), filtered.begin(), filtered.end());
@@ -172,7 +148,7 @@ Filter(PyObject *, PyObject * arguments)
     bool isDone = false;
     {
       WithoutLock without;
-      const auto  progress = [&](float share) { without.ReportProgress(show ? show : Py_None, share); };
+      const auto  progress = [&](float share) { without.ReportProgress(show, share); };
       isDone = !valid && RunOnAll(filter, from, to, progress);
       if (!isDone && filter.MinimumWeight > 0.0)
       {

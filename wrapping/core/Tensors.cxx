@@ -2,6 +2,7 @@
 #include "Tensors.h"
 
 #include "GpuArrays.h"
+#include "Settings.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 
@@ -306,7 +307,7 @@ RunVesselness(const Vesselness &           vesselness,
 }
 
 constexpr const char * VesselnessDocumentation =
-  "vesselness(input, response, scale, directions, axes, plan, backend)\n--\n\n"
+  "vesselness(input, response, scale, directions, axes, plan, backend, settings={})\n--\n\n"
   "Computes the largest response of a Hessian measure over several scales of a host array of two or three axes, "
   "without\n"
   "the interpreter's lock. The outputs have adjacent elements of one type, float or double; `scale` and `directions` "
@@ -316,7 +317,7 @@ constexpr const char * VesselnessDocumentation =
   "gamma23)\n"
   "of Sato, spacing, x first, approximation, mode, value beyond the ends). Components of directions are in the order "
   "of\n"
-  "the array's axes.";
+  "the array's axes. `settings` is that of filter().";
 
 void
 RunVesselnessOfArray(PyObject * arguments)
@@ -326,9 +327,19 @@ RunVesselnessOfArray(PyObject * arguments)
   PyObject *        axesTuple;
   PyObject *        plan;
   const char *      backendName;
+  PyObject *        settings = nullptr;
   CudaFilterBackend backend;
-  ParseTuple(
-    arguments, "OOOOOOs:vesselness", &input, &outputs[0], &outputs[1], &outputs[2], &axesTuple, &plan, &backendName);
+  ParseTuple(arguments,
+             "OOOOOOs|O!:vesselness",
+             &input,
+             &outputs[0],
+             &outputs[1],
+             &outputs[2],
+             &axesTuple,
+             &plan,
+             &backendName,
+             &PyDict_Type,
+             &settings);
   const Buffer                source(input, 0);
   std::optional<const Buffer> targets[3];
   void *                      results[3] = { nullptr, nullptr, nullptr };
@@ -343,6 +354,11 @@ RunVesselnessOfArray(PyObject * arguments)
   const auto       axes = ReadNumbers<size_t>(axesTuple);
   const Vesselness vesselness = ReadVesselness(plan);
   backend.Requested = itk::CudaBackendFromString(backendName);
+  if (settings)
+  {
+    ReadSettings(settings, backend);
+  }
+  PyObject * const             show = GetProgress(settings);
   const HostArray              pixels = source.Get(axes);
   const itk::CudaComponentType type = targets[0].value().Get().Type;
   {
@@ -355,7 +371,11 @@ RunVesselnessOfArray(PyObject * arguments)
                   type,
                   backend,
                   threader,
-                  [&](float) { without.CheckSignals(); });
+                  [&](float share) { without.ReportProgress(show, share); });
+  }
+  if (settings)
+  {
+    StoreRun(settings, backend);
   }
 }
 

@@ -18,39 +18,35 @@ This module adds functions for arrays:
 * `info()` reports whether the filters run on a GPU, and if not, why; `python -m itk_cudafilters` prints this report.
 * `enable()` and `with override():` substitute these filters where a program creates ITK's Gaussian filters.
 """
-from . import ndimage, stream
-from ._device import from_dlpack, to_device, to_host
-from ._files import write_geojson, write_geopackage, write_svg, write_table
-from ._gaussian import (
-    difference_of_gaussians,
-    gaussian_filter,
-    gaussian_filter1d,
-    gaussian_gradient,
-    gaussian_gradient_magnitude,
-    gaussian_hessian,
-    gaussian_laplace,
-    unsharp_mask,
-)
-from ._image import Image
-from ._image_files import read_image, write_image
-from ._info import Backend, Device, Info, info
-from ._override import disable, enable, override
-from ._partition import Partition, PartitionStatistics, partition_image, partition_images
-from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
-from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
-from ._vesselness import frangi, meijering, sato, vesselness
+from __future__ import annotations
 
-__version__: str
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from . import ndimage, stream
+    from ._device import from_dlpack, to_device, to_host
+    from ._files import write_geojson, write_geopackage, write_svg, write_table
+    from ._gaussian import (
+        difference_of_gaussians,
+        gaussian_filter,
+        gaussian_filter1d,
+        gaussian_gradient,
+        gaussian_gradient_magnitude,
+        gaussian_hessian,
+        gaussian_laplace,
+        unsharp_mask,
+    )
+    from ._image import Image
+    from ._image_files import read_image, write_image
+    from ._info import Backend, Device, Info, info
+    from ._override import disable, enable, override
+    from ._partition import Partition, PartitionStatistics, partition_image, partition_images
+    from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
+    from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
+    from ._vesselness import frangi, meijering, sato, vesselness
 
-def __getattr__(name: str) -> str:
-    """Returns `__version__`. It is looked up when it is used, because importlib.metadata takes long to import."""
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import version
-
-    return version("itk-cudafilters")
-
+    __version__: str
 
 __all__ = [
     "Backend",
@@ -98,3 +94,39 @@ __all__ = [
     "write_svg",
     "write_table",
 ]
+
+# The modules are imported when something of them is first used: each part of the command uses few of them.
+_MODULES = {
+    "_device": "from_dlpack to_device to_host",
+    "_files": "write_geojson write_geopackage write_svg write_table",
+    "_gaussian": "difference_of_gaussians gaussian_filter gaussian_filter1d gaussian_gradient gaussian_gradient_magnitude "
+    "gaussian_hessian gaussian_laplace unsharp_mask",
+    "_image": "Image",
+    "_image_files": "read_image write_image",
+    "_info": "Backend Device Info info",
+    "_override": "disable enable override",
+    "_partition": "Partition PartitionStatistics partition_image partition_images",
+    "_segmentation": "NoiseLaw RegionStatistics Segmentation Statistics Step noise_laws segment_region",
+    "_structure_tensor": "structure_tensor structure_tensor_eigenvalues",
+    "_vesselness": "frangi meijering sato vesselness",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Returns a name of a module, a module, or `__version__`."""
+    if name == "__version__":
+        from importlib.metadata import version  # it takes long to import
+
+        return version("itk-cudafilters")
+    if name in _MODULE_OF:
+        found = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+        globals()[name] = found
+        return found
+    if name in ("ndimage", "stream"):
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

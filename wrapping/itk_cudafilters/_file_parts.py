@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import sys
 import time
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -98,6 +97,11 @@ class _Source(_Planes):
         start = time.perf_counter()
         pixels = self._file.read_planes(planes.start, planes.stop - planes.start)
         self.seconds += time.perf_counter() - start
+        if self.dtype.kind == "f" and not np.isfinite(pixels).all():
+            raise OSError(
+                f"'{self._file.name}' has pixels that are NaN or infinite in the planes from {planes.start} to {planes.stop - 1}, which "
+                "are not left out in parts: smooth it without --memory"
+            )
         return pixels.reshape((planes.stop - planes.start, *self.shape[1:]))
 
 
@@ -120,6 +124,8 @@ class _Target(_Planes):
             for path, each in zip(paths, files):
                 size = os.path.getsize(scratch.path(path.name))
                 offset = size - file.size_in_bytes if path is paths[-1] else size
+                if offset < 0:
+                    raise OSError(f"'{name}' could not be written: {os.strerror(errno.EFBIG)}")  # this process may not write larger files
                 with open(scratch.path(path.name), "rb") as header:
                     each.write(header.read(offset))
                 each.flush()
@@ -137,27 +143,3 @@ class _Target(_Planes):
             left = left[written:]
             place += written
         self.seconds += time.perf_counter() - start
-
-
-class Progress:
-    """Draws a progress bar with the current rate, if stderr is a terminal. `size` is the total number of bytes."""
-
-    def __init__(self, size: float) -> None:
-        self._size = size
-        self._start = time.perf_counter()
-        self._is_shown = sys.stderr.isatty()
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._is_shown:
-            print(file=sys.stderr)
-
-    def __call__(self, share: float) -> None:
-        if self._is_shown:
-            done = int(40 * min(max(share, 0.0), 1.0))
-            rate = share * self._size / max(time.perf_counter() - self._start, 1e-9)
-            print(f"\rsmoothing [{'#' * done}{' ' * (40 - done)}] {_gigabytes(rate)}/s  ", end="", file=sys.stderr, flush=True)

@@ -21,9 +21,8 @@ from ._info import Backend
 from ._library import empty, takes, takes_type
 from ._line_passes import MOST_MASKED_ITEMS, Combination, DeviceLineFilter, DevicePasses, HostLineFilter, Pass, Term
 from ._operations import Operations, current_device_of, operations_of
-from ._parameters import library_errors, switch
+from ._parameters import known_name, library_errors, switch
 from ._repeated import run_repeated
-from ._segmentation import known_name
 
 Mode = Literal["reflect", "nearest", "mirror", "wrap", "constant", "grid-mirror", "grid-wrap", "grid-constant"]
 Approximation = Literal["accurate", "deriche"]
@@ -79,18 +78,24 @@ def gaussian_filter(
         other packages with `__dlpack__` or the CUDA Array Interface. Axes count in the order of the array; for an
         itk.Image this is the order of its array, with x last.
     sigma
-        Standard deviation, in pixels unless `spacing` is given: one value for all axes, or one for each axis in the
-        order of `axes`. An axis with sigma 0 is not filtered.
+        Standard deviation of the Gaussian: one value for all axes, or one for each axis.
+
+        It is in pixels unless `spacing` is given. Several values are in the order of `axes`. An axis with sigma 0 is
+        not filtered.
     order
         Order of the derivative along each axis: 0 (default, no derivative), 1 or 2.
     output
         Array that receives the result, or the type of the result.
     mode
-        How lines continue beyond their ends, by scipy's names: reflect (d c b a | a b c d | d c b a), nearest, mirror
-        (d c b | a b c d | c b a), wrap, or constant. One for all axes, or one for each axis.
+        How lines continue beyond their ends, by scipy's names: reflect (d c b a | a b c d | d c b a), nearest
+        (a a a | a b c d | d d d), mirror (d c b | a b c d | c b a), wrap (b c d | a b c d | a b c), or constant.
+
+        One for all axes, or one for each axis.
     cval
-        The value beyond the ends in the mode constant. As in scipy it holds for the filter along each axis, even if the
-        filter along an axis before it has computed a derivative.
+        The value beyond the ends of lines in the mode constant.
+
+        As in scipy it holds for the filter along each axis, even if the filter along an axis before it has computed a
+        derivative.
     fwhm
         Full width at half maximum, 2.3548 sigma. It may be given instead of sigma.
     spacing
@@ -103,9 +108,10 @@ def gaussian_filter(
     channel_axis
         Axis of channels, which are filtered separately.
     valid_mask
-        Array of the shape of the input, or of its shape without the channels. Pixels where the mask is 0 do not count,
-        regardless of their values. The result is G(m x) / G(m) for the mask m, and NaN where the weight G(m) is below
-        1e-3 (1e-2 with deriche). A DataArray is aligned with the input by its coordinates, and refused if that is not
+        Image of the same size: pixels where it is 0 do not count, regardless of their values.
+
+        An array, or an image of the input's kind. It may also have the shape of the input without the channels. The result is G(m x) / G(m) for the mask m, and
+        NaN where the weight G(m) is below 1e-3 (1e-2 with deriche). A DataArray is aligned with the input by its coordinates, and refused if that is not
         possible. The geometry of an itk.Image must equal that of the input within ITK's tolerances; an image of origin
         0, spacing 1 and no rotation is taken to have the input's geometry.
     preserve_nan

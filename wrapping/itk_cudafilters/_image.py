@@ -199,8 +199,8 @@ class Image:
     def to_itk(self) -> Any:
         """Returns an itk.Image of the same pixels, or with components an itk.VectorImage. Needs the package itk."""
         from ._images import image_of
+        from ._itk import itk
 
-        itk = importlib.import_module("itk")
         pixels = np.ascontiguousarray(self.array)
         image = itk.image_from_array(pixels, is_vector=True) if self.has_components else image_of(pixels)
         image.SetSpacing(self.spacing)

@@ -101,7 +101,29 @@ def read_slice(file: ImageFile) -> Image:
         red, green, blue = (image.array[..., i].astype(np.float64) for i in range(3))
         grey = (2125.0 * red + 7154.0 * green + 721.0 * blue) / 10000.0  # as ITK's readers
         image = image.with_array(grey.astype(image.dtype), has_components=False)
-    axes = file.axes
+    return _without_trailing_axes(image, file.axes)
+
+
+def read_mask(name: str, *, like: Image, axes: int = 2, is_label: bool = False) -> Image:
+    """Reads labels, or a mask that is 1 where any of the components is not 0, as an image with the axes in space of
+    another one, of which `axes` have several pixels."""
+    file = ImageFile(name)
+    if file.axes != axes:
+        or_slice = ", or a single slice" if axes == 2 else ""
+        raise OSError(f"'{name}' has {' x '.join(map(str, file.size))} pixels; it must be an image of {axes} dimensions{or_slice}")
+    if file.components > 1 and is_label:
+        raise OSError(f"'{name}' has {file.components} components per pixel; labels have one")
+    image = file.read()
+    if not is_label:
+        # The fourth colour is how opaque a pixel is.
+        pixels = (image.array[..., :3] != 0).any(axis=-1) if file.components > 1 else image.array != 0
+        image = image.with_array(pixels.astype(np.uint8), has_components=False)
+    mask = _without_trailing_axes(image, axes)
+    return mask if like.dimension == axes else Image(mask.array.reshape((1,) * (like.dimension - axes) + mask.shape))
+
+
+def _without_trailing_axes(image: Image, axes: int) -> Image:
+    """Returns an image with its first axes in space. The others have one pixel."""
     direction = image.direction[:axes, :axes]
     if abs(np.linalg.det(direction)) < 1e-6:
         direction = np.eye(axes)  # of a slice that is turned in space
@@ -109,21 +131,6 @@ def read_slice(file: ImageFile) -> Image:
         image.array.reshape(image.shape[image.ndim - axes :]), image.spacing[:axes], image.origin[:axes], direction,
         no_data=image.no_data, metadata=image.metadata,
     )
-
-
-def read_mask(name: str, *, is_label: bool) -> Image:
-    """Reads a slice of labels, or one that is 1 where any of the colours is not 0."""
-    file = ImageFile(name)
-    if file.axes != 2:
-        raise OSError(f"'{name}' has {' x '.join(map(str, file.size))} pixels; it must be an image of 2 dimensions, or a single slice")
-    if file.components > 1 and not is_label:
-        image = file.read()
-        pixels = (image.array[..., :3] != 0).any(axis=-1)
-        file.components, whole = 1, image.with_array(pixels.astype(np.uint8), has_components=False)
-        return Image(whole.array.reshape(whole.shape[whole.ndim - 2 :]), whole.spacing[:2], whole.origin[:2], whole.direction[:2, :2])
-    if file.components > 1:
-        raise OSError(f"'{name}' has {file.components} components per pixel; labels have one")
-    return read_slice(file)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

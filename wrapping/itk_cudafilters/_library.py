@@ -6,6 +6,9 @@ import functools
 import importlib
 import importlib.util
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import Any
@@ -89,3 +92,23 @@ def empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
     kind = np.dtype(dtype)
     bytes = math.prod(shape) * kind.itemsize
     return np.empty(shape, kind) if bytes < _POOLED else np.ndarray(shape, kind, core().allocate(bytes))
+
+
+_settings: ContextVar[dict[str, Any] | None] = ContextVar("settings", default=None)
+
+
+@contextmanager
+def run_with(**settings: Any) -> Iterator[dict[str, Any]]:
+    """Gives the filters of host arrays within the block settings that the functions have no keywords for, and returns the
+    dictionary to which the filters add where they ran: see `_core.filter`."""
+    token = _settings.set(settings)
+    try:
+        yield settings
+    finally:
+        _settings.reset(token)
+
+
+def settings_of_run() -> list[dict[str, Any]]:
+    """Returns the last argument of `_core.filter` and `_core.vesselness`, if there is one."""
+    found = _settings.get()
+    return [] if found is None else [found]

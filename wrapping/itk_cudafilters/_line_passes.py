@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ._library import core, empty
+from ._library import core, empty, settings_of_run
 from ._operations import OF_HOST, Operations, Places
 
 # The recursion of the mode nearest needs lines of four pixels or more, as ITK's filter does. Shorter lines are padded
@@ -209,8 +209,6 @@ class HostLineFilter:
 
     approximation: str
     backend: str
-    settings: dict[str, Any] | None = None
-    """More about the run, and how it went: see `_core.filter`."""
 
     @property
     def ops(self) -> Operations:
@@ -248,7 +246,7 @@ class HostLineFilter:
             self.backend,
             keeps_nan,
             smallest_weight,
-            *([] if self.settings is None else [self.settings]),
+            *settings_of_run(),
         )
         return done
 

@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import time
 import weakref
@@ -90,10 +91,36 @@ def _give_name(number: int, name: Path) -> None:
         os.close(folder)
 
 
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Returns whether text that is written to `path` goes to the standard output, a pipe or a device."""
+    if os.fspath(path) == "/dev/stdout":
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def print_text(text: str) -> None:
+    """Writes text to the standard output at once, behind what was printed before."""
+    try:
+        print(text, end="", flush=True)
+    except OSError as error:
+        # At its end Python tries it again, and would say so in its own words.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OSError(f"the standard output could not be written: {error.strerror}") from None
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Writes a text file in UTF-8."""
-    with replacing(path) as file:
-        file.write(text.encode("utf-8"))
+    """Writes a text file in UTF-8, or text to a stream, which remains what it is."""
+    if os.fspath(path) == "/dev/stdout":
+        print_text(text)  # the standard output may be a file, which is not to be replaced
+    elif is_stream(path):
+        Path(path).write_text(text, encoding="utf-8")
+    else:
+        with replacing(path) as file:
+            file.write(text.encode("utf-8"))
 
 
 class Scratch:

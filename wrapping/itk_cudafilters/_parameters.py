@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+
+from ._images import describe
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -15,6 +17,8 @@ _T = TypeVar("_T")
 # The format of the text of ITK's exceptions. It contains "ITK ERROR" if an argument or pixels are wrong, but not if a
 # GPU failed or a filter was aborted.
 _LIBRARY_ERROR = re.compile(r"\A[^\n]+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG = 2**32 - 1, 2**64 - 1
 
@@ -59,3 +63,38 @@ def switch(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} is {value!r}; it must be True or False")
     return bool(value)
+
+
+def plain_name(name: str) -> str:
+    """Returns a name in the form in which names are compared: lower case, without '_' and '-'."""
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def known_name(parameter: str, name: str, known: Iterable[str]) -> str:
+    """Returns the known name that equals `name`, compared without case, '_' and '-'. Raises ValueError if there is
+    none."""
+    if not isinstance(name, str):
+        raise TypeError(f"{parameter} is {describe(name)}; it must be one of the names {', '.join(known)}")
+    for candidate in known:
+        if plain_name(candidate) == plain_name(name):
+            return candidate
+    raise ValueError(f'{parameter} is "{name}"; it must be one of {", ".join(known)}')
+
+
+def snake_case(name: str) -> str:
+    """Returns a name of C++ in the form of Python's."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def bytes_of(text: int | str, name: str = "memory_limit") -> int:
+    """Returns a number of bytes from a number, or from text such as 8G, which is 8 times 2^30."""
+    if isinstance(text, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+        value: float = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
+    elif isinstance(text, (int, np.integer)) and not isinstance(text, bool):
+        value = int(text)
+    else:
+        raise TypeError(f"{name} is {describe(text)}; it must be a number of bytes, or text as 8G")
+    if not 1 <= value < 2**63:
+        raise ValueError(f"{name} is '{text}'; it must be a number of bytes above 0, or one with K, M, G or T: 8G")
+    return int(value)

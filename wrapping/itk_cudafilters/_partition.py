@@ -20,9 +20,10 @@ from ._images import pixels_of, plane_of, valid_pixels_of, with_first_index, wit
 from ._info import Backend, backend_name
 from ._itk import is_itk_object
 from ._library import core
-from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, library_errors, switch, whole_number
+from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, snake_case
+from ._parameters import switch, whole_number
 from ._progress import progress_bar
-from ._segmentation import ImageLike, _snake_case, known_name, new_labels, noise_laws, one_looks, plain_name, threshold_of
+from ._segmentation import ImageLike, new_labels, noise_laws, one_looks, threshold_of
 
 IMAGES_AT_ONCE_ON_GPU = 48
 """A run waits for the host between launches, and the GPU works on other images meanwhile. On an H200 a hundred images of
@@ -351,18 +352,22 @@ def partition_image(
         descend; an axis without coordinates counts from 0. Polygons have the image's physical coordinates: those of the
         map for one band that rioxarray.open_rasterio() reads of a GeoTIFF, pixels for a NumPy array.
     law
-        Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
-        gaussian for photographs and magnetic resonance images.
+        Distribution of the pixels of each region: for example gamma for the intensity of radar images, rayleigh for
+        their amplitude, gaussian for photographs and magnetic resonance images.
+
+        The name of one of noise_laws().
     looks
-        Number of independent looks per pixel, for the laws gamma and rayleigh. It is below 1 if the speckle of
-        neighbouring pixels is correlated. With None (default) or 0 it is estimated from the image. If the number is too
-        large, speckle is divided into regions.
+        Number of independent looks per pixel, for the laws gamma and rayleigh. By default it is estimated from the
+        image.
+
+        It is below 1 if the speckle of neighbouring pixels is correlated. With None or 0 it is estimated. If the number
+        is too large, speckle is divided into regions.
     number_of_looks
         Another name of `looks`.
     segment_cost
         Cost of a straight edge between two regions, in nats. A larger cost gives fewer nodes and fewer small regions.
     foreground_threshold
-        For the law bernoulli: pixels above it are ones. It may be None for images that hold only 0 and one other value.
+        For the law bernoulli: pixels above it are ones. Images that hold only 0 and one other value need none.
     block_size
         Side of the blocks that the search starts from, in pixels. 2 suits magnetic resonance images.
     minimum_number_of_pixels
@@ -374,22 +379,28 @@ def partition_image(
     labels_only
         Whether to stop before the polygons, with a label map whose boundaries follow the sides of pixels.
     valid_mask
-        Image or array of the same size. Pixels where it is 0 belong to no region. A DataArray is aligned with the image
+        Image of the same size: pixels where it is 0 belong to no region.
+
+        An array, or an image of the same kind. A DataArray is aligned with the image
         by its coordinates, and refused if that is not possible. The geometry of an itk.Image must equal that of the
         image within ITK's tolerances; a mask of origin 0, spacing 1 and no rotation is taken to have the image's
         geometry.
     initial_labels
-        Image or array of integers of the same size: a segmentation to start from. Each of its 4-connected parts is a
-        region. With allow_merging=False and maximum_number_of_iterations=1 it is converted to polygons with common
+        Image of integers of the same size: a segmentation to start from, each of whose 4-connected parts is a region.
+
+        An array, or an image of the same kind. With allow_merging=False and maximum_number_of_iterations=1 it is converted to polygons with common
         edges.
     backend
-        automatic (default): the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
+        automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
+
         With cuda the label map and the gains of changes of the polygons are computed on the GPU. The result is the
         same.
     device_index
-        Index of the GPU. The default, -1, takes the index that itk.CudaFiltersConfiguration holds.
+        Index of the GPU; -1: the configuration's, which is ITK_CUDAFILTERS_DEVICE or 0.
+
+        The configuration is itk.CudaFiltersConfiguration.
     progress
-        Whether to show a progress bar. This needs the package tqdm.
+        Whether to show a progress bar, by the package tqdm if it is installed.
 
     Returns
     -------
@@ -581,7 +592,7 @@ class _Division(Generic[ImageLike]):
             description=description,
             description_of_one_region=of_one_region,
             number_of_iterations=iterations,
-            stop=_snake_case(stop),
+            stop=snake_case(stop),
             backend=backend_name(backend),
             backend_reason=reason,
         )

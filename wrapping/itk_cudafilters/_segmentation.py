@@ -4,9 +4,8 @@ from __future__ import annotations
 import functools
 import math
 import operator
-import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, get_args
 
@@ -19,7 +18,8 @@ from ._images import valid_pixels_of, with_first_index
 from ._info import Backend, backend_name
 from ._itk import is_itk_object
 from ._library import core, empty
-from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, library_errors, switch, whole_number
+from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, snake_case
+from ._parameters import switch, whole_number
 from ._progress import progress_bar
 
 # In 20 images of 64 x 64 pixels with one look the estimates ranged from 0.79 to 1.27. The factor is larger, so that
@@ -47,10 +47,6 @@ class NoiseLaw:
     """Of pixels; otherwise variances of regions are not a number."""
 
 
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
 def noise_laws() -> dict[str, NoiseLaw]:
     """Returns the laws that segment_region() and partition_image() know, by their names.
 
@@ -66,8 +62,8 @@ def noise_laws() -> dict[str, NoiseLaw]:
 def _noise_laws() -> dict[str, NoiseLaw]:
     laws: dict[str, NoiseLaw] = {}
     for values in core().noise_laws():
-        name = _snake_case(values["name"])
-        laws[name] = NoiseLaw(**{**values, "name": name, "parameter": _snake_case(values["parameter"])})
+        name = snake_case(values["name"])
+        laws[name] = NoiseLaw(**{**values, "name": name, "parameter": snake_case(values["parameter"])})
     return laws
 
 
@@ -124,6 +120,8 @@ class Statistics:
     backend_reason: str
     seconds: dict[str, float]
     """Time of the parts: samples, sums, start, moves, removal."""
+    number_of_looks: float = 1.0
+    """The number given, or estimated; 1 for laws without looks."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -245,35 +243,46 @@ def segment_region(
         float32; bool and float64 are converted. The coordinates of a DataArray must be evenly spaced, and may ascend or
         descend; an axis without coordinates counts from 0.
     law
-        Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
-        gaussian for photographs and magnetic resonance images.
+        Distribution of the pixels of each region: for example gamma for the intensity of radar images, rayleigh for
+        their amplitude, gaussian for photographs and magnetic resonance images.
+
+        The name of one of noise_laws().
     looks
-        Number of independent looks per pixel, for the laws gamma and rayleigh. It need not be an integer, and is below
-        1 if the speckle of neighbouring pixels is correlated. With None (default) or 0 it is estimated from the image,
-        as in partition_image(), and a warning is issued if the estimate is below 1 / 1.5 or above 1.5. The estimate
+        Number of independent looks per pixel, for the laws gamma and rayleigh. By default it is estimated from the
+        image.
+
+        It need not be an integer, and is below 1 if the speckle of neighbouring pixels is correlated. With None or 0 it
+        is estimated as in partition_image(), and a warning is issued if the estimate is below 1 / 1.5 or above 1.5. The estimate
         reads the whole image: for a megapixel on two cores it takes 27 ms, while the search takes 15 ms. Give the
         number if it is known, to save this time.
     number_of_looks
         Another name of `looks`.
     foreground_threshold
-        For the law bernoulli: pixels above it are ones. It may be None for images that hold only 0 and one other value.
+        For the law bernoulli: pixels above it are ones. Images that hold only 0 and one other value need none.
     initial_contour
-        Polygon that the search starts from: N x 2, x and y in physical space.
+        Polygon that the search starts from, in physical space.
+
+        An array of N x 2, x and y.
     initial_mask
-        Image or array of the same size. The search starts from its largest connected part that is not 0.
+        Image of the same size: the search starts from its largest connected part that is not 0.
+
+        An array, or an image of the same kind.
     initial_region
-        Rectangle that the search starts from: (x, y, width, height) in pixels, counted from 0. At most one of these
-        three may be given.
+        Rectangle that the search starts from: x, y, width and height in pixels, counted from 0.
+
+        At most one of these three may be given.
     start
-        Start of the search if none of the three is given. automatic (default): the best of many rectangles.
+        Start of the search without an initial contour, mask or region. automatic: the best of many rectangles.
         margin_rectangle: the image without a margin of a tenth on each side.
     valid_mask
-        Image or array of the same size. Pixels where it is 0 belong to no region. A DataArray is aligned with the image
+        Image of the same size: pixels where it is 0 belong to no region.
+
+        An array, or an image of the same kind. A DataArray is aligned with the image
         by its coordinates, and refused if that is not possible. The geometry of an itk.Image must equal that of the
         image within ITK's tolerances; a mask of origin 0, spacing 1 and no rotation is taken to have the image's
         geometry.
     schedule
-        coarse_to_fine (default): the search works on blocks of pixels first. as_published: it works on the whole image
+        coarse_to_fine: the search works on blocks of pixels first. as_published: it works on the whole image
         at once (Perrot, Domas and Couturier, 2011).
     maximum_step
         Distance of the first moves, in blocks of the coarsest level; with as_published in pixels.
@@ -283,18 +292,24 @@ def segment_region(
         Amount by which a move must lower the criterion, in nats.
     use_description_length
         Whether nodes are finally removed as long as that shortens the description.
-    maximum_number_of_nodes, maximum_number_of_iterations
-        Limits of the search.
+    maximum_number_of_nodes
+        Largest number of nodes of the polygon at any time.
+    maximum_number_of_iterations
+        Largest number of iterations, in each of which every node is tried once.
     minimum_region_size
         Number of pixels that each of the two regions must keep.
-    inside_value, outside_value
-        Values of the label image inside and outside the region, from 0 to 255. They must differ.
+    inside_value
+        Value of the label image inside the region, from 0 to 255.
+    outside_value
+        Value of the label image outside the region, from 0 to 255. It must differ from the one inside.
     backend
-        automatic (default): the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
+        automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
     device_index
-        Index of the GPU. The default, -1, takes the index that itk.CudaFiltersConfiguration holds.
+        Index of the GPU; -1: the configuration's, which is ITK_CUDAFILTERS_DEVICE or 0.
+
+        The configuration is itk.CudaFiltersConfiguration.
     progress
-        Whether to show a progress bar. This needs the package tqdm.
+        Whether to show a progress bar, by the package tqdm if it is installed.
 
     Returns
     -------
@@ -337,9 +352,10 @@ def segment_region(
         corners = _corners_of_contour(initial_contour, geometry, pixels.shape)
     elif initial_region is not None:
         corners = _corners_of_region(initial_region, pixels.shape)
+    number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
     parameters = (
         plain_name(law),
-        1.0 if looks is None else as_number(looks, "looks"),
+        number_of_looks,
         threshold_of(foreground_threshold),
         plain_name(known_name("schedule", schedule, get_args(Schedule))),
         plain_name(known_name("start", start, get_args(Start))),
@@ -362,7 +378,7 @@ def segment_region(
     first = tuple(geometry.first.tolist())
     with progress_bar("segment_region", progress) as update:
         found = core().segment(pixels, pixels_of(label), valid, start_mask, corners, first, *parameters, update)
-    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), _statistics_of(law, *found))
+    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), _statistics_of(law, number_of_looks, *found))
 
 
 def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
@@ -411,22 +427,6 @@ def threshold_of(value: Any) -> Any:
     return found
 
 
-def plain_name(name: str) -> str:
-    """Returns a name in the form in which names are compared: lower case, without '_' and '-'."""
-    return name.replace("_", "").replace("-", "").lower()
-
-
-def known_name(parameter: str, name: str, known: Iterable[str]) -> str:
-    """Returns the known name that equals `name`, compared without case, '_' and '-'. Raises ValueError if there is
-    none."""
-    if not isinstance(name, str):
-        raise TypeError(f"{parameter} is {describe(name)}; it must be one of the names {', '.join(known)}")
-    for candidate in known:
-        if plain_name(candidate) == plain_name(name):
-            return candidate
-    raise ValueError(f'{parameter} is "{name}"; it must be one of {", ".join(known)}')
-
-
 def _corners_of_contour(
     contour: npt.ArrayLike, geometry: Geometry, shape: tuple[int, ...]
 ) -> npt.NDArray[np.int32]:
@@ -471,7 +471,7 @@ def _contour_of(result: dict[str, Any], geometry: Geometry) -> npt.NDArray[np.fl
     return geometry.place(corners)
 
 
-def _statistics_of(law: str, result: dict[str, Any], backend: str, reason: str) -> Statistics:
+def _statistics_of(law: str, number_of_looks: float, result: dict[str, Any], backend: str, reason: str) -> Statistics:
     def region(name: str) -> RegionStatistics:
         values = result[name]
         return RegionStatistics(values["number_of_pixels"], values["mean"], values["variance"])
@@ -485,9 +485,10 @@ def _statistics_of(law: str, result: dict[str, Any], backend: str, reason: str) 
         description_length=result["description_length"],
         significant_boundary=result["significant_boundary"],
         number_of_iterations=result["number_of_iterations"],
-        stop=_snake_case(result["stop"]),
+        stop=snake_case(result["stop"]),
         record=tuple(Step(**step) for step in result["record"]),
         backend=backend_name(backend),
         backend_reason=reason,
         seconds=result["seconds"],
+        number_of_looks=number_of_looks if law in laws_of_looks() else 1.0,
     )

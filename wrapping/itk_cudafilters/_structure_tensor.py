@@ -14,8 +14,7 @@ from ._images import _require_no_bands, is_xarray
 from ._info import Backend
 from ._library import core, empty, takes
 from ._operations import current_device_of, image_on_gpu
-from ._parameters import library_errors
-from ._segmentation import known_name
+from ._parameters import known_name, library_errors
 
 _SHORTEST_LINE = 4
 

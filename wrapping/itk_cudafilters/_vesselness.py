@@ -18,10 +18,9 @@ from ._exporters import SHAPES, is_foreign, open_on_default_stream, result_for, 
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
 from ._images import _require_no_bands, describe, is_column, is_xarray, valid_pixels_of
 from ._info import Backend
-from ._library import core, empty, takes
+from ._library import core, empty, settings_of_run, takes
 from ._operations import current_device_of, image_on_gpu
-from ._parameters import library_errors, switch
-from ._segmentation import known_name
+from ._parameters import known_name, library_errors, switch
 
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
 
@@ -65,35 +64,43 @@ def vesselness(
         which is processed there. With `preserve_nan=False` and without `valid_mask` also an itk.CudaDeviceImage or an
         array in GPU memory of another package with `__dlpack__`.
     sigmas
-        Standard deviation of each scale, in pixels unless `spacing` is given. A line of radius r has its largest
-        response at a sigma of about r.
+        Standard deviations of the scales, each above 0. A line of radius r has its largest response at a sigma of
+        about r.
+
+        They are in pixels unless `spacing` is given.
     measure
-        objectness (default): lines, blobs or plates, in the unit of the contrast. frangi: lines, from 0 to 1. sato:
+        objectness: lines, blobs or plates, in the unit of the contrast. frangi: lines, from 0 to 1. sato:
         lines, in the unit of the contrast. jerman: lines and blobs, from 0 to 1, nearly uniform within an object.
         meijering: neurites, in the unit of the contrast.
     object_dimension
-        For objectness: 0 finds blobs, 1 (default) lines, 2 plates.
+        For objectness: 0 finds blobs, 1 lines, 2 plates.
     bright
-        True (default): bright objects on dark ground. False: dark objects on bright ground.
+        Whether bright objects on dark ground are looked for, or dark objects on bright ground.
     normalize
         Whether second derivatives are multiplied by sigma^2, so that thick and thin lines have similar responses.
-    alpha, beta
-        For objectness and frangi, finite and above 0. Smaller values of alpha keep lines that are nearly plates;
-        smaller values of beta suppress blobs.
+    alpha
+        For objectness and frangi, finite and above 0: smaller values keep lines that are nearly plates.
+    beta
+        For objectness and frangi, finite and above 0: smaller values suppress blobs.
     gamma
-        For objectness and frangi, finite and above 0: responses fade where the norm of the Hessian is below it. None
-        (default): half of the largest norm at each scale.
+        For objectness and frangi, finite and above 0: responses fade where the norm of the Hessian is below it. By
+        default it is half of the largest norm at each scale.
     tau
         For jerman, from 0 to 1: eigenvalues below tau times the largest one at each scale fade.
-    mode, cval
-        Continuation of lines beyond their ends, as in gaussian_filter().
+    mode
+        How lines continue beyond their ends: reflect, nearest, mirror, wrap or constant.
+
+        As in gaussian_filter().
+    cval
+        The value beyond the ends of lines in the mode constant.
     spacing
         Distance between pixels along each axis, as in gaussian_filter(). Sigmas then have its unit. An itk.Image needs
         "image" for sigmas in millimetres.
     valid_mask
-        Array of the shape of the image. Pixels where it is 0 do not count, regardless of their values: they are
-        replaced by an average of the valid pixels around them, weighted with a Gaussian of the largest sigma, and their
-        response is 0. DataArrays and itk.Images must have the geometry of the image, as in gaussian_filter().
+        Image of the same size: pixels where it is 0 do not count, regardless of their values, and their response is 0.
+
+        An array, or an image of the same kind. Pixels that do not count are replaced by an average of the valid pixels around them, weighted with a Gaussian of the largest sigma.
+        DataArrays and itk.Images must have the geometry of the image, as in gaussian_filter().
     preserve_nan
         Whether pixels that are NaN or infinite do not count either, and are NaN in the response, except where
         `valid_mask` is 0. With False they set the responses on their lines, and on the lines through these, to 0.
@@ -106,7 +113,7 @@ def vesselness(
         Type of the response. Default: the type of the image, or float32 for integers and bool. Integers of 32 and 64
         bits are computed in float64, which is exact for integers up to 2^53.
     approximation
-        As in gaussian_filter(). deriche: the Hessians of ITK's filters.
+        accurate: within 1e-5 of the Gaussian. deriche: the Hessians of ITK's filters.
     backend
         automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 
@@ -376,9 +383,8 @@ class _Call:
             empty((*array.shape, self.dimension), self._real) if with_directions else None,
         )
         axes = tuple(range(self.dimension))
-        core().vesselness(
-            array, found.response, found.scale, found.directions, axes[::-1] if self._is_x_first else axes, plan, self._backend
-        )
+        axes = axes[::-1] if self._is_x_first else axes
+        core().vesselness(array, found.response, found.scale, found.directions, axes, plan, self._backend, *settings_of_run())
         if found.directions is not None and min(self._spacing) < 0.0:
             np.multiply(found.directions, np.sign(self._spacing), out=found.directions)  # where coordinates descend
         return found

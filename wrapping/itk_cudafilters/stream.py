@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
@@ -23,15 +22,13 @@ from ._gaussian import Approximation, Mode, _mode, _order, sigmas_of
 from ._images import describe
 from ._info import Backend
 from ._library import core
-from ._parameters import library_errors, switch
-from ._segmentation import known_name
+from ._parameters import bytes_of, known_name, library_errors, switch
 
 __all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace"]
 
 # Types that the filters read and write. Planes of other types are converted to these and back.
 _NATIVE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 _CONVERTED = {"bool": "uint8", "float16": "float32", "int64": "float64", "uint64": "float64"}
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 Progress = Callable[[float], object]
 
@@ -190,20 +187,6 @@ def gaussian_laplace(
     )
     run.require_derivatives()
     return run(progress)
-
-
-def bytes_of(text: int | str, name: str = "memory_limit") -> int:
-    """Returns a number of bytes from a number, or from text such as 8G, which is 8 times 2^30."""
-    if isinstance(text, str):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-        value: float = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
-    elif isinstance(text, (int, np.integer)) and not isinstance(text, bool):
-        value = int(text)
-    else:
-        raise TypeError(f"{name} is {describe(text)}; it must be a number of bytes, or text as 8G")
-    if not 1 <= value < 2**63:
-        raise ValueError(f"{name} is '{text}'; it must be a number of bytes above 0, or one with K, M, G or T: 8G")
-    return int(value)
 
 
 class _Planes:
