@@ -46,7 +46,8 @@ if [ "$thread_sanitizer" = yes ]; then
 else
   # Include what ITK's own tests and examples need (scripts/upstream-tests.sh), so that the module is built only once
   # with ITK 5.4.
-  itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON)
+  itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON
+    "${fast_compile_options[@]}")
 fi
 
 build_tree()
