@@ -133,6 +133,25 @@ run_logged()
   fi
 }
 
+# run_with_progress FILE COMMAND... does what run_logged does. Once a minute it prints how many of ninja's steps are done,
+# and how long the others take if they are as long as these.
+run_with_progress()
+{
+  local status=0 watcher
+  (
+    start=$SECONDS
+    while sleep 60 > /dev/null 2>&1; do
+      read -r completed steps < <(grep -oE '^\[[0-9]+/[0-9]+\]' "$1" | tail -n 1 | tr -s '[/]' ' ') && [ "$completed" -gt 0 ] || continue
+      note "$completed of $steps steps, about $(((SECONDS - start) * (steps - completed) / completed / 60 + 1)) minutes left"
+    done
+  ) &
+  watcher=$!
+  (run_logged "$@") || status=$?
+  kill "$watcher"
+  wait "$watcher" 2> /dev/null || true
+  return "$status"
+}
+
 # print_coverage FOLDER GCOVR_ARGUMENT... prints the coverage of a build with CudaFilters_COVERAGE whose programs have
 # run.
 print_coverage()

@@ -57,13 +57,14 @@ format_stage()
   if [ "$status" -eq 0 ]; then echo "1 passed, 0 failed, 0 skipped"; else echo "0 passed, 1 failed, 0 skipped"; fi
 }
 
-# build_for_cpu EXAMPLES_AND_BENCHMARKS builds library and tests, and with ON also the examples and the benchmarks. The
-# compiler's times are kept in the build folder.
+# build_for_cpu EVERYTHING builds library and tests, and with ON also the examples, the benchmarks and the factory's
+# overrides, which take more time than the rest of the library. The compiler's times are kept in the build folder.
 build_for_cpu()
 {
   local folder=$repository/build/test-cpu
   CCACHE_PREFIX=$repository/scripts/time-compiler.sh COMPILE_TIMES=$folder/compile-times.txt configure_and_build "$folder" \
-    --preset cpu "${strict[@]}" "-DCudaFilters_BUILD_EXAMPLES=$1" "-DCudaFilters_BUILD_BENCHMARKS=$1"
+    --preset cpu "${strict[@]}" "-DCudaFilters_BUILD_EXAMPLES=$1" "-DCudaFilters_BUILD_BENCHMARKS=$1" \
+    "-DCudaFilters_BUILD_OVERRIDES=$1"
 }
 
 unit_stage()

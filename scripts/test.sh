@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and tests, on Debian 12 or Ubuntu 22.04, in stages. scripts/test-stage.sh runs a single stage.
 # Without arguments it runs what a change of the C++ code needs most:
-#   unit      builds the library and its tests against the distribution's ITK, for the CPU only, and runs all but the slow tests
+#   unit      builds the library and its tests against the distribution's ITK, for the CPU only and without the factory's
+#             overrides, and runs all but the slow tests
 # With --all it runs everything, as continuous integration does; each test runs in the stage that says most about it:
 #   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml
-#   cpu       as unit, with the examples, the benchmarks and the slow tests, and compares compile times with their budget
+#   cpu       as unit, with the overrides, the examples, the benchmarks and the slow tests, and compares compile times with
+#             their budget
 #   pip       builds the Python package as `pip install .` does, for the CPU only, and runs the tests that need no itk
 #   cuda      builds everything with CUDA, if there is nvcc, and runs the tests of what differs from cpu; those that need a
 #             GPU are skipped without one
