@@ -46,7 +46,8 @@ if [ "$thread_sanitizer" = yes ]; then
 else
   # Include what ITK's own tests and examples need (scripts/upstream-tests.sh), so that the module is built only once
   # with ITK 5.4.
-  itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON)
+  itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON
+    "${fast_compile_options[@]}")
 fi
 
 build_tree()
@@ -57,7 +58,7 @@ build_tree()
   # files.
   local -x CCACHE_BASEDIR=$cache_folder
   run_logged "$folder/configure.log" cmake -S "$source" -B "$folder/build" -G Ninja "${itk_options[@]}" "${launcher_arguments[@]}"
-  run_logged "$folder/build.log" cmake --build "$folder/build" -j "$jobs" --target "${itk_targets[@]}"
+  run_with_progress "$folder/build.log" cmake --build "$folder/build" -j "$jobs" --target "${itk_targets[@]}"
 }
 
 say "ITK 5.4 build tree for the module build"
@@ -73,7 +74,7 @@ fi
 find_itk_source || exit 3
 
 # A build tree contains its own absolute paths and is therefore built in its final place. The file 'complete' is written
-# last; a tree without it is built again.
+# last; the build of a tree without it goes on.
 key=$(printf '%s\n' "$itk_source" "${itk_options[@]}" "$(c++ --version | head -n 1)" "$(cmake --version | head -n 1)" |
   sha256sum | cut -c 1-12)
 folder=$cache_folder/itk-$itk_version-$key
@@ -83,8 +84,7 @@ elif [ "$cached" = yes ]; then
   note "this build of ITK $itk_version is not in the cache"
   exit 3
 else
-  rm -rf "$folder"
-  mkdir "$folder"
+  mkdir -p "$folder"
   build_tree "$folder" "$itk_source"
   find "$folder/build" -name '*.o' -delete
   touch "$folder/complete"

@@ -13,7 +13,7 @@
 #                    from the public tag
 #   PYTHON           interpreter to build with, 3.11 or later (default: python3)
 #   CUDACXX          nvcc to compile with; with CUDA 12 the wheel runs with older drivers
-# ITK and the tools are built once and kept in the user's cache folder.
+# ITK and the tools are built once and kept in the user's cache folder. A build that was stopped goes on from there.
 # Exit status 3: ITK's sources are not available.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -155,19 +155,22 @@ build_itk()
 {
   local folder=$1 arguments libraries
   note "building ITK $itk_version on $jobs cores (logs: $folder/*.log)"
-  mkdir "$folder/source"
-  cp -a "$itk_source"/{CMake,Modules,Utilities,Wrapping} "$folder/source/"
-  find "$itk_source" -maxdepth 1 -type f -exec cp -a {} "$folder/source/" \;
-  trim_source "$folder/source"
+  if [ ! -d "$folder/source" ]; then
+    rm -rf "$folder/source.new"
+    mkdir "$folder/source.new"
+    cp -a "$itk_source"/{CMake,Modules,Utilities,Wrapping} "$folder/source.new/"
+    find "$itk_source" -maxdepth 1 -type f -exec cp -a {} "$folder/source.new/" \;
+    trim_source "$folder/source.new"
+    mv "$folder/source.new" "$folder/source"
+  fi
   mapfile -t arguments < <(wrapping_arguments)
   # Keep paths of this machine out of the messages of exceptions.
   local map=-ffile-prefix-map=$folder/source/=ITK/
   run_logged "$folder/configure.log" cmake -S "$folder/source" -B "$folder/build" -G Ninja "${itk_options[@]}" \
     "${arguments[@]/#/-D}" "-DCMAKE_C_FLAGS=$map" "-DCMAKE_CXX_FLAGS=$map" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache
-  run_logged "$folder/wrapping.log" ninja -C "$folder/build" -j "$jobs" "${swig_targets[@]}"
+  run_with_progress "$folder/wrapping.log" ninja -C "$folder/build" -j "$jobs" "${swig_targets[@]}"
   mapfile -t libraries < <(ninja -C "$folder/build" -t targets all | grep -oE '^lib/lib(ITK|itk)[^:]*\.a' | grep -v testlib)
-  run_logged "$folder/libraries.log" ninja -C "$folder/build" -j "$jobs" "${libraries[@]}"
-  find "$folder/build" -name '*.o' -delete
+  run_with_progress "$folder/libraries.log" ninja -C "$folder/build" -j "$jobs" "${libraries[@]}"
 }
 
 # Prints the cache folder of the tree that is built from find_itk_source's sources.
@@ -194,11 +197,13 @@ make_itk()
   if [ -f "$key/complete" ] && (cd "$key" && sha256sum --status --check complete 2> /dev/null); then
     note "found in the cache: ITK $itk_version"
   else
-    [ ! -d "$key" ] || note "in the cache, but damaged or not complete: ITK $itk_version"
-    rm -rf "$key"
-    mkdir "$key"
+    if [ -f "$key/complete" ]; then
+      note "in the cache, but damaged: ITK $itk_version"
+      rm -rf "$key"
+    fi
+    mkdir -p "$key"
     build_itk "$key"
-    tar -C "$key" -cf "$key/tree.tar" source build
+    tar -C "$key" --exclude='*.o' -cf "$key/tree.tar" source build
     (cd "$key" && sha256sum tree.tar > complete.new && mv complete.new complete)
   fi
   itk_tree=$key/build
@@ -234,7 +239,7 @@ build_wheel()
     options+=("-Ccmake.define.$argument")
   done
   note "building the wheel (log: $folder/build.log)"
-  CMAKE_BUILD_PARALLEL_LEVEL=$jobs run_logged "$folder/build.log" python -m build --wheel --no-isolation "$repository" \
+  CMAKE_BUILD_PARALLEL_LEVEL=$jobs run_with_progress "$folder/build.log" python -m build --wheel --no-isolation "$repository" \
     -o "$folder/raw" "-Cbuild-dir=$module_tree" "${options[@]}"
   note "taking oneTBB into the wheel, naming the platform after the C library that it needs (log: $folder/auditwheel.log)"
   run_logged "$folder/auditwheel.log" auditwheel repair "$folder"/raw/*.whl -w "$folder/repaired"

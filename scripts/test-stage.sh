@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one stage of scripts/test.sh and prints the numbers of tests passed, failed and skipped as the last line.
 # Usage: scripts/test-stage.sh STAGE [--gpu-code] [--long] [--no-install] [--is-cached]
-#   STAGE         format, cpu, pip, cuda, wheel, module, upstream or coverage
+#   STAGE         unit, format, cpu, pip, cuda, wheel, module, upstream or coverage
 #   --gpu-code    in wheel: include code for one generation of GPUs
-#   --long        in cpu and cuda: also run tests with files of several gigabytes; in cuda and module: all slow tests
+#   --long        in cpu: also run tests with files of several gigabytes; in cuda and module: build and run all tests
 #   --no-install  install no packages
 #   --is-cached   run nothing; the exit status is 3 if the stage would first have to build an ITK or download sources,
 #                 otherwise 0
@@ -17,7 +17,7 @@ set -euo pipefail
 stage='' options=() gpu_code=no is_cached=no long_tests=OFF
 for argument in "$@"; do
   case $argument in
-    format | cpu | pip | cuda | wheel | module | upstream | coverage) stage=$argument ;;
+    unit | format | cpu | pip | cuda | wheel | module | upstream | coverage) stage=$argument ;;
     --gpu-code) gpu_code=yes ;;
     --long) long_tests=ON ;;
     --no-install) options+=(--no-install) ;;
@@ -30,12 +30,6 @@ for argument in "$@"; do
   esac
 done
 strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "-DCudaFilters_LONG_TESTS=$long_tests" "${launcher_arguments[@]}")
-
-# Random calls on the host, and the slowest tests that do not depend on a device, run in the stage cpu. The other stages
-# repeat them only with --long, because they take seven minutes of CPU time.
-repeated='^CudaFiltersStressSlow.*Host$|Slow/Host$|^CudaRegionSnake(Looks|QualitySlow)\.|^CudaSnakeLattice\.'
-repeats=()
-[ "$long_tests" = ON ] || repeats=(-E "$repeated")
 
 # run_tests FOLDER [OPTION...] runs the tests of a build, with options of ctest.
 run_tests()
@@ -63,10 +57,36 @@ format_stage()
   if [ "$status" -eq 0 ]; then echo "1 passed, 0 failed, 0 skipped"; else echo "0 passed, 1 failed, 0 skipped"; fi
 }
 
+# build_for_cpu EVERYTHING builds library and tests, and with ON also the examples, the benchmarks and the factory's
+# overrides, which take more time than the rest of the library. The compiler's times are kept in the build folder.
+build_for_cpu()
+{
+  local folder=$repository/build/test-cpu
+  CCACHE_PREFIX=$repository/scripts/time-compiler.sh COMPILE_TIMES=$folder/compile-times.txt configure_and_build "$folder" \
+    --preset cpu "${strict[@]}" "-DCudaFilters_BUILD_EXAMPLES=$1" "-DCudaFilters_BUILD_BENCHMARKS=$1" \
+    "-DCudaFilters_BUILD_OVERRIDES=$1"
+}
+
+unit_stage()
+{
+  build_for_cpu OFF
+  run_tests "$repository/build/test-cpu" -LE slow
+}
+
+# The comparison of the compile times with their budget counts as one test.
 cpu_stage()
 {
-  configure_and_build "$repository/build/test-cpu" --preset cpu "${strict[@]}"
-  run_tests "$repository/build/test-cpu"
+  local status=0 passed failed skipped
+  build_for_cpu ON
+  "$repository/scripts/compile-times.py" "$repository/build/test-cpu" || status=$?
+  run_tests "$repository/build/test-cpu" | tee "$repository/build/test-cpu/counts.txt"
+  read -r passed _ failed _ skipped _ < <(tail -n 1 "$repository/build/test-cpu/counts.txt")
+  case $status in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) failed=$((failed + 1)) ;;
+  esac
+  echo "$passed passed, $failed failed, $skipped skipped"
 }
 
 # Builds the package as `pip install .` does, with the options of the stage cpu and in a folder of the same depth, so that
@@ -85,11 +105,14 @@ pip_stage()
   "$repository/scripts/test-wheel.sh" --wheel "$(echo "$folder"/wheel/*.whl)" --without-itk || exit 1
 }
 
+# Units that a build without CUDA has as well run in cpu.
 cuda_stage()
 {
+  local what=(-L 'gpu|cuda')
+  [ "$long_tests" = OFF ] || what=()
   find_nvcc || exit 3
   configure_and_build "$repository/build/test-cuda" --preset cuda "${strict[@]}"
-  run_tests "$repository/build/test-cuda" "${repeats[@]}"
+  run_tests "$repository/build/test-cuda" "${what[@]}"
 }
 
 wheel_stage()
@@ -107,12 +130,18 @@ wheel_stage()
   "$repository/scripts/test-wheel.sh" --wheel "$(echo "$folder"/*.whl)" || exit 1
 }
 
+# What depends on ITK's version and on its rules for modules: the public headers, how filters behave in a pipeline, the
+# factory in programs that know only ITK, and whole filters on files. All else runs in cpu.
 module_stage()
 {
+  local what=(-R '^CudaFilters(HeaderTest|Autoload|Override|ConsumerTest)|Semantics|^itkCuda')
+  local targets=(CudaFilters CudaFiltersAutoload CudaFiltersOverride CudaFiltersHeaderTest CudaFiltersSemanticsGTestDriver
+    CudaFiltersTestDriver CudaFiltersItkProgram CudaFiltersOtherItkProgram CudaFiltersLinkedProgram)
+  [ "$long_tests" = OFF ] || what=() targets=(all)
   mkdir -p "$repository/build"
   "$repository/scripts/build-itk.sh" "${options[@]}" | tee "$repository/build/build-itk.log"
-  build_module "$repository/build/test-module" "$(tail -n 1 "$repository/build/build-itk.log")" OFF all
-  run_tests "$repository/build/test-module" "${repeats[@]}"
+  build_module "$repository/build/test-module" "$(tail -n 1 "$repository/build/build-itk.log")" OFF "${targets[@]}"
+  run_tests "$repository/build/test-module" "${what[@]}"
 }
 
 upstream_stage() { "$repository/scripts/upstream-tests.sh" "${options[@]}"; }
@@ -131,8 +160,7 @@ is_cached()
 {
   case $stage in
     wheel) "$repository/scripts/build-wheel.sh" --is-cached ;;
-    module) "$repository/scripts/build-itk.sh" --cached ;;
-    upstream) "$repository/scripts/build-itk.sh" --cached && find_itk_source && find_itk_tests yes ;;
+    module | upstream) "$repository/scripts/build-itk.sh" --cached ;;
   esac
 }
 

@@ -1,24 +1,31 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and tests everything, on Debian 12 or Ubuntu 22.04, in stages. scripts/test-stage.sh runs a single stage.
+# Builds and tests, on Debian 12 or Ubuntu 22.04, in stages. scripts/test-stage.sh runs a single stage.
+# Without arguments it runs what a change of the C++ code needs most:
+#   unit      builds the library and its tests against the distribution's ITK, for the CPU only and without the factory's
+#             overrides, and runs all but the slow tests
+# With --all it runs everything, as continuous integration does; each test runs in the stage that says most about it:
 #   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml
-#   cpu       builds against the distribution's ITK, for the CPU only, and runs the tests
+#   cpu       as unit, with the overrides, the examples, the benchmarks and the slow tests, and compares compile times with
+#             their budget
 #   pip       builds the Python package as `pip install .` does, for the CPU only, and runs the tests that need no itk
-#   cuda      builds with CUDA, if there is nvcc, and runs the tests; those that need a GPU are skipped without one
-#   wheel     tests the Python package, for the CPU only, in a new environment with PyPI's itk package
-#   module    builds as a module of an ITK 5.4 build tree, for the CPU only, and runs the tests
+#   cuda      builds everything with CUDA, if there is nvcc, and runs the tests of what differs from cpu; those that need a
+#             GPU are skipped without one
+#   wheel     builds the wheel, for the CPU only, and runs its tests in a new environment with PyPI's itk package
+#   module    builds the library as a module of an ITK 5.4 build tree, for the CPU only, and runs the tests of headers,
+#             factory, pipelines and whole filters
 #   upstream  runs ITK's own tests with this module's filters on the host
-# Usage: scripts/test.sh [--cpu-only] [--itk-module] [--no-itk-module] [--wheel] [--no-wheel] [--coverage] [--long]
-#                        [--no-install] [--time-limit SECONDS]
-#   --cpu-only       leave out cuda, and the GPU code of --wheel
-#   --itk-module     run only module and upstream
-#   --no-itk-module  leave out module and upstream
-#   --wheel          run only wheel, with code for one generation of GPUs if there is nvcc
-#   --no-wheel       leave out wheel
-#   --coverage       instead build for the CPU with gcov, run the tests, and print the lines that ran for each file
-#   --long           run every stage without a time limit, and also tests with files of several gigabytes
-#   --no-install     install no packages
-#   --time-limit     seconds for all stages together (default: 4980, which is 83 minutes)
+# Usage: scripts/test.sh [STAGE...] [--all] [--cpu-only] [--coverage] [--gpu-code] [--long] [--no-install]
+#                        [--time-limit SECONDS]
+#   STAGE...       run these stages
+#   --all          run all stages
+#   --cpu-only     leave out cuda
+#   --coverage     instead build for the CPU with gcov, run the tests, and print the lines that ran for each file
+#   --gpu-code     in wheel: with code for one generation of GPUs, if there is nvcc
+#   --long         run every stage without a time limit; in cpu also tests with files of several gigabytes, in cuda and
+#                  module all tests
+#   --no-install   install no packages
+#   --time-limit   seconds for all stages together (default: 4980, which is 83 minutes)
 # Warnings are errors. All builds are in build/. ITK 5.4, tools and ccache's objects are in the user's cache folders.
 #
 # Without --long a stage is only started if it is expected to end within the time limit, and a stage that exceeds the
@@ -29,29 +36,17 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 time_limit=$((83 * 60))
-stages=(format cpu pip cuda wheel module upstream)
-install=yes stage_options=() wheel_options=()
+all_stages=(format cpu pip cuda wheel module upstream)
+stages=()
+install=yes stage_options=()
 cuda=yes long=no
-# without NAME... removes stages from the list of stages.
-without()
-{
-  local stage kept=()
-  for stage in "${stages[@]}"; do
-    case " $* " in
-      *" $stage "*) ;;
-      *) kept+=("$stage") ;;
-    esac
-  done
-  stages=("${kept[@]}")
-}
 while [ $# -gt 0 ]; do
   case $1 in
+    unit | format | cpu | pip | cuda | wheel | module | upstream) stages+=("$1") ;;
+    --all) stages=("${all_stages[@]}") ;;
     --cpu-only) cuda=no ;;
-    --itk-module) stages=(module upstream) ;;
-    --no-itk-module) without module upstream ;;
-    --wheel) stages=(wheel) wheel_options=(--gpu-code) ;;
-    --no-wheel) without wheel ;;
     --coverage) stages=(coverage) ;;
+    --gpu-code) stage_options+=(--gpu-code) ;;
     --long) long=yes stage_options+=(--long) ;;
     --no-install) install=no stage_options+=(--no-install) ;;
     --time-limit)
@@ -67,13 +62,14 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+[ ${#stages[@]} -gt 0 ] || stages=(unit)
 if [ "$cuda" = no ]; then
-  without cuda
-  wheel_options=()
+  read -ra stages <<< "$(printf '%s\n' "${stages[@]}" | grep -vx cuda | paste -sd ' ')"
 fi
 
 declare -A titles=(
   [format]="Format of the C++ and CUDA files"
+  [unit]="Library and tests against the installed ITK"
   [cpu]="CPU-only build against the installed ITK"
   [pip]="Python package of pip install ."
   [cuda]="CUDA build"
@@ -82,10 +78,10 @@ declare -A titles=(
   [upstream]="ITK's own tests with this module's filters"
   [coverage]="Coverage of the CPU build"
 )
-# Seconds of a cold run on two slow cores, used if no duration is recorded, and the additional seconds to build the
-# stage's ITK.
-declare -A default_seconds=([format]=30 [cpu]=1650 [pip]=180 [cuda]=1500 [wheel]=1500 [module]=1650 [upstream]=1200 [coverage]=1200)
-declare -A itk_seconds=([wheel]=1500 [module]=900 [upstream]=900)
+# Seconds of a cold run on two cores after the stages before it, used if no duration is recorded, and the additional
+# seconds to build the stage's ITK.
+declare -A default_seconds=([unit]=700 [format]=30 [cpu]=1200 [pip]=150 [cuda]=900 [wheel]=900 [module]=300 [upstream]=300 [coverage]=1200)
+declare -A itk_seconds=([wheel]=400 [module]=400 [upstream]=400)
 
 start=$SECONDS
 passed=0 failed=0 skipped=0
@@ -150,8 +146,7 @@ skip()
 run_stage()
 {
   local stage=$1 log=$repository/build/stage-$1.log status=0 state expected left begin p f s
-  local options=("${stage_options[@]}") stop=()
-  [ "$stage" != wheel ] || options+=("${wheel_options[@]}")
+  local stop=()
   say "${titles[$stage]}"
   state=$(state_of "$stage")
   expected=$(expected_seconds "$stage" "$state")
@@ -162,7 +157,7 @@ run_stage()
   fi
   [ "$long" = yes ] || stop=(timeout --kill-after=20 "$left")
   begin=$SECONDS
-  "${stop[@]}" "$repository/scripts/test-stage.sh" "$stage" "${options[@]}" | tee "$log" || status=$?
+  "${stop[@]}" "$repository/scripts/test-stage.sh" "$stage" "${stage_options[@]}" | tee "$log" || status=$?
   if [ ${#stop[@]} -gt 0 ] && { [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; }; then
     skip "$stage" "it was stopped at the time limit of $time_limit s (--long has none)"
   elif [ "$status" -eq 3 ]; then
@@ -171,7 +166,7 @@ run_stage()
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     [ "$f" -eq 0 ] && [ "$status" -eq 0 ] || failures+=("${titles[$stage]}")
     note "${titles[$stage]}: $p passed, $f failed, $s skipped, $((SECONDS - begin)) s"
-    [ ${#wheel_options[@]} -gt 0 ] || record "$stage" "$state" "$((SECONDS - begin))" "$((p + f + s))"
+    [[ " ${stage_options[*]} " == *" --gpu-code "* ]] || record "$stage" "$state" "$((SECONDS - begin))" "$((p + f + s))"
   else
     failed=$((failed + 1))
     failures+=("${titles[$stage]}, exit status $status")

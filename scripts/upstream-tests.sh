@@ -69,7 +69,7 @@ build_module "$module" "$itk_build" "$use_cuda" CudaFilters
 say "ITK's programs"
 build=$folder/tests-$backend
 mkdir -p "$build"
-run_logged "$build/configure.log" cmake -S "$repository/test/upstream" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+run_logged "$build/configure.log" cmake -S "$repository/test/upstream" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${fast_compile_options[@]}" \
   "-DITK_DIR=$itk_build" "-DCudaFilters_DIR=$module" "-DITK_TESTS_DIR=$itk_tests" \
   "-DCudaFilters_BACKEND=$backend" "${launcher_arguments[@]}"
 run_logged "$build/build.log" cmake --build "$build" -j "$jobs"

@@ -8,5 +8,5 @@ function(
   program)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -D code=${code} -D regex=${regex} -P ${CudaFilters_EXPECT_EXIT} --
                                 $<TARGET_FILE:${program}> ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS cuda)
 endfunction()

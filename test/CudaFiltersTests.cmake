@@ -1,5 +1,5 @@
 # The tests, for all builds. Units whose name contains Slow or Gpu, or ends in the parameter Cuda, get the label slow or gpu; so do
-# all that need CUDA's headers.
+# all that need CUDA's headers. Those with the label cuda need no GPU, but differ in a build with CUDA.
 
 # Units that need no CUDA header: public classes, host code of the rooms.
 set(CudaFilters_GTESTS

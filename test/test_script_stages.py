@@ -37,9 +37,13 @@ class StagesTest(unittest.TestCase):
         stage = self.scripts / "test-stage.sh"
         stage.write_text(FAKE_STAGE)
         stage.chmod(0o755)
-        self.answers = {stage: "0 0 10 passed, 0 failed, 2 skipped" for stage in STAGES}
+        self.answers = {stage: "0 0 10 passed, 0 failed, 2 skipped" for stage in ("unit", *STAGES)}
 
     def run_script(self, *options):
+        """Runs all stages, or those that the options name."""
+        return self.run_script_as_it_is(*(options if set(options) & set(self.answers) else ("--all", *options)))
+
+    def run_script_as_it_is(self, *options):
         """Returns (exit status, output, the stages that were run with their options)."""
         (self.scripts / "answers.txt").write_text("".join(f"{stage} {answer}\n" for stage, answer in self.answers.items()))
         calls = self.scripts / "calls.txt"
@@ -73,14 +77,14 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(len(self.records()), 14)  # one of each kind
 
     def test_stage_counts_an_itk_that_is_not_in_the_cache(self):
-        self.durations.write_text("upstream cold 4500 35\n")
+        self.durations.write_text("upstream cold 4700 35\n")
         self.assertIn("upstream --no-install", self.run_script()[2])
-        self.durations.write_text("upstream cold 4500 35\n")
+        self.durations.write_text("upstream cold 4700 35\n")
         self.answers["upstream"] = self.answers["upstream"].replace("0 0", "3 0")
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
         self.assertNotIn("upstream --no-install", calls)
-        self.assertIn("NOT RUN: ITK's own tests with this module's filters: it takes about 91 minutes where ", output)
+        self.assertIn("NOT RUN: ITK's own tests with this module's filters: it takes about 86 minutes where ", output)
 
     def test_stage_that_would_not_end_in_time_is_not_started(self):
         self.durations.write_text("wheel cold 5100 120\nmodule warm 4000 600\nupstream cold 4000 35\nupstream warm 20 35\n")
@@ -110,7 +114,7 @@ class StagesTest(unittest.TestCase):
 
     def test_unknown_stage_counts_at_least_one(self):
         self.answers["cuda"] = "0 3 no nvcc"
-        status, output, _ = self.run_script("--no-itk-module", "--no-wheel")
+        status, output, _ = self.run_script("format", "cpu", "pip", "cuda")
         self.assertEqual(status, 0, output)
         self.assertIn("NOT RUN: CUDA build: what it needs is not available here; 1 tests count as skipped", output)
         self.assertTrue(output.endswith("30 passed, 0 failed, 7 skipped\n"), output)
@@ -138,11 +142,18 @@ class StagesTest(unittest.TestCase):
         self.assertNotIn("wheel", [stage for stage, *_ in self.records()])
 
     def test_options_choose_stages(self):
-        self.assertEqual(self.run_script("--itk-module")[2], ["module --no-install", "upstream --no-install"])
-        self.assertEqual(self.run_script("--wheel")[2], ["wheel --no-install --gpu-code"])
-        self.assertEqual(self.run_script("--wheel", "--cpu-only")[2], ["wheel --no-install"])
+        self.assertEqual(self.run_script("unit")[2], ["unit --no-install"])
+        self.assertEqual(self.run_script("module", "upstream")[2], ["module --no-install", "upstream --no-install"])
+        self.assertEqual(self.run_script("wheel", "--gpu-code")[2], ["wheel --no-install --gpu-code"])
+        self.assertNotIn("wheel", [stage for stage, *_ in self.records()])  # with GPU code it takes longer
         self.assertNotIn("cuda --no-install", self.run_script("--cpu-only")[2])
         self.assertEqual(self.run_script("--nonsense")[0], 1)
+
+    def test_without_options_the_library_is_tested_alone(self):
+        status, output, calls = self.run_script_as_it_is()
+        self.assertEqual(status, 0, output)
+        self.assertEqual(calls, ["unit --no-install"])
+        self.assertTrue(output.endswith("\n10 passed, 0 failed, 2 skipped\n"), output)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,18 @@
-# Lists the sources of the object factory, relative to src/. Each class of ITK has its own file of overrides. These files take most of the
+# Lists the sources of the object factory, relative to src/. The files of overrides take most of the
 # compile time.
 option(CudaFilters_BUILD_OVERRIDES "Let the object factory override ITK's filters in unchanged programs" ON)
 if(CudaFilters_BUILD_OVERRIDES)
-  file(
-    GLOB overrides
-    RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-    CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/factory/*GaussianOverrides.cxx)
-  list(APPEND overrides factory/AllGaussianOverrides.cxx factory/TensorOverrides.cxx)
+  set(instantiations factory/Small2DOverrides.cxx factory/Large2DOverrides.cxx factory/Small3DOverrides.cxx
+                     factory/Large3DOverrides.cxx factory/4DOverrides.cxx)
+  set(overrides ${instantiations} factory/AllGaussianOverrides.cxx)
 else()
   set(overrides factory/OverridesDisabled.cxx)
 endif()
 list(APPEND CudaFilters_SRCS ${overrides} factory/Load.cxx factory/Factory.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # ITK's SymmetricEigenAnalysis copies eigenvalues before it computes them.
-  set_source_files_properties(factory/TensorOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
-  # gcc 12 wrongly warns that the directions of itk::NeighborhoodOperator are out of the array's bounds.
-  set_source_files_properties(factory/DiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
+  # ITK's SymmetricEigenAnalysis copies eigenvalues before it computes them, and gcc 12 wrongly warns that the directions of
+  # itk::NeighborhoodOperator are out of the array's bounds.
+  set_source_files_properties(${instantiations} PROPERTIES COMPILE_OPTIONS "-Wno-maybe-uninitialized;-Wno-array-bounds")
 endif()
 
 # cudafilters_add_override_object() adds an object library. In a program that links it, ITK_CUDAFILTERS_OVERRIDE=1 registers the factory.

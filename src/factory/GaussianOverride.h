@@ -23,26 +23,15 @@ struct GaussianOverride
 
 using GaussianOverrides = std::vector<GaussianOverride>;
 
-// Each function has its own file, because these files take most of the compile time.
+/** Returns the overrides of all classes for input images of a dimension with pixels of these types. Each instantiation
+ * has its own file, because these files take most of the compile time. The classes for the same images are in the same
+ * file, because they share most of their code: superclasses, internal filters and images. */
+template <unsigned int VDimension, typename... TInputs>
 GaussianOverrides
-MakeRecursiveGaussianOverrides();
-GaussianOverrides
-MakeSmoothingRecursiveGaussianOverrides();
-GaussianOverrides
-MakeGradientRecursiveGaussianOverrides();
-GaussianOverrides
-MakeGradientMagnitudeRecursiveGaussianOverrides();
-GaussianOverrides
-MakeLaplacianRecursiveGaussianOverrides();
-GaussianOverrides
-MakeHessianRecursiveGaussianOverrides();
-GaussianOverrides
-MakeDiscreteGaussianOverrides();
-GaussianOverrides
-MakeTensorOverrides();
+MakeOverrides();
 
-/** Returns the overrides in the order in which the factory registers them. The list is empty in a build without
- * CudaFilters_BUILD_OVERRIDES. */
+/** Returns the overrides that the factory registers. The list is empty in a build without CudaFilters_BUILD_OVERRIDES.
+ */
 std::vector<GaussianOverrides>
 MakeAllOverrides();
 } // namespace itk::cuda

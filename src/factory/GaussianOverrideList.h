@@ -3,6 +3,7 @@
 #define CudaFilters_factory_GaussianOverrideList_h
 
 #include "itkCovariantVector.h"
+#include "itkFixedArray.h"
 #include "factory/GaussianOverride.h"
 #include "itkImage.h"
 #include "itkSymmetricSecondRankTensor.h"
@@ -10,28 +11,10 @@
 #include <type_traits>
 #include <typeinfo>
 
-// The instantiations that the factory overrides, by the types and dimensions of their images. Each takes about a second
-// of compile time.
+// Lists the overrides of one class of ITK by the types of its images.
 
 namespace itk::cuda
 {
-template <typename... TComponents>
-struct ComponentList
-{};
-
-/** The types of input pixels in two and three dimensions. */
-using InputComponents = ComponentList<unsigned char, short, unsigned short, int, float, double>;
-
-/** The types of input pixels in four dimensions. ITK's Python package has these types. */
-using FourDimensionalComponents = ComponentList<unsigned char, short, unsigned short, float, double>;
-
-/** The type of the internal images of ITK's composite filters. */
-using InternalComponent = float;
-
-/** The component types of the outputs of the gradient and the Hessian: double, which is the default because it is
- * NumericTraits<>::RealType of every input, and float. */
-using DerivativeComponents = ComponentList<double, float>;
-
 // --- names, as a program spells them
 
 // clang-format off
@@ -74,6 +57,16 @@ struct PixelName<SymmetricSecondRankTensor<T, VDimension>>
   }
 };
 
+template <typename T, unsigned int VLength>
+struct PixelName<FixedArray<T, VLength>>
+{
+  static std::string
+  Get()
+  {
+    return std::string("FixedArray<") + ComponentName<T> + ", " + std::to_string(VLength) + '>';
+  }
+};
+
 template <typename TImage>
 std::string
 GetImageName()
@@ -112,67 +105,45 @@ protected:
   ~CreateOverrideFunction() override = default;
 };
 
-/** Collects the overrides of one class template of ITK by a template of this module. `name` is the name of ITK's
+/** Adds the overrides of one class template of ITK by a template of this module to a list. `name` is the name of ITK's
  * template. */
-template <template <typename, typename> class TItkFilter, template <typename, typename> class TCudaFilter>
+template <template <typename...> class TItkFilter, template <typename...> class TCudaFilter>
 class OverrideList
 {
 public:
-  explicit OverrideList(const char * name)
+  OverrideList(const char * name, GaussianOverrides & overrides)
     : m_Name(name)
+    , m_Overrides(overrides)
   {}
 
-  template <typename TInputImage, typename TOutputImage>
+  /** Adds the override for these types of images. */
+  template <typename... TImages>
   void
   Add()
   {
-    using ItkFilterType = TItkFilter<TInputImage, TOutputImage>;
-    using CudaFilterType = TCudaFilter<TInputImage, TOutputImage>;
+    using ItkFilterType = TItkFilter<TImages...>;
+    using CudaFilterType = TCudaFilter<TImages...>;
+    std::string images;
+    ((images += (images.empty() ? "" : ", ") + GetImageName<TImages>()), ...);
     m_Overrides.push_back({ typeid(ItkFilterType).name(),
                             typeid(CudaFilterType).name(),
-                            m_Name + '<' + GetImageName<TInputImage>() + ", " + GetImageName<TOutputImage>() + '>',
+                            std::string(m_Name) + '<' + images + '>',
                             CreateOverrideFunction<CudaFilterType>::New().GetPointer() });
   }
 
-  /** Adds outputs of the input's type, float and double in two and three dimensions, and outputs of the input's type in
-   * four dimensions. */
+  /** Adds outputs of the input's type and, in two and three dimensions, of float and double. */
+  template <unsigned int VDimension, typename... TInputs>
   void
   AddScalarOutputs()
   {
-    this->AddScalarOutputs<2>(InputComponents());
-    this->AddScalarOutputs<3>(InputComponents());
-    this->AddSameOutputs<4>(FourDimensionalComponents());
+    (this->Add<Image<TInputs, VDimension>, Image<TInputs, VDimension>>(), ...);
+    if constexpr (VDimension < 4)
+    {
+      (this->AddUnlessSame<TInputs, float, VDimension>(), ...);
+      (this->AddUnlessSame<TInputs, double, VDimension>(), ...);
+    }
   }
 
-  template <unsigned int VDimension, typename... TComponents>
-  void
-  AddSameOutputs(ComponentList<TComponents...>)
-  {
-    (this->Add<Image<TComponents, VDimension>, Image<TComponents, VDimension>>(), ...);
-  }
-
-  template <unsigned int VDimension, typename... TComponents>
-  void
-  AddInternalOutputs(ComponentList<TComponents...>)
-  {
-    (this->AddUnlessSame<TComponents, InternalComponent, VDimension>(), ...);
-  }
-
-  /** Adds outputs with pixels of type TPixel<component, VDimension>. */
-  template <template <typename, unsigned int> class TPixel, unsigned int VDimension, typename... TComponents>
-  void
-  AddDerivativeOutputs(ComponentList<TComponents...>)
-  {
-    (this->AddDerivativesOf<TPixel, VDimension, TComponents>(DerivativeComponents()), ...);
-  }
-
-  const GaussianOverrides &
-  Get() const
-  {
-    return m_Overrides;
-  }
-
-private:
   template <typename TInput, typename TOutput, unsigned int VDimension>
   void
   AddUnlessSame()
@@ -183,27 +154,19 @@ private:
     }
   }
 
-  template <unsigned int VDimension, typename... TComponents>
+  /** Adds outputs with pixels of type TPixel<component, VDimension>, whose components are double, which is the default
+   * because it is NumericTraits<>::RealType of every input, and float. */
+  template <template <typename, unsigned int> class TPixel, unsigned int VDimension, typename... TInputs>
   void
-  AddScalarOutputs(ComponentList<TComponents...> inputs)
+  AddDerivativeOutputs()
   {
-    this->AddSameOutputs<VDimension>(inputs);
-    (this->AddUnlessSame<TComponents, float, VDimension>(), ...);
-    (this->AddUnlessSame<TComponents, double, VDimension>(), ...);
+    (this->Add<Image<TInputs, VDimension>, Image<TPixel<double, VDimension>, VDimension>>(), ...);
+    (this->Add<Image<TInputs, VDimension>, Image<TPixel<float, VDimension>, VDimension>>(), ...);
   }
 
-  template <template <typename, unsigned int> class TPixel,
-            unsigned int VDimension,
-            typename TInput,
-            typename... TOutputs>
-  void
-  AddDerivativesOf(ComponentList<TOutputs...>)
-  {
-    (this->Add<Image<TInput, VDimension>, Image<TPixel<TOutputs, VDimension>, VDimension>>(), ...);
-  }
-
-  const std::string m_Name;
-  GaussianOverrides m_Overrides;
+private:
+  const char * const  m_Name;
+  GaussianOverrides & m_Overrides;
 };
 } // namespace itk::cuda
 
