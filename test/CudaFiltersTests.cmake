@@ -137,6 +137,8 @@ if(Python3_Interpreter_FOUND)
   endif()
   add_test(NAME CudaFiltersItkSetters COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/test_itk_setters.py
                                               ${CudaFilters_SOURCE_DIR}/include ${itk_headers})
+  # The defects that the tests catch can still be planted; run.py without arguments plants them, which takes too long for a test.
+  add_test(NAME CudaFiltersMutations COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/mutations/run.py --check)
   add_test(NAME CudaFiltersScriptStages COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/test_script_stages.py)
   set_tests_properties(CudaFiltersScriptStages PROPERTIES TIMEOUT 600)
 endif()
