@@ -24,7 +24,7 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 REPOSITORY = FOLDER.parent.parent
-SECONDS_FOR_A_RUN = 600
+SECONDS_FOR_A_RUN = 300
 
 
 class Failure(Exception):
