@@ -6,7 +6,6 @@ set(CudaFilters_GTESTS
     device_images/itkCudaDeviceGaussianFiltersGTest.cxx
     device_images/itkCudaDeviceImageGTest.cxx
     device_images/itkCudaDeviceImageRefusalGTest.cxx
-    device_images/itkCudaDeviceMixedGTest.cxx
     runtime/itkCudaEnumNamesGTest.cxx
     runtime/itkCudaErrorGTest.cxx
     runtime/itkCudaFiltersConfigurationGTest.cxx
@@ -19,7 +18,6 @@ set(CudaFilters_GTESTS
     gaussian/itkCudaGaussianEdgesGTest.cxx
     gaussian/itkCudaGaussianErrorsGTest.cxx
     gaussian/itkCudaGaussianFamilyGTest.cxx
-    gaussian/itkCudaGaussianInputPixelsGTest.cxx
     gaussian/itkCudaGaussianLargeImageGTest.cxx
     gaussian/itkCudaGaussianMaskGTest.cxx
     gaussian/itkCudaGaussianPixelTypesGTest.cxx
