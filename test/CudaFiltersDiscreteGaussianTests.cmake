@@ -5,7 +5,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
   set_source_files_properties(device_images/itkCudaDeviceDiscreteGTest.cxx device_images/itkCudaDeviceFiltersGTest.cxx runtime/itkCudaDeviceMemoryPeakGTest.cxx
                               gaussian/itkCudaDiscreteGaussianImageFilterGTest.cxx gaussian/itkCudaDiscreteFaultGTest.cxx
-                              gaussian/itkCudaGaussianInputPixelsGTest.cxx device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
+                              device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
                               device_images/itkCudaKeepOnDeviceGTest.cxx gaussian/itkCudaNonFinitePixelsGTest.cxx
                               PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
 endif()

@@ -1,25 +1,7 @@
 # The stress program: random calls of all filters in several threads. Exit status 77 means skipped.
 find_package(CLI11 REQUIRED)
-set(sources
-    itkCudaFiltersStressTest.cxx
-    itkCudaStressCase.cxx
-    itkCudaStressChains.cxx
-    itkCudaStressDerivatives.cxx
-    itkCudaStressLarge.cxx
-    itkCudaStressMemory.cxx
-    itkCudaStressOthers.cxx
-    itkCudaStressPartition.cxx
-    itkCudaStressRecursive.cxx
-    itkCudaStressSnake.cxx
-    itkCudaStressTensors.cxx)
-list(TRANSFORM sources PREPEND stress/)
-cudafilters_add_test_program(CudaFiltersStressTest ${sources})
-target_link_libraries(CudaFiltersStressTest PRIVATE CLI11::CLI11)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
-  set_source_files_properties(stress/itkCudaStressChains.cxx stress/itkCudaStressOthers.cxx PROPERTIES COMPILE_OPTIONS
-                                                                                                      -Wno-array-bounds)
-endif()
+cudafilters_add_test_program(CudaFiltersStressTest stress/itkCudaFiltersStressTest.cxx stress/itkCudaStressMemory.cxx)
+target_link_libraries(CudaFiltersStressTest PRIVATE CudaFiltersFilterTable CLI11::CLI11)
 
 # How it judges memory is a unit of its own (CudaFiltersTests.cmake).
 list(APPEND CudaFilters_GTESTS runtime/itkCudaStressMemoryGTest.cxx)

@@ -3,7 +3,6 @@
 // Against itk::DiscreteGaussianImageFilter, over its parameters: the plan, run on the host's lines, wherever the tests
 // run; the filter on the GPU where there is one.
 
-#include "itkCommand.h"
 #include "itkConstantBoundaryCondition.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "support/itkCudaExpectException.h"
@@ -14,7 +13,6 @@
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionIterator.h"
 #include "itkPeriodicBoundaryCondition.h"
-#include "itkStreamingImageFilter.h"
 #include "itkVector.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +23,6 @@
 #include <limits>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace
@@ -360,93 +357,6 @@ TEST_P(DiscreteFilter, ConstantsComeOutExactlyAsFloats)
   EXPECT_EQ(GetPixels(filter->GetOutput(), region), GetPixels(image.GetPointer(), region));
 }
 
-TEST_P(DiscreteFilter, StreamingGivesTheBitsOfTheWhole)
-{
-  using ImageType = Image<float, 3>;
-  const auto image = MakeRandomImage<ImageType>({ { 30, 40, 50 } }, 0.0, 1.0);
-  const auto whole = MakeFilter<ImageType, ImageType>(image);
-  whole->SetVariance(6.0);
-  whole->Update();
-  const auto region = image->GetLargestPossibleRegion();
-  for (const unsigned int divisions : { 1, 3, 7 })
-  {
-    const auto filter = MakeFilter<ImageType, ImageType>(image);
-    filter->SetVariance(6.0);
-    const auto streamer = StreamingImageFilter<ImageType, ImageType>::New();
-    streamer->SetInput(filter->GetOutput());
-    streamer->SetNumberOfStreamDivisions(divisions);
-    streamer->Update();
-    EXPECT_EQ(GetPixels(streamer->GetOutput(), region), GetPixels(whole->GetOutput(), region))
-      << divisions << " divisions";
-  }
-}
-
-TEST_P(DiscreteFilter, RequestedPartHasTheBitsOfTheWhole)
-{
-  using ImageType = Image<short, 2>;
-  const auto image = MakeRandomImage<ImageType>({ { 90, 80 } }, -500.0, 500.0);
-  const auto whole = MakeFilter<ImageType, ImageType>(image);
-  whole->SetVariance(6.0);
-  whole->Update();
-  ImageType::RegionType part;
-  part.SetIndex({ { 40, 6 } });
-  part.SetSize({ { 33, 20 } });
-  const auto filter = MakeFilter<ImageType, ImageType>(image);
-  filter->SetVariance(6.0);
-  filter->GetOutput()->SetRequestedRegion(part);
-  filter->Update();
-  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), part);
-  EXPECT_EQ(GetPixels(filter->GetOutput(), part), GetPixels(whole->GetOutput(), part));
-}
-
-TEST_P(DiscreteFilter, ThreadsRunFiltersAtOnce)
-{
-  using ImageType = Image<float, 2>;
-  constexpr unsigned int           count = 8;
-  std::vector<std::vector<double>> expected(count);
-  std::vector<std::vector<double>> actual(count);
-  const auto                       run = [&](unsigned int i) {
-    const auto image = MakeRandomImage<ImageType>({ { 60 + i, 70 } }, 0.0, 1.0 + i);
-    const auto filter = MakeFilter<ImageType, ImageType>(image);
-    filter->SetVariance(1.0 + i);
-    filter->Update();
-    return GetPixels(filter->GetOutput(), image->GetLargestPossibleRegion());
-  };
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    expected[i] = run(i);
-  }
-  std::vector<std::thread> threads;
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    threads.emplace_back([&, i] { actual[i] = run(i); });
-  }
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    threads[i].join();
-    EXPECT_EQ(actual[i], expected[i]) << "thread " << i;
-  }
-}
-
-TEST_P(DiscreteFilter, RefusesWhatItksRefusesAndRunsAgain)
-{
-  using ImageType = Image<float, 2>;
-  const auto image = MakeRandomImage<ImageType>({ { 40, 50 } }, 0.0, 1.0);
-  const auto filter = MakeFilter<ImageType, ImageType>(image);
-  filter->SetVariance(2.0);
-  filter->Update();
-  const auto region = image->GetLargestPossibleRegion();
-  const auto good = GetPixels(filter->GetOutput(), region);
-  for (const double error : { 0.0, 1.0, -0.5, 7.0 })
-  {
-    filter->SetMaximumError(error);
-    EXPECT_THROW(filter->Update(), ExceptionObject) << "maximum error " << error;
-  }
-  filter->SetMaximumError(0.01);
-  filter->Update();
-  EXPECT_EQ(GetPixels(filter->GetOutput(), region), good);
-}
-
 /** The variance counts in square pixels: 400 square units are 711 of them along x, where pixels are 0.75 apart, and 256
  * along y. From 710 on ITK's kernel is exp(-variance) times an overflow, and its class gives NaN. */
 TEST_P(DiscreteFilter, RefusesAVarianceOfWhichITKsKernelIsNotANumber)
@@ -514,29 +424,6 @@ TEST_P(DiscreteFilter, NotANumberStaysWithinTheKernel)
     ASSERT_EQ(std::isnan(output[i]), std::isnan(itks[i])) << "pixel " << i;
     ASSERT_TRUE(std::isnan(output[i]) || output[i] == expected[i]) << "pixel " << i;
   }
-}
-
-TEST_P(DiscreteFilter, AbortedFilterRunsAgain)
-{
-  if (GetParam() != Where::Cuda)
-  {
-    GTEST_SKIP() << "the superclass's own mini-pipeline";
-  }
-  using ImageType = Image<float, 2>;
-  const auto          image = MakeRandomImage<ImageType>({ { 64, 64 } }, 0.0, 1.0);
-  const auto          filter = MakeFilter<ImageType, ImageType>(image);
-  std::vector<float>  progress;
-  const unsigned long tag = filter->AddObserver(ProgressEvent(), [&](const EventObject &) {
-    progress.push_back(filter->GetProgress());
-    if (filter->GetProgress() > 0.1f)
-    {
-      filter->AbortGenerateDataOn();
-    }
-  });
-  EXPECT_THROW(filter->Update(), ProcessAborted);
-  filter->RemoveObserver(tag);
-  filter->Update();
-  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
 }
 
 TEST_P(DiscreteFilter, TreatsComponentsByThemselves)

@@ -749,18 +749,9 @@ TEST_P(CudaGaussianAccurateTest, RequestsTheRegionsOfITKsClass)
   Expect_requested_regions_are_those_of_ITKs_class<AccurateSmoothingKind>(GetParam());
 }
 
-TEST_P(CudaGaussianAccurateTest, ComputesTheRequestedPart)
+TEST_P(CudaGaussianAccurateTest, AnInputBufferedInPartSuffices)
 {
-  Expect_a_requested_part_has_the_bits_of_the_whole<AccurateRecursiveKind>(GetParam());
   Expect_an_input_buffered_in_part_suffices<AccurateRecursiveKind>(GetParam());
-}
-
-TEST_P(CudaGaussianAccurateTest, InPlace)
-{
-  Expect_in_place_gives_the_same_bits_in_the_inputs_memory<AccurateRecursiveKind>(GetParam());
-  Expect_in_place_gives_the_same_bits_in_the_inputs_memory<AccurateSmoothingKind>(GetParam());
-  Expect_not_in_place_leaves_the_input_alone<AccurateRecursiveKind>(GetParam());
-  Expect_not_in_place_leaves_the_input_alone<AccurateSmoothingKind>(GetParam());
 }
 
 TEST_P(CudaGaussianAccurateTest, MagnitudeInPlace)
@@ -774,54 +765,6 @@ TEST_P(CudaGaussianAccurateTest, MagnitudeInPlace)
   filter->InPlaceOn();
   UpdateOn(filter.GetPointer(), GetParam());
   EXPECT_TRUE(HasSameBits<ImageType>(filter->GetOutput(), expected->GetOutput()));
-}
-
-TEST_P(CudaGaussianAccurateTest, KeepsTheUsersOutputBuffer)
-{
-  Expect_the_users_output_buffer_is_kept<AccurateRecursiveKind>(GetParam());
-  Expect_the_users_output_buffer_is_kept<AccurateSmoothingKind>(GetParam());
-}
-
-TEST_P(CudaGaussianAccurateTest, ReportsProgress)
-{
-  Expect_progress_rises_to_one_in_the_calling_thread<AccurateRecursiveKind>(GetParam());
-  Expect_progress_rises_to_one_in_the_calling_thread<AccurateSmoothingKind>(GetParam());
-}
-
-TEST_P(CudaGaussianAccurateTest, CanBeAborted)
-{
-  Expect_an_aborted_filter_throws_and_runs_again<AccurateRecursiveKind>(GetParam());
-  Expect_an_aborted_filter_throws_and_runs_again<AccurateSmoothingKind>(GetParam());
-}
-
-TEST_P(CudaGaussianAccurateTest, RunsInSeveralThreads)
-{
-  Expect_threads_get_the_bits_of_one_thread<AccurateRecursiveKind>(GetParam(), 4);
-}
-
-template <typename TCase>
-void
-Expect_bits_do_not_depend_on_the_number_of_threads()
-{
-  const auto input = MakeDataImage<Image<float, 3>>(MakeRegion<3>({ { 37, 41, 43 } }), DataKind::SmallOffset);
-  auto       one = MakeAccurate<TCase>(input.GetPointer(), 2.0);
-  auto       many = MakeAccurate<TCase>(input.GetPointer(), 2.0);
-  one->SetNumberOfWorkUnits(1);
-  many->SetNumberOfWorkUnits(7);
-  UpdateOn(one.GetPointer(), BackendEnum::Host);
-  UpdateOn(many.GetPointer(), BackendEnum::Host);
-  EXPECT_TRUE(HasSameBits<typename TCase::FilterType::OutputImageType>(many->GetOutput(), one->GetOutput()))
-    << one->GetNameOfClass();
-}
-
-TEST(CudaGaussianAccurateHost, BitsDoNotDependOnTheNumberOfThreads)
-{
-  Expect_bits_do_not_depend_on_the_number_of_threads<RecursiveCase<float, 3>>();
-  Expect_bits_do_not_depend_on_the_number_of_threads<SmoothingCase<float, 3>>();
-  Expect_bits_do_not_depend_on_the_number_of_threads<GradientCase<float, 3>>();
-  Expect_bits_do_not_depend_on_the_number_of_threads<MagnitudeCase<float, 3>>();
-  Expect_bits_do_not_depend_on_the_number_of_threads<LaplacianCase<float, 3>>();
-  Expect_bits_do_not_depend_on_the_number_of_threads<HessianCase<float, 3>>();
 }
 
 // ------------------------------------------------------------------------------------------------------------- setters

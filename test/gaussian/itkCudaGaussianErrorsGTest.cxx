@@ -80,22 +80,6 @@ Expect_outcome_of_ITKs_class(BackendEnum backend, TSpoil spoil)
   return expected;
 }
 
-template <typename TSpoil>
-void
-Expect_both_filters_throw_as_ITKs(BackendEnum backend, TSpoil spoil)
-{
-  EXPECT_EQ(Expect_outcome_of_ITKs_class<RecursiveKind>(backend, spoil), "ExceptionObject");
-  EXPECT_EQ(Expect_outcome_of_ITKs_class<SmoothingKind>(backend, spoil), "ExceptionObject");
-}
-
-TEST_P(CudaGaussianErrorsTest, SigmaMustBePositive)
-{
-  for (const double sigma : { 0.0, -1.0, -1e-300 })
-  {
-    Expect_both_filters_throw_as_ITKs(GetParam(), [sigma](auto * filter) { filter->SetSigma(sigma); });
-  }
-}
-
 TEST_P(CudaGaussianErrorsTest, SigmaMustBePositiveAlongEachAxis)
 {
   for (unsigned int axis = 0; axis < 2; ++axis)
@@ -109,50 +93,6 @@ TEST_P(CudaGaussianErrorsTest, SigmaMustBePositiveAlongEachAxis)
   }
 }
 
-TEST_P(CudaGaussianErrorsTest, LinesMustHaveFourPixels)
-{
-  for (SizeValueType length = 1; length < 4; ++length)
-  {
-    const auto shortLines = MakeGoodImage({ { length, 33 } });
-    Expect_both_filters_throw_as_ITKs(GetParam(), [&](auto * filter) { filter->SetInput(shortLines); });
-  }
-}
-
-TEST_P(CudaGaussianErrorsTest, OnlyLinesAlongTheDirectionMustHaveFourPixels)
-{
-  const auto narrow = MakeGoodImage({ { 65, 1 } });
-  const auto spoil = [&](auto * filter) { filter->SetInput(narrow); };
-  EXPECT_EQ(Expect_outcome_of_ITKs_class<RecursiveKind>(GetParam(), spoil), "none");
-  EXPECT_EQ(Expect_outcome_of_ITKs_class<SmoothingKind>(GetParam(), spoil), "ExceptionObject");
-}
-
-TEST_P(CudaGaussianErrorsTest, DirectionMustBeAnAxis)
-{
-  for (const unsigned int direction : { 2u, 100u, std::numeric_limits<unsigned int>::max() })
-  {
-    const auto spoil = [direction](auto * filter) { filter->SetDirection(direction); };
-    EXPECT_EQ(Expect_outcome_of_ITKs_class<RecursiveKind>(GetParam(), spoil), "ExceptionObject");
-  }
-}
-
-TEST_P(CudaGaussianErrorsTest, SpacingMustNotBeNearZero)
-{
-  const auto image = MakeGoodImage();
-  SetSpacing(image.GetPointer(), { { 1e-9, 1.0 } });
-  Expect_both_filters_throw_as_ITKs(GetParam(), [&](auto * filter) { filter->SetInput(image); });
-}
-
-TEST_P(CudaGaussianErrorsTest, EmptyImages)
-{
-  for (const Size<2> & size : { Size<2>{ { 0, 0 } }, Size<2>{ { 8, 0 } }, Size<2>{ { 0, 8 } } })
-  {
-    const auto empty = MakeImage<ImageType>(MakeRegion<2>(size));
-    const auto spoil = [&](auto * filter) { filter->SetInput(empty); };
-    Expect_outcome_of_ITKs_class<RecursiveKind>(GetParam(), spoil);
-    Expect_outcome_of_ITKs_class<SmoothingKind>(GetParam(), spoil);
-  }
-}
-
 TEST_P(CudaGaussianErrorsTest, EmptyRequestedRegion)
 {
   for (const Size<2> & size : { Size<2>{ { 0, 0 } }, Size<2>{ { 8, 0 } }, Size<2>{ { 0, 8 } } })
@@ -161,28 +101,6 @@ TEST_P(CudaGaussianErrorsTest, EmptyRequestedRegion)
     Expect_outcome_of_ITKs_class<RecursiveKind>(GetParam(), spoil);
     Expect_outcome_of_ITKs_class<SmoothingKind>(GetParam(), spoil);
   }
-}
-
-TEST_P(CudaGaussianErrorsTest, InputIsRequired)
-{
-  Expect_both_filters_throw_as_ITKs(GetParam(), [](auto * filter) { filter->SetInput(nullptr); });
-}
-
-/** Calls the function and returns the description of the exception that it must throw. */
-template <typename TException, typename TFunction>
-std::string
-DescriptionOf(TFunction function)
-{
-  try
-  {
-    function();
-  }
-  catch (const TException & exception)
-  {
-    return exception.GetDescription();
-  }
-  ADD_FAILURE() << "no exception of this class";
-  return {};
 }
 
 void
@@ -202,79 +120,6 @@ MakeGoodFilter(const Size<2> & size = { { 65, 33 } })
   TKind::SetParameters(filter.GetPointer(), 0);
   filter->SetInput(MakeGoodImage(size));
   return filter;
-}
-
-template <typename TKind>
-void
-Expect_unknown_backend_is_refused()
-{
-  auto filter = MakeGoodFilter<TKind>();
-  filter->SetBackend("host");
-  for (const char * const name : { "gpu", "", "cud", "host " })
-  {
-    const std::string text = DescriptionOf<ExceptionObject>([&] { filter->SetBackend(name); });
-    Expect_text_names(text, { "Backend", std::string("\"") + name + '"', "utomatic", "uda", "ost" });
-    EXPECT_EQ(filter->GetBackend(), BackendEnum::Host);
-  }
-  Expect_runs_correctly<TKind>(filter.GetPointer(), BackendEnum::Host);
-}
-
-template <typename TKind>
-void
-Expect_negative_device_index_is_refused()
-{
-  auto              filter = MakeGoodFilter<TKind>();
-  const std::string text = DescriptionOf<ExceptionObject>([&] { filter->SetDeviceIndex(-2); });
-  Expect_text_names(text, { "DeviceIndex", "-2" });
-  EXPECT_EQ(filter->GetDeviceIndex(), -1);
-}
-
-/** Holds with and without a GPU: no machine has device 1000. */
-template <typename TKind>
-void
-Expect_missing_device_is_told()
-{
-  std::string reason;
-  const auto  working = CudaFiltersConfiguration::IsDeviceUsable(-1, reason) ? BackendEnum::Cuda : BackendEnum::Host;
-  auto        filter = MakeGoodFilter<TKind>();
-  filter->SetDeviceIndex(1000);
-  filter->SetBackend(BackendEnum::Cuda);
-  const std::string text = DescriptionOf<CudaError>([&] { filter->Update(); });
-  if (working == BackendEnum::Cuda)
-  {
-    Expect_text_names(text, { "1000" });
-  }
-  filter->SetBackend(BackendEnum::Automatic);
-  EXPECT_NO_THROW(filter->Update());
-  EXPECT_EQ(filter->GetBackendUsed(), BackendEnum::Host);
-  EXPECT_NE(filter->GetBackendReason(), "");
-  filter->SetDeviceIndex(-1);
-  Expect_runs_correctly<TKind>(filter.GetPointer(), working);
-}
-
-/** Without a GPU: Cuda throws and says why, Automatic takes the host and says the same. */
-template <typename TKind>
-void
-Expect_cuda_backend_needs_a_device(const std::string & reason)
-{
-  auto filter = MakeGoodFilter<TKind>();
-  filter->SetBackend(BackendEnum::Cuda);
-  try
-  {
-    filter->Update();
-    ADD_FAILURE() << "no exception";
-  }
-  catch (const CudaError & error)
-  {
-    EXPECT_EQ(error.GetKind(), CudaError::Kind::NotUsable);
-    Expect_text_names(error.GetDescription(), { reason });
-  }
-  EXPECT_NE(filter->GetBackendUsed(), BackendEnum::Cuda);
-  filter->SetBackend(BackendEnum::Automatic);
-  EXPECT_NO_THROW(filter->Update());
-  EXPECT_EQ(filter->GetBackendUsed(), BackendEnum::Host);
-  Expect_text_names(filter->GetBackendReason(), { reason });
-  Expect_runs_correctly<TKind>(filter.GetPointer(), BackendEnum::Host);
 }
 
 /** With too low a limit: Cuda throws and names the three numbers, Automatic takes the host and says why. */
@@ -304,36 +149,6 @@ Expect_memory_limit_is_respected()
   EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), 0u);
   CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
   Expect_runs_correctly<TKind>(filter.GetPointer(), BackendEnum::Cuda);
-}
-
-TEST(CudaGaussianErrors, UnknownBackend)
-{
-  Expect_unknown_backend_is_refused<RecursiveKind>();
-  Expect_unknown_backend_is_refused<SmoothingKind>();
-}
-
-TEST(CudaGaussianErrors, NegativeDeviceIndex)
-{
-  Expect_negative_device_index_is_refused<RecursiveKind>();
-  Expect_negative_device_index_is_refused<SmoothingKind>();
-}
-
-TEST(CudaGaussianErrors, MissingDevice)
-{
-  Expect_missing_device_is_told<RecursiveKind>();
-  Expect_missing_device_is_told<SmoothingKind>();
-}
-
-TEST(CudaGaussianErrors, CudaBackendWithoutDevice)
-{
-  std::string reason;
-  if (CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
-  {
-    GTEST_SKIP() << "there is a GPU";
-  }
-  EXPECT_NE(reason, "");
-  Expect_cuda_backend_needs_a_device<RecursiveKind>(reason);
-  Expect_cuda_backend_needs_a_device<SmoothingKind>(reason);
 }
 
 TEST_F(CudaGaussianErrorsGpuTest, DeviceMemoryLimitTooLow)

@@ -17,10 +17,6 @@ namespace itk::cuda::test
 {
 namespace
 {
-class CudaGaussianFamilyTest : public BackendTest
-{};
-ITK_CUDA_INSTANTIATE_BACKEND_TESTS(CudaGaussianFamilyTest);
-
 class CudaGaussianFamilyGpuTest : public GpuTest
 {};
 
@@ -298,55 +294,6 @@ Expect_bits_of_the_superclass_on_the_host()
   EXPECT_TRUE(HasSameBits<typename TFilter::OutputImageType>(filter->GetOutput(), expected->GetOutput()));
 }
 
-/** After an exception, thrown inside or asked for, a filter gives what a new one does. */
-template <typename TFilter>
-void
-Expect_it_runs_again_after_exceptions(BackendEnum backend)
-{
-  using ImageType = typename TFilter::InputImageType;
-  using OutputImageType = typename TFilter::OutputImageType;
-  const auto input = MakeInput<3>(DataKind::Uniform);
-  const auto makeFilter = [&] {
-    auto filter = TFilter::New();
-    filter->SetInput(input);
-    filter->SetSigma(1.5);
-    filter->SetBackend(backend);
-    return filter;
-  };
-  const auto expected = makeFilter();
-  expected->Update();
-
-  auto           filter = makeFilter();
-  ProgressRecord record;
-  const auto     observer = ObserveProgress(filter.GetPointer(), record, -1.0F);
-  EXPECT_THROW(filter->Update(), ProcessAborted);
-  filter->RemoveObserver(observer);
-  ASSERT_NO_THROW(filter->Update());
-  EXPECT_TRUE(HasSameBits<OutputImageType>(filter->GetOutput(), expected->GetOutput())) << "after an abort";
-
-  filter->SetInput(MakeDataImage<ImageType>(MakeRegion<3>({ { 33, 3, 17 } }), DataKind::Uniform));
-  EXPECT_THROW(filter->Update(), ExceptionObject);
-  filter->SetInput(input);
-  ASSERT_NO_THROW(filter->UpdateLargestPossibleRegion());
-  EXPECT_TRUE(HasSameBits<OutputImageType>(filter->GetOutput(), expected->GetOutput())) << "after three pixels";
-}
-
-template <typename TFilter>
-void
-Expect_four_pixels_and_positive_sigma_are_demanded(BackendEnum backend)
-{
-  using ImageType = typename TFilter::InputImageType;
-  auto filter = TFilter::New();
-  filter->SetBackend(backend);
-  filter->SetInput(MakeDataImage<ImageType>(MakeRegion<2>({ { 3, 40 } }), DataKind::Uniform));
-  EXPECT_THROW(filter->Update(), ExceptionObject);
-  filter->SetInput(MakeDataImage<ImageType>(MakeRegion<2>({ { 40, 40 } }), DataKind::Uniform));
-  filter->SetSigma(0.0);
-  EXPECT_THROW(filter->Update(), ExceptionObject);
-  filter->SetSigma(2.0);
-  EXPECT_NO_THROW(filter->Update());
-  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion().GetNumberOfPixels(), 1600u);
-}
 } // namespace
 
 TEST_F(CudaGaussianFamilyGpuTest, GradientIsAccurate)
@@ -425,25 +372,6 @@ TEST_F(CudaGaussianFamilyGpuTest, GradientOfVectorsLiesComponentAfterComponent)
                                  component,
                                  MakeReference(scalar.GetPointer(), derivatives[component % 2]));
   }
-}
-
-TEST_P(CudaGaussianFamilyTest, DemandsFourPixelsAndPositiveSigma)
-{
-  using ImageType = Image<float, 2>;
-  Expect_four_pixels_and_positive_sigma_are_demanded<CudaGradientRecursiveGaussianImageFilter<ImageType>>(GetParam());
-  Expect_four_pixels_and_positive_sigma_are_demanded<CudaGradientMagnitudeRecursiveGaussianImageFilter<ImageType>>(
-    GetParam());
-  Expect_four_pixels_and_positive_sigma_are_demanded<CudaLaplacianRecursiveGaussianImageFilter<ImageType>>(GetParam());
-  Expect_four_pixels_and_positive_sigma_are_demanded<CudaHessianRecursiveGaussianImageFilter<ImageType>>(GetParam());
-}
-
-TEST_P(CudaGaussianFamilyTest, RunsAgainAfterExceptions)
-{
-  using ImageType = Image<float, 3>;
-  Expect_it_runs_again_after_exceptions<CudaGradientRecursiveGaussianImageFilter<ImageType>>(GetParam());
-  Expect_it_runs_again_after_exceptions<CudaGradientMagnitudeRecursiveGaussianImageFilter<ImageType>>(GetParam());
-  Expect_it_runs_again_after_exceptions<CudaLaplacianRecursiveGaussianImageFilter<ImageType>>(GetParam());
-  Expect_it_runs_again_after_exceptions<CudaHessianRecursiveGaussianImageFilter<ImageType>>(GetParam());
 }
 
 TEST(CudaGaussianFamilyHost, HasTheBitsOfITK)

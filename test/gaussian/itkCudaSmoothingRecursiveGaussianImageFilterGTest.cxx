@@ -260,62 +260,9 @@ TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, RequestsTheRegionsOfITKsCl
   Expect_requested_regions_are_those_of_ITKs_class<SmoothingKind>(GetParam());
 }
 
-TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, RequestedPartIsEnlargedToTheWhole)
-{
-  Expect_a_requested_part_has_the_bits_of_the_whole<SmoothingKind>(GetParam());
-}
-
-TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, InPlace)
-{
-  Expect_in_place_gives_the_same_bits_in_the_inputs_memory<SmoothingKind>(GetParam());
-  Expect_not_in_place_leaves_the_input_alone<SmoothingKind>(GetParam());
-}
-
-// ITK's class releases the output's memory when its last cast can run in place.
-TEST_F(CudaSmoothingRecursiveGaussianGpuTest, KeepsTheUsersOutputBuffer)
-{
-  Expect_the_users_output_buffer_is_kept<SmoothingKind>(BackendEnum::Cuda);
-}
-
-TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, ReportsProgress)
-{
-  Expect_progress_rises_to_one_in_the_calling_thread<SmoothingKind>(GetParam());
-}
-
-TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, CanBeAborted)
-{
-  Expect_an_aborted_filter_throws_and_runs_again<SmoothingKind>(GetParam());
-}
-
-TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, RunsInSeveralThreads)
-{
-  Expect_threads_get_the_bits_of_one_thread<SmoothingKind>(GetParam(), 2);
-  Expect_threads_get_the_bits_of_one_thread<SmoothingKind>(GetParam(), 8);
-}
-
-TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, KeepsGeometry)
-{
-  Expect_geometry_is_kept_and_sigma_is_in_physical_units<SmoothingKind>(GetParam());
-}
-
-TEST_P(CudaSmoothingRecursiveGaussianImageFilterTest, SeesChanges)
-{
-  Expect_the_next_update_sees_what_changed<SmoothingKind>(GetParam());
-}
-
-TEST(CudaSmoothingRecursiveGaussianImageFilter, Setters)
-{
-  Expect_backend_and_device_setters_work<SmoothingKind>();
-}
-
 TEST(CudaSmoothingRecursiveGaussianImageFilter, NamesAndPrinting)
 {
   Expect_names_and_printing_are_its_own<SmoothingKind>();
-}
-
-TEST(CudaSmoothingRecursiveGaussianImageFilter, TellsWhereItRan)
-{
-  Expect_the_backend_used_and_its_reason_are_told<SmoothingKind>();
 }
 } // namespace
 } // namespace itk::cuda::test

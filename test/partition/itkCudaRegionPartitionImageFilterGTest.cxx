@@ -467,22 +467,6 @@ TEST(CudaRegionPartitionImageFilter, ARequestForAPartOrForThePartitionMakesTheWh
   ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
 }
 
-TEST(CudaRegionPartitionImageFilter, ABackendThatCannotBeUsedIsAnErrorOrTheHost)
-{
-  const auto filter = MakeFilter<float>(MakeFields<float>());
-  filter->SetBackend("host");
-  filter->Update();
-  EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
-  EXPECT_EQ(filter->GetBackendReason(), "the backend of the filter is Host");
-  filter->SetDeviceIndex(1000); // there is none
-  filter->SetBackend("cuda");
-  ExpectContains(GetException([&] { filter->Update(); }), "The backend of the filter is Cuda, but it cannot be used: ");
-  filter->SetBackend("automatic");
-  filter->Update();
-  EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
-  EXPECT_FALSE(filter->GetBackendReason().empty());
-}
-
 TEST(CudaRegionPartitionImageFilter, ParametersAreKeptNamedAndPrinted)
 {
   const auto filter = FilterOf<float>::New();

@@ -301,6 +301,39 @@ EmptyInput(SemanticsScene & scene)
 }
 
 void
+EmptyAlongX(SemanticsScene & scene)
+{
+  scene->SetInput(MakeSemanticsImage({ { { 5, -7 } }, { { 0, 8 } } }));
+  scene.Update("an image of no columns", nullptr);
+}
+
+void
+EmptyAlongY(SemanticsScene & scene)
+{
+  scene->SetInput(MakeSemanticsImage({ { { 5, -7 } }, { { 8, 0 } } }));
+  scene.Update("an image of no rows", nullptr);
+}
+
+void
+ContainerOfNothing(SemanticsScene & scene)
+{
+  const auto image = SemanticsImage::New();
+  image->SetRegions(Whole);
+  image->GetPixelContainer()->SetImportPointer(nullptr, Whole.GetNumberOfPixels(), false);
+  scene->SetInput(image);
+  scene.Update("a container without memory", nullptr);
+}
+
+void
+ContainerThatHoldsLess(SemanticsScene & scene)
+{
+  const auto image = MakeSemanticsImage(Smaller);
+  image->SetRegions(Whole); // without another Allocate()
+  scene->SetInput(image);
+  scene.Update("a container of fewer pixels", nullptr);
+}
+
+void
 NoInput(SemanticsScene & scene)
 {
   scene.Update("no input", nullptr);
@@ -566,6 +599,8 @@ GetSemanticsCases()
 {
   using Applies = SemanticsCase::Applies;
   const char * const readsBeyond = "ITK's discrete filter reads beyond the buffer instead of throwing";
+  const char * const readsPastMemory =
+    "ITK's iterators compare regions only: its classes read where there is no memory, and the process may die";
   static const std::vector<SemanticsCase> cases{
     { "plain", Plain },
     { "largest_after_part", LargestAfterPart },
@@ -584,11 +619,12 @@ GetSemanticsCases()
     { "buffer_shrinks", BufferShrinks },
     { "released_input", ReleasedInput, Applies::ToAll, readsBeyond, { "discrete" } },
     { "initialized_input", InitializedInput, Applies::ToAll, readsBeyond, { "discrete" } },
-    { "unallocated_input",
-      UnallocatedInput,
-      Applies::ToAll,
-      "ITK's iterators compare regions only: its classes read from address 0, and the process dies" },
+    { "unallocated_input", UnallocatedInput, Applies::ToAll, readsPastMemory },
+    { "container_of_nothing", ContainerOfNothing, Applies::ToAll, readsPastMemory },
+    { "container_that_holds_less", ContainerThatHoldsLess, Applies::ToAll, readsPastMemory },
     { "empty_input", EmptyInput },
+    { "empty_along_x", EmptyAlongX },
+    { "empty_along_y", EmptyAlongY },
     { "no_input", NoInput },
     { "release_flag_on_input", ReleaseFlagOnInput, Applies::ToAll, readsBeyond, { "discrete" } },
     { "source_that_releases", SourceThatReleases },

@@ -216,41 +216,70 @@ MakeOwnKind(const std::string & name)
            0.0 };
 }
 
-template <typename TFilter, typename TParameters>
-void
-AddRecursiveKinds(std::vector<SemanticsKind> & kinds, const std::string & name)
+template <typename TFilter, typename TParameters = SigmaParameters>
+std::vector<SemanticsKind>
+MakeRecursiveKinds(const std::string & name)
 {
-  kinds.push_back(MakeKind<TFilter, TParameters>(name, SameMathematics, ApproximationEnum::Deriche));
-  kinds.push_back(MakeKind<TFilter, TParameters>(name + "_accurate", OtherPolePairs, ApproximationEnum::Accurate));
+  return { MakeKind<TFilter, TParameters>(name, SameMathematics, ApproximationEnum::Deriche),
+           MakeKind<TFilter, TParameters>(name + "_accurate", OtherPolePairs, ApproximationEnum::Accurate) };
 }
 } // namespace
 
-const std::vector<SemanticsKind> &
-GetSemanticsKinds()
+std::vector<SemanticsKind>
+MakeRecursiveSemantics()
 {
-  using GradientType = CudaGradientRecursiveGaussianImageFilter<SemanticsImage, Image<CovariantVector<float, 2>, 2>>;
-  using HessianType =
-    CudaHessianRecursiveGaussianImageFilter<SemanticsImage, Image<SymmetricSecondRankTensor<float, 2>, 2>>;
-  using PartitionedType = CudaPartitionedRecursiveGaussianImageFilter<SemanticsImage>;
-  using SnakeType = CudaRegionSnakeImageFilter<SemanticsImage>;
+  return MakeRecursiveKinds<CudaRecursiveGaussianImageFilter<SemanticsImage>, RecursiveParameters>("recursive");
+}
 
-  static const std::vector<SemanticsKind> kinds = [] {
-    std::vector<SemanticsKind> all;
-    AddRecursiveKinds<CudaRecursiveGaussianImageFilter<SemanticsImage, SemanticsImage>, RecursiveParameters>(
-      all, "recursive");
-    AddRecursiveKinds<CudaSmoothingRecursiveGaussianImageFilter<SemanticsImage, SemanticsImage>, SigmaParameters>(
-      all, "smoothing");
-    AddRecursiveKinds<CudaGradientMagnitudeRecursiveGaussianImageFilter<SemanticsImage>, SigmaParameters>(all,
-                                                                                                          "magnitude");
-    AddRecursiveKinds<CudaLaplacianRecursiveGaussianImageFilter<SemanticsImage>, SigmaParameters>(all, "laplacian");
-    AddRecursiveKinds<GradientType, SigmaParameters>(all, "gradient");
-    AddRecursiveKinds<HessianType, SigmaParameters>(all, "hessian");
-    all.push_back(
-      MakeKind<CudaDiscreteGaussianImageFilter<SemanticsImage>, DiscreteParameters>("discrete", SameMathematics));
-    all.push_back(MakeOwnKind<SubjectOf<PartitionedType, SigmaParameters>, PartitionedType>("partitioned"));
-    all.push_back(MakeOwnKind<SnakeSubject<SnakeType>, SnakeType>("snake"));
-    return all;
-  }();
-  return kinds;
+std::vector<SemanticsKind>
+MakeSmoothingSemantics()
+{
+  return MakeRecursiveKinds<CudaSmoothingRecursiveGaussianImageFilter<SemanticsImage>>("smoothing");
+}
+
+std::vector<SemanticsKind>
+MakeMagnitudeSemantics()
+{
+  return MakeRecursiveKinds<CudaGradientMagnitudeRecursiveGaussianImageFilter<SemanticsImage>>("magnitude");
+}
+
+std::vector<SemanticsKind>
+MakeLaplacianSemantics()
+{
+  return MakeRecursiveKinds<CudaLaplacianRecursiveGaussianImageFilter<SemanticsImage>>("laplacian");
+}
+
+std::vector<SemanticsKind>
+MakeGradientSemantics()
+{
+  using OutputType = Image<CovariantVector<float, 2>, 2>;
+  return MakeRecursiveKinds<CudaGradientRecursiveGaussianImageFilter<SemanticsImage, OutputType>>("gradient");
+}
+
+std::vector<SemanticsKind>
+MakeHessianSemantics()
+{
+  using OutputType = Image<SymmetricSecondRankTensor<float, 2>, 2>;
+  return MakeRecursiveKinds<CudaHessianRecursiveGaussianImageFilter<SemanticsImage, OutputType>>("hessian");
+}
+
+std::vector<SemanticsKind>
+MakeDiscreteSemantics()
+{
+  return { MakeKind<CudaDiscreteGaussianImageFilter<SemanticsImage>, DiscreteParameters>("discrete", SameMathematics) };
+}
+
+std::vector<SemanticsKind>
+MakePartitionedSemantics()
+{
+  using FilterType = CudaPartitionedRecursiveGaussianImageFilter<SemanticsImage>;
+  return { MakeOwnKind<SubjectOf<FilterType, SigmaParameters>, FilterType>("partitioned") };
+}
+
+std::vector<SemanticsKind>
+MakeSnakeSemantics()
+{
+  using FilterType = CudaRegionSnakeImageFilter<SemanticsImage>;
+  return { MakeOwnKind<SnakeSubject<FilterType>, FilterType>("snake") };
 }
 } // namespace itk::cuda::test

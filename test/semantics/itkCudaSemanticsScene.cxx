@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSemanticsScene.h"
 
+#include "contract/itkCudaFilterTable.h"
+
 #include "itkImageRegionIteratorWithIndex.h"
 
 #include <algorithm>
@@ -140,6 +142,21 @@ void
 SemanticsScene::Look(const std::string & name, const SemanticsImage * wanted, const ImageBase<2> * output)
 {
   m_Steps.push_back({ name, MakeOutcome(m_Subject, output), this->GetWanted(wanted) });
+}
+
+const std::vector<SemanticsKind> &
+GetSemanticsKinds()
+{
+  static const std::vector<SemanticsKind> kinds = [] {
+    std::vector<SemanticsKind> all;
+    for (const FilterRow & row : GetFilterRows())
+    {
+      const auto ofRow = row.MakeSemanticsKinds ? row.MakeSemanticsKinds() : std::vector<SemanticsKind>{};
+      all.insert(all.end(), ofRow.begin(), ofRow.end());
+    }
+    return all;
+  }();
+  return kinds;
 }
 
 std::vector<std::string>

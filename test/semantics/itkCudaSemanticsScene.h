@@ -71,8 +71,29 @@ struct SemanticsKind
   double Tolerance;
 };
 
+/** Returns the kinds of all filters of the table (contract/itkCudaFilterTable.h). */
 const std::vector<SemanticsKind> &
 GetSemanticsKinds();
+
+// The kinds of each filter.
+std::vector<SemanticsKind>
+MakeRecursiveSemantics();
+std::vector<SemanticsKind>
+MakeSmoothingSemantics();
+std::vector<SemanticsKind>
+MakeMagnitudeSemantics();
+std::vector<SemanticsKind>
+MakeLaplacianSemantics();
+std::vector<SemanticsKind>
+MakeGradientSemantics();
+std::vector<SemanticsKind>
+MakeHessianSemantics();
+std::vector<SemanticsKind>
+MakeDiscreteSemantics();
+std::vector<SemanticsKind>
+MakePartitionedSemantics();
+std::vector<SemanticsKind>
+MakeSnakeSemantics();
 
 /** What a step of a case gave, or is to give. */
 struct SemanticsOutcome

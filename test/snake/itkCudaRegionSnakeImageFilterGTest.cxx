@@ -413,29 +413,6 @@ TEST(CudaRegionSnakeImageFilter, IterationEventsShowEveryStateAndChangeNothing)
   }
 }
 
-TEST(CudaRegionSnakeImageFilter, AbortThrowsAndTheFilterRunsAgain)
-{
-  auto filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(TestScene()));
-  auto command = itk::CStyleCommand::New();
-  command->SetCallback([](itk::Object * caller, const itk::EventObject &, void *) {
-    dynamic_cast<itk::ProcessObject *>(caller)->AbortGenerateDataOn();
-  });
-  const auto tag = filter->AddObserver(itk::ProgressEvent(), command);
-  EXPECT_THROW(filter->Update(), itk::ProcessAborted);
-  filter->RemoveObserver(tag);
-  filter->Update();
-  EXPECT_TRUE(filter->GetSignificantBoundary());
-}
-
-TEST(CudaRegionSnakeImageFilter, ARequestForAPartMakesTheWhole)
-{
-  auto filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(TestScene()));
-  filter->UpdateOutputInformation();
-  filter->GetOutput()->SetRequestedRegion(ImageOf<unsigned char>::RegionType{ { { 0, 20 } }, { { 5, 5 } } });
-  filter->Update();
-  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), filter->GetInput()->GetLargestPossibleRegion());
-}
-
 TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
 {
   auto       filter = FilterOf<float>::New();

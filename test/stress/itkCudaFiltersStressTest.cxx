@@ -19,6 +19,7 @@
 #include <iostream>
 #include <malloc.h>
 #include <map>
+#include <set>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -360,12 +361,14 @@ private:
   CompareHashes(const std::vector<ReferenceCase> & cases)
   {
     std::map<std::string, uint64_t> expected;
+    std::set<std::string>           kinds; // a kind that the file does not know is not compared
     std::ifstream                   file(m_Options.Hashes);
     std::string                     kind;
     std::string                     number;
     for (uint64_t hash = 0; file >> kind >> number >> std::hex >> hash;)
     {
       expected[kind + ' ' + number] = hash;
+      kinds.insert(kind);
     }
     if (expected.empty())
     {
@@ -374,7 +377,9 @@ private:
     for (const ReferenceCase & reference : cases)
     {
       const auto found = expected.find(reference.Text);
-      if (!reference.Bits.empty() && (found == expected.end() || found->second != FoldHashes(reference.Bits)))
+      const bool isKnown = kinds.count(reference.Text.substr(0, reference.Text.find(' '))) > 0;
+      if (isKnown && !reference.Bits.empty() &&
+          (found == expected.end() || found->second != FoldHashes(reference.Bits)))
       {
         this->AddFailure(reference.Text + ": the hash is not that in " + m_Options.Hashes + ": " +
                          reference.Case->GetDescription());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaStressCase.h"
 
+#include "contract/itkCudaFilterTable.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -30,15 +32,11 @@ const StressCaseMakers &
 GetStressCaseMakers()
 {
   static const StressCaseMakers makers = [] {
-    StressCaseMakers all;
-    AddRecursiveStressCases(all);
-    AddDerivativeStressCases(all);
-    AddOtherStressCases(all);
-    AddTensorStressCases(all);
-    AddSnakeStressCases(all);
-    AddPartitionStressCases(all);
-    AddChainStressCases(all);
-    AddLargeStressCases(all);
+    StressCaseMakers all{ { "chain", MakeChainStressCase }, { LargeStressKind, MakeLargeStressCase } };
+    for (const FilterRow & row : GetFilterRows())
+    {
+      all[row.Name] = row.MakeCase;
+    }
     return all;
   }();
   return makers;

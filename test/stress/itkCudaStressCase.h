@@ -21,10 +21,17 @@ namespace itk::cuda::test
 class StressRandom
 {
 public:
-  /** Streams of one seed have nothing to do with each other. */
-  StressRandom(uint64_t seed, uint64_t stream)
+  /** Streams of one seed have nothing to do with each other. Images have at most `longestSide` pixels along an axis. */
+  StressRandom(uint64_t seed, uint64_t stream, uint64_t longestSide = 1500)
     : m_State(Mix(Mix(seed) + stream))
+    , m_LongestSide(longestSide)
   {}
+
+  uint64_t
+  GetLongestSide() const
+  {
+    return m_LongestSide;
+  }
 
   uint64_t
   Next()
@@ -66,6 +73,7 @@ private:
     return z ^ (z >> 31);
   }
   uint64_t m_State;
+  uint64_t m_LongestSide;
 };
 
 uint64_t
@@ -150,7 +158,45 @@ protected:
 using StressCasePointer = std::unique_ptr<StressCase>;
 using StressCaseMaker = StressCasePointer (*)(StressRandom & random, CudaFiltersEnums::Backend backend);
 
-/** The kinds of filters, each with a function that makes a random case. */
+// A random case of each filter (contract/itkCudaFilterTable.cxx).
+StressCasePointer
+MakeRecursiveStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeSmoothingStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeMagnitudeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeLaplacianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeGradientStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeHessianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeDiscreteStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakePartitionedStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeStructureTensorStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeObjectnessStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeEigenvaluesStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeMultiScaleStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeVesselnessStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakePartitionStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+
+// Chains of filters, and filters of large images.
+StressCasePointer
+MakeChainStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCasePointer
+MakeLargeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+
+/** The kinds of calls, each with a function that makes a random case: filters, chains and large images. */
 using StressCaseMakers = std::map<std::string, StressCaseMaker>;
 
 const StressCaseMakers &
@@ -158,25 +204,6 @@ GetStressCaseMakers();
 
 /** This kind takes seconds and gigabytes. It is run only where it is asked for. */
 constexpr const char * LargeStressKind = "large";
-
-// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, filters of tensors, the snake,
-// the partition, chains of filters, and filters of large images.
-void
-AddRecursiveStressCases(StressCaseMakers & makers);
-void
-AddDerivativeStressCases(StressCaseMakers & makers);
-void
-AddOtherStressCases(StressCaseMakers & makers);
-void
-AddTensorStressCases(StressCaseMakers & makers);
-void
-AddSnakeStressCases(StressCaseMakers & makers);
-void
-AddPartitionStressCases(StressCaseMakers & makers);
-void
-AddChainStressCases(StressCaseMakers & makers);
-void
-AddLargeStressCases(StressCaseMakers & makers);
 } // namespace itk::cuda::test
 
 #endif

@@ -396,15 +396,13 @@ private:
 };
 } // namespace
 
-void
-AddChainStressCases(StressCaseMakers & makers)
+StressCasePointer
+MakeChainStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
 {
-  makers["chain"] = [](StressRandom & random, CudaFiltersEnums::Backend backend) -> StressCasePointer {
-    if (random.Chance(0.5))
-    {
-      return std::make_unique<ChainCase<2>>(random, backend);
-    }
-    return std::make_unique<ChainCase<3>>(random, backend);
-  };
+  if (random.Chance(0.5))
+  {
+    return std::make_unique<ChainCase<2>>(random, backend);
+  }
+  return std::make_unique<ChainCase<3>>(random, backend);
 }
 } // namespace itk::cuda::test

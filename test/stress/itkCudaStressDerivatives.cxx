@@ -30,6 +30,7 @@ template <typename TInput, typename TOutput = TInput>
 using Magnitude = CudaGradientMagnitudeRecursiveGaussianImageFilter<TInput, TOutput>;
 template <typename TInput, typename TOutput = TInput>
 using Laplacian = CudaLaplacianRecursiveGaussianImageFilter<TInput, TOutput>;
+} // namespace
 
 StressCasePointer
 MakeMagnitudeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
@@ -67,15 +68,5 @@ MakeHessianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
     CudaHessianRecursiveGaussianImageFilter<Image<float, 2>>,
     CudaHessianRecursiveGaussianImageFilter<Image<int, 3>, Image<SymmetricSecondRankTensor<float, 3>, 3>>,
     CudaHessianRecursiveGaussianImageFilter<Image<unsigned char, 2>>>(random, backend);
-}
-} // namespace
-
-void
-AddDerivativeStressCases(StressCaseMakers & makers)
-{
-  makers["magnitude"] = MakeMagnitudeStressCase;
-  makers["laplacian"] = MakeLaplacianStressCase;
-  makers["gradient"] = MakeGradientStressCase;
-  makers["hessian"] = MakeHessianStressCase;
 }
 } // namespace itk::cuda::test

@@ -6,6 +6,7 @@
 #include "itkCudaDetailImageTraits.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaStressCase.h"
+#include "contract/itkCudaTypedContractCall.h"
 #include "itkNumericTraits.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ MakeRandomRegion(StressRandom & random, SizeValueType longest)
     region.SetSize(d,
                    flat ? (random.Chance(0.5) ? random.Integer(8, longest)
                                               : static_cast<SizeValueType>(random.LogUniform(8.0, side)))
-                        : random.Integer(8, 110));
+                        : random.Integer(8, std::min<SizeValueType>(longest, 110)));
     region.SetIndex(d, static_cast<IndexValueType>(random.Integer(0, 40)) - 20);
   }
   return region;
@@ -65,7 +66,7 @@ SetRandomGeometry(TImage * image, StressRandom & random)
 /** Pixels from 0 to 100, which every component type can hold. */
 template <typename TImage>
 typename TImage::Pointer
-MakeRandomImage(StressRandom & random, SizeValueType longest = 1500)
+MakeRandomImage(StressRandom & random, SizeValueType longest)
 {
   using ComponentType = typename CudaImageTraits<TImage>::ComponentType;
   const auto image = TImage::New();
@@ -193,7 +194,9 @@ private:
 
 /** A call of TFilter. */
 template <typename TFilter>
-class StressFilterCase : public StressCase
+class StressFilterCase
+  : public StressCase
+  , public ContractCase
 {
 public:
   using InputImageType = typename TFilter::InputImageType;
@@ -201,7 +204,7 @@ public:
   using RegionType = typename OutputImageType::RegionType;
 
   StressFilterCase(StressRandom & random, CudaFiltersEnums::Backend backend)
-    : StressFilterCase(MakeRandomImage<InputImageType>(random), backend)
+    : StressFilterCase(MakeRandomImage<InputImageType>(random, random.GetLongestSide()), backend)
   {}
   StressFilterCase(typename InputImageType::Pointer image, CudaFiltersEnums::Backend backend)
     : m_Image(image)
@@ -258,6 +261,27 @@ public:
     }
     text << ", " << CudaBackendToString(m_Backend);
     m_Description = text.str();
+  }
+
+  std::unique_ptr<ContractCall>
+  Begin() const override
+  {
+    const auto getBits = [this](TFilter * filter) {
+      std::vector<uint64_t> bits;
+      for (const StressOutput & output : this->GetOutputs(filter))
+      {
+        bits.push_back(output.Bits);
+      }
+      return bits;
+    };
+    return std::make_unique<TypedContractCall<TFilter>>(
+      CopyPixels(GetImage()), m_Backend, SetParameters, SpoilParameters, getBits);
+  }
+
+  bool
+  RunsITKOnTheHost() const override
+  {
+    return IsItkOnTheHost;
   }
 
   StressResult

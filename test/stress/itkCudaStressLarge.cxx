@@ -97,18 +97,18 @@ template <typename TInput, typename TOutput = TInput>
 using Smoothing = CudaSmoothingRecursiveGaussianImageFilter<TInput, TOutput>;
 } // namespace
 
-void
-AddLargeStressCases(StressCaseMakers & makers)
+StressCasePointer
+MakeLargeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
 {
-  makers[LargeStressKind] = MakeCaseOfType<LargeCase,
-                                           Smoothing<Image<float, 2>>,
-                                           Smoothing<Image<float, 3>>,
-                                           Smoothing<Image<double, 2>>,
-                                           Smoothing<Image<short, 3>>,
-                                           Smoothing<Image<unsigned char, 2>, Image<float, 2>>,
-                                           CudaGradientMagnitudeRecursiveGaussianImageFilter<Image<unsigned short, 3>>,
-                                           CudaLaplacianRecursiveGaussianImageFilter<Image<float, 3>>,
-                                           CudaGradientRecursiveGaussianImageFilter<Image<float, 2>>,
-                                           CudaHessianRecursiveGaussianImageFilter<Image<float, 2>>>;
+  return MakeCaseOfType<LargeCase,
+                        Smoothing<Image<float, 2>>,
+                        Smoothing<Image<float, 3>>,
+                        Smoothing<Image<double, 2>>,
+                        Smoothing<Image<short, 3>>,
+                        Smoothing<Image<unsigned char, 2>, Image<float, 2>>,
+                        CudaGradientMagnitudeRecursiveGaussianImageFilter<Image<unsigned short, 3>>,
+                        CudaLaplacianRecursiveGaussianImageFilter<Image<float, 3>>,
+                        CudaGradientRecursiveGaussianImageFilter<Image<float, 2>>,
+                        CudaHessianRecursiveGaussianImageFilter<Image<float, 2>>>(random, backend);
 }
 } // namespace itk::cuda::test

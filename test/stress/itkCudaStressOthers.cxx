@@ -82,6 +82,7 @@ public:
 
 template <typename TInput, typename TOutput = TInput>
 using Partitioned = CudaPartitionedRecursiveGaussianImageFilter<TInput, TOutput>;
+} // namespace
 
 StressCasePointer
 MakeDiscreteStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
@@ -101,13 +102,5 @@ MakePartitionedStressCase(StressRandom & random, CudaFiltersEnums::Backend backe
                         Partitioned<VectorImage<short, 2>>,
                         Partitioned<Image<double, 2>>,
                         Partitioned<Image<unsigned int, 3>, Image<float, 3>>>(random, backend);
-}
-} // namespace
-
-void
-AddOtherStressCases(StressCaseMakers & makers)
-{
-  makers["discrete"] = MakeDiscreteStressCase;
-  makers["partitioned"] = MakePartitionedStressCase;
 }
 } // namespace itk::cuda::test

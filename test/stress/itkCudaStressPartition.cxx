@@ -32,8 +32,9 @@ typename TImage::Pointer
 MakeFields(StressRandom & random)
 {
   const auto   geometry = TImage::New();
-  const size_t width = static_cast<size_t>(random.LogUniform(2.0, 250.0));
-  const size_t height = static_cast<size_t>(random.LogUniform(2.0, 250.0));
+  const double longest = std::min(250.0, static_cast<double>(random.GetLongestSide()));
+  const size_t width = static_cast<size_t>(random.LogUniform(2.0, longest));
+  const size_t height = static_cast<size_t>(random.LogUniform(2.0, longest));
   geometry->SetRegions(typename TImage::RegionType({ { 5, -3 } }, { { width, height } }));
   SetRandomGeometry(geometry.GetPointer(), random);
   const uint64_t side = random.Integer(6, 60);
@@ -131,6 +132,7 @@ private:
 
 template <typename TInput, typename TOutput>
 using Partition = CudaRegionPartitionImageFilter<Image<TInput, 2>, Image<TOutput, 2>>;
+} // namespace
 
 StressCasePointer
 MakePartitionStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
@@ -140,12 +142,5 @@ MakePartitionStressCase(StressRandom & random, CudaFiltersEnums::Backend backend
                         Partition<unsigned short, unsigned int>,
                         Partition<short, unsigned short>,
                         Partition<float, unsigned short>>(random, backend);
-}
-} // namespace
-
-void
-AddPartitionStressCases(StressCaseMakers & makers)
-{
-  makers["partition"] = MakePartitionStressCase;
 }
 } // namespace itk::cuda::test

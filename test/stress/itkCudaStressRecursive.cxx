@@ -62,6 +62,7 @@ template <typename TInput, typename TOutput = TInput>
 using Recursive = CudaRecursiveGaussianImageFilter<TInput, TOutput>;
 template <typename TInput, typename TOutput = TInput>
 using Smoothing = CudaSmoothingRecursiveGaussianImageFilter<TInput, TOutput>;
+} // namespace
 
 StressCasePointer
 MakeRecursiveStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
@@ -82,13 +83,5 @@ MakeSmoothingStressCase(StressRandom & random, CudaFiltersEnums::Backend backend
                         Smoothing<Image<unsigned short, 3>, Image<float, 3>>,
                         Smoothing<Image<int, 2>, Image<double, 2>>,
                         Smoothing<VectorImage<double, 3>>>(random, backend);
-}
-} // namespace
-
-void
-AddRecursiveStressCases(StressCaseMakers & makers)
-{
-  makers["recursive"] = MakeRecursiveStressCase;
-  makers["smoothing"] = MakeSmoothingStressCase;
 }
 } // namespace itk::cuda::test

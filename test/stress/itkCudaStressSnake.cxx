@@ -15,8 +15,9 @@ MakeScene(StressRandom & random)
 {
   using PixelType = typename TImage::PixelType;
   const auto   image = TImage::New();
-  const size_t width = static_cast<size_t>(random.LogUniform(16.0, 700.0));
-  const size_t height = static_cast<size_t>(random.LogUniform(16.0, 700.0));
+  const double longest = std::min(700.0, static_cast<double>(random.GetLongestSide()));
+  const size_t width = static_cast<size_t>(random.LogUniform(16.0, longest));
+  const size_t height = static_cast<size_t>(random.LogUniform(16.0, longest));
   image->SetRegions(typename TImage::RegionType({ { -7, 11 } }, { { width, height } }));
   SetRandomGeometry(image.GetPointer(), random);
   image->Allocate();
@@ -145,6 +146,7 @@ private:
 
 template <typename TInput, typename TOutput>
 using Snake = CudaRegionSnakeImageFilter<Image<TInput, 2>, Image<TOutput, 2>>;
+} // namespace
 
 StressCasePointer
 MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
@@ -154,12 +156,5 @@ MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
                         Snake<unsigned short, unsigned char>,
                         Snake<short, unsigned short>,
                         Snake<float, unsigned char>>(random, backend);
-}
-} // namespace
-
-void
-AddSnakeStressCases(StressCaseMakers & makers)
-{
-  makers["snake"] = MakeSnakeStressCase;
 }
 } // namespace itk::cuda::test

@@ -3,8 +3,10 @@
 #include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
 #include "itkCudaStressFilterCase.h"
 #include "itkCudaStructureTensorImageFilter.h"
+#include "itkCudaSymmetricEigenAnalysisImageFilter.h"
 #include "itkCudaVesselnessImageFilter.h"
 #include "itkSymmetricSecondRankTensor.h"
+#include "itkVector.h"
 
 namespace itk::cuda::test
 {
@@ -66,6 +68,31 @@ public:
     std::ostringstream text;
     text << "object of " << object << " dimensions, alpha " << alpha << ", gamma " << gamma
          << (isBright ? ", bright" : ", dark");
+    this->Describe(text.str());
+  }
+};
+
+/** Eigenvalues of one dimension of tensors. */
+template <typename TFilter>
+class EigenvaluesCase : public StressFilterCase<TFilter>
+{
+public:
+  EigenvaluesCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+    : StressFilterCase<TFilter>(random, backend)
+  {
+    const auto order = random.Choose({ EigenValueOrderEnum::OrderByValue, EigenValueOrderEnum::OrderByMagnitude });
+    // ITK's setters of this filter do not mark it as modified.
+    this->SetParameters = [=](TFilter * filter) {
+      filter->OrderEigenValuesBy(order);
+      filter->SetDimension(TFilter::InputImageType::ImageDimension);
+      filter->Modified();
+    };
+    this->SpoilParameters = [](TFilter * filter) {
+      filter->SetDimension(5);
+      filter->Modified();
+    };
+    std::ostringstream text;
+    text << order;
     this->Describe(text.str());
   }
 };
@@ -171,6 +198,7 @@ using Tensors = Image<SymmetricSecondRankTensor<T, VDimension>, VDimension>;
 
 template <typename TInput, typename THessian, typename TOutput = TInput>
 using MultiScale = CudaMultiScaleHessianBasedMeasureImageFilter<TInput, THessian, TOutput>;
+} // namespace
 
 StressCasePointer
 MakeStructureTensorStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
@@ -191,6 +219,15 @@ MakeObjectnessStressCase(StressRandom & random, CudaFiltersEnums::Backend backen
 }
 
 StressCasePointer
+MakeEigenvaluesStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+{
+  return MakeCaseOfType<EigenvaluesCase,
+                        CudaSymmetricEigenAnalysisImageFilter<Tensors<float, 3>, Image<Vector<float, 3>, 3>>,
+                        CudaSymmetricEigenAnalysisImageFilter<Tensors<double, 2>, Image<Vector<double, 2>, 2>>>(
+    random, backend);
+}
+
+StressCasePointer
 MakeMultiScaleStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
 {
   return MakeCaseOfType<MultiScaleCase,
@@ -205,15 +242,5 @@ MakeVesselnessStressCase(StressRandom & random, CudaFiltersEnums::Backend backen
                         CudaVesselnessImageFilter<Image<float, 2>, Image<float, 2>>,
                         CudaVesselnessImageFilter<Image<unsigned char, 3>, Image<float, 3>>,
                         CudaVesselnessImageFilter<Image<double, 2>, Image<double, 2>>>(random, backend);
-}
-} // namespace
-
-void
-AddTensorStressCases(StressCaseMakers & makers)
-{
-  makers["structure_tensor"] = MakeStructureTensorStressCase;
-  makers["objectness"] = MakeObjectnessStressCase;
-  makers["multi_scale"] = MakeMultiScaleStressCase;
-  makers["vesselness"] = MakeVesselnessStressCase;
 }
 } // namespace itk::cuda::test

@@ -2,14 +2,12 @@
 #ifndef itkCudaGaussianPipelineProperties_h
 #define itkCudaGaussianPipelineProperties_h
 
-#include "itkCommand.h"
 #include "support/itkCudaGaussianTestUtilities.h"
 #include "itkImageRegionSplitterBase.h"
 #include "itkPipelineMonitorImageFilter.h"
 #include "itkStreamingImageFilter.h"
 
 #include <sstream>
-#include <thread>
 
 // Properties of both Gaussian filters in a pipeline. Each function verifies one property of a filter kind
 // (RecursiveKind, SmoothingKind) on one backend.
@@ -203,32 +201,6 @@ Expect_requested_regions_are_those_of_ITKs_class(BackendEnum backend)
   }
 }
 
-template <typename TKind>
-void
-Expect_a_requested_part_has_the_bits_of_the_whole(BackendEnum backend)
-{
-  using ImageType = Image<float, 3>;
-  const auto            largest = MakeShiftedRegion<3>({ { 33, 29, 21 } });
-  const auto            input = MakeDataImage<ImageType>(largest, DataKind::SmallOffset);
-  ImageType::RegionType part({ { 11, -3, 9 } }, { { 13, 5, 7 } });
-  for (unsigned int variant = 0; variant < TKind::NumberOfVariants(3); ++variant)
-  {
-    const auto whole = FilterWhole<TKind>(input.GetPointer(), backend, variant);
-    auto       filter = MakeFilter<TKind>(input.GetPointer(), backend, variant);
-    filter->GetOutput()->SetRequestedRegion(part);
-    filter->Update();
-    EXPECT_EQ(filter->GetBackendUsed(), backend);
-    EXPECT_TRUE(filter->GetOutput()->GetBufferedRegion().IsInside(part));
-    ImageRegionConstIteratorWithIndex<ImageType> it(filter->GetOutput(), filter->GetOutput()->GetBufferedRegion());
-    size_t                                       different = 0;
-    for (; !it.IsAtEnd(); ++it)
-    {
-      different += it.Get() != whole->GetPixel(it.GetIndex());
-    }
-    EXPECT_EQ(different, 0u) << "variant " << variant;
-  }
-}
-
 /** Verifies that an input suffices if only a part of it is in memory, as after a reader that streams. */
 template <typename TKind>
 void
@@ -257,239 +229,6 @@ Expect_an_input_buffered_in_part_suffices(BackendEnum backend)
   }
 }
 
-template <typename TKind>
-void
-Expect_in_place_gives_the_same_bits_in_the_inputs_memory(BackendEnum backend)
-{
-  using ImageType = Image<float, 3>;
-  const auto input = MakeDataImage<ImageType>(MakeShiftedRegion<3>({ { 31, 18, 11 } }), DataKind::SmallOffset);
-  for (unsigned int variant = 0; variant < TKind::NumberOfVariants(3); ++variant)
-  {
-    const auto          expected = FilterWhole<TKind>(input.GetPointer(), backend, variant);
-    const auto          consumed = Duplicate(input.GetPointer());
-    const float * const memory = consumed->GetBufferPointer();
-    auto                filter = MakeFilter<TKind>(consumed.GetPointer(), backend, variant);
-    filter->InPlaceOn();
-    UpdateOn(filter.GetPointer(), backend);
-    EXPECT_TRUE(HasSameBits<ImageType>(filter->GetOutput(), expected)) << "variant " << variant;
-    EXPECT_EQ(filter->GetOutput()->GetBufferPointer(), memory) << "variant " << variant;
-  }
-}
-
-template <typename TKind>
-void
-Expect_not_in_place_leaves_the_input_alone(BackendEnum backend)
-{
-  using ImageType = Image<float, 2>;
-  const auto input = MakeDataImage<ImageType>(MakeShiftedRegion<2>({ { 65, 33 } }), DataKind::Uniform);
-  const auto copy = Duplicate(input.GetPointer());
-  auto       filter = MakeFilter<TKind>(input.GetPointer(), backend, 0);
-  filter->InPlaceOff();
-  UpdateOn(filter.GetPointer(), backend);
-  EXPECT_TRUE(HasSameBits(input.GetPointer(), copy.GetPointer()));
-  EXPECT_NE(filter->GetOutput()->GetBufferPointer(), input->GetBufferPointer());
-}
-
-/** Verifies that a buffer that the user gave to the output is used if it is large enough, and that nothing is written
- * behind it. */
-template <typename TKind>
-void
-Expect_the_users_output_buffer_is_kept(BackendEnum backend)
-{
-  using ImageType = Image<float, 2>;
-  const auto input = MakeDataImage<ImageType>(MakeShiftedRegion<2>({ { 65, 33 } }), DataKind::Uniform);
-  const auto expected = FilterWhole<TKind>(input.GetPointer(), backend, 0);
-  auto       filter = MakeFilter<TKind>(input.GetPointer(), backend, 0);
-  const PoisonedOutput<ImageType> poisoned(filter->GetOutput(), 65 * 33);
-  UpdateOn(filter.GetPointer(), backend);
-  EXPECT_TRUE(poisoned.IsUsed());
-  EXPECT_TRUE(poisoned.IsIntact());
-  EXPECT_TRUE(HasSameBits<ImageType>(filter->GetOutput(), expected));
-}
-
-/** The progress that a user observes while a filter runs. */
-struct ProgressRecord
-{
-  std::vector<float> Values;
-  bool               OnlyCallingThread{ true };
-  std::thread::id    CallingThread{ std::this_thread::get_id() };
-};
-
-/** Records progress. When it exceeds `abortAt`, the observer asks the filter to abort. */
-inline unsigned long
-ObserveProgress(ProcessObject * filter, ProgressRecord & record, float abortAt = 2.0F)
-{
-  auto command = CStyleCommand::New();
-  struct Context
-  {
-    ProgressRecord * Record;
-    float            AbortAt;
-  };
-  auto * const context = new Context{ &record, abortAt };
-  command->SetClientData(context);
-  command->SetClientDataDeleteCallback([](void * data) { delete static_cast<Context *>(data); });
-  command->SetCallback([](Object * caller, const EventObject &, void * data) {
-    auto * const process = static_cast<ProcessObject *>(caller);
-    auto * const seen = static_cast<Context *>(data);
-    seen->Record->Values.push_back(process->GetProgress());
-    seen->Record->OnlyCallingThread &= std::this_thread::get_id() == seen->Record->CallingThread;
-    if (process->GetProgress() > seen->AbortAt)
-    {
-      process->AbortGenerateDataOn();
-    }
-  });
-  return filter->AddObserver(ProgressEvent(), command);
-}
-
-template <typename TKind>
-void
-Expect_progress_rises_to_one_in_the_calling_thread(BackendEnum backend)
-{
-  using ImageType = Image<float, 3>;
-  const auto input = MakeDataImage<ImageType>(MakeShiftedRegion<3>({ { 65, 33, 31 } }), DataKind::Uniform);
-  for (unsigned int variant = 0; variant < TKind::NumberOfVariants(3); ++variant)
-  {
-    auto           filter = MakeFilter<TKind>(input.GetPointer(), backend, variant);
-    ProgressRecord record;
-    ObserveProgress(filter, record);
-    UpdateOn(filter.GetPointer(), backend);
-    ASSERT_GE(record.Values.size(), 2u);
-    EXPECT_TRUE(record.OnlyCallingThread);
-    EXPECT_TRUE(std::is_sorted(record.Values.begin(), record.Values.end()));
-    EXPECT_GE(record.Values.front(), 0.0F);
-    EXPECT_EQ(record.Values.back(), 1.0F);
-    EXPECT_EQ(filter->GetProgress(), 1.0F);
-  }
-}
-
-template <typename TKind>
-void
-Expect_an_aborted_filter_throws_and_runs_again(BackendEnum backend)
-{
-  using ImageType = Image<float, 3>;
-  const auto     input = MakeDataImage<ImageType>(MakeShiftedRegion<3>({ { 65, 33, 31 } }), DataKind::Uniform);
-  const auto     expected = FilterWhole<TKind>(input.GetPointer(), backend, 0);
-  auto           filter = MakeFilter<TKind>(input.GetPointer(), backend, 0);
-  ProgressRecord record;
-  const auto     observer = ObserveProgress(filter, record, -1.0F);
-  EXPECT_THROW(filter->Update(), ProcessAborted);
-  ASSERT_FALSE(record.Values.empty());
-  filter->RemoveObserver(observer);
-  ASSERT_NO_THROW(filter->UpdateLargestPossibleRegion());
-  EXPECT_TRUE(HasSameBits<ImageType>(filter->GetOutput(), expected));
-}
-
-template <typename TKind>
-void
-Expect_threads_get_the_bits_of_one_thread(BackendEnum backend, unsigned int numberOfThreads)
-{
-  using ImageType = Image<float, 2>;
-  constexpr unsigned int                       Repetitions = 4;
-  std::vector<ImageType::Pointer>              inputs(numberOfThreads);
-  std::vector<ImageType::Pointer>              expected(numberOfThreads);
-  std::vector<std::vector<ImageType::Pointer>> outputs(numberOfThreads);
-  std::vector<std::string>                     failures(numberOfThreads);
-  for (unsigned int t = 0; t < numberOfThreads; ++t)
-  {
-    inputs[t] = MakeDataImage<ImageType>(MakeShiftedRegion<2>({ { 257 + t, 129 } }), DataKind::SmallOffset, 1.0 + t);
-    expected[t] = FilterWhole<TKind>(inputs[t].GetPointer(), backend, t % TKind::NumberOfVariants(2), 3.0 + t);
-  }
-  std::vector<std::thread> threads;
-  for (unsigned int t = 0; t < numberOfThreads; ++t)
-  {
-    threads.emplace_back([&, t] {
-      try
-      {
-        for (unsigned int i = 0; i < Repetitions; ++i)
-        {
-          auto filter = MakeFilter<TKind>(inputs[t].GetPointer(), backend, t % TKind::NumberOfVariants(2), 3.0 + t);
-          filter->Update();
-          outputs[t].push_back(filter->GetOutput());
-          outputs[t].back()->DisconnectPipeline();
-        }
-      }
-      catch (const std::exception & error)
-      {
-        failures[t] = error.what();
-      }
-    });
-  }
-  for (unsigned int t = 0; t < numberOfThreads; ++t)
-  {
-    threads[t].join();
-    EXPECT_EQ(failures[t], "");
-    EXPECT_EQ(outputs[t].size(), Repetitions);
-    for (const auto & output : outputs[t])
-    {
-      EXPECT_TRUE(HasSameBits(output.GetPointer(), expected[t].GetPointer())) << "thread " << t;
-    }
-  }
-}
-
-/** Gives an image a rotated direction, an anisotropic spacing and an origin other than zero. */
-template <typename TImage>
-void
-SetUnusualGeometry(TImage * image)
-{
-  typename TImage::SpacingType   spacing;
-  typename TImage::PointType     origin;
-  typename TImage::DirectionType direction;
-  direction.SetIdentity();
-  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
-  {
-    spacing[d] = 0.4 + 0.7 * d;
-    origin[d] = -12.5 + 100.25 * d;
-  }
-  direction[0][0] = direction[1][1] = 0.8;
-  direction[0][1] = -0.6;
-  direction[1][0] = 0.6;
-  image->SetSpacing(spacing);
-  image->SetOrigin(origin);
-  image->SetDirection(direction);
-}
-
-template <typename TKind>
-void
-Expect_geometry_is_kept_and_sigma_is_in_physical_units(BackendEnum backend)
-{
-  using ImageType = Image<float, 3>;
-  const auto input = MakeDataImage<ImageType>(MakeShiftedRegion<3>({ { 33, 31, 29 } }), DataKind::SmallOffset);
-  SetUnusualGeometry(input.GetPointer());
-  for (unsigned int variant = 0; variant < TKind::NumberOfVariants(3); ++variant)
-  {
-    const auto output = FilterWhole<TKind>(input.GetPointer(), backend, variant);
-    EXPECT_EQ(output->GetSpacing(), input->GetSpacing());
-    EXPECT_EQ(output->GetOrigin(), input->GetOrigin());
-    EXPECT_EQ(output->GetDirection(), input->GetDirection());
-    EXPECT_EQ(output->GetLargestPossibleRegion(), input->GetLargestPossibleRegion());
-    EXPECT_TRUE(IsAccurate(output.GetPointer(), input.GetPointer(), TKind::Passes(input.GetPointer(), variant)));
-  }
-}
-
-/** Verifies that the next Update() sees changes of the input, of the input's values only, and of the parameters. */
-template <typename TKind>
-void
-Expect_the_next_update_sees_what_changed(BackendEnum backend)
-{
-  using ImageType = Image<float, 2>;
-  const auto input = MakeDataImage<ImageType>(MakeShiftedRegion<2>({ { 33, 31 } }), DataKind::SmallOffset);
-  auto       filter = MakeFilter<TKind>(input.GetPointer(), backend, 0);
-  UpdateOn(filter.GetPointer(), backend);
-  input->FillBuffer(0.0F);
-  input->SetPixel({ { 11, 3 } }, 100.0F);
-  input->Modified();
-  UpdateOn(filter.GetPointer(), backend);
-  EXPECT_TRUE(IsAccurate(filter->GetOutput(), input.GetPointer(), TKind::Passes(input.GetPointer(), 0)));
-  TKind::SetParameters(filter.GetPointer(), 0, 4.0);
-  UpdateOn(filter.GetPointer(), backend);
-  EXPECT_TRUE(IsAccurate(filter->GetOutput(), input.GetPointer(), TKind::Passes(input.GetPointer(), 0, 4.0)));
-  const auto other = MakeDataImage<ImageType>(MakeShiftedRegion<2>({ { 40, 9 } }), DataKind::Ramp);
-  filter->SetInput(other);
-  UpdateOn(filter.GetPointer(), backend);
-  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), other->GetBufferedRegion());
-  EXPECT_TRUE(IsAccurate(filter->GetOutput(), other.GetPointer(), TKind::Passes(other.GetPointer(), 0, 4.0)));
-}
-
 /** Calls the setter and verifies that it modifies the filter only if the value changes. */
 template <typename TFilter, typename TSetter>
 void
@@ -501,23 +240,6 @@ Expect_setter_modifies_only_on_change(TFilter * filter, TSetter setter)
   EXPECT_GT(changed, before);
   setter();
   EXPECT_EQ(filter->GetMTime(), changed);
-}
-
-template <typename TKind>
-void
-Expect_backend_and_device_setters_work()
-{
-  using FilterType = typename TKind::template CudaFilter<Image<float, 2>>;
-  auto filter = FilterType::New();
-  EXPECT_EQ(filter->GetBackend(), BackendEnum::Automatic);
-  EXPECT_EQ(filter->GetBackendUsed(), BackendEnum::Automatic);
-  EXPECT_EQ(filter->GetDeviceIndex(), -1);
-  Expect_setter_modifies_only_on_change(filter.GetPointer(), [&] { filter->SetBackend(BackendEnum::Cuda); });
-  EXPECT_EQ(filter->GetBackend(), BackendEnum::Cuda);
-  Expect_setter_modifies_only_on_change(filter.GetPointer(), [&] { filter->SetBackend("hOsT"); });
-  EXPECT_EQ(filter->GetBackend(), BackendEnum::Host);
-  Expect_setter_modifies_only_on_change(filter.GetPointer(), [&] { filter->SetDeviceIndex(3); });
-  EXPECT_EQ(filter->GetDeviceIndex(), 3);
 }
 
 template <typename TKind>
@@ -542,25 +264,6 @@ Expect_names_and_printing_are_its_own()
   EXPECT_NE(dynamic_cast<FilterType *>(another.GetPointer()), nullptr);
 }
 
-/** Verifies what the filter reports about where it ran. */
-template <typename TKind>
-void
-Expect_the_backend_used_and_its_reason_are_told()
-{
-  using ImageType = Image<float, 2>;
-  const auto input = MakeDataImage<ImageType>(MakeShiftedRegion<2>({ { 33, 31 } }), DataKind::Uniform);
-  auto       filter = MakeFilter<TKind>(input.GetPointer(), BackendEnum::Host, 0);
-  filter->Update();
-  EXPECT_EQ(filter->GetBackendUsed(), BackendEnum::Host);
-  EXPECT_NE(filter->GetBackendReason(), "");
-  std::string reason;
-  const bool  usable = CudaFiltersConfiguration::IsDeviceUsable(-1, reason);
-  filter->SetBackend(BackendEnum::Automatic);
-  filter->Update();
-  EXPECT_EQ(filter->GetBackendUsed(), usable ? BackendEnum::Cuda : BackendEnum::Host) << filter->GetBackendReason();
-  EXPECT_NE(filter->GetBackendReason(), "");
-  EXPECT_NE(filter->GetBackendReason(), "not run yet");
-}
 } // namespace itk::cuda::test
 
 #endif

@@ -246,20 +246,3 @@ TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, OutputsThatWereDisconnect
   EXPECT_TRUE(std::equal(
     hessian->GetBufferPointer(), hessian->GetBufferPointer() + count, filter->GetHessianOutput()->GetBufferPointer()));
 }
-
-TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, AbortEndsTheRun)
-{
-  using ImageType = itk::Image<float, 2>;
-  using HessianType = TensorImage<float, 2>;
-  using Filter = itk::CudaMultiScaleHessianBasedMeasureImageFilter<ImageType, HessianType>;
-  using Measure = itk::HessianToObjectnessMeasureImageFilter<HessianType, ImageType>;
-  const auto filter = MakeFilter<Filter, Measure>(MakeTubes<float, 2>(), Parameters());
-  filter->SetBackend("host");
-  const auto observer =
-    filter->AddObserver(itk::ProgressEvent(), [&filter](const itk::EventObject &) { filter->AbortGenerateDataOn(); });
-  EXPECT_THROW(filter->Update(), itk::ProcessAborted);
-  filter->RemoveObserver(observer);
-  filter->AbortGenerateDataOff();
-  filter->Modified();
-  EXPECT_NO_THROW(filter->Update());
-}

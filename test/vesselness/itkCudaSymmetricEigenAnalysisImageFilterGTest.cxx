@@ -240,22 +240,6 @@ TEST(CudaSymmetricEigenAnalysisImageFilterTest, TheEngineGivesDirectionsOfLines)
   CheckDirectionsOfTheEngine<double, 3>();
 }
 
-TEST(CudaSymmetricEigenAnalysisImageFilterTest, AnotherDimensionIsRefusedAndTheFilterRunsAgain)
-{
-  const auto filter = itk::CudaSymmetricEigenAnalysisImageFilter<TensorImage<double, 3>, ValueImage<double, 3>>::New();
-  filter->SetInput(MakeTensors<double, 3>());
-  for (const unsigned int dimension : { 0u, 2u, 4u })
-  {
-    filter->SetDimension(dimension);
-    itk::cuda::test::ExpectContains(itk::cuda::test::GetException([&filter] { filter->Update(); }),
-                                    "Dimension is " + std::to_string(dimension) + "; it must be");
-    filter->ResetPipeline();
-  }
-  filter->SetDimension(3);
-  filter->Update();
-  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), filter->GetInput()->GetBufferedRegion());
-}
-
 TEST(CudaSymmetricEigenAnalysisImageFilterTest, OutputsOfOtherLengthsRunInTheSuperclass)
 {
   using InputType = TensorImage<double, 3>;

@@ -3,12 +3,10 @@
 // The whole filter, on the host and on the GPU, against the published recursion in double applied axis by axis.
 
 #include "itkCastImageFilter.h"
-#include "itkCommand.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "support/itkCudaPartitionedGaussianReference.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkImage.h"
-#include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +19,6 @@
 #include <random>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace
@@ -500,24 +497,6 @@ TEST_P(PartitionedFilter, ConstantsComeOutExactly)
   }
 }
 
-TEST_P(PartitionedFilter, StreamingGivesTheBitsOfTheWhole)
-{
-  using ImageType = Image<float, 2>;
-  const auto image = MakeRandomImage<ImageType>({ { 97, 64 } }, 0.0, 1.0);
-  const auto filter = MakeFilter(image.GetPointer());
-  filter->Update();
-  const std::vector<double> whole = GetPixels(filter->GetOutput());
-  for (const unsigned int divisions : { 1, 3, 7 })
-  {
-    const auto streamed = MakeFilter(image.GetPointer());
-    const auto streamer = StreamingImageFilter<ImageType, ImageType>::New();
-    streamer->SetInput(streamed->GetOutput());
-    streamer->SetNumberOfStreamDivisions(divisions);
-    streamer->Update();
-    EXPECT_EQ(GetPixels(streamer->GetOutput()), whole) << divisions << " divisions";
-  }
-}
-
 TEST_P(PartitionedFilter, NumbersOfThreadsAndLinesDoNotChangeTheBits)
 {
   using ImageType = Image<float, 3>;
@@ -545,73 +524,6 @@ TEST_P(PartitionedFilter, NumbersOfThreadsAndLinesDoNotChangeTheBits)
   }
 }
 
-TEST_P(PartitionedFilter, ThreadsRunFiltersAtOnce)
-{
-  using ImageType = Image<float, 2>;
-  constexpr unsigned int           count = 8;
-  std::vector<std::vector<double>> expected(count);
-  std::vector<std::vector<double>> actual(count);
-  std::vector<std::string>         errors(count);
-  const auto                       run = [&](unsigned int i) {
-    const auto image = MakeRandomImage<ImageType>({ { 60 + i, 70 } }, 0.0, 1.0 + i);
-    const auto filter = MakeFilter(image.GetPointer());
-    filter->SetPartition(static_cast<Partition>(i % 3));
-    filter->SetSigma(1.0 + i);
-    errors[i] = GetError(filter.GetPointer());
-    return GetPixels(filter->GetOutput());
-  };
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    expected[i] = run(i);
-  }
-  std::vector<std::thread> threads;
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    threads.emplace_back([&, i] { actual[i] = run(i); });
-  }
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    threads[i].join();
-    EXPECT_EQ(errors[i], "");
-    EXPECT_EQ(actual[i], expected[i]) << "thread " << i;
-  }
-}
-
-TEST_P(PartitionedFilter, ProgressRisesToOneInTheCallingThread)
-{
-  const auto         image = MakeRandomImage<Image<float, 2>>({ { 64, 64 } }, 0.0, 1.0);
-  const auto         filter = MakeFilter(image.GetPointer());
-  std::vector<float> progress;
-  const auto         caller = std::this_thread::get_id();
-  filter->AddObserver(ProgressEvent(), [&](const EventObject &) {
-    EXPECT_EQ(std::this_thread::get_id(), caller);
-    progress.push_back(filter->GetProgress());
-  });
-  filter->Update();
-  // On the device an image this small is one piece of upload and one of download.
-  ASSERT_GE(progress.size(), 2u);
-  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
-  EXPECT_FLOAT_EQ(progress.back(), 1.0f);
-}
-
-TEST_P(PartitionedFilter, AbortedFilterRunsAgain)
-{
-  const auto    image = MakeRandomImage<Image<float, 2>>({ { 64, 64 } }, 0.0, 1.0);
-  const auto    filter = MakeFilter(image.GetPointer());
-  unsigned long tag = filter->AddObserver(ProgressEvent(), [&](const EventObject &) {
-    if (filter->GetProgress() > 0.1f)
-    {
-      filter->AbortGenerateDataOn();
-    }
-  });
-  EXPECT_THROW(filter->Update(), ProcessAborted);
-  filter->RemoveObserver(tag);
-  filter->Update();
-  const auto fresh = MakeFilter(image.GetPointer());
-  fresh->Update();
-  EXPECT_EQ(GetPixels(filter->GetOutput()), GetPixels(fresh->GetOutput()));
-}
-
 TEST_P(PartitionedFilter, RefusesWhatDoesNotSuitTheImageBeforeItsSourceRuns)
 {
   using ImageType = Image<float, 2>;
@@ -631,7 +543,7 @@ TEST_P(PartitionedFilter, RefusesWhatDoesNotSuitTheImageBeforeItsSourceRuns)
   EXPECT_EQ(runs, 1u);
 }
 
-TEST_P(PartitionedFilter, RefusesBadParametersAndRunsAgain)
+TEST_P(PartitionedFilter, RefusesNumbersOfBlocksThatDoNotSuitTheImageAndRunsAgain)
 {
   using ImageType = Image<float, 2>;
   const auto image = MakeRandomImage<ImageType>({ { 100, 40 } }, 0.0, 1.0);
@@ -639,25 +551,7 @@ TEST_P(PartitionedFilter, RefusesBadParametersAndRunsAgain)
   const auto expect = [&](const std::vector<std::string> & parts) {
     ExpectContains(GetError(filter.GetPointer()), parts);
   };
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double infinity = std::numeric_limits<double>::infinity();
-  for (const double bad : { 0.0, -1.5, nan, infinity })
-  {
-    filter->SetSigma(bad);
-    expect({ "Sigma is ", "greater than zero" });
-    filter->SetFilterWindow(bad);
-    expect({ "FilterWindow is ", "greater than zero" });
-    filter->SetSigma(2.0);
-    filter->SetWindowToSigmaRatio(bad);
-    expect({ "WindowToSigmaRatio is ", "greater than zero" });
-    filter->SetWindowToSigmaRatio(2.0);
-  }
-  for (const unsigned int lines : { 0u, 1u, 5u, 128u })
-  {
-    filter->SetLinesPerBlock(lines);
-    expect({ "LinesPerBlock is " + std::to_string(lines), "4, 8, 16, 32 or 64" });
-  }
-  filter->SetLinesPerBlock(16);
+  filter->SetSigma(2.0);
   filter->SetNumberOfBlocks(0);
   expect({ "NumberOfBlocks is 0", "at least 1" });
   filter->SetNumberOfBlocks(3); // 40 pixels: 2 blocks
@@ -715,16 +609,6 @@ TEST_P(PartitionedFilter, NotANumberEndsWithTheFilterUsable)
     filter->Update();
     EXPECT_EQ(GetPixels(filter->GetOutput()), good) << partition;
   }
-}
-
-TEST_P(PartitionedFilter, TheUsersImageIsLeftAlone)
-{
-  const auto                image = MakeRandomImage<Image<float, 2>>({ { 64, 64 } }, 0.0, 1.0);
-  const std::vector<double> before = GetPixels(image.GetPointer());
-  const auto                filter = MakeFilter(image.GetPointer());
-  filter->Update();
-  EXPECT_EQ(GetPixels(image.GetPointer()), before);
-  EXPECT_NE(filter->GetOutput()->GetBufferPointer(), image->GetBufferPointer());
 }
 
 TEST(PartitionedFilterSettings, UnsupportedTypesRunOnTheHost)
