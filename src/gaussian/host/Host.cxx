@@ -66,13 +66,13 @@ RunPass(const CudaGaussianLinePass &    pass,
   const size_t                     length = source.Size[pass.Axis];
   const LineFilter<double, VPairs> filter(
     pass.Results, boundary, length, GetLineChunks(pass, boundary, length, computeType));
-  const LineBundles bundles(source, pass.Axis, LinesPerBundle);
+  const LineBundles bundles(source, pass.Axis, LinePack::Count);
   ParallelForBundles(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
     LinePackBuffer buffer(length, targets.size());
     for (size_t i = begin; i < end; ++i)
     {
       buffer.Load(source, bundles.Get(source, i));
-      buffer.Filter(filter);
+      filter(buffer.GetInput(), buffer.GetOutput(), length, length);
       for (size_t r = 0; r < targets.size(); ++r)
       {
         buffer.Store(r, targets[r], bundles.Get(targets[r].Old, i), bundles.Get(targets[r].New, i));

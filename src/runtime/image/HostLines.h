@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 
 // Enumerates the lines and pixels of images in host memory, for the filters that run on the host.
 
@@ -101,22 +102,35 @@ struct LineBundle
     return Offset + line * StrideBetweenLines + n * LineStride;
   }
 
-  /** Calls f(line, n, position in the view) for pixel n of each line, in memory order. */
-  template <typename TFunction>
+  /** Calls f(line, n, position in the view) for pixel n of each line, all lines of a pixel one after the other.
+   * VMaximumLines is the number of lines in a whole bundle, or 0 if it is not known when compiling. */
+  template <size_t VMaximumLines = 0, typename TFunction>
   void
   ForEachPixel(const TFunction & f) const
   {
-    const bool   linesOuter = LineStride <= StrideBetweenLines;
-    const size_t outerCount = linesOuter ? NumberOfLines : Length;
-    const size_t innerCount = linesOuter ? Length : NumberOfLines;
-    for (size_t outer = 0; outer < outerCount; ++outer)
-    {
-      for (size_t inner = 0; inner < innerCount; ++inner)
+    // The compiler vectorises the loop over the lines if it knows their number and that they are adjacent.
+    const auto visit = [&](auto numberOfLines, auto strideBetweenLines) {
+      for (size_t n = 0; n < Length; ++n)
       {
-        const size_t line = linesOuter ? outer : inner;
-        const size_t n = linesOuter ? inner : outer;
-        f(line, n, this->GetPosition(line, n));
+        const size_t begin = Offset + n * LineStride;
+        for (size_t line = 0; line < numberOfLines; ++line)
+        {
+          f(line, n, begin + line * strideBetweenLines);
+        }
       }
+    };
+    const std::integral_constant<size_t, VMaximumLines> whole;
+    if (VMaximumLines == 0 || NumberOfLines < VMaximumLines)
+    {
+      visit(NumberOfLines, StrideBetweenLines);
+    }
+    else if (StrideBetweenLines == 1)
+    {
+      visit(whole, std::integral_constant<size_t, 1>());
+    }
+    else
+    {
+      visit(whole, StrideBetweenLines);
     }
   }
 };
