@@ -80,8 +80,9 @@ public:
   EigenvaluesCase(StressRandom & random, CudaFiltersEnums::Backend backend)
     : StressFilterCase<TFilter>(random, backend)
   {
-    const auto order = random.Choose({ EigenValueOrderEnum::OrderByValue, EigenValueOrderEnum::OrderByMagnitude });
-    // ITK's setters of this filter do not mark it as modified.
+    // ITK's filter does not return to the order by value, so that a filter of all cases needs one order. ITK's setters
+    // of this filter do not mark it as modified.
+    const auto order = EigenValueOrderEnum::OrderByMagnitude;
     this->SetParameters = [=](TFilter * filter) {
       filter->OrderEigenValuesBy(order);
       filter->SetDimension(TFilter::InputImageType::ImageDimension);
