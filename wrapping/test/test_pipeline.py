@@ -204,14 +204,15 @@ def test_global_objects_are_shared_with_the_itk_wheel_if_arrays_came_first(overr
 
 def test_the_wrapped_classes_can_be_imported_in_a_progress_function():
     code = (
-        "import numpy as np, itk\n"
-        "from itk_cudafilters._line_passes import HostLineFilter\n"
+        "import numpy as np, itk, itk_cudafilters\n"
+        "from itk_cudafilters._library import run_with\n"
         "shown = []\n"
         "def show(share):\n"
         "    image = itk.Image[itk.F, 2]\n"
         "    shown.append(itk.CudaSmoothingRecursiveGaussianImageFilter[image, image].New().GetNameOfClass())\n"
         "array = np.ones((300, 400), 'f')\n"
-        "HostLineFilter('deriche', 'host', {'progress': show}).run(array, 0, 2.0, 0, 'nearest', 0.0)\n"
+        "with run_with(progress=show):\n"
+        "    itk_cudafilters.gaussian_filter(array, 2.0)\n"
         "print(set(shown))\n"
     )
     assert run_python(code) == "{'CudaSmoothingRecursiveGaussianImageFilter'}\n"

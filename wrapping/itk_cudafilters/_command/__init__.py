@@ -43,11 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         part.error(str(error))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except (OSError, RuntimeError, TypeError, ValueError, MemoryError, ImportError) as error:
+    except (OSError, RuntimeError, TypeError, ValueError, MemoryError, ImportError, SystemError) as error:
         reason, name = _reason_of(error), part.prog if part else "itk-cudafilters"
-        if isinstance(error, MemoryError) or "Resource temporarily unavailable" in reason:
+        has_no_threads = "Resource temporarily unavailable" in reason
+        # Python may raise SystemError, and the loader of libraries says so in words, if memory ends during an import.
+        if has_no_threads or isinstance(error, (MemoryError, SystemError)) or re.search("annot allocate memory|failed to map", reason):
             # The libraries may not end properly without their threads.
-            print(f"{name}: not enough memory{' for threads' if reason else ''}", file=sys.stderr, flush=True)
+            print(f"{name}: not enough memory{' for threads' if has_no_threads else ''}", file=sys.stderr, flush=True)
             os._exit(1)
         found = part.option_in(reason) if part else None
         if found is not None:
