@@ -43,12 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         part.error(str(error))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except (OSError, RuntimeError, TypeError, ValueError, MemoryError, ImportError, SystemError) as error:
+    except (MemoryError, SystemError):  # Python raises SystemError if memory ends while it imports a module
+        # The libraries may not end properly. There is no memory to say more.
+        os.write(2, b"itk-cudafilters: not enough memory\n")
+        os._exit(1)
+    except (OSError, RuntimeError, TypeError, ValueError, ImportError) as error:
         reason, name = _reason_of(error), part.prog if part else "itk-cudafilters"
         has_no_threads = "Resource temporarily unavailable" in reason
-        # Python may raise SystemError, and the loader of libraries says so in words, if memory ends during an import.
-        if has_no_threads or isinstance(error, (MemoryError, SystemError)) or re.search("annot allocate memory|failed to map", reason):
-            # The libraries may not end properly without their threads.
+        if has_no_threads or re.search("annot allocate memory|failed to map", reason):
             print(f"{name}: not enough memory{' for threads' if has_no_threads else ''}", file=sys.stderr, flush=True)
             os._exit(1)
         found = part.option_in(reason) if part else None
