@@ -22,7 +22,8 @@ namespace
 using BackendEnum = CudaFiltersEnums::Backend;
 using CallPointer = std::unique_ptr<ContractCall>;
 
-// As many as the largest number of types of a row, twice, so that most types come.
+// Twice the largest number of pixel types in a row, because each case draws its type at random and most of them should
+// be drawn.
 constexpr unsigned int  NumberOfCases = 10;
 constexpr SizeValueType LongestSide = 40;
 constexpr SizeValueType LongestSideOfLastCase = 300;

@@ -105,8 +105,8 @@ def read_slice(file: ImageFile) -> Image:
 
 
 def read_mask(name: str, *, like: Image, axes: int = 2, is_label: bool = False) -> Image:
-    """Reads labels, or a mask that is 1 where any of the components is not 0, as an image with the axes in space of
-    another one, of which `axes` have several pixels."""
+    """Reads an image of labels, or a mask, and gives it the axes in space of the image `like`, which has more than one
+    pixel along `axes` of them. A mask is 1 where any of its components is not 0."""
     file = ImageFile(name)
     if file.axes != axes:
         or_slice = ", or a single slice" if axes == 2 else ""

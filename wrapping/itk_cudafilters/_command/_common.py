@@ -111,7 +111,7 @@ def check_names(arguments: argparse.Namespace, file: files.ImageFile, masks: Ite
 
 
 def _identity_of(path: Path) -> Any:
-    """Returns what is the same for all names of a file."""
+    """Returns a value that identifies a file, whatever path or link names it."""
     try:
         found = os.stat(path)
         return found.st_dev, found.st_ino
