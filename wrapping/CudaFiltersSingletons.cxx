@@ -63,8 +63,8 @@ ShareSingletons()
     return false;
   }
   // Wait for the runs of other threads without the interpreter's lock, which their progress functions may need.
-  PyThreadState * const                     state = PyEval_SaveThread();
-  const std::unique_lock<std::shared_mutex> alone(libraryMutex);
+  PyThreadState * const               state = PyEval_SaveThread();
+  const std::lock_guard<LibraryMutex> alone(libraryMutex);
   PyEval_RestoreThread(state);
 
   itk::SingletonIndex & index = *_ITKCommonPython_GetGlobalSingletonIndex();

@@ -14,6 +14,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <shared_mutex>
@@ -55,8 +56,41 @@ private:
 };
 
 /** Is held shared by the threads that use the library without the interpreter's lock, and alone while its global
- * objects are replaced (CudaFiltersSingletons.h). */
-inline std::shared_mutex libraryMutex;
+ * objects are replaced (CudaFiltersSingletons.h). std::shared_mutex may let new threads in for as long as others hold
+ * it; here they wait as soon as a thread asks to be alone. */
+class LibraryMutex
+{
+public:
+  void
+  lock()
+  {
+    m_Entry.lock();
+    m_Mutex.lock();
+  }
+  void
+  unlock()
+  {
+    m_Mutex.unlock();
+    m_Entry.unlock();
+  }
+  void
+  lock_shared()
+  {
+    const std::lock_guard<std::mutex> entry(m_Entry);
+    m_Mutex.lock_shared();
+  }
+  void
+  unlock_shared()
+  {
+    m_Mutex.unlock_shared();
+  }
+
+private:
+  std::mutex        m_Entry;
+  std::shared_mutex m_Mutex;
+};
+
+inline LibraryMutex libraryMutex;
 
 /** Releases the interpreter's lock until the end of the scope, so that other Python threads can run. */
 class WithoutLock

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._images import describe
+from ._images import describe, is_instance
 from ._library import core
 from ._operations import require_no_gradient
 
@@ -172,9 +172,8 @@ def _described(array: Any, name: str, opened: Sequence[Any], stream: int | None 
 @contextlib.contextmanager
 def _current_device_of(array: Any) -> Iterator[None]:
     """Makes the device of a tensor current, because torch exports only tensors on its current device."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        with torch.cuda.device(array.device):
+    if is_instance(array, "torch", "Tensor"):
+        with sys.modules["torch"].cuda.device(array.device):
             yield
     else:
         yield

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 from . import _dlpack
 from ._device import image_of
 from ._dlpack import DeviceArray
-from ._images import describe
+from ._images import describe, is_instance
 from ._library import core
 from ._line_passes import MOST_MASKED_ITEMS, DevicePasses, Pass
 from ._operations import NumpyOperations, operations_of
@@ -201,7 +200,7 @@ def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str
 
 def _open_output(output: Any, input: Any, opened: DeviceArray) -> DeviceArray:
     """Opens the array that receives the result. Raises ValueError if it cannot be written or overlaps the input."""
-    if _is_of_jax(output):
+    if is_instance(output, "jax", "Array"):
         raise ValueError("output is an array of JAX, whose pixels never change: JAX's arrays are results without output")
     target = _open_beside(output, "output", opened, (opened.type,))
     if target.is_read_only:
@@ -210,11 +209,6 @@ def _open_output(output: Any, input: Any, opened: DeviceArray) -> DeviceArray:
     if abs(target.pointer - opened.pointer) < size:
         raise ValueError(f"output lies in the memory of input, {describe(input)}; it must be other memory")
     return target
-
-
-def _is_of_jax(array: Any) -> bool:
-    jax = sys.modules.get("jax")
-    return jax is not None and isinstance(array, jax.Array)
 
 
 class _Exporter:
@@ -234,6 +228,6 @@ class _Exporter:
 def result_for(array: Any, result: DeviceArray, like: Any = None) -> Any:
     """Returns a new array as an array of JAX if `array` is one, otherwise as an itk.CudaDeviceImage, with the geometry of
     the image `like`."""
-    if not _is_of_jax(array):
+    if not is_instance(array, "jax", "Array"):
         return image_of(result, like)
     return importlib.import_module("jax.dlpack").from_dlpack(_Exporter(result))

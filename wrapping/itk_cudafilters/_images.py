@@ -46,10 +46,15 @@ _CONVERSIONS = {
 _AXES = ("t", "z", "y", "x")
 
 
+def is_instance(value: Any, package: str, name: str) -> bool:
+    """Returns whether `value` is an instance of the class `name` of a package, which is not imported for the answer: a
+    package that is not loaded, or whose import another thread has begun, has made no instance yet."""
+    kind = getattr(sys.modules.get(package), name, None)
+    return kind is not None and isinstance(value, kind)
+
+
 def is_xarray(image: Any) -> bool:
-    # If xarray is not loaded, the image cannot be one of its arrays. This check avoids importing xarray.
-    xarray = sys.modules.get("xarray")
-    return xarray is not None and isinstance(image, xarray.DataArray)
+    return is_instance(image, "xarray", "DataArray")
 
 
 def describe(image: Any) -> str:
@@ -450,9 +455,9 @@ def _with_coordinates_of(other: Any, given: Any, dim: Any, name: str, of: str) -
 
 def _tolerance(of: str) -> float:
     """Returns ITK's global tolerance of coordinates or directions."""
-    package = sys.modules.get("itk")
+    common = getattr(sys.modules.get("itk"), "ImageToImageFilterCommon", None)
     # Without the package, the default has not been changed.
-    return 1e-6 if package is None else float(getattr(package.ImageToImageFilterCommon, f"GetGlobalDefault{of}Tolerance")())
+    return 1e-6 if common is None else float(getattr(common, f"GetGlobalDefault{of}Tolerance")())
 
 
 def _require_same_geometry(other: Geometry, geometry: Geometry, name: str, of: str) -> None:

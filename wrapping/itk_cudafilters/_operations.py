@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ._image import Image
-from ._images import describe, is_xarray, name_of
+from ._images import describe, is_instance, is_xarray, name_of
 from ._itk import is_itk_object
 
 
@@ -324,11 +324,10 @@ def operations_of(array: Any) -> Operations | None:
         return OF_CLASSES[type(array)]
     if isinstance(array, (np.ndarray, Image)) or is_itk_object(array) or is_xarray(array):
         return OF_HOST
-    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
-    if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
-        return _of_torch(torch)
-    if cupy is not None and isinstance(array, cupy.ndarray):
-        return OF_CLASSES.setdefault(type(array), _of_cupy(cupy))
+    if is_instance(array, "torch", "Tensor") and array.is_cuda:
+        return _of_torch(sys.modules["torch"])
+    if is_instance(array, "cupy", "ndarray"):
+        return OF_CLASSES.setdefault(type(array), _of_cupy(sys.modules["cupy"]))
     return None
 
 

@@ -9,6 +9,7 @@ import textwrap
 import threading
 import time
 import tracemalloc
+import types
 
 import itk
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from interpreter import path_with, run_python
 
 import itk_cudafilters
+from exporters import ExchangingArray
 from filters import PARTITION, SNAKE
 from itk_cudafilters import _library, gaussian_filter, gaussian_gradient, gaussian_gradient_magnitude, gaussian_laplace
 from itk_cudafilters import partition_image, partition_images, segment_region, stream
@@ -116,6 +118,29 @@ def test_arrays_of_other_packages_do_not_load_itk():
     require_no_itk("a result of the package")
     """
     )
+
+
+@pytest.mark.parametrize("package", ["xarray", "torch", "cupy", "jax", "itk"])
+def test_another_thread_may_be_importing_a_package(monkeypatch, package):
+    """A module whose import has begun is in sys.modules without its classes."""
+    array = np.random.default_rng(3).random((20, 30))
+    image = itk_cudafilters.Image(array, spacing=(2.0, 2.0))
+    mask = itk_cudafilters.Image(np.ones(array.shape, "?"), spacing=(2.0, 2.0))
+
+    def filtered():
+        exported = ExchangingArray(np.zeros(array.shape))
+        _library.core().use_host_as_device(True)
+        try:
+            gaussian_filter(ExchangingArray(array), 1.5, output=exported)
+        finally:
+            _library.core().use_host_as_device(False)
+        outline = segment_region(array, "gamma", looks=1.0, initial_region=(5, 5, 10, 10)).contour
+        return exported.array, gaussian_filter(array, 1.5), gaussian_filter(image, 3.0, valid_mask=mask).array, outline
+
+    expected = filtered()
+    monkeypatch.setitem(sys.modules, package, types.ModuleType(package))
+    for one, other in zip(filtered(), expected):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_an_array_of_jax_does_not_load_itk():

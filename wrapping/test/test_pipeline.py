@@ -141,6 +141,7 @@ def test_thread_pool_and_its_size_are_shared_with_the_itk_wheel(tested):
 ARRAYS_FIRST = """
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import itk_cudafilters as icf
 
@@ -152,18 +153,25 @@ def filter_arrays():
     while not ended.is_set():
         done.append(np.array_equal(icf.gaussian_filter(array, 2.0), expected))
 
-threads = [threading.Thread(target=filter_arrays) for _ in range(3)]
-for thread in threads:
-    thread.start()
-import itk
-IMAGE = itk.Image[itk.F, 2]
-ours = itk.CudaSmoothingRecursiveGaussianImageFilter[IMAGE, IMAGE].New(Sigma=2.0)
-count = len(done)
-while len(done) < count + 20:
-    time.sleep(0.01)
-ended.set()
-for thread in threads:
-    thread.join()
+def require_running(calls):
+    for call in calls:
+        if call.done():
+            call.result()
+            raise AssertionError("ended too early")
+
+pool = ThreadPoolExecutor(3)
+calls = [pool.submit(filter_arrays) for _ in range(3)]
+try:
+    import itk
+    IMAGE = itk.Image[itk.F, 2]
+    ours = itk.CudaSmoothingRecursiveGaussianImageFilter[IMAGE, IMAGE].New(Sigma=2.0)
+    count = len(done)
+    while len(done) < count + 20:
+        require_running(calls)
+        time.sleep(0.01)
+finally:
+    ended.set()
+    pool.shutdown()
 print(all(done))
 """
 
