@@ -38,9 +38,10 @@ set(sources
     runtime/transfer/TransferPolicy.cxx
     runtime/transfer/TransferQueue.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
-add_executable(CudaFiltersSlabFakesGTestDriver runtime/itkCudaDownloadQueueGTest.cxx runtime/itkCudaHelperThreadsGTest.cxx
+add_executable(CudaFiltersSlabFakesGTestDriver runtime/itkCudaHelperThreadsGTest.cxx
                                                support/itkCudaSlabFakes.cxx slabs/itkCudaSlabFakesGTest.cxx
-                                               runtime/itkCudaTransferGTest.cxx runtime/itkCudaUploadQueueGTest.cxx
+                                               slabs/itkCudaSlabRunsGTest.cxx
+                                               runtime/itkCudaTransferGTest.cxx runtime/itkCudaTransferQueueGTest.cxx
                                                ${sources})
 target_link_libraries(CudaFiltersSlabFakesGTestDriver PRIVATE ${libraries} ${CudaFilters_GTEST_LIBRARIES})
 target_include_directories(

@@ -33,6 +33,7 @@ set(CudaFilters_GTESTS
     runtime/itkCudaMemoryGateGTest.cxx
     slabs/itkCudaSlabPipelineGTest.cxx
     slabs/itkCudaSlabPlansGTest.cxx
+    slabs/itkCudaSlabRunsGTest.cxx
     slabs/itkCudaSlabSessionGTest.cxx
     runtime/itkCudaStridedBytesGTest.cxx
     gaussian/itkCudaGaussianThreadsGTest.cxx
@@ -58,12 +59,12 @@ set(CudaFilters_CUDA_GTESTS
     runtime/itkCudaDeviceMemoryResourceGTest.cxx
     device_images/itkCudaDevicePipelineGTest.cxx
     runtime/itkCudaDeviceTransferGTest.cxx
-    runtime/itkCudaDownloadQueueGTest.cxx
     runtime/itkCudaFaultGTest.cxx
     gaussian/itkCudaGaussianFaultWalkGTest.cxx
     gaussian/itkCudaGaussianKernelTimeoutGTest.cxx
     gaussian/itkCudaGaussianLinePassGTest.cxx
     slabs/itkCudaGaussianSlabsDeviceGTest.cxx
+    slabs/itkCudaSlabRunsGTest.cxx
     device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
     runtime/itkCudaLaunchGTest.cxx
     runtime/itkCudaLineGroupsGTest.cxx
@@ -72,7 +73,7 @@ set(CudaFilters_CUDA_GTESTS
     runtime/itkCudaStickyErrorGTest.cxx
     runtime/itkCudaStreamGTest.cxx
     runtime/itkCudaTransferGTest.cxx
-    runtime/itkCudaUploadQueueGTest.cxx
+    runtime/itkCudaTransferQueueGTest.cxx
     runtime/itkCudaWorkingSetGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS

@@ -4,6 +4,7 @@
 
 #include "itkCommand.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "support/itkCudaInterpreterLock.h"
 #include "support/itkCudaTestSeed.h"
 
 #include <gtest/gtest.h>
@@ -368,6 +369,38 @@ WhatAnObserverThrowsArrivesAndTheFilterRunsAgain(const ContractSubject &, const 
   }
 }
 
+/** A filter releases the lock of an interpreter for its own work alone. */
+void
+TheLockOfAnInterpreterIsReleasedAtWork(const ContractSubject &, const StressCase & stressCase)
+{
+  const WholeResult     whole(stressCase);
+  const InterpreterLock lock;
+  const auto            call = Begin(stressCase);
+  std::vector<bool>     outside;
+  std::vector<bool>     atWork;
+  bool                  aborts = false;
+  const auto            look = [&outside] { outside.push_back(InterpreterLock::IsHeld()); };
+  const ScopedObserver  start(*call, StartEvent(), look);
+  const ScopedObserver  end(*call, EndEvent(), look);
+  const ScopedObserver  abort(*call, AbortEvent(), look);
+  const ScopedObserver  progress(*call, ProgressEvent(), [&] {
+    atWork.push_back(InterpreterLock::IsHeld());
+    call->GetFilter()->SetAbortGenerateData(aborts);
+  });
+  call->GetFilter()->SetNumberOfWorkUnits(
+    1); // ITK reports from one of several threads, which may have nothing to report
+  ExpectWholeBits(*call, whole, "with an interpreter");
+  EXPECT_TRUE(InterpreterLock::IsHeld());
+  aborts = true;
+  call->GetFilter()->Modified();
+  EXPECT_TRUE(CatchFrom([&call] { call->UpdateWhole(); }).IsAbort);
+  EXPECT_TRUE(InterpreterLock::IsHeld()) << "after an abort";
+  EXPECT_GE(outside.size(), 4u) << "start, end, start, abort";
+  EXPECT_EQ(std::count(outside.begin(), outside.end(), false), 0) << "released outside of the work";
+  EXPECT_GE(atWork.size(), 2u);
+  EXPECT_EQ(std::count(atWork.begin(), atWork.end(), true), 0) << "held at work";
+}
+
 // --- refusals
 
 void
@@ -662,6 +695,7 @@ GetContractProperties()
     { "ProgressRisesToOneInTheCallingThread", ProgressRisesToOneInTheCallingThread, WhyNoEndOfProgress },
     { "AnAbortThrowsAndTheFilterRunsAgain", AnAbortThrowsAndTheFilterRunsAgain, NoReason },
     { "WhatAnObserverThrowsArrives", WhatAnObserverThrowsArrivesAndTheFilterRunsAgain, WhyNotForITK },
+    { "TheLockOfAnInterpreterIsReleasedAtWork", TheLockOfAnInterpreterIsReleasedAtWork, NoReason },
     { "ABadParameterIsNamed", ABadParameterIsNamedAndTheFilterRunsAgain, NoReason },
     { "AnInputWithoutPixelsIsRefused", AnInputWithoutPixelsIsRefused, NoReason },
     { "ABackendThatIsNotThereIsRefused", ABackendThatIsNotThereIsRefused, NoReason },

@@ -3,49 +3,52 @@
 // Tests uploads and downloads of device images and mappings of their pixels, with all types, regions and conversions,
 // poisoned device memory, images that are released while work is queued, several threads, aborts and faults.
 
-#include "itkBinaryThresholdImageFilter.h"
-#include "itkCovariantVector.h"
 #include "runtime/image/Components.h"
+#include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDetailHostMemoryPool.h"
-#include "runtime/device/Device.h"
+#include "support/itkCudaDeviceFilterTest.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaError.h"
+#include "support/itkCudaExpectException.h"
 #include "support/itkCudaFaultWalk.h"
 #include "support/itkCudaHeldStream.h"
 #include "runtime/image/PixelMapping.h"
 #include "itkCudaPixelMappingImageFilter.h"
-#include "support/itkCudaRuntimeTestHelpers.h"
-#include "runtime/device/Stream.h"
 #include "runtime/transfer/TransferPolicy.h"
 #include "itkCudaUploadImageFilter.h"
+#include "itkCovariantVector.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
-#include "itkIntensityWindowingImageFilter.h"
 #include "itkRGBPixel.h"
 #include "itkStreamingImageFilter.h"
-#include "itkSymmetricSecondRankTensor.h"
 #include "itkVectorImage.h"
 
 #include <cmath>
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <thread>
 
 namespace
 {
+using itk::CudaComponentType;
 using itk::CudaError;
 using itk::CudaRounding;
+using itk::CudaDetail::CudaPixelConversion;
+using itk::CudaDetail::CudaPixelMapping;
 using itk::cuda::ConvertComponent;
 using itk::cuda::DeviceGuard;
 using itk::cuda::GetThreadContext;
 using itk::cuda::GetTransferCounts;
 using itk::cuda::test::Configuration;
 using itk::cuda::test::device;
-using itk::cuda::test::DeviceTest;
+using itk::cuda::test::DeviceFilterTest;
+using itk::cuda::test::ExpectContains;
+using itk::cuda::test::ExpectSamePixels;
 using itk::cuda::test::FillRandomly;
+using itk::cuda::test::GetComponentType;
+using itk::cuda::test::GetException;
 using itk::cuda::test::HeldStream;
-using itk::cuda::test::seed;
+using itk::cuda::test::HostImage;
 
 template <typename T, unsigned int VDimension>
 using Device = itk::CudaDeviceImage<T, VDimension>;
@@ -134,69 +137,119 @@ SetMapping(TFilter & filter, unsigned int number)
   filter.SetOutputMaximum(static_cast<OutputType>(120));
   filter.SetLowerThreshold(20);
   filter.SetUpperThreshold(90);
+  filter.SetInsideValue(static_cast<OutputType>(7));
+  filter.SetOutsideValue(static_cast<OutputType>(5));
   filter.SetAlpha(-17.0);
   filter.SetBeta(40.0);
 }
 
-/** Provides device memory whose bits are NaN in any floating-point type, so that pixels that nobody wrote are detected.
- */
-class PoisonedMemory
+/** Returns the conversion that a filter of SetMapping() must make. */
+CudaPixelConversion
+MakeConversion(unsigned int number)
 {
-public:
-  PoisonedMemory() { Configuration::SetDeviceMemoryResource(Allocate, Release); }
-  ~PoisonedMemory() { Configuration::SetDeviceMemoryResource(nullptr, nullptr); }
+  constexpr CudaPixelMapping mappings[] = { CudaPixelMapping::None,       CudaPixelMapping::None,
+                                            CudaPixelMapping::ShiftScale, CudaPixelMapping::ShiftScale,
+                                            CudaPixelMapping::Window,     CudaPixelMapping::Threshold,
+                                            CudaPixelMapping::Sigmoid };
+  CudaPixelConversion        conversion;
+  conversion.Mapping = mappings[number];
+  conversion.Rounding = number % 2 == 0 ? CudaRounding::Truncate : CudaRounding::Nearest;
+  conversion.Shift = number >= 2 ? 3.25 : 0.0;
+  conversion.Scale = number >= 2 ? 0.375 : 1.0;
+  conversion.Lower = number == 5 ? 20.0 : 10.0;
+  conversion.Upper = number == 5 ? 90.0 : 100.0;
+  conversion.OutputMinimum = 3.0;
+  conversion.OutputMaximum = 120.0;
+  conversion.InsideValue = 7.0;
+  conversion.OutsideValue = 5.0;
+  conversion.Alpha = -17.0;
+  conversion.Beta = 40.0;
+  return conversion;
+}
 
-  PoisonedMemory(const PoisonedMemory &) = delete;
-  PoisonedMemory &
-  operator=(const PoisonedMemory &) = delete;
-
-private:
-  static void *
-  Allocate(size_t bytes, int, void * stream, void *)
-  {
-    void *     pointer = nullptr;
-    const auto order = static_cast<cudaStream_t>(stream);
-    const bool isRight = cudaMallocAsync(&pointer, bytes, order) == cudaSuccess &&
-                         cudaMemsetAsync(pointer, 0xff, bytes, order) == cudaSuccess;
-    return isRight ? pointer : nullptr;
-  }
-
-  static void
-  Release(void * pointer, size_t, int, void * stream, void *)
-  {
-    cudaFreeAsync(pointer, static_cast<cudaStream_t>(stream));
-  }
-};
-
-/** Fixture that skips without a GPU and poisons all device memory. */
-class CudaDeviceTransferGpu : public DeviceTest
+/** Uploads an image to device memory of a type. */
+template <typename T>
+itk::CudaDeviceImageView
+UploadAs(const HostImage<T> & image, CudaComponentType type)
 {
-protected:
-  void
-  SetUp() override
+  const auto view = itk::CudaDetail::CudaAllocateDeviceImage(itk::cuda::GetPlanarSize(image.View), type, device, false);
+  itk::CudaDetail::CudaQueueUpload(image.View, view, nullptr)();
+  return view;
+}
+
+/** Verifies downloads of TFrom as TTo with each mapping against the function on the host, which
+ * itkCudaPixelMappingGTest compares with ITK's filters; and uploads of TFrom to device memory of TTo. */
+template <typename TFrom, typename TTo>
+void
+CheckConversion(const HostImage<TFrom> & input)
+{
+  // The type that the kernels compute in.
+  constexpr auto isDouble = [](auto zero) {
+    return sizeof(zero) == 8 || (sizeof(zero) == 4 && std::is_integral_v<decltype(zero)>);
+  };
+  using RealType = std::conditional_t<isDouble(TFrom{}) || isDouble(TTo{}), double, float>;
+  const std::string what = "type " + std::to_string(static_cast<int>(GetComponentType<TFrom>())) + " to " +
+                           std::to_string(static_cast<int>(GetComponentType<TTo>()));
+  HostImage<TTo>   found(input.View.Size, 1);
+  std::vector<TTo> expected(found.Pixels.size());
+  const auto       view = UploadAs(input, GetComponentType<TFrom>());
+  for (unsigned int number = 0; number < numberOfMappings; ++number)
   {
-    DeviceTest::SetUp();
-    if (!this->IsSkipped())
+    for (const double alpha : { -17.0, 0.001, 500.0, -1e7 })
     {
-      std::cout << "seed " << seed << std::endl;
-      m_Guard = std::make_unique<DeviceGuard>(device);
-      m_Memory = std::make_unique<PoisonedMemory>();
+      CudaPixelConversion conversion = MakeConversion(number);
+      conversion.Alpha = alpha;
+      const auto mapping = itk::cuda::MakePixelMapping<RealType>(conversion, std::is_integral_v<TTo>);
+      std::transform(input.Pixels.begin(), input.Pixels.end(), expected.begin(), [&mapping](TFrom value) {
+        return itk::cuda::MapPixel<TTo>(value, mapping);
+      });
+      itk::CudaDetail::CudaDownloadFromDevice(view, found.View, conversion, nullptr);
+      ExpectSamePixels(found.Pixels, expected, what + " down, mapping " + std::to_string(number));
+      if (conversion.Mapping != CudaPixelMapping::Sigmoid)
+      {
+        break; // the others have no alpha
+      }
     }
   }
+  std::transform(input.Pixels.begin(), input.Pixels.end(), expected.begin(), [](TFrom value) {
+    return ConvertComponent<TTo>(static_cast<RealType>(value));
+  });
+  itk::CudaDetail::CudaDownloadFromDevice(UploadAs(input, GetComponentType<TTo>()), found.View, {}, nullptr);
+  ExpectSamePixels(found.Pixels, expected, what + " up");
+}
 
-  void
-  TearDown() override
+template <typename TFrom>
+void
+CheckConversions()
+{
+  std::vector<TFrom> values(777);
+  FillRandomly(values);
+  for (const double value : { 0.0,   -0.0,  0.5,   1.5,   2.5,   -0.5,   -1.5,    40.0,    41.0, 127.0,
+                              128.0, 254.9, 255.0, 256.0, 700.0, -700.0, 32767.5, 65535.0, 1e30, -1e30 })
   {
-    m_Memory.reset();
-    DeviceTest::TearDown();
+    values.push_back(ConvertComponent<TFrom>(value));
   }
-
-  size_t
-  Random(size_t lower, size_t upper)
+  if constexpr (std::is_floating_point_v<TFrom>)
   {
-    return std::uniform_int_distribution<size_t>(lower, upper)(m_Generator);
+    const TFrom infinity = std::numeric_limits<TFrom>::infinity();
+    values.insert(values.end(), { infinity, -infinity });
   }
+  HostImage<TFrom> input({ values.size(), 1, 1, 1 }, 1);
+  std::copy(values.begin(), values.end(), input.Pixels.begin());
+  CheckConversion<TFrom, unsigned char>(input);
+  CheckConversion<TFrom, signed char>(input);
+  CheckConversion<TFrom, unsigned short>(input);
+  CheckConversion<TFrom, short>(input);
+  CheckConversion<TFrom, unsigned int>(input);
+  CheckConversion<TFrom, int>(input);
+  CheckConversion<TFrom, float>(input);
+  CheckConversion<TFrom, double>(input);
+}
 
+/** Fixture that skips without a GPU and poisons all device memory. */
+class CudaDeviceTransferGpu : public DeviceFilterTest
+{
+protected:
   /** Returns a region with up to `limit` pixels along each axis. */
   template <unsigned int VDimension>
   itk::ImageRegion<VDimension>
@@ -260,165 +313,6 @@ protected:
     }
   }
 
-  /** Verifies the download of a device image of TFrom as TTo, and the upload of a host image of TFrom to a device image
-   * of TTo. */
-  template <typename TFrom, typename TTo>
-  void
-  CheckConversion(const std::vector<TFrom> & values)
-  {
-    using FromType = itk::Image<TFrom, 1>;
-    using ToType = itk::Image<TTo, 1>;
-    using itk::cuda::test::GetComponentType;
-    constexpr bool real = std::is_floating_point_v<TFrom> && sizeof(TFrom) == 4;
-    using RealType = std::conditional_t<real || sizeof(TFrom) <= 2, float, double>;
-
-    std::vector<TTo> expected;
-    for (const TFrom value : values)
-    {
-      expected.push_back(ConvertComponent<TTo>(static_cast<RealType>(value)));
-    }
-    typename FromType::RegionType region;
-    region.SetSize(0, values.size());
-    const auto        image = MakeImage<FromType>(region, values);
-    const std::string where = "type " + std::to_string(static_cast<int>(GetComponentType<TFrom>())) + " to " +
-                              std::to_string(static_cast<int>(GetComponentType<TTo>()));
-    const auto down = itk::CudaDownload<ToType>(itk::CudaUpload(image, device));
-    EXPECT_EQ(GetComponents<ToType>(down), expected) << "down, " << where;
-
-    const auto upload = itk::CudaUploadImageFilter<FromType, Device<TTo, 1>>::New();
-    upload->SetInput(image);
-    upload->Update();
-    EXPECT_EQ(GetComponents<ToType>(itk::CudaDownload(upload->GetOutput())), expected) << "up, " << where;
-  }
-
-  template <typename TFrom>
-  void
-  CheckConversions()
-  {
-    std::vector<TFrom> values(777);
-    FillRandomly(values);
-    for (const double value : { 0.0, 0.5, 1.5, 2.5, -0.5, -1.5, 127.0, 128.0, 254.9, 255.0, 256.0, 32767.5, 65535.0 })
-    {
-      values.push_back(ConvertComponent<TFrom>(value));
-    }
-    values.push_back(std::numeric_limits<TFrom>::max());
-    values.push_back(std::numeric_limits<TFrom>::lowest());
-    this->CheckConversion<TFrom, unsigned char>(values);
-    this->CheckConversion<TFrom, signed char>(values);
-    this->CheckConversion<TFrom, unsigned short>(values);
-    this->CheckConversion<TFrom, short>(values);
-    this->CheckConversion<TFrom, unsigned int>(values);
-    this->CheckConversion<TFrom, int>(values);
-    this->CheckConversion<TFrom, double>(values);
-    if constexpr (!std::is_same_v<TFrom, double>)
-    {
-      this->CheckConversion<TFrom, float>(values); // float has no values for doubles beyond its range
-    }
-  }
-
-  /** Verifies downloads with a window and with thresholds at its ends against the pixels of ITK's filters on the host.
-   */
-  template <typename TFrom, typename TTo>
-  void
-  CheckMappings(TFrom lower, TFrom upper, TTo first, TTo second)
-  {
-    using FromType = itk::Image<TFrom, 2>;
-    using ToType = itk::Image<TTo, 2>;
-    const auto region = this->RandomRegion<2>(60);
-    const auto image = MakeRandomImage<FromType>(region);
-    const auto download = itk::CudaDownloadImageFilter<Device<TFrom, 2>, ToType>::New();
-    download->SetInput(itk::CudaUpload(image, device));
-
-    const auto window = itk::IntensityWindowingImageFilter<FromType, ToType>::New();
-    const auto setWindow = [&](auto & filter) {
-      filter.SetWindowMinimum(lower);
-      filter.SetWindowMaximum(upper);
-      filter.SetOutputMinimum(first);
-      filter.SetOutputMaximum(second);
-      filter.Update();
-    };
-    window->SetInput(image);
-    download->UseWindowOn();
-    setWindow(*window);
-    setWindow(*download);
-    EXPECT_TRUE(AreSame<ToType>(download->GetOutput(), window->GetOutput(), region)) << "window from " << +lower;
-
-    const auto threshold = itk::BinaryThresholdImageFilter<FromType, ToType>::New();
-    const auto setThresholds = [&](auto & filter) {
-      filter.SetLowerThreshold(lower);
-      filter.SetUpperThreshold(upper);
-      filter.SetOutsideValue(first);
-      filter.SetInsideValue(second);
-      filter.Update();
-    };
-    threshold->SetInput(image);
-    download->UseWindowOff();
-    download->UseThresholdOn();
-    setThresholds(*threshold);
-    setThresholds(*download);
-    EXPECT_TRUE(AreSame<ToType>(download->GetOutput(), threshold->GetOutput(), region)) << "threshold " << +lower;
-  }
-
-  /** Verifies downloads with a sigmoid after a shift and scale against the bits of the function on the host. */
-  template <typename TFrom, typename TTo>
-  void
-  CheckSigmoid()
-  {
-    using FromType = itk::Image<TFrom, 1>;
-    using ToType = itk::Image<TTo, 1>;
-    std::vector<TFrom> values(3000);
-    FillRandomly(values);
-    for (const double value : { 0.0, -0.0, 40.0, 41.0, 700.0, -700.0, 1e30, -1e30 })
-    {
-      values.push_back(ConvertComponent<TFrom>(value));
-    }
-    if constexpr (std::is_floating_point_v<TFrom>)
-    {
-      const TFrom infinity = std::numeric_limits<TFrom>::infinity();
-      values.insert(values.end(), { infinity, -infinity, std::numeric_limits<TFrom>::max() });
-    }
-    typename FromType::RegionType region;
-    region.SetSize(0, values.size());
-    const auto uploaded = itk::CudaUpload(MakeImage<FromType>(region, values), device);
-    for (const double alpha : { 0.001, -1.0, 500.0, -1e7 })
-    {
-      const auto download = itk::CudaDownloadImageFilter<Device<TFrom, 1>, ToType>::New();
-      download->SetInput(uploaded);
-      SetMapping(*download, 6);
-      download->SetAlpha(alpha);
-      download->Update();
-      itk::CudaDetail::CudaPixelConversion conversion;
-      conversion.Mapping = itk::CudaDetail::CudaPixelMapping::Sigmoid;
-      conversion.Shift = download->GetShift();
-      conversion.Scale = download->GetScale();
-      conversion.OutputMinimum = 3.0;
-      conversion.OutputMaximum = 120.0;
-      conversion.Alpha = alpha;
-      conversion.Beta = 40.0;
-      const auto       onHost = itk::cuda::MakePixelMapping<double>(conversion, std::is_integral_v<TTo>);
-      std::vector<TTo> expected;
-      for (const TFrom value : values)
-      {
-        expected.push_back(itk::cuda::MapPixel<TTo>(value, onHost));
-      }
-      EXPECT_EQ(GetComponents<ToType>(download->GetOutput()), expected) << "alpha " << alpha;
-    }
-  }
-
-  template <typename TFrom>
-  void
-  CheckSigmoids()
-  {
-    this->CheckSigmoid<TFrom, unsigned char>();
-    this->CheckSigmoid<TFrom, signed char>();
-    this->CheckSigmoid<TFrom, unsigned short>();
-    this->CheckSigmoid<TFrom, short>();
-    this->CheckSigmoid<TFrom, unsigned int>();
-    this->CheckSigmoid<TFrom, int>();
-    this->CheckSigmoid<TFrom, float>();
-    this->CheckSigmoid<TFrom, double>();
-  }
-
   /** Maps a random part of an image from device to device and verifies that the bits equal a download with the same
    * parameters. */
   template <typename TFromImage, typename TToImage>
@@ -453,12 +347,6 @@ protected:
       EXPECT_TRUE(AreSame<TFromImage>(itk::CudaDownload<TFromImage>(uploaded), image, whole)) << "the input is kept";
     }
   }
-
-  std::mt19937 m_Generator{ seed };
-
-private:
-  std::unique_ptr<DeviceGuard>    m_Guard;
-  std::unique_ptr<PoisonedMemory> m_Memory;
 };
 
 using FloatImage = itk::Image<float, 3>;
@@ -505,39 +393,54 @@ TEST_F(CudaDeviceTransferGpu, Scalars_of_every_type_come_back_with_every_bit)
 {
   this->CheckRoundTrips<itk::Image<unsigned char, 3>>(40);
   this->CheckRoundTrips<itk::Image<signed char, 2>>(90);
-  this->CheckRoundTrips<itk::Image<char, 2>>(90);
   this->CheckRoundTrips<itk::Image<unsigned short, 4>>(12);
   this->CheckRoundTrips<itk::Image<short, 3>>(40);
   this->CheckRoundTrips<itk::Image<unsigned int, 2>>(90);
   this->CheckRoundTrips<itk::Image<int, 3>>(40);
   this->CheckRoundTrips<itk::Image<float, 1>>(3000);
-  this->CheckRoundTrips<itk::Image<float, 3>>(40);
-  this->CheckRoundTrips<itk::Image<float, 4>>(12);
   this->CheckRoundTrips<itk::Image<double, 3>>(40);
 }
 
 TEST_F(CudaDeviceTransferGpu, Pixels_of_several_components_come_back_with_every_bit)
 {
-  this->CheckRoundTrips<itk::Image<itk::Vector<float, 3>, 3>>(25);
   this->CheckRoundTrips<itk::Image<itk::CovariantVector<double, 2>, 2>>(60);
-  this->CheckRoundTrips<itk::Image<itk::SymmetricSecondRankTensor<float, 3>, 3>>(20);
   this->CheckRoundTrips<itk::Image<itk::RGBPixel<unsigned char>, 2>>(60);
-  this->CheckRoundTrips<itk::Image<itk::Vector<int, 2>, 2>>(60);
   this->CheckRoundTrips<itk::VectorImage<short, 3>>(25, 5);
   this->CheckRoundTrips<itk::VectorImage<float, 2>>(60, 2);
-  this->CheckRoundTrips<itk::VectorImage<double, 2>>(60, 1);
 }
 
-TEST_F(CudaDeviceTransferGpu, Types_are_converted_as_the_filters_convert_them)
+TEST_F(CudaDeviceTransferGpu, Conversions_and_mappings_have_the_bits_of_the_host)
 {
-  this->CheckConversions<unsigned char>();
-  this->CheckConversions<signed char>();
-  this->CheckConversions<unsigned short>();
-  this->CheckConversions<short>();
-  this->CheckConversions<unsigned int>();
-  this->CheckConversions<int>();
-  this->CheckConversions<float>();
-  this->CheckConversions<double>();
+  CheckConversions<unsigned char>();
+  CheckConversions<signed char>();
+  CheckConversions<unsigned short>();
+  CheckConversions<short>();
+  CheckConversions<unsigned int>();
+  CheckConversions<int>();
+  CheckConversions<float>();
+  CheckConversions<double>();
+}
+
+TEST_F(CudaDeviceTransferGpu, Filters_hand_on_the_parameters_of_their_mappings)
+{
+  HostImage<float> values({ 5000, 1, 1, 1 }, 1);
+  HostImage<short> expected({ 5000, 1, 1, 1 }, 1);
+  FillRandomly(values.Pixels);
+  std::transform(
+    values.Pixels.begin(), values.Pixels.end(), values.Pixels.begin(), [](float value) { return value * 0.05f; });
+  itk::ImageRegion<1> region;
+  region.SetSize(0, values.Pixels.size());
+  const auto view = UploadAs(values, CudaComponentType::Float);
+  const auto uploaded = itk::CudaUpload(MakeImage<itk::Image<float, 1>>(region, values.Pixels), device);
+  for (unsigned int number = 0; number < numberOfMappings; ++number)
+  {
+    itk::CudaDetail::CudaDownloadFromDevice(view, expected.View, MakeConversion(number), nullptr);
+    const auto download = itk::CudaDownloadImageFilter<Device<float, 1>, itk::Image<short, 1>>::New();
+    download->SetInput(uploaded);
+    SetMapping(*download, number);
+    download->Update();
+    EXPECT_EQ((GetComponents<itk::Image<short, 1>>(download->GetOutput())), expected.Pixels) << "mapping " << number;
+  }
 }
 
 TEST_F(CudaDeviceTransferGpu, Nearest_rounds_halves_to_even_and_clamps)
@@ -559,97 +462,6 @@ TEST_F(CudaDeviceTransferGpu, Nearest_rounds_halves_to_even_and_clamps)
   download->Update();
   EXPECT_EQ(GetComponents<OutputType>(download->GetOutput()),
             (std::vector<short>{ 0, 1, 2, 0, -1, 0, 1, -2, 32767, 32767, -32768, 0, 32767, -32768 }));
-}
-
-TEST_F(CudaDeviceTransferGpu, Shift_and_scale_come_before_the_conversion)
-{
-  using InputType = itk::Image<itk::Vector<float, 2>, 2>;
-  using OutputType = itk::Image<itk::Vector<unsigned char, 2>, 2>;
-  using RealType = itk::Image<itk::Vector<float, 2>, 2>;
-  const auto image = MakeRandomImage<InputType>(this->RandomRegion<2>(50));
-  const auto uploaded = itk::CudaUpload(image, device);
-  using DeviceType = decltype(uploaded)::ObjectType;
-  const float                shift = 3.5f;
-  const float                scale = 0.125f;
-  std::vector<unsigned char> expected;
-  std::vector<float>         real;
-  for (const float value : GetComponents<InputType>(image))
-  {
-    real.push_back((value + shift) * scale);
-    expected.push_back(ConvertComponent<unsigned char>(std::nearbyintf(real.back())));
-  }
-  const auto bytes = itk::CudaDownloadImageFilter<DeviceType, OutputType>::New();
-  bytes->SetInput(uploaded);
-  bytes->SetShift(shift);
-  bytes->SetScale(scale);
-  bytes->SetRounding(CudaRounding::Nearest);
-  bytes->Update();
-  EXPECT_EQ(GetComponents<OutputType>(bytes->GetOutput()), expected);
-
-  const auto reals = itk::CudaDownloadImageFilter<DeviceType, RealType>::New();
-  reals->SetInput(uploaded);
-  reals->SetShift(shift);
-  reals->SetScale(scale);
-  reals->Update();
-  EXPECT_EQ(GetComponents<RealType>(reals->GetOutput()), real);
-  EXPECT_TRUE(AreSame<InputType>(itk::CudaDownload(uploaded), image, image->GetBufferedRegion()))
-    << "the device image stays as it is";
-}
-
-TEST_F(CudaDeviceTransferGpu, Windows_and_thresholds_are_those_of_ITK)
-{
-  this->CheckMappings<float, unsigned char>(-3000.5f, 4000.25f, 10, 250);
-  this->CheckMappings<float, short>(-9000.0f, 9000.0f, -32768, 32767);
-  this->CheckMappings<float, float>(-100.0f, 900.0f, 0.0f, 1.0f);
-  this->CheckMappings<double, unsigned char>(-3000.5, 4000.25, 255, 0);
-  this->CheckMappings<double, double>(-0.125, 0.5, -1.0, 1.0);
-  this->CheckMappings<short, unsigned char>(-1000, 400, 0, 255);
-  this->CheckMappings<int, unsigned short>(-2000000, 100000000, 1, 65535);
-  this->CheckMappings<unsigned char, float>(10, 200, 0.0f, 1.0f);
-}
-
-TEST_F(CudaDeviceTransferGpu, Windows_of_components_have_the_bits_of_the_host)
-{
-  using InputType = itk::Image<itk::Vector<float, 3>, 2>;
-  using OutputType = itk::Image<itk::Vector<unsigned char, 3>, 2>;
-  for (const auto rounding : { CudaRounding::Truncate, CudaRounding::Nearest })
-  {
-    const auto image = MakeRandomImage<InputType>(this->RandomRegion<2>(50));
-    const auto uploaded = itk::CudaUpload(image, device);
-    const auto download = itk::CudaDownloadImageFilter<decltype(uploaded)::ObjectType, OutputType>::New();
-    download->SetInput(uploaded);
-    download->SetRounding(rounding);
-    download->UseWindowOn();
-    download->SetWindowMinimum(-5000.0f);
-    download->SetWindowMaximum(3000.0f);
-    download->SetOutputMaximum(99);
-    download->Update();
-    itk::CudaDetail::CudaPixelConversion conversion;
-    conversion.Mapping = itk::CudaDetail::CudaPixelMapping::Window;
-    conversion.Rounding = rounding;
-    conversion.Lower = -5000.0;
-    conversion.Upper = 3000.0;
-    conversion.OutputMaximum = 99.0;
-    const auto                 mapping = itk::cuda::MakePixelMapping<float>(conversion, true);
-    std::vector<unsigned char> expected;
-    for (const float value : GetComponents<InputType>(image))
-    {
-      expected.push_back(itk::cuda::MapPixel<unsigned char>(value, mapping));
-    }
-    EXPECT_EQ(GetComponents<OutputType>(download->GetOutput()), expected) << rounding;
-  }
-}
-
-TEST_F(CudaDeviceTransferGpu, Sigmoids_have_the_bits_of_the_host)
-{
-  this->CheckSigmoids<unsigned char>();
-  this->CheckSigmoids<signed char>();
-  this->CheckSigmoids<unsigned short>();
-  this->CheckSigmoids<short>();
-  this->CheckSigmoids<unsigned int>();
-  this->CheckSigmoids<int>();
-  this->CheckSigmoids<float>();
-  this->CheckSigmoids<double>();
 }
 
 TEST_F(CudaDeviceTransferGpu, Sigmoid_of_NaN_is_NaN_in_reals_and_0_in_integers)
@@ -676,21 +488,12 @@ TEST_F(CudaDeviceTransferGpu, Sigmoid_of_NaN_is_NaN_in_reals_and_0_in_integers)
 
 TEST_F(CudaDeviceTransferGpu, Mappings_from_device_to_device_are_those_of_downloads)
 {
-  this->CheckMappingOnDevice<itk::Image<float, 3>, itk::Image<float, 3>>(30);
   this->CheckMappingOnDevice<itk::Image<float, 3>, itk::Image<unsigned char, 3>>(30);
-  this->CheckMappingOnDevice<itk::Image<float, 2>, itk::Image<int, 2>>(80);
-  this->CheckMappingOnDevice<itk::Image<double, 2>, itk::Image<float, 2>>(80);
   this->CheckMappingOnDevice<itk::Image<double, 1>, itk::Image<short, 1>>(3000);
   this->CheckMappingOnDevice<itk::Image<unsigned char, 4>, itk::Image<float, 4>>(10);
   this->CheckMappingOnDevice<itk::Image<short, 3>, itk::Image<short, 3>>(30);
-  this->CheckMappingOnDevice<itk::Image<unsigned short, 2>, itk::Image<double, 2>>(80);
-  this->CheckMappingOnDevice<itk::Image<unsigned int, 2>, itk::Image<unsigned short, 2>>(80);
-  this->CheckMappingOnDevice<itk::Image<int, 3>, itk::Image<unsigned int, 3>>(30);
-  this->CheckMappingOnDevice<itk::Image<signed char, 2>, itk::Image<unsigned char, 2>>(80);
   this->CheckMappingOnDevice<itk::Image<itk::Vector<float, 3>, 2>, itk::Image<itk::Vector<unsigned char, 3>, 2>>(50);
-  this->CheckMappingOnDevice<itk::Image<itk::RGBPixel<unsigned char>, 2>, itk::Image<itk::Vector<float, 3>, 2>>(50);
   this->CheckMappingOnDevice<itk::VectorImage<short, 3>, itk::VectorImage<float, 3>>(20, 5);
-  this->CheckMappingOnDevice<itk::VectorImage<float, 2>, itk::VectorImage<float, 2>>(50, 2);
 }
 
 TEST_F(CudaDeviceTransferGpu, Mapping_without_parameters_keeps_every_bit)
@@ -746,7 +549,10 @@ TEST_F(CudaDeviceTransferGpu, Mapping_runs_again_when_a_parameter_changes_and_st
   download->SetInput(mapping->GetOutput());
   stream->SetInput(download->GetOutput());
   stream->SetNumberOfStreamDivisions(4);
+  const auto before = GetTransferCounts();
   stream->Update();
+  EXPECT_EQ(GetTransferCounts().Uploads - before.Uploads, 4u);
+  EXPECT_EQ(GetTransferCounts().Downloads - before.Downloads, 4u);
   EXPECT_EQ(mapping->GetOutput()->GetBufferedRegion().GetSize(2), 5u) << "a quarter at a time";
   EXPECT_TRUE(AreSame<FloatImage>(stream->GetOutput(), image, image->GetBufferedRegion()));
   for (const double alpha : { 100.0, -300.0 })
@@ -761,51 +567,6 @@ TEST_F(CudaDeviceTransferGpu, Mapping_runs_again_when_a_parameter_changes_and_st
     direct->Update();
     EXPECT_TRUE(AreSame<FloatImage>(stream->GetOutput(), direct->GetOutput(), image->GetBufferedRegion())) << alpha;
   }
-}
-
-TEST_F(CudaDeviceTransferGpu, Two_threads_map_the_image_of_another)
-{
-  using Bytes = itk::Image<unsigned char, 3>;
-  const auto image = MakeRandomImage<FloatImage>(GetRegion(100, 90, 40));
-  const auto uploaded = itk::CudaUpload(image, device);
-  const auto expected = itk::CudaDownloadImageFilter<DeviceFloats, Bytes>::New();
-  expected->SetInput(uploaded);
-  SetMapping(*expected, 6);
-  expected->Update();
-  const FloatImage::RegionType region = image->GetBufferedRegion();
-  RunInThreads(2, [&uploaded, &expected, &region](unsigned int) -> std::string {
-    for (unsigned int turn = 0; turn < 20; ++turn)
-    {
-      const auto copy = DeviceFloats::New();
-      copy->Graft(uploaded);
-      const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats, Device<unsigned char, 3>>::New();
-      mapping->SetInput(copy);
-      SetMapping(*mapping, 6);
-      mapping->Update();
-      if (!AreSame<Bytes>(itk::CudaDownload(mapping->GetOutput()), expected->GetOutput(), region))
-      {
-        return "turn " + std::to_string(turn);
-      }
-    }
-    return {};
-  });
-}
-
-TEST_F(CudaDeviceTransferGpu, Both_filters_stream)
-{
-  const auto image = MakeRandomImage<FloatImage>(GetRegion(40, 30, 20));
-  const auto upload = itk::CudaUploadImageFilter<FloatImage>::New();
-  const auto download = itk::CudaDownloadImageFilter<DeviceFloats>::New();
-  const auto stream = itk::StreamingImageFilter<FloatImage, FloatImage>::New();
-  upload->SetInput(image);
-  download->SetInput(upload->GetOutput());
-  stream->SetInput(download->GetOutput());
-  stream->SetNumberOfStreamDivisions(4);
-  const auto before = GetTransferCounts();
-  stream->Update();
-  EXPECT_EQ(GetTransferCounts().Uploads - before.Uploads, 4u);
-  EXPECT_EQ(GetTransferCounts().Downloads - before.Downloads, 4u);
-  EXPECT_TRUE(AreSame<FloatImage>(stream->GetOutput(), image, image->GetBufferedRegion()));
 }
 
 TEST_F(CudaDeviceTransferGpu, Only_what_changed_runs_again)
@@ -918,16 +679,20 @@ TEST_F(CudaDeviceTransferGpu, Threads_make_round_trips_of_their_own)
   });
 }
 
-TEST_F(CudaDeviceTransferGpu, Threads_download_the_image_of_another)
+TEST_F(CudaDeviceTransferGpu, Threads_download_and_map_the_image_of_another)
 {
   const auto image = MakeRandomImage<FloatImage>(GetRegion(100, 90, 40));
   const auto uploaded = itk::CudaUpload(image, device);
-  RunInThreads(8, [&image, &uploaded](unsigned int) -> std::string {
+  RunInThreads(8, [&image, &uploaded](unsigned int index) -> std::string {
     for (unsigned int turn = 0; turn < 10; ++turn)
     {
       const auto copy = DeviceFloats::New(); // an image of ITK belongs to one thread, its memory does not
       copy->Graft(uploaded);
-      if (!AreSame<FloatImage>(itk::CudaDownload(copy), image, image->GetBufferedRegion()))
+      const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats>::New(); // changes no pixel
+      mapping->SetInput(copy);
+      mapping->Update();
+      const DeviceFloats * const source = index % 2 == 0 ? copy.GetPointer() : mapping->GetOutput();
+      if (!AreSame<FloatImage>(itk::CudaDownload(source), image, image->GetBufferedRegion()))
       {
         return "turn " + std::to_string(turn);
       }
@@ -1030,16 +795,7 @@ TEST_F(CudaDeviceTransferGpu, Device_that_is_not_there_is_refused_by_its_index)
   const auto upload = itk::CudaUploadImageFilter<FloatImage>::New();
   upload->SetInput(MakeRandomImage<FloatImage>(GetRegion(4, 4, 4)));
   upload->SetDeviceIndex(4711);
-  try
-  {
-    upload->Update();
-    ADD_FAILURE() << "no exception";
-  }
-  catch (const CudaError & error)
-  {
-    EXPECT_EQ(error.GetKind(), CudaError::Kind::NotUsable);
-    EXPECT_NE(std::string(error.GetDescription()).find("4711"), std::string::npos) << error;
-  }
+  ExpectContains(GetException([&upload] { upload->Update(); }), "4711");
 }
 
 TEST_F(CudaDeviceTransferGpu, Image_without_pixels_goes_up_and_down)

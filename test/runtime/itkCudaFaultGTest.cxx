@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaError.h"
+#include "support/itkCudaFaultWalk.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 
 #include <cstdlib>
-#include <iostream>
+#include <string>
+#include <vector>
 
 namespace
 {
@@ -16,127 +18,34 @@ using itk::cuda::test::Configuration;
 using itk::cuda::test::HostImage;
 using itk::cuda::test::DeviceTest;
 using itk::cuda::test::FillRandomly;
-using itk::cuda::test::ExpectSamePixels;
 using itk::cuda::test::MakeRoundTrip;
 
 class CudaFault : public DeviceTest
 {};
 } // namespace
 
-namespace
+/** Images that are converted, those of the device's type, and small ones; and several threads, whose calls come in any
+ * order. */
+TEST_F(CudaFault, Faults_of_transfers_are_survived)
 {
-/** Returns whether a call may fail without consequence because there is an alternative. */
-bool
-IsOptional(const std::string & call, cudaError_t error)
-{
-  const bool isAllocation = call.find("cudaMallocFromPoolAsync") == 0 || call.find("cudaMalloc(") == 0;
-  return call.find("cudaPointerGetAttributes") == 0 || (isAllocation && error == cudaErrorMemoryAllocation);
-}
-
-template <typename T>
-struct FaultWalk
-{
-  HostImage<T> &    Input;
-  CudaComponentType ComputeType;
-  cudaError_t       Error;
-  bool              Cold; // every run starts without memory kept for reuse
-  unsigned long     Failures{ 0 };
-  unsigned long     Successes{ 0 };
-
-  /** Runs while the n-th call fails. Returns whether there was an n-th call. */
-  bool
-  RunOnce(unsigned long n)
-  {
-    HostImage<T> output(Input.View.Size, 1);
-    if (Cold)
-    {
-      Configuration::ReleaseMemory();
-    }
-    FaultHook::FailCall(n, Error);
-    bool threw = false;
-    try
-    {
-      MakeRoundTrip(Input.View, output.View, ComputeType);
-    }
-    catch (const CudaError &)
-    {
-      threw = true;
-    }
-    FaultHook::Clear();
-    const bool        fired = FaultHook::GetFired();
-    const std::string call = FaultHook::GetCall();
-    EXPECT_EQ(threw, fired && (threw || !IsOptional(call, Error))) << "call " << n << ": " << call;
-    EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 0u) << "call " << n << ": " << call;
-    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u) << "call " << n << ": " << call;
-    if (!threw)
-    {
-      ExpectSamePixels(output.Pixels, Input.Pixels, "call " + std::to_string(n) + ": " + call);
-    }
-    MakeRoundTrip(Input.View, output.View, ComputeType);
-    ExpectSamePixels(output.Pixels, Input.Pixels, "the run after call " + std::to_string(n) + ": " + call);
-    (threw ? Failures : Successes) += fired;
-    return fired;
-  }
-
-  void
-  Run()
-  {
-    unsigned long n = 1;
-    while (this->RunOnce(n))
-    {
-      ++n;
-      ASSERT_LT(n, 10000u);
-    }
-    std::cout << (Cold ? "cold" : "warm") << ", " << cudaErrorName() << ": " << Failures << " calls throw, "
-              << Successes << " have another way\n";
-    EXPECT_GT(Failures, 10u);
-  }
-
-  std::string
-  cudaErrorName() const
-  {
-    return Error == cudaErrorMemoryAllocation ? "out of memory" : "unknown error";
-  }
-};
-
-template <typename T>
-void
-WalkFaults(const Extent & size, CudaComponentType computeType)
-{
-  HostImage<T> input(size, 1);
-  FillRandomly(input.Pixels);
-  for (const cudaError_t error : { cudaErrorMemoryAllocation, cudaErrorUnknown })
-  {
-    for (const bool cold : { true, false })
-    {
-      FaultWalk<T>{ input, computeType, error, cold }.Run();
-    }
-  }
-}
-} // namespace
-
-TEST_F(CudaFault, Faults_with_conversion_are_survived)
-{
-  Configuration::SetNumberOfTransferThreads(1);
-  WalkFaults<short>({ 1031, 1500, 1, 1 }, CudaComponentType::Float);
-}
-
-TEST_F(CudaFault, Faults_without_conversion_are_survived)
-{
-  Configuration::SetNumberOfTransferThreads(1);
-  WalkFaults<float>({ 1031, 1500, 1, 1 }, CudaComponentType::Float);
-}
-
-TEST_F(CudaFault, Faults_of_small_images_are_survived)
-{
-  Configuration::SetNumberOfTransferThreads(1);
-  WalkFaults<unsigned char>({ 33, 31, 1, 1 }, CudaComponentType::Float);
-}
-
-TEST_F(CudaFault, Faults_in_several_threads_are_survived)
-{
-  Configuration::SetNumberOfTransferThreads(4);
-  WalkFaults<short>({ 1031, 2500, 1, 1 }, CudaComponentType::Float);
+  const auto walk = [](auto zero, const Extent & size, unsigned int threads, const std::string & what) {
+    using T = decltype(zero);
+    HostImage<T> input(size, 1);
+    FillRandomly(input.Pixels);
+    itk::cuda::test::WalkFaults<T>(
+      what,
+      [&input] {
+        HostImage<T> output(input.View.Size, 1);
+        MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+        return output.Pixels;
+      },
+      threads);
+  };
+  walk(short{}, { 1031, 1500, 1, 1 }, 1, "with conversion");
+  walk(float{}, { 1031, 1500, 1, 1 }, 1, "without conversion");
+  using Byte = unsigned char;
+  walk(Byte{}, { 33, 31, 1, 1 }, 1, "a small image");
+  walk(short{}, { 1031, 2500, 1, 1 }, 4, "four threads");
 }
 
 TEST_F(CudaFault, One_thread_makes_the_same_calls_every_time)

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -29,27 +30,14 @@ HasDevice()
   return Configuration::IsDeviceUsable(0, reason);
 }
 
-/** Runs `check` in a new process, where no setting has been made yet, with an environment variable. */
-#define EXPECT_WITH_ENVIRONMENT(assignment, check, output)      \
-  do                                                            \
-  {                                                             \
-    testing::FLAGS_gtest_death_test_style = "threadsafe";       \
-    EXPECT_EXIT(                                                \
-      {                                                         \
-        itksys::SystemTools::PutEnv(assignment);                \
-        try                                                     \
-        {                                                       \
-          std::cerr << (check) << std::endl;                    \
-        }                                                       \
-        catch (const itk::ExceptionObject & exception)          \
-        {                                                       \
-          std::cerr << exception.GetDescription() << std::endl; \
-        }                                                       \
-        std::exit(0);                                           \
-      },                                                        \
-      testing::ExitedWithCode(0),                               \
-      output);                                                  \
-  } while (false)
+template <typename TFunction>
+std::string
+Print(const TFunction & function)
+{
+  std::ostringstream text;
+  text << function();
+  return text.str();
+}
 
 /** Restores the settings that the tests change. */
 class CudaFiltersConfiguration : public testing::Test
@@ -67,99 +55,91 @@ protected:
 };
 } // namespace
 
-TEST(CudaFiltersConfigurationDeathTest, Backend_comes_from_the_environment)
+/** Each row is a new process, in which no setting has been made yet. */
+TEST(CudaFiltersConfigurationDeathTest, Settings_come_from_the_environment)
 {
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=", Configuration::GetBackend(), "Backend::Automatic");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=HoSt", Configuration::GetBackend(), "Backend::Host");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=cuda", Configuration::GetBackend(), "Backend::Cuda");
-}
+  struct Row
+  {
+    std::string Assignment; // of an environment variable
+    std::string (*Check)();
+    std::string Output; // the value, or the description of an exception
+  };
+  const auto backend = [] { return Print(Configuration::GetBackend); };
+  const auto index = [] { return Print(Configuration::GetDeviceIndex); };
+  const auto keep = [] { return Print(Configuration::GetKeepOnDevice); };
+  const auto streaming = [] { return Print(Configuration::GetStreaming); };
 
-TEST(CudaFiltersConfigurationDeathTest, Bad_backend_in_the_environment_is_named)
-{
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=opencl",
-                          Configuration::GetBackend(),
-                          "ITK_CUDAFILTERS_BACKEND is \"opencl\"; it must be automatic, cuda or host");
-}
-
-TEST(CudaFiltersConfigurationDeathTest, Device_comes_from_the_environment)
-{
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_DEVICE=", Configuration::GetDeviceIndex(), "^0\n");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_DEVICE=3", Configuration::GetDeviceIndex(), "^3\n");
-}
-
-TEST(CudaFiltersConfigurationDeathTest, Bad_device_in_the_environment_is_named)
-{
+  std::vector<Row> rows{
+    { "BACKEND=", backend, "Backend::Automatic" },
+    { "BACKEND=HoSt", backend, "Backend::Host" },
+    { "BACKEND=cuda", backend, "Backend::Cuda" },
+    { "BACKEND=opencl", backend, "ITK_CUDAFILTERS_BACKEND is \"opencl\"; it must be automatic, cuda or host" },
+    { "BACKEND=opencl",
+      [] {
+        Configuration::SetBackend(Backend::Host);
+        return Print(Configuration::GetBackend);
+      },
+      "Backend::Host" },
+    { "DEVICE=", index, "^0\n" },
+    { "DEVICE=3", index, "^3\n" },
+    { "DEVICE=one", Configuration::GetStatus, "ITK_CUDAFILTERS_DEVICE is \"one\"" },
+    { "KEEP_ON_DEVICE=", keep, "^0\n" },
+    { "KEEP_ON_DEVICE=0", keep, "^0\n" },
+    { "KEEP_ON_DEVICE=1", keep, "^1\n" },
+    { "KEEP_ON_DEVICE=yes", keep, "ITK_CUDAFILTERS_KEEP_ON_DEVICE is \"yes\"; it must be 0 or 1" },
+    { "KEEP_ON_DEVICE=1",
+      [] {
+        Configuration::SetKeepOnDevice(false);
+        return Print(Configuration::GetKeepOnDevice);
+      },
+      "^0\n" },
+    { "STREAMING=", streaming, "Streaming::Automatic" },
+    { "STREAMING=On", streaming, "Streaming::On" },
+    { "STREAMING=yes", streaming, "ITK_CUDAFILTERS_STREAMING is \"yes\"; it must be automatic, on or off" },
+    { "STREAMING=On",
+      [] {
+        Configuration::SetStreaming("off");
+        return Print(Configuration::GetStreaming);
+      },
+      "Streaming::Off" },
+  };
   for (const std::string text : { "one", "-1", "1x", " 1", "1.5", "99999999999999999999" })
   {
-    const std::string assignment = "ITK_CUDAFILTERS_DEVICE=" + text;
-    EXPECT_WITH_ENVIRONMENT(assignment,
-                            Configuration::GetDeviceIndex(),
-                            "ITK_CUDAFILTERS_DEVICE is \"" + text + "\"; it must be the index of a device");
+    rows.push_back(
+      { "DEVICE=" + text, index, "ITK_CUDAFILTERS_DEVICE is \"" + text + "\"; it must be the index of a device" });
   }
-}
-
-TEST(CudaFiltersConfigurationDeathTest, Whether_results_are_kept_comes_from_the_environment)
-{
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=", Configuration::GetKeepOnDevice(), "^0\n");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=0", Configuration::GetKeepOnDevice(), "^0\n");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=1", Configuration::GetKeepOnDevice(), "^1\n");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=1",
-                          (Configuration::SetKeepOnDevice(false), Configuration::GetKeepOnDevice()),
-                          "^0\n");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=yes",
-                          Configuration::GetKeepOnDevice(),
-                          "ITK_CUDAFILTERS_KEEP_ON_DEVICE is \"yes\"; it must be 0 or 1");
-}
-
-TEST(CudaFiltersConfigurationDeathTest, Streaming_comes_from_the_environment)
-{
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=", Configuration::GetStreaming(), "Streaming::Automatic");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=On", Configuration::GetStreaming(), "Streaming::On");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=On",
-                          (Configuration::SetStreaming("off"), Configuration::GetStreaming()),
-                          "Streaming::Off");
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=yes",
-                          Configuration::GetStreaming(),
-                          "ITK_CUDAFILTERS_STREAMING is \"yes\"; it must be automatic, on or off");
-}
-
-TEST(CudaFiltersConfigurationDeathTest, Status_tells_of_a_bad_environment)
-{
-  EXPECT_WITH_ENVIRONMENT(
-    "ITK_CUDAFILTERS_DEVICE=one", Configuration::GetStatus(), "ITK_CUDAFILTERS_DEVICE is \"one\"");
-}
-
-TEST(CudaFiltersConfigurationDeathTest, What_is_set_hides_the_environment)
-{
-  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_BACKEND=opencl",
-                          (Configuration::SetBackend(Backend::Host), Configuration::GetBackend()),
-                          "Backend::Host");
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (const Row & row : rows)
+  {
+    SCOPED_TRACE(row.Assignment);
+    EXPECT_EXIT(
+      {
+        itksys::SystemTools::PutEnv("ITK_CUDAFILTERS_" + row.Assignment);
+        try
+        {
+          std::cerr << row.Check() << std::endl;
+        }
+        catch (const itk::ExceptionObject & exception)
+        {
+          std::cerr << exception.GetDescription() << std::endl;
+        }
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      row.Output);
+  }
 }
 
 TEST_F(CudaFiltersConfiguration, Backend_by_value_and_by_name)
 {
-  Configuration::SetBackend(Backend::Host);
-  EXPECT_EQ(Configuration::GetBackend(), Backend::Host);
-  Configuration::SetBackend("CUDA");
-  EXPECT_EQ(Configuration::GetBackend(), Backend::Cuda);
-  Configuration::SetBackend("automatic");
-  EXPECT_EQ(Configuration::GetBackend(), Backend::Automatic);
-}
-
-TEST_F(CudaFiltersConfiguration, Unknown_backend_changes_nothing_and_is_named)
-{
-  Configuration::SetBackend(Backend::Host);
+  for (const Backend backend : { Backend::Cuda, Backend::Automatic, Backend::Host })
+  {
+    Configuration::SetBackend(itk::CudaBackendToString(backend));
+    EXPECT_EQ(Configuration::GetBackend(), backend);
+  }
   ExpectContains(GetException([] { Configuration::SetBackend("gpu"); }),
                  "Backend is \"gpu\"; it must be automatic, cuda or host");
-  EXPECT_EQ(Configuration::GetBackend(), Backend::Host);
-}
-
-TEST_F(CudaFiltersConfiguration, Backend_names_survive_the_way_to_text_and_back)
-{
-  for (const Backend backend : { Backend::Automatic, Backend::Cuda, Backend::Host })
-  {
-    EXPECT_EQ(itk::CudaBackendFromString(itk::CudaBackendToString(backend)), backend);
-  }
+  EXPECT_EQ(Configuration::GetBackend(), Backend::Host) << "nothing has changed";
   std::ostringstream text;
   text << Backend::Cuda << ' ' << static_cast<Backend>(100);
   EXPECT_EQ(text.str(), "itk::CudaFiltersEnums::Backend::Cuda INVALID VALUE FOR itk::CudaFiltersEnums::Backend");
@@ -185,33 +165,23 @@ ReleaseNothing(void *, size_t, int, void *, void *)
 {}
 } // namespace
 
-TEST_F(CudaFiltersConfiguration, Device_memory_resource_is_kept)
+TEST_F(CudaFiltersConfiguration, Device_memory_resource_is_kept_and_needs_both_functions)
 {
   EXPECT_EQ(Configuration::GetDeviceMemoryResource(), itk::CudaDeviceMemoryResource());
   int context = 0;
-  for (unsigned int turn = 0; turn < 2; ++turn)
-  {
-    Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing, &context);
-    const itk::CudaDeviceMemoryResource resource = Configuration::GetDeviceMemoryResource();
-    EXPECT_TRUE(resource.Allocate == AllocateNothing);
-    EXPECT_TRUE(resource.Release == ReleaseNothing);
-    EXPECT_EQ(resource.Context, &context);
-    ExpectContains(Configuration::GetStatus(), "from the program's own functions");
-    Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing);
-    EXPECT_EQ(Configuration::GetDeviceMemoryResource().Context, nullptr);
-  }
-  Configuration::SetDeviceMemoryResource(nullptr, nullptr, &context);
-  EXPECT_EQ(Configuration::GetDeviceMemoryResource(), itk::CudaDeviceMemoryResource());
-}
-
-TEST_F(CudaFiltersConfiguration, Device_memory_resource_needs_both_functions)
-{
-  Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing);
+  Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing, &context);
+  const itk::CudaDeviceMemoryResource resource = Configuration::GetDeviceMemoryResource();
+  EXPECT_TRUE(resource.Allocate == AllocateNothing);
+  EXPECT_TRUE(resource.Release == ReleaseNothing);
+  EXPECT_EQ(resource.Context, &context);
+  ExpectContains(Configuration::GetStatus(), "from the program's own functions");
   ExpectContains(GetException([] { Configuration::SetDeviceMemoryResource(AllocateNothing, nullptr); }),
                  "The function 'release' of DeviceMemoryResource is nullptr, but 'allocate' is not");
   ExpectContains(GetException([] { Configuration::SetDeviceMemoryResource(nullptr, ReleaseNothing); }),
                  "The function 'allocate' of DeviceMemoryResource is nullptr, but 'release' is not");
-  EXPECT_TRUE(Configuration::GetDeviceMemoryResource().Allocate == AllocateNothing) << "nothing has changed";
+  EXPECT_EQ(Configuration::GetDeviceMemoryResource(), resource) << "nothing has changed";
+  Configuration::SetDeviceMemoryResource(nullptr, nullptr, &context);
+  EXPECT_EQ(Configuration::GetDeviceMemoryResource(), itk::CudaDeviceMemoryResource());
 }
 
 TEST_F(CudaFiltersConfiguration, Transfer_threads_default_to_at_most_sixteen)
@@ -314,17 +284,12 @@ TEST_F(CudaFiltersConfiguration, Filter_goes_before_the_configuration)
   EXPECT_EQ(backend.Reason, "the backend of CudaFiltersConfiguration is Host");
 }
 
-TEST_F(CudaFiltersConfiguration, Automatic_takes_the_host_for_what_the_device_cannot_do)
+TEST_F(CudaFiltersConfiguration, Automatic_takes_the_host_for_what_the_device_cannot_do_and_Cuda_throws)
 {
   itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_FALSE(backend.SelectDevice("pixels of type complex are not supported", 0));
   EXPECT_EQ(backend.Used, Backend::Host);
   EXPECT_EQ(backend.Reason, "pixels of type complex are not supported");
-}
-
-TEST_F(CudaFiltersConfiguration, Cuda_throws_for_what_the_device_cannot_do)
-{
-  itk::CudaDetail::CudaFilterBackend backend;
   backend.Requested = Backend::Cuda;
   const std::string text = GetException([&] { backend.SelectDevice("pixels of type complex are not supported", 0); });
   ExpectContains(text, "backend of the filter is Cuda");
@@ -367,7 +332,7 @@ TEST_F(CudaFiltersConfiguration, Device_index_of_the_configuration_counts_for_fi
   }
 }
 
-TEST_F(CudaFiltersConfiguration, Device_that_fits_is_taken)
+TEST_F(CudaFiltersConfiguration, Working_sets_are_compared_with_the_memory_and_the_limit)
 {
   if (!HasDevice())
   {
@@ -378,22 +343,16 @@ TEST_F(CudaFiltersConfiguration, Device_that_fits_is_taken)
   EXPECT_EQ(backend.Used, Backend::Cuda);
   ExpectContains(backend.Reason, "device 0 (");
   ExpectContains(backend.Reason, "3.0 MiB of ");
-}
+  EXPECT_FALSE(backend.SelectDevice(nullptr, size_t{ 1 } << 50));
+  ExpectContains(backend.Reason, "not enough memory on device 0");
+  ExpectContains(backend.Reason, "limit: none");
 
-TEST_F(CudaFiltersConfiguration, Working_set_above_the_limit_names_the_three_numbers)
-{
-  if (!HasDevice())
-  {
-    GTEST_SKIP() << "no usable GPU";
-  }
   constexpr size_t limit = 1000000;
   Configuration::SetDeviceMemoryLimit(limit);
-  itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_FALSE(backend.SelectDevice(nullptr, 2 * limit));
   EXPECT_EQ(backend.Used, Backend::Host);
   ExpectContains(backend.Reason, "asked: 2000000 bytes");
   ExpectContains(backend.Reason, "limit: 1000000 bytes");
-
   backend.Requested = Backend::Cuda;
   try
   {
@@ -408,18 +367,6 @@ TEST_F(CudaFiltersConfiguration, Working_set_above_the_limit_names_the_three_num
     ExpectContains(error.GetDescription(), "limit: 1000000 bytes");
   }
   EXPECT_TRUE(backend.SelectDevice(nullptr, limit / 2));
-}
-
-TEST_F(CudaFiltersConfiguration, Working_set_above_the_memory_goes_to_the_host)
-{
-  if (!HasDevice())
-  {
-    GTEST_SKIP() << "no usable GPU";
-  }
-  itk::CudaDetail::CudaFilterBackend backend;
-  EXPECT_FALSE(backend.SelectDevice(nullptr, size_t{ 1 } << 50));
-  ExpectContains(backend.Reason, "not enough memory on device 0");
-  ExpectContains(backend.Reason, "limit: none");
 }
 
 TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
@@ -440,16 +387,4 @@ TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
   backend.Requested = Backend::Automatic;
   Configuration::SetBackend(Backend::Cuda);
   EXPECT_FALSE(backend.FallBackToHost(memory));
-}
-
-TEST_F(CudaFiltersConfiguration, Backend_prints_its_members)
-{
-  itk::CudaDetail::CudaFilterBackend backend;
-  backend.Requested = Backend::Host;
-  backend.DeviceIndex = 2;
-  std::ostringstream text;
-  backend.Print(text, itk::Indent());
-  ExpectContains(text.str(), "Backend: itk::CudaFiltersEnums::Backend::Host");
-  ExpectContains(text.str(), "DeviceIndex: 2");
-  ExpectContains(text.str(), "BackendReason: not run yet");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The slabs' way through devices without a GPU: threads stand for streams, and the host's steps for kernels
-// (itkCudaSlabFakes.cxx). Bits of runs over whole images; logical devices; memory; what sources and sinks throw.
+// What is special to runs in slabs on a device, without a GPU: threads stand for streams, and the host's steps for
+// kernels (itkCudaSlabFakes.cxx). itkCudaSlabRunsGTest.cxx has what holds for every machine.
 
 #include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianSlabs.h"
@@ -11,7 +11,7 @@
 #include "support/itkCudaSlabFakes.h"
 #include "support/itkCudaSlabTest.h"
 #include "support/itkCudaTestSeed.h"
-#include "itkMultiThreaderBase.h"
+#include "runtime/transfer/TransferPolicy.h"
 
 #include <gtest/gtest.h>
 
@@ -31,185 +31,83 @@ using namespace itk::CudaDetail;
 using namespace itk::cuda::test;
 using itk::cuda::FaultHook;
 
-/** Host memory is taken for page-locked memory now and then. */
+using itk::cuda::GetTransferCounts;
+using itk::cuda::TransferCounts;
+
+TransferCounts before;
+
+/** Host memory counts as page-locked memory in some of the queries. */
+std::string
+SetUpFakes()
+{
+  itk::cuda::SetNumberOfTransferThreads(8);
+  SetMixesPageLocked(true);
+  return {};
+}
+
+void
+TearDownFakes()
+{
+  SetMixesPageLocked(false);
+  itk::cuda::SetNumberOfTransferThreads(0);
+}
+
+void
+PrepareRun(bool)
+{
+  GetMostFakeBytes();
+  before = GetTransferCounts();
+}
+
+void
+VerifyRun(const CudaSlabReport & report)
+{
+  EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
+  EXPECT_EQ(GetFakeBytesInUse(), 0u);
+  const TransferCounts after = GetTransferCounts();
+  // Besides pixels, states of chunks may cross the link.
+  EXPECT_LE(after.UploadedBytes - before.UploadedBytes, report.BytesUp);
+  EXPECT_LE(after.DownloadedBytes - before.DownloadedBytes, report.BytesDown);
+}
+} // namespace
+
+const SlabMachine &
+itk::cuda::test::GetSlabMachine()
+{
+  static const SlabMachine fakes{ "Fakes",        false,          true,          CudaComponentType::Double,
+                                  { 1, 2, 3, 8 }, { 1, 2, 3, 4 }, { 129, 1025 }, RunWholeOnHost,
+                                  SetUpFakes,     TearDownFakes,  PrepareRun,    VerifyRun };
+  return fakes;
+}
+
+namespace
+{
 class SlabFakes : public testing::Test
 {
 protected:
   void
   SetUp() override
   {
-    cuda::SetNumberOfTransferThreads(8);
-    SetMixesPageLocked(true);
+    GetSlabMachine().SetUp();
   }
 
   void
   TearDown() override
   {
-    SetMixesPageLocked(false);
-    cuda::SetNumberOfTransferThreads(0);
+    GetSlabMachine().TearDown();
   }
 };
 
-/** In double, the fakes' type. */
 SlabImage
 RunWhole(const CudaGaussianPlan & plan, const SlabImage & input, CudaComponentType type)
 {
-  SlabImage  output = MakeSlabOutput(plan, input, type);
-  SlabImage  source = input;
-  const auto threader = MultiThreaderBase::New();
-  CudaRunOnHost(plan, source.GetView(), output.GetView(), threader, nullptr);
-  return output;
+  return RunWholeOnHost(plan, input, type);
 }
 
 CudaSlabOptions
 MakeDeviceOptions(size_t chunksPerSlab, size_t queues)
 {
-  CudaSlabOptions options;
-  options.Devices.assign(queues, 0);
-  options.ChunksPerSlab = chunksPerSlab;
-  return options;
-}
-
-void
-ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const std::vector<size_t> & queues)
-{
-  test.InputType = CudaComponentType::Double;
-  const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
-  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
-  const auto      shape = CudaGetGaussianSlabShape(test.Plan, input.Shape, expected.Shape);
-  const size_t    sweeps = shape.NeedsAllChunks ? 2 : 1;
-  for (const size_t chunks : chunksPerSlab)
-  {
-    for (const size_t number : queues)
-    {
-      SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", queues: " + std::to_string(number));
-      VerifyingEndpoints ends(test.Plan, input, test.OutputType);
-      GetMostFakeBytes();
-      const CudaSlabReport report = ends.Run(MakeDeviceOptions(chunks, number));
-      EXPECT_TRUE(ends.Output.Bytes == expected.Bytes);
-      EXPECT_EQ(report.BytesUp, sweeps * input.Bytes.size());
-      EXPECT_EQ(report.BytesDown, expected.Bytes.size());
-      EXPECT_EQ(ends.Asked, sweeps * input.GetNumberOfPlanes());
-      EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
-      EXPECT_EQ(GetFakeBytesInUse(), 0u);
-
-      SlabImage output = MakeSlabOutput(test.Plan, input, test.OutputType);
-      CudaGaussianFilterSlabs(
-        test.Plan, ends.Input.GetView(), output.GetView(), MakeDeviceOptions(chunks, number), nullptr);
-      EXPECT_TRUE(output.Bytes == expected.Bytes) << "from view to view";
-    }
-  }
-}
-
-TEST_F(SlabFakes, GiveTheBitsOfTheWholeForAllFilters)
-{
-  for (SlabCase & test : MakeSlabCases())
-  {
-    if (test.InputType != CudaComponentType::Float)
-    {
-      test.Size[0] = 3;
-      ExpectSameBits(test, { 1 }, { 2 });
-    }
-  }
-}
-
-TEST_F(SlabFakes, GiveTheBitsOfTheWholeForAllCuts)
-{
-  for (const size_t length : { 129, 1025 })
-  {
-    for (const double sigma : { 2.0, 8.0, 16.0, 40.0 })
-    {
-      SlabCase test = MakeSmoothingCase(length, sigma);
-      test.OutputType = CudaComponentType::Double;
-      ExpectSameBits(test, { 1, 2, 3, 8 }, { 1, 2, 3, 4 });
-    }
-  }
-}
-
-TEST_F(SlabFakes, GiveTheBitsOfTheWholeInSlabsThatAreChosen)
-{
-  constexpr size_t length = 34 * 128 - 5;
-  for (const double sigma : { 2.0, 8.0, 16.0, 40.0 })
-  {
-    SlabCase test = MakeSmoothingCase(length, sigma);
-    test.OutputType = CudaComponentType::Double;
-    ExpectSameBits(test, { 0 }, { 1, 3 });
-  }
-  const SlabCase       test = MakeSmoothingCase(length, 2.0);
-  const SlabImage      input = MakeRandomImage(test.Size, test.Components, CudaComponentType::Double, GetSeed());
-  VerifyingEndpoints   ends(test.Plan, input, CudaComponentType::Double);
-  const CudaSlabReport report = ends.Run(MakeDeviceOptions(0, 1));
-  EXPECT_EQ(report.LookAhead, 1u);
-  EXPECT_EQ(report.ChunksPerSlab, 4u);
-  EXPECT_EQ(report.NumberOfSlabs, 9u);
-}
-
-/** Bytes of the first and of the last run. */
-std::pair<size_t, size_t>
-ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t chunksPerSlab, size_t queues)
-{
-  SCOPED_TRACE(test.Name + ", types " + std::to_string(static_cast<int>(test.InputType)) + " and " +
-               std::to_string(static_cast<int>(test.OutputType)) + ", queues: " + std::to_string(queues));
-  const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
-  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
-  const auto      shape = CudaGetGaussianSlabShape(test.Plan, input.Shape, expected.Shape);
-  const size_t    sweeps = shape.NeedsAllChunks ? 2 : 1;
-  bool            isFromViews = false;
-  const auto      run = [&](size_t limit) {
-    CudaSlabOptions options = MakeDeviceOptions(chunksPerSlab, queues);
-    options.DeviceMemoryLimit = limit;
-    VerifyingEndpoints ends(test.Plan, input, test.OutputType);
-    GetMostFakeBytes();
-    isFromViews = !isFromViews;
-    const CudaSlabReport report =
-      isFromViews ? CudaGaussianFilterSlabs(test.Plan, ends.Input.GetView(), ends.Output.GetView(), options, nullptr)
-                       : ends.Run(options);
-    EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << "limit " << limit << ", from views " << isFromViews;
-    EXPECT_EQ(report.BytesUp, sweeps * input.Bytes.size());
-    EXPECT_EQ(report.BytesDown, expected.Bytes.size());
-    EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
-    EXPECT_EQ(GetFakeBytesInUse(), 0u);
-    return report;
-  };
-  return ExpectAnyMemoryWillDo(run);
-}
-
-TEST_F(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllFilters)
-{
-  for (SlabCase & test : MakeSlabCases())
-  {
-    if (test.InputType == CudaComponentType::Double)
-    {
-      test.Size[0] = 3;
-      ExpectSameBitsWithAnyMemory(test, 1, 1);
-    }
-  }
-}
-
-TEST_F(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllTypes)
-{
-  using Type = CudaComponentType;
-  const std::vector<std::pair<Type, Type>> types{ { Type::UChar, Type::Double }, { Type::Short, Type::Double },
-                                                  { Type::Float, Type::Double }, { Type::Double, Type::Double },
-                                                  { Type::Double, Type::Short }, { Type::Int, Type::UChar } };
-  for (const auto & [from, to] : types)
-  {
-    for (const size_t length : { 129, 641 })
-    {
-      for (const double sigma : { 2.0, 8.0, 40.0 })
-      {
-        SlabCase test = MakeSmoothingCase(length, sigma);
-        test.Size[1] = 13; // groups of two rows, and one
-        test.InputType = from;
-        test.OutputType = to;
-        for (const size_t queues : { 1, 2, 3 })
-        {
-          const auto [most, least] = ExpectSameBitsWithAnyMemory(test, queues == 2 ? 0 : 1, queues);
-          EXPECT_LT(least, most);
-        }
-      }
-    }
-  }
+  return GetSlabMachine().MakeOptions(chunksPerSlab, queues);
 }
 
 TEST_F(SlabFakes, HoldPixelsOfTheirTypeWhereMemoryIsScarce)
@@ -219,64 +117,12 @@ TEST_F(SlabFakes, HoldPixelsOfTheirTypeWhereMemoryIsScarce)
   test.Size[1] = 32;
   test.InputType = CudaComponentType::UChar;
   test.OutputType = CudaComponentType::Double;
-  const size_t least = ExpectSameBitsWithAnyMemory(test, 1, 1).second;
+  const size_t least = FindLeastMemory(test, MakeDeviceOptions(1, 1));
   const size_t chunk = size_t{ 128 } * 32 * 32;
   const size_t states = chunk / 128 * 64; // two sweeps of two pole pairs, 16 bytes each
   // two slots; the end states of three chunks, and the edges; an eighth of a chunk of double for a group's rows, and
   // for a part across slabs, between two passes, as it is computed and as it is sent; a little
   EXPECT_LE(least, 2 * chunk + 4 * states + 5 * chunk * sizeof(double) / 8 + (size_t{ 32 } << 10));
-}
-
-TEST_F(SlabFakes, GiveTheBitsOfTheWholeInPlace)
-{
-  for (const double sigma : { 2.0, 40.0 })
-  {
-    const SlabCase  test = MakeSmoothingCase(1300, sigma);
-    SlabImage       input = MakeRandomImage(test.Size, 1, CudaComponentType::Double, GetSeed());
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Double);
-    CudaGaussianFilterSlabs(test.Plan, input.GetView(), input.GetView(), MakeDeviceOptions(1, 2), nullptr);
-    EXPECT_TRUE(input.Bytes == expected.Bytes) << sigma;
-  }
-}
-
-/** Parts of an image, one of them from the middle on, that find states for each other. */
-void
-ExpectPartsMakeUpTheWhole(double sigma, CudaComponentType type, bool isScarce)
-{
-  SCOPED_TRACE("sigma " + std::to_string(sigma) + ", type " + std::to_string(static_cast<int>(type)) +
-               ", scarce memory: " + std::to_string(isScarce));
-  SlabCase test = MakeSmoothingCase(900, sigma);
-  test.InputType = type;
-  test.OutputType = CudaComponentType::Double;
-  const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
-  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
-  CudaSlabOptions options = MakeDeviceOptions(1, 1);
-  options.States = CudaMakeSlabStates();
-  options.DeviceMemoryLimit = isScarce ? FindLeastMemory(test, options) : 0;
-  VerifyingEndpoints ends(test.Plan, input, test.OutputType);
-  for (const size_t first : { 384, 0, 640 })
-  {
-    options.FirstPlane = first;
-    options.NumberOfPlanes = first == 640 ? 260 : 256 + (first == 0 ? 128 : 0);
-    ends.Next = first;
-    GetMostFakeBytes();
-    const CudaSlabReport report = ends.Run(options);
-    EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes) << "from plane " << first << " on";
-  }
-  EXPECT_TRUE(ends.Output.Bytes == expected.Bytes);
-  EXPECT_EQ(ends.Asked, sigma < 30 ? 1 + (256 + 2 * 128) + (384 + 128) + (260 + 128) : 900u + 900u);
-}
-
-TEST_F(SlabFakes, PartsMakeUpTheWhole)
-{
-  for (const double sigma : { 2.0, 40.0 })
-  {
-    for (const auto type : { CudaComponentType::Double, CudaComponentType::Short })
-    {
-      ExpectPartsMakeUpTheWhole(sigma, type, false);
-      ExpectPartsMakeUpTheWhole(sigma, type, true);
-    }
-  }
 }
 
 /** Calls Next() until it has returned planes `calls` times, or the run is complete. Copies the planes to `output`. */
@@ -367,37 +213,6 @@ TEST_F(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
   }
 }
 
-TEST_F(SlabFakes, SomeSecondsOfRandomCasesHaveTheBitsOfTheWhole)
-{
-  std::mt19937 generator(static_cast<unsigned int>(GetSeed()));
-  const auto   begin = std::chrono::steady_clock::now();
-  unsigned int cases = 0;
-  for (; std::chrono::steady_clock::now() - begin < std::chrono::seconds(GetFuzzSeconds()); ++cases)
-  {
-    const SlabCase test = DrawSlabCase(generator);
-    SCOPED_TRACE("case " + std::to_string(cases));
-    ExpectSameBits(test, { 1 + generator() % 5 }, { 1 + generator() % 4 });
-    SlabCase typed = test;
-    typed.InputType = typed.OutputType == CudaComponentType::Double ? test.InputType : CudaComponentType::Double;
-    ExpectSameBitsWithAnyMemory(typed, generator() % 3, 1 + generator() % 4);
-    ASSERT_FALSE(HasFailure()) << "seed " << GetSeed();
-  }
-  std::cout << cases << " cases" << std::endl;
-}
-
-TEST_F(SlabFakes, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
-{
-  for (const double sigma : { 2.0, 40.0 })
-  {
-    ExpectThrownArrivesAndEndsTheCalls(
-      sigma,
-      CudaComponentType::Double,
-      RunWhole,
-      [](VerifyingEndpoints & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
-      [] { EXPECT_EQ(GetFakeBytesInUse(), 0u); });
-  }
-}
-
 /** Whether the failed call asked about memory, which is then taken for ordinary memory: nothing else comes of it. */
 bool
 IsFailureHarmless()
@@ -468,7 +283,7 @@ TEST_F(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
   }
 }
 
-/** A smoothing whose slabs do not fit. The engine takes columns instead, in which lines are whole. */
+/** A smoothing whose slabs do not fit. The engine takes columns instead. */
 struct ColumnsCase
 {
   explicit ColumnsCase(double sigma)
@@ -478,42 +293,13 @@ struct ColumnsCase
     Test.Size = { { 8, 24, 1025, 1 } };
     Test.InputType = Test.OutputType = CudaComponentType::Double;
     Input = MakeRandomImage(Test.Size, 1, Test.InputType, GetSeed());
-    Expected = RunWhole(Test.Plan, Input, Test.OutputType);
     Options.DeviceMemoryLimit = FindLeastMemory(Test, Options) - 1;
   }
 
-  CudaSlabReport
-  Run(SlabImage & input, SlabImage & output) const
-  {
-    return CudaGaussianFilterSlabs(Test.Plan, input.GetView(), output.GetView(), Options, nullptr);
-  }
-
   SlabCase        Test;
-  SlabImage       Input, Expected;
+  SlabImage       Input;
   CudaSlabOptions Options;
 };
-
-TEST_F(SlabFakes, HaveTheBitsOfLinesThatAreNeverCut)
-{
-  for (const double sigma : { 2.0, 40.0 })
-  {
-    SCOPED_TRACE(sigma);
-    ColumnsCase columns(sigma);
-    SlabImage   output = MakeSlabOutput(columns.Test.Plan, columns.Input, columns.Test.OutputType);
-    GetMostFakeBytes();
-    const CudaSlabReport report = columns.Run(columns.Input, output);
-    EXPECT_EQ(report.Used, CudaSlabReport::Columns);
-    EXPECT_GT(report.NumberOfSlabs, 1u);
-    EXPECT_EQ(report.BytesUp, 2 * columns.Input.Bytes.size());
-    EXPECT_EQ(report.BytesDown, 2 * output.Bytes.size());
-    EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
-    EXPECT_LE(report.PeakDeviceBytes, columns.Options.DeviceMemoryLimit);
-    EXPECT_TRUE(output.Bytes == columns.Expected.Bytes);
-    VerifyingEndpoints ends(columns.Test.Plan, columns.Input, columns.Test.OutputType);
-    EXPECT_NE(ends.Run(MakeDeviceOptions(1, 1)).Used, CudaSlabReport::Columns);
-    EXPECT_TRUE(ends.Output.Bytes == output.Bytes);
-  }
-}
 
 /** After too little memory the host may take over, unless the input may be lost. */
 TEST_F(SlabFakes, TooLittleMemoryInPlaceIsNoneThatTheHostMayTakeOverFrom)

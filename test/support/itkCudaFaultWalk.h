@@ -17,10 +17,11 @@ namespace itk::cuda::test
 {
 /** Makes every CUDA call of `run` fail in turn, with cold and warm memory pools and with two errors. Each failure must
  * be reported as a CudaError or be survived through an alternative, release all memory, and leave the next run correct.
- * `run` updates a filter on the GPU and returns its pixels. */
+ * `run` updates a filter on the GPU and returns its pixels. With one thread of transfers, the order of its calls is
+ * deterministic. */
 template <typename TPixel>
 void
-WalkFaults(const std::string & name, const std::function<std::vector<TPixel>()> & run)
+WalkFaults(const std::string & name, const std::function<std::vector<TPixel>()> & run, unsigned int transferThreads = 1)
 {
   constexpr unsigned long mostCalls = 5000; // far more than the calls of one update
   // These calls have an alternative: an allocation is repeated, and memory of unknown kind is treated as ordinary
@@ -32,7 +33,7 @@ WalkFaults(const std::string & name, const std::function<std::vector<TPixel>()> 
   const auto getBytes = [] {
     return CudaFiltersConfiguration::GetDeviceBytesInUse() + CudaFiltersConfiguration::GetPinnedBytesInUse();
   };
-  CudaFiltersConfiguration::SetNumberOfTransferThreads(1); // makes the order of the calls deterministic
+  CudaFiltersConfiguration::SetNumberOfTransferThreads(transferThreads);
   const std::vector<TPixel> expected = run();
   const size_t              bytes = getBytes();
   for (const bool cold : { true, false })

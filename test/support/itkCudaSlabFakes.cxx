@@ -229,12 +229,6 @@ MayFail(const char * name)
 {
   CheckedCall(name, __FILE__, __LINE__, [] { return cudaSuccess; });
 }
-
-size_t
-GetFullSize(const DeviceView & view)
-{
-  return GetNumberOfBytes(view);
-}
 } // namespace
 
 namespace test
@@ -909,57 +903,6 @@ GetPlanWorkspace(const CudaGaussianPlan &, const std::vector<DeviceView> &, int,
   return 0;
 }
 
-namespace
-{
-void
-FilterLines(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images)
-{
-  const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
-  const size_t       length = geometry.LineLength;
-  VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
-    const LineFilter<double, decltype(pairs)::value> filter(
-      pass.Results, {}, length, GetLineChunks(pass, {}, length, CudaComponentType::Double));
-    for (size_t line = 0; line < geometry.GetNumberOfLines(); ++line)
-    {
-      std::vector<double> pixels(length), output(pass.Results.size() * length);
-      for (size_t n = 0; n < length; ++n)
-      {
-        pixels[n] =
-          static_cast<const double *>(images[pass.Source].Data)[GetBegin(geometry, line) + n * geometry.LineStride];
-      }
-      filter(pixels.data(), output.data(), length, length);
-      for (size_t i = 0; i < output.size(); ++i)
-      {
-        const CudaGaussianPassResult & result = pass.Results[i / length];
-        double &                       to = static_cast<double *>(
-          images[result.Destination].Data)[GetBegin(geometry, line) + i % length * geometry.LineStride];
-        to = CombineValues(result.Combine, to, output[i]);
-      }
-    }
-  });
-}
-
-void
-RotatePixels(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images)
-{
-  const auto   dimension = static_cast<unsigned int>(plan.Results.size());
-  const size_t count = GetFullSize(images[plan.Results.front()]) / sizeof(double);
-  for (size_t i = 0; i < count; ++i)
-  {
-    double vector[CudaImageView::MaximumDimension] = {};
-    for (unsigned int k = 0; k < dimension; ++k)
-    {
-      vector[k] = static_cast<double *>(images[plan.Results[k]].Data)[i];
-    }
-    for (unsigned int k = 0; k < dimension; ++k)
-    {
-      static_cast<double *>(images[plan.Results[k]].Data)[i] =
-        MultiplyRow(&plan.Rotation[k * dimension], dimension, vector);
-    }
-  }
-}
-} // namespace
-
 void
 RunPlan(const CudaGaussianPlan &        plan,
         const std::vector<DeviceView> & images,
@@ -969,13 +912,34 @@ RunPlan(const CudaGaussianPlan &        plan,
 {
   MayFail("RunPlan");
   GetFake(context).Enqueue([plan, images] {
-    for (const CudaGaussianLinePass & pass : plan.Passes)
+    const auto threader = MultiThreaderBase::New();
+    threader->SetNumberOfWorkUnits(1); // the threads of ITK's pool may wait for this stream
+    for (size_t component = 0; component < images.front().Size.back(); ++component)
     {
-      FilterLines(pass, images);
-    }
-    if (!plan.Rotation.empty())
-    {
-      RotatePixels(plan, images);
+      const auto view = [&images, component](size_t image) {
+        CudaImageView planar;
+        planar.Data = static_cast<double *>(images[image].Data) + component * images[image].Stride.back();
+        planar.ComponentType = CudaComponentType::Double;
+        std::copy_n(images[image].Size.begin(), planar.Size.size(), planar.Size.begin());
+        std::copy_n(images[image].Stride.begin(), planar.Stride.size(), planar.Stride.begin());
+        return planar;
+      };
+      std::vector<CudaImageView> results;
+      std::transform(plan.Results.begin(), plan.Results.end(), std::back_inserter(results), view);
+      HostImages host(plan, CudaComponentType::Double);
+      host.Begin(view(0), results);
+      for (unsigned int image = 1; image < plan.NumberOfImages; ++image)
+      {
+        host.Set(image, view(image));
+      }
+      for (size_t pass = 0; pass < plan.Passes.size(); ++pass)
+      {
+        RunHostPass(plan, pass, host, threader, [](float) {});
+      }
+      if (!plan.Rotation.empty())
+      {
+        RotateResults(plan, host, threader, [](float) {});
+      }
     }
   });
 }

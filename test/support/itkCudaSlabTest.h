@@ -2,11 +2,14 @@
 #ifndef itkCudaSlabTest_h
 #define itkCudaSlabTest_h
 
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "runtime/image/Components.h"
 #include "support/itkCudaTestSeed.h"
+#include "itkMultiThreaderBase.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +19,6 @@
 #include <cstring>
 #include <functional>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -196,6 +198,58 @@ private:
   std::function<void()>              m_Thrower;
   bool                               m_HasThrown{ false };
 };
+
+/** Returns the index of the first byte that differs, or the number of bytes if none does. */
+inline size_t
+FindDifference(const SlabImage & a, const SlabImage & b)
+{
+  return std::mismatch(a.Bytes.begin(), a.Bytes.end(), b.Bytes.begin()).first - a.Bytes.begin();
+}
+
+/** Returns the output of a run over the whole image on the host. */
+inline SlabImage
+RunWholeOnHost(const CudaDetail::CudaGaussianPlan & plan, const SlabImage & input, CudaComponentType type)
+{
+  SlabImage output = MakeSlabOutput(plan, input, type);
+  SlabImage source = input;
+  CudaDetail::CudaRunOnHost(plan, source.GetView(), output.GetView(), MultiThreaderBase::New(), nullptr);
+  return output;
+}
+
+/** Where the slabs of the tests run: on the host, on the GPU, or on a GPU that threads imitate. Each test program
+ * defines its own. */
+struct SlabMachine
+{
+  std::string Name;
+  bool        OnHost;
+  bool        IsFake;
+  // Images of this type have the bits of a run over the whole, without a conversion.
+  CudaComponentType   Type;
+  std::vector<size_t> Chunks; // chunks in a slab
+  std::vector<size_t> Queues;
+  std::vector<size_t> Lengths; // planes of the images
+  SlabImage (*RunWhole)(const CudaDetail::CudaGaussianPlan & plan, const SlabImage & input, CudaComponentType type);
+  /** Returns why the machine cannot be used, or an empty string. */
+  std::string (*SetUp)();
+  void (*TearDown)();
+  /** Fills memory that a run gets with NaN. With `measures` the machine counts the memory of the run. */
+  void (*Prepare)(bool measures);
+  /** Verifies the device memory of a run. */
+  void (*Verify)(const CudaSlabReport & report);
+
+  CudaSlabOptions
+  MakeOptions(size_t chunksPerSlab, size_t queues = 1) const
+  {
+    CudaSlabOptions options;
+    options.OnHost = OnHost;
+    options.ChunksPerSlab = chunksPerSlab;
+    options.Devices.assign(OnHost ? 0 : queues, 0);
+    return options;
+  }
+};
+
+const SlabMachine &
+GetSlabMachine();
 
 struct SlabCase
 {
@@ -394,56 +448,6 @@ ExpectAnyMemoryWillDo(const TRun & run)
   }
   EXPECT_EQ(GetLeastBytes(getError(least - 1)), least);
   return { most, least };
-}
-
-/** Makes source, sink and progress throw at each of their calls, one after the other. The exception must reach the
- * caller, and no further call may be made.
- *
- * \param runWhole the expected output of (plan, input, type)
- * \param run runs the ends; it also receives the number of the call
- * \param check verifies what must hold after each run */
-template <typename TRunWhole, typename TRun, typename TCheck>
-void
-ExpectThrownArrivesAndEndsTheCalls(double            sigma,
-                                   CudaComponentType type,
-                                   const TRunWhole & runWhole,
-                                   const TRun &      run,
-                                   const TCheck &    check)
-{
-  struct Stop : std::runtime_error
-  {
-    using std::runtime_error::runtime_error;
-  };
-  const SlabCase  test = MakeSmoothingCase(600, sigma);
-  const SlabImage input = MakeRandomImage(test.Size, 1, type, GetSeed());
-  const SlabImage expected = runWhole(test.Plan, input, type);
-  for (const VerifyingEndpoints::Call call :
-       { VerifyingEndpoints::Source, VerifyingEndpoints::Sink, VerifyingEndpoints::Progress })
-  {
-    unsigned int n = 0;
-    for (bool threw = true; threw && n < 1000; ++n)
-    {
-      {
-        VerifyingEndpoints ends(test.Plan, input, type);
-        ends.ThrowAt(call, n, [] { throw Stop("as planned"); });
-        threw = false;
-        try
-        {
-          run(ends, n);
-        }
-        catch (const Stop & stop)
-        {
-          threw = true;
-          EXPECT_STREQ(stop.what(), "as planned");
-        }
-        EXPECT_EQ(ends.CallsAfterThrow, 0u);
-        EXPECT_TRUE(threw || ends.Output.Bytes == expected.Bytes);
-      }
-      check();
-    }
-    EXPECT_GT(n, 3u) << "sigma " << sigma << ", call " << call;
-    EXPECT_LT(n, 1000u);
-  }
 }
 
 /** Returns the number of seconds for random cases, which is 5 unless the environment sets it. */
