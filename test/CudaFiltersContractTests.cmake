@@ -7,7 +7,6 @@ set(CudaFilters_FILTER_TABLE_SOURCES
     stress/itkCudaStressCase.cxx
     stress/itkCudaStressChains.cxx
     stress/itkCudaStressDerivatives.cxx
-    stress/itkCudaStressLarge.cxx
     stress/itkCudaStressOthers.cxx
     stress/itkCudaStressPartition.cxx
     stress/itkCudaStressRecursive.cxx

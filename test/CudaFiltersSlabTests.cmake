@@ -1,5 +1,6 @@
-# Slabs on logical devices, and their transfers, without a GPU: threads stand for streams, and the host's steps for kernels. The
-# program has its own copy of what it tests, and links no library that has the real ones. Tests of transfers are those of the GPU.
+# Slabs on logical devices, their transfers and the memory of devices without a GPU: the CUDA runtime is one whose streams are
+# threads, and the host's steps stand for kernels. The program has its own copy of what it tests, and links no library that has the
+# real ones. Tests of transfers and of the runtime are those of the GPU.
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
@@ -15,13 +16,23 @@ set(sources
     gaussian/slabs/Slabs.cxx
     gaussian/slabs/DeviceSlabRun.cxx
     gaussian/slabs/LinesThenPlanes.cxx
+    runtime/device/Call.cxx
+    runtime/device/Device.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
+    runtime/device/Launch.cxx
+    runtime/device/Stream.cxx
+    runtime/Process.cxx
     runtime/ProcessLimits.cxx
     runtime/image/DeviceView.cxx
     runtime/image/ImageView.cxx
     runtime/memory/DeviceImage.cxx
+    runtime/memory/DeviceMemory.cxx
+    runtime/memory/HostMemoryPool.cxx
     runtime/memory/HostPages.cxx
+    runtime/memory/MemoryUsage.cxx
+    runtime/memory/PinnedMemory.cxx
+    runtime/run/Configuration.cxx
     runtime/run/Enums.cxx
     runtime/run/Operation.cxx
     runtime/run/Parts.cxx
@@ -38,8 +49,8 @@ set(sources
     runtime/transfer/TransferPolicy.cxx
     runtime/transfer/TransferQueue.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
-add_executable(CudaFiltersSlabFakesGTestDriver runtime/itkCudaHelperThreadsGTest.cxx
-                                               support/itkCudaSlabFakes.cxx slabs/itkCudaSlabFakesGTest.cxx
+add_executable(CudaFiltersSlabFakesGTestDriver runtime/itkCudaHelperThreadsGTest.cxx runtime/itkCudaRuntimeGTest.cxx
+                                               support/itkCudaFakeCuda.cxx support/itkCudaSlabFakes.cxx slabs/itkCudaSlabFakesGTest.cxx
                                                slabs/itkCudaSlabRunsGTest.cxx
                                                runtime/itkCudaTransferGTest.cxx runtime/itkCudaTransferQueueGTest.cxx
                                                ${sources})

@@ -6,8 +6,6 @@ set(CudaFilters_GTESTS
     device_images/itkCudaDeviceGaussianFiltersGTest.cxx
     device_images/itkCudaDeviceImageGTest.cxx
     device_images/itkCudaDeviceImageRefusalGTest.cxx
-    runtime/itkCudaEnumNamesGTest.cxx
-    runtime/itkCudaErrorGTest.cxx
     runtime/itkCudaFiltersConfigurationGTest.cxx
     runtime/itkCudaForkGTest.cxx
     gaussian/itkCudaGaussianAccurateGTest.cxx
@@ -28,7 +26,6 @@ set(CudaFilters_GTESTS
     gaussian/itkCudaGaussianSigmaRangeGTest.cxx
     slabs/itkCudaGaussianSlabsGTest.cxx
     gaussian/itkCudaGaussianTestUtilitiesGTest.cxx
-    runtime/itkCudaHostMemoryPoolGTest.cxx
     device_images/itkCudaKeepOnDeviceGTest.cxx
     runtime/itkCudaMemoryGateGTest.cxx
     slabs/itkCudaSlabPipelineGTest.cxx
@@ -66,12 +63,10 @@ set(CudaFilters_CUDA_GTESTS
     slabs/itkCudaGaussianSlabsDeviceGTest.cxx
     slabs/itkCudaSlabRunsGTest.cxx
     device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
-    runtime/itkCudaLaunchGTest.cxx
     runtime/itkCudaLineGroupsGTest.cxx
     device_images/itkCudaDeviceAlgorithmsGTest.cxx
     runtime/itkCudaRuntimeGTest.cxx
     runtime/itkCudaStickyErrorGTest.cxx
-    runtime/itkCudaStreamGTest.cxx
     runtime/itkCudaTransferGTest.cxx
     runtime/itkCudaTransferQueueGTest.cxx
     runtime/itkCudaWorkingSetGTest.cxx)

@@ -2,6 +2,7 @@
 #ifndef itkCudaContractCall_h
 #define itkCudaContractCall_h
 
+#include "itkCommand.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkProcessObject.h"
 
@@ -59,17 +60,35 @@ struct ContractPixels
 /** Spacing, origin and direction of an image, and its largest possible region. */
 using ContractGeometry = std::vector<double>;
 
-/** A filter that is set up with the input and the parameters of a case: what the properties do to any filter. */
-class ContractCall
+/** A filter of any type. */
+class FilterCall
 {
 public:
   using BackendEnum = CudaFiltersEnums::Backend;
 
-  virtual ~ContractCall() = default;
+  virtual ~FilterCall() = default;
 
   virtual ProcessObject *
   GetFilter() = 0;
+  /** Sets a parameter out of range. */
+  virtual void
+  Spoil() = 0;
+  virtual void
+  SetBackendByName(const std::string & name) = 0;
+  virtual void
+  SetDeviceIndex(int index) = 0;
+  virtual BackendEnum
+  GetBackendUsed() const = 0;
+  virtual std::string
+  GetBackendReason() const = 0;
+  virtual bool
+  CanRunInPlace() const = 0;
+};
 
+/** A filter that is set up with the input and the parameters of a case: what the properties do to any filter. */
+class ContractCall : public FilterCall
+{
+public:
   // Parameters
 
   /** Sets the case's parameters again. */
@@ -78,25 +97,14 @@ public:
   /** Sets the parameters of another call, if its filter has the same type. Returns whether it has. */
   virtual bool
   SetParametersOf(const ContractCall & other) = 0;
-  /** Sets a parameter out of range. */
-  virtual void
-  Spoil() = 0;
   virtual void
   SetBackend(BackendEnum backend) = 0;
-  virtual void
-  SetBackendByName(const std::string & name) = 0;
-  virtual void
-  SetDeviceIndex(int index) = 0;
   virtual void
   SetDeviceMemoryLimit(size_t bytes) = 0;
   virtual BackendEnum
   GetBackend() const = 0;
   virtual int
   GetDeviceIndex() const = 0;
-  virtual BackendEnum
-  GetBackendUsed() const = 0;
-  virtual std::string
-  GetBackendReason() const = 0;
   /** Lets the filter write over its input, or not. Returns whether it can. */
   virtual bool
   SetInPlace(bool inPlace) = 0;
@@ -142,6 +150,24 @@ public:
   /** Returns the hashes of all outputs. */
   virtual std::vector<uint64_t>
   GetBits() = 0;
+};
+
+/** Calls a function at a filter's events, until the end of the scope. */
+class ScopedObserver
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(ScopedObserver);
+
+  template <typename TFunction>
+  ScopedObserver(Object * filter, const EventObject & event, const TFunction & function)
+    : m_Filter(filter)
+    , m_Tag(filter->AddObserver(event, [function](const EventObject &) { function(); }))
+  {}
+  ~ScopedObserver() { m_Filter->RemoveObserver(m_Tag); }
+
+private:
+  Object *      m_Filter;
+  unsigned long m_Tag;
 };
 
 /** A case that can be set up for the properties. */

@@ -2,7 +2,6 @@
 // What holds for every filter, one function each. A property sees a filter only through ContractCall.
 #include "itkCudaContractProperties.h"
 
-#include "itkCommand.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "support/itkCudaInterpreterLock.h"
 #include "support/itkCudaTestSeed.h"
@@ -81,29 +80,12 @@ CatchFrom(const std::function<void()> & function)
   return {};
 }
 
-/** Calls a function at each event, until the end of the scope. */
-class ScopedObserver
-{
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(ScopedObserver);
-
-  ScopedObserver(ContractCall & call, const EventObject & event, const std::function<void()> & function)
-    : m_Filter(call.GetFilter())
-    , m_Tag(m_Filter->AddObserver(event, [function](const EventObject &) { function(); }))
-  {}
-  ~ScopedObserver() { m_Filter->RemoveObserver(m_Tag); }
-
-private:
-  Object *      m_Filter;
-  unsigned long m_Tag;
-};
-
 unsigned int
 CountProgressEvents(const StressCase & stressCase)
 {
   const auto           call = Begin(stressCase);
   unsigned int         events = 0;
-  const ScopedObserver observer(*call, ProgressEvent(), [&events] { ++events; });
+  const ScopedObserver observer(call->GetFilter(), ProgressEvent(), [&events] { ++events; });
   call->UpdateWhole();
   return events;
 }
@@ -306,7 +288,7 @@ ProgressRisesToOneInTheCallingThread(const ContractSubject &, const StressCase &
   const auto           caller = std::this_thread::get_id();
   bool                 isInCaller = true;
   std::vector<float>   values;
-  const ScopedObserver observer(*call, ProgressEvent(), [&] {
+  const ScopedObserver observer(call->GetFilter(), ProgressEvent(), [&] {
     isInCaller = isInCaller && std::this_thread::get_id() == caller;
     values.push_back(call->GetFilter()->GetProgress());
   });
@@ -332,7 +314,7 @@ AnAbortThrowsAndTheFilterRunsAgain(const ContractSubject &, const StressCase & s
     unsigned int events = 0;
     Thrown       thrown;
     {
-      const ScopedObserver observer(*call, ProgressEvent(), [&] {
+      const ScopedObserver observer(call->GetFilter(), ProgressEvent(), [&] {
         if (++events == at)
         {
           call->GetFilter()->AbortGenerateDataOn();
@@ -356,7 +338,7 @@ WhatAnObserverThrowsArrivesAndTheFilterRunsAgain(const ContractSubject &, const 
     unsigned int events = 0;
     Thrown       thrown;
     {
-      const ScopedObserver observer(*call, ProgressEvent(), [&events, at] {
+      const ScopedObserver observer(call->GetFilter(), ProgressEvent(), [&events, at] {
         if (++events == at)
         {
           throw ExceptionObject(__FILE__, __LINE__, "thrown by an observer");
@@ -380,10 +362,10 @@ TheLockOfAnInterpreterIsReleasedAtWork(const ContractSubject &, const StressCase
   std::vector<bool>     atWork;
   bool                  aborts = false;
   const auto            look = [&outside] { outside.push_back(InterpreterLock::IsHeld()); };
-  const ScopedObserver  start(*call, StartEvent(), look);
-  const ScopedObserver  end(*call, EndEvent(), look);
-  const ScopedObserver  abort(*call, AbortEvent(), look);
-  const ScopedObserver  progress(*call, ProgressEvent(), [&] {
+  const ScopedObserver  start(call->GetFilter(), StartEvent(), look);
+  const ScopedObserver  end(call->GetFilter(), EndEvent(), look);
+  const ScopedObserver  abort(call->GetFilter(), AbortEvent(), look);
+  const ScopedObserver  progress(call->GetFilter(), ProgressEvent(), [&] {
     atWork.push_back(InterpreterLock::IsHeld());
     call->GetFilter()->SetAbortGenerateData(aborts);
   });
@@ -564,7 +546,7 @@ AnUpdateWithoutChangeDoesNothing(const ContractSubject &, const StressCase & str
   call->SetParameters();
   call->UpdateWhole(); // parameters that are images may count as changed
   unsigned int         starts = 0;
-  const ScopedObserver observer(*call, StartEvent(), [&starts] { ++starts; });
+  const ScopedObserver observer(call->GetFilter(), StartEvent(), [&starts] { ++starts; });
   call->UpdateWhole();
   EXPECT_EQ(starts, 0u);
 }

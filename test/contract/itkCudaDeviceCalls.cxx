@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDeviceCall.h"
+#include "itkCudaTypedContractCall.h"
 #include "itkCudaDeviceImage.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
@@ -21,21 +22,17 @@ namespace itk::cuda::test
 namespace
 {
 template <typename TFilter>
-class TypedDeviceCall : public DeviceCall
+class TypedDeviceCall : public TypedFilterCall<TFilter, DeviceCall>
 {
+  using Superclass = TypedFilterCall<TFilter, DeviceCall>;
+  using Superclass::m_Filter;
+
 public:
   using InputImageType = typename TFilter::InputImageType;
   using OutputImageType = typename TFilter::OutputImageType;
 
-  explicit TypedDeviceCall(void (*spoil)(TFilter *))
-    : m_Spoil(spoil)
-  {}
+  using Superclass::Superclass;
 
-  ProcessObject *
-  GetFilter() override
-  {
-    return m_Filter;
-  }
   void
   SetInput(bool hasPixels) override
   {
@@ -53,31 +50,6 @@ public:
       m_Input->Allocate(true);
     }
     m_Filter->SetInput(m_Input);
-  }
-  void
-  SetBackendByName(const std::string & name) override
-  {
-    m_Filter->SetBackend(name);
-  }
-  void
-  SetDeviceIndex(int index) override
-  {
-    m_Filter->SetDeviceIndex(index);
-  }
-  CudaFiltersEnums::Backend
-  GetBackendUsed() const override
-  {
-    return m_Filter->GetBackendUsed();
-  }
-  std::string
-  GetBackendReason() const override
-  {
-    return m_Filter->GetBackendReason();
-  }
-  void
-  Spoil() override
-  {
-    m_Spoil(m_Filter);
   }
   bool
   RequestsWhole() override
@@ -102,20 +74,9 @@ public:
       return m_Filter->GetOutput()->GetBufferPointer() != nullptr;
     }
   }
-  bool
-  CanRunInPlace() const override
-  {
-    if constexpr (std::is_base_of_v<InPlaceImageFilter<InputImageType, OutputImageType>, TFilter>)
-    {
-      return m_Filter->CanRunInPlace();
-    }
-    return false;
-  }
 
 private:
-  const typename TFilter::Pointer  m_Filter{ TFilter::New() };
   typename InputImageType::Pointer m_Input;
-  void (*m_Spoil)(TFilter *);
 };
 
 template <template <typename, typename> class TFilter, typename TInput, typename TOutput, typename TSpoil>

@@ -4,6 +4,7 @@
 
 #include "itkCudaContractCall.h"
 #include "itkCudaDetailImageTraits.h"
+#include "runtime/DetailNames.h"
 #include "itkInPlaceImageFilter.h"
 
 #include <algorithm>
@@ -54,16 +55,82 @@ MakeContractGeometry(const ImageBase<VDimension> * image)
   return geometry;
 }
 
-/** A call of TFilter. */
-template <typename TFilter>
-class TypedContractCall : public ContractCall
+/** What all calls of TFilter have in common. */
+template <typename TFilter, typename TCall>
+class TypedFilterCall : public TCall
 {
 public:
+  using BackendEnum = CudaFiltersEnums::Backend;
+  using FilterFunction = std::function<void(TFilter *)>;
+
+  explicit TypedFilterCall(const FilterFunction & spoilParameters)
+    : m_SpoilParameters(spoilParameters)
+  {}
+
+  ProcessObject *
+  GetFilter() override
+  {
+    return m_Filter;
+  }
+  void
+  Spoil() override
+  {
+    m_SpoilParameters(m_Filter);
+  }
+  void
+  SetBackendByName(const std::string & name) override
+  {
+    m_Filter->SetBackend(name);
+  }
+  void
+  SetDeviceIndex(int index) override
+  {
+    m_Filter->SetDeviceIndex(index);
+  }
+  BackendEnum
+  GetBackendUsed() const override
+  {
+    return m_Filter->GetBackendUsed();
+  }
+  std::string
+  GetBackendReason() const override
+  {
+    return m_Filter->GetBackendReason();
+  }
+  bool
+  CanRunInPlace() const override
+  {
+    if constexpr (HasInPlace)
+    {
+      return m_Filter->CanRunInPlace();
+    }
+    return false;
+  }
+
+protected:
+  static constexpr bool HasInPlace =
+    std::is_base_of_v<InPlaceImageFilter<typename TFilter::InputImageType, typename TFilter::OutputImageType>, TFilter>;
+
+  const typename TFilter::Pointer m_Filter{ TFilter::New() };
+
+private:
+  const FilterFunction m_SpoilParameters;
+};
+
+/** A call of TFilter. */
+template <typename TFilter>
+class TypedContractCall : public TypedFilterCall<TFilter, ContractCall>
+{
+  using Superclass = TypedFilterCall<TFilter, ContractCall>;
+  using Superclass::m_Filter;
+
+public:
+  using BackendEnum = CudaFiltersEnums::Backend;
   using InputImageType = typename TFilter::InputImageType;
   using OutputImageType = typename TFilter::OutputImageType;
   using InputComponentType = typename CudaImageTraits<InputImageType>::ComponentType;
   using OutputComponentType = typename CudaImageTraits<OutputImageType>::ComponentType;
-  using FilterFunction = std::function<void(TFilter *)>;
+  using FilterFunction = typename Superclass::FilterFunction;
   using BitsFunction = std::function<std::vector<uint64_t>(TFilter *)>;
 
   TypedContractCall(typename InputImageType::Pointer input,
@@ -71,20 +138,14 @@ public:
                     const FilterFunction &           setParameters,
                     const FilterFunction &           spoilParameters,
                     const BitsFunction &             getBits)
-    : m_Input(input)
+    : Superclass(spoilParameters)
+    , m_Input(input)
     , m_SetParameters(setParameters)
-    , m_SpoilParameters(spoilParameters)
     , m_GetBits(getBits)
   {
     m_Filter->SetInput(m_Input);
     this->SetParameters();
     m_Filter->SetBackend(backend);
-  }
-
-  ProcessObject *
-  GetFilter() override
-  {
-    return m_Filter;
   }
 
   void
@@ -105,24 +166,9 @@ public:
     return call;
   }
   void
-  Spoil() override
-  {
-    m_SpoilParameters(m_Filter);
-  }
-  void
   SetBackend(BackendEnum backend) override
   {
     m_Filter->SetBackend(backend);
-  }
-  void
-  SetBackendByName(const std::string & name) override
-  {
-    m_Filter->SetBackend(name);
-  }
-  void
-  SetDeviceIndex(int index) override
-  {
-    m_Filter->SetDeviceIndex(index);
   }
   void
   SetDeviceMemoryLimit(size_t bytes) override
@@ -139,25 +185,14 @@ public:
   {
     return m_Filter->GetDeviceIndex();
   }
-  BackendEnum
-  GetBackendUsed() const override
-  {
-    return m_Filter->GetBackendUsed();
-  }
-  std::string
-  GetBackendReason() const override
-  {
-    return m_Filter->GetBackendReason();
-  }
   bool
   SetInPlace([[maybe_unused]] bool inPlace) override
   {
-    if constexpr (std::is_base_of_v<InPlaceImageFilter<InputImageType, OutputImageType>, TFilter>)
+    if constexpr (Superclass::HasInPlace)
     {
       m_Filter->SetInPlace(inPlace);
-      return m_Filter->CanRunInPlace();
     }
-    return false;
+    return this->CanRunInPlace();
   }
 
   void
@@ -265,10 +300,8 @@ private:
   static constexpr size_t        GuardElements = 64;
   static constexpr unsigned char Pattern = 0x5A;
 
-  const typename TFilter::Pointer                                m_Filter{ TFilter::New() };
   const typename InputImageType::Pointer                         m_Input;
   const FilterFunction                                           m_SetParameters;
-  const FilterFunction                                           m_SpoilParameters;
   const BitsFunction                                             m_GetBits;
   std::vector<typename OutputImageType::PixelContainer::Element> m_Memory;
   typename OutputImageType::PixelContainer::Pointer              m_Container;

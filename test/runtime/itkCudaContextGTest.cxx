@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <thread>
 
 #ifdef __linux__
@@ -102,83 +103,62 @@ RunInThread(void (*function)())
   std::thread(function).join();
 }
 
-/** Ends the process, successfully if the two devices have contexts as expected. */
-[[noreturn]] void
-ExitWithContexts(bool first, bool second)
+/** What a new process does, and which devices have a context then. */
+struct ContextCase
 {
-  const bool asExpected = HasContext(0) == first && HasContext(1) == second;
-  std::cerr << "device 0 " << (HasContext(0) ? "has a context" : "has no context") << ", device 1 "
-            << (HasContext(1) ? "has a context" : "has no context") << std::endl;
-  std::exit(asExpected ? 0 : 1);
+  const char * Name;
+  size_t       Devices; // that it needs
+  void (*Run)();
+  bool First, Second;
+};
+
+std::ostream &
+operator<<(std::ostream & os, const ContextCase & one)
+{
+  return os << one.Name;
 }
 
-/** Runs the statements of a death test in a new process. */
-class CudaContextDeathTest : public testing::Test
+/** Ends the process, successfully if the devices have contexts as expected, and the first is current if it is in use.
+ */
+[[noreturn]] void
+ExitWithContexts(const ContextCase & expected)
 {
-protected:
-  void
-  SetUp() override
-  {
-    testing::FLAGS_gtest_death_test_style = "threadsafe";
-  }
+  const bool second = expected.Devices > 1 && HasContext(1);
+  const int  current = GetCurrentDevice();
+  std::cerr << "device 0 " << (HasContext(0) ? "has a context" : "has no context") << ", device 1 "
+            << (second ? "has a context" : "has no context") << "; device " << current << " is current" << std::endl;
+  const bool asExpected = HasContext(0) == expected.First && second == expected.Second;
+  std::exit(asExpected && (!expected.First || current == 0) ? 0 : 1);
+}
 
-  /** Creates no context. */
-  static bool
-  HasDevices(size_t number)
-  {
-    return Configuration::GetDevices().size() >= number;
-  }
-};
-} // namespace
+class CudaContextDeathTest : public testing::TestWithParam<ContextCase>
+{};
 
-TEST_F(CudaContextDeathTest, List_of_devices_creates_no_context)
+TEST_P(CudaContextDeathTest, Is_on_the_devices_that_are_used_alone)
 {
-  if (!HasDevices(1))
+  const ContextCase one = GetParam();
+  if (Configuration::GetDevices().size() < one.Devices) // creates no context
   {
-    GTEST_SKIP() << "no device";
+    GTEST_SKIP() << "fewer than " << one.Devices << " devices";
   }
-  EXPECT_EXIT(
-    {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT((one.Run(), ExitWithContexts(one)), testing::ExitedWithCode(0), "");
+}
+
+const ContextCase cases[] = {
+  { "ListOfDevices",
+    1,
+    [] {
       Configuration::GetDevices();
       Configuration::ReleaseMemory();
-      std::exit(HasContext(0) ? 1 : 0);
     },
-    testing::ExitedWithCode(0),
-    "");
-}
-
-TEST_F(CudaContextDeathTest, Filter_creates_a_context_on_its_device)
-{
-  if (!HasDevices(1))
-  {
-    GTEST_SKIP() << "no device";
-  }
-  EXPECT_EXIT(
-    {
-      FilterOnDevice(0);
-      std::exit(HasContext(0) && GetCurrentDevice() == 0 ? 0 : 1);
-    },
-    testing::ExitedWithCode(0),
-    "");
-}
-
-TEST_F(CudaContextDeathTest, Filter_on_the_second_device_creates_none_on_the_first)
-{
-  if (!HasDevices(2))
-  {
-    GTEST_SKIP() << "fewer than two devices";
-  }
-  EXPECT_EXIT((FilterOnDevice(1), ExitWithContexts(false, true)), testing::ExitedWithCode(0), "");
-}
-
-TEST_F(CudaContextDeathTest, Threads_and_status_of_the_second_device_create_none_on_the_first)
-{
-  if (!HasDevices(2))
-  {
-    GTEST_SKIP() << "fewer than two devices";
-  }
-  EXPECT_EXIT(
-    {
+    false,
+    false },
+  { "Filter", 1, [] { FilterOnDevice(0); }, true, false },
+  { "FilterOnTheSecond", 2, [] { FilterOnDevice(1); }, false, true },
+  { "ThreadsAndStatusOfTheSecond",
+    2,
+    [] {
       Configuration::SetDeviceIndex(1);
       RunInThread([] { FilterOnDevice(1); });
       RunInThread([] { FilterOnDevice(1); });
@@ -186,60 +166,36 @@ TEST_F(CudaContextDeathTest, Threads_and_status_of_the_second_device_create_none
       RunInThread([] { Configuration::GetDevices(); });
       RunInThread([] { StreamLease stream(1); });
       RunInThread([] { Configuration::ReleaseMemory(); });
-      ExitWithContexts(false, true);
     },
-    testing::ExitedWithCode(0),
-    "");
-}
-
-TEST_F(CudaContextDeathTest, Page_locked_memory_of_the_second_device_is_released_without_the_first)
-{
-  if (!HasDevices(2))
-  {
-    GTEST_SKIP() << "fewer than two devices";
-  }
-  EXPECT_EXIT(
-    {
+    false,
+    true },
+  { "PageLockedMemoryOfTheSecond",
+    2,
+    [] {
       RunInThread([] {
         itk::cuda::RequireUsableDevice(1);
         const DeviceGuard guard(1);
         PinnedBuffer::Take();
       });
       RunInThread([] { Configuration::ReleaseMemory(); });
-      ExitWithContexts(false, true);
     },
-    testing::ExitedWithCode(0),
-    "");
-}
-
-TEST_F(CudaContextDeathTest, Device_image_of_the_second_device_creates_none_on_the_first)
-{
-  if (!HasDevices(2))
-  {
-    GTEST_SKIP() << "fewer than two devices";
-  }
-  EXPECT_EXIT((UseDeviceImage(1), ExitWithContexts(false, true)), testing::ExitedWithCode(0), "");
-}
-
-TEST_F(CudaContextDeathTest, First_device_is_current_again_if_it_is_in_use)
-{
-  if (!HasDevices(2))
-  {
-    GTEST_SKIP() << "fewer than two devices";
-  }
-  EXPECT_EXIT(
-    {
+    false,
+    true },
+  { "DeviceImageOfTheSecond", 2, [] { UseDeviceImage(1); }, false, true },
+  { "BothInTurn",
+    2,
+    [] {
       FilterOnDevice(0);
       FilterOnDevice(1);
-      if (GetCurrentDevice() != 0)
-      {
-        std::cerr << "the current device is " << GetCurrentDevice() << std::endl;
-        std::exit(3);
-      }
-      ExitWithContexts(true, true);
     },
-    testing::ExitedWithCode(0),
-    "");
-}
+    true,
+    true },
+};
+
+INSTANTIATE_TEST_SUITE_P(Gpu,
+                         CudaContextDeathTest,
+                         testing::ValuesIn(cases),
+                         [](const testing::TestParamInfo<ContextCase> & info) { return std::string(info.param.Name); });
+} // namespace
 
 #endif

@@ -246,31 +246,21 @@ TEST_F(CudaDeviceMemoryResourceGpu, Runs_of_a_filter_take_all_from_it_and_give_t
   ExpectSamePixels(GetPixels(filter), GetPixels(pooled), "with memory of the program");
 }
 
-TEST_F(CudaDeviceMemoryResourceGpu, Automatic_runs_on_the_host_where_it_has_no_memory)
+TEST_F(CudaDeviceMemoryResourceGpu, Where_it_has_no_memory_Automatic_runs_on_the_host_and_Cuda_throws_and_can_run_again)
 {
   const auto host = MakeFilter(CudaFiltersEnums::Backend::Host);
   host->Update();
-  Resource.Install();
-  Resource.LargestSize = 1000;
-  for (const auto how : { CountingResource::Failure::Null, CountingResource::Failure::Exception })
-  {
-    Resource.How = how;
-    const auto filter = MakeFilter(CudaFiltersEnums::Backend::Automatic);
-    filter->Update();
-    EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
-    ExpectContains(filter->GetBackendReason(), "SetDeviceMemoryResource");
-    ExpectSamePixels(GetPixels(filter), GetPixels(host), "on the host");
-  }
-}
-
-TEST_F(CudaDeviceMemoryResourceGpu, Cuda_throws_where_it_has_no_memory_and_can_run_again)
-{
   const auto filter = MakeFilter(CudaFiltersEnums::Backend::Cuda);
   Resource.Install();
   for (const auto how : { CountingResource::Failure::Null, CountingResource::Failure::Exception })
   {
     Resource.How = how;
     Resource.LargestSize = 1000;
+    const auto automatic = MakeFilter(CudaFiltersEnums::Backend::Automatic);
+    automatic->Update();
+    EXPECT_EQ(automatic->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
+    ExpectContains(automatic->GetBackendReason(), "SetDeviceMemoryResource");
+    ExpectSamePixels(GetPixels(automatic), GetPixels(host), "on the host");
     try
     {
       filter->Update();

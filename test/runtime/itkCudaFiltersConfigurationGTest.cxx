@@ -11,6 +11,7 @@
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace
@@ -372,6 +373,7 @@ TEST_F(CudaFiltersConfiguration, Working_sets_are_compared_with_the_memory_and_t
 TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
 {
   using itk::CudaError;
+  static_assert(std::is_nothrow_copy_constructible_v<CudaError>, "exceptions are copied when thrown");
   const CudaError                    memory(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "out of memory");
   const CudaError                    call(__FILE__, __LINE__, CudaError::Kind::CallFailed, "a call failed");
   itk::CudaDetail::CudaFilterBackend backend;
@@ -387,4 +389,54 @@ TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
   backend.Requested = Backend::Automatic;
   Configuration::SetBackend(Backend::Cuda);
   EXPECT_FALSE(backend.FallBackToHost(memory));
+}
+
+TEST(CudaFiltersEnumNames, AreReadWithoutCaseUnderscoreAndHyphen)
+{
+  for (const char * const name :
+       { "CoarseToFine", "coarsetofine", "coarse_to_fine", "coarse-to-fine", "COARSE_To-fine" })
+  {
+    EXPECT_EQ(itk::CudaScheduleFromString(name), itk::CudaFiltersEnums::Schedule::CoarseToFine) << name;
+  }
+  EXPECT_EQ(itk::CudaScheduleFromString("as_published"), itk::CudaFiltersEnums::Schedule::AsPublished);
+  EXPECT_EQ(itk::CudaStartFromString("margin_rectangle"), itk::CudaFiltersEnums::Start::MarginRectangle);
+  EXPECT_EQ(itk::CudaNoiseLawFromString("log-normal"), itk::CudaFiltersEnums::NoiseLaw::LogNormal);
+  EXPECT_EQ(itk::CudaNoiseLawFromString("gaussian_common_variance"),
+            itk::CudaFiltersEnums::NoiseLaw::GaussianCommonVariance);
+  EXPECT_EQ(itk::CudaNoiseLawFromString("gaussian"), itk::CudaFiltersEnums::NoiseLaw::Gaussian);
+  EXPECT_EQ(itk::CudaApproximationFromString("ACCURATE"), itk::CudaFiltersEnums::Approximation::Accurate);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("REFLECT"), itk::CudaFiltersEnums::BoundaryMode::Reflect);
+  EXPECT_EQ(itk::CudaPartitionFromString("two_way"), itk::CudaFiltersEnums::Partition::TwoWay);
+  EXPECT_EQ(itk::CudaLineBordersFromString("as-published"), itk::CudaFiltersEnums::LineBorders::AsPublished);
+  EXPECT_EQ(itk::CudaIntermediateStorageFromString("global"), itk::CudaFiltersEnums::IntermediateStorage::Global);
+  EXPECT_EQ(itk::CudaBackendFromString("Cuda"), itk::CudaFiltersEnums::Backend::Cuda);
+  EXPECT_EQ(itk::CudaStreamingFromString("ON"), itk::CudaFiltersEnums::Streaming::On);
+  EXPECT_EQ(itk::CudaRoundingFromString("NEAREST"), itk::CudaRounding::Nearest);
+}
+
+TEST(CudaFiltersEnumNames, BoundaryModesHaveScipysNames)
+{
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("nearest"), itk::CudaFiltersEnums::BoundaryMode::Nearest);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("mirror"), itk::CudaFiltersEnums::BoundaryMode::Mirror);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("wrap"), itk::CudaFiltersEnums::BoundaryMode::Wrap);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("constant"), itk::CudaFiltersEnums::BoundaryMode::Constant);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("grid-mirror"), itk::CudaFiltersEnums::BoundaryMode::Reflect);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("grid-wrap"), itk::CudaFiltersEnums::BoundaryMode::Wrap);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("grid-constant"), itk::CudaFiltersEnums::BoundaryMode::Constant);
+  ExpectContains(GetException([] { itk::CudaBoundaryModeFromString("grid-nearest"); }),
+                 "BoundaryMode is \"grid-nearest\"; it must be Nearest, Reflect, Mirror, Wrap or Constant");
+}
+
+TEST(CudaFiltersEnumNames, OtherTextIsAnsweredWithTheKnownNames)
+{
+  ExpectContains(GetException([] { itk::CudaScheduleFromString("coarse to fine"); }),
+                 "Schedule is \"coarse to fine\"; it must be CoarseToFine or AsPublished");
+  ExpectContains(GetException([] { itk::CudaStartFromString("margin"); }),
+                 "Start is \"margin\"; it must be Automatic or MarginRectangle");
+  ExpectContains(GetException([] { itk::CudaNoiseLawFromString("_"); }),
+                 "NoiseLaw is \"_\"; it must be Gaussian, GaussianCommonVariance");
+  ExpectContains(GetException([] { itk::CudaBackendFromString(""); }),
+                 "Backend is \"\"; it must be automatic, cuda or host");
+  ExpectContains(GetException([] { itk::CudaStreamingFromString("yes"); }),
+                 "Streaming is \"yes\"; it must be automatic, on or off");
 }

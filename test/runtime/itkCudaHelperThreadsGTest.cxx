@@ -21,6 +21,18 @@ using itk::cuda::HelperThreads;
 
 constexpr std::chrono::seconds patience{ 60 };
 
+/** Waits until a number is reached, or for a minute. */
+template <typename T>
+void
+WaitFor(const std::atomic<T> & count, T number)
+{
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (count < number && std::chrono::steady_clock::now() < end)
+  {
+    std::this_thread::yield();
+  }
+}
+
 class CudaHelperThreads : public testing::Test
 {
 protected:
@@ -109,11 +121,7 @@ TEST_F(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
       }));
     }
     // Threads that still wait for work of earlier objects leave for these tasks.
-    for (const auto end = std::chrono::steady_clock::now() + patience;
-         begun < poolSize && std::chrono::steady_clock::now() < end;)
-    {
-      std::this_thread::yield();
-    }
+    WaitFor(begun, poolSize);
     ASSERT_EQ(begun, poolSize);
     std::atomic<unsigned int> calls{ 0 };
     {
@@ -140,11 +148,7 @@ TEST_F(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
     std::atomic<unsigned int> calls{ 0 };
     const unsigned int        number = helpers.Reserve(poolSize);
     helpers.Start(number, [&](unsigned int) { ++calls; });
-    for (const auto end = std::chrono::steady_clock::now() + patience;
-         calls < number && std::chrono::steady_clock::now() < end;)
-    {
-      std::this_thread::yield();
-    }
+    WaitFor(calls, number);
     helpers.Join();
     EXPECT_EQ(calls, number) << "turn " << turn;
     std::vector<std::future<void>> others;
@@ -177,11 +181,7 @@ TEST_F(CudaHelperThreads, WaitingThreadsLeaveForOtherTasksOfThePool)
     {
       tasks.push_back(ThreadPool::GetInstance()->AddWork([&present, poolSize] {
         ++present;
-        for (const auto end = std::chrono::steady_clock::now() + patience;
-             present < poolSize && std::chrono::steady_clock::now() < end;)
-        {
-          std::this_thread::yield();
-        }
+        WaitFor(present, poolSize);
       }));
     }
     for (std::future<void> & each : tasks)
@@ -203,11 +203,7 @@ TEST_F(CudaHelperThreads, TheNextObjectFindsTheThreadsOfThePreviousOne)
       found = helpers.GetNumberOfWaiting();
       std::atomic<unsigned int> calls{ 0 };
       helpers.Start(helpers.Reserve(1), [&calls](unsigned int) { ++calls; });
-      for (const auto end = std::chrono::steady_clock::now() + patience;
-           calls == 0 && std::chrono::steady_clock::now() < end;)
-      {
-        std::this_thread::yield();
-      }
+      WaitFor(calls, 1u);
       helpers.Join();
     }
   }

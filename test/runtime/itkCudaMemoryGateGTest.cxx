@@ -126,30 +126,6 @@ WaitForWaiting(MemoryGate & gate, size_t number)
 }
 } // namespace
 
-TEST(CudaMemoryGate, A_run_that_fits_does_not_wait)
-{
-  MemoryGate        gate;
-  FakeMemory        memory(100);
-  const auto        fail = [] { throw std::logic_error("waited"); };
-  const Reservation first(gate, 60, memory.GetAvailable(), fail);
-  EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 1u);
-  EXPECT_EQ(gate.GetNumberOfWaiting(), 0u);
-}
-
-TEST(CudaMemoryGate, A_run_waits_for_the_memory_of_another_thread)
-{
-  MemoryGate gate;
-  FakeMemory memory(100);
-  OtherRun   first(gate, memory, 60);
-  first.WaitForBegin();
-  OtherRun second(gate, memory, 60);
-  WaitForWaiting(gate, 1);
-  EXPECT_FALSE(second.HasBegun());
-  first.End();
-  second.WaitForBegin();
-  EXPECT_TRUE(second.HasAllocated());
-}
-
 TEST(CudaMemoryGate, A_run_waits_for_memory_that_another_thread_has_reserved_but_not_allocated)
 {
   MemoryGate gate;

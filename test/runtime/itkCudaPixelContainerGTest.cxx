@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaDetailPixelContainer.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIterator.h"
 #include "itkImageSource.h"
 #include "itkRGBPixel.h"
 #include "itkSymmetricSecondRankTensor.h"
 #include "itkVectorImage.h"
+#include "runtime/memory/HostMemoryClock.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
+#ifdef __linux__
+#  include <sys/resource.h>
+#  include <unistd.h>
+#endif
+
 namespace
 {
+using Configuration = itk::CudaFiltersConfiguration;
 using Pool = itk::CudaDetail::CudaHostMemoryPool;
 using ImageType = itk::Image<float, 2>;
 using ContainerType = itk::CudaDetail::CudaPixelContainer<itk::SizeValueType, float>;
@@ -119,14 +130,14 @@ protected:
   {
     Pool::ReleaseUnused();
     ASSERT_EQ(Pool::GetBytesInUse(), 0u);
-    m_Limit = itk::CudaFiltersConfiguration::GetHostCacheLimit();
-    itk::CudaFiltersConfiguration::SetHostCacheLimit(1024 * mebibyte);
+    m_Limit = Configuration::GetHostCacheLimit();
+    Configuration::SetHostCacheLimit(1024 * mebibyte);
   }
 
   void
   TearDown() override
   {
-    itk::CudaFiltersConfiguration::SetHostCacheLimit(m_Limit);
+    Configuration::SetHostCacheLimit(m_Limit);
     EXPECT_EQ(Pool::GetBytesInUse(), 0u);
   }
 
@@ -135,8 +146,12 @@ private:
 };
 } // namespace
 
-TEST_F(CudaPixelContainer, Large_image_lies_in_an_aligned_block)
+TEST_F(CudaPixelContainer, Large_image_lies_in_an_aligned_block_and_a_small_one_in_ordinary_memory)
 {
+  const ImageType::Pointer small = MakePooledImage(GetSmallRegion());
+  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+  small->FillBuffer(3.0f);
+  ExpectAllPixelsAre(small, 3.0f);
   const ImageType::Pointer image = MakePooledImage(GetLargeRegion());
   EXPECT_TRUE(IsPooled(image.GetPointer()));
   if (hasPool)
@@ -144,14 +159,6 @@ TEST_F(CudaPixelContainer, Large_image_lies_in_an_aligned_block)
     EXPECT_EQ(reinterpret_cast<uintptr_t>(image->GetBufferPointer()) % blockSize, 0u);
     EXPECT_EQ(Pool::GetBytesInUse(), 4 * mebibyte);
   }
-  image->FillBuffer(3.0f);
-  ExpectAllPixelsAre(image, 3.0f);
-}
-
-TEST_F(CudaPixelContainer, Small_image_does_not_use_the_pool)
-{
-  const ImageType::Pointer image = MakePooledImage(GetSmallRegion());
-  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
   image->FillBuffer(3.0f);
   ExpectAllPixelsAre(image, 3.0f);
 }
@@ -183,16 +190,6 @@ TEST_F(CudaPixelContainer, Much_larger_free_block_is_left_alone)
   EXPECT_NE(small, large);
   EXPECT_EQ(Pool::GetBytesCached(), 64 * mebibyte);
   EXPECT_TRUE(Pool::Release(small));
-}
-
-TEST_F(CudaPixelContainer, Value_initialisation_clears_a_used_block)
-{
-  MakePooledImage(GetLargeRegion())->FillBuffer(5.0f);
-  const auto image = ImageType::New();
-  image->SetRegions(GetLargeRegion());
-  itk::CudaDetail::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
-  image->Allocate(true);
-  ExpectAllPixelsAre(image, 0.0f);
 }
 
 TEST_F(CudaPixelContainer, Constructors_of_tensors_do_not_write_what_a_filter_overwrites)
@@ -252,8 +249,8 @@ TEST_F(CudaPixelContainer, Image_outlives_its_filter_and_the_pools_free_blocks)
     image->DisconnectPipeline();
   }
   EXPECT_TRUE(IsPooled(image.GetPointer()));
-  itk::CudaFiltersConfiguration::SetHostCacheLimit(0);
-  itk::CudaFiltersConfiguration::ReleaseMemory();
+  Configuration::SetHostCacheLimit(0);
+  Configuration::ReleaseMemory();
   ExpectAllPixelsAre(image, 7.0f);
   image = nullptr;
   EXPECT_EQ(Pool::GetBytesCached(), 0u);
@@ -358,15 +355,6 @@ TEST_F(CudaPixelContainer, Memory_taken_over_goes_back_by_the_pool)
   EXPECT_FALSE(Pool::Release(memory)) << "released twice";
 }
 
-TEST_F(CudaPixelContainer, Pool_knows_its_own_blocks)
-{
-  float ordinary = 0.0f;
-  EXPECT_FALSE(Pool::Release(&ordinary));
-  EXPECT_FALSE(Pool::Release(nullptr));
-  EXPECT_EQ(Pool::Allocate(Pool::MinimumSize - 1), nullptr);
-  EXPECT_EQ(Pool::Allocate(SIZE_MAX), nullptr);
-}
-
 TEST_F(CudaPixelContainer, Grafted_image_with_room_keeps_its_buffer)
 {
   const auto own = ImageType::New();
@@ -392,16 +380,6 @@ TEST_F(CudaPixelContainer, Grafted_image_without_room_keeps_its_contents)
   EXPECT_TRUE(IsPooled(source->GetOutput()));
   ExpectAllPixelsAre(own, 1.0f);
   ExpectAllPixelsAre(source->GetOutput(), 7.0f);
-}
-
-TEST_F(CudaPixelContainer, Pooled_output_can_be_grafted_on)
-{
-  const auto source = PooledSource::New();
-  source->Update();
-  const auto other = ImageType::New();
-  other->Graft(source->GetOutput());
-  source->GetOutput()->Initialize();
-  ExpectAllPixelsAre(other, 7.0f);
 }
 
 TEST_F(CudaPixelContainer, Imported_container_with_room_stays)
@@ -457,7 +435,7 @@ TEST_F(CudaPixelContainer, Cache_limit_lets_the_oldest_blocks_go)
   {
     GTEST_SKIP() << "no pool on this system";
   }
-  itk::CudaFiltersConfiguration::SetHostCacheLimit(8 * mebibyte);
+  Configuration::SetHostCacheLimit(8 * mebibyte);
   void * const first = Pool::Allocate(4 * mebibyte);
   void * const second = Pool::Allocate(4 * mebibyte);
   void * const third = Pool::Allocate(4 * mebibyte);
@@ -468,7 +446,7 @@ TEST_F(CudaPixelContainer, Cache_limit_lets_the_oldest_blocks_go)
   EXPECT_TRUE(Pool::Release(third));
   EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);
 
-  itk::CudaFiltersConfiguration::SetHostCacheLimit(0);
+  Configuration::SetHostCacheLimit(0);
   void * const fourth = Pool::Allocate(4 * mebibyte);
   EXPECT_TRUE(Pool::Release(fourth));
   EXPECT_EQ(Pool::GetBytesCached(), 0u);
@@ -477,7 +455,7 @@ TEST_F(CudaPixelContainer, Cache_limit_lets_the_oldest_blocks_go)
 TEST_F(CudaPixelContainer, Release_memory_empties_the_cache)
 {
   MakePooledImage(GetLargeRegion());
-  itk::CudaFiltersConfiguration::ReleaseMemory();
+  Configuration::ReleaseMemory();
   EXPECT_EQ(Pool::GetBytesCached(), 0u);
 }
 
@@ -529,3 +507,199 @@ TEST(CudaPixelContainerDeathTest, Image_in_static_storage_lives_until_the_proces
     testing::ExitedWithCode(0),
     "");
 }
+
+#ifdef __linux__
+
+// The pool itself
+
+namespace
+{
+constexpr size_t gibibyte = size_t{ 1 } << 30;
+
+#  if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool canLimitAddressSpace = false; // the sanitizers reserve terabytes
+#  else
+constexpr bool canLimitAddressSpace = true;
+#  endif
+
+/** Limits the address space of this process to `bytes` more than it has. */
+void
+LimitAddressSpace(size_t bytes)
+{
+  std::ifstream file("/proc/self/statm");
+  size_t        pages = 0;
+  file >> pages;
+  const rlim_t limit = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit both{ limit, limit };
+  if (pages == 0 || setrlimit(RLIMIT_AS, &both) != 0)
+  {
+    std::exit(2);
+  }
+}
+
+template <typename TFilter>
+void
+SmoothConstantImage(size_t bytes)
+{
+  using ImageType = typename TFilter::InputImageType;
+  const auto image = ImageType::New();
+  image->SetRegions(typename ImageType::SizeType{ { 1024, bytes / (1024 * sizeof(float)) } });
+  image->Allocate();
+  image->FillBuffer(3.0f);
+  const auto filter = TFilter::New();
+  filter->SetInput(image);
+  filter->Update();
+}
+
+/** Filters images, each too large for the memory of the previous ones, and then allocates memory of its own. Throws if
+ * no memory is left. */
+void
+SmoothGrowingImages()
+{
+  using ImageType = itk::Image<float, 2>;
+  itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(2); // each takes some address space
+  SmoothConstantImage<itk::RecursiveGaussianImageFilter<ImageType>>(mebibyte);
+  LimitAddressSpace(1000 * mebibyte);
+  Configuration::SetBackend("host");
+  for (const size_t size : { 32, 42, 55, 72, 94, 122, 159 })
+  {
+    SmoothConstantImage<itk::CudaRecursiveGaussianImageFilter<ImageType>>(size * mebibyte);
+  }
+  const std::vector<char> own(560 * mebibyte);
+  std::exit(own.back());
+}
+
+std::chrono::steady_clock::time_point now{};
+
+/** Fixture that starts without free blocks, with a clock that the test sets and a limit that it does not reach. */
+class CudaHostMemoryPool : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    Configuration::SetHostCacheLimit(gibibyte);
+    Pool::ReleaseUnused();
+    itk::cuda::SetHostMemoryClock([] { return now; });
+  }
+
+  void
+  TearDown() override
+  {
+    itk::cuda::SetHostMemoryClock(nullptr);
+    Configuration::SetHostCacheLimit(m_Limit);
+    Pool::ReleaseUnused();
+    EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+  }
+
+private:
+  const size_t m_Limit{ Configuration::GetHostCacheLimit() };
+};
+} // namespace
+
+TEST_F(CudaHostMemoryPool, Free_blocks_go_back_after_five_seconds_at_the_next_call)
+{
+  void * const first = Pool::Allocate(4 * mebibyte);
+  void * const second = Pool::Allocate(8 * mebibyte);
+  void * const kept = Pool::Allocate(16 * mebibyte);
+  Pool::Release(first);
+  now += std::chrono::seconds(2);
+  Pool::Release(second);
+  now += std::chrono::milliseconds(2999);
+  Pool::ReleaseIdle();
+  EXPECT_EQ(Pool::GetBytesCached(), 12 * mebibyte);
+  now += std::chrono::milliseconds(1);
+  EXPECT_EQ(Pool::GetBytesCached(), 12 * mebibyte) << "nothing runs in the background";
+  Pool::ReleaseIdle();
+  EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);
+  now += std::chrono::hours(1);
+  EXPECT_TRUE(Pool::Release(kept)) << "what is in use stays, for however long";
+  EXPECT_EQ(Pool::GetBytesCached(), 16 * mebibyte);
+}
+
+TEST_F(CudaHostMemoryPool, Reuse_begins_the_five_seconds_anew)
+{
+  void * const block = Pool::Allocate(4 * mebibyte);
+  for (unsigned int turn = 0; turn < 3; ++turn)
+  {
+    EXPECT_TRUE(Pool::Release(block));
+    now += std::chrono::seconds(3);
+    EXPECT_EQ(Pool::Allocate(4 * mebibyte), block);
+  }
+  EXPECT_TRUE(Pool::Release(block));
+  EXPECT_FALSE(Pool::Release(block)) << "released twice";
+}
+
+TEST_F(CudaHostMemoryPool, All_ways_into_the_module_give_idle_blocks_back)
+{
+  const auto makeIdleBlock = [] {
+    Pool::Release(Pool::Allocate(4 * mebibyte));
+    now += Pool::MaximumIdleTime;
+    EXPECT_EQ(Pool::GetBytesCached(), 4 * mebibyte);
+  };
+  makeIdleBlock();
+  EXPECT_EQ(Pool::Allocate(100), nullptr) << "too small for the pool, but a call";
+  EXPECT_EQ(Pool::GetBytesCached(), 0u);
+
+  makeIdleBlock();
+  char foreign = 0;
+  EXPECT_FALSE(Pool::Release(&foreign));
+  EXPECT_FALSE(Pool::Release(nullptr));
+  EXPECT_EQ(Pool::Allocate(SIZE_MAX), nullptr);
+  EXPECT_EQ(Pool::GetBytesCached(), 0u);
+
+  makeIdleBlock();
+  itk::CudaDetail::CudaFilterBackend backend;
+  backend.Requested = itk::CudaFiltersEnums::Backend::Host;
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 0)); // called at the beginning of each filter's run
+  EXPECT_EQ(Pool::GetBytesCached(), 0u);
+}
+
+TEST(CudaHostMemoryPoolDeathTest, Free_blocks_go_back_when_the_system_refuses_memory)
+{
+  if (!canLimitAddressSpace)
+  {
+    GTEST_SKIP() << "the address space cannot be limited under this sanitizer";
+  }
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+    {
+      Configuration::SetHostCacheLimit(gibibyte);
+      LimitAddressSpace(100 * mebibyte);
+      Pool::Release(Pool::Allocate(60 * mebibyte));
+      const bool wasKept = Pool::GetBytesCached() == 60 * mebibyte;
+      std::exit(wasKept && Pool::Allocate(80 * mebibyte) && Pool::GetBytesCached() == 0 ? 0 : 1);
+    },
+    testing::ExitedWithCode(0),
+    "");
+}
+
+TEST(CudaHostMemoryPoolDeathTest, Program_in_little_address_space_survives_a_loop_over_growing_images)
+{
+  if (!canLimitAddressSpace)
+  {
+    GTEST_SKIP() << "the address space cannot be limited under this sanitizer";
+  }
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(SmoothGrowingImages(), testing::ExitedWithCode(0), "");
+}
+
+TEST(CudaHostMemoryPoolDeathTest, Default_limit_is_an_eighth_of_the_address_space)
+{
+  if (!canLimitAddressSpace)
+  {
+    GTEST_SKIP() << "the address space cannot be limited under this sanitizer";
+  }
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+    {
+      LimitAddressSpace(gibibyte);
+      rlimit limit{};
+      getrlimit(RLIMIT_AS, &limit);
+      std::exit(Configuration::GetHostCacheLimit() <= limit.rlim_cur / 8 ? 0 : 1);
+    },
+    testing::ExitedWithCode(0),
+    "");
+}
+
+#endif

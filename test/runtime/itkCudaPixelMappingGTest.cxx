@@ -198,26 +198,19 @@ TEST(CudaPixelMapping, Windows_are_those_of_ITK)
 {
   std::cout << "seed " << seed << std::endl;
   CheckWindow<float, unsigned char>(10.3f, 187.7f, 0, 255);
-  CheckWindow<float, unsigned char>(-1.0f, 1.0f, 20, 200);
   CheckWindow<float, unsigned char>(0.0f, 3.0f, 255, 0);
-  CheckWindow<float, short>(-1000.0f, 3000.0f, -32768, 32767);
   CheckWindow<float, float>(0.1f, 0.7f, -1.0f, 1.0f);
   CheckWindow<double, unsigned short>(1e-3, 7e-3, 0, 65535);
   CheckWindow<double, double>(-3.0, 4.0, 0.1, 0.3);
-  CheckWindow<short, unsigned char>(-1000, 400, 0, 255);
   CheckWindow<unsigned char, float>(10, 200, 0.0f, 1.0f);
-  CheckWindow<int, unsigned char>(-2000000, 2000000, 0, 255);
   CheckWindow<unsigned int, short>(0, 4000000000u, -100, 100);
 }
 
 TEST(CudaPixelMapping, Thresholds_are_those_of_ITK)
 {
   CheckThreshold<float, unsigned char>(20.5f, 70.25f, 255, 0);
-  CheckThreshold<float, float>(20.5f, 20.5f, 1.5f, -2.5f);
-  CheckThreshold<double, unsigned char>(0.1, 99.9, 7, 3);
   CheckThreshold<short, unsigned short>(20, 70, 65535, 1);
   CheckThreshold<int, int>(20, 70, std::numeric_limits<int>::max(), std::numeric_limits<int>::lowest());
-  CheckThreshold<unsigned char, unsigned char>(0, 255, 1, 2);
 }
 
 TEST(CudaPixelMapping, Without_a_mapping_every_value_stays)
@@ -227,23 +220,6 @@ TEST(CudaPixelMapping, Without_a_mapping_every_value_stays)
     const float mapped = Map(value, {});
     EXPECT_EQ(std::memcmp(&mapped, &value, sizeof value), 0) << value;
   }
-}
-
-TEST(CudaPixelMapping, Window_rounds_to_the_nearest_integer_if_asked)
-{
-  CudaPixelConversion conversion;
-  conversion.Mapping = CudaPixelMapping::Window;
-  conversion.Upper = 10.0;
-  conversion.OutputMaximum = 5.0;
-  const auto map = [&conversion](float value) {
-    return MapPixel<unsigned char>(value, MakePixelMapping<float>(conversion, true));
-  };
-  EXPECT_EQ(map(3.0f), 1);
-  conversion.Rounding = itk::CudaRounding::Nearest;
-  EXPECT_EQ(map(3.0f), 2) << "1.5, to the even integer";
-  EXPECT_EQ(map(5.0f), 2) << "2.5, to the even integer";
-  EXPECT_EQ(map(-1.0f), 0);
-  EXPECT_EQ(map(11.0f), 5);
 }
 
 TEST(CudaPixelMapping, NaN_is_outside_of_thresholds_and_stays_NaN_in_a_window_of_reals)
@@ -277,8 +253,6 @@ TEST(CudaPixelMapping, Sigmoids_of_reals_are_those_of_ITK)
     CompareSigmoid<double, double>(alpha, beta, 0.0, draw(0.1, 1000.0), beta - reach, beta + reach);
     CompareSigmoid<double, double>(alpha, beta, draw(-10.0, 0.0), draw(0.1, 10.0), beta - reach, beta + reach);
     CompareSigmoid<float, double>(alpha, beta, 0.0, 1.0, -200.0, 200.0);
-    CompareSigmoid<short, double>(alpha, beta, 0.0, 1.0, -200.0, 200.0);
-    CompareSigmoid<float, float>(alpha, beta, 0.0f, 1.0f, -200.0, 200.0);
     CompareSigmoid<unsigned char, float>(alpha, beta, -1.0f, 1.0f, 0.0, 255.0);
   }
 }
@@ -288,14 +262,12 @@ TEST(CudaPixelMapping, Sigmoids_of_integers_differ_from_those_of_ITK_at_whole_nu
   std::mt19937 random(seed);
   unsigned int differences = 0;
   unsigned int pixels = 0;
-  for (unsigned int turn = 0; turn < 20; ++turn, pixels += 4 * 5000)
+  for (unsigned int turn = 0; turn < 40; ++turn, pixels += 2 * 5000)
   {
     const double alpha = (turn % 2 == 0 ? 1.0 : -1.0) * std::uniform_real_distribution<double>(0.5, 60.0)(random);
     const double beta = std::uniform_real_distribution<double>(-50.0, 150.0)(random);
-    differences += CompareSigmoid<float, unsigned char>(alpha, beta, 0, 255, -200.0, 300.0);
     differences += CompareSigmoid<double, unsigned short>(alpha, beta, 0, 65535, -200.0, 300.0);
     differences += CompareSigmoid<short, short>(alpha, beta, -1000, 1000, -200.0, 300.0);
-    differences += CompareSigmoid<unsigned char, unsigned char>(alpha, beta, 0, 255, 0.0, 255.0);
   }
   // Both are within 1e-15 of the same real number, and only few random values are this close to a whole number.
   EXPECT_LE(differences, pixels / 10000);
@@ -339,20 +311,35 @@ TEST(CudaPixelMapping, Sigmoids_rise_and_are_symmetric)
   }
 }
 
-TEST(CudaPixelMapping, Sigmoid_rounds_to_the_nearest_integer_if_asked)
+TEST(CudaPixelMapping, Windows_and_sigmoids_round_to_the_nearest_integer_if_asked)
 {
-  auto       conversion = MakeSigmoid(1.0, 0.0, 0.0, 5.0);
-  const auto map = [&conversion](float value) {
-    return MapPixel<unsigned char>(value, MakePixelMapping<float>(conversion, true));
+  CudaPixelConversion window;
+  window.Mapping = CudaPixelMapping::Window;
+  window.Upper = 10.0;
+  window.OutputMaximum = 5.0;
+  auto sigmoid = MakeSigmoid(1.0, 0.0, 0.0, 5.0);
+  struct Row
+  {
+    CudaPixelConversion & Conversion;
+    float                 Value;
+    int                   Truncated, Nearest;
   };
-  EXPECT_EQ(map(0.0f), 2) << "2.5, truncated";
-  EXPECT_EQ(map(100.0f), 5);
-  conversion.Rounding = itk::CudaRounding::Nearest;
-  EXPECT_EQ(map(0.0f), 2) << "2.5, to the even integer";
-  EXPECT_EQ(map(0.1f), 3);
-  EXPECT_EQ(map(-100.0f), 0);
-  conversion.OutputMaximum = 7.0;
-  EXPECT_EQ(map(0.0f), 4) << "3.5, to the even integer";
+  for (const Row & row : { Row{ window, 3.0f, 1, 2 }, // 1.5
+                           Row{ window, 5.0f, 2, 2 }, // 2.5, to the even integer
+                           Row{ window, -1.0f, 0, 0 },
+                           Row{ window, 11.0f, 5, 5 },
+                           Row{ sigmoid, 0.0f, 2, 2 }, // 2.5
+                           Row{ sigmoid, 0.1f, 2, 3 },
+                           Row{ sigmoid, 100.0f, 5, 5 },
+                           Row{ sigmoid, -100.0f, 0, 0 } })
+  {
+    const auto map = [&row](itk::CudaRounding rounding) {
+      row.Conversion.Rounding = rounding;
+      return MapPixel<unsigned char>(row.Value, MakePixelMapping<float>(row.Conversion, true));
+    };
+    EXPECT_EQ(map(itk::CudaRounding::Truncate), row.Truncated) << row.Value;
+    EXPECT_EQ(map(itk::CudaRounding::Nearest), row.Nearest) << row.Value;
+  }
 }
 
 TEST(CudaPixelMapping, Shift_and_scale_come_before_a_mapping_in_double)

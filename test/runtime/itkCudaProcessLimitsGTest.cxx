@@ -11,6 +11,8 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace
 {
@@ -34,12 +36,17 @@ protected:
   {
     const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
     m_Root = std::filesystem::path(testing::TempDir()) / ("CudaProcessLimits-" + name);
-    std::filesystem::remove_all(m_Root);
-    std::filesystem::create_directories(m_Root);
+    this->RemoveAll();
   }
 
   void
   TearDown() override
+  {
+    this->RemoveAll();
+  }
+
+  void
+  RemoveAll() const
   {
     std::filesystem::remove_all(m_Root);
   }
@@ -70,103 +77,96 @@ private:
 };
 } // namespace
 
-TEST_F(CudaProcessLimits, Limit_of_the_own_group_version_2)
+TEST_F(CudaProcessLimits, The_least_limit_of_the_groups_that_are_visible_counts)
 {
-  WriteProcess(otherMounts + version2Mount, "0::/job\n");
-  Write("/sys/fs/cgroup/job/memory.max", "2147483648\n");
-  EXPECT_EQ(GetLimit(), 2 * gibibyte);
-}
-
-TEST_F(CudaProcessLimits, Least_limit_of_all_groups_above_version_2)
-{
-  WriteProcess(version2Mount, "0::/slurm/job_7/step_0/task_3\n");
-  Write("/sys/fs/cgroup/slurm/memory.max", "8589934592\n");
-  Write("/sys/fs/cgroup/slurm/job_7/memory.max", "4294967296\n");
-  Write("/sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max\n");
-  Write("/sys/fs/cgroup/slurm/job_7/step_0/task_3/memory.max", "17179869184\n");
-  EXPECT_EQ(GetLimit(), 4 * gibibyte);
-}
-
-TEST_F(CudaProcessLimits, Container_sees_its_own_group_as_the_mount_point)
-{
-  WriteProcess(version2Mount, "0::/\n");
-  Write("/sys/fs/cgroup/memory.max", "1073741824\n");
-  EXPECT_EQ(GetLimit(), gibibyte);
-}
-
-TEST_F(CudaProcessLimits, Max_is_no_limit)
-{
-  WriteProcess(version2Mount, "0::/job\n");
-  Write("/sys/fs/cgroup/job/memory.max", "max\n");
-  EXPECT_EQ(GetLimit(), std::nullopt);
-}
-
-TEST_F(CudaProcessLimits, Limit_of_zero_is_a_limit)
-{
-  WriteProcess(version2Mount, "0::/job\n");
-  Write("/sys/fs/cgroup/job/memory.max", "0\n");
-  EXPECT_EQ(GetLimit(), size_t{ 0 });
-}
-
-TEST_F(CudaProcessLimits, Least_limit_of_all_groups_above_version_1)
-{
-  WriteProcess(version1Mount + otherMounts, "5:cpu,cpuacct:/elsewhere\n4:memory:/slurm/job_7\n1:name=systemd:/x\n");
-  Write("/sys/fs/cgroup/memory/memory.limit_in_bytes", unlimitedVersion1);
-  Write("/sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "2147483648\n");
-  Write("/sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "3221225472\n");
-  Write("/sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "4096\n");
-  EXPECT_EQ(GetLimit(), 2 * gibibyte);
-}
-
-TEST_F(CudaProcessLimits, Huge_numbers_of_version_1_are_no_limit)
-{
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  struct Row
+  {
+    std::string           What, Mounts, Groups;
+    Files                 Limits;
+    std::optional<size_t> Expected;
+  };
+  const std::string version1 = "memory.limit_in_bytes";
+  const std::string container = "33 24 0:29 /docker/4711 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+  const std::string together = "33 24 0:29 / /sys/fs/cgroup/all rw - cgroup cgroup rw,cpu,memory,pids\n";
+  const std::string unified = "31 24 0:27 / /sys/fs/cgroup/unified rw shared:5 - cgroup2 cgroup2 rw\n";
+  std::vector<Row>  rows{
+    { "own group, version 2",
+       otherMounts + version2Mount,
+       "0::/job\n",
+       { { "/job/memory.max", "2147483648\n" } },
+       2 * gibibyte },
+    { "groups above, version 2",
+       version2Mount,
+       "0::/slurm/job_7/step_0/task_3\n",
+       { { "/slurm/memory.max", "8589934592\n" },
+         { "/slurm/job_7/memory.max", "4294967296\n" },
+         { "/slurm/job_7/step_0/memory.max", "max\n" },
+         { "/slurm/job_7/step_0/task_3/memory.max", "17179869184\n" } },
+       4 * gibibyte },
+    { "a container that sees its group as the mount point",
+       version2Mount,
+       "0::/\n",
+       { { "/memory.max", "1073741824\n" } },
+       gibibyte },
+    { "max", version2Mount, "0::/job\n", { { "/job/memory.max", "max\n" } }, std::nullopt },
+    { "zero", version2Mount, "0::/job\n", { { "/job/memory.max", "0\n" } }, size_t{ 0 } },
+    { "groups above, version 1",
+       version1Mount + otherMounts,
+       "5:cpu,cpuacct:/elsewhere\n4:memory:/slurm/job_7\n1:name=systemd:/x\n",
+       { { "/memory/" + version1, unlimitedVersion1 },
+         { "/memory/slurm/" + version1, "2147483648\n" },
+         { "/memory/slurm/job_7/" + version1, "3221225472\n" },
+         { "/memory/elsewhere/" + version1, "4096\n" } },
+       2 * gibibyte },
+    { "controllers mounted together",
+       together,
+       "4:cpu,memory,pids:/job\n",
+       { { "/all/job/" + version1, "2147483648\n" } },
+       2 * gibibyte },
+    { "a container with the path that its group has on the host",
+       container,
+       "4:memory:/docker/4711/inner\n",
+       { { "/memory/" + version1, "2147483648\n" }, { "/memory/inner/" + version1, "1073741824\n" } },
+       gibibyte },
+    { "both versions, of which the first controls the memory",
+       unified + version1Mount,
+       "4:memory:/job\n0::/user.slice\n",
+       { { "/unified/user.slice/cgroup.procs", "1\n" }, { "/memory/job/" + version1, "2147483648\n" } },
+       2 * gibibyte },
+  };
   for (const std::string & number : { unlimitedVersion1,
                                       std::string("9223372036854710272\n"), // with pages of 64 KiB
                                       std::string("9223372036854775807\n"),
                                       std::string("18446744073709551615\n"),
                                       std::string("99999999999999999999999999\n") })
   {
-    WriteProcess(version1Mount, "4:memory:/job\n");
-    Write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", number);
-    EXPECT_EQ(GetLimit(), std::nullopt) << number;
+    rows.push_back({ "no limit of version 1, " + number,
+                     version1Mount,
+                     "4:memory:/job\n",
+                     { { "/memory/job/" + version1, number } },
+                     std::nullopt });
   }
-}
-
-TEST_F(CudaProcessLimits, Controllers_mounted_together_version_1)
-{
-  WriteProcess("33 24 0:29 / /sys/fs/cgroup/all rw - cgroup cgroup rw,cpu,memory,pids\n", "4:cpu,memory,pids:/job\n");
-  Write("/sys/fs/cgroup/all/job/memory.limit_in_bytes", "2147483648\n");
-  EXPECT_EQ(GetLimit(), 2 * gibibyte);
-}
-
-TEST_F(CudaProcessLimits, Container_with_the_path_that_its_group_has_on_the_host_version_1)
-{
-  WriteProcess("33 24 0:29 /docker/4711 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
-               "4:memory:/docker/4711/inner\n");
-  Write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
-  Write("/sys/fs/cgroup/memory/inner/memory.limit_in_bytes", "1073741824\n");
-  EXPECT_EQ(GetLimit(), gibibyte);
-}
-
-TEST_F(CudaProcessLimits, Group_outside_of_what_is_mounted_leaves_the_mount_point)
-{
+  // Groups outside of what is mounted leave the mount point.
   for (const std::string group : { "/docker/47112", "/another", "/../sibling", "no path", "/" })
   {
-    WriteProcess("33 24 0:29 /docker/4711 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "0::" + group + "\n");
-    Write("/sys/fs/cgroup/memory.max", "2147483648\n");
-    Write("/sys/fs/memory.max", "4096\n");
-    Write("/sys/fs/sibling/memory.max", "4096\n");
-    EXPECT_EQ(GetLimit(), 2 * gibibyte) << group;
+    rows.push_back(
+      { "outside, " + group,
+        "33 24 0:29 /docker/4711 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        "0::" + group + "\n",
+        { { "/memory.max", "2147483648\n" }, { "/../memory.max", "4096\n" }, { "/../sibling/memory.max", "4096\n" } },
+        2 * gibibyte });
   }
-}
-
-TEST_F(CudaProcessLimits, Both_versions_at_once)
-{
-  const std::string unified = "31 24 0:27 / /sys/fs/cgroup/unified rw shared:5 - cgroup2 cgroup2 rw\n";
-  WriteProcess(unified + version1Mount, "4:memory:/job\n0::/user.slice\n");
-  Write("/sys/fs/cgroup/unified/user.slice/cgroup.procs", "1\n"); // its memory is controlled by version 1
-  Write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2147483648\n");
-  EXPECT_EQ(GetLimit(), 2 * gibibyte);
+  for (const Row & row : rows)
+  {
+    this->RemoveAll();
+    this->WriteProcess(row.Mounts, row.Groups);
+    for (const auto & [file, text] : row.Limits)
+    {
+      this->Write("/sys/fs/cgroup" + file, text);
+    }
+    EXPECT_EQ(this->GetLimit(), row.Expected) << row.What;
+  }
 }
 
 TEST_F(CudaProcessLimits, No_limit_where_files_are_missing)

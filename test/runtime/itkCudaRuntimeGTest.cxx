@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailHostMemoryPool.h"
 #include "runtime/device/Device.h"
+#include "runtime/device/Launch.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaError.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "runtime/memory/MemoryUsage.h"
 #include "runtime/memory/MemoryQuery.h"
+#include "support/itkCudaHeldStream.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 #include "runtime/transfer/StagingMemory.h"
 
@@ -17,11 +19,6 @@
 #include <stdexcept>
 #include <thread>
 #include <utility>
-
-#ifndef _WIN32
-#  include <sys/wait.h>
-#  include <unistd.h>
-#endif
 
 namespace
 {
@@ -39,6 +36,7 @@ using itk::cuda::StreamLease;
 using itk::cuda::test::device;
 using itk::cuda::test::mebibyte;
 using itk::cuda::test::Configuration;
+using itk::cuda::test::HeldStream;
 using itk::cuda::test::HostImage;
 using itk::cuda::test::DeviceTest;
 using itk::cuda::test::FillRandomly;
@@ -48,11 +46,6 @@ using itk::cuda::test::DownloadQuietly;
 class CudaRuntime : public DeviceTest
 {};
 } // namespace
-
-TEST(CudaCall, Success_does_nothing)
-{
-  EXPECT_NO_THROW(ITK_CUDA_CALL(cudaSuccess));
-}
 
 TEST(CudaCall, Failure_names_call_error_and_text)
 {
@@ -125,34 +118,9 @@ TEST(CudaCall, Hook_makes_one_call_fail_without_executing_it)
   FaultHook::Clear();
   EXPECT_NO_THROW(ITK_CUDA_CALL(call()));
   EXPECT_EQ(FaultHook::GetNumberOfCalls(), 3u);
-}
-
-TEST(CudaCall, Hook_reaches_optional_calls)
-{
   FaultHook::FailCall(1, cudaErrorMemoryAllocation);
-  EXPECT_EQ(ITK_CUDA_TRY(cudaSuccess), cudaErrorMemoryAllocation);
+  EXPECT_EQ(ITK_CUDA_TRY(cudaSuccess), cudaErrorMemoryAllocation) << "calls that have an alternative can fail, too";
   FaultHook::Clear();
-}
-
-TEST_F(CudaRuntime, Properties_are_plausible)
-{
-  const itk::cuda::DeviceProperties & properties = itk::cuda::GetDeviceProperties(device);
-  EXPECT_GE(properties.ComputeCapability, 75);
-  EXPECT_GT(properties.MultiprocessorCount, 0);
-  EXPECT_GE(properties.SharedMemoryPerBlockOptin, size_t{ 48 } << 10);
-  EXPECT_GT(properties.L2CacheSize, 0u);
-  EXPECT_GT(properties.TotalMemory, mebibyte);
-  EXPECT_FALSE(properties.Name.empty());
-  EXPECT_EQ(&properties, &itk::cuda::GetDeviceProperties(device));
-  std::cout << properties.Name << ", memory pools: " << properties.MemoryPoolsSupported << '\n';
-}
-
-TEST_F(CudaRuntime, Free_memory_is_known_once_the_device_is_used)
-{
-  const std::vector<itk::CudaDeviceInformation> devices = Configuration::GetDevices();
-  ASSERT_FALSE(devices.empty());
-  EXPECT_GT(devices[device].FreeMemory, 0u);
-  EXPECT_LE(devices[device].FreeMemory, devices[device].TotalMemory);
 }
 
 TEST_F(CudaRuntime, Device_that_does_not_exist_throws)
@@ -177,21 +145,6 @@ TEST_F(CudaRuntime, Streams_are_exclusive_and_used_again)
   const StreamLease again(device);
   const StreamLease other(device);
   EXPECT_TRUE(again.GetStream() == first || other.GetStream() == first);
-}
-
-TEST_F(CudaRuntime, Event_can_be_waited_for)
-{
-  StreamLease       one(device);
-  const StreamLease two(device);
-  const DeviceGuard guard(device);
-  Event             event;
-  event.Synchronize(); // never recorded
-  event.Record(one);
-  event.MakeWait(two);
-  event.Synchronize();
-  Event moved(std::move(event));
-  moved.Record(one);
-  one.Synchronize();
 }
 
 TEST_F(CudaRuntime, Device_buffers_are_counted_and_moved)
@@ -365,27 +318,6 @@ TEST_F(CudaRuntime, Rows_of_a_device_image_are_aligned_and_padding_is_zero)
   }
 }
 
-#ifndef _WIN32
-TEST_F(CudaRuntime, Forked_process_cannot_use_the_device_and_says_so)
-{
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0)
-  {
-    std::string reason;
-    const bool  usable = Configuration::IsDeviceUsable(device, reason);
-    const bool  named = reason.find("forked") != std::string::npos;
-    Configuration::ReleaseMemory(); // does nothing, and does not crash
-    _exit(!usable && named && Configuration::GetDevices().empty() ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
-  StreamLease stream(device); // the parent goes on
-  EXPECT_NO_THROW(DeviceBuffer(1000, stream));
-}
-#endif
-
 namespace
 {
 struct EverythingKept
@@ -468,5 +400,113 @@ TEST(CudaRuntimeDeathTest, Device_that_cannot_be_read_leaves_the_others_usable)
   if (Configuration::GetDevices().empty())
   {
     GTEST_SKIP() << "no device";
+  }
+}
+
+// Points in the work of streams. The handles of CUDA serve one Event after another, also while work still waits for
+// what was recorded first.
+namespace
+{
+bool
+IsDone(const StreamLease & stream)
+{
+  return ITK_CUDA_TRY(cudaStreamQuery(stream.GetStream())) == cudaSuccess;
+}
+
+class CudaEventGpu : public DeviceTest
+{};
+
+TEST_F(CudaEventGpu, What_waits_for_a_point_does_not_follow_the_handle_to_its_next_use)
+{
+  const DeviceGuard guard(device);
+  const StreamLease first(device), waiting(device), other(device);
+  HeldStream        held(first);
+  {
+    Event point;
+    point.Record(first);
+    point.MakeWait(waiting);
+  }
+  Event next; // reuses the handle of the previous event
+  next.Record(other);
+  next.Synchronize(); // nothing blocks this stream
+  EXPECT_FALSE(IsDone(waiting));
+  held.LetGo();
+  waiting.Synchronize();
+  EXPECT_TRUE(IsDone(first));
+}
+
+TEST_F(CudaEventGpu, An_event_that_was_not_recorded_is_not_waited_for)
+{
+  const DeviceGuard guard(device);
+  const StreamLease first(device), other(device);
+  HeldStream        held(first);
+  {
+    Event point;
+    point.Record(first);
+  }
+  Event next; // the event that used its handle has not happened yet
+  next.Synchronize();
+  next.MakeWait(other);
+  EXPECT_TRUE(IsDone(other));
+  EXPECT_FALSE(IsDone(first));
+}
+
+TEST_F(CudaEventGpu, Handles_are_made_once)
+{
+  const DeviceGuard guard(device);
+  {
+    const Event a, b;
+  }
+  FaultHook::FailCall(0, cudaSuccess);
+  {
+    const Event a, b;
+    Event       c(Event{});
+    c = Event();
+  }
+  FaultHook::Clear();
+  // cudaGetDevice() of each of the four, and at most two new handles: four events exist at a time.
+  EXPECT_LE(FaultHook::GetNumberOfCalls(), 6u);
+}
+} // namespace
+
+namespace
+{
+class CudaLaunchGpu : public DeviceTest
+{};
+
+/** A call that is made to fail is not executed, so the test needs no kernel. */
+constexpr void (*noKernel)(int) = nullptr;
+} // namespace
+
+TEST_F(CudaLaunchGpu, Shared_memory_that_was_not_granted_is_asked_for_again)
+{
+  itk::cuda::SharedMemoryOptIn grant;
+  for (unsigned int attempt = 0; attempt < 3; ++attempt)
+  {
+    FaultHook::FailCall(1, cudaErrorUnknown);
+    EXPECT_THROW(grant.Raise(noKernel, device), CudaError);
+    FaultHook::Clear();
+    EXPECT_TRUE(FaultHook::GetFired()) << "attempt " << attempt;
+  }
+}
+
+TEST(CudaLaunch, Grids_have_as_many_blocks_as_launches_may_have)
+{
+  EXPECT_EQ(itk::cuda::MakeGrid(1).x, 1u);
+  EXPECT_EQ(itk::cuda::MakeGrid(itk::cuda::MaximumGridSize).x, 2147483647u);
+  EXPECT_EQ(itk::cuda::MakeGrid(5).y * itk::cuda::MakeGrid(5).z, 1u);
+  for (const size_t blocks : { itk::cuda::MaximumGridSize + 1, size_t{ 1 } << 32, (size_t{ 1 } << 32) + 5 })
+  {
+    try
+    {
+      itk::cuda::MakeGrid(blocks);
+      ADD_FAILURE() << blocks;
+    }
+    catch (const CudaError & error)
+    {
+      const std::string text = error.GetDescription();
+      EXPECT_NE(text.find(std::to_string(blocks)), std::string::npos) << text;
+      EXPECT_NE(text.find("2147483647"), std::string::npos) << text;
+    }
   }
 }

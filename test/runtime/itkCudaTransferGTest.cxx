@@ -4,6 +4,7 @@
 #include "itkCudaError.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
+#include "support/itkCudaFaultWalk.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 #include "itkThreadPool.h"
 
@@ -26,6 +27,7 @@ using itk::cuda::DeviceBuffer;
 using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceImage;
 using itk::cuda::DeviceView;
+using itk::cuda::FaultHook;
 using itk::cuda::PinnedBuffer;
 using itk::cuda::StagingMemory;
 using itk::cuda::StreamLease;
@@ -650,7 +652,7 @@ TEST_F(CudaTransfer, Progress_rises_to_one_and_comes_from_the_calling_thread)
 
 TEST_F(CudaTransfer, Progress_and_work_on_rows_may_abort)
 {
-  HostImage<unsigned char> image({ 1024, 1024, 300, 1 }, 1);
+  HostImage<unsigned char> image({ 1024, 1024, 100, 1 }, 1);
   FillRandomly(image.Pixels);
   HostImage<unsigned char>        rows({ 3000, 2000, 1, 1 }, 1);
   const StreamLease               stream(device);
@@ -677,9 +679,51 @@ TEST_F(CudaTransfer, Progress_and_work_on_rows_may_abort)
     EXPECT_NO_THROW(itk::cuda::UploadRows(rows.View, onDevice.View, stream, {}));
     expectAbort([&] { itk::cuda::Upload(image.View, converted.GetView(), staging, abort); });
     EXPECT_NO_THROW(UploadQuietly(image.View, converted.GetView(), stream));
-    HostImage<unsigned char> output({ 1024, 1024, 300, 1 }, 1);
+    HostImage<unsigned char> output({ 1024, 1024, 100, 1 }, 1);
     expectAbort([&] { itk::cuda::Download(converted.GetView(), output.View, staging, abort); });
     DownloadQuietly(converted.GetView(), output.View, stream);
     ExpectSamePixels(output.Pixels, image.Pixels, "after an abort");
   }
+}
+
+/** Images that are converted, those of the device's type, and small ones; and several threads, whose calls come in any
+ * order. */
+TEST_F(CudaTransfer, Faults_of_transfers_are_survived)
+{
+  const auto walk = [](auto zero, const Extent & size, unsigned int threads, const std::string & what) {
+    using T = decltype(zero);
+    HostImage<T> input(size, 1);
+    FillRandomly(input.Pixels);
+    itk::cuda::test::WalkFaults<T>(
+      what,
+      [&input] {
+        HostImage<T> output(input.View.Size, 1);
+        MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+        return output.Pixels;
+      },
+      threads);
+  };
+  walk(short{}, { 1031, 1100, 1, 1 }, 1, "with conversion"); // two chunks
+  walk(float{}, { 1031, 600, 1, 1 }, 1, "without conversion");
+  using Byte = unsigned char;
+  walk(Byte{}, { 33, 31, 1, 1 }, 1, "a small image");
+  walk(short{}, { 1031, 1500, 1, 1 }, 4, "four threads");
+}
+
+TEST_F(CudaTransfer, One_thread_makes_the_same_calls_every_time)
+{
+  Configuration::SetNumberOfTransferThreads(1);
+  HostImage<short> input({ 1031, 2500, 1, 1 }, 1);
+  HostImage<short> output({ 1031, 2500, 1, 1 }, 1);
+  MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+  std::vector<unsigned long> numbers;
+  for (unsigned int turn = 0; turn < 5; ++turn)
+  {
+    FaultHook::FailCall(0, cudaErrorUnknown);
+    MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+    FaultHook::Clear();
+    numbers.push_back(FaultHook::GetNumberOfCalls());
+  }
+  EXPECT_GT(numbers.front(), 10u);
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), numbers.front()), 5);
 }

@@ -21,7 +21,7 @@ namespace
 using BackendEnum = CudaFiltersEnums::Backend;
 using ApproximationEnum = CudaFiltersEnums::Approximation;
 
-// Two sets of good parameters for each filter, and bad ones.
+// Two sets of good parameters for each filter.
 
 struct SigmaParameters
 {
@@ -30,12 +30,6 @@ struct SigmaParameters
   Set(TFilter * filter, unsigned int set)
   {
     filter->SetSigma(set == 0 ? 1.5 : 2.5);
-  }
-  template <typename TFilter>
-  static void
-  Spoil(TFilter * filter)
-  {
-    filter->SetSigma(0.0);
   }
 };
 
@@ -59,12 +53,6 @@ struct DiscreteParameters
     filter->SetVariance(set == 0 ? 2.0 : 5.0);
     filter->SetMaximumError(0.01);
   }
-  template <typename TFilter>
-  static void
-  Spoil(TFilter * filter)
-  {
-    filter->SetMaximumError(2.0);
-  }
 };
 
 struct SnakeParameters
@@ -76,12 +64,6 @@ struct SnakeParameters
     filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian);
     filter->SetMinimumEdgeLength(set == 0 ? 4.0 : 16.0);
     filter->SetMaximumNumberOfNodes(4096);
-  }
-  template <typename TFilter>
-  static void
-  Spoil(TFilter * filter)
-  {
-    filter->SetMaximumNumberOfNodes(1);
   }
 };
 
@@ -113,11 +95,6 @@ public:
   SetParameters(unsigned int set) override
   {
     TParameters::Set(m_Filter.GetPointer(), set);
-  }
-  void
-  SpoilParameters() override
-  {
-    TParameters::Spoil(m_Filter.GetPointer());
   }
   void
   SetInPlace(bool inPlace) override

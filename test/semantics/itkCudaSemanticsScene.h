@@ -31,8 +31,6 @@ public:
   virtual void
   SetParameters(unsigned int set) = 0;
   virtual void
-  SpoilParameters() = 0;
-  virtual void
   SetInPlace(bool inPlace) = 0;
   virtual ImageBase<2> *
   GetOutput() = 0;
@@ -76,24 +74,16 @@ const std::vector<SemanticsKind> &
 GetSemanticsKinds();
 
 // The kinds of each filter.
-std::vector<SemanticsKind>
-MakeRecursiveSemantics();
-std::vector<SemanticsKind>
-MakeSmoothingSemantics();
-std::vector<SemanticsKind>
-MakeMagnitudeSemantics();
-std::vector<SemanticsKind>
-MakeLaplacianSemantics();
-std::vector<SemanticsKind>
-MakeGradientSemantics();
-std::vector<SemanticsKind>
-MakeHessianSemantics();
-std::vector<SemanticsKind>
-MakeDiscreteSemantics();
-std::vector<SemanticsKind>
-MakePartitionedSemantics();
-std::vector<SemanticsKind>
-MakeSnakeSemantics();
+using SemanticsKindsFunction = std::vector<SemanticsKind>();
+SemanticsKindsFunction MakeRecursiveSemantics;
+SemanticsKindsFunction MakeSmoothingSemantics;
+SemanticsKindsFunction MakeMagnitudeSemantics;
+SemanticsKindsFunction MakeLaplacianSemantics;
+SemanticsKindsFunction MakeGradientSemantics;
+SemanticsKindsFunction MakeHessianSemantics;
+SemanticsKindsFunction MakeDiscreteSemantics;
+SemanticsKindsFunction MakePartitionedSemantics;
+SemanticsKindsFunction MakeSnakeSemantics;
 
 /** What a step of a case gave, or is to give. */
 struct SemanticsOutcome

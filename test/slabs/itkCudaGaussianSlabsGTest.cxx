@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What is special to runs in slabs on the host, which itkCudaSlabRunsGTest.cxx tests: seams that an impulse does not
-// show, the filter of whole lines, and images that cannot be cut.
+// show, and images that cannot be cut.
 
 #include "itkCudaDetailGaussianSlabs.h"
 #include "support/itkCudaExpectException.h"
-#include "gaussian/host/HostPlan.h"
 #include "support/itkCudaSlabTest.h"
 #include "support/itkCudaTestSeed.h"
 
@@ -87,30 +86,6 @@ TEST(GaussianSlabsOnHost, ImpulsesAtSeamsGiveTheKernel)
             }
           }
         }
-      }
-    }
-  }
-}
-
-TEST(GaussianSlabsOnHost, AgreeWithTheFilterOfWholeLines)
-{
-  for (const double sigma : { 0.7, 10.67, 33.0, 150.0 })
-  {
-    const auto         kernel = MakeGaussianImpulseResponse(ApproximationEnum::Deriche, 0, sigma, 1.0, false);
-    SlabImage          input = MakeRandomImage({ 3, 1, 1025, 1 }, 1, CudaComponentType::Double, GetSeed());
-    VerifyingEndpoints ends(MakeGaussianLinePlan(2, kernel), input, CudaComponentType::Double);
-    ends.Run(MakeHostOptions(1));
-    for (size_t column = 0; column < 3; ++column)
-    {
-      std::vector<double> line(1025);
-      for (size_t n = 0; n < line.size(); ++n)
-      {
-        line[n] = input.Get<double>()[3 * n + column];
-      }
-      cuda::gaussian::FilterLine(kernel, line.data(), line.data(), line.size());
-      for (size_t n = 0; n < line.size(); ++n)
-      {
-        ASSERT_NEAR(ends.Output.Get<double>()[3 * n + column], line[n], 1e-10) << "sigma " << sigma << ", pixel " << n;
       }
     }
   }

@@ -8,7 +8,7 @@
 #include "gaussian/slabs/Slabs.h"
 #include "itkCudaError.h"
 #include "runtime/Settings.h"
-#include "support/itkCudaSlabFakes.h"
+#include "support/itkCudaFakeCuda.h"
 #include "support/itkCudaSlabTest.h"
 #include "support/itkCudaTestSeed.h"
 #include "runtime/transfer/TransferPolicy.h"
@@ -63,7 +63,7 @@ void
 VerifyRun(const CudaSlabReport & report)
 {
   EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
-  EXPECT_EQ(GetFakeBytesInUse(), 0u);
+  EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), 0u);
   const TransferCounts after = GetTransferCounts();
   // Besides pixels, states of chunks may cross the link.
   EXPECT_LE(after.UploadedBytes - before.UploadedBytes, report.BytesUp);
@@ -173,7 +173,7 @@ TEST_F(SlabFakes, RunsArePausedAndLeftAfterAnyPlanes)
         }
         EXPECT_TRUE((taken % 2 == 1 && !isComplete) || output.Bytes == expected.Bytes) << taken << ' ' << onHost;
       }
-      EXPECT_EQ(GetFakeBytesInUse(), 0u);
+      EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), 0u);
     }
   }
 }
@@ -213,11 +213,13 @@ TEST_F(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
   }
 }
 
-/** Whether the failed call asked about memory, which is then taken for ordinary memory: nothing else comes of it. */
+/** Returns whether the call that failed has an alternative: memory of unknown kind is taken for ordinary memory, and an
+ * allocation is repeated. */
 bool
 IsFailureHarmless()
 {
-  return FaultHook::GetCall().find("cudaPointerGetAttributes") == 0;
+  return FaultHook::GetCall().find("cudaPointerGetAttributes") == 0 ||
+         FaultHook::GetCall().find("cudaMallocFromPoolAsync") == 0;
 }
 
 /** Makes each call of CUDA fail, one after the other. */
@@ -247,10 +249,15 @@ ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & optio
     FaultHook::Clear();
     fired = FaultHook::GetFired();
     const std::string where = "call " + std::to_string(n) + ": " + FaultHook::GetCall();
+    const std::string call = FaultHook::GetCall().substr(0, FaultHook::GetCall().find('('));
     const bool        isHarmless = IsFailureHarmless();
-    EXPECT_EQ(failure, isHarmless ? "" : FaultHook::GetCall()) << where;
-    EXPECT_TRUE((fired && !isHarmless) || ends.Output.Bytes == expected.Bytes) << where;
-    EXPECT_EQ(GetFakeBytesInUse(), 0u) << where;
+    // Where memory runs out, a run may take another way, with the same bits.
+    const bool mayGoOn = !fired || isHarmless || error == cudaErrorMemoryAllocation;
+    EXPECT_TRUE(failure.empty() ? mayGoOn : fired) << where << ": " << failure;
+    const bool isNamed = failure.find(call) != std::string::npos;
+    EXPECT_TRUE(failure.empty() || isNamed || failure.find("device 0") == 0) << where << ": " << failure;
+    EXPECT_TRUE(!failure.empty() || ends.Output.Bytes == expected.Bytes) << where;
+    EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), 0u) << where;
     if (n % 4 == 0)
     {
       VerifyingEndpoints next(test.Plan, input, test.OutputType);
@@ -327,7 +334,7 @@ TEST_F(SlabFakes, TooLittleMemoryInPlaceIsNoneThatTheHostMayTakeOverFrom)
   const auto getKind = [&](const CudaSlabOptions & options, bool isInPlace, unsigned long callToFail) {
     constexpr unsigned int mostRuns = 50;
     auto                   kind = runAndFail(options, isInPlace, callToFail);
-    for (unsigned int run = 1; run < mostRuns && FaultHook::GetFired() && IsFailureHarmless(); ++run)
+    for (unsigned int run = 1; run < mostRuns && FaultHook::GetFired() && !kind; ++run)
     {
       kind = runAndFail(options, isInPlace, ++callToFail);
     }
@@ -336,7 +343,10 @@ TEST_F(SlabFakes, TooLittleMemoryInPlaceIsNoneThatTheHostMayTakeOverFrom)
   for (const CudaSlabOptions & options : { columns.Options, MakeDeviceOptions(1, 1) })
   {
     SCOPED_TRACE("limit " + std::to_string(options.DeviceMemoryLimit));
-    EXPECT_EQ(getKind(options, false, 0), std::nullopt);
+    for (unsigned int run = 0; run < 2; ++run) // a first run makes more calls
+    {
+      EXPECT_EQ(getKind(options, false, 0), std::nullopt);
+    }
     const unsigned long middle = (FaultHook::GetNumberOfCalls() + 1) / 2;
     EXPECT_EQ(getKind(options, false, middle), CudaError::Kind::OutOfMemory);
     EXPECT_EQ(getKind(options, true, middle), CudaError::Kind::CallFailed);

@@ -156,45 +156,30 @@ protected:
 };
 
 using StressCasePointer = std::unique_ptr<StressCase>;
-using StressCaseMaker = StressCasePointer (*)(StressRandom & random, CudaFiltersEnums::Backend backend);
+using StressCaseFunction = StressCasePointer(StressRandom & random, CudaFiltersEnums::Backend backend);
+using StressCaseMaker = StressCaseFunction *;
 
 // A random case of each filter (contract/itkCudaFilterTable.cxx).
-StressCasePointer
-MakeRecursiveStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeSmoothingStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeMagnitudeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeLaplacianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeGradientStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeHessianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeDiscreteStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakePartitionedStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeStructureTensorStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeObjectnessStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeEigenvaluesStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeMultiScaleStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeVesselnessStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakePartitionStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCaseFunction MakeRecursiveStressCase;
+StressCaseFunction MakeSmoothingStressCase;
+StressCaseFunction MakeMagnitudeStressCase;
+StressCaseFunction MakeLaplacianStressCase;
+StressCaseFunction MakeGradientStressCase;
+StressCaseFunction MakeHessianStressCase;
+StressCaseFunction MakeDiscreteStressCase;
+StressCaseFunction MakePartitionedStressCase;
+StressCaseFunction MakeStructureTensorStressCase;
+StressCaseFunction MakeObjectnessStressCase;
+StressCaseFunction MakeEigenvaluesStressCase;
+StressCaseFunction MakeMultiScaleStressCase;
+StressCaseFunction MakeVesselnessStressCase;
+StressCaseFunction MakeSnakeStressCase;
+StressCaseFunction MakePartitionStressCase;
 
 // Chains of filters, and filters of large images.
-StressCasePointer
-MakeChainStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeLargeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+StressCaseFunction MakeChainStressCase;
+StressCaseFunction MakeLargeStressCase;
+StressCaseFunction MakeLargeDerivativeStressCase;
 
 /** The kinds of calls, each with a function that makes a random case: filters, chains and large images. */
 using StressCaseMakers = std::map<std::string, StressCaseMaker>;

@@ -340,7 +340,7 @@ private:
     chain.Prepare(input);
     unsigned int events = 0;
     {
-      std::optional<StressObserver> observer;
+      std::optional<ScopedObserver> observer;
       if (call.Observed)
       {
         observer.emplace(chain.GetFilter(0), AnyEvent(), [&events] { ++events; });
@@ -367,11 +367,11 @@ private:
     {
       case StressFault::Abort: {
         ProcessObject * const filter = chain.GetFilter(call.FaultEvent);
-        const StressObserver  progress(filter, ProgressEvent(), [filter] { filter->AbortGenerateDataOn(); });
+        const ScopedObserver  progress(filter, ProgressEvent(), [filter] { filter->AbortGenerateDataOn(); });
         return Throws<ProcessAborted>(update);
       }
       case StressFault::ThrowingObserver: {
-        const StressObserver start(chain.GetFilter(call.FaultEvent), StartEvent(), [] { throw StressObserverError(); });
+        const ScopedObserver start(chain.GetFilter(call.FaultEvent), StartEvent(), [] { throw StressObserverError(); });
         Require(Throws<StressObserverError>(update), "what an observer threw was lost");
         return true;
       }

@@ -69,4 +69,15 @@ MakeHessianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
     CudaHessianRecursiveGaussianImageFilter<Image<int, 3>, Image<SymmetricSecondRankTensor<float, 3>, 3>>,
     CudaHessianRecursiveGaussianImageFilter<Image<unsigned char, 2>>>(random, backend);
 }
+
+StressCasePointer
+MakeLargeDerivativeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+{
+  return MakeCaseOfType<StressLargeCase,
+                        Magnitude<Image<float, 2>>,
+                        Laplacian<Image<float, 2>>,
+                        Laplacian<Image<signed char, 3>, Image<float, 3>>,
+                        CudaGradientRecursiveGaussianImageFilter<Image<float, 3>>,
+                        CudaHessianRecursiveGaussianImageFilter<Image<float, 2>>>(random, backend);
+}
 } // namespace itk::cuda::test

@@ -2,7 +2,6 @@
 #ifndef itkCudaStressFilterCase_h
 #define itkCudaStressFilterCase_h
 
-#include "itkCommand.h"
 #include "itkCudaDetailImageTraits.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaStressCase.h"
@@ -174,24 +173,6 @@ public:
   {}
 };
 
-/** Calls a function at a filter's events, until the end of the scope. */
-class StressObserver
-{
-public:
-  ITK_DISALLOW_COPY_AND_MOVE(StressObserver);
-
-  template <typename TFunction>
-  StressObserver(Object * filter, const EventObject & event, const TFunction & function)
-    : m_Filter(filter)
-    , m_Tag(filter->AddObserver(event, [function](const EventObject &) { function(); }))
-  {}
-  ~StressObserver() { m_Filter->RemoveObserver(m_Tag); }
-
-private:
-  Object *      m_Filter;
-  unsigned long m_Tag;
-};
-
 /** A call of TFilter. */
 template <typename TFilter>
 class StressFilterCase
@@ -298,7 +279,7 @@ public:
     this->Prepare(filter);
     unsigned int events = 0;
     {
-      std::optional<StressObserver> observer;
+      std::optional<ScopedObserver> observer;
       if (call.Observed)
       {
         observer.emplace(filter.GetPointer(), AnyEvent(), [&events] { ++events; });
@@ -399,8 +380,8 @@ private:
         action();
       }
     };
-    const StressObserver progress(filter, ProgressEvent(), observe);
-    const StressObserver iterations(filter, IterationEvent(), observe);
+    const ScopedObserver progress(filter, ProgressEvent(), observe);
+    const ScopedObserver iterations(filter, IterationEvent(), observe);
     return this->UpdateThrows<TException>(filter);
   }
 

@@ -84,4 +84,18 @@ MakeSmoothingStressCase(StressRandom & random, CudaFiltersEnums::Backend backend
                         Smoothing<Image<int, 2>, Image<double, 2>>,
                         Smoothing<VectorImage<double, 3>>>(random, backend);
 }
+
+StressCasePointer
+MakeLargeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+{
+  if (random.Chance(0.5))
+  {
+    return MakeLargeDerivativeStressCase(random, backend);
+  }
+  // Types for which the filters above are compiled anyway.
+  return MakeCaseOfType<StressLargeCase,
+                        Smoothing<Image<float, 2>>,
+                        Smoothing<Image<unsigned short, 3>, Image<float, 3>>,
+                        Smoothing<Image<int, 2>, Image<double, 2>>>(random, backend);
+}
 } // namespace itk::cuda::test

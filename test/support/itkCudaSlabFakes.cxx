@@ -1,405 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Imitates CUDA and the kernels in the tests of slabs and transfers without a GPU. A stream is a thread that executes a
-// queue slowly and in random timing, and memory that is not written is NaN, so an event that is not waited for is
-// detected. Steps of passes are computed by the host's code, in double. Every function that calls CUDA in the real
-// implementation can be made to fail here (FaultHook).
-
+// The kernels of slabs and transfers in tests without a GPU, computed by the host's code, in double. Every function
+// that launches a kernel in the real implementation can be made to fail here (FaultHook).
 #include "runtime/device/Call.h"
-#include "runtime/image/Convert.h"
 #include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/image/Convert.h"
 #include "runtime/image/DeviceView.h"
-#include "itkCudaError.h"
-#include "itkCudaFiltersConfiguration.h"
+#include "runtime/image/LineGroups.h"
+#include "runtime/image/Math.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/run/Operation.h"
 #include "gaussian/host/HostPlan.h"
 #include "gaussian/host/LineFilter.h"
 #include "gaussian/slabs/Slabs.h"
 #include "gaussian/slabs/SlabsDevice.h"
 #include "itkCudaDetailGaussianEngine.h"
-#include "runtime/image/LineGroups.h"
-#include "runtime/memory/DeviceMemory.h"
-#include "runtime/memory/PinnedMemory.h"
-#include "runtime/memory/MemoryQuery.h"
-#include "runtime/Process.h"
-#include "runtime/image/Math.h"
-#include "runtime/Settings.h"
-#include "runtime/run/Operation.h"
-#include "support/itkCudaSlabFakes.h"
-#include "runtime/device/Stream.h"
 #include "itkMultiThreaderBase.h"
-
-#include <gtest/gtest.h>
+#include "support/itkCudaFakeCuda.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstring>
-#include <deque>
-#include <functional>
 #include <iterator>
-#include <mutex>
-#include <new>
-#include <random>
-#include <set>
-#include <thread>
-#include <utility>
+#include <memory>
 #include <vector>
 
 namespace itk::cuda
 {
 namespace
 {
-/** Never destroyed, like the streams of the module. */
-class FakeStream
-{
-public:
-  FakeStream()
-  {
-    std::thread([this] { this->Work(); }).detach();
-  }
-
-  void
-  Enqueue(std::function<void()> work)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_Queue.push_back(std::move(work));
-    ++m_Enqueued;
-    m_Changed.notify_all();
-  }
-
-  /** Returns the amount of work queued so far. */
-  size_t
-  GetPosition()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    return m_Enqueued;
-  }
-
-  void
-  WaitFor(size_t position)
-  {
-    std::unique_lock<std::mutex> lock(m_Mutex);
-    m_Changed.wait(lock, [&] { return m_Done >= position; });
-  }
-
-private:
-  void
-  Work()
-  {
-    std::mt19937 generator(static_cast<unsigned int>(reinterpret_cast<uintptr_t>(this)));
-    for (;;)
-    {
-      std::function<void()> work;
-      {
-        std::unique_lock<std::mutex> lock(m_Mutex);
-        m_Changed.wait(lock, [&] { return !m_Queue.empty(); });
-        work = std::move(m_Queue.front());
-        m_Queue.pop_front();
-      }
-      if (generator() % 4 == 0 && !FaultHook::IsActive()) // not in tests of faults, which make many runs
-      {
-        std::this_thread::sleep_for(std::chrono::microseconds(generator() % 300));
-      }
-      work();
-      const std::lock_guard<std::mutex> lock(m_Mutex);
-      ++m_Done;
-      m_Changed.notify_all();
-    }
-  }
-
-  std::mutex                        m_Mutex;
-  std::condition_variable           m_Changed;
-  std::deque<std::function<void()>> m_Queue;
-  size_t                            m_Enqueued{ 0 }, m_Done{ 0 };
-};
-
-/** Streams that are not leased. */
-class FreeStreams
-{
-public:
-  FakeStream *
-  Take()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (m_Streams.empty())
-    {
-      return new FakeStream;
-    }
-    FakeStream * const stream = m_Streams.back();
-    m_Streams.pop_back();
-    return stream;
-  }
-
-  void
-  GiveBack(FakeStream * stream)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_Streams.push_back(stream);
-  }
-
-private:
-  std::mutex                m_Mutex;
-  std::vector<FakeStream *> m_Streams;
-};
-
-/** They live until the process ends. */
-FreeStreams &
-GetFreeStreams()
-{
-  static FreeStreams & streams = *new FreeStreams;
-  return streams;
-}
-
-/** The page-locked memory, which consists of the module's chunks and of memory that the tests declare page-locked. */
-class PageLocks
-{
-public:
-  void
-  Add(const void * chunk)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_Chunks.insert(static_cast<const unsigned char *>(chunk));
-  }
-
-  void
-  Remove(const void * chunk)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_Chunks.erase(static_cast<const unsigned char *>(chunk));
-  }
-
-  bool
-  Contain(const void * address)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    const auto * const                byte = static_cast<const unsigned char *>(address);
-    const auto                        next = m_Chunks.upper_bound(byte);
-    return next != m_Chunks.begin() && byte < *std::prev(next) + PinnedBuffer::ChunkSize;
-  }
-
-  size_t
-  GetNumber()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    return m_Chunks.size();
-  }
-
-private:
-  std::mutex                      m_Mutex;
-  std::set<const unsigned char *> m_Chunks;
-};
-
-PageLocks &
-GetPageLocks()
-{
-  static PageLocks & locks = *new PageLocks;
-  return locks;
-}
-
-std::atomic<bool> mixesPageLocked{ false };
-
-/** Returns the fake of a stream; nullptr is the default stream. */
-FakeStream &
-GetFake(cudaStream_t stream)
-{
-  static FakeStream & byDefault = *new FakeStream;
-  return stream ? *reinterpret_cast<FakeStream *>(stream) : byDefault;
-}
-
-FakeStream &
-GetFake(const Context & context)
-{
-  return GetFake(context.GetStream());
-}
-
-/** A recorded event, which is a position in a stream's queue. */
-struct FakeEvent
-{
-  FakeStream * Stream{ nullptr };
-  size_t       Position{ 0 };
-};
-
-std::atomic<size_t> bytesInUse{ 0 };
-std::atomic<size_t> mostBytes{ 0 };
-
-/** Fails if the fault hook says so. Fakes of functions that call CUDA begin with this call. */
+/** Fails if the fault hook says so. Fakes of functions that launch kernels begin with this call. */
 void
 MayFail(const char * name)
 {
   CheckedCall(name, __FILE__, __LINE__, [] { return cudaSuccess; });
 }
-} // namespace
 
-namespace test
-{
-size_t
-GetMostFakeBytes()
-{
-  return mostBytes.exchange(0);
-}
-
-size_t
-GetFakeBytesInUse()
-{
-  return bytesInUse;
-}
-
-void
-SetMixesPageLocked(bool mixes)
-{
-  mixesPageLocked = mixes;
-}
-} // namespace test
-
-StreamLease::StreamLease(int device)
-  : Context(device, (MayFail("StreamLease"), reinterpret_cast<cudaStream_t>(GetFreeStreams().Take())))
-{}
-
-StreamLease::~StreamLease()
-{
-  DrainStream(*this);
-  GetFreeStreams().GiveBack(&GetFake(*this));
-}
-
-void
-StreamLease::Synchronize() const
-{
-  MayFail("StreamLease::Synchronize");
-  DrainStream(*this);
-}
-
-bool
-DrainStream(const Context & context) noexcept
-{
-  GetFake(context).WaitFor(GetFake(context).GetPosition());
-  return true;
-}
-
-Event::Event()
-  : m_Event((MayFail("Event"), reinterpret_cast<cudaEvent_t>(new FakeEvent)))
-{}
-
-Event::~Event()
-{
-  delete reinterpret_cast<FakeEvent *>(m_Event);
-}
-
-Event::Event(Event && other) noexcept
-  : m_Event(std::exchange(other.m_Event, nullptr))
-{}
-
-void
-Event::Record(const Context & context)
-{
-  MayFail("Event::Record");
-  *reinterpret_cast<FakeEvent *>(m_Event) = { &GetFake(context), GetFake(context).GetPosition() };
-}
-
-void
-Event::MakeWait(const Context & context) const
-{
-  MayFail("Event::MakeWait");
-  const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
-  if (event.Stream && event.Stream != &GetFake(context))
-  {
-    GetFake(context).Enqueue([event] { event.Stream->WaitFor(event.Position); });
-  }
-}
-
-void
-Event::Synchronize() const
-{
-  MayFail("Event::Synchronize");
-  const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
-  if (event.Stream)
-  {
-    event.Stream->WaitFor(event.Position);
-  }
-}
-
-DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
-  : m_Size(bytes)
-  , m_Stream(context.GetStream())
-{
-  MayFail("DeviceBuffer");
-  const size_t limit = GetDeviceMemoryLimit();
-  if (limit > 0 && bytesInUse + bytes > limit)
-  {
-    throw CudaError(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "DeviceBuffer");
-  }
-  m_Pointer = new unsigned char[bytes + 256];
-  const size_t inUse = bytesInUse += bytes;
-  mostBytes = std::max<size_t>(mostBytes, inUse);
-  std::memset(m_Pointer, 0xff, bytes);
-}
-
-DeviceBuffer::~DeviceBuffer()
-{
-  this->Release();
-}
-
-DeviceBuffer::DeviceBuffer(DeviceBuffer && other) noexcept
-{
-  *this = std::move(other);
-}
-
-DeviceBuffer &
-DeviceBuffer::operator=(DeviceBuffer && other) noexcept
-{
-  std::swap(m_Pointer, other.m_Pointer);
-  std::swap(m_Size, other.m_Size);
-  std::swap(m_Stream, other.m_Stream);
-  return *this;
-}
-
-/** Releases the memory in stream order. */
-void
-DeviceBuffer::Release() noexcept
-{
-  if (m_Pointer)
-  {
-    GetFake(m_Stream).Enqueue([pointer = static_cast<unsigned char *>(m_Pointer)] { delete[] pointer; });
-    bytesInUse -= m_Size;
-  }
-}
-
-DeviceGuard::DeviceGuard(int)
-{
-  MayFail("DeviceGuard");
-}
-DeviceGuard::DeviceGuard(int, const std::nothrow_t &) noexcept {}
-DeviceGuard::~DeviceGuard() = default;
-
-PinnedBuffer
-PinnedBuffer::Take()
-{
-  MayFail("PinnedBuffer");
-  PinnedBuffer buffer;
-  buffer.m_Pointer = new unsigned char[ChunkSize];
-  GetPageLocks().Add(buffer.m_Pointer);
-  return buffer;
-}
-
-void
-PinnedBuffer::Release() noexcept
-{
-  GetPageLocks().Remove(m_Pointer);
-  delete[] static_cast<unsigned char *>(std::exchange(m_Pointer, nullptr));
-}
-
-bool
-IsForkedProcess()
-{
-  return false;
-}
-
-void
-ClearLastError()
-{}
-
-namespace
-{
 /** Calls f(index in dense pixels with interleaved components, offset on the device) for pixels [first, first + number)
  * of a planar image. The index of dense pixels starts at the first of them. */
 template <typename TFunction>
@@ -433,7 +68,7 @@ ConvertToPlanar(const void *       raw,
                 cudaStream_t       stream)
 {
   MayFail("ConvertToPlanar");
-  GetFake(stream).Enqueue([=] {
+  test::EnqueueOnFakeStream(stream, [=] {
     VisitComponentType(rawType, [&](auto rawZero) {
       VisitComponentType(planar.ComponentType, [&](auto zero) {
         ForEachDenseComponent(planar, firstPixel, numberOfPixels, [&](size_t from, size_t to) {
@@ -454,7 +89,7 @@ ConvertFromPlanar(const DeviceView & planar,
                   cudaStream_t       stream)
 {
   MayFail("ConvertFromPlanar");
-  GetFake(stream).Enqueue([=] {
+  test::EnqueueOnFakeStream(stream, [=] {
     VisitComponentType(rawType, [&](auto rawZero) {
       using RawType = decltype(rawZero);
       VisitComponentType(planar.ComponentType, [&](auto zero) {
@@ -467,67 +102,18 @@ ConvertFromPlanar(const DeviceView & planar,
   });
 }
 
-size_t
-GetAvailableDeviceMemory(int)
+cudaError_t
+FindDeviceCode()
 {
-  return size_t{ 1 } << 40;
+  return cudaSuccess;
 }
 
-void
-ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line)
-{
-  const bool isMemory = error == cudaErrorMemoryAllocation;
-  throw CudaError(file, line, isMemory ? CudaError::Kind::OutOfMemory : CudaError::Kind::CallFailed, call);
-}
-} // namespace itk::cuda
-
-namespace itk
-{
-bool
-CudaFiltersConfiguration::IsDeviceUsable(int, std::string &)
-{
-  return true;
-}
-
-int
-CudaFiltersConfiguration::GetDeviceIndex()
-{
-  return 0;
-}
-
-void
-CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
-{
-  cuda::SetNumberOfTransferThreads(number);
-}
-
-void
-CudaFiltersConfiguration::SetDeviceMemoryLimit(SizeValueType bytes)
-{
-  cuda::SetDeviceMemoryLimit(bytes);
-}
-
-SizeValueType
-CudaFiltersConfiguration::GetDeviceBytesInUse()
-{
-  return cuda::bytesInUse;
-}
-
-SizeValueType
-CudaFiltersConfiguration::GetPinnedBytesInUse()
-{
-  return cuda::GetPageLocks().GetNumber() * cuda::PinnedBuffer::ChunkSize;
-}
-} // end namespace itk
-
-namespace itk::cuda
-{
 std::shared_ptr<const DeviceAlgorithm>
 MakeAlgorithm(const CudaGaussianPlan &)
 {
   return nullptr; // the fakes run whole images by RunWithoutSlabs()
 }
-} // end namespace itk::cuda
+} // namespace itk::cuda
 
 namespace itk::cuda::gaussian
 {
@@ -543,91 +129,10 @@ RunWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, cons
 {
   const Context      context{ 0, nullptr };
   const DeviceBuffer memory(GetBytesWithoutSlabs(plan, input, output), context);
+  MayFail("RunWithoutSlabs");
   CudaRunOnHost(plan, input, output, MultiThreaderBase::New(), nullptr);
 }
 } // end namespace itk::cuda::gaussian
-
-extern "C" cudaError_t
-cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
-{
-  itk::cuda::GetFake(stream).Enqueue([=] { std::memcpy(to, from, bytes); });
-  return cudaSuccess;
-}
-
-extern "C" cudaError_t
-cudaMemcpy2DAsync(void *       to,
-                  size_t       toPitch,
-                  const void * from,
-                  size_t       fromPitch,
-                  size_t       width,
-                  size_t       height,
-                  cudaMemcpyKind,
-                  cudaStream_t stream)
-{
-  if (width > toPitch || width > fromPitch)
-  {
-    return cudaErrorInvalidPitchValue;
-  }
-  itk::cuda::GetFake(stream).Enqueue([=] {
-    for (size_t row = 0; row < height; ++row)
-    {
-      std::memcpy(static_cast<char *>(to) + row * toPitch, static_cast<const char *>(from) + row * fromPitch, width);
-    }
-  });
-  return cudaSuccess;
-}
-
-extern "C" cudaError_t
-cudaMemset2DAsync(void * to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
-{
-  itk::cuda::GetFake(stream).Enqueue([=] {
-    for (size_t row = 0; row < height; ++row)
-    {
-      std::memset(static_cast<char *>(to) + row * pitch, value, width);
-    }
-  });
-  return cudaSuccess;
-}
-
-extern "C" cudaError_t
-cudaMemsetAsync(void * to, int value, size_t bytes, cudaStream_t stream)
-{
-  return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
-}
-
-/** If the tests mix page-locked and ordinary memory, every second pair of queries reports page-locked memory. */
-extern "C" cudaError_t
-cudaPointerGetAttributes(cudaPointerAttributes * attributes, const void * address)
-{
-  static std::atomic<unsigned int> queries{ 0 };
-  const bool                       isTakenForLocked = itk::cuda::mixesPageLocked && queries++ / 2 % 2 == 0;
-  const bool                       isLocked = isTakenForLocked || itk::cuda::GetPageLocks().Contain(address);
-  attributes->type = isLocked ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-  return cudaSuccess;
-}
-
-extern "C" cudaError_t
-cudaStreamSynchronize(cudaStream_t stream)
-{
-  auto & fake = itk::cuda::GetFake(stream);
-  fake.WaitFor(fake.GetPosition());
-  return cudaSuccess;
-}
-
-extern "C" cudaError_t
-cudaStreamCreate(cudaStream_t * stream)
-{
-  *stream = reinterpret_cast<cudaStream_t>(itk::cuda::GetFreeStreams().Take());
-  return cudaSuccess;
-}
-
-extern "C" cudaError_t
-cudaStreamDestroy(cudaStream_t stream)
-{
-  cudaStreamSynchronize(stream);
-  itk::cuda::GetFreeStreams().GiveBack(&itk::cuda::GetFake(stream));
-  return cudaSuccess;
-}
 
 namespace itk::cuda::gaussian
 {
@@ -729,7 +234,7 @@ EnqueuePass(const CudaGaussianLinePass & pass,
             const TFunction &            f)
 {
   MayFail("kernel");
-  GetFake(context).Enqueue([=] {
+  test::EnqueueOnFakeStream(context.GetStream(), [=] {
     VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
       f(LineFilter<double, decltype(pairs)::value>(pass.Results, {}, length, { ChunkLength, lookAhead }), pairs);
     });
@@ -911,7 +416,7 @@ RunPlan(const CudaGaussianPlan &        plan,
         const std::vector<LineCut> &)
 {
   MayFail("RunPlan");
-  GetFake(context).Enqueue([plan, images] {
+  test::EnqueueOnFakeStream(context.GetStream(), [plan, images] {
     const auto threader = MultiThreaderBase::New();
     threader->SetNumberOfWorkUnits(1); // the threads of ITK's pool may wait for this stream
     for (size_t component = 0; component < images.front().Size.back(); ++component)

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSlabFakes_h
-#define itkCudaSlabFakes_h
+#ifndef itkCudaFakeCuda_h
+#define itkCudaFakeCuda_h
+
+#include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <functional>
 
 namespace itk::cuda::test
 {
+/** Queues work in place of a kernel. */
+void
+EnqueueOnFakeStream(cudaStream_t stream, std::function<void()> work);
+
 /** Returns the largest number of bytes of device memory in use at the same time since the last call. */
 size_t
 GetMostFakeBytes();
-
-size_t
-GetFakeBytesInUse();
 
 /** Makes host memory count as page-locked in some of the queries. */
 void
