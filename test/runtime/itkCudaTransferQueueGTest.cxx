@@ -369,7 +369,7 @@ ExpectRoundTrip(TransferDirection direction,
 
 TEST_F(CudaTransferQueue, EachTransferLiesInItsPlaceWhenItIsDone)
 {
-  constexpr unsigned int cases = 80;
+  constexpr unsigned int cases = 48;
   std::mt19937           random(seed);
   const DeviceGuard      guard(device);
   const auto             pick = [&random](size_t least, size_t most) { return least + random() % (most - least + 1); };
