@@ -8,22 +8,17 @@ set(CudaFilters_GTESTS
     device_images/itkCudaDeviceImageRefusalGTest.cxx
     runtime/itkCudaFiltersConfigurationGTest.cxx
     runtime/itkCudaForkGTest.cxx
-    gaussian/itkCudaGaussianAccurateGTest.cxx
-    gaussian/itkCudaGaussianBoundaryFiltersGTest.cxx
-    gaussian/itkCudaGaussianBoundaryGTest.cxx
-    gaussian/itkCudaGaussianComponentsGTest.cxx
-    gaussian/itkCudaGaussianDoubleGTest.cxx
     gaussian/itkCudaGaussianEdgesGTest.cxx
-    gaussian/itkCudaGaussianErrorsGTest.cxx
-    gaussian/itkCudaGaussianFamilyGTest.cxx
+    gaussian/itkCudaGaussianFiltersGTest.cxx
     gaussian/itkCudaGaussianLargeImageGTest.cxx
+    gaussian/itkCudaGaussianLineGTest.cxx
     gaussian/itkCudaGaussianMaskGTest.cxx
     gaussian/itkCudaGaussianPixelTypesGTest.cxx
     gaussian/itkCudaGaussianPlanGTest.cxx
+    gaussian/itkCudaGaussianPlanRunGTest.cxx
     slabs/itkCudaGaussianHostChunksGTest.cxx
     gaussian/itkCudaGaussianRefusalGTest.cxx
     gaussian/itkCudaGaussianScheduleGTest.cxx
-    gaussian/itkCudaGaussianSigmaRangeGTest.cxx
     slabs/itkCudaGaussianSlabsGTest.cxx
     gaussian/itkCudaGaussianTestUtilitiesGTest.cxx
     device_images/itkCudaKeepOnDeviceGTest.cxx
@@ -34,14 +29,11 @@ set(CudaFilters_GTESTS
     slabs/itkCudaSlabSessionGTest.cxx
     runtime/itkCudaStridedBytesGTest.cxx
     gaussian/itkCudaGaussianThreadsGTest.cxx
-    gaussian/itkCudaGradientSigmasGTest.cxx
     gaussian/itkCudaNonFinitePixelsGTest.cxx
     gaussian/itkCudaParametersGTest.cxx
     runtime/itkCudaPixelContainerGTest.cxx
     runtime/itkCudaPixelMappingGTest.cxx
     runtime/itkCudaProcessLimitsGTest.cxx
-    gaussian/itkCudaRecursiveGaussianImageFilterGTest.cxx
-    gaussian/itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx
     device_images/itkCudaUploadDownloadGTest.cxx
     runtime/itkCudaViewsGTest.cxx
     runtime/itkCudaWorkScopeGTest.cxx)
@@ -137,7 +129,8 @@ if(Python3_Interpreter_FOUND)
   set_tests_properties(CudaFiltersScriptStages PROPERTIES TIMEOUT 600)
 endif()
 
-cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS} stress/itkCudaStressMemory.cxx)
+cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS} stress/itkCudaStressMemory.cxx
+                       support/itkCudaGaussianRunner.cxx)
 
 if(CudaFilters_USE_CUDA)
   cudafilters_add_gtests(

@@ -4,15 +4,10 @@ include(CudaFiltersStressTests.cmake)
 cudafilters_add_gtests(
   CudaFiltersThreadsGTestDriver
   SOURCES
-  gaussian/itkCudaDiscreteGaussianImageFilterGTest.cxx
-  gaussian/itkCudaGaussianAccurateGTest.cxx
   runtime/itkCudaMemoryGateGTest.cxx
   runtime/itkCudaViewsGTest.cxx
   slabs/itkCudaSlabPipelineGTest.cxx
   slabs/itkCudaSlabSessionGTest.cxx
-  young_van_vliet/itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
-  runtime/itkCudaPixelContainerGTest.cxx
-  gaussian/itkCudaRecursiveGaussianImageFilterGTest.cxx
-  gaussian/itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)
+  runtime/itkCudaPixelContainerGTest.cxx)
 # Of ITK's test kernel the units need a header alone.
 target_include_directories(CudaFiltersThreadsGTestDriver SYSTEM PRIVATE ${ITK_CMAKE_DIR}/../Modules/Core/TestKernel/include)

@@ -7,6 +7,8 @@
 #include "support/itkCudaGaussianTestUtilities.h"
 #include "runtime/transfer/TransferPolicy.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
+#include "itkRecursiveGaussianImageFilter.h"
+#include "itkSmoothingRecursiveGaussianImageFilter.h"
 
 namespace itk::cuda::test
 {

@@ -13,9 +13,15 @@
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"
+#include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkLaplacianRecursiveGaussianImageFilter.h"
+#include "itkRecursiveGaussianImageFilter.h"
+#include "itkSmoothingRecursiveGaussianImageFilter.h"
+#include "itkVectorImage.h"
 
 #include <set>
+#include <string>
+#include <vector>
 
 namespace itk::cuda::test
 {

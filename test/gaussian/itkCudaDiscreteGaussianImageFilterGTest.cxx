@@ -8,6 +8,7 @@
 #include "support/itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "support/itkCudaFirReference.h"
+#include "support/itkCudaGaussianLineReference.h"
 #include "itkDiscreteGaussianImageFilter.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIterator.h"
@@ -23,6 +24,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace
@@ -142,19 +144,6 @@ GetPixels(const TImage * image, const typename TImage::RegionType & region)
   return pixels;
 }
 
-/** Largest difference; infinite where one is not a number. */
-double
-GetDifference(const std::vector<double> & a, const std::vector<double> & b)
-{
-  double worst = a.size() == b.size() ? 0.0 : std::numeric_limits<double>::infinity();
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-  {
-    const double difference = std::abs(a[i] - b[i]);
-    worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
-  }
-  return worst;
-}
-
 template <unsigned int VDimension>
 struct Parameters
 {
@@ -175,6 +164,15 @@ SetParameters(TFilter * filter, const Parameters<VDimension> & parameters)
   filter->SetUseImageSpacing(parameters.UseImageSpacing);
   filter->SetFilterDimensionality(parameters.FilterDimensionality);
 }
+
+/** Sets no further parameters. */
+struct NoFurther
+{
+  template <typename TFilter>
+  void
+  operator()(TFilter *) const
+  {}
+};
 
 enum class Where
 {
@@ -221,44 +219,46 @@ protected:
     return filter;
   }
 
+  /** Returns the pixels of both filters, this module's first. */
+  template <typename TInput, typename TOutput, typename TSet = NoFurther>
+  std::pair<std::vector<double>, std::vector<double>>
+  RunBoth(const TInput *                             image,
+          const Parameters<TInput::ImageDimension> & parameters,
+          const TSet &                               setFurther = TSet()) const
+  {
+    const auto filter = this->MakeFilter<TInput, TOutput>(image);
+    const auto itks = ItkFilterOf<TInput, TOutput>::New();
+    itks->SetInput(image);
+    SetParameters(filter.GetPointer(), parameters);
+    SetParameters(itks.GetPointer(), parameters);
+    setFurther(filter.GetPointer());
+    setFurther(itks.GetPointer());
+    filter->Update();
+    itks->Update();
+    EXPECT_TRUE(GetParam() != Where::Cuda || filter->GetBackendUsed() == BackendEnum::Cuda)
+      << filter->GetBackendReason();
+    const auto region = image->GetLargestPossibleRegion();
+    return { GetPixels(filter->GetOutput(), region), GetPixels(itks->GetOutput(), region) };
+  }
+
   /** Equal bits for integers, else within the bound. */
-  template <typename TInput, typename TOutput>
+  template <typename TInput, typename TOutput, typename TSet = NoFurther>
   void
-  ExpectItks(
-    const typename TInput::SizeType &                                                     size,
-    double                                                                                lowest,
-    double                                                                                highest,
-    const Parameters<TInput::ImageDimension> &                                            parameters,
-    ImageBoundaryCondition<TInput> *                                                      inputCondition = nullptr,
-    ImageBoundaryCondition<Image<typename TOutput::PixelType, TOutput::ImageDimension>> * realCondition = nullptr) const
+  ExpectItks(const typename TInput::SizeType &          size,
+             double                                     lowest,
+             double                                     highest,
+             const Parameters<TInput::ImageDimension> & parameters,
+             const TSet &                               setFurther = TSet()) const
   {
     const auto image = MakeRandomImage<TInput>(size, lowest, highest);
-    const auto filter = MakeFilter<TInput, TOutput>(image);
-    const auto reference = ItkFilterOf<TInput, TOutput>::New();
-    reference->SetInput(image);
-    SetParameters(filter.GetPointer(), parameters);
-    SetParameters(reference.GetPointer(), parameters);
-    if (inputCondition)
-    {
-      filter->SetInputBoundaryCondition(inputCondition);
-      filter->SetRealBoundaryCondition(realCondition);
-      reference->SetInputBoundaryCondition(inputCondition);
-      reference->SetRealBoundaryCondition(realCondition);
-    }
-    filter->Update();
-    reference->Update();
-    const auto   region = image->GetLargestPossibleRegion();
+    const auto [found, itks] = this->RunBoth<TInput, TOutput>(image.GetPointer(), parameters, setFurther);
     const double scale = std::is_integral<typename TOutput::PixelType>::value
                            ? std::numeric_limits<double>::min()
                            : FloatBound * std::max(std::abs(lowest), std::abs(highest));
-    EXPECT_LE(GetDifference(GetPixels(filter->GetOutput(), region), GetPixels(reference->GetOutput(), region)), scale)
+    EXPECT_LE(cuda::test::LargestDifference(found, itks), scale)
       << "variance " << parameters.Variance[0] << ", maximum error " << parameters.MaximumError << ", maximum width "
       << parameters.MaximumKernelWidth << ", spacing " << parameters.UseImageSpacing << ", dimensions "
       << parameters.FilterDimensionality << " of " << TInput::ImageDimension;
-    if (GetParam() == Where::Cuda)
-    {
-      EXPECT_EQ(filter->GetBackendUsed(), BackendEnum::Cuda) << filter->GetBackendReason();
-    }
   }
 
   template <typename TInput, typename TOutput>
@@ -295,18 +295,15 @@ GetWhere(const testing::TestParamInfo<Where> & info)
 INSTANTIATE_TEST_SUITE_P(Backends, DiscreteFilter, testing::Values(Where::Plan, Where::Host, Where::Cuda), GetWhere);
 } // namespace
 
-TEST_P(DiscreteFilter, EqualsItksForFloats)
+// Each way to compute once: in float and in double, and with passes that are truncated, from integers of 32 bits, of
+// fewer, and from floats.
+TEST_P(DiscreteFilter, EqualsItksForAllParameters)
 {
   this->ExpectItksForAllParameters<Image<float, 2>, Image<float, 2>>(0.0, 1.0);
   this->ExpectItksForAllParameters<Image<float, 2>, Image<float, 2>>(950.0, 1050.0);
   this->ExpectItksForAllParameters<Image<double, 2>, Image<double, 2>>(-1.0, 1.0);
   this->ExpectItksForAllParameters<Image<unsigned short, 2>, Image<float, 2>>(0.0, 65535.0);
-}
-
-TEST_P(DiscreteFilter, HasItksBitsForIntegers)
-{
   this->ExpectItksForAllParameters<Image<unsigned char, 2>, Image<unsigned char, 2>>(0.0, 255.0);
-  this->ExpectItksForAllParameters<Image<short, 2>, Image<short, 2>>(-32768.0, 32767.0);
   this->ExpectItksForAllParameters<Image<int, 2>, Image<int, 2>>(-1e9, 1e9);
   this->ExpectItksForAllParameters<Image<float, 2>, Image<unsigned char, 2>>(0.0, 255.0);
 }
@@ -317,7 +314,7 @@ TEST_P(DiscreteFilter, EqualsItksInThreeDimensions)
   {
     const Parameters<3> parameters{ { { 2.0, 9.0, 1.0 } }, 0.01, 32, true, dimensionality };
     this->ExpectItks<Image<float, 3>, Image<float, 3>>({ { 40, 21, 30 } }, 0.0, 1.0, parameters);
-    this->ExpectItks<Image<short, 3>, Image<short, 3>>({ { 40, 21, 30 } }, -500.0, 500.0, parameters);
+    this->ExpectItks<Image<short, 3>, Image<short, 3>>({ { 40, 21, 30 } }, -32768.0, 32767.0, parameters);
   }
 }
 
@@ -333,28 +330,32 @@ TEST_P(DiscreteFilter, EqualsItksForOtherBoundaryConditions)
 {
   using FloatImage = Image<float, 2>;
   using ByteImage = Image<unsigned char, 2>;
-  const Parameters<2>                   parameters{ { { 4.0, 9.0 } }, 0.01, 32, false, 2 };
+  const Parameters<2> parameters{ { { 4.0, 9.0 } }, 0.01, 32, false, 2 };
+  const auto          setConditions = [](auto & input, auto & real) {
+    return [&](auto * filter) {
+      filter->SetInputBoundaryCondition(&input);
+      filter->SetRealBoundaryCondition(&real);
+    };
+  };
   ConstantBoundaryCondition<FloatImage> inputConstant;
   ConstantBoundaryCondition<FloatImage> realConstant;
   inputConstant.SetConstant(0.25f);
   realConstant.SetConstant(-0.5f);
-  this->ExpectItks<FloatImage, FloatImage>({ { 60, 50 } }, 0.0, 1.0, parameters, &inputConstant, &realConstant);
+  this->ExpectItks<FloatImage, FloatImage>(
+    { { 60, 50 } }, 0.0, 1.0, parameters, setConditions(inputConstant, realConstant));
   PeriodicBoundaryCondition<FloatImage> periodic;
-  this->ExpectItks<FloatImage, FloatImage>({ { 60, 50 } }, 0.0, 1.0, parameters, &periodic, &periodic);
+  this->ExpectItks<FloatImage, FloatImage>({ { 60, 50 } }, 0.0, 1.0, parameters, setConditions(periodic, periodic));
   ConstantBoundaryCondition<ByteImage> byteConstant;
   byteConstant.SetConstant(200);
-  this->ExpectItks<ByteImage, ByteImage>({ { 60, 50 } }, 0.0, 255.0, parameters, &byteConstant, &byteConstant);
+  this->ExpectItks<ByteImage, ByteImage>(
+    { { 60, 50 } }, 0.0, 255.0, parameters, setConditions(byteConstant, byteConstant));
 }
 
 TEST_P(DiscreteFilter, ConstantsComeOutExactlyAsFloats)
 {
-  using ImageType = Image<float, 2>;
-  const auto image = MakeRandomImage<ImageType>({ { 80, 90 } }, 99.7, 99.7);
-  const auto filter = MakeFilter<ImageType, ImageType>(image);
-  filter->SetVariance(36.0);
-  filter->Update();
-  const auto region = image->GetLargestPossibleRegion();
-  EXPECT_EQ(GetPixels(filter->GetOutput(), region), GetPixels(image.GetPointer(), region));
+  const auto image = MakeRandomImage<Image<float, 2>>({ { 80, 90 } }, 99.7, 99.7);
+  const auto pixels = this->RunBoth<Image<float, 2>, Image<float, 2>>(image.GetPointer(), { { { 36.0, 36.0 } } }).first;
+  EXPECT_EQ(pixels, GetPixels(image.GetPointer(), image->GetLargestPossibleRegion()));
 }
 
 /** The variance counts in square pixels: 400 square units are 711 of them along x, where pixels are 0.75 apart, and 256
@@ -363,66 +364,35 @@ TEST_P(DiscreteFilter, RefusesAVarianceOfWhichITKsKernelIsNotANumber)
 {
   using ImageType = Image<float, 2>;
   const auto image = MakeRandomImage<ImageType>({ { 40, 50 } }, 0.0, 1.0);
-  const auto region = image->GetLargestPossibleRegion();
   const auto itks = ItkFilterOf<ImageType, ImageType>::New();
+  const auto filter = this->MakeFilter<ImageType, ImageType>(image);
   itks->SetInput(image);
-  itks->SetVariance(400.0);
-  itks->SetMaximumKernelWidth(200);
+  const Parameters<2> tooLarge{ { { 400.0, 400.0 } }, 0.01, 200, true, 2 };
+  SetParameters(itks.GetPointer(), tooLarge);
+  SetParameters(filter.GetPointer(), tooLarge);
   itks->Update();
   EXPECT_TRUE(std::isnan(itks->GetOutput()->GetBufferPointer()[0]));
-
-  const auto filter = MakeFilter<ImageType, ImageType>(image);
-  filter->SetVariance(400.0);
-  filter->SetMaximumKernelWidth(200);
   const std::string text = cuda::test::GetException([&filter] { filter->Update(); });
   cuda::test::ExpectContains(text, "Variance is 711.111 square pixels along axis 0");
   cuda::test::ExpectContains(text, "at most 709");
 
-  for (const bool usesSpacing : { true, false })
-  {
-    const double variance = usesSpacing ? 398.0 : 400.0; // 707.6 square pixels along x, and 400
-    itks->SetVariance(variance);
-    itks->SetUseImageSpacing(usesSpacing);
-    itks->Update();
-    filter->SetVariance(variance);
-    filter->SetUseImageSpacing(usesSpacing);
-    filter->Update();
-    const auto found = GetPixels(filter->GetOutput(), region);
-    const auto expected = GetPixels(itks->GetOutput(), region);
-    for (size_t i = 0; i < found.size(); ++i)
-    {
-      ASSERT_NEAR(found[i], expected[i], 1e-6) << "pixel " << i;
-    }
-  }
+  // 707.6 square pixels along x, and 400
+  this->ExpectItks<ImageType, ImageType>({ { 40, 50 } }, 0.0, 1.0, { { { 398.0, 398.0 } }, 0.01, 200, true, 2 });
+  this->ExpectItks<ImageType, ImageType>({ { 40, 50 } }, 0.0, 1.0, { { { 400.0, 400.0 } }, 0.01, 200, false, 2 });
 }
 
 TEST_P(DiscreteFilter, NotANumberStaysWithinTheKernel)
 {
   using ImageType = Image<float, 2>;
-  const auto image = MakeRandomImage<ImageType>({ { 60, 50 } }, 0.0, 1.0);
-  const auto clean = MakeFilter<ImageType, ImageType>(image);
-  clean->SetUseImageSpacing(false);
-  clean->SetVariance(2.0);
-  clean->Update();
-  const auto               region = image->GetLargestPossibleRegion();
-  const auto               expected = GetPixels(clean->GetOutput(), region);
-  const ImageType::Pointer bad = MakeRandomImage<ImageType>({ { 60, 50 } }, 0.0, 1.0);
-  bad->SetPixel({ { 35, 30 } }, std::numeric_limits<float>::quiet_NaN());
-  const auto filter = MakeFilter<ImageType, ImageType>(bad);
-  filter->SetUseImageSpacing(false);
-  filter->SetVariance(2.0);
-  filter->Update();
-  const auto reference = ItkFilterOf<ImageType, ImageType>::New();
-  reference->SetInput(bad);
-  reference->SetUseImageSpacing(false);
-  reference->SetVariance(2.0);
-  reference->Update();
-  const auto output = GetPixels(filter->GetOutput(), region);
-  const auto itks = GetPixels(reference->GetOutput(), region);
-  for (size_t i = 0; i < output.size(); ++i)
+  const Parameters<2> parameters{ { { 2.0, 2.0 } }, 0.01, 32, false, 2 };
+  const auto          image = MakeRandomImage<ImageType>({ { 60, 50 } }, 0.0, 1.0);
+  const auto          clean = this->RunBoth<ImageType, ImageType>(image.GetPointer(), parameters).first;
+  image->SetPixel({ { 35, 30 } }, std::numeric_limits<float>::quiet_NaN());
+  const auto [found, itks] = this->RunBoth<ImageType, ImageType>(image.GetPointer(), parameters);
+  for (size_t i = 0; i < found.size(); ++i)
   {
-    ASSERT_EQ(std::isnan(output[i]), std::isnan(itks[i])) << "pixel " << i;
-    ASSERT_TRUE(std::isnan(output[i]) || output[i] == expected[i]) << "pixel " << i;
+    ASSERT_EQ(std::isnan(found[i]), std::isnan(itks[i])) << "pixel " << i;
+    ASSERT_TRUE(std::isnan(found[i]) || found[i] == clean[i]) << "pixel " << i;
   }
 }
 
@@ -444,11 +414,11 @@ TEST_P(DiscreteFilter, TreatsComponentsByThemselves)
     }
   }
   const auto filter = CudaFilterOf<ImageType, ImageType>::New();
+  const auto reference = ItkFilterOf<ImageType, ImageType>::New();
   filter->SetBackend(GetParam() == Where::Cuda ? BackendEnum::Cuda : BackendEnum::Host);
   filter->SetInput(image);
   filter->SetVariance(3.0);
   filter->Update();
-  const auto reference = ItkFilterOf<ImageType, ImageType>::New();
   reference->SetInput(image);
   reference->SetVariance(3.0);
   reference->Update();
@@ -575,17 +545,9 @@ TEST_P(DiscreteFilter, EqualsItksForPixelsThatAreNotFiniteOrOverflow)
           image->GetBufferPointer()[pixel] = static_cast<float>(value);
           largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
         }
-        const auto          filter = MakeFilter<ImageType, ImageType>(image);
-        const auto          reference = ItkFilterOf<ImageType, ImageType>::New();
-        const Parameters<2> parameters{ { { variance, variance } }, 0.01, 32, false, 2 };
-        reference->SetInput(image);
-        SetParameters(filter.GetPointer(), parameters);
-        SetParameters(reference.GetPointer(), parameters);
-        filter->Update();
-        reference->Update();
-        const auto region = image->GetLargestPossibleRegion();
-        ExpectAlike(
-          GetPixels(filter->GetOutput(), region), GetPixels(reference->GetOutput(), region), largest, spoiled.What);
+        const auto [found, itks] =
+          this->RunBoth<ImageType, ImageType>(image.GetPointer(), { { { variance, variance } }, 0.01, 32, false, 2 });
+        ExpectAlike(found, itks, largest, spoiled.What);
       }
     }
   }

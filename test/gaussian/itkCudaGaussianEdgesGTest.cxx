@@ -3,7 +3,7 @@
 // The edge states with which the device enters lines in other boundary modes than Nearest, here on the host: sweeps in
 // double from them over the filled line, against the sum in float64 over the continued line.
 
-#include "support/itkCudaGaussianBoundaryReference.h"
+#include "support/itkCudaGaussianLineReference.h"
 #include "gaussian/device/Edges.h"
 #include "gaussian/plan/Schedule.h"
 #include "support/itkCudaTestSeed.h"
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -21,8 +22,6 @@ namespace
 {
 using namespace gaussian;
 using Approximation = CudaFiltersEnums::Approximation;
-
-constexpr Mode OtherModes[] = { Mode::Reflect, Mode::Mirror, Mode::Wrap, Mode::Constant };
 
 template <typename T, unsigned int VPairs>
 LineState<double, VPairs>
@@ -151,106 +150,105 @@ DrawLine(std::mt19937 & generator, size_t length)
   return line;
 }
 
-template <typename T>
-double
-GetLargestError(double bound)
+/** Which states the sweeps begin with. */
+enum class Start
 {
-  std::mt19937                           generator(GetSeed());
-  std::uniform_real_distribution<double> uniform(0, 1);
-  double                                 worst = 0.0;
+  SumsBeyondTheEdges, // of lines that are filled up to some pixel
+  EndStates           // of the whole line, or of a window next to its ends
+};
+
+/** A random line, and how it is filtered. */
+template <typename T>
+struct EdgeCase
+{
+  unsigned int                Number;
+  Start                       Begin;
+  double                      Sigma;
+  Approximation               How;
+  CudaGaussianImpulseResponse Kernel;
+  CudaGaussianBoundary        Boundary;
+  std::vector<T>              Line;
+  size_t                      FilledLength;
+
+  EdgeCase(Start start, unsigned int number, std::mt19937 & generator)
+    : Number(number)
+    , Begin(start)
+    , Sigma(0.5 * std::pow(100.0, Draw(generator)))
+    , How(static_cast<Approximation>(number % 2))
+    , Kernel(MakeGaussianImpulseResponse(How, number / 2 % 3, Sigma, 1.0, false))
+    , Boundary{ OtherModes[number / 6 % 4], static_cast<T>(3.0 * Draw(generator)) }
+  {
+    const double length =
+      start == Start::EndStates ? 15.0 + std::pow(1000.0, Draw(generator)) : std::pow(400.0, Draw(generator));
+    Line = DrawLine<T>(generator, static_cast<size_t>(length));
+    FilledLength = Line.size() + static_cast<size_t>(Draw(generator) * (number % 3 == 0 ? 1000 : 40));
+  }
+
+  /** Returns the line as sweeps from the states give it. */
+  template <unsigned int VPairs>
+  std::vector<double>
+  Filter() const
+  {
+    if (Begin == Start::SumsBeyondTheEdges)
+    {
+      return FilterFilledLine<T, VPairs>(Kernel, Boundary, Line, FilledLength);
+    }
+    LineProblem problem;
+    problem.SigmaInPixels = Sigma;
+    problem.BytesPerComponent = sizeof(T);
+    problem.NumberOfPolePairs = VPairs;
+    const size_t window = Number / 24 % 2 == 0 ? Line.size() : GetWindow(problem);
+    return FilterClosedLine<T, VPairs>(Kernel, Boundary, Line, window);
+  }
+
+private:
+  static double
+  Draw(std::mt19937 & generator)
+  {
+    return std::uniform_real_distribution<double>(0, 1)(generator);
+  }
+};
+
+template <typename T>
+void
+ExpectSumsOverTheContinuedLine(Start start, double bound)
+{
+  std::mt19937 generator(GetSeed());
+  double       worst = 0.0;
   for (unsigned int i = 0; i < 3000; ++i)
   {
-    const double               sigma = 0.5 * std::pow(100.0, uniform(generator));
-    const auto                 length = static_cast<size_t>(std::pow(400.0, uniform(generator)));
-    const size_t               filled = length + static_cast<size_t>(uniform(generator) * (i % 3 == 0 ? 1000 : 40));
-    const auto                 approximation = static_cast<Approximation>(i % 2);
-    const auto                 kernel = MakeGaussianImpulseResponse(approximation, i / 2 % 3, sigma, 1.0, false);
-    const CudaGaussianBoundary boundary{ OtherModes[i / 6 % 4], static_cast<T>(3.0 * uniform(generator)) };
-    const std::vector<T>       line = DrawLine<T>(generator, length);
-    const std::vector<double>  inDouble(line.begin(), line.end());
-    const auto                 expected = SumOverContinuedLine(kernel, inDouble, boundary);
-    const std::vector<double>  output = kernel.NumberOfPolePairs == 2
-                                          ? FilterFilledLine<T, 2>(kernel, boundary, line, filled)
-                                          : FilterFilledLine<T, 3>(kernel, boundary, line, filled);
-    const double               scale =
-      L1Norm(kernel) * std::max(LargestOf(inDouble), boundary.Mode == Mode::Constant ? boundary.Value : 0.0);
-    for (size_t n = 0; n < length; ++n)
+    const EdgeCase<T> edgeCase(start, i, generator);
+    const auto &      boundary = edgeCase.Boundary;
+    if (start == Start::EndStates && !HasEdgeStateSolver(edgeCase.Kernel, boundary.Mode))
     {
-      const double error = std::abs(output[n] - expected[n]) / scale;
-      worst = std::max(worst, error);
-      if (!(error <= bound))
-      {
-        ADD_FAILURE() << "draw " << i << ", error " << error << ", " << boundary.Mode << ", " << approximation
-                      << ", order " << i / 2 % 3 << ", sigma " << sigma << ", pixel " << n << " of " << length
-                      << ", filled to " << filled;
-        return worst;
-      }
+      EXPECT_TRUE(boundary.Mode == Mode::Mirror && edgeCase.Sigma < 1.0);
+      continue;
     }
+    const std::vector<double> inDouble(edgeCase.Line.begin(), edgeCase.Line.end());
+    const std::vector<double> output =
+      edgeCase.Kernel.NumberOfPolePairs == 2 ? edgeCase.template Filter<2>() : edgeCase.template Filter<3>();
+    const double scale =
+      L1Norm(edgeCase.Kernel) * std::max(LargestOf(inDouble), boundary.Mode == Mode::Constant ? boundary.Value : 0.0);
+    const double error = LargestDifference(output, SumOverContinuedLine(edgeCase.Kernel, inDouble, boundary)) / scale;
+    worst = std::max(worst, error);
+    ASSERT_LE(error, bound) << "draw " << i << ", " << boundary.Mode << ", " << edgeCase.How << ", order "
+                            << edgeCase.Kernel.Order << ", sigma " << edgeCase.Sigma << ", length " << inDouble.size()
+                            << ", filled to " << edgeCase.FilledLength;
   }
-  return worst;
+  std::cout << "[  edges   ] largest error from states of " << sizeof(T) << " bytes: " << worst << std::endl;
 }
 
 TEST(CudaGaussianEdges, SweepsFromThemGiveSumsOverTheContinuedLine)
 {
-  std::cout << "[  edges   ] largest error from states in float: " << GetLargestError<float>(1e-6) << std::endl;
-  std::cout << "[  edges   ] largest error from states in double: " << GetLargestError<double>(1e-12) << std::endl;
+  ExpectSumsOverTheContinuedLine<float>(Start::SumsBeyondTheEdges, 1e-6);
+  ExpectSumsOverTheContinuedLine<double>(Start::SumsBeyondTheEdges, 1e-12);
 }
 
-// What a pass does if a line ends with its last tile or chunk: of the whole line, or of a window next to the ends.
-template <typename T>
-double
-GetLargestClosedError(double bound)
-{
-  std::mt19937                           generator(GetSeed());
-  std::uniform_real_distribution<double> uniform(0, 1);
-  double                                 worst = 0.0;
-  for (unsigned int i = 0; i < 3000; ++i)
-  {
-    const double               sigma = 0.5 * std::pow(100.0, uniform(generator));
-    const auto                 length = static_cast<size_t>(15.0 + std::pow(1000.0, uniform(generator)));
-    const auto                 approximation = static_cast<Approximation>(i % 2);
-    const auto                 kernel = MakeGaussianImpulseResponse(approximation, i / 2 % 3, sigma, 1.0, false);
-    const CudaGaussianBoundary boundary{ OtherModes[i / 6 % 4], static_cast<T>(3.0 * uniform(generator)) };
-    if (!HasEdgeStateSolver(kernel, boundary.Mode))
-    {
-      EXPECT_TRUE(boundary.Mode == Mode::Mirror && sigma < 1.0);
-      continue;
-    }
-    LineProblem problem;
-    problem.SigmaInPixels = sigma;
-    problem.BytesPerComponent = sizeof(T);
-    problem.NumberOfPolePairs = kernel.NumberOfPolePairs;
-    const size_t              window = i / 24 % 2 == 0 ? length : GetWindow(problem);
-    const std::vector<T>      line = DrawLine<T>(generator, length);
-    const std::vector<double> inDouble(line.begin(), line.end());
-    const auto                expected = SumOverContinuedLine(kernel, inDouble, boundary);
-    const std::vector<double> output = kernel.NumberOfPolePairs == 2
-                                         ? FilterClosedLine<T, 2>(kernel, boundary, line, window)
-                                         : FilterClosedLine<T, 3>(kernel, boundary, line, window);
-    const double              scale =
-      L1Norm(kernel) * std::max(LargestOf(inDouble), boundary.Mode == Mode::Constant ? boundary.Value : 0.0);
-    for (size_t n = 0; n < length; ++n)
-    {
-      const double error = std::abs(output[n] - expected[n]) / scale;
-      worst = std::max(worst, error);
-      if (!(error <= bound))
-      {
-        ADD_FAILURE() << "draw " << i << ", error " << error << ", " << boundary.Mode << ", " << approximation
-                      << ", order " << i / 2 % 3 << ", sigma " << sigma << ", pixel " << n << " of " << length
-                      << ", window " << window;
-        return worst;
-      }
-    }
-  }
-  return worst;
-}
-
+// What a pass does if a line ends with its last tile or chunk.
 TEST(CudaGaussianEdges, SweepsFromEndStatesGiveSumsOverTheContinuedLine)
 {
-  std::cout << "[  edges   ] largest error from end states in float: " << GetLargestClosedError<float>(1e-6)
-            << std::endl;
-  std::cout << "[  edges   ] largest error from end states in double: " << GetLargestClosedError<double>(1e-12)
-            << std::endl;
+  ExpectSumsOverTheContinuedLine<float>(Start::EndStates, 1e-6);
+  ExpectSumsOverTheContinuedLine<double>(Start::EndStates, 1e-12);
 }
 
 // The inverse of a narrow kernel's step would multiply the rounding of end states, or be more than a float can hold.
@@ -311,44 +309,28 @@ TEST(CudaGaussianEdges, EndStatesAreUsedWhereNothingIsFilled)
   }
 }
 
-TEST(CudaGaussianEdges, WalksMeetThePixelsOfTheContinuedLine)
+TEST(CudaGaussianEdges, PositionsAndWalksMeetThePixelsOfTheContinuedLine)
 {
   for (const std::ptrdiff_t length : { 1, 2, 3, 4, 7, 33 })
   {
-    for (const Mode mode : { Mode::Reflect, Mode::Mirror, Mode::Wrap })
+    std::vector<double> line(length);
+    std::iota(line.begin(), line.end(), 0.0);
+    for (const Mode mode : { Mode::Nearest, Mode::Reflect, Mode::Mirror, Mode::Wrap })
     {
-      for (std::ptrdiff_t begin = -150; begin <= 150; begin += 1)
+      for (std::ptrdiff_t begin = -200; begin <= 200; ++begin)
       {
+        ASSERT_EQ(static_cast<double>(GetPaddedPosition(mode, begin, length)), ValueAt(line, begin, { mode, 0.0 }))
+          << mode << ", place " << begin << ", length " << length;
         for (const std::ptrdiff_t step : { -1, 1 })
         {
           PaddedWalk walk(mode, begin, step > 0, length);
-          for (std::ptrdiff_t n = begin; n != begin + 80 * step; n += step)
+          for (std::ptrdiff_t n = begin; mode != Mode::Nearest && n != begin + 80 * step; n += step)
           {
             ASSERT_EQ(walk.GetPosition(), GetPaddedPosition(mode, n, length))
               << mode << ", place " << n << " from " << begin << ", length " << length;
             walk.Advance();
           }
         }
-      }
-    }
-  }
-}
-
-TEST(CudaGaussianEdges, PositionsAreThoseOfTheContinuedLine)
-{
-  for (const std::ptrdiff_t length : { 1, 2, 3, 4, 7, 33 })
-  {
-    std::vector<double> line(length);
-    for (std::ptrdiff_t n = 0; n < length; ++n)
-    {
-      line[n] = static_cast<double>(n);
-    }
-    for (const Mode mode : { Mode::Nearest, Mode::Reflect, Mode::Mirror, Mode::Wrap })
-    {
-      for (std::ptrdiff_t n = -200; n <= 200; ++n)
-      {
-        EXPECT_EQ(static_cast<double>(GetPaddedPosition(mode, n, length)), ValueAt(line, n, { mode, 0.0 }))
-          << mode << ", place " << n << ", length " << length;
       }
     }
   }

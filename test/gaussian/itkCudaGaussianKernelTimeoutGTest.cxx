@@ -5,6 +5,7 @@
 #include "support/itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 
 namespace itk::cuda::test
 {

@@ -5,6 +5,8 @@
 
 #include "itkCudaDetailGaussianPlan.h"
 #include "gaussian/host/HostPlan.h"
+#include "support/itkCudaExpectException.h"
+#include "support/itkCudaGaussianLineReference.h"
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +15,6 @@
 #include <cmath>
 #include <random>
 #include <set>
-#include <string>
 #include <vector>
 
 namespace
@@ -21,6 +22,8 @@ namespace
 using namespace itk;
 using namespace itk::CudaDetail;
 using cuda::gaussian::FilterLine;
+using cuda::test::ExpectContains;
+using cuda::test::GetException;
 
 using Image3 = std::vector<double>;
 
@@ -43,26 +46,12 @@ MakeRandomImage()
 Image3
 FilterAlong(unsigned int axis, const CudaGaussianImpulseResponse & kernel, const Image3 & input)
 {
-  const size_t        stride = axis == 0 ? 1 : (axis == 1 ? Size[0] : Size[0] * Size[1]);
-  Image3              output(NumberOfPixels);
-  std::vector<double> line(Size[axis]);
-  for (size_t start = 0; start < NumberOfPixels; ++start)
-  {
-    if (start / stride % Size[axis] != 0)
-    {
-      continue;
-    }
-    for (size_t n = 0; n < Size[axis]; ++n)
-    {
-      line[n] = input[start + n * stride];
-    }
-    FilterLine(kernel, line.data(), line.data(), Size[axis]);
-    for (size_t n = 0; n < Size[axis]; ++n)
-    {
-      output[start + n * stride] = line[n];
-    }
-  }
-  return output;
+  cuda::test::Volume volume{ { { Size[0], Size[1], Size[2], 1 } }, input };
+  volume.ForEachLine(axis, [&kernel](std::vector<double> line) {
+    FilterLine(kernel, line.data(), line.data(), line.size());
+    return line;
+  });
+  return volume.Pixels;
 }
 
 double
@@ -161,12 +150,6 @@ ExpectNear(const Image3 & actual, const Image3 & expected)
 }
 
 size_t
-CountReads(const CudaGaussianPlan & plan)
-{
-  return plan.Passes.size();
-}
-
-size_t
 CountWrites(const CudaGaussianPlan & plan)
 {
   size_t writes = 0;
@@ -230,12 +213,14 @@ TEST_P(GaussianKernel, ScalesAcrossScaleAndTurnsWithTheSpacing)
 TEST_P(GaussianKernel, RefusesParametersOutOfRange)
 {
   EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 3, 1.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, 0.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, -1.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, std::nan(""), 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, INFINITY, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, 1.0, 0.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, 1.0, 1e-9, false), ExceptionObject);
+  for (const double sigma : { 0.0, -1.0, std::nan(""), static_cast<double>(INFINITY) })
+  {
+    EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, sigma, 1.0, false), ExceptionObject) << "sigma " << sigma;
+  }
+  for (const double spacing : { 0.0, 1e-9 })
+  {
+    EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, 1.0, spacing, false), ExceptionObject);
+  }
 }
 
 TEST(GaussianPlan, GivesEachTermAsAComponent)
@@ -287,9 +272,9 @@ TEST(GaussianPlan, SharesPasses)
   const auto                   gradient =
     MakeGaussianPlan(parameters, MakeGaussianGradientTerms(parameters), CudaGaussianOutput::Components);
   const auto hessian = MakeGaussianPlan(parameters, MakeHessianTerms(parameters), CudaGaussianOutput::Components);
-  EXPECT_EQ(CountReads(gradient), 6u);
+  EXPECT_EQ(gradient.Passes.size(), 6u);
   EXPECT_EQ(CountWrites(gradient), 8u);
-  EXPECT_EQ(CountReads(hessian), 10u);
+  EXPECT_EQ(hessian.Passes.size(), 10u);
   EXPECT_EQ(CountWrites(hessian), 15u);
 }
 
@@ -324,7 +309,7 @@ TEST(GaussianPlan, SharesPassesOfTheSameSigma)
   const CudaGaussianParameters unequal = MakeAnisotropicParameters();
   const auto                   terms = makeTerms(unequal);
   const auto                   plan = MakeGaussianPlan(unequal, terms, CudaGaussianOutput::Components);
-  EXPECT_EQ(CountReads(plan), 8u); // along z two sigmas, along y two of one source and one, along x three
+  EXPECT_EQ(plan.Passes.size(), 8u); // along z two sigmas, along y two of one source and one, along x three
   EXPECT_EQ(CountWrites(plan), 8u);
   const auto results = RunOnHost(plan, input);
   for (size_t i = 0; i < terms.size(); ++i)
@@ -431,20 +416,6 @@ TEST(GaussianPlan, PlansOfFiltersAreThoseOfTheirTerms)
 TEST(GaussianPlan, WrongNumbersOfAxesAreNamed)
 {
   using Numbers = std::vector<double>;
-  const auto getFailure = [](const auto & make) -> std::string {
-    try
-    {
-      make();
-    }
-    catch (const ExceptionObject & error)
-    {
-      return error.GetDescription();
-    }
-    return "no exception";
-  };
-  const auto contains = [](const std::string & text, const char * part) {
-    return text.find(part) != std::string::npos;
-  };
   const CudaGaussianParameters wrong[] = {
     {}, { { 1.0 }, {} }, { { 1.0, 1.0 }, { 1.0 } }, { Numbers(5, 1.0), Numbers(5, 1.0) }
   };
@@ -452,20 +423,21 @@ TEST(GaussianPlan, WrongNumbersOfAxesAreNamed)
   {
     for (const auto make : { MakeSmoothingPlan, MakeGradientMagnitudePlan, MakeLaplacianPlan, MakeHessianPlan })
     {
-      const std::string failure = getFailure([&] { make(parameters); });
-      EXPECT_TRUE(contains(failure, "Sigma is given for") && contains(failure, "one to 4")) << failure;
+      const std::string failure = GetException([&] { make(parameters); });
+      ExpectContains(failure, "Sigma is given for");
+      ExpectContains(failure, "one to 4");
     }
-    EXPECT_TRUE(contains(getFailure([&] { MakeGradientPlan(parameters); }), "Sigma is given for"));
+    ExpectContains(GetException([&] { MakeGradientPlan(parameters); }), "Sigma is given for");
   }
   const CudaGaussianParameters plane{ { 1.0, 1.0 }, { 1.0, 1.0 } };
-  EXPECT_TRUE(contains(getFailure([&] { MakeGradientPlan(plane, { 1.0, 0.0, 1.0 }); }), "Direction has 3 elements"));
-  const auto makeOf = [&](const std::vector<CudaGaussianTerm> & terms) {
-    return [&] { MakeGaussianPlan(plane, terms, CudaGaussianOutput::Sum); };
+  ExpectContains(GetException([&] { MakeGradientPlan(plane, { 1.0, 0.0, 1.0 }); }), "Direction has 3 elements");
+  const auto expect = [&](const std::vector<CudaGaussianTerm> & terms, const std::string & text) {
+    ExpectContains(GetException([&] { MakeGaussianPlan(plane, terms, CudaGaussianOutput::Sum); }), text);
   };
-  EXPECT_TRUE(contains(getFailure(makeOf({})), "no terms"));
-  EXPECT_TRUE(contains(getFailure(makeOf({ { { 0 } } })), "orders for 1 axes"));
-  EXPECT_TRUE(contains(getFailure(makeOf({ { { 0, 0 }, 1.0, { 1.0 } } })), "sigmas for 1;"));
-  EXPECT_TRUE(contains(getFailure(makeOf({ { { 0, 3 } } })), "Order is 3"));
+  expect({}, "no terms");
+  expect({ { { 0 } } }, "orders for 1 axes");
+  expect({ { { 0, 0 }, 1.0, { 1.0 } } }, "sigmas for 1;");
+  expect({ { { 0, 3 } } }, "Order is 3");
 }
 
 TEST(GaussianPlan, SmoothsWithTwoImages)

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a filter knows from its parameters and its input's information ends an update before the input's source runs.
+// What a filter knows from its parameters and its input's information ends an update before the input's source runs;
+// and which part of its input it asks that source for.
+#include "support/itkCudaExpectException.h"
 #include "support/itkCudaGaussianTestUtilities.h"
+#include "support/itkCudaITKClass.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
+#include "itkCudaRecursiveGaussianImageFilter.h"
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkImageSource.h"
 
 namespace itk::cuda::test
@@ -77,16 +82,7 @@ struct Pipeline
   Expect_refusal(const std::string & text, TRepair repair)
   {
     SCOPED_TRACE(Filter->GetNameOfClass());
-    try
-    {
-      Filter->Update();
-      ADD_FAILURE() << "no exception";
-    }
-    catch (const ExceptionObject & exception)
-    {
-      const std::string description = exception.GetDescription();
-      EXPECT_NE(description.find(text), std::string::npos) << '"' << description << '"';
-    }
+    ExpectContains(GetException([this] { Filter->Update(); }), text);
     EXPECT_EQ(Source->NumberOfRuns, 0u);
     EXPECT_EQ(Filter->GetBackendReason(), "not run yet");
 
@@ -94,6 +90,45 @@ struct Pipeline
     EXPECT_NO_THROW(Filter->Update());
     EXPECT_EQ(Source->NumberOfRuns, 1u);
     EXPECT_EQ(Filter->GetOutput()->GetBufferedRegion(), MakeRegion<2>({ { 40, 30 } }));
+  }
+
+  /** The parts of the input that are requested for parts of the output are those of ITK's class. */
+  void
+  Expect_requested_regions_of_ITKs_class()
+  {
+    SCOPED_TRACE(Filter->GetNameOfClass());
+    const auto itkFilter = ITKClassOf<TFilter>::New();
+    const auto itkSource = CountingSource::New();
+    itkFilter->SetInput(itkSource->GetOutput());
+    const auto request = [](auto * filter, CountingSource * source, const ImageType::RegionType & part) {
+      filter->UpdateOutputInformation();
+      filter->GetOutput()->SetRequestedRegion(part);
+      filter->GetOutput()->PropagateRequestedRegion();
+      return source->GetOutput()->GetRequestedRegion();
+    };
+    for (const auto & part : { MakeRegion<2>({ { 2, 2 } }), ImageType::RegionType({ { 7, 11 } }, { { 20, 5 } }) })
+    {
+      EXPECT_EQ(request(Filter.GetPointer(), Source, part), request(itkFilter.GetPointer(), itkSource, part));
+    }
+  }
+
+  /** An update of no pixels ends as that of ITK's class. */
+  void
+  Expect_outcome_of_ITKs_class_for_empty_requests()
+  {
+    for (const ImageType::SizeType & size : { ImageType::SizeType{ { 0, 0 } }, { { 8, 0 } }, { { 0, 8 } } })
+    {
+      SCOPED_TRACE(testing::Message() << Filter->GetNameOfClass() << ", " << size);
+      const auto itkFilter = ITKClassOf<TFilter>::New();
+      const auto itkSource = CountingSource::New();
+      itkFilter->SetInput(itkSource->GetOutput());
+      const auto isRefused = [&size](auto * filter) {
+        filter->UpdateOutputInformation();
+        filter->GetOutput()->SetRequestedRegion(MakeRegion<2>(size));
+        return !GetException([filter] { filter->Update(); }).empty();
+      };
+      EXPECT_EQ(isRefused(Filter.GetPointer()), isRefused(itkFilter.GetPointer()));
+    }
   }
 
   void
@@ -169,6 +204,18 @@ TEST_P(CudaGaussianRefusalTest, RequestedRegionsMayBeNarrow)
   pipeline.Filter->GetOutput()->SetRequestedRegion(MakeRegion<2>({ { 2, 2 } }));
   EXPECT_NO_THROW(pipeline.Filter->Update());
   EXPECT_EQ(pipeline.Filter->GetOutput()->GetBufferedRegion(), MakeRegion<2>({ { 40, 2 } }));
+}
+
+TEST_P(CudaGaussianRefusalTest, InputsAreRequestedAsByITKsClass)
+{
+  ForEachFilter(GetParam(), [](auto pipeline) { pipeline.Expect_requested_regions_of_ITKs_class(); });
+}
+
+TEST_P(CudaGaussianRefusalTest, EmptyRequestedRegionsEndAsWithITKsClass)
+{
+  Pipeline<RecursiveFilter>(GetParam(), Approximation::Deriche).Expect_outcome_of_ITKs_class_for_empty_requests();
+  Pipeline<CudaSmoothingRecursiveGaussianImageFilter<ImageType>>(GetParam(), Approximation::Deriche)
+    .Expect_outcome_of_ITKs_class_for_empty_requests();
 }
 
 TEST_P(CudaGaussianRefusalTest, SpacingNearZero)

@@ -6,13 +6,13 @@
 #include "itkCudaDetailGaussianPlan.h"
 #include "gaussian/plan/Schedule.h"
 #include "gaussian/plan/Tuning.h"
+#include "support/itkCudaGaussianLineReference.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
-#include <iterator>
+#include <vector>
 
 namespace
 {
@@ -168,22 +168,13 @@ TEST(GaussianLineSchedule, PartsOfALineLookAsFarAheadAsTheLine)
 double
 GetShareBeyond(const CudaGaussianImpulseResponse & kernel, double pixels)
 {
-  std::complex<double> power[CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
-  std::fill(std::begin(power), std::end(power), 1.0);
-  double all = 0.0;
-  double beyond = 0.0;
-  for (int n = 0; n < 60 * kernel.SigmaInPixels; ++n)
+  const std::vector<double> half = cuda::test::SampleHalf(kernel);
+  double                    beyond = 0.0;
+  for (auto n = static_cast<size_t>(pixels) + 1; n < half.size(); ++n)
   {
-    double h = 0.0;
-    for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
-    {
-      h += (kernel.Weight[j] * power[j]).real();
-      power[j] *= kernel.Pole[j];
-    }
-    all += (n == 0 ? 1.0 : 2.0) * std::abs(h);
-    beyond += n > pixels ? 2.0 * std::abs(h) : 0.0;
+    beyond += 2.0 * std::abs(half[n]);
   }
-  return beyond / all;
+  return beyond / cuda::test::L1Norm(kernel);
 }
 
 TEST(GaussianLineSchedule, WindowsLeaveOutLessThanRoundingShows)

@@ -3,30 +3,21 @@
 #define itkCudaGaussianTestUtilities_h
 
 #include "itkCudaFiltersConfiguration.h"
-#include "support/itkCudaGaussianTestReference.h"
+#include "itkCudaFiltersEnums.h"
 #include "support/itkCudaGaussianTolerances.h"
-#include "itkCudaRecursiveGaussianImageFilter.h"
-#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "support/itkCudaTestSeed.h"
 #include "itkImage.h"
 #include "itkImageRegionIteratorWithIndex.h"
-#include "itkRGBAPixel.h"
-#include "itkRGBPixel.h"
-#include "itkVectorImage.h"
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <limits>
 #include <memory>
-#include <numeric>
-#include <sstream>
 #include <string>
-#include <type_traits>
-#include <vector>
 
 namespace itk::cuda::test
 {
@@ -204,18 +195,6 @@ SetSpacing(TImage * image, const std::array<double, TImage::ImageDimension> & va
   image->SetSpacing(values.data());
 }
 
-/** Returns the image converted to double, with the same geometry. */
-template <typename TImage>
-typename Image<double, TImage::ImageDimension>::Pointer
-ToDouble(const TImage * image)
-{
-  using DoubleImageType = Image<double, TImage::ImageDimension>;
-  auto result = MakeImage<DoubleImageType>(image->GetBufferedRegion());
-  result->CopyInformation(image);
-  std::copy_n(image->GetBufferPointer(), image->GetBufferedRegion().GetNumberOfPixels(), result->GetBufferPointer());
-  return result;
-}
-
 /** Returns a copy with its own memory and without a source. */
 template <typename TImage>
 typename TImage::Pointer
@@ -229,28 +208,6 @@ Duplicate(const TImage * image)
   result->Allocate();
   std::copy_n(image->GetBufferPointer(), image->GetPixelContainer()->Size(), result->GetBufferPointer());
   return result;
-}
-
-template <unsigned int VDimension>
-double
-MaximumMagnitude(const Image<double, VDimension> * image)
-{
-  const double * const begin = image->GetBufferPointer();
-  const size_t         count = image->GetBufferedRegion().GetNumberOfPixels();
-  return std::accumulate(begin, begin + count, 0.0, [](double m, double v) { return std::max(m, std::abs(v)); });
-}
-
-/** Returns the passes of a filter on this image, with sigma and spacing for each. */
-template <typename TImage>
-std::vector<GaussianParameters>
-SmoothingPasses(const TImage * image, const std::vector<double> & sigma)
-{
-  std::vector<GaussianParameters> passes;
-  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
-  {
-    passes.push_back({ d, 0, sigma[d], image->GetSpacing()[d], false });
-  }
-  return passes;
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -344,83 +301,6 @@ RunPoisoned(TFilter * filter, BackendEnum backend)
 // ---------------------------------------------------------------------------------------------------------------
 // comparison
 
-/** The result of a comparison with a float64 reference. */
-struct ErrorStatistics
-{
-  size_t      Compared{ 0 };
-  size_t      Beyond{ 0 };       // pixels beyond the bound
-  double      WorstError{ 0.0 }; // infinity for a value that is not finite
-  double      Output{ 0.0 };     // at the worst pixel
-  double      Reference{ 0.0 };
-  std::string Index;
-  double      Scale{ 1.0 };         // max|x| * ||h||_1
-  double      MaximumOutput{ 0.0 }; // of the reference
-
-  double
-  RelativeToScale() const
-  {
-    return Scale > 0 ? WorstError / Scale : WorstError;
-  }
-  double
-  RelativeToOutput() const
-  {
-    return MaximumOutput > 0 ? WorstError / MaximumOutput : WorstError;
-  }
-};
-
-inline std::ostream &
-operator<<(std::ostream & os, const ErrorStatistics & s)
-{
-  return os << s.Beyond << " of " << s.Compared << " pixels beyond the bound; worst at " << s.Index << ": " << s.Output
-            << ", reference " << s.Reference << ", error " << s.WorstError << ", error/(max|x| |h|_1) "
-            << s.RelativeToScale() << ", error/max|output| " << s.RelativeToOutput();
-}
-
-/** Compares all pixels of a scalar image with a reference that contains at least its buffered region. */
-template <typename TImage>
-ErrorStatistics
-CompareWithReference(const TImage *                                image,
-                     const Image<double, TImage::ImageDimension> * reference,
-                     double                                        scale,
-                     double                                        bound)
-{
-  ErrorStatistics statistics;
-  statistics.Scale = scale;
-  ImageRegionConstIteratorWithIndex<TImage> it(image, image->GetBufferedRegion());
-  for (; !it.IsAtEnd(); ++it)
-  {
-    const double expected = reference->GetPixel(it.GetIndex());
-    const auto   value = static_cast<double>(it.Get());
-    const double error = std::isfinite(value) ? std::abs(value - expected) : std::numeric_limits<double>::infinity();
-    ++statistics.Compared;
-    statistics.Beyond += !(error <= bound * scale);
-    statistics.MaximumOutput = std::max(statistics.MaximumOutput, std::abs(expected));
-    if (error > statistics.WorstError || statistics.Compared == 1)
-    {
-      std::ostringstream index;
-      index << it.GetIndex();
-      statistics.Index = index.str();
-      statistics.WorstError = error;
-      statistics.Output = value;
-      statistics.Reference = expected;
-    }
-  }
-  return statistics;
-}
-
-/** Returns whether all pixels are within `bound`, relative to `scale`. */
-template <typename TImage>
-::testing::AssertionResult
-IsWithin(const TImage * image, const Image<double, TImage::ImageDimension> * reference, double scale, double bound)
-{
-  const ErrorStatistics statistics = CompareWithReference(image, reference, scale, bound);
-  if (statistics.Beyond > 0 || statistics.Compared == 0)
-  {
-    return ::testing::AssertionFailure() << statistics << ", bound " << bound;
-  }
-  return ::testing::AssertionSuccess() << statistics;
-}
-
 /** Returns whether two images have the same buffered region and the same bits in it. */
 template <typename TImage>
 ::testing::AssertionResult
@@ -463,214 +343,6 @@ IsNearIntegerStep(double reference, double error)
 {
   const double nearest = std::round(reference);
   return nearest != 0.0 && std::abs(reference - nearest) <= error;
-}
-
-/** Counts of a comparison of integer outputs. */
-struct IntegerStatistics
-{
-  size_t      Compared{ 0 };
-  size_t      Different{ 0 }; // from ITK's, by one, near a step
-  size_t      Wrong{ 0 };     // by more, or not near a step
-  std::string Worst;
-};
-
-/** Compares an integer output with ITK's output and with the float64 result. The two outputs may differ only where the
- * float64 result is within `error` of a step. */
-template <typename TImage>
-IntegerStatistics
-CompareIntegers(const TImage *                                image,
-                const TImage *                                itkImage,
-                const Image<double, TImage::ImageDimension> * reference,
-                double                                        error)
-{
-  IntegerStatistics                         statistics;
-  ImageRegionConstIteratorWithIndex<TImage> it(image, image->GetBufferedRegion());
-  for (; !it.IsAtEnd(); ++it)
-  {
-    const auto   value = static_cast<double>(it.Get());
-    const auto   itkValue = static_cast<double>(itkImage->GetPixel(it.GetIndex()));
-    const double exact = reference->GetPixel(it.GetIndex());
-    const bool   nearStep = IsNearIntegerStep(exact, error);
-    const double toITK = std::abs(value - itkValue);
-    const double toReference = std::abs(value - std::trunc(exact));
-    ++statistics.Compared;
-    statistics.Different += toITK != 0.0;
-    if (std::max(toITK, toReference) > (nearStep ? IntegerSteps : 0.0))
-    {
-      ++statistics.Wrong;
-      std::ostringstream text;
-      text << "at " << it.GetIndex() << " " << value << ", ITK " << itkValue << ", float64 " << exact;
-      statistics.Worst = text.str();
-    }
-  }
-  return statistics;
-}
-
-/** Returns whether an integer output differs from ITK's by at most one, and only near a step. Prints the count. */
-template <typename TImage>
-::testing::AssertionResult
-IsTruncatedAsITKs(const TImage *                                image,
-                  const TImage *                                itkImage,
-                  const Image<double, TImage::ImageDimension> * reference,
-                  double                                        error)
-{
-  const IntegerStatistics statistics = CompareIntegers(image, itkImage, reference, error);
-  std::cout << "[ integers ] " << statistics.Different << " of " << statistics.Compared << " pixels differ from ITK's, "
-            << statistics.Wrong << " of them wrongly" << std::endl;
-  if (statistics.Wrong > 0 || statistics.Compared == 0)
-  {
-    return ::testing::AssertionFailure() << statistics.Wrong << " of " << statistics.Compared
-                                         << " pixels are wrong, the last " << statistics.Worst << "; steps within "
-                                         << error << " may fall on either side";
-  }
-  return ::testing::AssertionSuccess();
-}
-
-/** Records the worst of many comparisons and prints it when the test ends. */
-class AccuracyRecord
-{
-public:
-  explicit AccuracyRecord(std::string what)
-    : m_What(std::move(what))
-  {}
-  ~AccuracyRecord()
-  {
-    std::cout << "[ accuracy ] " << m_What << ", " << m_Count << " images: worst error/(max|x| |h|_1) " << m_Scale
-              << ", error/max|output| " << m_Output << std::endl;
-  }
-  AccuracyRecord(const AccuracyRecord &) = delete;
-  AccuracyRecord &
-  operator=(const AccuracyRecord &) = delete;
-
-  void
-  Add(const ErrorStatistics & statistics)
-  {
-    ++m_Count;
-    m_Scale = std::max(m_Scale, statistics.RelativeToScale());
-    m_Output = std::max(m_Output, statistics.RelativeToOutput());
-  }
-
-private:
-  std::string m_What;
-  size_t      m_Count{ 0 };
-  double      m_Scale{ 0.0 };
-  double      m_Output{ 0.0 };
-};
-
-// -------------------------------------------------------------------------------------------------------------- filter
-// kinds
-
-/** The properties of each filter that the tests common to both filters need. */
-struct RecursiveKind
-{
-  template <typename TInput, typename TOutput = TInput>
-  using CudaFilter = CudaRecursiveGaussianImageFilter<TInput, TOutput>;
-  template <typename TInput, typename TOutput = TInput>
-  using ITKFilter = RecursiveGaussianImageFilter<TInput, TOutput>;
-
-  static constexpr const char * Name = "CudaRecursiveGaussianImageFilter";
-
-  /** Returns the number of ways to run the filter that treat axes differently. */
-  static constexpr unsigned int
-  NumberOfVariants(unsigned int dimension)
-  {
-    return dimension;
-  }
-
-  /** Selects the axis `variant` and an order that depends on it. Also works for ITK's class. */
-  template <typename TInput, typename TOutput>
-  static void
-  SetParameters(RecursiveGaussianImageFilter<TInput, TOutput> * filter, unsigned int variant, double sigma = 2.5)
-  {
-    filter->SetDirection(variant);
-    filter->SetOrder(static_cast<GaussianOrderEnum>(variant % 3));
-    filter->SetSigma(sigma);
-  }
-
-  template <typename TImage>
-  static std::vector<GaussianParameters>
-  Passes(const TImage * image, unsigned int variant, double sigma = 2.5)
-  {
-    return { { variant, variant % 3, sigma, image->GetSpacing()[variant], false } };
-  }
-};
-
-struct SmoothingKind
-{
-  template <typename TInput, typename TOutput = TInput>
-  using CudaFilter = CudaSmoothingRecursiveGaussianImageFilter<TInput, TOutput>;
-  template <typename TInput, typename TOutput = TInput>
-  using ITKFilter = SmoothingRecursiveGaussianImageFilter<TInput, TOutput>;
-
-  static constexpr const char * Name = "CudaSmoothingRecursiveGaussianImageFilter";
-
-  static constexpr unsigned int
-  NumberOfVariants(unsigned int)
-  {
-    return 1;
-  }
-
-  /** Sets a different sigma along each axis. */
-  template <typename TInput, typename TOutput>
-  static void
-  SetParameters(SmoothingRecursiveGaussianImageFilter<TInput, TOutput> * filter, unsigned int, double sigma = 2.5)
-  {
-    typename SmoothingRecursiveGaussianImageFilter<TInput, TOutput>::SigmaArrayType sigmas;
-    for (unsigned int d = 0; d < TInput::ImageDimension; ++d)
-    {
-      sigmas[d] = sigma * (1.0 + 0.25 * d);
-    }
-    filter->SetSigmaArray(sigmas);
-  }
-
-  template <typename TImage>
-  static std::vector<GaussianParameters>
-  Passes(const TImage * image, unsigned int, double sigma = 2.5)
-  {
-    std::vector<double> sigmas;
-    for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
-    {
-      sigmas.push_back(sigma * (1.0 + 0.25 * d));
-    }
-    return SmoothingPasses(image, sigmas);
-  }
-};
-
-/** Returns the largest sigma of the passes in pixels, which determines the bound. */
-inline double
-LargestSigmaInPixels(const std::vector<GaussianParameters> & passes)
-{
-  double largest = 0.0;
-  for (const GaussianParameters & pass : passes)
-  {
-    largest = std::max(largest, pass.SigmaInPixels());
-  }
-  return largest;
-}
-
-/** Compares a float output with the float64 result of these passes, with the bound that belongs to them. */
-template <typename TInput, typename TOutput>
-::testing::AssertionResult
-IsAccurate(const TOutput *                         output,
-           const TInput *                          input,
-           const std::vector<GaussianParameters> & passes,
-           AccuracyRecord *                        record = nullptr)
-{
-  constexpr unsigned int Dimension = TInput::ImageDimension;
-  const auto             exactInput = ToDouble(input);
-  const double           scale = MaximumMagnitude(exactInput.GetPointer()) * KernelL1Norm(passes);
-  const auto             reference = Float64Reference<Dimension>(exactInput, passes);
-  const double           bound = FloatAccuracy(LargestSigmaInPixels(passes));
-  const ErrorStatistics  statistics = CompareWithReference(output, reference.GetPointer(), scale, bound);
-  if (record)
-  {
-    record->Add(statistics);
-  }
-  if (statistics.Beyond > 0 || statistics.Compared == 0)
-  {
-    return ::testing::AssertionFailure() << statistics << ", bound " << bound;
-  }
-  return ::testing::AssertionSuccess();
 }
 } // namespace itk::cuda::test
 

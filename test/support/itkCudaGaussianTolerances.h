@@ -42,11 +42,6 @@ constexpr double ModalAgainstITK = 1e-9;
  * hundred terms. */
 constexpr double ModalAgainstConvolution = 1e-13;
 
-/** Tolerance for constants on the host, in integer steps. ITK's own code, the direct form in double, reproduces a
- * constant up to the cancellation described at ModalAgainstITK, which is 1e-7 at 500 pixels in lines of 1000 and within
- * FloatAccuracy(). Integer outputs are truncated, so 99.9999999 becomes 99. On the GPU constants are exact. */
-constexpr double HostConstantIntegerSteps = 1.0;
-
 /** Tolerance of integer outputs against ITK's. Truncation may fall on either side of a step, see IsNearIntegerStep().
  */
 constexpr double IntegerSteps = 1.0;

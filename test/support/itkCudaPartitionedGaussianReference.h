@@ -118,18 +118,6 @@ TwoWay(const std::vector<double> & x, double sigma, size_t radius)
   y.insert(y.end(), right.begin(), right.end());
   return y;
 }
-
-/** Returns the largest absolute value, but at least the smallest positive number. */
-inline double
-LargestMagnitude(const std::vector<double> & x)
-{
-  double largest = 1e-300;
-  for (const double value : x)
-  {
-    largest = std::max(largest, std::abs(value));
-  }
-  return largest;
-}
 } // namespace itk::cuda::test
 
 #endif

@@ -7,6 +7,8 @@
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaVesselnessImageFilter.h"
 
+#include <vector>
+
 namespace itk::cuda::test
 {
 namespace

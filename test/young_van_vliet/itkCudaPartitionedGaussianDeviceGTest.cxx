@@ -350,11 +350,34 @@ public:
   operator=(const KernelTimeout &) = delete;
 };
 
+/** Returns the reports between launches, of which there are at least `least`. */
+template <typename T>
+std::vector<float>
+Expect_several_launches_give_the_bits_of_one(const CudaPartitionedGaussianPlan & plan,
+                                             const CudaPartitionedGaussianPass & pass,
+                                             const Volume<T> &                   input,
+                                             size_t                              least)
+{
+  SCOPED_TRACE(testing::Message() << plan.LinePartition << ", " << plan.IntermediateStorage << ", borders "
+                                  << plan.LineBorders << ", " << pass.NumberOfSections << " blocks, axis " << pass.Axis
+                                  << ", " << input.Size[0] << " x " << input.Size[1] << " x " << input.Size[2]);
+  std::vector<float> reports;
+  const auto         run = [&](bool isLimited) {
+    const KernelTimeout timeout(isLimited);
+    return RunOnDevice(plan, pass, input, [&reports](float done) { reports.push_back(done); });
+  };
+  const Volume<T> expected = run(false);
+  EXPECT_TRUE(reports.empty()) << "one launch";
+  const Volume<T> actual = run(true);
+  EXPECT_GE(reports.size(), least) << "several launches";
+  EXPECT_TRUE(actual.Values == expected.Values);
+  return reports;
+}
+
 template <typename T>
 void
-Expect_several_launches_give_the_bits_of_one(unsigned int axis, const Extent & size)
+CheckLongLines(unsigned int axis, const Extent & size)
 {
-  const Volume<T> input = MakeRandomVolume<T>(size, 100);
   for (const IntermediateStorage storage : { IntermediateStorage::Local, IntermediateStorage::Global })
   {
     for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
@@ -363,25 +386,10 @@ Expect_several_launches_give_the_bits_of_one(unsigned int axis, const Extent & s
       plan.LinePartition = Partition::OneWay;
       plan.IntermediateStorage = storage;
       plan.LineBorders = borders;
-      const CudaPartitionedGaussianPass pass{ axis, 40.0, 1, 1 };
-      std::vector<float>                reports;
-      const auto                        report = [&reports](float done) { reports.push_back(done); };
-      Volume<T>                         expected;
-      Volume<T>                         actual;
-      {
-        const KernelTimeout timeout(false);
-        expected = RunOnDevice(plan, pass, input, report);
-        EXPECT_TRUE(reports.empty()) << "one launch";
-      }
-      {
-        const KernelTimeout timeout(true);
-        actual = RunOnDevice(plan, pass, input, report);
-        EXPECT_GE(reports.size(), 4u) << "several launches";
-        EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
-        EXPECT_EQ(reports.empty() ? 0.0f : reports.back(), 1.0f);
-      }
-      EXPECT_TRUE(actual.Values == expected.Values) << "axis " << axis << ", " << storage << ", borders " << borders
-                                                    << ", " << size[0] << " x " << size[1] << " x " << size[2];
+      const std::vector<float> reports =
+        Expect_several_launches_give_the_bits_of_one(plan, { axis, 40.0, 1, 1 }, MakeRandomVolume<T>(size, 100), 4);
+      EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+      EXPECT_EQ(reports.empty() ? 0.0f : reports.back(), 1.0f);
     }
   }
 }
@@ -389,20 +397,19 @@ Expect_several_launches_give_the_bits_of_one(unsigned int axis, const Extent & s
 
 TEST_F(GpuPartitionedGaussian, LongLinesInSeveralLaunchesHaveTheBitsOfOne)
 {
-  Expect_several_launches_give_the_bits_of_one<float>(0, { { 100003, 3, 1 } });
-  Expect_several_launches_give_the_bits_of_one<float>(1, { { 5, 70001, 1 } });
-  Expect_several_launches_give_the_bits_of_one<float>(2, { { 3, 2, 40000 } });
-  Expect_several_launches_give_the_bits_of_one<double>(1, { { 3, 70001, 1 } });
+  CheckLongLines<float>(0, { { 100003, 3, 1 } });
+  CheckLongLines<float>(1, { { 5, 70001, 1 } });
+  CheckLongLines<float>(2, { { 3, 2, 40000 } });
+  CheckLongLines<double>(1, { { 3, 70001, 1 } });
   // More lines than a launch has, and more pixels.
-  Expect_several_launches_give_the_bits_of_one<float>(1, { { 70000, 130, 1 } });
-  Expect_several_launches_give_the_bits_of_one<float>(0, { { 3001, 3003, 1 } });
+  CheckLongLines<float>(1, { { 70000, 130, 1 } });
+  CheckLongLines<float>(0, { { 3001, 3003, 1 } });
 }
 
 TEST_F(GpuPartitionedGaussian, LargeImagesInSeveralLaunchesHaveTheBitsOfOne)
 {
   for (const Extent & size : { Extent{ { 3001, 3003, 1 } }, Extent{ { 301, 270, 203 } } })
   {
-    const Volume<float> input = MakeRandomVolume<float>(size, 100);
     for (unsigned int axis = 0; axis < (size[2] == 1 ? 2 : 3); ++axis)
     {
       for (const auto & [partition, blocks] :
@@ -411,22 +418,8 @@ TEST_F(GpuPartitionedGaussian, LargeImagesInSeveralLaunchesHaveTheBitsOfOne)
         CudaPartitionedGaussianPlan plan;
         plan.LinePartition = partition;
         plan.LinesPerBlock = 64;
-        const CudaPartitionedGaussianPass pass{ axis, 4.0, 4, blocks };
-        unsigned int                      reports = 0;
-        Volume<float>                     expected;
-        Volume<float>                     actual;
-        {
-          const KernelTimeout timeout(false);
-          expected = RunOnDevice(plan, pass, input, [&reports](float) { ++reports; });
-          EXPECT_EQ(reports, 0u);
-        }
-        {
-          const KernelTimeout timeout(true);
-          actual = RunOnDevice(plan, pass, input, [&reports](float) { ++reports; });
-          EXPECT_GE(reports, 2u);
-        }
-        EXPECT_TRUE(actual.Values == expected.Values)
-          << partition << ", " << blocks << " blocks, axis " << axis << ", " << size[0] << " x " << size[1];
+        Expect_several_launches_give_the_bits_of_one(
+          plan, { axis, 4.0, 4, blocks }, MakeRandomVolume<float>(size, 100), 2);
       }
     }
   }

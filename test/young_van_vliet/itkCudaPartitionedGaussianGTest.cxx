@@ -7,17 +7,21 @@
 #include "young_van_vliet/Coefficients.h"
 #include "young_van_vliet/Core.h"
 #include "young_van_vliet/Partitions.h"
+#include "support/itkCudaExpectException.h"
+#include "support/itkCudaGaussianLineReference.h"
 #include "support/itkCudaPartitionedGaussianReference.h"
 
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace
@@ -84,19 +88,6 @@ Filter(const Setting & setting, const std::vector<double> & x)
   std::vector<T>       output(x.size(), std::numeric_limits<T>::quiet_NaN());
   FilterLine(plan, pass, input.data(), output.data(), x.size());
   return std::vector<double>(output.begin(), output.end());
-}
-
-/** Largest difference; infinite where one is not a number. */
-double
-LargestDifference(const std::vector<double> & a, const std::vector<double> & b)
-{
-  double largest = 0.0;
-  for (size_t n = 0; n < a.size(); ++n)
-  {
-    const double difference = std::abs(a[n] - b[n]);
-    largest = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(largest, difference);
-  }
-  return largest;
 }
 
 const size_t Lengths[] = { 4, 5, 7, 31, 33, 511, 512, 513, 514, 1031, 4099 };
@@ -230,15 +221,7 @@ TEST(PartitionedGaussianPlan, NamesWhatIsOutOfRange)
     Parameters parameters;
     parameters.Spacing = { 1.0, 1.0 };
     change(parameters);
-    try
-    {
-      MakePartitionedGaussianPlan(parameters, lengths);
-      ADD_FAILURE() << "no exception: " << expected;
-    }
-    catch (const ExceptionObject & error)
-    {
-      EXPECT_NE(std::string(error.GetDescription()).find(expected), std::string::npos) << error.GetDescription();
-    }
+    ExpectContains(GetException([&] { MakePartitionedGaussianPlan(parameters, lengths); }), expected);
   };
   check("Sigma is 0", [](Parameters & p) { p.Sigma = 0.0; }, { 64, 64 });
   check("FilterWindow is nan", [=](Parameters & p) { p.FilterWindow = nan; }, { 64, 64 });
@@ -271,61 +254,80 @@ TEST(PartitionedGaussianPlan, CentralPixelIsAnAverage)
   }
 }
 
-TEST(PartitionedGaussian, OneWayMatchesTheDirectFormInDouble)
+namespace
 {
-  double worst = 0.0;
-  for (const double sigma : Sigmas)
+/** The central pixel of a line by MakeCentralWeights(). */
+double
+FilterCentralPixel(const std::vector<double> & line, const std::vector<double> & weights)
+{
+  const size_t centre = line.size() / 2;
+  double       sum = weights[0] * line[centre];
+  for (size_t k = 1; k < weights.size(); ++k)
   {
-    for (const size_t length : Lengths)
-    {
-      for (const Data data : AllData)
-      {
-        const std::vector<double> x = MakeLine(data, length);
-        for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
-        {
-          const std::vector<double> reference =
-            borders == LineBorders::Exact ? OneWayExactBorders(x, sigma) : OneWayAsPublished(x, sigma);
-          for (const IntermediateStorage storage : { IntermediateStorage::Local, IntermediateStorage::Global })
-          {
-            const Setting setting{ Partition::OneWay, sigma, 1, borders, storage };
-            const double  scale = LargestMagnitude(x);
-            const double  error = LargestDifference(Filter<float>(setting, x), reference) / scale;
-            worst = std::max(worst, error);
-            ASSERT_LE(error, FloatBound) << "sigma " << sigma << ", " << length << " pixels, data "
-                                         << static_cast<int>(data) << ", borders " << borders << ", " << storage;
-            ASSERT_LE(LargestDifference(Filter<double>(setting, x), reference) / scale, DoubleBound)
-              << "in double: sigma " << sigma << ", " << length << " pixels, data " << static_cast<int>(data)
-              << ", borders " << borders << ", " << storage;
-          }
-        }
-      }
-    }
+    sum += weights[k] * (line[centre > k ? centre - k : 0] + line[std::min(centre + k, line.size() - 1)]);
   }
-  std::cout << "largest error in float: " << worst << " of max|x|" << std::endl;
+  return sum;
+}
+} // namespace
+
+TEST(PartitionedGaussianCentralPixel, WindowBeyondTheLineIsAddedToItsEnds)
+{
+  const std::vector<double> line = MakeLine(Data::Uniform, 37);
+  // Windows within the line, beyond it, much longer than sigma, and so long that an integral takes the sum's place.
+  const std::pair<double, size_t> cases[] = { { 5.0, 9 },    { 30.0, 36 },     { 30.0, 37 },        { 30.0, 38 },
+                                              { 9.0, 200 },  { 2.0, 100000 },  { 400.0, 400 },      { 1e5, 70000 },
+                                              { 1e6, 3000 }, { 3e6, 3000000 }, { 3e4, 4 * 1000000 } };
+  for (const auto & [sigma, radius] : cases)
+  {
+    const auto weights = MakeCentralWeights(sigma, radius, line.size());
+    EXPECT_EQ(weights.size(), std::min(radius, line.size()) + 1);
+    EXPECT_NEAR(FilterCentralPixel(line, weights), GaussianSum(line, line.size() / 2, sigma, radius), 1e-10)
+      << "sigma " << sigma << ", radius " << radius;
+  }
 }
 
-TEST(PartitionedGaussian, TwoWayMatchesTheReconstruction)
+TEST(PartitionedGaussianCentralPixel, RadiusIsDefinedForEveryWindow)
 {
+  EXPECT_EQ(CudaCentralPixelRadius(0.1), 1u);
+  EXPECT_EQ(CudaCentralPixelRadius(40.0), 20u);
+  EXPECT_EQ(CudaCentralPixelRadius(1e300), size_t{ 1 } << 53);
+  EXPECT_EQ(MakeCentralWeights(1e300, CudaCentralPixelRadius(1e300), 16).size(), 17u);
+}
+
+// One-way with either border against the published recursion, two-way against the reconstruction.
+TEST(PartitionedGaussian, MatchesTheDirectFormInDouble)
+{
+  using Reference = std::function<std::vector<double>(const std::vector<double> &, double)>;
+  const auto twoWay = [](const std::vector<double> & x, double sigma) {
+    return TwoWay(x, sigma, std::max<size_t>(1, static_cast<size_t>(sigma)));
+  };
+  const std::tuple<Partition, LineBorders, Reference> ways[] = {
+    { Partition::OneWay, LineBorders::AsPublished, OneWayAsPublished },
+    { Partition::OneWay, LineBorders::Exact, OneWayExactBorders },
+    { Partition::TwoWay, LineBorders::AsPublished, twoWay }
+  };
   double worst = 0.0;
-  for (const double sigma : Sigmas)
+  for (const auto & [partition, borders, getReference] : ways)
   {
-    for (const size_t length : Lengths)
+    for (const double sigma : Sigmas)
     {
-      for (const Data data : AllData)
+      for (const size_t length : Lengths)
       {
-        const std::vector<double> x = MakeLine(data, length);
-        const std::vector<double> reference = TwoWay(x, sigma, std::max<size_t>(1, static_cast<size_t>(sigma)));
-        for (const IntermediateStorage storage : { IntermediateStorage::Local, IntermediateStorage::Global })
+        for (const Data data : AllData)
         {
-          const Setting setting{ Partition::TwoWay, sigma, 1, LineBorders::AsPublished, storage };
-          const double  scale = LargestMagnitude(x);
-          const double  error = LargestDifference(Filter<float>(setting, x), reference) / scale;
-          worst = std::max(worst, error);
-          ASSERT_LE(error, FloatBound) << "sigma " << sigma << ", " << length << " pixels, data "
-                                       << static_cast<int>(data) << ", " << storage;
-          ASSERT_LE(LargestDifference(Filter<double>(setting, x), reference) / scale, DoubleBound)
-            << "in double: sigma " << sigma << ", " << length << " pixels, data " << static_cast<int>(data) << ", "
-            << storage;
+          const std::vector<double> x = MakeLine(data, length);
+          const std::vector<double> reference = getReference(x, sigma);
+          for (const IntermediateStorage storage : { IntermediateStorage::Local, IntermediateStorage::Global })
+          {
+            SCOPED_TRACE(testing::Message()
+                         << "sigma " << sigma << ", " << length << " pixels, data " << static_cast<int>(data) << ", "
+                         << partition << ", borders " << borders << ", " << storage);
+            const Setting setting{ partition, sigma, 1, borders, storage };
+            const double  error = LargestDifference(Filter<float>(setting, x), reference) / LargestOf(x);
+            worst = std::max(worst, error);
+            ASSERT_LE(error, FloatBound);
+            ASSERT_LE(LargestDifference(Filter<double>(setting, x), reference) / LargestOf(x), DoubleBound);
+          }
         }
       }
     }
@@ -353,7 +355,7 @@ TEST(PartitionedGaussian, ExactEqualsOneWay)
             {
               continue;
             }
-            const double scale = LargestMagnitude(x);
+            const double scale = LargestOf(x);
             const double error =
               LargestDifference(Filter<float>({ Partition::Exact, sigma, blocks, borders }, x), whole) / scale;
             worst = std::max(worst, error);
