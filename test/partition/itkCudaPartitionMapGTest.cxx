@@ -520,15 +520,12 @@ ExpectOrder(const LabelledSummary & summary)
     last = std::max(last, label);
   }
   EXPECT_EQ(last, summary.Regions.size());
-  EXPECT_TRUE(std::is_sorted(summary.Nodes.begin(),
-                             summary.Nodes.end(),
-                             [](const auto & p, const auto & q) { return p.Y < q.Y || (p.Y == q.Y && p.X <= q.X); }))
-   ;
-  EXPECT_TRUE(std::is_sorted(
-    summary.Edges.begin(),
-    summary.Edges.end(),
-    [](const auto & e, const auto & f) { return e.Start < f.Start || (e.Start == f.Start && e.End <= f.End); }))
-   ;
+  EXPECT_TRUE(std::is_sorted(summary.Nodes.begin(), summary.Nodes.end(), [](const auto & p, const auto & q) {
+    return p.Y < q.Y || (p.Y == q.Y && p.X <= q.X);
+  }));
+  EXPECT_TRUE(std::is_sorted(summary.Edges.begin(), summary.Edges.end(), [](const auto & e, const auto & f) {
+    return e.Start < f.Start || (e.Start == f.Start && e.End <= f.End);
+  }));
   for (const CudaPartitionEdge & edge : summary.Edges)
   {
     EXPECT_LT(edge.Start, edge.End);
