@@ -346,7 +346,7 @@ CompareRectangles(const TPrepare & prepare, const TRun & run, uint64_t firstSeed
           continue; // the grid of its logarithms follows from the image's extrema
         }
         ++seed;
-        const TypedCase image = RandomTypedCase(seed, law, type, seed % 2 == 0, seed % 7 == 0 ? 900 : 120);
+        const TypedCase image = RandomTypedCase(seed, law, type, seed % 2 == 0, seed % 7 == 0 ? 1600 : 120);
         const auto      prepared = prepare(image);
         const auto      w = static_cast<int32_t>(image.Width);
         const auto      h = static_cast<int32_t>(image.Height);
