@@ -5,10 +5,13 @@
 #include "partition/refine/RefinementRound.h"
 #include "partition/map/Topology.h"
 #include "partition/refine/BestPolylines.h"
+#include "partition/executor/HostAtomics.h"
+#include "partition/refine/NodeChanges.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -307,5 +310,74 @@ TEST(PartitionEvaluation, NoChordSpansMoreThanTheWindow)
     spans.data());
   EXPECT_EQ(costs[edges], 4.0);
   EXPECT_EQ(spans[edges], ChainWindow);
+}
+TEST(PartitionEvaluation, CandidatesGoAllWays)
+{
+  const std::array<std::array<int32_t, 2>, NumberOfDirections> directions{
+    { { 1, 0 }, { 1, 1 }, { 0, 1 }, { -1, 1 }, { -1, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 } }
+  };
+  for (int i = 0; i < NumberOfCandidates; ++i)
+  {
+    const int32_t distance = i < 8 ? 1 : i < 16 ? 2 : 4;
+    const auto &  direction = directions[static_cast<size_t>(i % NumberOfDirections)];
+    const auto    candidate = CandidateOf({ 10, 20 }, i);
+    EXPECT_EQ(candidate.X, 10 + distance * direction[0]) << i;
+    EXPECT_EQ(candidate.Y, 20 + distance * direction[1]) << i;
+  }
+}
+
+/** Returns which proposals a round accepts, for regions of 30 and 90 pixels, of which 8 have to stay. */
+std::vector<size_t>
+Accept(const std::vector<RankedProposal> & proposals)
+{
+  std::vector<Moments>    regions{ {}, { 30, 300, 3000 }, { 90, 1800, 36000 } };
+  std::vector<uint8_t>    isRegion(regions.size(), 1);
+  std::vector<LinearForm> tangents(regions.size());
+  std::vector<int64_t>    excess(regions.size(), -1000); // of the round before
+  std::vector<uint64_t>   bestKeys(regions.size(), 0);
+  const CellLayout        cells(20, 6, 2);
+  const EdgeGrid          grid{ cells, nullptr, nullptr, nullptr, nullptr, 0 };
+  const DescriptionModel  model;
+  const MapRound          view{ 20,    6,       nullptr, nullptr,         regions.data(), isRegion.data(),
+                       grid,  model,   8,       tangents.data(), excess.data(),  bestKeys.data(),
+                       cells, nullptr, nullptr, nullptr };
+  for (size_t region = 0; region < regions.size(); ++region)
+  {
+    functors::BeginMapRound{ view }(region);
+  }
+  const RefinementRound<NoIntegrator, SerialAtomics> round{ view, {} };
+  for (const RankedProposal & proposal : proposals)
+  {
+    round.AddPixelLoss(proposal);
+  }
+  std::vector<size_t> accepted;
+  for (size_t i = 0; i < proposals.size(); ++i)
+  {
+    if (round.Accepts(proposals[i]))
+    {
+      accepted.push_back(i);
+    }
+  }
+  return accepted;
+}
+
+TEST(PartitionReservation, WinnersTogetherLeaveARegionItsPixels)
+{
+  const auto winnersOf = [](const std::vector<int64_t> & losses) {
+    std::vector<RankedProposal> proposals;
+    for (size_t i = 0; i < losses.size(); ++i)
+    {
+      proposals.push_back({ -1.0 - static_cast<double>(i % 3), static_cast<uint32_t>(i), {} });
+      proposals.back().Counts.Add(1, -losses[i]);
+      proposals.back().Counts.Add(2, losses[i]);
+    }
+    return Accept(proposals);
+  };
+  using Winners = std::vector<size_t>;
+  EXPECT_EQ(winnersOf({ 10, 10 }), (Winners{ 0, 1 }));
+  EXPECT_EQ(winnersOf({ 10, 10, 10 }), (Winners{ 2 })); // the best
+  EXPECT_EQ(winnersOf({ 11, 11 }), (Winners{ 0, 1 }));  // 8 are left
+  EXPECT_EQ(winnersOf({ 11, 12 }), (Winners{ 1 }));
+  EXPECT_EQ(winnersOf({ 10, 10, -10, 10 }), (Winners{ 1, 2 })); // who adds pixels may
 }
 } // namespace
