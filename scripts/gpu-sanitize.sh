@@ -70,7 +70,7 @@ units() {
       echo 'CudaDeviceRegionSnakeGpu.Labels*:CudaDeviceRegionSnakeGpu.Integers*:CudaDeviceRegionSnakeGpu.Memory_of_another*'\
 ':CudaDeviceRegionSnakeGpu.Chain*:CudaDeviceRegionSnakeGpu.Threads*' ;;
     partition)
-      echo 'CudaPartitionGpu.EveryLaw*:CudaPartitionGpu.Degenerate*:CudaPartitionGpu.NoiseAs*:CudaPartitionGpu.Abort*' ;;
+      echo 'CudaPartitionGpu.EveryLaw*:CudaPartitionGpu.Degenerate*:CudaPartitionGpu.NoiseAs*' ;;
     slabs)
       echo 'GaussianSlabsGpu.HaveTheBitsOfTheWholeAtSeams:GaussianSlabsGpu.PartsMakeUpTheWhole:GaussianSlabsGpu.ContinueTheImage*'\
 ':GaussianSlabsGpu.TwoThreads*:GaussianSlabsGpu.HaveTheBitsOfLinesThatAreNeverCut' ;;
@@ -78,7 +78,7 @@ units() {
       echo 'TensorDeviceGpuTest.FiltersHave*:TensorDeviceGpuTest.Scales*:TensorDeviceImageGpuTest.*OfTheHost'\
 ':TensorDeviceImageGpuTest.Products*:TensorDeviceImageGpuTest.Largest*' ;;
     snake)
-      echo 'CudaRegionSnakeTwinGpu.TenScenes:CudaRegionSnakeTwinGpu.AbortIsHonoured:CudaRegionSnakeTwinGpu.StartsOfTheUser' ;;
+      echo 'CudaRegionSnakeGridGpu.TenScenes' ;;
   esac
 }
 

@@ -1,19 +1,13 @@
 # Tests of the partition into regions.
 set(CudaFilters_PARTITION_GTESTS
     partition/itkCudaPartitionEstimatesGTest.cxx
-    partition/itkCudaPartitionEvaluationGTest.cxx
     partition/itkCudaPartitionGeometryGTest.cxx
     partition/itkCudaPartitionExecutorGTest.cxx
     partition/itkCudaPartitionLabelsGTest.cxx
-    partition/itkCudaPartitionMapGTest.cxx
     partition/itkCudaPartitionMapVerify.cxx
-    partition/itkCudaPartitionModelGTest.cxx
-    partition/itkCudaPartitionRefinementGTest.cxx
+    partition/itkCudaPartitionMapGTest.cxx
     partition/itkCudaPartitionScenesGTest.cxx
-    partition/itkCudaPartitionSearchGTest.cxx
-    partition/itkCudaPartitionSummaryGTest.cxx
     partition/itkCudaPartitionTreeGTest.cxx
-    partition/itkCudaRegionPartitionEngineGTest.cxx
     partition/itkCudaRegionPartitionGTest.cxx
     partition/itkCudaRegionPartitionImageFilterGTest.cxx)
 # Units of what is only there in a build with CUDA.

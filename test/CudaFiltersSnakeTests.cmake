@@ -5,10 +5,7 @@ set(CudaFilters_SNAKE_GTESTS
     snake/itkCudaDeviceRegionSnakeGTest.cxx
     snake/itkCudaRegionSnakeEngineGTest.cxx
     snake/itkCudaRegionSnakeImageFilterGTest.cxx
-    snake/itkCudaRegionSnakeLabelsGTest.cxx
-    snake/itkCudaRegionSnakeLooksGTest.cxx
     snake/itkCudaRegionSnakeQualityGTest.cxx
-    snake/itkCudaRegionSnakeTwinGTest.cxx
     snake/itkCudaSnakeImageGTest.cxx
     snake/itkCudaSnakeLatticeGTest.cxx
     snake/itkCudaSnakeLawsGTest.cxx
@@ -19,7 +16,6 @@ set(CudaFilters_SNAKE_CUDA_GTESTS
     snake/itkCudaRegionSnakeGridGTest.cxx
     snake/itkCudaSnakeDeviceImageGTest.cxx
     snake/itkCudaSnakeDeviceLabelsGTest.cxx
-    snake/itkCudaSnakeDeviceMathGTest.cxx
     snake/itkCudaSnakeDeviceSamplesGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
@@ -31,7 +27,7 @@ if(COMMAND cudafilters_add_gtests)
     PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>"
             "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>")
   if(CudaFilters_USE_CUDA)
-    target_sources(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SNAKE_CUDA_GTESTS} snake/itkCudaSnakeDeviceMath.cu)
+    target_sources(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SNAKE_CUDA_GTESTS})
     target_include_directories(CudaFiltersSnakeGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(CudaFiltersSnakeGTestDriver PRIVATE CUDA::cudart_static)
   endif()

@@ -239,7 +239,8 @@ GetLabels(const FilterType * filter)
 }
 } // namespace
 
-// A scene depends on its number alone: a long run can be divided among processes. Scenes are run at the same time.
+// A scene depends on its number alone: a long run can be divided among processes. Runs at the same time have the bytes
+// of each alone.
 TEST_F(CudaPartitionGpu, RandomScenesHaveTheHostsBytes)
 {
   const uint64_t           seed = itk::cuda::test::PrintSeed(831);
@@ -393,54 +394,6 @@ TEST_F(CudaPartitionGpu, ManyNodesHaveTheHostsBytes)
   this->Compare(run);
 }
 
-TEST_F(CudaPartitionGpu, RunsAtTheSameTimeHaveTheHostsBytes)
-{
-  constexpr int            threads = 4;
-  constexpr int            runsOfAThread = 5;
-  std::mt19937_64          engine(itk::cuda::test::PrintSeed(835));
-  const RunCase            run = MakeRun(MakeRandomCase(NoiseLaw::Gamma, 300, 200, 8, engine), false, 4);
-  const Outcome            expected = Divide(run, OnHost);
-  std::vector<Outcome>     outcomes(threads * runsOfAThread);
-  std::vector<std::thread> workers;
-  for (int thread = 0; thread < threads; ++thread)
-  {
-    workers.emplace_back([&, thread] {
-      for (int i = 0; i < runsOfAThread; ++i)
-      {
-        outcomes[static_cast<size_t>(thread * runsOfAThread + i)] = Divide(run, m_Device);
-      }
-    });
-  }
-  for (std::thread & worker : workers)
-  {
-    worker.join();
-  }
-  for (const Outcome & outcome : outcomes)
-  {
-    ExpectSameBytes(expected, outcome, run.Name);
-  }
-}
-
-TEST_F(CudaPartitionGpu, AbortIsHonoured)
-{
-  std::mt19937_64             engine(itk::cuda::test::PrintSeed(836));
-  const RunCase               run = MakeRun(MakeRandomCase(NoiseLaw::Gamma, 200, 150, 8, engine), true, 4);
-  const size_t                bytes = CudaFiltersConfiguration::GetDeviceBytesInUse();
-  int                         reports = 0;
-  CudaRegionPartitionObserver observer;
-  observer.Progress = [&reports](float share) {
-    EXPECT_TRUE(share >= 0.0f && share <= 1.0f);
-    ++reports;
-    return false;
-  };
-  const Outcome outcome = Divide(run, m_Device, observer);
-  EXPECT_EQ(outcome.Result.Stop, CudaRegionPartitionStop::Aborted);
-  EXPECT_TRUE(outcome.Result.Regions.empty());
-  EXPECT_EQ(reports, 1);
-  EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), bytes);
-  this->Compare(run);
-}
-
 TEST_F(CudaPartitionGpu, MostImagesStayWithinTheWorkingSet)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(837));
@@ -487,44 +440,37 @@ TEST_F(CudaPartitionGpu, TooLittleMemoryIsAnErrorOrTheHost)
   EXPECT_TRUE(GetLabels(filter) == expected);
 }
 
-TEST_F(CudaPartitionGpu, FailuresOfTheFilterLeaveNothingBehind)
+TEST_F(CudaPartitionGpu, FailuresLeaveNothingBehind)
 {
+  std::mt19937_64      engine(itk::cuda::test::PrintSeed(839));
+  std::vector<RunCase> runs;
   // More edges than one block of threads takes: the first series of rounds is launched loop by loop.
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(840));
-  const auto      filter = MakeFilter(MakeRandomCase(NoiseLaw::Gamma, 36, 31, 3, engine));
+  runs.push_back(MakeRun(MakeRandomCase(NoiseLaw::Gamma, 36, 31, 3, engine), false, 1));
+  PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 24, 16, 2, engine);
+  AddMask(image, engine);
+  for (const bool labelsOnly : { true, false })
+  {
+    runs.push_back(MakeRun(image, labelsOnly, 4));
+    runs.back().Parameters.MaximumNumberOfIterations = 1;
+  }
+  // The tree is at work in a thread of its own when the labels are written.
+  runs.push_back(MakeRun(MakeRandomCase(NoiseLaw::Gamma, 70, 60, 2, engine), false, 4));
+  RunCase & many = runs.back();
+  many.Parameters.AllowMerging = false;
+  many.Parameters.MinimumNumberOfPixels = 1;
+  many.Parameters.MaximumNumberOfIterations = 1;
+  many.InitialLabels.resize(many.Image.Pixels.size());
+  std::iota(many.InitialLabels.begin(), many.InitialLabels.end(), 0u);
+  EXPECT_GT(Divide(many, m_Device).Result.Merges.size(), 2000u);
+  for (const RunCase & run : runs)
+  {
+    itk::cuda::test::WalkFaults<uint32_t>(run.Name, [&] { return Divide(run, m_Device).Labels; });
+  }
+  const auto filter = MakeFilter(runs.front().Image);
   filter->SetBackend("cuda");
-  filter->SetNumberOfLooks(1.0);
-  filter->SetBlockSize(1);
   itk::cuda::test::WalkFaults<unsigned int>("partition filter", [&] {
     filter->Modified();
     filter->Update();
     return GetLabels(filter);
   });
-}
-
-TEST_F(CudaPartitionGpu, FailuresLeaveNothingBehind)
-{
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(839));
-  PartitionCase   image = MakeRandomCase(NoiseLaw::Gamma, 24, 16, 2, engine);
-  AddMask(image, engine);
-  for (const bool labelsOnly : { true, false })
-  {
-    RunCase run = MakeRun(image, labelsOnly, 4);
-    run.Parameters.MaximumNumberOfIterations = 1;
-    itk::cuda::test::WalkFaults<uint32_t>(run.Name, [&] { return Divide(run, m_Device).Labels; });
-  }
-}
-
-/** The tree is at work in a thread of its own when the labels are written. */
-TEST_F(CudaPartitionGpu, FailuresBesideTheTreeLeaveNothingBehind)
-{
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(842));
-  RunCase         run = MakeRun(MakeRandomCase(NoiseLaw::Gamma, 70, 60, 2, engine), false, 4);
-  run.Parameters.AllowMerging = false;
-  run.Parameters.MinimumNumberOfPixels = 1;
-  run.Parameters.MaximumNumberOfIterations = 1;
-  run.InitialLabels.resize(run.Image.Pixels.size());
-  std::iota(run.InitialLabels.begin(), run.InitialLabels.end(), 0u);
-  EXPECT_GT(Divide(run, m_Device).Result.Merges.size(), 2000u);
-  itk::cuda::test::WalkFaults<uint32_t>(run.Name, [&] { return Divide(run, m_Device).Labels; });
 }

@@ -9,6 +9,7 @@
 #include "runtime/device/Stream.h"
 
 #include <array>
+#include <stdexcept>
 
 namespace itk::cuda::partition
 {
@@ -56,20 +57,12 @@ SumOnDevice(const std::vector<uint32_t> & values, int device)
     executor.Fill(out.Get(), sums.size(), 0xab);
     executor.ExclusiveScan(ValueAt{ in.Get() }, values.size(), out.Get());
     executor.Download(out.Get(), sums.size(), sums.data());
+    if (executor.ExclusiveScanAndRead(ValueAt{ in.Get() }, values.size(), out.Get()) != sums.back())
+    {
+      throw std::logic_error("ExclusiveScanAndRead() returns another sum than ExclusiveScan() writes");
+    }
   });
   return sums;
-}
-
-uint32_t
-SumAndReadOnDevice(const std::vector<uint32_t> & values, int device)
-{
-  uint32_t sum = 0;
-  WithExecutor(device, 0, [&](const DeviceExecutor & executor) {
-    const auto in = executor.Upload(values.data(), values.size());
-    const auto out = executor.Allocate<uint32_t>(values.size() + 1);
-    sum = executor.ExclusiveScanAndRead(ValueAt{ in.Get() }, values.size(), out.Get());
-  });
-  return sum;
 }
 
 std::vector<std::vector<uint8_t>>

@@ -20,10 +20,6 @@ struct SortedKeys
 std::vector<uint32_t>
 SumOnDevice(const std::vector<uint32_t> & values, int device);
 
-/** What ExclusiveScanAndRead() returns. \exception CudaError */
-uint32_t
-SumAndReadOnDevice(const std::vector<uint32_t> & values, int device);
-
 /** Bytes of an array that get a value. */
 struct ByteFill
 {

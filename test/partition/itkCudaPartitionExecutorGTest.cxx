@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/executor/ArrayHeap.h"
+#include "partition/executor/ConcurrentRuns.h"
 #include "partition/itkCudaPartitionTestCase.h"
 
 #include <gtest/gtest.h>
@@ -16,84 +17,16 @@ namespace
 {
 using itk::cuda::partition::ArrayHeap;
 
-/** A heap with memory that is never used. */
-struct TestHeap : ArrayHeap
-{
-  explicit TestHeap(size_t bytes)
-    : ArrayHeap(GetBegin(), bytes)
-  {}
-
-  static char *
-  GetBegin()
-  {
-    alignas(Alignment) static char memory[size_t{ 1 } << 20];
-    return memory;
-  }
-};
-
-TEST(CudaPartitionArrayHeap, TheSmallestGapWithRoomIsTaken)
-{
-  char * const begin = TestHeap::GetBegin();
-  TestHeap     heap(10 * 256);
-  for (const size_t indices : { 1, 3, 1, 2, 1, 2 })
-  {
-    ASSERT_TRUE(heap.Take(indices * 256));
-  }
-  EXPECT_EQ(heap.Take(1), nullptr);
-  heap.Give(begin + 1 * 256);
-  heap.Give(begin + 5 * 256);
-  heap.Give(begin + 8 * 256);
-  EXPECT_EQ(heap.Take(3 * 256 + 1), nullptr);
-  EXPECT_EQ(heap.Take(257), begin + 5 * 256); // the first of the two that are smallest
-  EXPECT_EQ(heap.Take(256), begin + 8 * 256);
-  EXPECT_EQ(heap.Take(2 * 256), begin + 1 * 256);
-  EXPECT_EQ(heap.Take(0), begin + 3 * 256); // as for one byte
-  EXPECT_EQ(heap.Take(0), begin + 9 * 256);
-  EXPECT_EQ(heap.Take(0), nullptr);
-}
-
-TEST(CudaPartitionArrayHeap, NeighboringGapsAreOne)
-{
-  char * const begin = TestHeap::GetBegin();
-  for (const auto & order : { std::vector<size_t>{ 0, 1, 2 }, { 2, 1, 0 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 } })
-  {
-    TestHeap heap(3 * 1024);
-    for (size_t i = 0; i < 3; ++i)
-    {
-      ASSERT_EQ(heap.Take(1000), begin + i * 1024);
-    }
-    for (const size_t i : order)
-    {
-      heap.Give(begin + i * 1024);
-    }
-    EXPECT_EQ(heap.Take(3 * 1024), begin);
-  }
-}
-
-TEST(CudaPartitionArrayHeap, HasItsBytesOnly)
-{
-  char * const begin = TestHeap::GetBegin();
-  TestHeap     heap(1024);
-  heap.Take(300);
-  EXPECT_TRUE(heap.Has(begin));
-  EXPECT_TRUE(heap.Has(begin + 1023));
-  EXPECT_FALSE(heap.Has(begin - 1));
-  EXPECT_FALSE(heap.Has(begin + 1024));
-  ArrayHeap empty(nullptr, 0);
-  EXPECT_EQ(empty.Take(1), nullptr);
-  EXPECT_FALSE(empty.Has(nullptr));
-}
-
 TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
 {
-  constexpr size_t                       size = size_t{ 1 } << 20;
-  char * const                           begin = TestHeap::GetBegin();
-  TestHeap                               heap(size);
-  std::vector<char>                      isTaken(size, 0);
-  std::vector<std::pair<size_t, size_t>> arrays; // begin, bytes
-  std::mt19937_64                        engine(itk::cuda::test::PrintSeed(852));
-  size_t                                 refused = 0;
-  const auto                             mark = [&](const std::pair<size_t, size_t> & array, char taken) {
+  constexpr size_t                          size = size_t{ 1 } << 20;
+  alignas(ArrayHeap::Alignment) static char begin[size]; // is never used
+  ArrayHeap                                 heap(begin, size);
+  std::vector<char>                         isTaken(size, 0);
+  std::vector<std::pair<size_t, size_t>>    arrays; // begin, bytes
+  std::mt19937_64                           engine(itk::cuda::test::PrintSeed(852));
+  size_t                                    refused = 0;
+  const auto                                mark = [&](const std::pair<size_t, size_t> & array, char taken) {
     for (size_t i = array.first; i < array.first + array.second; ++i)
     {
       ASSERT_NE(isTaken[i], taken);
@@ -129,7 +62,22 @@ TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
   {
     heap.Give(begin + array.first);
   }
+  EXPECT_TRUE(heap.Has(begin) && heap.Has(begin + size - 1) && !heap.Has(begin + size));
   EXPECT_EQ(heap.Take(size), begin);
+}
+
+TEST(CudaPartitionShareOfDevice, CountsThoseThatLive)
+{
+  using itk::cuda::partition::ConcurrentRuns;
+  const ConcurrentRuns first(0);
+  const ConcurrentRuns other(1000000); // has a count too
+  EXPECT_EQ(ConcurrentRuns::CountOf(0), 1u);
+  {
+    const ConcurrentRuns second(0);
+    EXPECT_EQ(ConcurrentRuns::CountOf(0), 2u);
+  }
+  EXPECT_EQ(ConcurrentRuns::CountOf(0), 1u);
+  EXPECT_EQ(ConcurrentRuns::CountOf(1000000), 1u);
 }
 
 /** Calls function(executor, number, engine) for numbers of values around the sizes of pieces, with 1, 2 and 7 threads.

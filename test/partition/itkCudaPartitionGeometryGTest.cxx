@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the refinement of maps decides by: geometry and polylines, against brute force.
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/Geometry.h"
-#include "partition/itkCudaPartitionMapTestCase.h"
 #include "partition/refine/RefinementRound.h"
-#include "partition/result/Sort.h"
 #include "partition/map/Topology.h"
+#include "partition/refine/BestPolylines.h"
+#include "partition/executor/HostAtomics.h"
+#include "partition/refine/NodeChanges.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iostream>
-#include <map>
+#include <limits>
+#include <random>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace
 {
 using namespace itk::cuda::partition;
+using Random = std::mt19937;
+
+int32_t
+Draw(Random & random, int32_t choices)
+{
+  return static_cast<int32_t>(random() % static_cast<uint32_t>(choices));
+}
 
 LatticePoint
 DrawPoint(Random & random, int32_t side)
@@ -26,14 +36,20 @@ DrawPoint(Random & random, int32_t side)
   return { Draw(random, side), Draw(random, side) };
 }
 
+/** The cells that some lanes find together, each of them once. \param forCells forCells(function, lane) */
+template <typename TForCells>
 std::set<size_t>
-CellsOf(const CellLayout & layout, const LatticePoint & a, const LatticePoint & b, const LatticePoint & c)
+CollectCells(int32_t lanes, const TForCells & forCells)
 {
   std::set<size_t> cells;
-  EXPECT_TRUE(ForCellsOfTriangle(layout, a, b, c, [&cells](size_t cell) {
-    cells.insert(cell);
-    return true;
-  }));
+  for (int32_t lane = 0; lane < lanes; ++lane)
+  {
+    const auto add = [&cells](size_t cell) {
+      EXPECT_TRUE(cells.insert(cell).second) << "two lanes have cell " << cell;
+      return true;
+    };
+    EXPECT_TRUE(forCells(add, StridedRange{ lane, lanes }));
+  }
   return cells;
 }
 
@@ -73,26 +89,7 @@ TEST(PartitionGeometry, TriangleContainsWhatBruteForceFinds)
   EXPECT_GT(contained, 10000u);
 }
 
-TEST(PartitionGeometry, RaysTellInsideFromOutside)
-{
-  Random random(2);
-  size_t inside = 0;
-  for (int i = 0; i < 50000; ++i)
-  {
-    const LatticePoint a = DrawPoint(random, 9), b = DrawPoint(random, 9), c = DrawPoint(random, 9);
-    const LatticePoint q = DrawPoint(random, 9);
-    if (TriangleContains(a, a, b, q) || TriangleContains(b, b, c, q) || TriangleContains(c, c, a, q))
-    {
-      continue; // on an edge
-    }
-    const bool odd = (RayCrosses(q, a, b) != RayCrosses(q, b, c)) != RayCrosses(q, c, a);
-    ASSERT_EQ(odd, TriangleContains(a, b, c, q));
-    inside += odd ? 1 : 0;
-  }
-  EXPECT_GT(inside, 1000u);
-}
-
-TEST(PartitionGeometry, CellsCoverEveryPointOfATriangle)
+TEST(PartitionGeometry, CellsOfLanesCoverEveryPointOfATriangle)
 {
   Random random(3);
   for (int i = 0; i < 3000; ++i)
@@ -101,8 +98,18 @@ TEST(PartitionGeometry, CellsCoverEveryPointOfATriangle)
     const CellLayout   layout(side, side, 1 + static_cast<uint32_t>(Draw(random, 4)));
     const LatticePoint a = DrawPoint(random, side + 1), b = DrawPoint(random, side + 1),
                        c = DrawPoint(random, side + 1);
-    const auto cells = CellsOf(layout, a, b, c);
-    EXPECT_LT(*cells.rbegin(), layout.GetNumber());
+    const int32_t lanes = 1 + Draw(random, 32);
+    const auto    cellsOf = [&](const LatticePoint & p, const LatticePoint & q, const LatticePoint & r) {
+      return CollectCells(lanes, [&](const auto & add, const StridedRange & share) {
+        return ForCellsOfTriangle(layout, p, q, r, add, share);
+      });
+    };
+    const auto cells = cellsOf(a, b, c);
+    const auto box = CollectCells(lanes, [&](const auto & add, const StridedRange & share) {
+      return ForCellsOfBox(layout, itk::cuda::region::BoxOf(a, b, c), add, share);
+    });
+    EXPECT_TRUE(std::includes(box.begin(), box.end(), cells.begin(), cells.end())) << i;
+    EXPECT_LT(*box.rbegin(), layout.GetNumber());
     // Points (u a + v b + w c) / n, u + v + w = n, in exact arithmetic.
     const int64_t n = 1 + Draw(random, 40);
     for (int64_t u = 0; u <= n; ++u)
@@ -118,50 +125,8 @@ TEST(PartitionGeometry, CellsCoverEveryPointOfATriangle)
           << " / " << n;
       }
     }
-    EXPECT_EQ(CellsOf(layout, c, a, b), cells);
-    EXPECT_EQ(CellsOf(layout, b, a, c), cells);
-  }
-}
-
-TEST(PartitionGeometry, CellsOfALongTriangleAreFew)
-{
-  const CellLayout layout(4000, 4000, 4);
-  EXPECT_LE(CellsOf(layout, { 0, 0 }, { 4000, 4000 }, { 4000, 3999 }).size(), 3u * 251u);
-}
-
-TEST(PartitionGeometry, LanesDivideTheCells)
-{
-  Random random(6);
-  for (int i = 0; i < 3000; ++i)
-  {
-    const CellLayout    layout(300, 300, i % 2 == 0 ? 2 : 4);
-    const LatticePoint  a = DrawPoint(random, 301);
-    const LatticePoint  b = DrawPoint(random, 301);
-    const LatticePoint  c = DrawPoint(random, 301);
-    const int32_t       lanes = 1 + Draw(random, 32);
-    std::vector<size_t> ofTriangle;
-    std::vector<size_t> ofBox;
-    std::vector<size_t> wholeBox;
-    const auto          addTo = [](std::vector<size_t> & cells) {
-      return [&cells](size_t cell) {
-        cells.push_back(cell);
-        return true;
-      };
-    };
-    const auto box = itk::cuda::region::BoxOf(a, b, c);
-    EXPECT_TRUE(ForCellsOfBox(layout, box, addTo(wholeBox)));
-    for (int32_t lane = 0; lane < lanes; ++lane)
-    {
-      EXPECT_TRUE(ForCellsOfTriangle(layout, a, b, c, addTo(ofTriangle), { lane, lanes }));
-      EXPECT_TRUE(ForCellsOfBox(layout, box, addTo(ofBox), { lane, lanes }));
-    }
-    // Each cell has one lane.
-    const std::set<size_t> cells = CellsOf(layout, a, b, c);
-    std::sort(ofTriangle.begin(), ofTriangle.end());
-    std::sort(ofBox.begin(), ofBox.end());
-    EXPECT_EQ(ofTriangle, std::vector<size_t>(cells.begin(), cells.end())) << i;
-    EXPECT_EQ(ofBox, wholeBox) << i; // row by row
-    EXPECT_TRUE(std::includes(wholeBox.begin(), wholeBox.end(), cells.begin(), cells.end())) << i;
+    EXPECT_EQ(cellsOf(c, a, b), cells);
+    EXPECT_EQ(cellsOf(b, a, c), cells);
   }
 }
 
@@ -213,17 +178,6 @@ TEST(PartitionGeometry, LanesDivideTheEdgesOfACell)
   }
 }
 
-TEST(PartitionGeometry, WalksEndWhenToldTo)
-{
-  const CellLayout layout(100, 100, 2);
-  size_t           calls = 0;
-  EXPECT_FALSE(ForCellsOfTriangle(layout, { 0, 0 }, { 100, 0 }, { 0, 100 }, [&calls](size_t) { return ++calls < 5; }));
-  EXPECT_EQ(calls, 5u);
-  calls = 0;
-  EXPECT_FALSE(ForCellsOfBox(layout, { 0, 0, 100, 100 }, [&calls](size_t) { return ++calls < 7; }));
-  EXPECT_EQ(calls, 7u);
-}
-
 /** A node has up to four edges. The image is small, so many moves run over a far end. */
 TEST(PartitionGeometry, EdgesThatRunOverFarEndsAreFound)
 {
@@ -257,63 +211,6 @@ TEST(PartitionGeometry, EdgesThatRunOverFarEndsAreFound)
   EXPECT_GT(blocked, 2000u);
 }
 
-TEST(PartitionGeometry, BucketsComeInOrder)
-{
-  using Item = std::pair<uint32_t, uint32_t>; // its bucket, and a number
-  Random random(8);
-  for (const int most : { 0, 1, 2, 30, 5000 })
-  {
-    for (const int32_t buckets : { 1, 2, 50 })
-    {
-      std::vector<Item> items;
-      while (items.size() < static_cast<size_t>(most))
-      {
-        items.emplace_back(Draw(random, buckets), Draw(random, 100));
-      }
-      std::vector<Item> expected = items;
-      std::sort(expected.begin(), expected.end());
-      SortInBuckets(
-        items,
-        static_cast<size_t>(buckets),
-        [](const Item & item) { return size_t{ item.first }; },
-        [](const Item & x, const Item & y) { return x.second < y.second; });
-      EXPECT_EQ(items, expected);
-    }
-  }
-}
-
-/** Up to four regions meet at a node. Changes outside of the image are not counted. */
-TEST(PartitionReservation, ChangesOfEachRegionAddUp)
-{
-  Random random(9);
-  for (int i = 0; i < 10000; ++i)
-  {
-    const auto                  first = static_cast<uint32_t>(1 + Draw(random, 100));
-    CountChanges                changes;
-    std::map<uint32_t, int64_t> expected;
-    for (int j = Draw(random, 9); j > 0; --j)
-    {
-      const auto     number = static_cast<uint32_t>(Draw(random, 5));
-      const uint32_t region = number == 0 ? Outside : first + number;
-      const int64_t  change = Draw(random, 200) - 100;
-      changes.Add(region, change);
-      if (region != Outside)
-      {
-        expected[region] += change;
-      }
-    }
-    std::map<uint32_t, int64_t> found;
-    for (const CountChanges::Entry & entry : changes.Entries)
-    {
-      if (entry.Region != Outside)
-      {
-        EXPECT_TRUE(found.emplace(entry.Region, entry.Change).second) << "a region has one entry";
-      }
-    }
-    EXPECT_EQ(found, expected);
-  }
-}
-
 TEST(PartitionReservation, KeysOrderByGainThenNumber)
 {
   Random random(4);
@@ -329,72 +226,158 @@ TEST(PartitionReservation, KeysOrderByGainThenNumber)
   }
 }
 
-TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
+/** Costs of the chords between the nodes of a chain; small whole numbers, of which many sums are equal. */
+class Chords
 {
-  const CellLayout      layout(200, 100, 2);
-  std::vector<uint64_t> keys(layout.GetNumber(), ~uint64_t{ 0 });
-  // Only the layout of the cells and their keys matter here.
-  const MapRound                                       view{ 200,
-                       100,
-                       nullptr,
-                       nullptr,
-                       nullptr,
-                       nullptr,
-                       { layout, nullptr, nullptr, nullptr, nullptr, 0 },
-                       DescriptionModel{},
-                       0,
-                       nullptr,
-                       nullptr,
-                       nullptr,
-                       layout,
-                       keys.data(),
-                       nullptr,
-                       nullptr };
-  const RefinementRound<NoIntegrator, ThreadedAtomics> state{ view, {} };
-  Random                                               random(5);
-  const itk::cuda::region::Threads                     threads(3);
-  for (int round = 0; round < 50; ++round)
+public:
+  Chords(size_t edges, std::mt19937_64 & engine)
+    : m_Number(edges + 1)
+    , m_Costs(m_Number * m_Number)
   {
-    std::vector<RankedProposal>              proposals;
-    std::vector<std::array<LatticePoint, 3>> triangles;
-    for (uint32_t i = 0; i < 300; ++i)
+    for (double & cost : m_Costs)
     {
-      const LatticePoint a{ Draw(random, 190), Draw(random, 90) };
-      triangles.push_back({ a, { a.X + Draw(random, 10), a.Y + Draw(random, 10) }, { a.X + Draw(random, 10), a.Y } });
-      proposals.push_back({ -1.0 - Draw(random, 20), i, {} });
+      cost = engine() % 8 == 0 ? InfiniteCost : static_cast<double>(engine() % 7) - 2.0;
     }
-    std::vector<uint8_t> wins(proposals.size());
-    const auto           forCells = [&](const auto & function) {
-      threads.ForRanges(proposals.size(), 10, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i)
-        {
-          const auto visit = [&, key = proposals[i].GetKey()](size_t cell) { return function(cell, key); };
-          wins[i] = ForCellsOfTriangle(layout, triangles[i][0], triangles[i][1], triangles[i][2], visit) ? 1 : 0;
-        }
-      });
-    };
-    forCells([&](size_t cell, uint64_t key) { return state.Reserve(cell, key); });
-    forCells([&](size_t cell, uint64_t key) { return state.Owns(cell, key); });
-    std::set<size_t> taken;
-    size_t           best = 0;
-    for (size_t i = 0; i < proposals.size(); ++i)
+    for (size_t i = 0; i < edges; ++i)
     {
-      best = proposals[i].GetKey() < proposals[best].GetKey() ? i : best;
-      if (wins[i] != 0)
+      m_Costs[i * m_Number + i + 1] = 3.0; // the chain itself is possible
+    }
+  }
+  double
+  operator()(size_t i, size_t j) const
+  {
+    EXPECT_LT(i, j);
+    return j - i <= ChainWindow ? m_Costs[i * m_Number + j] : InfiniteCost;
+  }
+
+private:
+  size_t              m_Number;
+  std::vector<double> m_Costs;
+};
+
+/** The least cost of the polylines from node 0 to node j, each of which is looked at. */
+double
+LeastCost(const Chords & chords, size_t j)
+{
+  double least = j == 0 ? 0.0 : InfiniteCost;
+  for (size_t i = 0; i < j; ++i)
+  {
+    least = std::min(least, LeastCost(chords, i) + chords(i, j));
+  }
+  return least;
+}
+TEST(PartitionEvaluation, BestPolylinesAreTheBestOfAll)
+{
+  constexpr uint64_t seed = 841;
+  std::cout << "seed " << seed << std::endl;
+  std::mt19937_64 engine(seed);
+  for (int i = 0; i < 200; ++i)
+  {
+    const size_t         edges = 1 + engine() % 12;
+    const Chords         chords(edges, engine);
+    std::vector<double>  costs(edges + 1, std::numeric_limits<double>::quiet_NaN());
+    std::vector<uint8_t> spans(edges + 1, 0);
+    FindBestPolylines(edges, chords, costs.data(), spans.data());
+    for (size_t j = 0; j <= edges; ++j)
+    {
+      ASSERT_EQ(costs[j], LeastCost(chords, j)) << "scene " << i << ", node " << j;
+    }
+    for (size_t j = 1; j <= edges; ++j)
+    {
+      const size_t from = j - spans[j];
+      ASSERT_LT(from, j) << "scene " << i;
+      ASSERT_EQ(costs[j], costs[from] + chords(from, j)) << "scene " << i << ", node " << j;
+      for (size_t earlier = 0; earlier < from; ++earlier)
       {
-        for (const size_t cell : CellsOf(layout, triangles[i][0], triangles[i][1], triangles[i][2]))
-        {
-          EXPECT_TRUE(taken.insert(cell).second);
-        }
+        ASSERT_GT(costs[earlier] + chords(earlier, j), costs[j]) << "scene " << i << ", node " << j;
       }
     }
-    EXPECT_EQ(wins[best], 1);
-    forCells([&](size_t cell, uint64_t key) { return state.FreeIfOwned(cell, key); });
-    for (const size_t cell : taken)
-    {
-      EXPECT_EQ(keys[cell], ~uint64_t{ 0 });
-    }
-    std::fill(keys.begin(), keys.end(), ~uint64_t{ 0 });
   }
+}
+
+TEST(PartitionEvaluation, NoChordSpansMoreThanTheWindow)
+{
+  constexpr size_t     edges = 3 * ChainWindow + 5;
+  std::vector<double>  costs(edges + 1);
+  std::vector<uint8_t> spans(edges + 1);
+  FindBestPolylines(
+    edges,
+    [](size_t i, size_t j) {
+      EXPECT_TRUE(i < j && j - i <= ChainWindow) << i << " to " << j;
+      return 1.0;
+    },
+    costs.data(),
+    spans.data());
+  EXPECT_EQ(costs[edges], 4.0);
+  EXPECT_EQ(spans[edges], ChainWindow);
+}
+TEST(PartitionEvaluation, CandidatesGoAllWays)
+{
+  const std::array<std::array<int32_t, 2>, NumberOfDirections> directions{
+    { { 1, 0 }, { 1, 1 }, { 0, 1 }, { -1, 1 }, { -1, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 } }
+  };
+  for (int i = 0; i < NumberOfCandidates; ++i)
+  {
+    const int32_t distance = i < 8 ? 1 : i < 16 ? 2 : 4;
+    const auto &  direction = directions[static_cast<size_t>(i % NumberOfDirections)];
+    const auto    candidate = CandidateOf({ 10, 20 }, i);
+    EXPECT_EQ(candidate.X, 10 + distance * direction[0]) << i;
+    EXPECT_EQ(candidate.Y, 20 + distance * direction[1]) << i;
+  }
+}
+
+/** Returns which proposals a round accepts, for regions of 30 and 90 pixels, of which 8 have to stay. */
+std::vector<size_t>
+Accept(const std::vector<RankedProposal> & proposals)
+{
+  std::vector<Moments>    regions{ {}, { 30, 300, 3000 }, { 90, 1800, 36000 } };
+  std::vector<uint8_t>    isRegion(regions.size(), 1);
+  std::vector<LinearForm> tangents(regions.size());
+  std::vector<int64_t>    excess(regions.size(), -1000); // of the round before
+  std::vector<uint64_t>   bestKeys(regions.size(), 0);
+  const CellLayout        cells(20, 6, 2);
+  const EdgeGrid          grid{ cells, nullptr, nullptr, nullptr, nullptr, 0 };
+  const DescriptionModel  model;
+  const MapRound          view{ 20,    6,       nullptr, nullptr,         regions.data(), isRegion.data(),
+                       grid,  model,   8,       tangents.data(), excess.data(),  bestKeys.data(),
+                       cells, nullptr, nullptr, nullptr };
+  for (size_t region = 0; region < regions.size(); ++region)
+  {
+    functors::BeginMapRound{ view }(region);
+  }
+  const RefinementRound<NoIntegrator, SerialAtomics> round{ view, {} };
+  for (const RankedProposal & proposal : proposals)
+  {
+    round.AddPixelLoss(proposal);
+  }
+  std::vector<size_t> accepted;
+  for (size_t i = 0; i < proposals.size(); ++i)
+  {
+    if (round.Accepts(proposals[i]))
+    {
+      accepted.push_back(i);
+    }
+  }
+  return accepted;
+}
+
+TEST(PartitionReservation, WinnersTogetherLeaveARegionItsPixels)
+{
+  const auto winnersOf = [](const std::vector<int64_t> & losses) {
+    std::vector<RankedProposal> proposals;
+    for (size_t i = 0; i < losses.size(); ++i)
+    {
+      proposals.push_back({ -1.0 - static_cast<double>(i % 3), static_cast<uint32_t>(i), {} });
+      proposals.back().Counts.Add(1, -losses[i]);
+      proposals.back().Counts.Add(2, losses[i]);
+    }
+    return Accept(proposals);
+  };
+  using Winners = std::vector<size_t>;
+  EXPECT_EQ(winnersOf({ 10, 10 }), (Winners{ 0, 1 }));
+  EXPECT_EQ(winnersOf({ 10, 10, 10 }), (Winners{ 2 })); // the best
+  EXPECT_EQ(winnersOf({ 11, 11 }), (Winners{ 0, 1 }));  // 8 are left
+  EXPECT_EQ(winnersOf({ 11, 12 }), (Winners{ 1 }));
+  EXPECT_EQ(winnersOf({ 10, 10, -10, 10 }), (Winners{ 1, 2 })); // who adds pixels may
 }
 } // namespace

@@ -2,9 +2,8 @@
 #include "partition/itkCudaPartitionMapTestCase.h"
 
 #include <algorithm>
-#include <numeric>
 
-namespace itk::cuda::partition
+namespace itk::cuda::test
 {
 namespace
 {
@@ -192,4 +191,4 @@ VerifyMap(const MapData & map, const region::LevelSums & pixels)
 {
   return Verification(map, pixels).Run();
 }
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::test

@@ -50,9 +50,8 @@ struct PartitionCase
 {
   int32_t               Width{ 0 };
   int32_t               Height{ 0 };
-  region::NoiseLaw      Law{ region::NoiseLaw::Gamma };
-  double                NumberOfLooks{ 1.0 };
   std::vector<uint16_t> Pixels;
+  region::NoiseLaw      Law{ region::NoiseLaw::Gamma };
   std::vector<uint8_t>  Valid; // empty: all
 
   CudaImageView
@@ -88,7 +87,7 @@ public:
     , Pyramid(Sums, Sums.GetWhole(), 0, Threads)
     , Scene(Pyramid.GetLevel(0), Samples)
   {
-    Model.Law = { image.Law, image.NumberOfLooks, static_cast<int64_t>(Samples.NumberOfValidPixels) };
+    Model.Law = { image.Law, 1.0, static_cast<int64_t>(Samples.NumberOfValidPixels) };
     Model.KnownVariance = partition::EstimateKnownVariance(this->GetExecutor(), image.Width, image.Height);
     Model.LogNumberOfPixels = region::Log(static_cast<double>(image.Pixels.size()));
   }
@@ -120,9 +119,18 @@ private:
   }
 };
 
+/** The labels of the pixels, from 1 in the order of their first pixels, and the sums of the regions by label; [0] has
+ * no samples. */
+struct LabelMap
+{
+  std::vector<uint32_t>           Labels;
+  std::vector<partition::Moments> Regions;
+};
+
 /** A pixel of noise of a law, whose parameter grows with `level` from 0. */
-inline uint16_t
-MakeNoise(region::NoiseLaw law, int level, std::mt19937_64 & engine)
+template <typename TEngine>
+uint16_t
+MakeNoise(region::NoiseLaw law, double level, TEngine & engine)
 {
   const double normal = std::normal_distribution<double>()(engine);
   const double exponential = std::exponential_distribution<double>()(engine);
@@ -144,7 +152,7 @@ MakeNoise(region::NoiseLaw law, int level, std::mt19937_64 & engine)
       value = std::poisson_distribution<int>(5.0 * ratio)(engine);
       break;
     case region::NoiseLaw::Bernoulli:
-      value = std::bernoulli_distribution(0.1 + 0.25 * std::min(level, 3))(engine) ? 1.0 : 0.0;
+      value = std::bernoulli_distribution(0.1 + 0.25 * std::min(level, 3.0))(engine) ? 1.0 : 0.0;
       break;
     case region::NoiseLaw::LogNormal:
       value = 1.0 + std::exp(4.0 + 0.8 * level + 0.4 * normal);
@@ -157,10 +165,7 @@ MakeNoise(region::NoiseLaw law, int level, std::mt19937_64 & engine)
 inline PartitionCase
 MakeRandomCase(region::NoiseLaw law, int32_t width, int32_t height, int rectangles, std::mt19937_64 & engine)
 {
-  PartitionCase image;
-  image.Width = width;
-  image.Height = height;
-  image.Law = law;
+  PartitionCase    image{ width, height, {}, law, {} };
   std::vector<int> levels(static_cast<size_t>(width) * static_cast<size_t>(height), 0);
   for (int i = 0; i < rectangles; ++i)
   {

@@ -2,19 +2,12 @@
 #ifndef itkCudaPartitionTestExecutor_h
 #define itkCudaPartitionTestExecutor_h
 
-#include "partition/executor/HostAtomics.h"
-#include "partition/executor/SerialTeam.h"
-#include "partition/map/Geometry.h"
-#include "partition/MergeRule.h"
-#include "partition/map/MapData.h"
-#include "partition/Model.h"
-#include "partition/executor/HostScene.h"
+#include "partition/executor/HostExecutor.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -27,13 +20,13 @@ namespace itk::cuda::test
 {
 /** \class TestExecutor
  * \brief Executor that runs the loops of a device on one thread of the host: the work items of a loop in a random
- * order, in memory that begins with garbage.
+ * order, in memory that begins with garbage. What it has from the host's executor is what loops do not use.
  */
-class TestExecutor
+class TestExecutor : public partition::SerialHostExecutor
 {
-public:
-  using Atomics = partition::SerialAtomics;
+  using Base = partition::SerialHostExecutor;
 
+public:
   /** The loops of the device. */
   static constexpr bool IsCoarseGrained = false;
 
@@ -103,7 +96,7 @@ public:
 
   /** \param seed of the order of work items; with 0, they run in the order of their numbers */
   TestExecutor(const partition::Scene & scene, uint64_t seed, Grids grids = Grids::Always)
-    : m_Scene(scene)
+    : Base(scene, OneThread)
     , m_Grids(grids)
     , m_IsShuffled(seed != 0)
     , m_Engine(seed)
@@ -137,12 +130,6 @@ public:
     return array;
   }
   template <typename T>
-  void
-  Download(const T * data, size_t number, T * out) const
-  {
-    std::copy_n(data, number, out);
-  }
-  template <typename T>
   T
   Read(const T * value) const
   {
@@ -154,40 +141,19 @@ public:
   Fill(T * data, size_t number, int byte) const
   {
     ++m_Counts.Fills;
-    if (number > 0)
-    {
-      memset(static_cast<void *>(data), byte, number * sizeof(T));
-    }
-  }
-  template <typename TFunction>
-  void
-  VisitScene(const TFunction & function) const
-  {
-    function(m_Scene);
+    Base::Fill(data, number, byte);
   }
 
-  /** The image as polygons see it. */
-  struct Edges
+  /** The image as polygons see it on a device, where the chords of a chain share nothing. */
+  struct Edges : partition::HostEdgeIntegrator
   {
-    const region::LevelSums & Pixels;
-
-    partition::Moments
-    SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q) const
-    {
-      return Pixels.SumEdge(p, q);
-    }
-    template <typename TTeam>
-    partition::Moments
-    SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTeam &) const
-    {
-      return this->SumEdge(p, q);
-    }
+    static constexpr bool HasChordWindow = false;
   };
   template <typename TFunction>
   void
   VisitEdgeIntegrator(const TFunction & function) const
   {
-    function(Edges{ m_Scene.Pixels });
+    Base::VisitEdgeIntegrator([&function](const partition::HostEdgeIntegrator & edges) { function(Edges{ edges }); });
   }
   template <typename TFunction>
   void
@@ -217,8 +183,8 @@ public:
     this->ParallelFor(functor.GetNumber(), functor);
   }
 
-  /** A team whose threads run one after the other. */
-  struct Team
+  /** A team whose threads run one after the other. They share no rows or cells, so that each has all of them. */
+  struct Team : partition::SerialTeam
   {
     static constexpr uint32_t NumberOfLanes = 32;
 
@@ -232,15 +198,6 @@ public:
       for (uint32_t lane = 0; lane < NumberOfLanes; ++lane)
       {
         function(lane, perThread[lane]);
-      }
-    }
-    void
-    ExclusiveScan(partition::Moments * values, uint32_t number) const
-    {
-      partition::Moments before;
-      for (uint32_t i = 0; i < number; ++i)
-      {
-        before += std::exchange(values[i], before);
       }
     }
     template <typename T, typename TFunction>
@@ -264,26 +221,6 @@ public:
         function(i);
       }
     }
-    /** Returns all rows or cells, because the threads of a team share none here. */
-    partition::StridedRange
-    GetShare() const
-    {
-      return {};
-    }
-    bool
-    All(bool perThread) const
-    {
-      return perThread;
-    }
-    template <typename TFunction>
-    void
-    Single(const TFunction & function) const
-    {
-      function();
-    }
-    void
-    Sync() const
-    {}
   };
   /** Calls functor(i), as a launch per loop does. Loops of a single launch use teams. */
   template <typename TFunctor>
@@ -333,20 +270,12 @@ public:
     return this->Read(value);
   }
 
-  /** Sets sums[i] to the sum of function(0) to function(i - 1), for 0 <= i <= number. */
   template <typename TFunction, typename T>
   void
   ExclusiveScan(const TFunction & function, size_t number, T * sums) const
   {
     ++m_Counts.Sums;
-    T sum{ 0 };
-    for (size_t i = 0; i < number; ++i)
-    {
-      const T value = function(i);
-      sums[i] = sum;
-      sum += value;
-    }
-    sums[number] = sum;
+    Base::ExclusiveScan(function, number, sums);
   }
   template <typename TFunction, typename T>
   T
@@ -360,23 +289,13 @@ public:
   InclusiveMaxScan(const TFunction & function, size_t number, uint32_t * maxima) const
   {
     ++m_Counts.Sums;
-    uint32_t maximum = 0;
-    for (size_t i = 0; i < number; ++i)
-    {
-      maximum = std::max(maximum, function(i));
-      maxima[i] = maximum;
-    }
+    Base::InclusiveMaxScan(function, number, maxima);
   }
-
-  /** Sorts keys by their lower bits (stable), and returns the index of each sorted key. */
   void
   ArgSort(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * indices) const
   {
     ++m_Counts.Sums;
-    const auto lower = [keys, bits](uint32_t index) { return keys[index] & ((uint64_t{ 1 } << bits) - 1); };
-    std::iota(indices, indices + number, 0u);
-    std::stable_sort(indices, indices + number, [&](uint32_t i, uint32_t j) { return lower(i) < lower(j); });
-    std::transform(indices, indices + number, sorted, [keys](uint32_t index) { return keys[index]; });
+    Base::ArgSort(keys, number, bits, sorted, indices);
   }
 
 private:
@@ -446,12 +365,13 @@ private:
     }
   };
 
-  const partition::Scene & m_Scene;
-  const Grids              m_Grids;
-  const bool               m_IsShuffled;
-  mutable std::mt19937_64  m_Engine;
-  mutable Counts           m_Counts;
-  mutable Memory           m_Memory;
+  inline static const region::Threads OneThread{ 1 };
+
+  const Grids             m_Grids;
+  const bool              m_IsShuffled;
+  mutable std::mt19937_64 m_Engine;
+  mutable Counts          m_Counts;
+  mutable Memory          m_Memory;
 
   /** Runs a program in one launch, and returns how many loops it had. */
   template <typename TProgram>

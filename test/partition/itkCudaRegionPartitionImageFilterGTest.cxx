@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/itkCudaExpectException.h"
 #include "itkCudaRegionPartitionImageFilter.h"
+#include "partition/itkCudaPartitionTestCase.h"
+#include "support/itkCudaExpectException.h"
 #include "support/itkCudaTestPartition.h"
 
 #include <gtest/gtest.h>
@@ -15,13 +16,23 @@
 
 namespace
 {
+using itk::CudaComponentType;
 using itk::CudaFiltersEnums;
 using itk::CudaRegionPartition;
+using itk::CudaDetail::CudaImageView;
+using itk::CudaDetail::CudaRegionPartitionInput;
+using itk::CudaDetail::CudaRegionPartitionOnHost;
+using itk::cuda::region::AllLaws;
+using itk::cuda::region::NoiseLaw;
 using itk::cuda::test::ExpectContains;
 using itk::cuda::test::FindComponents;
 using itk::cuda::test::GetArea;
 using itk::cuda::test::GetException;
 using itk::cuda::test::GetWindings;
+using itk::cuda::test::MakeRandomCase;
+using itk::cuda::test::MakeView;
+using itk::cuda::test::NameOf;
+using itk::cuda::test::PartitionCase;
 using itk::cuda::test::TestLabels;
 
 template <typename TPixel>
@@ -88,6 +99,20 @@ MakeFilter(ImageOf<TPixel> * image)
   return filter;
 }
 
+/** A filter that divides a case, whose pixels are multiplied by a factor. */
+template <typename TPixel>
+typename FilterOf<TPixel>::Pointer
+MakeFilterOf(const PartitionCase & image, float factor = 1.0f)
+{
+  const auto pixels = MakeEmptyImage<TPixel>(image.Width, image.Height);
+  std::transform(image.Pixels.begin(), image.Pixels.end(), pixels->GetBufferPointer(), [factor](uint16_t pixel) {
+    return static_cast<TPixel>(factor * static_cast<float>(pixel));
+  });
+  const auto filter = MakeFilter<TPixel>(pixels.GetPointer());
+  filter->SetNoiseLaw(image.Law);
+  return filter;
+}
+
 template <typename TImage>
 TestLabels
 GetLabels(const TImage * image)
@@ -128,31 +153,41 @@ ExpectRasterOfPolygons(const CudaRegionPartition & partition, const TestLabels &
   }
 }
 
+/** The table has the means of the pixels of each region. \param squares whether the law needs their squares */
 template <typename TPixel>
 void
-ExpectTableOfPixels(const CudaRegionPartition & partition, const TestLabels & labels, const ImageOf<TPixel> * image)
+ExpectTableOfPixels(const CudaRegionPartition & partition,
+                    const TestLabels &          labels,
+                    const ImageOf<TPixel> *     image,
+                    bool                        squares = true)
 {
+  ASSERT_EQ(labels.GetNumberOfRegions(), partition.GetNumberOfRegions());
+  std::vector<double>   sums(labels.GetNumberOfRegions() + 1, 0.0);
+  std::vector<double>   sumsOfSquares(sums);
+  std::vector<uint64_t> counts(sums.size(), 0);
+  for (size_t i = 0; i < labels.Pixels.size(); ++i)
+  {
+    const auto value = static_cast<double>(image->GetBufferPointer()[i]);
+    sums[labels.Pixels[i]] += value;
+    sumsOfSquares[labels.Pixels[i]] += value * value;
+    ++counts[labels.Pixels[i]];
+  }
   for (uint32_t number = 1; number <= partition.GetNumberOfRegions(); ++number)
   {
-    uint64_t count = 0;
-    double   sum = 0.0;
-    double   squares = 0.0;
-    for (size_t i = 0; i < labels.Pixels.size(); ++i)
-    {
-      const auto value = static_cast<double>(image->GetBufferPointer()[i]);
-      if (labels.Pixels[i] == number)
-      {
-        ++count;
-        sum += value;
-        squares += value * value;
-      }
-    }
     const auto & region = partition.GetRegion(number);
-    const double mean = sum / static_cast<double>(count);
-    EXPECT_EQ(region.NumberOfPixels, count);
+    const double mean = sums[number] / static_cast<double>(counts[number]);
+    const double meanSquare = sumsOfSquares[number] / static_cast<double>(counts[number]);
+    EXPECT_EQ(region.NumberOfPixels, counts[number]);
     EXPECT_NEAR(region.Mean, mean, 1e-6 * mean);
-    EXPECT_NEAR(region.MeanSquare, squares / static_cast<double>(count), 1e-6 * mean * mean);
-    EXPECT_NEAR(region.Variance, squares / static_cast<double>(count) - mean * mean, 1e-5 * mean * mean);
+    if (squares)
+    {
+      EXPECT_NEAR(region.MeanSquare, meanSquare, 1e-6 * mean * mean);
+      EXPECT_NEAR(region.Variance, meanSquare - mean * mean, 1e-5 * mean * mean);
+    }
+    else
+    {
+      EXPECT_TRUE(std::isnan(region.MeanSquare) && std::isnan(region.Variance));
+    }
   }
 }
 
@@ -234,7 +269,8 @@ TEST(CudaRegionPartitionImageFilter, LabelsOfUnsignedShortAreTheSameWhereTheySuf
   filter->SetInitialLabels(squares);
   filter->AllowMergingOff();
   filter->SetMaximumNumberOfIterations(1);
-  ExpectContains(GetException([&] { filter->Update(); }), "90000");
+  ExpectContains(GetException([&] { filter->Update(); }),
+                 "The partition has 90000 regions; labels of 16 bits tell 65535 apart");
   filter->SetInput(image);
   filter->SetInitialLabels(nullptr);
   filter->AllowMergingOn();
@@ -318,27 +354,99 @@ TEST(CudaRegionPartitionImageFilter, LabelsOnlyLeavesPolygonsOut)
   const TestLabels labels = GetLabels(filter->GetOutput());
   EXPECT_LE(CountStrayPixels(labels), 300);
   EXPECT_EQ(FindComponents(labels).Pixels, labels.Pixels) << "regions count from 1 in the order of their first pixels";
-  ExpectTableOfPixels<float>(*filter->GetPartition(), labels, filter->GetInput());
+  // The labels of a run lead to themselves.
+  const auto initial = MakeEmptyImage<unsigned int>();
+  std::copy(labels.Pixels.begin(), labels.Pixels.end(), initial->GetBufferPointer());
+  filter->SetInitialLabels(initial);
+  filter->Update();
+  EXPECT_EQ(GetLabels(filter->GetOutput()).Pixels, labels.Pixels);
 }
 
-TEST(CudaRegionPartitionImageFilter, LooksAreEstimatedOrGiven)
+TEST(CudaRegionPartitionImageFilter, TableAndTreeDescribeTheLabelsOfEachLaw)
 {
-  std::mt19937                          generator(Seed);
-  std::exponential_distribution<double> speckle(1.0);
-  const auto                            image = MakeEmptyImage<float>();
-  for (int i = 0; i < Width * Height; ++i)
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(501));
+  for (const NoiseLaw law : AllLaws)
   {
-    image->GetBufferPointer()[i] =
-      static_cast<float>(GetMeanOfField(GetField(i % Width, i / Width)) * speckle(generator));
+    SCOPED_TRACE(NameOf(law));
+    const PartitionCase image = MakeRandomCase(law, 130, 100, 6, engine);
+    const auto          filter = MakeFilterOf<unsigned short>(image);
+    filter->LabelsOnlyOn();
+    filter->Update();
+    const auto &     partition = *filter->GetPartition();
+    const TestLabels labels = GetLabels(filter->GetOutput());
+    EXPECT_GT(partition.GetNumberOfRegions(), 1u);
+    if (law != NoiseLaw::LogNormal) // whose table is that of logarithms
+    {
+      ExpectTableOfPixels<unsigned short>(partition, labels, filter->GetInput(), itk::cuda::region::UsesSquares(law));
+    }
+    const auto shapes = itk::cuda::test::MeasureRegions(labels);
+    for (uint32_t number = 1; number <= partition.GetNumberOfRegions(); ++number)
+    {
+      const auto & region = partition.GetRegion(number);
+      EXPECT_EQ(region.Area, static_cast<double>(shapes[number].Pixels));
+      EXPECT_EQ(region.Perimeter, shapes[number].Perimeter);
+      EXPECT_EQ(region.BoundingBox, shapes[number].Box);
+      EXPECT_EQ(region.Neighbors, itk::cuda::test::GetNeighbors(shapes[number]));
+    }
+    // All merges together lead to one region; what they change adds up.
+    const auto & merges = partition.GetMerges();
+    ASSERT_EQ(merges.size(), partition.GetNumberOfRegions() - 1);
+    EXPECT_GE(merges.front().Change, 0.0) << "the labels could have merged further";
+    double description = filter->GetDescription();
+    for (const auto & merge : merges)
+    {
+      description += merge.Change;
+    }
+    EXPECT_NEAR(description, filter->GetDescriptionOfOneRegion(), 1e-9 * std::abs(description));
+    EXPECT_LT(filter->GetDescription(), filter->GetDescriptionOfOneRegion());
+    EXPECT_EQ(partition.GetMergedTo(1)->GetNumberOfRegions(), 1u);
   }
-  const auto filter = MakeFilter<float>(image);
-  filter->SetNoiseLaw("gamma");
+}
+
+TEST(CudaRegionPartitionImageFilter, LooksAreThoseGivenOrEstimated)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(502));
+  PartitionCase   image = MakeRandomCase(NoiseLaw::Gamma, 160, 160, 3, engine);
+  const auto      filter = MakeFilterOf<unsigned short>(image);
+  filter->LabelsOnlyOn();
   filter->Update();
-  EXPECT_GT(filter->GetNumberOfLooksUsed(), 0.5);
-  EXPECT_LT(filter->GetNumberOfLooksUsed(), 1.3);
-  filter->SetNumberOfLooks(2.5);
+  const double estimated = filter->GetNumberOfLooksUsed();
+  const auto   labels = GetLabels(filter->GetOutput());
+  const auto   regions = filter->GetNumberOfRegions();
+  EXPECT_GT(estimated, 0.7);
+  EXPECT_LT(estimated, 1.1);
+  filter->SetNumberOfLooks(estimated);
   filter->Update();
-  EXPECT_EQ(filter->GetNumberOfLooksUsed(), 2.5);
+  EXPECT_EQ(GetLabels(filter->GetOutput()).Pixels, labels.Pixels);
+  filter->SetNumberOfLooks(1e-6);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfRegions(), 1u) << "no fluctuation means anything";
+  filter->SetNumberOfLooks(50.0);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfLooksUsed(), 50.0);
+  EXPECT_GT(filter->GetNumberOfRegions(), 2 * regions);
+  filter->SetNumberOfLooks(0.0);
+  filter->SetNoiseLaw(NoiseLaw::Poisson);
+  filter->Update();
+  EXPECT_EQ(filter->GetNumberOfLooksUsed(), 1.0) << "a law without looks";
+}
+
+TEST(CudaRegionPartitionImageFilter, ScaledFloatsHaveTheLabelsOfIntegers)
+{
+  std::mt19937_64     engine(itk::cuda::test::PrintSeed(503));
+  const PartitionCase image = MakeRandomCase(NoiseLaw::Rayleigh, 90, 80, 5, engine);
+  const auto          expected = MakeFilterOf<unsigned short>(image);
+  const auto          scaled = MakeFilterOf<float>(image, 4.0f);
+  expected->Update();
+  scaled->Update();
+  EXPECT_EQ(GetLabels(scaled->GetOutput()).Pixels, GetLabels(expected->GetOutput()).Pixels);
+  // -log likelihood of an amplitude that is four times as large: L n log 16 more.
+  const double shift = scaled->GetNumberOfLooksUsed() * 90.0 * 80.0 * std::log(16.0);
+  const double rounding = 1e-9 * scaled->GetDescription();
+  EXPECT_NEAR(scaled->GetDescription(), expected->GetDescription() + shift, rounding);
+  EXPECT_NEAR(scaled->GetDescriptionOfOneRegion(), expected->GetDescriptionOfOneRegion() + shift, rounding);
+  const double mean = 4.0 * expected->GetPartition()->GetRegion(1).Mean;
+  EXPECT_NEAR(scaled->GetPartition()->GetRegion(1).Mean, mean, 1e-9 * mean);
 }
 
 /** Two fields of 0 and `other` by the law Bernoulli: the means of the table are those of the pixels, summed here in
@@ -404,19 +512,31 @@ TEST(CudaRegionPartitionImageFilter, ImagesOfAnySize)
   }
 }
 
+/** Of many regions, whose tree has a thread of its own if there is more than one. */
 TEST(CudaRegionPartitionImageFilter, ThreadsAndObserversChangeNothing)
 {
-  const auto image = MakeFields<float>(60.0);
-  const auto expected = MakeFilter<float>(image);
-  expected->SetNumberOfWorkUnits(1);
-  expected->Update();
-  for (const unsigned int threads : { 2u, 7u })
+  std::mt19937_64     engine(itk::cuda::test::PrintSeed(509));
+  const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 160, 140, 4, engine);
+  const auto          initial = MakeEmptyImage<unsigned int>(160, 140);
+  for (int i = 0; i < 160 * 140; ++i)
   {
-    const auto          filter = MakeFilter<float>(image);
-    int                 progress = 0;
-    std::vector<double> descriptions;
+    initial->GetBufferPointer()[i] = static_cast<unsigned int>(i / 160 / 4 * 160 + i % 160 / 4);
+  }
+  const auto makeFilter = [&](unsigned int threads) {
+    const auto filter = MakeFilterOf<unsigned short>(image);
+    filter->SetInitialLabels(initial);
+    filter->AllowMergingOff();
+    filter->SetMaximumNumberOfIterations(2);
     filter->SetNumberOfWorkUnits(threads);
-    Count(filter.GetPointer(), itk::ProgressEvent(), progress);
+    return filter;
+  };
+  const auto expected = makeFilter(1);
+  expected->Update();
+  EXPECT_EQ(expected->GetPartition()->GetMerges().size(), 1399u);
+  for (const unsigned int threads : { 2u, 3u, 8u })
+  {
+    const auto          filter = makeFilter(threads);
+    std::vector<double> descriptions;
     filter->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
       descriptions.push_back(filter->GetCurrentDescription());
       EXPECT_EQ(filter->GetCurrentIteration(), descriptions.size());
@@ -424,10 +544,13 @@ TEST(CudaRegionPartitionImageFilter, ThreadsAndObserversChangeNothing)
     });
     filter->Update();
     EXPECT_EQ(descriptions.size(), filter->GetNumberOfIterations());
-    EXPECT_GE(progress, 2);
-    EXPECT_EQ(filter->GetProgress(), 1.0f);
     EXPECT_EQ(filter->GetDescription(), expected->GetDescription());
     EXPECT_EQ(GetLabels(filter->GetOutput()).Pixels, GetLabels(expected->GetOutput()).Pixels);
+    const auto & merges = expected->GetPartition()->GetMerges();
+    EXPECT_TRUE(std::equal(
+      merges.begin(), merges.end(), filter->GetPartition()->GetMerges().begin(), [](const auto & m, const auto & n) {
+        return m.First == n.First && m.Second == n.Second && m.Change == n.Change;
+      }));
     filter->RemoveAllObservers();
   }
 }
@@ -447,24 +570,6 @@ TEST(CudaRegionPartitionImageFilter, AbortThrowsAndTheFilterRunsAgain)
   filter->RemoveObserver(tag);
   filter->Update();
   EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
-}
-
-TEST(CudaRegionPartitionImageFilter, ARequestForAPartOrForThePartitionMakesTheWhole)
-{
-  const auto filter = MakeFilter<float>(MakeFields<float>());
-  filter->UpdateOutputInformation();
-  filter->GetOutput()->SetRequestedRegion(itk::ImageRegion<2>{ { { 0, 20 } }, { { 5, 5 } } });
-  filter->Update();
-  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), filter->GetInput()->GetLargestPossibleRegion());
-  int runs = 0;
-  Count(filter.GetPointer(), itk::StartEvent(), runs);
-  filter->GetPartition()->Update();
-  filter->Update();
-  EXPECT_EQ(runs, 0);
-  filter->SetSegmentCost(12.0);
-  filter->GetPartition()->Update();
-  EXPECT_EQ(runs, 1);
-  ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
 }
 
 TEST(CudaRegionPartitionImageFilter, ParametersAreKeptNamedAndPrinted)
@@ -519,29 +624,111 @@ TEST(CudaRegionPartitionImageFilter, ParametersAreKeptNamedAndPrinted)
   EXPECT_GT(filter->GetMTime(), time);
 }
 
+TEST(CudaRegionPartitionImageFilter, AnUpdateOfThePartitionMakesTheLabels)
+{
+  const auto filter = MakeFilter<float>(MakeFields<float>());
+  filter->GetPartition()->Update();
+  ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
+  int runs = 0;
+  filter->AddObserver(itk::StartEvent(), [&runs](const itk::EventObject &) { ++runs; });
+  filter->Update();
+  EXPECT_EQ(runs, 0);
+  filter->SetSegmentCost(12.0);
+  filter->GetPartition()->Update();
+  EXPECT_EQ(runs, 1);
+}
+
 TEST(CudaRegionPartitionImageFilter, WrongParametersAreNamed)
 {
   const auto filter = FilterOf<float>::New();
   filter->SetInput(MakeFields<float>());
   const std::string names = itk::CudaNoiseLawNames();
-  ExpectContains(GetException([&] { filter->Update(); }), "NoiseLaw is not set");
+  ExpectContains(GetException([&] { filter->Update(); }), "NoiseLaw is not set; call SetNoiseLaw()");
   ExpectContains(GetException([&] { filter->Update(); }), names);
   ExpectContains(GetException([&] { filter->GetNoiseLaw(); }), "NoiseLaw is not set; SetNoiseLaw() takes " + names);
   ExpectContains(GetException([&] { filter->SetNoiseLaw("Cauchy"); }), "NoiseLaw is \"Cauchy\"");
   filter->SetNoiseLaw("gaussian");
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const double value : { -1.0, nan, std::numeric_limits<double>::infinity() })
+  const auto expect = [&filter](const auto & set, auto wrong, auto right, const std::string & message) {
+    set(wrong);
+    ExpectContains(GetException([&filter] { filter->Update(); }), message);
+    set(right);
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto       looks = [&](double value) { filter->SetNumberOfLooks(value); };
+  expect(looks, -1.0, 0.0, "NumberOfLooks is -1; it must be a number above 0, or 0 for an estimate");
+  expect(looks, nan, 0.0, "NumberOfLooks is nan; it must be");
+  expect(looks, infinity, 0.0, "NumberOfLooks is inf; it must be");
+  const auto cost = [&](double value) { filter->SetSegmentCost(value); };
+  expect(cost, -0.5, 9.0, "SegmentCost is -0.5; it must be 0 or more nats");
+  expect(cost, nan, 9.0, "SegmentCost is nan; it must be");
+  expect([&](double value) { filter->SetForegroundThreshold(value); },
+         infinity,
+         nan,
+         "ForegroundThreshold is inf; it must be finite");
+  for (const unsigned int size : { 0u, 3u, 12u, 128u, 0x80000000u })
   {
-    filter->SetNumberOfLooks(value);
-    ExpectContains(GetException([&] { filter->Update(); }), "NumberOfLooks is ");
-    filter->SetNumberOfLooks(0.0);
-    filter->SetSegmentCost(value);
-    ExpectContains(GetException([&] { filter->Update(); }), "SegmentCost is ");
-    filter->SetSegmentCost(9.0);
+    expect([&](unsigned int value) { filter->SetBlockSize(value); },
+           size,
+           4u,
+           "BlockSize is " + std::to_string(size) + "; it must be 1, 2, 4, 8, 16, 32 or 64");
   }
-  filter->SetBlockSize(0);
-  ExpectContains(GetException([&] { filter->Update(); }), "BlockSize is 0");
-  filter->SetBlockSize(4);
+  expect([&](unsigned int value) { filter->SetMinimumNumberOfPixels(value); },
+         0u,
+         8u,
+         "MinimumNumberOfPixels is 0; it must be 1 or more");
+  expect([&](unsigned int value) { filter->SetMaximumNumberOfIterations(value); },
+         0u,
+         12u,
+         "MaximumNumberOfIterations is 0; it must be from 1 to 1000000");
   filter->Update();
   EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
+}
+
+TEST(CudaRegionPartitionImageFilter, BadImagesAreRefused)
+{
+  std::mt19937_64                                engine(itk::cuda::test::PrintSeed(508));
+  PartitionCase                                  image = MakeRandomCase(NoiseLaw::Gamma, 20, 10, 2, engine);
+  itk::CudaDetail::CudaRegionPartitionParameters parameters;
+  parameters.NoiseLaw = NoiseLaw::Gamma;
+  std::vector<uint32_t>    labels(200);
+  const CudaImageView      good = MakeView(labels.data(), CudaComponentType::UInt, 20, 10);
+  CudaRegionPartitionInput input;
+  input.Image = image.GetImage();
+  const auto expect =
+    [&](const CudaRegionPartitionInput & bad, const CudaImageView & output, const std::string & message) {
+      ExpectContains(GetException([&] { CudaRegionPartitionOnHost(bad, parameters, output, 2, {}); }), message);
+    };
+  expect({}, good, "The image is empty");
+  CudaRegionPartitionInput tooLarge = input;
+  tooLarge.Image = MakeView(image.Pixels.data(), CudaComponentType::UShort, size_t{ 1 } << 16, size_t{ 1 } << 15);
+  expect(tooLarge, good, "The image has 2147483648 pixels; a partition takes at most 2147483647");
+  expect(input,
+         MakeView(labels.data(), CudaComponentType::UInt, 10, 20),
+         "The label image has 10 x 20 pixels; it must have 20 x 10 of unsigned int or unsigned short, as the image");
+  expect(input, MakeView(labels.data(), CudaComponentType::UChar, 20, 10), "The label image has 20 x 10 pixels");
+  CudaRegionPartitionInput bad = input;
+  const CudaImageView      wrong = MakeView(labels.data(), CudaComponentType::UInt, 20, 9);
+  bad.InitialLabels = &wrong;
+  expect(
+    bad, good, "The image of initial labels has 20 x 9 pixels; it must have 20 x 10 of unsigned int, as the image");
+  bad = input;
+  const CudaImageView wrongMask = MakeView(labels.data(), CudaComponentType::UInt, 20, 10);
+  bad.ValidMask = &wrongMask;
+  expect(bad, good, "The mask of valid pixels has 20 x 10 pixels; it must have 20 x 10 of unsigned char, as the image");
+  image.Valid.assign(200, 0);
+  const CudaImageView nothing = image.GetMask();
+  bad.ValidMask = &nothing;
+  expect(bad, good, "The image has 0 valid pixels of 200; a region needs at least 1");
+  std::vector<float> pixels(200, 1.0f);
+  pixels[25] = -2.0f;
+  bad = input;
+  bad.Image = MakeView(pixels.data(), CudaComponentType::Float, 20, 10);
+  bad.FirstIndex = { { 100, 50 } };
+  expect(bad, good, "Pixel [105, 51] is -2; NoiseLaw Gamma needs values of 0 or more");
+  pixels[25] = std::numeric_limits<float>::quiet_NaN();
+  expect(bad, good, "Pixel [105, 51] is nan");
+  pixels[25] = 1e12f;
+  expect(bad, good, "Pixel [105, 51] is 1e+12, the first of 1 so far above the others");
+  EXPECT_NO_THROW(CudaRegionPartitionOnHost(input, parameters, good, 2, {}));
 }

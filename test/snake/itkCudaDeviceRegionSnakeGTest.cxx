@@ -53,30 +53,14 @@ MakeHostImage()
   return image;
 }
 
-template <typename TFilter>
-std::string
-GetText(const TFilter * filter)
-{
-  std::ostringstream text;
-  filter->Print(text);
-  return text.str();
-}
-
-/** The lines that begin with one of the parameters' names. */
+/** What a new filter prints from its first parameter on. */
 template <typename TFilter>
 std::string
 GetPrintedParameters()
 {
-  std::istringstream text(GetText(TFilter::New().GetPointer()));
-  std::string        line;
-  std::string        parameters;
-  bool               begun = false;
-  while (std::getline(text, line))
-  {
-    begun = begun || line.find("Backend: ") != std::string::npos;
-    parameters += begun ? line + '\n' : std::string();
-  }
-  return parameters;
+  std::ostringstream text;
+  TFilter::New()->Print(text);
+  return text.str().substr(text.str().find("Backend: "));
 }
 
 template <typename TFilter>
@@ -166,27 +150,19 @@ TEST(CudaDeviceRegionSnake, Host_backend_and_other_devices_are_refused_in_words)
 
 TEST(CudaDeviceRegionSnake, Device_that_cannot_be_used_is_an_exception_and_no_run_on_the_host)
 {
-  const auto chain = MakeFilter<ChainFilter>(MakeDeviceImage());
-  EXPECT_NE(GetReason(chain.GetPointer()), "");
   const auto input = MakeFilter<InputFilter>(MakeDeviceImage());
   EXPECT_NE(GetReason(input.GetPointer()), "");
   EXPECT_EQ(input->GetNumberOfContourPoints(), 0u);
   EXPECT_EQ(input->GetBackendUsed(), BackendEnum::Cuda) << "it was asked to run where its input lies";
-}
-
-TEST(CudaDeviceRegionSnake, Labels_on_a_device_that_cannot_be_used_are_an_exception_and_no_run_on_the_host)
-{
-  constexpr int device = 4711;
   for (const auto backend : { BackendEnum::Automatic, BackendEnum::Cuda })
   {
     const auto filter = MakeFilter<OutputFilter>(MakeHostImage());
     filter->SetBackend(backend);
-    filter->SetDeviceIndex(device);
+    filter->SetDeviceIndex(4711);
     const std::string words = GetReason(filter.GetPointer());
     EXPECT_NE(words, "");
     EXPECT_EQ(filter->GetBackendReason(), words);
     EXPECT_EQ(filter->GetBackendUsed(), BackendEnum::Automatic);
-    EXPECT_EQ(filter->GetBackend(), backend);
     EXPECT_FALSE(filter->GetOutput()->IsAllocated());
   }
 }

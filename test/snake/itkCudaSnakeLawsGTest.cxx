@@ -1,99 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "partition/Model.h"
 #include "region/Laws.h"
 #include "region/Math.h"
+#include "support/itkCudaTestSeed.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iostream>
 #include <limits>
 #include <random>
-#include <vector>
 
+// The criteria of two regions, which snakes minimise, and the descriptions of regions, which partitions minimise,
+// beside the formulas of the laws.
 namespace
 {
+using itk::cuda::partition::DescriptionModel;
 using itk::cuda::region::AllLaws;
 using itk::cuda::region::Criterion;
+using itk::cuda::region::GetTraits;
 using itk::cuda::region::LawDescription;
 using itk::cuda::region::LinearForm;
 using itk::cuda::region::Linearize;
 using itk::cuda::region::Moments;
 using itk::cuda::region::NoiseLaw;
 
+/** Sums of a few or of many samples; among them all equal ones and zeros, where parameters reach their bounds. */
 Moments
-SumUp(const std::vector<uint32_t> & samples)
+RandomMoments(NoiseLaw law, std::mt19937_64 & engine)
 {
-  Moments moments;
-  for (const uint64_t sample : samples)
+  const int      number = 1 + static_cast<int>(engine() % (engine() % 3 == 0 ? 4 : 400));
+  const uint64_t range = law == NoiseLaw::Bernoulli ? 2 : 1 + engine() % (engine() % 3 == 0 ? 3 : 5000);
+  const uint64_t offset = law == NoiseLaw::Bernoulli || engine() % 2 == 0 ? 0 : engine() % 20000;
+  Moments        sums;
+  for (int i = 0; i < number; ++i)
   {
-    moments += { 1, sample, sample * sample };
+    const uint64_t sample = offset + engine() % range;
+    sums += { 1, sample, sample * sample };
   }
-  return moments;
+  return sums;
 }
 
-/** The formulas of the laws, in long double, for parameters above their bounds. */
+DescriptionModel
+RandomModel(NoiseLaw law, std::mt19937_64 & engine)
+{
+  DescriptionModel model;
+  model.Law = { law, 0.25 + static_cast<double>(engine() % 20) / 4.0, 100000 };
+  model.KnownVariance = 1.0 / 12.0 + static_cast<double>(engine() % 5000);
+  model.LogNumberOfPixels = 11.5;
+  return model;
+}
+
+/** Twice the negative logarithm of the likelihood of a Gaussian law, per sample, for a variance bounded from below. */
 long double
-DirectCriterion(const LawDescription & law, const Moments & target, const Moments & background)
+GaussianTerm(long double variance)
 {
-  const auto  n = [](const Moments & m) { return static_cast<long double>(m.Count); };
-  const auto  mean = [n](const Moments & m) { return static_cast<long double>(m.Sum) / n(m); };
-  const auto  meanSquare = [n](const Moments & m) { return static_cast<long double>(m.SumOfSquares) / n(m); };
-  const auto  variance = [=](const Moments & m) { return meanSquare(m) - mean(m) * mean(m); };
-  const auto  entropy = [](long double p) { return -p * std::log(p) - (1 - p) * std::log(1 - p); };
-  long double result = 0;
-  if (law.Law == NoiseLaw::GaussianCommonVariance)
-  {
-    const long double all = n(target) + n(background);
-    return all / 2 * std::log((n(target) * variance(target) + n(background) * variance(background)) / all);
-  }
-  for (const Moments & m : { target, background })
-  {
-    switch (law.Law)
-    {
-      case NoiseLaw::Gamma:
-        result += static_cast<long double>(law.NumberOfLooks) * n(m) * std::log(mean(m));
-        break;
-      case NoiseLaw::Rayleigh:
-        result += static_cast<long double>(law.NumberOfLooks) * n(m) * std::log(meanSquare(m));
-        break;
-      case NoiseLaw::Poisson:
-        result -= n(m) * mean(m) * std::log(mean(m));
-        break;
-      case NoiseLaw::Bernoulli:
-        result += n(m) * entropy(mean(m));
-        break;
-      case NoiseLaw::Gaussian:
-      case NoiseLaw::LogNormal:
-        result += n(m) / 2 * std::log(variance(m));
-        break;
-      case NoiseLaw::GaussianCommonVariance:
-        break; // above
-    }
-  }
-  return result;
+  const long double v = std::max(variance, 1 / 12.0L);
+  return std::log(v) + variance / v - 1;
 }
 
-std::vector<uint32_t>
-RandomSamples(NoiseLaw law, size_t count, std::mt19937 & engine)
+long double
+VarianceOf(const Moments & m)
 {
-  std::vector<uint32_t> samples(count);
-  const uint32_t        range = law == NoiseLaw::Bernoulli ? 2 : 2 + engine() % 10000;
-  // Not far from 0 in units of the range: the formulas of DirectCriterion() lose digits there.
-  const uint32_t offset = engine() % (10 * range);
-  for (uint32_t & sample : samples)
+  const auto n = static_cast<long double>(m.Count);
+  const auto sum = static_cast<long double>(m.Sum);
+  return (n * static_cast<long double>(m.SumOfSquares) - sum * sum) / (n * n);
+}
+
+/** The negative logarithm of the likelihood of a region, the parameters bounded as the laws say. */
+long double
+DirectLikelihood(const DescriptionModel & model, const Moments & m)
+{
+  const auto        n = static_cast<long double>(m.Count);
+  const auto        looks = static_cast<long double>(model.Law.NumberOfLooks);
+  const long double mean = static_cast<long double>(m.Sum) / n;
+  const long double meanSquare = static_cast<long double>(m.SumOfSquares) / n;
+  const long double half = 0.5L / static_cast<long double>(model.Law.NumberOfValidPixels);
+  switch (model.Law.Law)
   {
-    sample = (law == NoiseLaw::Bernoulli ? 0 : offset) + engine() % range;
+    case NoiseLaw::Gamma: {
+      const long double mu = std::max(mean, 0.5L);
+      return looks * n * (std::log(mu) + mean / mu - 1);
+    }
+    case NoiseLaw::Rayleigh: {
+      const long double s = std::max(meanSquare, 0.25L);
+      return looks * n * (std::log(s) + meanSquare / s - 1);
+    }
+    case NoiseLaw::Poisson: {
+      const long double mu = std::max(mean, half);
+      return n * (mu - mean - mean * std::log(mu));
+    }
+    case NoiseLaw::Bernoulli: {
+      const long double p = std::min(std::max(mean, half), 1 - half);
+      return -n * (mean * std::log(p) + (1 - mean) * std::log(1 - p));
+    }
+    case NoiseLaw::GaussianCommonVariance:
+      return n * VarianceOf(m) / (2 * static_cast<long double>(model.KnownVariance));
+    case NoiseLaw::Gaussian:
+    case NoiseLaw::LogNormal:
+      break;
   }
-  return samples;
+  return n / 2 * GaussianTerm(VarianceOf(m));
+}
+
+long double
+DirectDescription(const DescriptionModel & model, const Moments & m)
+{
+  const auto parameters = static_cast<long double>(GetTraits(model.Law.Law).OwnParameters);
+  return DirectLikelihood(model, m) + parameters / 2 * std::log(static_cast<long double>(m.Count)) +
+         static_cast<long double>(model.LogNumberOfPixels);
+}
+
+long double
+DirectCriterion(const DescriptionModel & model, const Moments & target, const Moments & background)
+{
+  if (model.Law.Law != NoiseLaw::GaussianCommonVariance)
+  {
+    return DirectLikelihood(model, target) + DirectLikelihood(model, background);
+  }
+  const auto n = static_cast<long double>(target.Count);
+  const auto m = static_cast<long double>(background.Count);
+  return (n + m) / 2 * GaussianTerm((n * VarianceOf(target) + m * VarianceOf(background)) / (n + m));
+}
+
+/** Size of the terms whose differences a description is. */
+double
+ScaleOf(const LinearForm & f, const Moments & m)
+{
+  return 1.0 + std::abs(f.Count * static_cast<double>(m.Count)) + std::abs(f.Sum * static_cast<double>(m.Sum)) +
+         std::abs(f.SumOfSquares * static_cast<double>(m.SumOfSquares));
+}
+/** The rounding of a dozen operations on terms of this size. */
+double
+RoundingOf(const DescriptionModel & model, const Moments & m, long double expected)
+{
+  return 1e-14 * (1.0 + 20.0 * static_cast<double>(m.Count) * model.Law.NumberOfLooks +
+                  std::abs(static_cast<double>(expected)) + 12.0 * static_cast<double>(m.Sum));
+}
+
+bool
+IsFinite(const LinearForm & form)
+{
+  return std::isfinite(form.Count) && std::isfinite(form.Sum) && std::isfinite(form.SumOfSquares);
 }
 } // namespace
 
 TEST(CudaSnakeMath, LogIsWithinTwoUnitsInTheLastPlace)
 {
-  constexpr unsigned int seed = 11;
-  std::cout << "seed " << seed << std::endl;
-  std::mt19937_64 engine(seed);
+  std::mt19937_64 engine(itk::cuda::test::GetSeed());
   double          worst = 0.0;
   const auto      check = [&worst](double x) {
     const long double exact = std::log(static_cast<long double>(x));
@@ -120,109 +176,102 @@ TEST(CudaSnakeMath, LogIsWithinTwoUnitsInTheLastPlace)
   EXPECT_EQ(itk::cuda::region::Log(1.0), 0.0);
 }
 
-TEST(CudaSnakeMath, ProductsAndDifferencesOf128Bits)
+TEST(CudaSnakeLaws, CriteriaAndDescriptionsAgreeWithTheFormulas)
 {
-  const auto square = itk::cuda::region::Multiply(0xffffffffffffffffu, 0xffffffffffffffffu);
-  EXPECT_EQ(square.High, 0xfffffffffffffffeu);
-  EXPECT_EQ(square.Low, 1u);
-  const auto difference = itk::cuda::region::Subtract({ 5, 0 }, { 4, 1 });
-  EXPECT_EQ(difference.High, 0u);
-  EXPECT_EQ(difference.Low, 0xffffffffffffffffu);
-  EXPECT_EQ(itk::cuda::region::ToDouble({ 1, 0 }), std::ldexp(1.0, 64));
-  EXPECT_EQ(itk::cuda::region::FloorDivide(-1, 4), -1);
-  EXPECT_EQ(itk::cuda::region::FloorDivide(-4, 4), -1);
-  EXPECT_EQ(itk::cuda::region::FloorDivide(7, 4), 1);
-}
-
-TEST(CudaSnakeLaws, CriteriaAgreeWithTheFormulas)
-{
-  constexpr unsigned int seed = 12;
-  std::cout << "seed " << seed << std::endl;
-  std::mt19937 engine(seed);
+  std::mt19937_64 engine(itk::cuda::test::GetSeed());
   for (const NoiseLaw law : AllLaws)
   {
-    for (int trial = 0; trial < 300; ++trial)
+    SCOPED_TRACE(GetTraits(law).Name);
+    for (int trial = 0; trial < 2000; ++trial)
     {
-      const Moments        target = SumUp(RandomSamples(law, 20 + engine() % 3000, engine));
-      const Moments        background = SumUp(RandomSamples(law, 20 + engine() % 3000, engine));
-      const LawDescription description{ law, 0.5 + trial % 5, target.Count + background.Count };
-      const long double    expected = DirectCriterion(description, target, background);
-      const double         scale =
-        static_cast<double>(std::abs(expected)) + static_cast<double>(description.NumberOfValidPixels);
-      EXPECT_NEAR(Criterion(description, target, target + background), static_cast<double>(expected), 1e-13 * scale)
-        << "law " << static_cast<int>(law);
+      const DescriptionModel model = RandomModel(law, engine);
+      const Moments          target = RandomMoments(law, engine);
+      const Moments          background = RandomMoments(law, engine);
+      const long double      description = DirectDescription(model, target);
+      ASSERT_NEAR(model.Describe(target), static_cast<double>(description), RoundingOf(model, target, description))
+        << "trial " << trial;
+      const long double criterion = DirectCriterion(model, target, background);
+      ASSERT_NEAR(Criterion(model.Law, target, target + background),
+                  static_cast<double>(criterion),
+                  RoundingOf(model, target + background, criterion))
+        << "trial " << trial;
     }
+    const DescriptionModel model = RandomModel(law, engine);
+    EXPECT_EQ(model.Describe({}), 0.0);
+    EXPECT_TRUE(IsFinite(model.Linearize({})));
+    EXPECT_TRUE(IsFinite(Linearize(model.Law, { 1000, 0, 0 }, { 1010, 10, 10 })));
+    EXPECT_TRUE(std::isfinite(Criterion(model.Law, { 1010, 10, 10 }, { 1010, 10, 10 }))) << "one region";
   }
 }
 
 TEST(CudaSnakeLaws, HundredMegapixelsLoseNothing)
 {
   // 10^8 pixels of 16 bits with variance 4: the sums of squares agree in 14 digits, the variance is exact.
-  const int64_t  n = 100000000;
-  const uint64_t mean = 65000;
-  const Moments  m{ n, mean * n, mean * mean * n + 4 * n };
-  EXPECT_DOUBLE_EQ(itk::cuda::region::GaussianRegion{}.Criterion(m), 0.5 * n * std::log(4.0));
+  const int64_t n = 100000000;
+  for (uint64_t mean = 64000; mean < 65000; ++mean)
+  {
+    const Moments m{ n, mean * n, mean * mean * n + 4 * n };
+    EXPECT_DOUBLE_EQ(itk::cuda::region::GaussianRegion{}.Criterion(m), 0.5 * n * std::log(4.0)) << mean;
+  }
 }
 
-TEST(CudaSnakeLaws, LinearFormBoundsTheChangeOfTheCriterionFromAbove)
+// Samples leave one region for another. What regions have alike cancels, as it does where tangents are used.
+TEST(CudaSnakeLaws, TangentsBoundChangesFromAbove)
 {
-  constexpr unsigned int seed = 13;
-  std::cout << "seed " << seed << std::endl;
-  std::mt19937 engine(seed);
+  std::mt19937_64 engine(itk::cuda::test::GetSeed());
   for (const NoiseLaw law : AllLaws)
   {
-    double smallest = 0.0;
-    for (int trial = 0; trial < 2000; ++trial)
+    SCOPED_TRACE(GetTraits(law).Name);
+    int touching = 0;
+    for (int trial = 0; trial < 20000; ++trial)
     {
-      // Every fourth trial has a region of one value, where a bound is active.
-      std::vector<uint32_t> samples = RandomSamples(law, 400, engine);
-      if (trial % 4 == 0)
+      const DescriptionModel model = RandomModel(law, engine);
+      const Moments          moving = RandomMoments(law, engine);
+      const Moments          from = moving + RandomMoments(law, engine);
+      const Moments          to = RandomMoments(law, engine);
+      const LinearForm       tangentOfFrom = model.Linearize(from);
+      const LinearForm       tangentOfTo = model.Linearize(to);
+      const double           before = model.Describe(from) + model.Describe(to);
+      const double           change = model.Describe(from - moving) + model.Describe(to + moving) - before;
+      const double           linear = tangentOfTo(moving) - tangentOfFrom(moving);
+      const double scale = ScaleOf(tangentOfFrom, from) + ScaleOf(tangentOfTo, to) + ScaleOf(tangentOfTo, moving);
+      ASSERT_GE(linear, change - 1e-13 * scale) << "trial " << trial;
+      touching += linear < change + 1.0 + 0.1 * std::abs(change) ? 1 : 0;
+
+      const double criterion = Criterion(model.Law, to, from + to);
+      const double bound = Linearize(model.Law, to, from + to)(moving);
+      const double rounding = 1e-11 * (1.0 + std::abs(bound) + std::abs(criterion));
+      ASSERT_GE(bound, Criterion(model.Law, to + moving, from + to) - criterion - rounding) << "trial " << trial;
+    }
+    EXPECT_GT(touching, 100) << "a bound far above would prove little";
+  }
+}
+
+TEST(CudaSnakeLaws, TangentsAreFirstOrderChanges)
+{
+  std::mt19937_64 engine(itk::cuda::test::GetSeed());
+  for (const NoiseLaw law : AllLaws)
+  {
+    for (int trial = 0; trial < 500; ++trial)
+    {
+      const DescriptionModel model = RandomModel(law, engine);
+      const Moments          moving = RandomMoments(law, engine);
+      const Moments          other = RandomMoments(law, engine);
+      // Half a million times as many pixels as move, in both regions: the second order is that much smaller.
+      Moments from = moving;
+      Moments to = other + moving;
+      for (int bit = 0; bit < 19; ++bit)
       {
-        std::fill(samples.begin(), samples.begin() + 200, trial % 8 == 0 ? 0 : samples[0]);
+        from += from;
+        to += to;
       }
-      const Moments        total = SumUp(samples);
-      const Moments        target = SumUp({ samples.begin(), samples.begin() + 200 });
-      const size_t         moved = 200 + engine() % 100;
-      const Moments        next = SumUp({ samples.begin() + engine() % 100, samples.begin() + moved });
-      const LawDescription description{ law, 2.0, total.Count };
-      const double         change = Criterion(description, next, total) - Criterion(description, target, total);
-      const double         bound = Linearize(description, target, total)(next - target);
-      const double         rounding = 1e-11 * (1.0 + std::abs(bound) + std::abs(Criterion(description, target, total)));
-      smallest = std::min(smallest, bound - change);
-      ASSERT_GE(bound - change, -rounding) << "law " << static_cast<int>(law) << " trial " << trial;
+      const double before = model.Describe(from) + model.Describe(to);
+      const double change = model.Describe(from - moving) + model.Describe(to + moving) - before;
+      const double fromSide = model.Linearize(from)(moving);
+      const double toSide = model.Linearize(to)(moving);
+      const double rounding = 1e-15 * (ScaleOf(model.Linearize(from), from) + ScaleOf(model.Linearize(to), to));
+      ASSERT_NEAR(change, toSide - fromSide, 1e-5 * (std::abs(toSide) + std::abs(fromSide)) + 1e-5 + rounding)
+        << GetTraits(law).Name << " trial " << trial;
     }
   }
-}
-
-TEST(CudaSnakeLaws, BoundsKeepRegionsOfOneValueFinite)
-{
-  const Moments zeros{ 1000, 0, 0 };
-  const Moments background = SumUp({ 3, 5, 9, 12, 4, 8, 1, 0, 7, 6 });
-  const Moments ones{ 10, 10, 10 };
-  for (const NoiseLaw law : AllLaws)
-  {
-    const Moments        other = law == NoiseLaw::Bernoulli ? ones : background;
-    const LawDescription description{ law, 1.0, zeros.Count + other.Count };
-    EXPECT_TRUE(std::isfinite(Criterion(description, zeros, zeros + other))) << static_cast<int>(law);
-    const LinearForm form = Linearize(description, zeros, zeros + other);
-    EXPECT_TRUE(std::isfinite(form.Count) && std::isfinite(form.Sum) && std::isfinite(form.SumOfSquares));
-    EXPECT_TRUE(std::isfinite(Criterion(description, zeros + other, zeros + other))) << static_cast<int>(law);
-  }
-  // At the bound: n/2 (log v0 + v/v0 - 1) with v = 0.
-  EXPECT_DOUBLE_EQ(itk::cuda::region::GaussianRegion{}.Criterion(zeros), 500.0 * (std::log(1.0 / 12.0) - 1.0));
-  EXPECT_DOUBLE_EQ(itk::cuda::region::GammaRegion{ 1.0 }.Criterion(zeros), 1000.0 * (std::log(0.5) - 1.0));
-  EXPECT_DOUBLE_EQ(itk::cuda::region::RayleighRegion{ 1.0 }.Criterion(zeros), 1000.0 * (std::log(0.25) - 1.0));
-  EXPECT_DOUBLE_EQ(itk::cuda::region::PoissonRegion{ 0.5 / 1010 }.Criterion(zeros), 1000.0 * 0.5 / 1010);
-  EXPECT_NEAR(
-    itk::cuda::region::BernoulliRegion{ 0.5 / 1010 }.Criterion(zeros), -1000.0 * std::log1p(-0.5 / 1010), 1e-12);
-}
-
-TEST(CudaSnakeLaws, CriterionIsContinuousWhereABoundBecomesActive)
-{
-  // Variance just above and just below 1/12.
-  const int64_t n = 1200000;
-  const double  above = itk::cuda::region::GaussianRegion{}.Criterion({ n, 0 + 109488, 109488 });
-  const double  below = itk::cuda::region::GaussianRegion{}.Criterion({ n, 0 + 109486, 109486 });
-  const double  slope = (above - below) / 2;
-  EXPECT_NEAR(slope, 0.5 / (1.0 / 12.0), 2.0);
 }

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <random>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 // The conclusions of phases by several threads, as a block of the device draws them, beside those of one thread.
@@ -413,19 +414,23 @@ ExpectSame(const TestSnake & expected, const TestSnake & found)
   EXPECT_TRUE(a.Sums == b.Sums);
   EXPECT_EQ(a.Criterion, b.Criterion);
   EXPECT_EQ(a.RecordedCriterion, b.RecordedCriterion);
-  EXPECT_EQ(a.Tangent.Count, b.Tangent.Count);
-  EXPECT_EQ(a.Tangent.Sum, b.Tangent.Sum);
-  EXPECT_EQ(a.Tangent.SumOfSquares, b.Tangent.SumOfSquares);
-  EXPECT_EQ(a.Accepted, b.Accepted);
-  EXPECT_EQ(a.AllStale, b.AllStale);
-  EXPECT_EQ(a.Exponent, b.Exponent);
-  EXPECT_EQ(a.Control.Next, b.Control.Next);
-  EXPECT_EQ(a.Control.Level, b.Control.Level);
-  EXPECT_EQ(a.Control.Step, b.Control.Step);
-  EXPECT_EQ(a.Control.Color, b.Control.Color);
-  EXPECT_EQ(a.Control.MaximumRun, b.Control.MaximumRun);
-  EXPECT_EQ(a.Control.Iterations, b.Control.Iterations);
-  EXPECT_EQ(a.Control.Stop, b.Control.Stop);
+  const auto stateOf = [](const SnakeState & s) {
+    const SnakeControl & c = s.Control;
+    return std::tuple(s.Tangent.Count,
+                      s.Tangent.Sum,
+                      s.Tangent.SumOfSquares,
+                      s.Accepted,
+                      s.AllStale,
+                      s.Exponent,
+                      c.Next,
+                      c.Level,
+                      c.Step,
+                      c.Color,
+                      c.MaximumRun,
+                      c.Iterations,
+                      c.Stop);
+  };
+  EXPECT_EQ(stateOf(a), stateOf(b));
   for (int i = 0; i < a.NumberOfNodes; ++i)
   {
     ASSERT_TRUE(expected.GetPolygon()[i] == found.GetPolygon()[i]) << "node " << i;
@@ -435,10 +440,10 @@ ExpectSame(const TestSnake & expected, const TestSnake & found)
   ASSERT_EQ(a.NumberOfEntries, b.NumberOfEntries);
   for (uint32_t i = 0; i < a.NumberOfEntries; ++i)
   {
-    EXPECT_EQ(a.Record[i].What, b.Record[i].What) << "entry " << i;
-    EXPECT_EQ(a.Record[i].NumberOfNodes, b.Record[i].NumberOfNodes) << "entry " << i;
-    EXPECT_EQ(a.Record[i].Criterion, b.Record[i].Criterion) << "entry " << i;
-    EXPECT_EQ(a.Record[i].Change, b.Record[i].Change) << "entry " << i;
+    const auto stepOf = [](const CudaRegionSnakeStep & step) {
+      return std::tuple(step.What, step.NumberOfNodes, step.Criterion, step.Change);
+    };
+    EXPECT_EQ(stepOf(a.Record[i]), stepOf(b.Record[i])) << "entry " << i;
   }
 }
 

@@ -5,9 +5,9 @@
 #include "itkCudaRegionPartitionTypes.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,10 +20,15 @@ struct TestLabels
   int                   Height{ 0 };
   std::vector<uint32_t> Pixels; // row by row
 
+  bool
+  Has(int x, int y) const
+  {
+    return x >= 0 && y >= 0 && x < Width && y < Height;
+  }
   uint32_t
   At(int x, int y) const
   {
-    return x < 0 || y < 0 || x >= Width || y >= Height ? 0 : Pixels[static_cast<size_t>(y) * Width + x];
+    return this->Has(x, y) ? Pixels[static_cast<size_t>(y) * Width + x] : 0;
   }
   uint32_t
   GetNumberOfRegions() const
@@ -32,7 +37,11 @@ struct TestLabels
   }
 };
 
-/** Returns the 4-connected components of equal labels, numbered in the order of their first pixels. */
+/** The steps to the neighbors of a pixel. */
+constexpr std::pair<int, int> StepsToNeighbors[] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
+
+/** Returns the 4-connected components of equal labels, which may be any numbers. They are numbered in the order of
+ * their first pixels. */
 inline TestLabels
 FindComponents(const TestLabels & labels)
 {
@@ -52,19 +61,78 @@ FindComponents(const TestLabels & labels)
       const int x = front.back() % labels.Width;
       const int y = front.back() / labels.Width;
       front.pop_back();
-      for (const auto & step : { std::pair<int, int>{ 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } })
+      for (const auto & [dx, dy] : StepsToNeighbors)
       {
-        const int u = x + step.first;
-        const int v = y + step.second;
-        if (labels.At(u, v) == labels.Pixels[first] && components.At(u, v) == 0)
+        const int next = (y + dy) * labels.Width + x + dx;
+        if (labels.Has(x + dx, y + dy) && labels.Pixels[next] == labels.Pixels[first] && components.Pixels[next] == 0)
         {
-          components.Pixels[v * labels.Width + u] = last;
-          front.push_back(v * labels.Width + u);
+          components.Pixels[next] = last;
+          front.push_back(next);
         }
       }
     }
   }
   return components;
+}
+
+/** The shape of a region of pixels. */
+struct TestRegion
+{
+  uint64_t                     Pixels{ 0 };
+  double                       Perimeter{ 0.0 };
+  std::array<int32_t, 4>       Box{ { 1 << 30, 1 << 30, 0, 0 } }; // x and y from, x and y to
+  std::map<uint32_t, uint32_t> Neighbors;                         // the pixel sides that they share
+};
+
+/** Measures the regions pixel by pixel. The result has one for each number from 0 to the largest.
+ * \param isValid isValid(x, y); sides of other pixels are not counted in Neighbors */
+template <typename TIsValid>
+std::vector<TestRegion>
+MeasureRegions(const TestLabels & labels, const TIsValid & isValid)
+{
+  std::vector<TestRegion> regions(labels.GetNumberOfRegions() + 1);
+  for (int y = 0; y < labels.Height; ++y)
+  {
+    for (int x = 0; x < labels.Width; ++x)
+    {
+      TestRegion & region = regions[labels.At(x, y)];
+      ++region.Pixels;
+      region.Box = { { std::min(region.Box[0], x),
+                       std::min(region.Box[1], y),
+                       std::max(region.Box[2], x + 1),
+                       std::max(region.Box[3], y + 1) } };
+      for (const auto & [dx, dy] : StepsToNeighbors)
+      {
+        const uint32_t other = labels.At(x + dx, y + dy);
+        if (other != labels.At(x, y))
+        {
+          region.Perimeter += 1.0;
+          if (labels.Has(x + dx, y + dy))
+          {
+            region.Neighbors[other] += isValid(x, y) && isValid(x + dx, y + dy) ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  return regions;
+}
+inline std::vector<TestRegion>
+MeasureRegions(const TestLabels & labels)
+{
+  return MeasureRegions(labels, [](int, int) { return true; });
+}
+
+/** Returns the numbers of the neighbors of a region, ascending. */
+inline std::vector<uint32_t>
+GetNeighbors(const TestRegion & region)
+{
+  std::vector<uint32_t> numbers;
+  for (const auto & neighbor : region.Neighbors)
+  {
+    numbers.push_back(neighbor.first);
+  }
+  return numbers;
 }
 
 /** Returns the area, which is positive if the ring is counter-clockwise with y upwards. */
@@ -171,51 +239,31 @@ private:
     m_Map.Edges.push_back({ m_Numbers.at(start), m_Numbers.at({ y, x }), left, right });
   }
 
+  /** Makes the table of an image whose pixels have their index in the array as value. */
   void
   MakeTable()
   {
+    const std::vector<TestRegion> shapes = MeasureRegions(m_Labels);
     m_Map.Regions.resize(m_Labels.GetNumberOfRegions());
-    for (CudaPartitionRegion & region : m_Map.Regions)
+    for (size_t i = 0; i < m_Labels.Pixels.size(); ++i)
     {
-      region.BoundingBox = { { m_Labels.Width, m_Labels.Height, 0, 0 } };
+      CudaPartitionRegion & region = m_Map.Regions[m_Labels.Pixels[i] - 1];
+      region.Sum += i;
+      region.SumOfSquares += i * i;
     }
-    for (int y = 0; y < m_Labels.Height; ++y)
+    for (size_t i = 0; i < m_Map.Regions.size(); ++i)
     {
-      for (int x = 0; x < m_Labels.Width; ++x)
-      {
-        this->AddPixel(x, y);
-      }
+      CudaPartitionRegion & region = m_Map.Regions[i];
+      const TestRegion &    shape = shapes[i + 1];
+      region.NumberOfPixels = shape.Pixels;
+      region.Area = static_cast<double>(shape.Pixels);
+      region.Mean = static_cast<double>(region.Sum) / region.Area;
+      region.MeanSquare = static_cast<double>(region.SumOfSquares) / region.Area;
+      region.Variance = region.MeanSquare - region.Mean * region.Mean;
+      region.Perimeter = shape.Perimeter;
+      region.BoundingBox = shape.Box;
+      region.Neighbors = GetNeighbors(shape);
     }
-  }
-
-  /** Adds a pixel, whose value is its index in the array. */
-  void
-  AddPixel(int x, int y)
-  {
-    const uint32_t        number = m_Labels.At(x, y);
-    CudaPartitionRegion & region = m_Map.Regions[number - 1];
-    const auto            value = static_cast<uint64_t>(y) * m_Labels.Width + x;
-    ++region.NumberOfPixels;
-    region.Sum += value;
-    region.SumOfSquares += value * value;
-    region.Area += 1.0;
-    region.Mean = static_cast<double>(region.Sum) / static_cast<double>(region.NumberOfPixels);
-    region.MeanSquare = static_cast<double>(region.SumOfSquares) / static_cast<double>(region.NumberOfPixels);
-    region.Variance = region.MeanSquare - region.Mean * region.Mean;
-    auto & box = region.BoundingBox;
-    box = { { std::min(box[0], x), std::min(box[1], y), std::max(box[2], x + 1), std::max(box[3], y + 1) } };
-    std::set<uint32_t> neighbors(region.Neighbors.begin(), region.Neighbors.end());
-    for (const auto & step : { std::pair<int, int>{ 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } })
-    {
-      const uint32_t other = m_Labels.At(x + step.first, y + step.second);
-      if (other != number)
-      {
-        region.Perimeter += 1.0;
-        neighbors.insert(other);
-      }
-    }
-    neighbors.erase(0);
-    region.Neighbors.assign(neighbors.begin(), neighbors.end());
   }
 
   const TestLabels &         m_Labels;
