@@ -75,7 +75,7 @@ GetObjectness(const Eigenvalues & values,
   const Eigenvalues l = SortByMagnitude(values);
   const size_t      dimension = l.size();
   const auto        decay = [](double ratio, double width) { return std::exp(-0.5 * ratio * ratio / (width * width)); };
-  /** The ratio of an eigenvalue to the geometric mean of those behind it. */
+  // The ratio of an eigenvalue to the geometric mean of those behind it.
   const auto getRatio = [&l, dimension](size_t position) {
     double product = 1.0;
     for (size_t i = position + 1; i < dimension; ++i)

@@ -106,10 +106,11 @@ ExpectScaledLengths(BackendEnum backend)
   for (const auto approximation : { ApproximationEnum::Accurate, ApproximationEnum::Deriche })
   {
     filter->SetApproximation(approximation);
+    // With Deriche the host runs ITK's class, which squares in float.
     if (approximation == ApproximationEnum::Accurate || backend == BackendEnum::Cuda)
     {
       ExpectInUnits<TImage>(filter.GetPointer(), backend, [](double unit) { return unit; });
-    } // With Deriche the host runs ITK's class, which squares in float.
+    }
   }
 }
 } // namespace
