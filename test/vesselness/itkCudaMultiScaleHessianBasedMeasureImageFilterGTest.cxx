@@ -125,6 +125,9 @@ CheckAgainstITK(const Parameters & p, double bound, const std::string & what)
   {
     filter->GetOutputs()[output]->DisconnectPipeline();
   }
+  using HessianType = TensorImage<T, VDimension>;
+  ASSERT_NE(dynamic_cast<const HessianType *>(static_cast<const itk::DataObject *>(filter->GetHessianOutput())),
+            nullptr);
   filter->Update();
   itks->Update();
   EXPECT_EQ(filter->GetBackendUsed(), Backend::Host);

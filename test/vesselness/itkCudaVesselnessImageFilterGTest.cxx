@@ -194,6 +194,8 @@ TEST(CudaVesselnessImageFilter, ObjectnessIsThatOfTheMultiScaleFilter)
   filter->GenerateHessianOutputOn();
   const itk::DataObject::Pointer first = filter->GetHessianOutput();
   first->DisconnectPipeline(); // the filter makes another of the same type
+  using HessianType = Vesselness<Volume>::HessianImageType;
+  ASSERT_NE(dynamic_cast<HessianType *>(static_cast<itk::DataObject *>(filter->GetHessianOutput())), nullptr);
   filter->Update();
   EXPECT_EQ(filter->GetBackendUsed(), Backend::Host);
 
