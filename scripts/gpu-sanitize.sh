@@ -62,10 +62,10 @@ units() {
 ':Backends/PartitionedFilter.IntegersAreTruncated/Cuda:Backends/PartitionedFilter.StreamingGivesTheBitsOfTheWhole/Cuda' ;;
     images)
       echo 'CudaDeviceImageGpu.*padding*:CudaDeviceImageGpu.Initialised*:CudaDeviceImageMemoryGpu.Threads*:CudaDeviceTransferGpu.Pixels*'\
-':CudaDeviceTransferGpu.Windows*:CudaDeviceTransferGpu.Mappings*:CudaDeviceTransferGpu.Two_threads*:CudaDeviceTransferGpu.Nearest*:CudaDeviceGaussianGpu.Magnitude*:CudaDeviceGaussianGpu.Threads*'\
-':CudaDeviceFiltersGpu.Threads*' ;;
+':CudaDeviceTransferGpu.Windows*:CudaDeviceTransferGpu.Mappings*:CudaDeviceTransferGpu.Two_threads*:CudaDeviceTransferGpu.Nearest*:CudaDevicePipelineGpu.Regions*'\
+':CudaDevicePipelineGpu.Threads*' ;;
     held)
-      echo 'CudaDeviceImageMemoryGpu.Reader*:CudaDeviceImageMemoryGpu.Writer*:CudaDeviceFiltersGpu.Work*' ;;
+      echo 'CudaDeviceImageMemoryGpu.Reader*:CudaDeviceImageMemoryGpu.Writer*:CudaDevicePipelineGpu.Updates*' ;;
     image_snake)
       echo 'CudaDeviceRegionSnakeGpu.Labels*:CudaDeviceRegionSnakeGpu.Integers*:CudaDeviceRegionSnakeGpu.Memory_of_another*'\
 ':CudaDeviceRegionSnakeGpu.Chain*:CudaDeviceRegionSnakeGpu.Threads*' ;;
@@ -75,8 +75,8 @@ units() {
       echo 'GaussianSlabsGpu.HaveTheBitsOfTheWholeAtSeams:GaussianSlabsGpu.PartsMakeUpTheWhole:GaussianSlabsGpu.ContinueTheImage*'\
 ':GaussianSlabsGpu.TwoThreads*:GaussianSlabsGpu.HaveTheBitsOfLinesThatAreNeverCut' ;;
     tensors)
-      echo 'TensorDeviceGpuTest.FiltersHave*:TensorDeviceGpuTest.Scales*:TensorDeviceImageGpuTest.*OfTheHost'\
-':TensorDeviceImageGpuTest.Products*:TensorDeviceImageGpuTest.Largest*' ;;
+      echo 'TensorDeviceGpuTest.AllPlans*:TensorDeviceGpuTest.*AreThoseOfTheHost:TensorDeviceGpuTest.StatisticsHave*'\
+':TensorDeviceGpuTest.Products*:TensorDeviceGpuTest.Largest*' ;;
     snake)
       echo 'CudaRegionSnakeGridGpu.TenScenes' ;;
   esac

@@ -1,12 +1,12 @@
 # Tests of the discrete Gaussian.
-list(APPEND CudaFilters_GTESTS device_images/itkCudaDeviceDiscreteGTest.cxx gaussian/itkCudaDiscreteGaussianImageFilterGTest.cxx)
-list(APPEND CudaFilters_CUDA_GTESTS device_images/itkCudaDeviceFiltersGTest.cxx gaussian/itkCudaGaussianFirDeviceGTest.cxx)
+list(APPEND CudaFilters_GTESTS gaussian/itkCudaDiscreteGaussianImageFilterGTest.cxx)
+list(APPEND CudaFilters_CUDA_GTESTS gaussian/itkCudaGaussianFirDeviceGTest.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
-  set_source_files_properties(device_images/itkCudaDeviceDiscreteGTest.cxx device_images/itkCudaDeviceFiltersGTest.cxx runtime/itkCudaDeviceMemoryPeakGTest.cxx
+  set_source_files_properties(device_images/itkCudaDeviceFilterParametersGTest.cxx device_images/itkCudaDeviceBitsGTest.cxx
+                              device_images/itkCudaDevicePipelineGTest.cxx runtime/itkCudaDeviceMemoryPeakGTest.cxx
                               gaussian/itkCudaDiscreteGaussianImageFilterGTest.cxx gaussian/itkCudaGaussianFaultWalkGTest.cxx
-                              device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
-                              device_images/itkCudaKeepOnDeviceGTest.cxx
+                              device_images/itkCudaKeepOnDeviceDeviceGTest.cxx gaussian/itkCudaNonFinitePixelsGTest.cxx
                               PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")

@@ -3,9 +3,8 @@
 
 # Units that need no CUDA header: public classes, host code of the rooms.
 set(CudaFilters_GTESTS
-    device_images/itkCudaDeviceGaussianFiltersGTest.cxx
+    device_images/itkCudaDeviceFilterParametersGTest.cxx
     device_images/itkCudaDeviceImageGTest.cxx
-    device_images/itkCudaDeviceImageRefusalGTest.cxx
     runtime/itkCudaFiltersConfigurationGTest.cxx
     runtime/itkCudaForkGTest.cxx
     gaussian/itkCudaGaussianEdgesGTest.cxx
@@ -41,8 +40,7 @@ set(CudaFilters_GTESTS
 set(CudaFilters_CUDA_GTESTS
     device_images/itkCudaArrayPassesGTest.cxx
     runtime/itkCudaContextGTest.cxx
-    device_images/itkCudaDeviceGaussianGTest.cxx
-    device_images/itkCudaDeviceImageDeviceGTest.cxx
+    device_images/itkCudaDeviceBitsGTest.cxx
     device_images/itkCudaDeviceImageMemoryGTest.cxx
     runtime/itkCudaDeviceMemoryPeakGTest.cxx
     runtime/itkCudaDeviceMemoryResourceGTest.cxx
@@ -56,7 +54,6 @@ set(CudaFilters_CUDA_GTESTS
     slabs/itkCudaSlabRunsGTest.cxx
     device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
     runtime/itkCudaLineGroupsGTest.cxx
-    device_images/itkCudaDeviceAlgorithmsGTest.cxx
     runtime/itkCudaRuntimeGTest.cxx
     runtime/itkCudaStickyErrorGTest.cxx
     runtime/itkCudaTransferGTest.cxx

@@ -6,16 +6,15 @@
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaError.h"
+#include "support/itkCudaForeignMemory.h"
 #include "support/itkCudaHeldStream.h"
-#include "support/itkCudaRuntimeTestHelpers.h"
-#include "runtime/device/Stream.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <vector>
 
 namespace
@@ -23,13 +22,9 @@ namespace
 using namespace itk::CudaDetail;
 using itk::CudaComponentType;
 using itk::CudaError;
-using itk::CudaFiltersConfiguration;
 using itk::CudaFiltersEnums;
-using itk::cuda::Context;
 using itk::cuda::StreamLease;
-using itk::cuda::test::device;
-using itk::cuda::test::DeviceTest;
-using itk::cuda::test::HeldStream;
+using namespace itk::cuda::test;
 
 using Shape = std::array<size_t, 3>; // z, y, x
 
@@ -88,6 +83,12 @@ RunOneByOne(const std::vector<CudaArrayPass> & passes, std::vector<float> pixels
 
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
 
+itk::CudaDeviceImageMemory::StreamType
+GetStream(const itk::cuda::Context & owner)
+{
+  return reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(owner.GetStream());
+}
+
 /** The quotient of passes from host to host over the pixels that count, less the first one, and over the mask. */
 std::vector<float>
 DivideOneByOne(const Shape &                      shape,
@@ -136,34 +137,23 @@ protected:
     const std::vector<CudaArrayPass> passes = MakePasses(shape, count);
     const std::vector<float>         expected = RunOneByOne(passes, pixels);
     const size_t                     bytes = pixels.size() * sizeof(float);
-    const size_t                     inUse = CudaFiltersConfiguration::GetDeviceBytesInUse();
-
-    const StreamLease owner(device);
-    float *           arrays[3] = {}; // what is written later, input, output
-    for (float *& array : arrays)
-    {
-      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
-      ITK_CUDA_CALL(cudaMemsetAsync(array, 0xff, bytes, owner.GetStream()));
-    }
-    ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
-    CudaQueueOnStream(passes, this->GetMemory(arrays[0], owner), arrays[2]); // CUDA allocates, which may wait
-    ITK_CUDA_CALL(cudaMemsetAsync(arrays[2], 0xff, bytes, owner.GetStream()));
+    const size_t                     inUse = Configuration::GetDeviceBytesInUse();
+    const StreamLease                owner(device);
+    const ForeignMemory              later(bytes), input(bytes), output(bytes);
+    later.Upload(pixels, owner);
+    CudaQueueOnStream(passes, later.GetArray<float>(owner), output.Get()); // CUDA allocates, which may wait
+    output.Fill(0xff, owner);
     {
       HeldStream held(owner);
-      ITK_CUDA_CALL(cudaMemcpyAsync(arrays[1], arrays[0], bytes, cudaMemcpyDeviceToDevice, owner.GetStream()));
-      CudaQueueOnStream(passes, this->GetMemory(arrays[1], owner), arrays[2]);
-      ITK_CUDA_CALL(cudaMemsetAsync(arrays[1], 0xff, bytes, owner.GetStream()));
+      input.CopyFrom(later, owner);
+      CudaQueueOnStream(passes, input.GetArray<float>(owner), output.Get());
+      input.Fill(0xff, owner);
       held.LetGo();
     }
-    std::vector<float> found(pixels.size());
-    ITK_CUDA_CALL(cudaMemcpy(found.data(), arrays[2], bytes, cudaMemcpyDeviceToHost));
-    EXPECT_EQ(std::memcmp(found.data(), expected.data(), bytes), 0)
-      << count << " passes, " << shape[0] << " x " << shape[1] << " x " << shape[2];
-    EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), inUse);
-    for (float * const array : arrays)
-    {
-      ITK_CUDA_CALL(cudaFree(array));
-    }
+    std::ostringstream what;
+    what << count << " passes, " << shape[0] << " x " << shape[1] << " x " << shape[2];
+    ExpectSamePixels(output.Download<float>(), expected, what.str());
+    EXPECT_EQ(Configuration::GetDeviceBytesInUse(), inUse);
   }
 
   /** Compares the result for random pixels and a random mask. A share of `share` of the pixels is NaN or infinite, and
@@ -215,37 +205,25 @@ protected:
             bool                               keepsNaN,
             double                             smallestWeight)
   {
-    const size_t      bytes = pixels.size() * sizeof(float);
-    const size_t      inUse = CudaFiltersConfiguration::GetDeviceBytesInUse();
-    const StreamLease owner(device);
-    float *           arrays[2] = {};
-    void *            mask = nullptr;
-    for (float *& array : arrays)
-    {
-      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
-    }
-    ITK_CUDA_CALL(cudaMalloc(&mask, valid.size()));
-    ITK_CUDA_CALL(cudaMemcpyAsync(mask, valid.data(), valid.size(), cudaMemcpyHostToDevice, owner.GetStream()));
-    ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
+    const size_t        bytes = pixels.size() * sizeof(float);
+    const size_t        inUse = Configuration::GetDeviceBytesInUse();
+    const StreamLease   owner(device);
+    const ForeignMemory input(bytes), output(bytes), mask(valid.size());
+    mask.Upload(valid, owner);
+    input.Upload(pixels, owner);
     const std::vector<CudaArrayPass> passes = MakePasses(shape, count, kernel);
-    const CudaArrayMask              rule{ mask, keepsNaN, NaN, smallestWeight };
-    CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]); // may wait for memory
-    ITK_CUDA_CALL(cudaMemsetAsync(arrays[1], 0x11, bytes, owner.GetStream()));
+    const CudaArrayMask              rule{ mask.Get(), keepsNaN, NaN, smallestWeight };
+    CudaQueueMaskedOnStream(passes, rule, input.GetArray<float>(owner), output.Get()); // may wait for memory
+    output.Fill(0x11, owner);
     {
       HeldStream held(owner);
-      CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]);
-      ITK_CUDA_CALL(cudaMemsetAsync(arrays[0], 0x7f, bytes, owner.GetStream()));
-      ITK_CUDA_CALL(cudaMemsetAsync(mask, 1, valid.size(), owner.GetStream()));
+      CudaQueueMaskedOnStream(passes, rule, input.GetArray<float>(owner), output.Get());
+      input.Fill(0x7f, owner);
+      mask.Fill(1, owner);
       held.LetGo();
     }
-    std::vector<float> found(pixels.size());
-    ITK_CUDA_CALL(cudaStreamSynchronize(owner.GetStream()));
-    ITK_CUDA_CALL(cudaMemcpy(found.data(), arrays[1], bytes, cudaMemcpyDeviceToHost));
-    EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), inUse);
-    ITK_CUDA_CALL(cudaFree(arrays[0]));
-    ITK_CUDA_CALL(cudaFree(arrays[1]));
-    ITK_CUDA_CALL(cudaFree(mask));
-    return found;
+    EXPECT_EQ(Configuration::GetDeviceBytesInUse(), inUse);
+    return output.Download<float>();
   }
 
   /** Looks at `count` pixels from `begin` on, with `value` at `place`, and compares the bits of the passes. */
@@ -255,10 +233,10 @@ protected:
   {
     SCOPED_TRACE(testing::Message() << value << " at pixel " << place << " of " << count << " that begin at pixel "
                                     << begin << " of " << sizeof(T) << " bytes");
-    const auto          type = sizeof(T) == sizeof(double) ? CudaComponentType::Double : CudaComponentType::Float;
     std::vector<T>      pixels(begin + count + 1, std::numeric_limits<T>::quiet_NaN()); // around them as well
+    const size_t        bytes = count * sizeof(T);
     const StreamLease   owner(device);
-    T *                 arrays[3] = {}; // input, output, output without a look
+    const ForeignMemory array(pixels.size() * sizeof(T)), output(bytes), withoutLook(bytes);
     const CudaArrayPass pass{
       MakeGaussianLinePlan(
         0, MakeGaussianImpulseResponse(Kernel{}.Approximation, 0, 2.0, 1.0, false), { Kernel{}.Mode, 0.0 }),
@@ -266,30 +244,12 @@ protected:
     };
     std::iota(pixels.begin() + begin, pixels.end() - 1, T(1));
     pixels[begin + place] = value;
-    for (T *& array : arrays)
-    {
-      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), pixels.size() * sizeof(T)));
-    }
-    ITK_CUDA_CALL(
-      cudaMemcpyAsync(arrays[0], pixels.data(), pixels.size() * sizeof(T), cudaMemcpyHostToDevice, owner.GetStream()));
-    const CudaArrayMemory memory{ arrays[0] + begin,
-                                  type,
-                                  device,
-                                  reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(
-                                    static_cast<const Context &>(owner).GetStream()) };
-    EXPECT_EQ(CudaQueueAndFindNonFinite({ pass }, memory, arrays[1]), !std::isfinite(value));
-    CudaQueueOnStream({ pass }, memory, arrays[2]);
-    std::vector<T> found[2] = { std::vector<T>(count), std::vector<T>(count) };
+    array.Upload(pixels, owner);
+    const CudaArrayMemory input = array.GetArray<T>(owner, begin);
+    EXPECT_EQ(CudaQueueAndFindNonFinite({ pass }, input, output.Get()), !std::isfinite(value));
+    CudaQueueOnStream({ pass }, input, withoutLook.Get());
     owner.Synchronize();
-    for (int i = 0; i < 2; ++i)
-    {
-      ITK_CUDA_CALL(cudaMemcpy(found[i].data(), arrays[1 + i], count * sizeof(T), cudaMemcpyDeviceToHost));
-    }
-    EXPECT_EQ(std::memcmp(found[0].data(), found[1].data(), count * sizeof(T)), 0);
-    for (T * const array : arrays)
-    {
-      ITK_CUDA_CALL(cudaFree(array));
-    }
+    ExpectSamePixels(output.Download<T>(), withoutLook.Download<T>(), "with a look");
   }
 
   /** Every place of short arrays, and the ends of one that takes several loads of all threads. */
@@ -316,15 +276,6 @@ protected:
       }
       this->CheckLook<T>(begin, large, 77, std::numeric_limits<T>::max());
     }
-  }
-
-  static CudaArrayMemory
-  GetMemory(float * data, const Context & owner)
-  {
-    return { data,
-             CudaComponentType::Float,
-             device,
-             reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(owner.GetStream()) };
   }
 };
 } // namespace
@@ -357,23 +308,18 @@ TEST_F(CudaArrayPassesGpu, Terms_have_the_bits_of_their_passes_and_of_operations
     {
       const size_t         bytes = pixels.size() * sizeof(float);
       const StreamLease    owner(device);
-      float *              arrays[2] = {};
+      const ForeignMemory  input(bytes), output(bytes);
       const CudaArrayTerms terms{
         5,
         { { passes[0], 0, 4 }, { passes[1], 4, 1 }, { passes[2], 4, 2 }, { passes[2], 0, 3 } },
         { 1.0, -0.5, 3.0 },
         combine
       };
-      for (float *& array : arrays)
-      {
-        ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
-      }
-      ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
-      CudaQueueTermsOnStream(terms, this->GetMemory(arrays[0], owner), arrays[1]);
+      input.Upload(pixels, owner);
+      CudaQueueTermsOnStream(terms, input.GetArray<float>(owner), output.Get());
       owner.Synchronize();
-      std::vector<float> found(pixels.size());
-      ITK_CUDA_CALL(cudaMemcpy(found.data(), arrays[1], bytes, cudaMemcpyDeviceToHost));
-      size_t different = 0;
+      const std::vector<float> found = output.Download<float>();
+      size_t                   different = 0;
       for (size_t i = 0; i < pixels.size(); ++i)
       {
         float sum = 0.0f;
@@ -399,20 +345,21 @@ TEST_F(CudaArrayPassesGpu, Terms_have_the_bits_of_their_passes_and_of_operations
         }
       }
       EXPECT_EQ(different, 0u) << "of " << pixels.size() << " pixels of " << scale;
-      for (float * const array : arrays)
-      {
-        ITK_CUDA_CALL(cudaFree(array));
-      }
     }
   }
 }
 
 TEST_F(CudaArrayPassesGpu, Without_pixels_or_passes_nothing_is_done)
 {
-  const StreamLease owner(device);
-  EXPECT_NO_THROW(CudaQueueOnStream(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
-  EXPECT_NO_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr));
-  EXPECT_FALSE(CudaQueueAndFindNonFinite(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
+  const StreamLease     owner(device);
+  const auto            passes = MakePasses({ { 4, 0, 5 } }, 3);
+  const CudaArrayMask   numbers{ nullptr, true, NaN, 1e-2 };
+  const CudaArrayMemory none{ nullptr, CudaComponentType::Float, device, GetStream(owner) };
+  EXPECT_NO_THROW(CudaQueueOnStream(passes, none, nullptr));
+  EXPECT_NO_THROW(CudaQueueOnStream({}, none, nullptr));
+  EXPECT_NO_THROW(CudaQueueMaskedOnStream(passes, numbers, none, nullptr));
+  EXPECT_NO_THROW(CudaQueueMaskedOnStream({}, numbers, none, nullptr));
+  EXPECT_FALSE(CudaQueueAndFindNonFinite(passes, none, nullptr));
 }
 
 TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_all_is_valid)
@@ -452,14 +399,10 @@ TEST_F(CudaArrayPassesGpu, Look_finds_NaN_and_infinite_pixels_at_each_place_and_
 
 TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)
 {
-  const StreamLease owner(device);
-  float *           arrays[2] = {};
-  constexpr size_t  side = 256, count = side * side * side;
-  for (float *& array : arrays)
-  {
-    ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), count * sizeof(float)));
-    ITK_CUDA_CALL(cudaMemsetAsync(array, 0, count * sizeof(float), owner.GetStream()));
-  }
+  constexpr size_t    side = 256, bytes = side * side * side * sizeof(float);
+  const StreamLease   owner(device);
+  const ForeignMemory input(bytes), output(bytes);
+  input.Fill(0, owner);
   std::vector<CudaArrayPass> passes;
   for (int i = 0; i < 20; ++i)
   {
@@ -470,44 +413,30 @@ TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)
   for (int i = 0; i < 2; ++i) // the first time CUDA loads kernels
   {
     owner.Synchronize();
-    EXPECT_FALSE(CudaQueueAndFindNonFinite(passes, this->GetMemory(arrays[0], owner), arrays[1]));
+    EXPECT_FALSE(CudaQueueAndFindNonFinite(passes, input.GetArray<float>(owner), output.Get()));
     isOver = ITK_CUDA_TRY(cudaStreamQuery(owner.GetStream())) == cudaSuccess;
   }
   EXPECT_FALSE(isOver) << "60 passes over 256^3 pixels were over when the look was";
   owner.Synchronize();
-  for (float * const array : arrays)
-  {
-    ITK_CUDA_CALL(cudaFree(array));
-  }
 }
 
 TEST_F(CudaArrayPassesGpu, With_a_mask_0_continues_the_lines)
 {
   const StreamLease   owner(device);
-  float *             arrays[2] = {};
+  const ForeignMemory input(8 * 8 * 8 * sizeof(float)), output(8 * 8 * 8 * sizeof(float));
   const CudaArrayMask numbers{ nullptr, true, NaN, 1e-2 };
-  for (float *& array : arrays)
-  {
-    ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), 8 * 8 * 8 * sizeof(float)));
-  }
-  const auto passes = MakePasses({ { 8, 8, 8 } }, 3, { {}, CudaFiltersEnums::BoundaryMode::Constant }, 2.0);
-  EXPECT_THROW(CudaQueueMaskedOnStream(passes, numbers, this->GetMemory(arrays[0], owner), arrays[1]),
+  const auto          passes = MakePasses({ { 8, 8, 8 } }, 3, { {}, CudaFiltersEnums::BoundaryMode::Constant }, 2.0);
+  EXPECT_THROW(CudaQueueMaskedOnStream(passes, numbers, input.GetArray<float>(owner), output.Get()),
                itk::ExceptionObject);
-  EXPECT_NO_THROW(
-    CudaQueueMaskedOnStream(MakePasses({ { 4, 0, 5 } }, 3), numbers, this->GetMemory(nullptr, owner), nullptr));
-  EXPECT_NO_THROW(CudaQueueMaskedOnStream({}, numbers, this->GetMemory(nullptr, owner), nullptr));
-  for (float * const array : arrays)
-  {
-    ITK_CUDA_CALL(cudaFree(array));
-  }
 }
 
 TEST_F(CudaArrayPassesGpu, Stream_that_is_recorded_for_a_graph_is_refused)
 {
-  const StreamLease owner(device);
+  const StreamLease     owner(device);
+  const CudaArrayMemory none{ nullptr, CudaComponentType::Float, device, GetStream(owner) };
   ITK_CUDA_CALL(cudaStreamBeginCapture(owner.GetStream(), cudaStreamCaptureModeRelaxed));
-  EXPECT_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
-  EXPECT_THROW(CudaQueueAndFindNonFinite({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
+  EXPECT_THROW(CudaQueueOnStream({}, none, nullptr), CudaError);
+  EXPECT_THROW(CudaQueueAndFindNonFinite({}, none, nullptr), CudaError);
   cudaGraph_t graph = nullptr;
   ITK_CUDA_CALL(cudaStreamEndCapture(owner.GetStream(), &graph));
   ITK_CUDA_CALL(cudaGraphDestroy(graph));

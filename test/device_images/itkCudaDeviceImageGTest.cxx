@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What ImageBase promises of a device image. The memory is host memory in disguise. Nothing here looks into it, and no
-// GPU is needed.
+// GPU is needed. What device images say where there is none, or no such device.
 
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDeviceImage.h"
+#include "itkCudaError.h"
 #include "support/itkCudaExpectException.h"
 #include "support/itkCudaFakeDeviceMemory.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "itkCovariantVector.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkInPlaceImageFilter.h"
-#include "itkMetaDataObject.h"
 #include "itkRGBAPixel.h"
 #include "itkRGBPixel.h"
 #include "itkSymmetricSecondRankTensor.h"
@@ -33,12 +35,9 @@ template class itk::InPlaceImageFilter<ImageType, ImageType>;
 
 namespace
 {
-using itk::cuda::test::ExpectContains;
-using itk::cuda::test::GetException;
+using namespace itk::cuda::test;
 using itk::CudaComponentType;
 using itk::CudaDeviceImageView;
-using itk::cuda::test::FakeDeviceMemory;
-using itk::cuda::test::MakeFakeView;
 
 ImageType::RegionType
 MakeRegion(const ImageType::IndexType & index, const ImageType::SizeType & size)
@@ -102,6 +101,38 @@ protected:
     this->GetOutput()->SetDeviceView(MakeFakeView(this->GetOutput(), 8));
   }
 };
+
+/** The description of the CudaError of kind NotUsable that is thrown; empty if there is none. */
+std::string
+GetRefusal(const std::function<void()> & function)
+{
+  try
+  {
+    function();
+  }
+  catch (const itk::CudaError & error)
+  {
+    EXPECT_EQ(error.GetKind(), itk::CudaError::Kind::NotUsable) << error.GetDescription();
+    return error.GetDescription();
+  }
+  return {};
+}
+
+/** Skips where the first device can be used. */
+class CudaDeviceImageRefusal : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    if (itk::CudaFiltersConfiguration::IsDeviceUsable(0, m_Reason))
+    {
+      GTEST_SKIP() << "there is a GPU";
+    }
+  }
+
+  std::string m_Reason;
+};
 } // namespace
 
 TEST(CudaDeviceImage, New_image_has_no_memory)
@@ -110,21 +141,23 @@ TEST(CudaDeviceImage, New_image_has_no_memory)
   EXPECT_FALSE(image->IsAllocated());
   EXPECT_EQ(image->GetDeviceIndex(), -1);
   EXPECT_EQ(image->GetDeviceView().GetPointer(), nullptr);
-  EXPECT_EQ(image->GetNumberOfComponentsPerPixel(), 1u);
   EXPECT_NO_THROW(image->Synchronize());
-  EXPECT_STREQ(image->GetNameOfClass(), "CudaDeviceImage");
+}
+
+template <typename TPixel>
+unsigned int
+GetNumberOfComponents()
+{
+  return itk::CudaDeviceImage<TPixel, 2>::New()->GetNumberOfComponentsPerPixel();
 }
 
 TEST(CudaDeviceImage, Components_are_those_of_the_pixel_type)
 {
-  EXPECT_EQ((itk::CudaDeviceImage<unsigned char, 1>::New()->GetNumberOfComponentsPerPixel()), 1u);
-  EXPECT_EQ((itk::CudaDeviceImage<itk::Vector<float, 3>, 3>::New()->GetNumberOfComponentsPerPixel()), 3u);
-  EXPECT_EQ((itk::CudaDeviceImage<itk::CovariantVector<double, 2>, 2>::New()->GetNumberOfComponentsPerPixel()), 2u);
-  EXPECT_EQ((itk::CudaDeviceImage<itk::SymmetricSecondRankTensor<float, 3>, 3>::New()->GetNumberOfComponentsPerPixel()),
-            6u);
-  EXPECT_EQ((itk::CudaDeviceImage<itk::RGBPixel<unsigned char>, 2>::New()->GetNumberOfComponentsPerPixel()), 3u);
-  EXPECT_EQ((itk::CudaDeviceImage<itk::RGBAPixel<unsigned short>, 4>::New()->GetNumberOfComponentsPerPixel()), 4u);
-  EXPECT_EQ((itk::CudaDeviceImage<itk::VariableLengthVector<short>, 3>::New()->GetNumberOfComponentsPerPixel()), 0u);
+  EXPECT_EQ(GetNumberOfComponents<unsigned char>(), 1u);
+  EXPECT_EQ((GetNumberOfComponents<itk::Vector<float, 3>>()), 3u);
+  EXPECT_EQ((GetNumberOfComponents<itk::SymmetricSecondRankTensor<float, 3>>()), 6u);
+  EXPECT_EQ(GetNumberOfComponents<itk::RGBAPixel<unsigned short>>(), 4u);
+  EXPECT_EQ(GetNumberOfComponents<itk::VariableLengthVector<short>>(), 0u);
   EXPECT_EQ((itk::CudaDeviceImage<itk::Vector<double, 3>, 3>::DeviceComponentType), CudaComponentType::Double);
 }
 
@@ -158,13 +191,6 @@ TEST(CudaDeviceImage, Information_is_copied_between_host_and_device)
   other->CopyInformation(host);
   ExpectSameGeometry(other, image);
   EXPECT_FALSE(other->IsAllocated());
-}
-
-TEST(CudaDeviceImage, Meta_data_dictionary_is_the_images_own)
-{
-  const auto image = MakeImage();
-  itk::EncapsulateMetaData<std::string>(image->GetMetaDataDictionary(), "key", "value");
-  EXPECT_TRUE(image->GetMetaDataDictionary().HasKey("key"));
 }
 
 TEST(CudaDeviceImage, Both_grafts_share_memory_and_copy_regions_and_geometry)
@@ -307,13 +333,6 @@ TEST(CudaDeviceImage, Pipeline_runs_once_releases_and_runs_again)
   EXPECT_EQ(source->GetOutput()->GetBufferedRegion(), part);
 }
 
-TEST(CudaDeviceImage, Requested_region_beyond_the_image_is_an_error)
-{
-  const auto source = FakeSource::New();
-  source->GetOutput()->SetRequestedRegion(MakeRegion({ { -3, 3, 5 } }, { { 6, 5, 4 } }));
-  EXPECT_THROW(source->GetOutput()->Update(), itk::InvalidRequestedRegionError);
-}
-
 TEST(CudaDeviceImage, Disconnected_image_keeps_its_memory)
 {
   const auto source = FakeSource::New();
@@ -326,14 +345,6 @@ TEST(CudaDeviceImage, Disconnected_image_keeps_its_memory)
   EXPECT_EQ(source->Runs, 2);
   EXPECT_EQ(image->GetDeviceView().Memory, memory);
   EXPECT_NE(source->GetOutput()->GetDeviceView().Memory, memory);
-}
-
-TEST(CudaDeviceImage, GraftOutput_shares_memory)
-{
-  const auto source = FakeSource::New();
-  const auto image = MakeImage();
-  source->GraftOutput(image);
-  EXPECT_EQ(source->GetOutput()->GetDeviceView().Memory, image->GetDeviceView().Memory);
 }
 
 TEST(CudaDeviceImage, Print_names_device_and_memory)
@@ -397,4 +408,63 @@ TEST(CudaDeviceImageFromPointer, Mistakes_are_named_before_the_device_is_asked)
   ExpectContains(
     GetException([&] { itk::CudaDeviceImageFromPointer<ImageType>(&value, region, nullptr, geometry, -1, 3); }),
     "numberOfComponents is 3");
+}
+
+TEST_F(CudaDeviceImageRefusal, Memory_is_refused_with_the_reason)
+{
+  ExpectContains(GetRefusal([] { itk::CudaDeviceImageMemory::Allocate(1000, 0); }), m_Reason);
+  EXPECT_EQ(itk::CudaFiltersConfiguration::GetDeviceBytesInUse(), 0u);
+}
+
+TEST_F(CudaDeviceImageRefusal, Adoption_is_refused_and_releases_nothing)
+{
+  int  value = 0;
+  bool released = false;
+  ExpectContains(
+    GetRefusal([&] { itk::CudaDeviceImageMemory::Adopt(&value, sizeof(value), 0, [&released] { released = true; }); }),
+    m_Reason);
+  EXPECT_FALSE(released) << "the memory is still the caller's";
+}
+
+TEST_F(CudaDeviceImageRefusal, Memory_of_a_caller_is_refused_with_the_reason)
+{
+  float value = 0;
+  ExpectContains(GetRefusal([&] {
+                   itk::CudaDetail::CudaQueueOnStream({}, { &value, itk::CudaComponentType::Float, 0, 1 }, &value);
+                 }),
+                 m_Reason);
+}
+
+TEST_F(CudaDeviceImageRefusal, Image_is_refused_with_the_reason_and_holds_nothing)
+{
+  const auto image = ImageType::New();
+  image->SetRegions(region);
+  image->SetDeviceIndex(0);
+  ExpectContains(GetRefusal([&image] { image->Allocate(); }), m_Reason);
+  EXPECT_FALSE(image->IsAllocated());
+  EXPECT_EQ(image->GetBufferedRegion(), region) << "as in itk::Image";
+}
+
+TEST_F(CudaDeviceImageRefusal, Pointer_is_refused_with_the_reason_and_the_owner_let_go)
+{
+  using LineType = itk::CudaDeviceImage<float, 1>;
+  float      pixels[8] = {};
+  const auto owner = std::make_shared<int>(0);
+  ExpectContains(GetRefusal([&] {
+                   itk::CudaDeviceImageFromPointer<LineType>(
+                     pixels, LineType::RegionType(LineType::SizeType{ { 8 } }), nullptr, owner, 0);
+                 }),
+                 m_Reason);
+  EXPECT_EQ(owner.use_count(), 1);
+}
+
+TEST(CudaDeviceImageMemory, Device_that_is_not_there_is_refused_by_its_index)
+{
+  const std::string refusal = GetRefusal([] { itk::CudaDeviceImageMemory::Allocate(1000, 4711); });
+  EXPECT_FALSE(refusal.empty());
+  if (itk::CudaFiltersConfiguration::GetBuiltWithCuda() && !itk::CudaFiltersConfiguration::GetDevices().empty())
+  {
+    ExpectContains(refusal, "4711");
+  }
+  EXPECT_FALSE(GetRefusal([] { itk::CudaDeviceImageMemory::Allocate(1000, -1); }).empty());
 }

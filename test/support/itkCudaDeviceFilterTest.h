@@ -10,9 +10,13 @@
 #include "itkVectorImage.h"
 
 #include <atomic>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <random>
+#include <string>
+#include <thread>
+#include <vector>
 
 // Helpers for the tests of filters of device images.
 
@@ -87,11 +91,30 @@ public:
     return m_Peak;
   }
 
+  /** Makes an allocation fail, counted from 1 from now on. */
+  void
+  FailAllocation(unsigned int number)
+  {
+    m_Left = number;
+    m_HasFailed = false;
+  }
+
+  bool
+  HasFailed() const
+  {
+    return m_HasFailed;
+  }
+
 private:
   static void *
   Allocate(size_t bytes, int, void * stream, void * context)
   {
-    auto &     self = *static_cast<PoisonedMemory *>(context);
+    auto & self = *static_cast<PoisonedMemory *>(context);
+    if (self.m_Left > 0 && --self.m_Left == 0)
+    {
+      self.m_HasFailed = true;
+      return nullptr;
+    }
     void *     pointer = nullptr;
     const auto order = static_cast<cudaStream_t>(stream);
     const bool isRight = cudaMallocAsync(&pointer, bytes, order) == cudaSuccess &&
@@ -110,7 +133,35 @@ private:
 
   std::atomic<size_t> m_InUse{ 0 };
   std::atomic<size_t> m_Peak{ 0 };
+  unsigned int        m_Left{ 0 };
+  bool                m_HasFailed{ false };
 };
+
+/** Runs a function in several threads at once, each with its number, and expects that it returns no error. */
+inline void
+RunInThreads(unsigned int number, const std::function<std::string(unsigned int)> & function)
+{
+  std::vector<std::string> errors(number);
+  std::vector<std::thread> threads;
+  for (unsigned int index = 0; index < number; ++index)
+  {
+    threads.emplace_back([index, &errors, &function] {
+      try
+      {
+        errors[index] = function(index);
+      }
+      catch (const std::exception & exception)
+      {
+        errors[index] = exception.what();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(errors, std::vector<std::string>(number));
+}
 
 /** Verifies that a filter computes the same bits wherever its images are stored. `set` sets the filter's parameters. */
 template <template <typename, typename> class TFilter, typename TInput, typename TOutput, typename TSet>

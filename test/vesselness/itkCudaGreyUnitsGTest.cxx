@@ -70,76 +70,63 @@ ExpectTimes(const TImage * image, const TImage * expected, double factor, double
   }
 }
 
+/** Expects that the output of an image in each unit is `getFactor(unit)` times that in the unit 1. */
+template <typename TImage, typename TFilter, typename TFactor>
+void
+ExpectInUnits(TFilter * filter, BackendEnum backend, const TFactor & getFactor)
+{
+  filter->SetInput(MakeInput<TImage>(1.0));
+  UpdateOn(filter, backend);
+  const typename TImage::ConstPointer expected = Duplicate(filter->GetOutput()).GetPointer();
+  for (const double unit : GetUnits<typename TImage::PixelType>())
+  {
+    filter->SetInput(MakeInput<TImage>(unit));
+    UpdateOn(filter, backend);
+    ExpectTimes<TImage>(filter->GetOutput(), expected, getFactor(unit), unit);
+  }
+}
+
 template <typename TImage>
 void
 ExpectSameMeasures(BackendEnum backend)
 {
-  using Filter = CudaVesselnessImageFilter<TImage, TImage>;
-  for (const auto measure :
-       { CudaVesselnessEnums::HessianMeasure::Frangi, CudaVesselnessEnums::HessianMeasure::Objectness })
-  {
-    const auto filter = Filter::New();
-    filter->SetHessianMeasure(measure);
-    filter->SetSigmas({ 1.0, 2.0 });
-    filter->SetInput(MakeInput<TImage>(1.0));
-    UpdateOn(filter.GetPointer(), backend);
-    const auto expected = Duplicate(filter->GetOutput());
-    for (const double unit : GetUnits<typename TImage::PixelType>())
-    {
-      filter->SetInput(MakeInput<TImage>(unit));
-      UpdateOn(filter.GetPointer(), backend);
-      const bool isScaled = measure == CudaVesselnessEnums::HessianMeasure::Objectness;
-      ExpectTimes(static_cast<const TImage *>(filter->GetOutput()),
-                  static_cast<const TImage *>(expected.GetPointer()),
-                  isScaled ? unit : 1.0,
-                  unit);
-    }
-  }
+  const auto filter = CudaVesselnessImageFilter<TImage, TImage>::New();
+  filter->SetSigmas({ 1.0, 2.0 });
+  filter->SetHessianMeasure(CudaVesselnessEnums::HessianMeasure::Frangi);
+  ExpectInUnits<TImage>(filter.GetPointer(), backend, [](double) { return 1.0; });
+  filter->SetHessianMeasure(CudaVesselnessEnums::HessianMeasure::Objectness);
+  ExpectInUnits<TImage>(filter.GetPointer(), backend, [](double unit) { return unit; });
 }
 
 template <typename TImage>
 void
 ExpectScaledLengths(BackendEnum backend)
 {
-  // With Deriche the host runs ITK's class, which squares in float.
-  const auto approximations =
-    backend == BackendEnum::Host
-      ? std::vector<CudaFiltersEnums::Approximation>{ CudaFiltersEnums::Approximation::Accurate }
-      : std::vector<CudaFiltersEnums::Approximation>{ CudaFiltersEnums::Approximation::Accurate,
-                                                      CudaFiltersEnums::Approximation::Deriche };
-  for (const auto approximation : approximations)
+  using ApproximationEnum = CudaFiltersEnums::Approximation;
+  const auto filter = CudaGradientMagnitudeRecursiveGaussianImageFilter<TImage, TImage>::New();
+  filter->SetSigma(1.5);
+  for (const auto approximation : { ApproximationEnum::Accurate, ApproximationEnum::Deriche })
   {
-    const auto filter = CudaGradientMagnitudeRecursiveGaussianImageFilter<TImage, TImage>::New();
     filter->SetApproximation(approximation);
-    filter->SetSigma(1.5);
-    filter->SetInput(MakeInput<TImage>(1.0));
-    UpdateOn(filter.GetPointer(), backend);
-    const auto expected = Duplicate(filter->GetOutput());
-    for (const double unit : GetUnits<typename TImage::PixelType>())
+    // With Deriche the host runs ITK's class, which squares in float.
+    if (approximation == ApproximationEnum::Accurate || backend == BackendEnum::Cuda)
     {
-      filter->SetInput(MakeInput<TImage>(unit));
-      UpdateOn(filter.GetPointer(), backend);
-      ExpectTimes(static_cast<const TImage *>(filter->GetOutput()),
-                  static_cast<const TImage *>(expected.GetPointer()),
-                  unit,
-                  unit);
+      ExpectInUnits<TImage>(filter.GetPointer(), backend, [](double unit) { return unit; });
     }
   }
 }
 } // namespace
 
+// Float and double, and two and three dimensions.
 TEST_P(CudaGreyUnitsTest, MeasuresWithTheDefaultGammaDoNotDependOnTheUnit)
 {
-  ExpectSameMeasures<Image<float, 2>>(GetParam());
   ExpectSameMeasures<Image<float, 3>>(GetParam());
   ExpectSameMeasures<Image<double, 2>>(GetParam());
-  ExpectSameMeasures<Image<double, 3>>(GetParam());
 }
 
 TEST_P(CudaGreyUnitsTest, LengthsOfGradientsHaveTheUnit)
 {
-  ExpectScaledLengths<Image<float, 2>>(GetParam());
   ExpectScaledLengths<Image<float, 3>>(GetParam());
-  ExpectScaledLengths<Image<double, 3>>(GetParam());
+  ExpectScaledLengths<Image<double, 2>>(GetParam());
 }
 } // namespace itk::cuda::test

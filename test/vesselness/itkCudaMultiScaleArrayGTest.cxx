@@ -3,14 +3,13 @@
 // Measures of several scales and structure tensors of arrays of a caller, on the caller's stream: the bits of images of
 // the host, their place in the order of the stream, what is refused, faults. All device memory is poisoned with NaN.
 
-#include "runtime/device/Call.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "support/itkCudaDeviceFilterTest.h"
 #include "itkCudaError.h"
 #include "support/itkCudaFaultWalk.h"
+#include "support/itkCudaForeignMemory.h"
 #include "support/itkCudaHeldStream.h"
-#include "runtime/transfer/Transfer.h"
 #include "runtime/transfer/TransferPolicy.h"
 #include "itkCudaVesselnessImageFilter.h"
 #include "itkMultiThreaderBase.h"
@@ -48,49 +47,6 @@ MakeFilter(const TImage * image, const std::string & measure)
   return filter;
 }
 
-/** Device memory of CUDA's own allocator, as another library has it. */
-class ForeignMemory
-{
-public:
-  explicit ForeignMemory(size_t bytes)
-    : m_Bytes(bytes)
-  {
-    ITK_CUDA_CALL(cudaMalloc(&m_Data, bytes));
-    this->Spoil();
-  }
-  ~ForeignMemory() { cudaFree(m_Data); }
-
-  ForeignMemory(const ForeignMemory &) = delete;
-  ForeignMemory &
-  operator=(const ForeignMemory &) = delete;
-
-  void *
-  Get() const
-  {
-    return m_Data;
-  }
-
-  void
-  Spoil() const
-  {
-    ITK_CUDA_CALL(cudaMemset(m_Data, 0xff, m_Bytes));
-    ITK_CUDA_CALL(cudaStreamSynchronize(nullptr)); // other streams do not wait for it
-  }
-
-  template <typename T>
-  std::vector<T>
-  Download() const
-  {
-    std::vector<T> elements(m_Bytes / sizeof(T));
-    ITK_CUDA_CALL(cudaMemcpy(elements.data(), m_Data, m_Bytes, cudaMemcpyDeviceToHost));
-    return elements;
-  }
-
-private:
-  void *       m_Data{ nullptr };
-  const size_t m_Bytes;
-};
-
 /** Input and outputs of a filter's work on arrays. Rows of the input are `gap` pixels apart. */
 template <typename TImage>
 class Arrays
@@ -118,12 +74,7 @@ public:
   CudaArrayImage
   GetInput(const cuda::Context & owner) const
   {
-    CudaArrayImage input{ { m_Input.Get(),
-                            CudaComponentTraits<T>::Type,
-                            device,
-                            reinterpret_cast<CudaDeviceImageMemory::StreamType>(owner.GetStream()) },
-                          {},
-                          {} };
+    CudaArrayImage input{ m_Input.GetArray<T>(owner), {}, {} };
     input.Size.fill(1);
     const auto size = m_Image->GetBufferedRegion().GetSize();
     std::copy_n(size.begin(), Dimension, input.Size.begin());
@@ -145,13 +96,12 @@ public:
   void
   Write(const cuda::Context & owner) const
   {
-    ITK_CUDA_CALL(cudaMemcpyAsync(
-      m_Input.Get(), m_Source.Get(), m_Rows * m_Pitch * sizeof(T), cudaMemcpyDeviceToDevice, owner.GetStream()));
+    m_Input.CopyFrom(m_Source, owner);
   }
   void
   SpoilInput(const cuda::Context & owner) const
   {
-    ITK_CUDA_CALL(cudaMemsetAsync(m_Input.Get(), 0xff, m_Rows * m_Pitch * sizeof(T), owner.GetStream()));
+    m_Input.Fill(0xff, owner);
   }
 
 private:
@@ -291,7 +241,6 @@ TEST_F(CudaMultiScaleArrayGpu, ArraysHaveTheBitsOfImagesOfTheHostAndTheirPlaceOn
 {
   for (const char * const measure : { "Objectness", "Frangi", "Sato", "Jerman", "Meijering" })
   {
-    this->Check<Image<float, 3>>({ { 64, 33, 20 } }, measure, 0, true);
     this->Check<Image<float, 3>>({ { 35, 40, 29 } }, measure, 0, false); // rows that are not aligned
     this->Check<Image<float, 2>>({ { 131, 67 } }, measure, 0, true);
     this->Check<Image<double, 3>>({ { 31, 22, 17 } }, measure, 0, true);
@@ -304,8 +253,7 @@ TEST_F(CudaMultiScaleArrayGpu, ArraysHaveTheBitsOfImagesOfTheHostAndTheirPlaceOn
 TEST_F(CudaMultiScaleArrayGpu, ThreadsHaveTheBitsOfSingleCalls)
 {
   using ImageType = Image<float, 3>;
-  constexpr size_t                threads = 6;
-  constexpr int                   repeats = 8;
+  constexpr unsigned int          threads = 6;
   const char * const              measures[] = { "Frangi", "Jerman", "Objectness", "Sato", "Frangi", "Meijering" };
   std::vector<ImageType::Pointer> images;
   std::vector<std::vector<float>> expected;
@@ -319,72 +267,29 @@ TEST_F(CudaMultiScaleArrayGpu, ThreadsHaveTheBitsOfSingleCalls)
     expected.emplace_back(response, response + images[i]->GetBufferedRegion().GetNumberOfPixels());
     arrays.push_back(std::make_unique<Arrays<ImageType>>(images[i], 0));
   }
-  std::vector<size_t>      different(threads, 0);
-  std::vector<std::string> errors(threads);
-  const auto               run = [&](size_t i) {
-    try
-    {
-      const cuda::StreamLease owner(device);
-      const auto              filter = MakeFilter<ImageType>(images[i], measures[i]);
-      for (int repeat = 0; repeat < repeats; ++repeat)
-      {
-        arrays[i]->Write(owner);
-        filter->QueueOnStream(arrays[i]->GetInput(owner), arrays[i]->GetOutputs(true));
-        arrays[i]->SpoilInput(owner);
-        owner.Synchronize();
-        different[i] += arrays[i]->Response.Download<float>() == expected[i] ? 0 : 1;
-      }
-    }
-    catch (const std::exception & error)
-    {
-      errors[i] = error.what();
-    }
-  };
-  std::vector<std::thread> workers;
-  for (size_t i = 0; i < threads; ++i)
-  {
-    workers.emplace_back(run, i);
-  }
-  for (size_t i = 0; i < threads; ++i)
-  {
-    workers[i].join();
-    EXPECT_EQ(different[i], 0u) << measures[i];
-    EXPECT_EQ(errors[i], "") << measures[i];
-  }
-}
-
-TEST_F(CudaMultiScaleArrayGpu, AConstantArrayHasNoVessels)
-{
-  using ImageType = Image<float, 2>;
-  const auto image = ImageType::New();
-  image->SetRegions(ImageType::SizeType{ { 32, 32 } });
-  image->Allocate();
-  image->FillBuffer(7.0f);
-  for (const char * const measure : { "Objectness", "Frangi", "Jerman" })
-  {
-    const auto              filter = MakeFilter<ImageType>(image, measure);
+  RunInThreads(threads, [&](unsigned int i) {
     const cuda::StreamLease owner(device);
-    const Arrays<ImageType> arrays(image, 0);
-    filter->Update();
-    arrays.Write(owner);
-    filter->QueueOnStream(arrays.GetInput(owner), arrays.GetOutputs(true));
-    owner.Synchronize();
-    const std::vector<float> found = arrays.Response.Download<float>();
-    EXPECT_EQ(std::memcmp(found.data(), filter->GetOutput()->GetBufferPointer(), found.size() * sizeof(float)), 0)
-      << measure;
-    for (const float value : found)
+    const auto              filter = MakeFilter<ImageType>(images[i], measures[i]);
+    size_t                  different = 0;
+    for (int repeat = 0; repeat < 8; ++repeat)
     {
-      EXPECT_TRUE(std::isfinite(value)) << measure;
+      arrays[i]->Write(owner);
+      filter->QueueOnStream(arrays[i]->GetInput(owner), arrays[i]->GetOutputs(true));
+      arrays[i]->SpoilInput(owner);
+      owner.Synchronize();
+      different += arrays[i]->Response.Download<float>() == expected[i] ? 0 : 1;
     }
-  }
+    return different == 0 ? std::string() : std::string(measures[i]) + ": other bits";
+  });
 }
 
-/** Gamma and Jerman's floor from the device have the bits of those that the host makes, to the ends of the range. */
+/** Gamma and Jerman's floor from the device have the bits of those that the host makes, to the ends of the range and of
+ * an image of zeros. */
 TEST_F(CudaMultiScaleArrayGpu, BrightnessesToTheEndsOfTheRange)
 {
   using ImageType = Image<float, 2>;
   const cuda::StreamLease owner(device);
-  for (const float factor : { 1e-40f, 1e-37f, 1e-20f, 1.0f, 1e20f, 1e34f })
+  for (const float factor : { 0.0f, 1e-40f, 1e-37f, 1e-20f, 1.0f, 1e20f, 1e34f })
   {
     const auto image = MakeRandomImage<ImageType>({ { 48, 36 } });
     for (size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
@@ -402,6 +307,7 @@ TEST_F(CudaMultiScaleArrayGpu, BrightnessesToTheEndsOfTheRange)
       const std::vector<float> found = arrays.Response.Download<float>();
       EXPECT_EQ(std::memcmp(found.data(), filter->GetOutput()->GetBufferPointer(), found.size() * sizeof(float)), 0)
         << measure << ", factor " << factor;
+      EXPECT_TRUE(std::all_of(found.begin(), found.end(), [](float value) { return std::isfinite(value); }));
     }
   }
 }
@@ -409,22 +315,9 @@ TEST_F(CudaMultiScaleArrayGpu, BrightnessesToTheEndsOfTheRange)
 TEST_F(CudaMultiScaleArrayGpu, AnyParametersEndInAResultOrAnException)
 {
   using ImageType = Image<float, 2>;
-  const double            hostile[] = { 0.0,
-                                        -1.0,
-                                        1e-300,
-                                        1e-9,
-                                        0.1,
-                                        0.5,
-                                        1.0,
-                                        1.5,
-                                        2.0,
-                                        4.0,
-                                        100.0,
-                                        1e9,
-                                        1e30,
-                                        1e300,
-                                        std::numeric_limits<double>::infinity(),
-                                        std::numeric_limits<double>::quiet_NaN() };
+  const double            infinity = std::numeric_limits<double>::infinity();
+  const double            hostile[] = { 0.0, -1.0, 1e-300, 1e-9, 0.1,  0.5,   1.0,      1.5,
+                                        2.0, 4.0,  100.0,  1e9,  1e30, 1e300, infinity, std::nan("") };
   const char * const      measures[] = { "Objectness", "Frangi", "Sato", "Jerman", "Meijering" };
   const char * const      modes[] = { "nearest", "reflect", "mirror", "wrap", "constant" };
   const auto              pick = [&] { return hostile[this->Random(0, std::size(hostile) - 1)]; };
@@ -495,7 +388,6 @@ TEST_F(CudaMultiScaleArrayGpu, StructureTensorsHaveTheBitsOfImagesOfTheHostAndTh
   for (const auto quantity :
        { CudaStructureTensorEnums::Quantity::Components, CudaStructureTensorEnums::Quantity::Eigenvalues })
   {
-    this->CheckStructureTensor<Image<float, 3>>({ { 64, 33, 20 } }, quantity, 0);
     this->CheckStructureTensor<Image<float, 3>>({ { 35, 40, 29 } }, quantity, 0);
     this->CheckStructureTensor<Image<float, 2>>({ { 131, 67 } }, quantity, 0);
     this->CheckStructureTensor<Image<double, 3>>({ { 31, 22, 17 } }, quantity, 3);
@@ -506,13 +398,10 @@ TEST_F(CudaMultiScaleArrayGpu, StructureTensorsHaveTheBitsOfImagesOfTheHostAndTh
   }
 }
 
-TEST(CudaMultiScaleArrayFaultGpu, StructureTensors)
+using CudaMultiScaleArrayFaultGpu = DeviceTest;
+
+TEST_F(CudaMultiScaleArrayFaultGpu, StructureTensors)
 {
-  std::string reason;
-  if (!CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
-  {
-    GTEST_SKIP() << reason;
-  }
   using ImageType = Image<float, 2>;
   const auto image = MakeRandomImage<ImageType>({ { 80, 70 } });
   const auto plan = MakeStructureTensorPlan(
@@ -529,13 +418,8 @@ TEST(CudaMultiScaleArrayFaultGpu, StructureTensors)
   });
 }
 
-TEST(CudaMultiScaleArrayFaultGpu, Arrays)
+TEST_F(CudaMultiScaleArrayFaultGpu, Arrays)
 {
-  std::string reason;
-  if (!CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
-  {
-    GTEST_SKIP() << reason;
-  }
   using ImageType = Image<float, 2>;
   const auto image = MakeRandomImage<ImageType>({ { 90, 61 } });
   for (const char * const measure : { "Frangi", "Jerman" })

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Eigenvalues and eigenvectors of symmetric matrices against ITK's in double, of random and of hostile matrices:
-// multiple and nearly multiple roots, rank one, zero, values from 1e-38 to 1e38, NaN and infinity.
+// multiple and nearly multiple roots, rank one, zero, values from 1e-38 to 1e38, NaN and infinity. The filter of
+// eigenvalues on the host against ITK's class: orders, types, what the superclass runs. Directions of lines.
 
+#include "itkCudaDetailTensorEngine.h"
+#include "itkCudaSymmetricEigenAnalysisImageFilter.h"
 #include "runtime/image/NegativeExponential.h"
 #include "runtime/image/Math.h"
 #include "pointwise/SymmetricEigen.h"
+#include "support/itkCudaExpectException.h"
+#include "support/itkCudaHessianMeasureReference.h"
 #include "support/itkCudaTestSeed.h"
-#include "itkSymmetricEigenAnalysis.h"
-#include "itkSymmetricSecondRankTensor.h"
+#include "itkImage.h"
+#include "itkMultiThreaderBase.h"
+#include "itkVector.h"
+#include "vnl/algo/vnl_svd.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
-#include <vector>
 
 namespace
 {
@@ -79,25 +83,15 @@ GetReference(const Tensor<T, VDimension> & tensor)
   {
     largest = std::max(largest, std::fabs(static_cast<double>(x)));
   }
-  const int exponent = largest > 0.0 ? std::ilogb(largest) : 0;
-
-  itk::SymmetricSecondRankTensor<double, VDimension> scaled;
-  for (unsigned int i = 0; i < tensor.size(); ++i)
-  {
-    scaled[i] = std::ldexp(static_cast<double>(tensor[i]), -exponent);
-  }
-  itk::FixedArray<double, VDimension> values;
-  itk::SymmetricEigenAnalysisFixedDimension<VDimension,
-                                            itk::SymmetricSecondRankTensor<double, VDimension>,
-                                            itk::FixedArray<double, VDimension>>
-    analysis;
-  analysis.SetOrderEigenValues(true);
-  analysis.ComputeEigenValues(scaled, values);
+  const int                      exponent = largest > 0.0 ? std::ilogb(largest) : 0;
   std::array<double, VDimension> result{};
-  for (unsigned int i = 0; i < VDimension; ++i)
-  {
-    result[i] = std::ldexp(values[i], exponent);
-  }
+  Tensor<double, VDimension>     scaled{};
+  std::transform(tensor.begin(), tensor.end(), scaled.begin(), [exponent](T x) {
+    return std::ldexp(static_cast<double>(x), -exponent);
+  });
+  const auto values = itk::cuda::test::GetEigenvalues<VDimension>(scaled.data());
+  std::transform(
+    values.begin(), values.end(), result.begin(), [exponent](double x) { return std::ldexp(x, exponent); });
   return result;
 }
 
@@ -146,52 +140,23 @@ CheckSystem(const Tensor<T, VDimension> & tensor, const std::string & what)
   return worst;
 }
 
-/** Q diag(values) Q', Q a random rotation by Gram and Schmidt. */
+/** Returns Q diag(values) Q' with the rotation or reflection Q of a random matrix. */
 template <unsigned int VDimension>
 Matrix<VDimension>
 MakeMatrix(const std::array<double, VDimension> & values, std::mt19937_64 & random)
 {
   std::normal_distribution<double> normal;
-  Matrix<VDimension>               q{};
-  for (unsigned int i = 0; i < VDimension; ++i)
-  {
-    for (double & x : q[i])
-    {
-      x = normal(random);
-    }
-    for (unsigned int repeat = 0; repeat < 2; ++repeat)
-    {
-      for (unsigned int j = 0; j < i; ++j)
-      {
-        double product = 0.0;
-        for (unsigned int k = 0; k < VDimension; ++k)
-        {
-          product += q[i][k] * q[j][k];
-        }
-        for (unsigned int k = 0; k < VDimension; ++k)
-        {
-          q[i][k] -= product * q[j][k];
-        }
-      }
-    }
-    double square = 0.0;
-    for (const double x : q[i])
-    {
-      square += x * x;
-    }
-    for (double & x : q[i])
-    {
-      x /= std::sqrt(square);
-    }
-  }
-  Matrix<VDimension> matrix{};
+  vnl_matrix<double>               elements(VDimension, VDimension);
+  std::generate(elements.begin(), elements.end(), [&] { return normal(random); });
+  const vnl_matrix<double> q = vnl_svd<double>(elements).U();
+  Matrix<VDimension>       matrix{};
   for (unsigned int i = 0; i < VDimension; ++i)
   {
     for (unsigned int j = 0; j < VDimension; ++j)
     {
       for (unsigned int k = 0; k < VDimension; ++k)
       {
-        matrix[i][j] += q[k][i] * values[k] * q[k][j];
+        matrix[i][j] += q(i, k) * values[k] * q(j, k);
       }
     }
   }
@@ -348,6 +313,148 @@ CheckOrders()
     }
   }
 }
+using Backend = itk::CudaFiltersEnums::Backend;
+using Order = itk::EigenValueOrderEnum;
+
+template <typename T, unsigned int VDimension>
+using TensorImage = itk::Image<itk::SymmetricSecondRankTensor<T, VDimension>, VDimension>;
+template <typename T, unsigned int VDimension>
+using ValueImage = itk::Image<itk::Vector<T, VDimension>, VDimension>;
+
+template <typename T, unsigned int VDimension>
+typename TensorImage<T, VDimension>::Pointer
+MakeTensors()
+{
+  std::mt19937_64                        random(itk::cuda::test::GetSeed());
+  std::uniform_real_distribution<double> uniform(-100.0, 100.0);
+  const auto                             image = TensorImage<T, VDimension>::New();
+  itk::Size<VDimension>                  size;
+  size.Fill(9);
+  size[0] = 21;
+  image->SetRegions(size);
+  image->Allocate();
+  for (size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
+  {
+    for (T & x : image->GetBufferPointer()[i])
+    {
+      x = static_cast<T>(uniform(random));
+    }
+  }
+  return image;
+}
+
+template <typename TOutput, typename TFilter, typename TInput>
+typename TOutput::Pointer
+RunFilter(const typename TFilter::Pointer & filter, const TInput * image, Order order)
+{
+  filter->SetInput(image);
+  filter->OrderEigenValuesBy(order);
+  filter->Update();
+  return filter->GetOutput();
+}
+
+template <typename T, unsigned int VDimension>
+void
+CheckFilter(double bound)
+{
+  using InputType = TensorImage<T, VDimension>;
+  using OutputType = ValueImage<T, VDimension>;
+  using ReferenceType = ValueImage<double, VDimension>;
+  const auto image = MakeTensors<T, VDimension>();
+  for (const Order order : { Order::OrderByValue, Order::OrderByMagnitude, Order::DoNotOrder })
+  {
+    using Filter = itk::CudaSymmetricEigenAnalysisImageFilter<InputType, OutputType>;
+    const auto filter = Filter::New();
+    filter->SetBackend("host");
+    const auto found = RunFilter<OutputType, Filter>(filter, image.GetPointer(), order);
+    EXPECT_EQ(filter->GetBackendUsed(), Backend::Host);
+    EXPECT_EQ(filter->GetOrderEigenValuesBy(), order);
+    using ItkFilter = itk::SymmetricEigenAnalysisImageFilter<InputType, ReferenceType>;
+    const auto expected = RunFilter<ReferenceType, ItkFilter>(ItkFilter::New(), image.GetPointer(), order);
+    for (size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
+    {
+      auto a = found->GetBufferPointer()[i];
+      auto b = expected->GetBufferPointer()[i];
+      if (order == Order::DoNotOrder)
+      {
+        std::sort(a.Begin(), a.End());
+        std::sort(b.Begin(), b.End());
+      }
+      double norm = 0.0;
+      for (unsigned int k = 0; k < VDimension; ++k)
+      {
+        norm = std::max(norm, std::fabs(b[k]));
+      }
+      for (unsigned int k = 0; k < VDimension; ++k)
+      {
+        EXPECT_LE(std::fabs(static_cast<double>(a[k]) - b[k]), bound * norm) << i;
+      }
+    }
+  }
+}
+
+/** Unit vectors v, the largest component positive, with A v = l v for the l of the smallest magnitude, in both orders
+ * of the components. */
+template <typename T, unsigned int VDimension>
+void
+CheckDirectionsOfTheEngine()
+{
+  const unsigned int components = CudaTensorComponents(VDimension);
+  const auto         image = MakeTensors<T, VDimension>();
+  const size_t       count = image->GetBufferedRegion().GetNumberOfPixels();
+  image->GetBufferPointer()[1].Fill(T{ 0 });
+  image->GetBufferPointer()[2].Fill(std::numeric_limits<T>::quiet_NaN());
+  CudaImageView input =
+    MakeCudaImageView(static_cast<const TensorImage<T, VDimension> *>(image.GetPointer()), image->GetBufferedRegion());
+  std::vector<T> directions[2];
+  for (const bool lastAxisFirst : { false, true })
+  {
+    directions[lastAxisFirst].resize(count * VDimension);
+    CudaImageView output = input;
+    output.Data = directions[lastAxisFirst].data();
+    output.NumberOfComponents = VDimension;
+    for (size_t & stride : output.Stride)
+    {
+      stride = stride / components * VDimension;
+    }
+    CudaRunOnHost(
+      CudaLineDirectionPlan{ VDimension, lastAxisFirst }, input, output, itk::MultiThreaderBase::New(), nullptr);
+  }
+  const double bound = sizeof(T) == 4 ? 1e-6 : 1e-13;
+  for (size_t i = 0; i < count; ++i)
+  {
+    const auto &       tensor = image->GetBufferPointer()[i];
+    const T * const    found = &directions[0][VDimension * i];
+    vnl_vector<double> v(VDimension);
+    for (unsigned int k = 0; k < VDimension; ++k)
+    {
+      const T reversed = directions[1][VDimension * i + VDimension - 1 - k];
+      EXPECT_EQ(found[k], reversed);
+      v[k] = static_cast<double>(found[k]);
+    }
+    if (i == 1 || i == 2)
+    {
+      EXPECT_TRUE(v.is_zero()) << i;
+      continue;
+    }
+    const auto   values = itk::cuda::test::SortByMagnitude(itk::cuda::test::GetEigenvalues<VDimension>(tensor.Begin()));
+    const double smallest = values.front();
+    const double norm = std::fabs(values.back());
+    double       residual = 0.0;
+    for (unsigned int row = 0; row < VDimension; ++row)
+    {
+      double product = -smallest * v[row];
+      for (unsigned int column = 0; column < VDimension; ++column)
+      {
+        product += static_cast<double>(tensor(row, column)) * v[column];
+      }
+      residual = std::hypot(residual, product);
+    }
+    EXPECT_NEAR(v.two_norm(), 1.0, 10.0 * bound);
+    EXPECT_GE(v.max_value(), -v.min_value());
+    EXPECT_LE(residual, 4.0 * bound * norm);
+  }
+}
 } // namespace
 
 TEST(CudaSymmetricEigenTest, HostileMatricesAreWithinTheBound)
@@ -421,4 +528,37 @@ TEST(CudaSymmetricEigenTest, ExponentialsAreThoseOfTheLibrary)
   EXPECT_EQ(NegativeExponential<double>(std::numeric_limits<double>::infinity()).GetOneMinus(), 1.0);
   EXPECT_TRUE(std::isnan(NegativeExponential<float>(std::numeric_limits<float>::quiet_NaN()).Get()));
   EXPECT_TRUE(std::isnan(NegativeExponential<float>(std::numeric_limits<float>::quiet_NaN()).GetOneMinus()));
+}
+
+// Float and double, and two and three rows.
+TEST(CudaSymmetricEigenAnalysisImageFilterTest, EigenValuesAreITKsInAllOrders)
+{
+  CheckFilter<float, 3>(1e-6);
+  CheckFilter<double, 2>(1e-13);
+}
+
+TEST(CudaSymmetricEigenAnalysisImageFilterTest, TheEngineGivesDirectionsOfLines)
+{
+  CheckDirectionsOfTheEngine<float, 2>();
+  CheckDirectionsOfTheEngine<float, 3>();
+  CheckDirectionsOfTheEngine<double, 2>();
+  CheckDirectionsOfTheEngine<double, 3>();
+}
+
+TEST(CudaSymmetricEigenAnalysisImageFilterTest, OutputsOfOtherLengthsRunInTheSuperclass)
+{
+  using InputType = TensorImage<double, 3>;
+  const auto filter = itk::CudaSymmetricEigenAnalysisImageFilter<InputType>::New(); // tensors for eigenvalues
+  filter->SetInput(MakeTensors<double, 3>());
+  filter->Update();
+  EXPECT_EQ(filter->GetBackendUsed(), Backend::Host);
+  EXPECT_NE(filter->GetBackendReason().find("as many components"), std::string::npos) << filter->GetBackendReason();
+}
+
+TEST(CudaSymmetricEigenAnalysisImageFilterTest, ComponentsOfOtherNumbersAreNamed)
+{
+  using itk::cuda::test::ExpectContains;
+  using itk::cuda::test::GetException;
+  ExpectContains(GetException([] { CudaVerifyTensorComponents(3, 1, 5, 1); }), "symmetric tensors of 3 rows have 6");
+  ExpectContains(GetException([] { CudaVerifyTensorComponents(2, 1, 3, 4); }), "it must have 1");
 }
