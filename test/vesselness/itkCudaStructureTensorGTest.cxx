@@ -5,7 +5,7 @@
 
 #include "itkCudaStructureTensorImageFilter.h"
 
-#include "support/itkCudaGaussianTestReference.h"
+#include "support/itkCudaGaussianLineReference.h"
 #include "support/itkCudaHessianMeasureReference.h"
 #include "support/itkCudaTestSeed.h"
 #include "itkImage.h"
@@ -70,7 +70,7 @@ MakeHalfKernel(ApproximationEnum approximation, unsigned int order, double sigma
   parameters.Spacing = spacing;
   if (approximation == ApproximationEnum::Deriche)
   {
-    return itk::cuda::test::SampleHalfKernel(parameters);
+    return itk::cuda::test::SampleHalf(itk::cuda::test::ReferenceKernel(parameters));
   }
   const double        pixels = parameters.SigmaInPixels();
   std::vector<double> half(static_cast<size_t>(40.0 * pixels) + 8);
