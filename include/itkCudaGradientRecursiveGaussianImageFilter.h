@@ -67,6 +67,10 @@ protected:
   CudaGradientRecursiveGaussianImageFilter() = default;
   ~CudaGradientRecursiveGaussianImageFilter() override = default;
 
+  /** Returns false also for an output of type VectorImage with the gradients of several components, of which the
+   * superclass computes only the first. */
+  bool
+  IsSuperclassEnough() const override;
   CudaDetail::CudaGaussianPlan
   MakePlan() const override;
   void

@@ -2,10 +2,21 @@
 #ifndef itkCudaGradientRecursiveGaussianImageFilter_hxx
 #define itkCudaGradientRecursiveGaussianImageFilter_hxx
 
+#include "itkCudaDetailImageTraits.h"
+
 #include <vector>
 
 namespace itk
 {
+template <typename TInputImage, typename TOutputImage>
+bool
+CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::IsSuperclassEnough() const
+{
+  return !(CudaDetail::CudaImageTraits<TOutputImage>::IsVectorImage &&
+           this->GetInput()->GetNumberOfComponentsPerPixel() > 1) &&
+         Superclass::IsSuperclassEnough();
+}
+
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaGaussianPlan
 CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
