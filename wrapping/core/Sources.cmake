@@ -1,20 +1,18 @@
 # Adds the sources of the extension module itk_cudafilters._core to a target.
 set(CudaFilters_CORE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
-# DLPack's header, for the exchange of arrays with other Python libraries.
-find_path(CudaFilters_DLPACK_INCLUDE_DIR dlpack/dlpack.h)
+# DLPack's header, for the exchange of arrays with other Python libraries. Its project publishes version 1.3 only in a
+# Python package, which pyproject.toml requires for builds.
+execute_process(
+  COMMAND ${Python3_EXECUTABLE} -c
+          "import importlib.util as i; print(i.find_spec('tvm_ffi').submodule_search_locations[0] + '/include')"
+  OUTPUT_VARIABLE folder
+  OUTPUT_STRIP_TRAILING_WHITESPACE
+  ERROR_QUIET)
+find_path(CudaFilters_DLPACK_INCLUDE_DIR dlpack/dlpack.h HINTS ${folder})
 if(NOT CudaFilters_DLPACK_INCLUDE_DIR)
-  execute_process(
-    COMMAND ${CudaFilters_CORE_DIR}/../../scripts/fetch-dlpack.sh
-    OUTPUT_VARIABLE folder
-    OUTPUT_STRIP_TRAILING_WHITESPACE
-    RESULT_VARIABLE failed)
-  if(failed)
-    message(FATAL_ERROR "dlpack/dlpack.h of DLPack 1.3 is not found: set CudaFilters_DLPACK_INCLUDE_DIR to its folder")
-  endif()
-  set(CudaFilters_DLPACK_INCLUDE_DIR
-      ${folder}
-      CACHE PATH "The folder of dlpack/dlpack.h" FORCE)
+  message(FATAL_ERROR "dlpack/dlpack.h of DLPack 1.3 is not found: set CudaFilters_DLPACK_INCLUDE_DIR to its folder, "
+                      "or install apache-tvm-ffi of pyproject.toml for ${Python3_EXECUTABLE}")
 endif()
 
 function(cudafilters_add_core_sources target)
