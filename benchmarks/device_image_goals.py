@@ -47,7 +47,7 @@ ROWS = (
     SNAKE_AUTOMATIC,
     SNAKE_TODAY,
 )
-NO_QUESTION = "CudaDeviceGaussianGpu.Chain_records_no_event_and_asks_for_no_memory_information"
+NO_QUESTION = "CudaDevicePipelineGpu.Filter_records_no_event_and_asks_for_no_memory_information"
 
 Goal = collections.namedtuple("Goal", "text unit limit stretch measured today")
 

@@ -103,7 +103,8 @@ def main():
             if seconds > budget[kind]:
                 exceeded.append(f"{kind} takes {seconds:.0f} s; its budget is {budget[kind]:.0f} s")
     print("\nslowest files")
-    for file, seconds in sorted(times.items(), key=lambda item: -item[1])[:20]:
+    present = {file: times[file] for kind in files.values() for file in kind if file in times}
+    for file, seconds in sorted(present.items(), key=lambda item: -item[1])[:20]:
         print(f"{seconds * scale:7.1f} {file.relative_to(ROOT) if file.is_relative_to(ROOT) else file}")
     if exceeded:
         sys.exit("\n".join(exceeded))

@@ -56,13 +56,13 @@ units() {
 ':GaussianLinePass.PartitionWithinABlock*' ;;
     others)
       echo 'GpuFir.HasTheBitsOfTheHostAtEveryLength:GpuPartitionedGaussian.BitsOfALine*:CudaTransferOfType/[06].*'\
-':CudaTransfer.Components*:CudaTransfer.Image_of*:CudaRuntime.Rows_of*:CudaRuntime.Event*' ;;
+':CudaTransfer.Components*:CudaTransfer.Views*:CudaRuntime.Rows_of*:CudaEventGpu.*' ;;
     filters)
-      echo 'Backends/PartitionedFilter.ExactEqualsOneWayForManyBlocks/Cuda:Backends/PartitionedFilter.ConstantsComeOutExactly/Cuda'\
-':Backends/PartitionedFilter.IntegersAreTruncated/Cuda:Backends/PartitionedFilter.StreamingGivesTheBitsOfTheWhole/Cuda' ;;
+      echo 'Backends/PartitionedFilter.LinesPerBlockDoNotChangeTheBits/Cuda:Backends/PartitionedFilter.ConstantsComeOutExactly/Cuda'\
+':Backends/PartitionedFilter.IntegersAreTruncated/Cuda:Backends/PartitionedFilter.OnlyTheEndsOfLinesCountAtLargeSigma/Cuda' ;;
     images)
       echo 'CudaDeviceImageGpu.*padding*:CudaDeviceImageGpu.Initialised*:CudaDeviceImageMemoryGpu.Threads*:CudaDeviceTransferGpu.Pixels*'\
-':CudaDeviceTransferGpu.Windows*:CudaDeviceTransferGpu.Mappings*:CudaDeviceTransferGpu.Two_threads*:CudaDeviceTransferGpu.Nearest*:CudaDevicePipelineGpu.Regions*'\
+':CudaDeviceTransferGpu.Conversions*:CudaDeviceTransferGpu.Mappings*:CudaDeviceTransferGpu.Threads*:CudaDeviceTransferGpu.Nearest*:CudaDevicePipelineGpu.Regions*'\
 ':CudaDevicePipelineGpu.Threads*' ;;
     held)
       echo 'CudaDeviceImageMemoryGpu.Reader*:CudaDeviceImageMemoryGpu.Writer*:CudaDevicePipelineGpu.Updates*' ;;
@@ -72,8 +72,8 @@ units() {
     partition)
       echo 'CudaPartitionGpu.EveryLaw*:CudaPartitionGpu.Degenerate*:CudaPartitionGpu.NoiseAs*' ;;
     slabs)
-      echo 'GaussianSlabsGpu.HaveTheBitsOfTheWholeAtSeams:GaussianSlabsGpu.PartsMakeUpTheWhole:GaussianSlabsGpu.ContinueTheImage*'\
-':GaussianSlabsGpu.TwoThreads*:GaussianSlabsGpu.HaveTheBitsOfLinesThatAreNeverCut' ;;
+      echo 'Machine/SlabRuns.HaveTheBitsOfTheWholeAtSeams/Gpu:Machine/SlabRuns.PartsMakeUpTheWhole/Gpu:Machine/SlabRuns.ContinueTheImage*'\
+':GaussianSlabsGpu.TwoThreads*:Machine/SlabRunsOnDevice.HaveTheBitsOfLinesThatAreNeverCut/Gpu' ;;
     tensors)
       echo 'TensorDeviceGpuTest.AllPlans*:TensorDeviceGpuTest.*AreThoseOfTheHost:TensorDeviceGpuTest.StatisticsHave*'\
 ':TensorDeviceGpuTest.Products*:TensorDeviceGpuTest.Largest*' ;;

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/test.sh: which stages it starts, what it counts and what it remembers. The stages are a program that obeys a list."""
+"""Tests of scripts: which stages test.sh starts, what it counts and what it remembers, where the stages are a program that obeys a
+list; and that the units named by gpu-sanitize.sh exist."""
+import fnmatch
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -154,6 +157,21 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertEqual(calls, ["unit --no-install"])
         self.assertTrue(output.endswith("\n10 passed, 0 failed, 2 skipped\n"), output)
+
+
+class NamedUnitsTest(unittest.TestCase):
+    def test_the_sanitizers_units_are_in_the_tests(self):
+        folder = pathlib.Path(__file__).resolve().parent
+        sources = "".join(file.read_text(encoding="utf-8") for file in folder.rglob("*.cxx"))
+        units = re.findall(r"TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", sources)
+        patterns = re.findall(r"(?<=[':])[A-Z][\w/\[\]]*\.[\w*/]+", (SCRIPTS / "gpu-sanitize.sh").read_text(encoding="utf-8"))
+        self.assertGreater(len(patterns), 30)
+        for pattern in patterns:
+            # A suite with parameters is INSTANCE/SUITE, one with types SUITE/TYPE; the unit's name may end in /PARAMETER.
+            suite, unit = pattern.split(".")
+            suite = [part for part in suite.split("/") if "[" not in part][-1]
+            unit = unit.split("/")[0]
+            self.assertTrue(any(of == suite and fnmatch.fnmatchcase(name, unit) for of, name in units), pattern)
 
 
 if __name__ == "__main__":
