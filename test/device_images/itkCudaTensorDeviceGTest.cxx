@@ -10,10 +10,12 @@
 #include "support/itkCudaDeviceFilterTest.h"
 #include "runtime/device/Device.h"
 #include "support/itkCudaFaultWalk.h"
+#include "gaussian/Engine.h"
 #include "gaussian/device/LinePasses.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkCudaImageStatistics.h"
 #include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
+#include "multiscale/MultiScaleDevice.h"
 #include "pointwise/TensorDevice.h"
 #include "itkCudaStructureTensorImageFilter.h"
 #include "itkCudaSymmetricEigenAnalysisImageFilter.h"
@@ -247,6 +249,59 @@ protected:
     EXPECT_TRUE(measure != "objectness" || static_cast<double>(scales) <= allowed) << scales << " other scales";
   }
 
+  /** Groups of planes have the bits of one Hessian of the whole image. */
+  template <typename T>
+  void
+  CheckGroups(unsigned int dimension, const Extent & size)
+  {
+    const cuda::StreamLease  stream(device);
+    const CudaMultiScalePlan plan = MakeScalePlan(dimension, { 1.0, 2.5 });
+    const size_t             components = CudaTensorComponents(dimension);
+    HostImage<T>             host(size, 1);
+    for (T & pixel : host.Pixels)
+    {
+      pixel = static_cast<T>(this->Random(0, 200));
+    }
+    const auto allocate = [&](size_t planes) {
+      return cuda::DeviceImage({ { size[0], size[1], size[2], 1, planes } }, GetComponentType<T>(), stream);
+    };
+    const cuda::DeviceImage input = allocate(1);
+    const cuda::DeviceImage images[2][3] = { { allocate(1), allocate(1), allocate(components) },
+                                             { allocate(1), allocate(1), allocate(components) } };
+    UploadQuietly(host.View, input.GetView(), stream);
+
+    const cuda::multiscale::Slab slab = cuda::multiscale::MakeWholeSlab(plan, input.GetView());
+    const size_t                 bytes = cuda::multiscale::GetMultiScaleWorkspace(plan, input.GetView(), slab, device);
+    const cuda::DeviceBuffer     memory(bytes, stream);
+    cuda::multiscale::RunMultiScale(plan,
+                                    input.GetView(),
+                                    slab,
+                                    { images[0][0].GetView(), images[0][1].GetView(), images[0][2].GetView() },
+                                    { memory.GetPointer(), bytes },
+                                    stream,
+                                    nullptr);
+
+    const cuda::DeviceImage          hessian = allocate(components);
+    const cuda::pointwise::BestScale best{ images[1][0].GetView(), images[1][1].GetView(), images[1][2].GetView() };
+    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
+    {
+      const CudaGaussianPlan passes = plan.MakeHessianPlan(plan.Sigmas[scale]);
+      const size_t needed = cuda::gaussian::GetGaussianWorkspace(passes, input.GetView(), hessian.GetView(), device);
+      const cuda::DeviceBuffer workspace(needed, stream);
+      cuda::gaussian::RunGaussian(
+        passes, input.GetView(), hessian.GetView(), { workspace.GetPointer(), needed }, stream);
+      cuda::pointwise::RunMeasureMaximum(plan.Measure, hessian.GetView(), plan.Sigmas[scale], scale == 0, best, stream);
+    }
+    for (unsigned int i = 0; i < 3; ++i)
+    {
+      const size_t planes = images[0][i].GetView().Size.back();
+      HostImage<T> found(size, planes), expected(size, planes);
+      cuda::Download(images[0][i].GetView(), found.View, stream, nullptr);
+      cuda::Download(images[1][i].GetView(), expected.View, stream, nullptr);
+      ExpectSamePixels(found.Pixels, expected.Pixels, "output " + std::to_string(i));
+    }
+  }
+
   /** With a limit of memory an image runs in slabs, with the bits of the whole image. */
   void
   CheckSlabs(unsigned int dimension, const Extent & size, const std::vector<double> & sigmas)
@@ -478,6 +533,13 @@ TEST_F(TensorDeviceGpuTest, VesselnessIsThatOfTheHost)
     this->CheckVesselness<Image<float, 3>>({ { 20, 23, 26 } }, measure, "nearest", 2e-4, 1e-3);
     this->CheckVesselness<Image<float, 3>>({ { 20, 23, 26 } }, measure, "reflect", 2e-4, 1e-3);
   }
+}
+
+TEST_F(TensorDeviceGpuTest, GroupsOfPlanesHaveTheBitsOfTheWholeImage)
+{
+  this->CheckGroups<float>(3, { 131, 128, 300, 1 });
+  this->CheckGroups<double>(3, { 128, 130, 270, 1 });
+  this->CheckGroups<float>(2, { 2049, 5000, 1, 1 });
 }
 
 TEST_F(TensorDeviceGpuTest, SlabsHaveTheBitsOfTheWholeImage)

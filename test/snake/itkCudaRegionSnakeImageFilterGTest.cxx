@@ -298,6 +298,27 @@ TEST(CudaRegionSnakeImageFilter, StartsOfTheUser)
   ExpectMessage([&] { filter->Update(); }, "InitialMask");
 }
 
+TEST(CudaRegionSnakeImageFilter, ValidMaskLeavesPixelsOut)
+{
+  const SnakeScene scene = TestScene();
+  auto             image = MakeImage<float>(scene);
+  auto             mask = MaskType::New();
+  mask->SetRegions(image->GetLargestPossibleRegion());
+  mask->Allocate();
+  mask->FillBuffer(1);
+  for (int i = 0; i < 40; ++i)
+  {
+    image->GetBufferPointer()[i * 31] = std::numeric_limits<float>::quiet_NaN();
+    mask->GetBufferPointer()[i * 31] = 0;
+  }
+  auto filter = MakeFilter<float>(image);
+  ExpectMessage([&] { filter->Update(); }, "Pixel [-7, 11] is nan");
+  filter->SetValidMask(mask);
+  filter->Update();
+  EXPECT_EQ(filter->GetInsideNumberOfPixels() + filter->GetOutsideNumberOfPixels(), 120u * 90u - 40u);
+  EXPECT_GT(OverlapWithTruth(filter->GetOutput(), scene, 1), 0.95);
+}
+
 TEST(CudaRegionSnakeImageFilter, NoiseAloneGivesAnEmptyLabelImageAndKeepsThePolygon)
 {
   SnakeScene scene = TestScene();
