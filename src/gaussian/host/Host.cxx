@@ -23,7 +23,7 @@ ParallelForBundles(size_t                                      count,
                    const CudaProgressFunction &                report,
                    const std::function<void(size_t, size_t)> & run)
 {
-  constexpr size_t pixelsOfPiece = 1 << 18; // so that starting and awaiting the threads, up to 0.1 ms, does not matter
+  constexpr size_t pixelsOfPiece = 1 << 16; // so that the 10 us that a piece costs to start do not matter
   const size_t     pieces = std::clamp<size_t>(pixels / pixelsOfPiece, 2, 10);
   // Each thread gets several parts, so that no thread waits long for the last one.
   const size_t parts = std::min<size_t>(count, pieces * 4 * threader->GetNumberOfWorkUnits());
