@@ -67,8 +67,8 @@ protected:
   CudaGradientRecursiveGaussianImageFilter() = default;
   ~CudaGradientRecursiveGaussianImageFilter() override = default;
 
-  /** Returns false also for an output of type VectorImage with the gradients of several components, of which the
-   * superclass computes only the first. */
+  /** Returns whether the superclass supports the parameters and the images. If the output is a VectorImage, it computes
+   * the gradient of the first component only. */
   bool
   IsSuperclassEnough() const override;
   CudaDetail::CudaGaussianPlan

@@ -586,7 +586,7 @@ TEST_F(TensorDeviceGpuTest, LargestValuesOfScalesStayOnTheDevice)
   }
 }
 
-/** Of elements that are finite, whatever is in the padding. */
+/** Only finite elements count, and the padding of rows does not. */
 TEST_F(TensorDeviceGpuTest, TheLargestElementIsFound)
 {
   const auto check = [this](auto zero, const Extent & size) {

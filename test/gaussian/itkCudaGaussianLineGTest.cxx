@@ -185,8 +185,8 @@ TEST(CudaGaussianAccurateLine, StepsDoNotOvershoot)
   }
 }
 
-/** Zero but for the rounding of sums of the input's values, of which `scale` is the kernel's L1 norm times the largest.
- */
+/** The result may differ from zero by the rounding of its sums. `scale` bounds these: it is the kernel's L1 norm times
+ * the largest value. */
 TEST(CudaGaussianAccurateLine, SecondOrderIsZeroInsideRamps)
 {
   for (const double sigma : { 0.5, 0.7, 1.0, 2.0, 8.0, 31.0, 500.0 })

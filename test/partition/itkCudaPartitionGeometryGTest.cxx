@@ -226,7 +226,7 @@ TEST(PartitionReservation, KeysOrderByGainThenNumber)
   }
 }
 
-/** Costs of the chords between the nodes of a chain; small whole numbers, of which many sums are equal. */
+/** Costs of the chords between the nodes of a chain. They are small whole numbers, so that many sums are equal. */
 class Chords
 {
 public:
@@ -326,7 +326,7 @@ TEST(PartitionEvaluation, CandidatesGoAllWays)
   }
 }
 
-/** Returns which proposals a round accepts, for regions of 30 and 90 pixels, of which 8 have to stay. */
+/** Returns the proposals that a round accepts for regions of 30 and 90 pixels. Each region must keep 8 pixels. */
 std::vector<size_t>
 Accept(const std::vector<RankedProposal> & proposals)
 {

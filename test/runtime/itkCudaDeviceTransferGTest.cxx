@@ -39,6 +39,7 @@ using itk::cuda::ConvertComponent;
 using itk::cuda::DeviceGuard;
 using itk::cuda::GetThreadContext;
 using itk::cuda::GetTransferCounts;
+using itk::cuda::test::RunInThreads;
 using itk::cuda::test::Configuration;
 using itk::cuda::test::device;
 using itk::cuda::test::DeviceFilterTest;
@@ -356,36 +357,6 @@ FloatImage::RegionType
 GetRegion(itk::SizeValueType x, itk::SizeValueType y, itk::SizeValueType z)
 {
   return FloatImage::RegionType(FloatImage::SizeType{ { x, y, z } });
-}
-
-/** Runs a function in several threads and reports their exceptions, which GTest does not report. */
-template <typename TFunction>
-void
-RunInThreads(unsigned int number, const TFunction & function)
-{
-  std::vector<std::string> errors(number);
-  std::vector<std::thread> threads;
-  for (unsigned int index = 0; index < number; ++index)
-  {
-    threads.emplace_back([index, &errors, &function] {
-      try
-      {
-        errors[index] = function(index);
-      }
-      catch (const std::exception & exception)
-      {
-        errors[index] = exception.what();
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  for (unsigned int index = 0; index < number; ++index)
-  {
-    EXPECT_EQ(errors[index], "") << "thread " << index;
-  }
 }
 } // namespace
 

@@ -129,7 +129,7 @@ TEST_F(CudaProcessLimits, The_least_limit_of_the_groups_that_are_visible_counts)
        "4:memory:/docker/4711/inner\n",
        { { "/memory/" + version1, "2147483648\n" }, { "/memory/inner/" + version1, "1073741824\n" } },
        gibibyte },
-    { "both versions, of which the first controls the memory",
+    { "both versions, and the first controls the memory",
        unified + version1Mount,
        "4:memory:/job\n0::/user.slice\n",
        { { "/unified/user.slice/cgroup.procs", "1\n" }, { "/memory/job/" + version1, "2147483648\n" } },

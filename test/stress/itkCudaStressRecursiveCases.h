@@ -137,7 +137,7 @@ MakeLargeImage(StressRandom & random)
   return image;
 }
 
-/** As much of the GPU's memory as a few chunks of 128 planes take, in and out. */
+/** Returns the bytes that a few chunks of 128 planes of input and output take on the GPU. */
 template <typename TFilter>
 size_t
 ChooseMemoryLimit(const typename TFilter::InputImageType * image, StressRandom & random)

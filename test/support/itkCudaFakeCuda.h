@@ -9,7 +9,7 @@
 
 namespace itk::cuda::test
 {
-/** Queues work in place of a kernel. */
+/** Lets the stream do this work after what it has queued, as a kernel would. */
 void
 EnqueueOnFakeStream(cudaStream_t stream, std::function<void()> work);
 

@@ -9,6 +9,7 @@
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkMultiThreaderBase.h"
+#include "runtime/image/Components.h"
 #include "support/itkCudaITKClass.h"
 
 #include <ostream>
@@ -254,31 +255,6 @@ Combine(const GaussianCase & gaussianCase, std::vector<double> derivatives)
   return derivatives;
 }
 
-template <typename TFunction>
-auto
-CallWithType(CudaComponentType type, const TFunction & function)
-{
-  switch (type)
-  {
-    case CudaComponentType::UChar:
-      return function(static_cast<unsigned char>(0));
-    case CudaComponentType::Char:
-      return function(static_cast<signed char>(0));
-    case CudaComponentType::UShort:
-      return function(static_cast<unsigned short>(0));
-    case CudaComponentType::Short:
-      return function(static_cast<short>(0));
-    case CudaComponentType::UInt:
-      return function(0u);
-    case CudaComponentType::Int:
-      return function(0);
-    case CudaComponentType::Float:
-      return function(0.0f);
-    default:
-      return function(0.0);
-  }
-}
-
 CudaDetail::CudaImageView
 MakeView(const Volume & shape, size_t components, CudaComponentType type, std::vector<unsigned char> & bytes)
 {
@@ -356,7 +332,7 @@ ComputeReference(const GaussianCase & gaussianCase, const Volume & input)
   {
     derivatives.push_back(rounded);
     double scale = LargestOf(rounded.Pixels);
-    // As plans do: passes along the last axis come first, which matters in the mode Constant.
+    // Filter along the last axis first, as plans do, because the order matters in the mode Constant.
     for (auto pass = term.Passes.rbegin(); pass != term.Passes.rend(); ++pass)
     {
       FilterVolume(derivatives.back(), *pass, gaussianCase.Approximation, boundary);
@@ -433,13 +409,13 @@ RunPlan(const CudaDetail::CudaGaussianPlan & plan,
   const size_t               outputs = components * input.Pixels.size();
   std::vector<unsigned char> from(input.Pixels.size() * CudaComponentSize(inputType));
   std::vector<unsigned char> to(outputs * CudaComponentSize(outputType));
-  CallWithType(inputType, [&](auto zero) {
+  VisitComponentType(inputType, [&](auto zero) {
     std::transform(input.Pixels.begin(),
                    input.Pixels.end(),
                    reinterpret_cast<decltype(zero) *>(from.data()),
                    [](double pixel) { return static_cast<decltype(zero)>(pixel); });
   });
-  CallWithType(outputType, [&](auto zero) {
+  VisitComponentType(outputType, [&](auto zero) {
     std::fill_n(reinterpret_cast<decltype(zero) *>(to.data()), outputs, Poison<decltype(zero)>());
   });
   const auto inputView = MakeView(input, 1, inputType, from);
@@ -452,9 +428,11 @@ RunPlan(const CudaDetail::CudaGaussianPlan & plan,
   {
     CudaDetail::CudaRunOnHost(plan, inputView, outputView, MultiThreaderBase::New(), nullptr);
   }
-  return CallWithType(outputType, [&](auto zero) {
+  std::vector<double> results;
+  VisitComponentType(outputType, [&](auto zero) {
     const auto * const begin = reinterpret_cast<const decltype(zero) *>(to.data());
-    return std::vector<double>(begin, begin + outputs);
+    results.assign(begin, begin + outputs);
   });
+  return results;
 }
 } // namespace itk::cuda::test

@@ -350,7 +350,7 @@ public:
   operator=(const KernelTimeout &) = delete;
 };
 
-/** Returns the reports between launches, of which there are at least `least`. */
+/** Returns the progress reported between launches, and expects at least `least` reports. */
 template <typename T>
 std::vector<float>
 Expect_several_launches_give_the_bits_of_one(const CudaPartitionedGaussianPlan & plan,
