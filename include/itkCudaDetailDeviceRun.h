@@ -6,11 +6,13 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailOperation.h"
 #include "itkCudaDeviceImageView.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace itk::CudaDetail
@@ -143,6 +145,52 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
  * \exception CudaError as CudaQueueOnStream() */
 CudaFilters_EXPORT bool
 CudaQueueAndFindNonFinite(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
+/** Waits for the stream's earlier work, and returns whether the array of `count` elements holds NaN or infinite pixels.
+ * \exception CudaError as CudaQueueOnStream() */
+CudaFilters_EXPORT bool
+CudaFindNonFinite(const CudaArrayMemory & array, size_t count);
+
+/** Runs the plan as CudaRunOnDevice() does, and looks on the device for NaN and infinite pixels of the input.
+ *
+ * \param found receives whether the input holds such pixels. The run may then have ended early, with any output.
+ * \return false if the device ran out of memory and the backend allows the host; `found` is then not set
+ * \exception CudaError, or any exception that `progress` throws */
+CudaFilters_EXPORT bool
+CudaRunAndFindNonFinite(const CudaGaussianPlan &     plan,
+                        const CudaImageView &        input,
+                        const CudaImageView &        output,
+                        CudaFilterBackend &          backend,
+                        const CudaProgressFunction & progress,
+                        bool &                       found);
+
+/** Images of one component and one size in host memory, between which work on arrays in device memory runs. */
+struct CudaHostArrays
+{
+  CudaImageView     Input;
+  CudaImageView     Valid; // a mask of UChar, with adjacent pixels; without data there is none
+  CudaImageView     Output;
+  CudaComponentType ComponentType{ CudaComponentType::Float }; // of input and output on the device; or Double
+};
+
+/** Queues work on arrays of adjacent elements, as CudaQueueOnStream() does. `valid` is nullptr if there is no mask.
+ * Returns false if there is no output to be downloaded. */
+using CudaQueueArrays = std::function<bool(const CudaArrayMemory & input, const void * valid, void * output)>;
+
+/** Returns the largest number of bytes of device memory of such a run, whose work needs memory for `images` images
+ * besides input and output. */
+CudaFilters_EXPORT size_t
+CudaWorkingSet(const CudaHostArrays & arrays, size_t images);
+
+/** Uploads the input and the mask, lets queue() queue its work on a stream of the module, and downloads the output,
+ * which is complete on return. Pixels are converted as by CudaRunOnDevice().
+ *
+ * \return false if the device ran out of memory and the backend allows the host
+ * \exception CudaError, or what `queue` or `progress` throws */
+CudaFilters_EXPORT bool
+CudaRunOnDevice(const CudaHostArrays &       arrays,
+                CudaFilterBackend &          backend,
+                const CudaQueueArrays &      queue,
+                const CudaProgressFunction & progress);
 } // end namespace itk::CudaDetail
 
 #endif

@@ -161,20 +161,18 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress);
 
-/** Uploads `input` and returns the largest finite value of each scale, at least 0, in the arithmetic of an output of
- * `type`. The sigmas are processed one after the other.
+/** Runs a plan whose measure has a parameter for each scale that depends on the whole image, with one upload. The
+ * largest values from which the parameters follow stay on the device.
  *
- * \return an empty vector if the whole image does not fit on the device. If the device ran out of memory in spite of
- * the estimate, and the backend allows the host, the backend names the host as used.
- *
- * \exception CudaError, or what `progress` throws */
-CudaFilters_EXPORT std::vector<double>
-                   CudaFindLargestOnDevice(const CudaMultiScalePlan &   plan,
-                                           CudaScaleQuantity            quantity,
-                                           const CudaImageView &        input,
-                                           CudaComponentType            type,
-                                           CudaFilterBackend &          backend,
-                                           const CudaProgressFunction & progress);
+ * \return false if the whole image does not fit on the device, or if the device ran out of memory and the backend
+ * allows the host, which it then names as used \exception CudaError, or what `progress` throws */
+CudaFilters_EXPORT bool
+CudaRunWholeOnDevice(const CudaMultiScalePlan &    plan,
+                     const CudaScaleParameter &    parameter,
+                     const CudaImageView &         input,
+                     const CudaMultiScaleOutputs & outputs,
+                     CudaFilterBackend &           backend,
+                     const CudaProgressFunction &  progress);
 
 /** Queues all scales on device images of the same size. \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void
@@ -218,8 +216,7 @@ struct CudaMultiScaleArrays
 /** Queues all scales on the stream of the input's owner. The work runs after the owner's work that is already on the
  * stream and before the work that the owner queues there afterwards, so the owner may free the memory in stream order.
  * The module's pool provides the memory needed in the meantime. Nothing waits on the host. Responses and scales are
- * bit-identical to CudaRunOnDevice() with the plan.MeasureOfScale that CudaFindLargestOnDevice() and `parameter` give.
- * Here the largest values stay on the device.
+ * bit-identical to CudaRunOnDevice() with the plan.MeasureOfScale that the largest values of the scales give.
  *
  * \param parameter the parameter of the measure that is computed from each scale's Hessians, if it has one;
  * plan.MeasureOfScale must then be empty

@@ -226,6 +226,35 @@ CudaQueueAndFindNonFinite(const std::vector<CudaArrayPass> &, const CudaArrayMem
   ThrowWithoutCuda("A run on a stream");
 }
 
+bool
+CudaFindNonFinite(const CudaArrayMemory &, size_t)
+{
+  ThrowWithoutCuda("A run on a stream");
+}
+
+bool
+CudaRunAndFindNonFinite(const CudaGaussianPlan &,
+                        const CudaImageView &,
+                        const CudaImageView &,
+                        CudaFilterBackend &,
+                        const CudaProgressFunction &,
+                        bool &)
+{
+  ThrowWithoutCuda("A recursive Gaussian filter");
+}
+
+size_t
+CudaWorkingSet(const CudaHostArrays &, size_t)
+{
+  return 0;
+}
+
+bool
+CudaRunOnDevice(const CudaHostArrays &, CudaFilterBackend &, const CudaQueueArrays &, const CudaProgressFunction &)
+{
+  ThrowWithoutCuda("A run of arrays");
+}
+
 void
 CudaQueueOnStream(const CudaStructureTensorPlan &, const CudaArrayImage &, void *)
 {
@@ -248,13 +277,13 @@ CudaRunOnDevice(const CudaMultiScalePlan &,
   ThrowWithoutCuda("A run on the device");
 }
 
-std::vector<double>
-CudaFindLargestOnDevice(const CudaMultiScalePlan &,
-                        CudaScaleQuantity,
-                        const CudaImageView &,
-                        CudaComponentType,
-                        CudaFilterBackend &,
-                        const CudaProgressFunction &)
+bool
+CudaRunWholeOnDevice(const CudaMultiScalePlan &,
+                     const CudaScaleParameter &,
+                     const CudaImageView &,
+                     const CudaMultiScaleOutputs &,
+                     CudaFilterBackend &,
+                     const CudaProgressFunction &)
 {
   ThrowWithoutCuda("A run on the device");
 }

@@ -146,8 +146,10 @@ private:
 class GaussianAlgorithm : public DeviceAlgorithm
 {
 public:
-  explicit GaussianAlgorithm(const CudaGaussianPlan & plan)
+  /** \param scan searches the inputs for NaN and infinite pixels, if it is given */
+  explicit GaussianAlgorithm(const CudaGaussianPlan & plan, NonFiniteScan * scan = nullptr)
     : m_Plan(plan)
+    , m_Scan(scan)
   {}
 
   const char *
@@ -191,6 +193,10 @@ public:
       const Context &    context,
       const ProgressFunction &) const override
   {
+    if (m_Scan)
+    {
+      m_Scan->Queue(input, context);
+    }
     RunGaussian(m_Plan, input, output, workspace, context);
   }
 
@@ -210,7 +216,7 @@ public:
   {
     if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
     {
-      if (const auto report = TryOverlappedSlabs(m_Plan, input, output, device, progress))
+      if (const auto report = TryOverlappedSlabs(m_Plan, input, output, device, progress, m_Scan))
       {
         backend.SlabReport = *report;
         return;
@@ -221,6 +227,7 @@ public:
 
 private:
   const CudaGaussianPlan & m_Plan;
+  NonFiniteScan * const    m_Scan;
 };
 } // namespace
 
@@ -282,6 +289,43 @@ CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemo
 {
   const cuda::ExternalStream stream(input);
   QueuePasses(passes, input, output, stream.GetContext());
+}
+
+bool
+CudaRunAndFindNonFinite(const CudaGaussianPlan &     plan,
+                        const CudaImageView &        input,
+                        const CudaImageView &        output,
+                        CudaFilterBackend &          backend,
+                        const CudaProgressFunction & progress,
+                        bool &                       found)
+{
+  struct Found
+  {};
+  const int               device = backend.GetSelectedDeviceIndex();
+  const cuda::DeviceGuard guard(device);
+  NonFiniteScan           scan;
+  const auto              look = [&](float done) {
+    if (scan.HasAnswer())
+    {
+      throw Found();
+    }
+    if (progress)
+    {
+      progress(done);
+    }
+  };
+  try
+  {
+    const auto run = [&] { GaussianAlgorithm(plan, &scan).RunForFilter(input, output, backend, device, look); };
+    if (!backend.TryOnDevice(run, progress))
+    {
+      return false;
+    }
+  }
+  catch (const Found &)
+  {}
+  found = scan.HasFound();
+  return true;
 }
 
 void

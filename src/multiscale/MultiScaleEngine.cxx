@@ -54,6 +54,7 @@ struct HostToHostRun
   const CudaMultiScalePlan &    Plan;
   const CudaImageView &         Input;
   const CudaMultiScaleOutputs & Outputs;
+  const CudaScaleParameter *    Parameter{ nullptr }; // of each scale, which depends on the whole image
 
   unsigned int
   GetAxis() const
@@ -185,83 +186,6 @@ RunWithWorkspace(const CudaMultiScalePlan &     plan,
   WaitIfSynchronous("a multi-scale measure", context);
 }
 
-/** Computes and downloads the results of the planes from `begin` to `end`. */
-void
-RunSlab(const HostToHostRun &        run,
-        size_t                       begin,
-        size_t                       end,
-        size_t                       contextPlanes,
-        const StreamLease &          stream,
-        StagingMemory &              staging,
-        StagingMemory &              downloads,
-        const CudaProgressFunction & progress)
-{
-  const unsigned int          axis = run.GetAxis();
-  const CudaComponentType     type = run.GetType();
-  const size_t                first = begin > contextPlanes ? begin - contextPlanes : 0;
-  const size_t                last = std::min(run.GetLength(), end + contextPlanes);
-  const CudaImageView         input = Slice(run.Input, axis, first, last - first);
-  const CudaImageView         firstPlane = Slice(run.Input, axis, 0, 1);
-  const CudaMultiScaleOutputs outputs = SliceOutputs(run.Outputs, axis, begin, end - begin);
-  const DeviceImage           uploaded(GetPlanarSize(input), type, stream);
-  const DeviceImage uploadedFirst = first > 0 ? DeviceImage(GetPlanarSize(firstPlane), type, stream) : DeviceImage();
-  const BestImages  best(outputs, type, stream);
-
-  Upload(input, uploaded.GetView(), staging, GetPartOfProgress(progress, 0.0f, UploadEnd));
-  Slab slab{ {}, begin - first, end - begin };
-  slab.Cut.WholeLength = last - first < run.GetLength() ? run.GetLength() : 0;
-  slab.Cut.EndIsCut = last < run.GetLength();
-  if (first > 0)
-  {
-    Upload(firstPlane, uploadedFirst.GetView(), staging, nullptr);
-    slab.Cut.First = uploadedFirst.GetView();
-  }
-  std::vector<CompletePlanes> parts;
-  RunWithWorkspace(run.Plan,
-                   uploaded.GetView(),
-                   slab,
-                   best.Get(),
-                   stream,
-                   GetPartOfProgress(progress, UploadEnd, KernelsEnd),
-                   [&](size_t firstPlane, size_t planes) {
-                     parts.push_back({ firstPlane, planes, Event() });
-                     parts.back().Ready.Record(stream);
-                   });
-  // The downloads use their own stream, so that they overlap with the computation of later groups of planes.
-  for (size_t i = 0; i < parts.size(); ++i)
-  {
-    parts[i].Ready.MakeWait(downloads.GetContext());
-    DownloadPlanes(parts[i], axis, best.Get().Scale, outputs.Scale, downloads, nullptr);
-    DownloadPlanes(parts[i],
-                   axis,
-                   best.Get().Response,
-                   outputs.Response,
-                   downloads,
-                   GetPartOfProgress(progress, KernelsEnd, 1.0f, i, parts.size()));
-  }
-  if (outputs.Hessian.Data)
-  {
-    Download(best.Get().Hessian, outputs.Hessian, staging, nullptr);
-  }
-}
-
-void
-RunOnDevice(const HostToHostRun & run, int device, const CudaProgressFunction & progress)
-{
-  const DeviceGuard guard(device);
-  const StreamLease stream(device);
-  const StreamLease downloadStream(device);
-  StagingMemory     staging(stream);
-  StagingMemory     downloads(downloadStream);
-  PartRun           slabs = MakeSlabs(run);
-  const size_t      planes = GetPlanesOfPart(slabs, GetAvailableDeviceMemory(device));
-  const size_t      context = GetContextOfSlab(run, planes);
-  slabs.Run = [&](size_t first, size_t count, const CudaProgressFunction & slabProgress) {
-    RunSlab(run, first, first + count, context, stream, staging, downloads, slabProgress);
-  };
-  RunParts(slabs, planes, progress);
-}
-
 /** The quantity of one scale whose largest value in the image is needed: the norm of the Hessians, or a measure. */
 class ScaleQuantity
 {
@@ -345,41 +269,140 @@ private:
   size_t                     m_Workspace{ 0 };
 };
 
-std::vector<double>
-FindLargest(const CudaMultiScalePlan &   plan,
-            CudaScaleQuantity            quantity,
-            const CudaImageView &        input,
-            CudaComponentType            type,
-            int                          device,
-            const CudaProgressFunction & progress)
+/** The measure's parameters for all scales in device memory. They depend on the image. */
+class ScaleParameters
 {
-  const size_t          scales = plan.Sigmas.size();
-  const DeviceView      shape = MakeDeviceShape(input, type);
-  const ScaleQuantities quantities(plan, quantity, shape, device);
-  const size_t          bytes = quantities.GetWorkspace();
-  const size_t          needed = 2 * GetNumberOfBytes(shape) + std::max(bytes, GetTransferWorkspace(input, type));
-  if (needed + 3 * Workspace::Alignment > GetAvailableDeviceMemory(device))
+public:
+  /** Queues the computation of the parameters. `image` is overwritten. */
+  ScaleParameters(const CudaMultiScalePlan & plan,
+                  const CudaScaleParameter & parameter,
+                  const DeviceView &         input,
+                  const DeviceView &         image,
+                  const Context &            context)
+    : m_Parameters(plan.Sigmas.size() * CudaComponentSize(input.ComponentType), context)
   {
-    return {};
+    CudaMultiScalePlan quantityPlan = plan;
+    if (parameter.Quantity == CudaScaleQuantity::Measure)
+    {
+      quantityPlan.Measure = parameter.Measure;
+    }
+    const ScaleQuantities quantities(quantityPlan, parameter.Quantity, input, context.GetDevice());
+    const size_t          bytes = quantities.GetWorkspace();
+    const DeviceBuffer    workspace(bytes, context);
+    const DeviceBuffer    found(plan.Sigmas.size() * sizeof(double), context);
+    auto * const          largest = static_cast<double *>(found.GetPointer());
+    quantities.QueueLargest(input, image, largest, { workspace.GetPointer(), bytes }, context);
+    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
+    {
+      pointwise::RunScaleParameter(plan.Measure.Kind,
+                                   parameter.Factor,
+                                   parameter.IfZero,
+                                   largest + scale,
+                                   input.ComponentType,
+                                   static_cast<unsigned char *>(m_Parameters.GetPointer()) +
+                                     scale * CudaComponentSize(input.ComponentType),
+                                   context);
+    }
   }
-  const StreamLease stream(device);
-  StagingMemory     staging(stream);
-  const DeviceImage uploaded(GetPlanarSize(input), type, stream);
-  const DeviceImage output(GetPlanarSize(input), type, stream);
+
+  const void *
+  Get() const
+  {
+    return m_Parameters.GetPointer();
+  }
+
+private:
+  const DeviceBuffer m_Parameters;
+};
+
+/** Computes and downloads the results of the planes from `begin` to `end`. */
+void
+RunSlab(const HostToHostRun &        run,
+        size_t                       begin,
+        size_t                       end,
+        size_t                       contextPlanes,
+        const StreamLease &          stream,
+        StagingMemory &              staging,
+        StagingMemory &              downloads,
+        const CudaProgressFunction & progress)
+{
+  const unsigned int          axis = run.GetAxis();
+  const CudaComponentType     type = run.GetType();
+  const size_t                first = begin > contextPlanes ? begin - contextPlanes : 0;
+  const size_t                last = std::min(run.GetLength(), end + contextPlanes);
+  const CudaImageView         input = Slice(run.Input, axis, first, last - first);
+  const CudaImageView         firstPlane = Slice(run.Input, axis, 0, 1);
+  const CudaMultiScaleOutputs outputs = SliceOutputs(run.Outputs, axis, begin, end - begin);
+  const DeviceImage           uploaded(GetPlanarSize(input), type, stream);
+  const DeviceImage uploadedFirst = first > 0 ? DeviceImage(GetPlanarSize(firstPlane), type, stream) : DeviceImage();
+  const BestImages  best(outputs, type, stream);
+
   Upload(input, uploaded.GetView(), staging, GetPartOfProgress(progress, 0.0f, UploadEnd));
-  const DeviceBuffer  workspace(bytes, stream);
-  const DeviceBuffer  found(scales * sizeof(double), stream);
-  auto * const        onDevice = static_cast<double *>(found.GetPointer());
-  std::vector<double> largest(scales);
-  quantities.QueueLargest(uploaded.GetView(), output.GetView(), onDevice, { workspace.GetPointer(), bytes }, stream);
-  ITK_CUDA_CALL(
-    cudaMemcpyAsync(largest.data(), onDevice, scales * sizeof(double), cudaMemcpyDeviceToHost, stream.GetStream()));
-  stream.Synchronize();
-  if (progress)
+  Slab slab{ {}, begin - first, end - begin };
+  slab.Cut.WholeLength = last - first < run.GetLength() ? run.GetLength() : 0;
+  slab.Cut.EndIsCut = last < run.GetLength();
+  if (first > 0)
   {
-    progress(1.0f);
+    Upload(firstPlane, uploadedFirst.GetView(), staging, nullptr);
+    slab.Cut.First = uploadedFirst.GetView();
   }
-  return largest;
+  pointwise::BestScale           images = best.Get();
+  std::optional<ScaleParameters> parameters;
+  if (run.Parameter)
+  {
+    parameters.emplace(run.Plan, *run.Parameter, uploaded.GetView(), images.Response, stream);
+    images.Parameter = parameters->Get();
+  }
+  std::vector<CompletePlanes> parts;
+  RunWithWorkspace(run.Plan,
+                   uploaded.GetView(),
+                   slab,
+                   images,
+                   stream,
+                   GetPartOfProgress(progress, UploadEnd, KernelsEnd),
+                   [&](size_t firstPlane, size_t planes) {
+                     parts.push_back({ firstPlane, planes, Event() });
+                     parts.back().Ready.Record(stream);
+                   });
+  // The downloads use their own stream, so that they overlap with the computation of later groups of planes.
+  for (size_t i = 0; i < parts.size(); ++i)
+  {
+    parts[i].Ready.MakeWait(downloads.GetContext());
+    DownloadPlanes(parts[i], axis, best.Get().Scale, outputs.Scale, downloads, nullptr);
+    DownloadPlanes(parts[i],
+                   axis,
+                   best.Get().Response,
+                   outputs.Response,
+                   downloads,
+                   GetPartOfProgress(progress, KernelsEnd, 1.0f, i, parts.size()));
+  }
+  if (outputs.Hessian.Data)
+  {
+    Download(best.Get().Hessian, outputs.Hessian, staging, nullptr);
+  }
+}
+
+/** Runs the image, whole or in slabs. Returns false if it has a parameter and is too large to run as a whole. */
+bool
+RunOnDevice(const HostToHostRun & run, int device, const CudaProgressFunction & progress)
+{
+  const DeviceGuard guard(device);
+  const StreamLease stream(device);
+  const StreamLease downloadStream(device);
+  StagingMemory     staging(stream);
+  StagingMemory     downloads(downloadStream);
+  PartRun           slabs = MakeSlabs(run);
+  const size_t      planes = GetPlanesOfPart(slabs, GetAvailableDeviceMemory(device));
+  if (run.Parameter && planes < run.GetLength())
+  {
+    return false;
+  }
+  const size_t context = GetContextOfSlab(run, planes);
+  slabs.Run = [&](size_t first, size_t count, const CudaProgressFunction & slabProgress) {
+    RunSlab(run, first, first + count, context, stream, staging, downloads, slabProgress);
+  };
+  RunParts(slabs, planes, progress);
+  return true;
 }
 
 /** Throws unless the images have the plan's numbers of components and the same size. */
@@ -450,52 +473,6 @@ private:
   std::optional<ComputeImage>  m_Image;
 };
 
-/** The measure's parameters for all scales in device memory. They depend on the image. */
-class ScaleParameters
-{
-public:
-  /** Queues the computation of the parameters. `image` is overwritten. */
-  ScaleParameters(const CudaMultiScalePlan & plan,
-                  const CudaScaleParameter & parameter,
-                  const DeviceView &         input,
-                  const DeviceView &         image,
-                  const Context &            context)
-    : m_Parameters(plan.Sigmas.size() * CudaComponentSize(input.ComponentType), context)
-  {
-    CudaMultiScalePlan quantityPlan = plan;
-    if (parameter.Quantity == CudaScaleQuantity::Measure)
-    {
-      quantityPlan.Measure = parameter.Measure;
-    }
-    const ScaleQuantities quantities(quantityPlan, parameter.Quantity, input, context.GetDevice());
-    const size_t          bytes = quantities.GetWorkspace();
-    const DeviceBuffer    workspace(bytes, context);
-    const DeviceBuffer    found(plan.Sigmas.size() * sizeof(double), context);
-    auto * const          largest = static_cast<double *>(found.GetPointer());
-    quantities.QueueLargest(input, image, largest, { workspace.GetPointer(), bytes }, context);
-    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
-    {
-      pointwise::RunScaleParameter(plan.Measure.Kind,
-                                   parameter.Factor,
-                                   parameter.IfZero,
-                                   largest + scale,
-                                   input.ComponentType,
-                                   static_cast<unsigned char *>(m_Parameters.GetPointer()) +
-                                     scale * CudaComponentSize(input.ComponentType),
-                                   context);
-    }
-  }
-
-  const void *
-  Get() const
-  {
-    return m_Parameters.GetPointer();
-  }
-
-private:
-  const DeviceBuffer m_Parameters;
-};
-
 /** Queues the computation of all scales for an array of pixels in device memory. */
 void
 RunOnArray(const CudaMultiScalePlan &                plan,
@@ -562,25 +539,20 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
   return backend.TryOnDevice(run, progress);
 }
 
-std::vector<double>
-CudaFindLargestOnDevice(const CudaMultiScalePlan &   plan,
-                        CudaScaleQuantity            quantity,
-                        const CudaImageView &        input,
-                        CudaComponentType            type,
-                        CudaFilterBackend &          backend,
-                        const CudaProgressFunction & progress)
+bool
+CudaRunWholeOnDevice(const CudaMultiScalePlan &    plan,
+                     const CudaScaleParameter &    parameter,
+                     const CudaImageView &         input,
+                     const CudaMultiScaleOutputs & outputs,
+                     CudaFilterBackend &           backend,
+                     const CudaProgressFunction &  progress)
 {
-  using namespace cuda;
-  CudaImageView output = input;
-  output.ComponentType = type;
-  std::vector<double> largest;
-  const auto          run = [&] {
-    const int         device = backend.GetSelectedDeviceIndex();
-    const DeviceGuard guard(device);
-    largest = multiscale::FindLargest(plan, quantity, input, GetComputeType(input, output), device, progress);
+  bool       isDone = false;
+  const auto run = [&] {
+    const cuda::multiscale::HostToHostRun whole{ plan, input, outputs, &parameter };
+    isDone = cuda::multiscale::RunOnDevice(whole, backend.GetSelectedDeviceIndex(), progress);
   };
-  backend.TryOnDevice(run, progress);
-  return largest;
+  return backend.TryOnDevice(run, progress) && isDone;
 }
 
 void

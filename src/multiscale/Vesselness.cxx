@@ -64,8 +64,7 @@ FindLargestOfScale(const CudaMultiScalePlan &   plan,
   return static_cast<double>(largest);
 }
 
-/** Returns the largest value of each scale. If the whole image fits into the device's memory, only these numbers are
- * downloaded. */
+/** Returns the largest value of each scale. */
 std::vector<double>
 FindLargestOfScales(CudaMultiScalePlan           plan,
                     const CudaScaleParameter &   parameter,
@@ -78,13 +77,9 @@ FindLargestOfScales(CudaMultiScalePlan           plan,
   {
     plan.Measure = parameter.Measure;
   }
+  const auto          find = type == CudaComponentType::Double ? FindLargestOfScale<double> : FindLargestOfScale<float>;
   std::vector<double> largest;
-  if (runner.Backend.Used == CudaFiltersEnums::Backend::Cuda)
-  {
-    largest = CudaFindLargestOnDevice(plan, parameter.Quantity, input, type, runner.Backend, progress);
-  }
-  const auto find = type == CudaComponentType::Double ? FindLargestOfScale<double> : FindLargestOfScale<float>;
-  for (size_t i = largest.size(); i < plan.Sigmas.size(); ++i)
+  for (size_t i = 0; i < plan.Sigmas.size(); ++i)
   {
     const CudaProgressFunction step = GetPartOfProgress(progress, 0.0f, 1.0f, i, plan.Sigmas.size());
     largest.push_back(find(plan, parameter.Quantity, plan.Sigmas[i], input, runner, step));
@@ -153,6 +148,11 @@ CudaRunVesselness(CudaMultiScalePlan            plan,
   multiscale::Runner runner{ backend, threader };
   const auto         parameter = measure.MakeScaleParameter();
   const float        begin = parameter ? 0.5f : 0.0f;
+  if (parameter && backend.Used == CudaFiltersEnums::Backend::Cuda &&
+      CudaRunWholeOnDevice(plan, *parameter, input, outputs, backend, progress))
+  {
+    return;
+  }
   if (parameter)
   {
     const CudaProgressFunction part = GetPartOfProgress(progress, 0.0f, begin);

@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace
@@ -56,6 +58,23 @@ MakePasses(const Shape & shape, size_t count, const Kernel & kernel = {}, double
   return passes;
 }
 
+template <typename T, size_t NAxes>
+CudaImageView
+ViewPixels(const std::array<size_t, NAxes> & size, std::vector<T> & pixels)
+{
+  CudaImageView view;
+  view.Data = pixels.data();
+  view.ComponentType = sizeof(T) == 1 ? CudaComponentType::UChar : CudaComponentType::Float;
+  size_t stride = 1;
+  for (unsigned int axis = 0; axis < view.MaximumDimension; ++axis)
+  {
+    view.Size[axis] = size[axis];
+    view.Stride[axis] = stride;
+    stride *= size[axis];
+  }
+  return view;
+}
+
 /** The same from host to host, one by one. */
 std::vector<float>
 RunOneByOne(const std::vector<CudaArrayPass> & passes, std::vector<float> pixels)
@@ -63,19 +82,7 @@ RunOneByOne(const std::vector<CudaArrayPass> & passes, std::vector<float> pixels
   for (const CudaArrayPass & pass : passes)
   {
     std::vector<float> result(pixels.size(), std::numeric_limits<float>::quiet_NaN());
-    CudaImageView      input;
-    input.ComponentType = CudaComponentType::Float;
-    size_t stride = 1;
-    for (unsigned int axis = 0; axis < input.MaximumDimension; ++axis)
-    {
-      input.Size[axis] = pass.Size[axis];
-      input.Stride[axis] = stride;
-      stride *= pass.Size[axis];
-    }
-    CudaImageView output = input;
-    input.Data = pixels.data();
-    output.Data = result.data();
-    CudaRunOnDevice(pass.Plan, input, output, device, nullptr);
+    CudaRunOnDevice(pass.Plan, ViewPixels(pass.Size, pixels), ViewPixels(pass.Size, result), device, nullptr);
     pixels = result;
   }
   return pixels;
@@ -395,6 +402,78 @@ TEST_F(CudaArrayPassesGpu, Look_finds_NaN_and_infinite_pixels_at_each_place_and_
 {
   this->CheckLooks<float>();
   this->CheckLooks<double>();
+}
+
+// Images whose rows are padded on the device, and one that runs in slabs, of which each is searched.
+TEST_F(CudaArrayPassesGpu, Runs_from_host_to_host_find_a_NaN_anywhere)
+{
+  using Size = std::array<size_t, 4>; // x first
+  for (const Size & size : { Size{ { 33, 7, 5, 1 } }, Size{ { 64, 1, 8, 1 } }, Size{ { 161, 164, 640, 1 } } })
+  {
+    const CudaGaussianPlan plan = MakeGaussianLinePlan(
+      2, MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation::Deriche, 0, 2.0, 1.0, false), {});
+    std::vector<float> pixels(size[0] * size[1] * size[2], 1.5f);
+    std::iota(pixels.begin(), pixels.end(), -7.0f);
+    std::vector<float>  expected(pixels.size()), result(pixels.size());
+    const CudaImageView input = ViewPixels(size, pixels);
+    CudaRunOnDevice(plan, input, ViewPixels(size, expected), device, nullptr);
+    const auto run = [&] {
+      CudaFilterBackend backend;
+      backend.Requested = CudaFiltersEnums::Backend::Cuda;
+      bool found = false;
+      EXPECT_TRUE(backend.SelectDevice(nullptr, CudaWorkingSet(plan, input, input)));
+      EXPECT_TRUE(CudaRunAndFindNonFinite(plan, input, ViewPixels(size, result), backend, nullptr, found));
+      return found;
+    };
+    EXPECT_FALSE(run()) << size[0];
+    EXPECT_EQ(std::memcmp(result.data(), expected.data(), expected.size() * sizeof(float)), 0) << size[0];
+    for (const size_t place : { size_t{ 0 }, pixels.size() / 2, pixels.size() - 1 })
+    {
+      const float pixel = std::exchange(pixels[place], NaN);
+      EXPECT_TRUE(run()) << "at " << place << " of " << pixels.size();
+      pixels[place] = pixel;
+    }
+  }
+}
+
+TEST_F(CudaArrayPassesGpu, Host_arrays_have_the_bits_of_arrays_on_the_device)
+{
+  const Shape                 shape{ { 5, 131, 67 } };
+  const std::array<size_t, 4> size{ { shape[2], shape[1], shape[0], 1 } };
+  const auto                  passes = MakePasses(shape, 3);
+  const CudaArrayMask         rule{ nullptr, true, NaN, 0.5 };
+  std::mt19937                generator(2304);
+  std::vector<float>          pixels(GetNumberOfPixels(shape)), result(pixels.size());
+  std::vector<unsigned char>  valid(pixels.size());
+  std::generate(pixels.begin(), pixels.end(), [&] { return static_cast<float>(generator() % 1000); });
+  std::generate(valid.begin(), valid.end(), [&] { return static_cast<unsigned char>(generator() % 2); });
+  for (const bool isMasked : { false, true })
+  {
+    const auto queue = [&](const CudaArrayMemory & input, const void * mask, void * output) {
+      EXPECT_EQ(mask != nullptr, isMasked);
+      EXPECT_FALSE(CudaFindNonFinite(input, pixels.size()));
+      if (isMasked)
+      {
+        CudaQueueMaskedOnStream(passes, { mask, rule.KeepsNaN, rule.FillValue, rule.MinimumWeight }, input, output);
+      }
+      else
+      {
+        CudaQueueOnStream(passes, input, output);
+      }
+      return true;
+    };
+    const CudaHostArrays arrays{ ViewPixels(size, pixels),
+                                 isMasked ? ViewPixels(size, valid) : CudaImageView(),
+                                 ViewPixels(size, result),
+                                 CudaComponentType::Float };
+    CudaFilterBackend    backend;
+    backend.Requested = CudaFiltersEnums::Backend::Cuda;
+    ASSERT_TRUE(backend.SelectDevice(nullptr, CudaWorkingSet(arrays, 4)));
+    EXPECT_TRUE(CudaRunOnDevice(arrays, backend, queue, nullptr));
+    const std::vector<float> expected =
+      isMasked ? DivideOneByOne(shape, 3, {}, pixels, valid, 0.5f) : RunOneByOne(passes, pixels);
+    ExpectSamePixels(result, expected, isMasked ? "with a mask" : "without a mask");
+  }
 }
 
 TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)

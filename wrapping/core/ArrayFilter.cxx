@@ -9,9 +9,11 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -65,6 +67,78 @@ TakeIndex(HostArray array, bool first, size_t index)
   return array;
 }
 
+template <typename TIterator>
+size_t
+Multiply(TIterator begin, TIterator end)
+{
+  return std::accumulate(begin, end, size_t{ 1 }, std::multiplies<>());
+}
+
+/** An array in the form that transfers take: a view, or one of a copy in adjacent memory. Of an array without data it
+ * is empty. */
+class Transferred
+{
+public:
+  explicit Transferred(const HostArray & array)
+  {
+    if (array.Data && !this->TryView(array))
+    {
+      m_Copy.emplace(array.Shape, array.Type);
+      this->TryView(m_Copy->Get());
+    }
+  }
+
+  const CudaImageView &
+  GetView() const
+  {
+    return m_View;
+  }
+
+  /** Copies the array, if a copy is transferred instead. */
+  void
+  Load(const HostArray & array, itk::MultiThreaderBase * threader) const
+  {
+    if (m_Copy)
+    {
+      CopyPixels(array, m_Copy->Get(), threader);
+    }
+  }
+
+  /** Copies to the array what has been transferred instead of it. */
+  void
+  Store(const HostArray & array, itk::MultiThreaderBase * threader) const
+  {
+    if (m_Copy)
+    {
+      CopyPixels(m_Copy->Get(), array, threader);
+    }
+  }
+
+private:
+  /** Takes a view of the array, whose first axes are merged if a view has no room for all. */
+  bool
+  TryView(HostArray array)
+  {
+    while (array.Shape.size() > CudaImageView::MaximumDimension)
+    {
+      if (array.Strides[0] != array.Strides[1] * array.Shape[1])
+      {
+        return false;
+      }
+      array.Shape[1] *= array.Shape[0];
+      array.Shape.erase(array.Shape.begin());
+      array.Strides.erase(array.Strides.begin());
+    }
+    m_View = MakeView(array);
+    return CanTransfer(m_View);
+  }
+
+  CudaImageView          m_View;
+  std::optional<Scratch> m_Copy;
+};
+
+} // namespace
+
 bool
 HoldsNonFinite(const HostArray & array, itk::MultiThreaderBase * threader)
 {
@@ -95,6 +169,8 @@ HoldsNonFinite(const HostArray & array, itk::MultiThreaderBase * threader)
   return found;
 }
 
+namespace
+{
 /** Runs passes, and the steps that combine their results, computing in T. */
 template <typename T>
 class FilterRun
@@ -127,16 +203,159 @@ public:
   bool
   RunOnAll(const HostArray & input, const HostArray & output)
   {
-    if (m_Filter.KeepsNaN && HoldsNonFinite(input, m_Threader))
+    if (this->PrefersArrays(input))
     {
-      return false;
+      const Arrays ran = this->RunOnArrays(input, nullptr, output);
+      if (ran != Arrays::NotRun)
+      {
+        return ran == Arrays::Complete;
+      }
     }
+    m_LooksAt = this->LooksForNonFinite(input) ? input.Data : nullptr;
     this->RunOnEveryPixel(input, output);
-    return true;
+    return !m_HasFound;
   }
 
   void
   RunOnValid(const HostArray & input, const HostArray * valid, const HostArray & output)
+  {
+    if (this->RunOnArrays(input, valid, output) == Arrays::NotRun)
+    {
+      this->RunOnValidOfItems(input, valid, output);
+    }
+  }
+
+private:
+  /** What a run on arrays in the memory of a GPU has done. */
+  enum class Arrays
+  {
+    NotRun,
+    Complete,
+    FoundNonFinite // and stored no output
+  };
+
+  bool
+  LooksForNonFinite(const HostArray & input) const
+  {
+    return m_Filter.KeepsNaN && (input.Type == CudaComponentType::Float || input.Type == CudaComponentType::Double);
+  }
+
+  bool
+  CanMask() const
+  {
+    return m_Filter.MinimumWeight > 0.0;
+  }
+
+  /** Returns whether any pass of the terms has the property. */
+  template <typename TProperty>
+  bool
+  HasPass(const TProperty & property) const
+  {
+    const auto & terms = m_Filter.Terms;
+    return std::any_of(terms.begin(), terms.end(), [&](const ArrayTerm & term) {
+      return std::any_of(term.Passes.begin(), term.Passes.end(), property);
+    });
+  }
+
+  /** Returns whether a run on arrays, which are in the device's memory as a whole, transfers fewer pixels than one or
+   * more plans. If pixels that are NaN turn up, it can leave them out without another upload. This matters where the
+   * upload does not overlap with the run of the plan. */
+  bool
+  PrefersArrays(const HostArray & input) const
+  {
+    if (m_Filter.Output != ArrayOutput::Components)
+    {
+      return true;
+    }
+    const std::vector<LinePass> & passes = m_Filter.Terms.front().Passes;
+    bool                          isOnePlan = std::ptrdiff_t(passes.size()) <= GetMaximumNumberOfPasses(input);
+    for (size_t i = 1; i < passes.size(); ++i)
+    {
+      isOnePlan = isOnePlan && this->CanFollow(passes[i], passes[i - 1], input);
+    }
+    const auto isCutNowhere = [](const LinePass & pass) {
+      return pass.Mode != itk::CudaFiltersEnums::BoundaryMode::Nearest;
+    };
+    // Of a small image, another upload takes less time than a wait for the search in each run.
+    constexpr size_t leastPixels = size_t{ 1 } << 20;
+    const bool       isSmall = Multiply(input.Shape.begin(), input.Shape.end()) < leastPixels;
+    return m_Filter.Terms.size() == 1 && (!isOnePlan || (!isSmall && this->LooksForNonFinite(input) &&
+                                                         this->CanMask() && this->HasPass(isCutNowhere)));
+  }
+
+  /** Runs the filter on arrays in the memory of a GPU, with the bits of RunTerms() and RunMaskedPasses() there.
+   * \param valid the mask, or nullptr */
+  Arrays
+  RunOnArrays(const HostArray & input, const HostArray * valid, const HostArray & output)
+  {
+    using itk::CudaDetail::CudaArrayMask;
+    using itk::CudaDetail::CudaArrayMemory;
+    const auto hasBoundaryValue = [this](const LinePass & pass) {
+      return pass.Mode == itk::CudaFiltersEnums::BoundaryMode::Constant && m_Filter.BoundaryValue != 0.0;
+    };
+    const std::vector<ArrayTerm> & terms = m_Filter.Terms;
+    const bool                     masks = valid || (this->LooksForNonFinite(input) && this->CanMask());
+    if (m_IsOnHost || terms.size() > itk::CudaDetail::CudaArrayTerms::MaximumNumberOfResults ||
+        (masks && this->HasPass(hasBoundaryValue)))
+    {
+      return Arrays::NotRun;
+    }
+    const HostArray                       maskArray = valid ? *valid : HostArray();
+    const Transferred                     from(input);
+    const Transferred                     mask(maskArray);
+    const Transferred                     to(output);
+    const itk::CudaDetail::CudaHostArrays arrays{ from.GetView(), mask.GetView(), to.GetView(), ComputeType };
+    const size_t images = std::max<size_t>(masks ? 4 : 1, TermPlan(terms, false).GetNumberOfImages() - 2);
+    if (!m_Backend.SelectDevice(nullptr, CudaWorkingSet(arrays, images), true))
+    {
+      m_IsOnHost = true;
+    }
+    if (m_IsOnHost || m_Backend.RunsInSlabs())
+    {
+      return Arrays::NotRun;
+    }
+
+    from.Load(input, m_Threader);
+    mask.Load(maskArray, m_Threader);
+    const auto   beginOfItem = input.Shape.end() - static_cast<std::ptrdiff_t>(m_Filter.NumberOfItemAxes);
+    const size_t items = Multiply(input.Shape.begin(), beginOfItem);
+    Arrays       ran = Arrays::Complete;
+    const auto   queue = [&](const CudaArrayMemory & memory, const void * validPixels, void * result) {
+      const bool looks = this->LooksForNonFinite(input);
+      if (validPixels || (looks && CudaFindNonFinite(memory, Multiply(input.Shape.begin(), input.Shape.end()))))
+      {
+        if (!this->CanMask())
+        {
+          ran = Arrays::FoundNonFinite;
+          return false;
+        }
+        std::vector<itk::CudaDetail::CudaArrayPass> passes;
+        for (const LinePass & pass : terms.front().Passes)
+        {
+          passes.push_back(MakeArrayPass({ beginOfItem, input.Shape.end() }, pass, m_Filter));
+        }
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        QueueMaskedItems(
+          passes, CudaArrayMask{ validPixels, looks, nan, m_Filter.MinimumWeight }, memory, result, items);
+        return true;
+      }
+      CudaQueueTermsOnStream(MakeArrayTerms(m_Filter, input.Shape), memory, result);
+      return true;
+    };
+    if (!CudaRunOnDevice(arrays, m_Backend, queue, m_Progress))
+    {
+      m_IsOnHost = true;
+      return Arrays::NotRun;
+    }
+    if (ran == Arrays::Complete)
+    {
+      to.Store(output, m_Threader);
+    }
+    return ran;
+  }
+
+  void
+  RunOnValidOfItems(const HostArray & input, const HostArray * valid, const HostArray & output)
   {
     if (input.Shape.size() == m_Filter.NumberOfItemAxes)
     {
@@ -146,11 +365,10 @@ public:
     for (size_t i = 0; i < input.Shape.front(); ++i)
     {
       const HostArray validOfPart = valid ? TakeIndex(*valid, true, i) : HostArray();
-      this->RunOnValid(TakeIndex(input, true, i), valid ? &validOfPart : nullptr, TakeIndex(output, true, i));
+      this->RunOnValidOfItems(TakeIndex(input, true, i), valid ? &validOfPart : nullptr, TakeIndex(output, true, i));
     }
   }
 
-private:
   static constexpr CudaComponentType ComputeType =
     std::is_same_v<T, double> ? CudaComponentType::Double : CudaComponentType::Float;
 
@@ -376,9 +594,25 @@ private:
     return true;
   }
 
+  /** Looks for NaN and infinity in the source of a pass, if it is the pixels in which to look. */
+  void
+  LookOnHost(const HostArray & source)
+  {
+    if (m_LooksAt == source.Data)
+    {
+      m_LooksAt = nullptr;
+      m_HasFound = HoldsNonFinite(source, m_Threader);
+    }
+  }
+
   void
   RunPassOnHost(const LinePass & pass, const HostArray & source, const HostArray & result)
   {
+    this->LookOnHost(source);
+    if (m_HasFound)
+    {
+      return;
+    }
     Part part = this->MakePart({ pass }, source, result);
     ForEachView(part, source, result, [&](const CudaImageView & from, const CudaImageView & to) {
       CudaRunOnHost(part.Plan, from, to, m_Threader, m_Progress);
@@ -409,6 +643,7 @@ private:
     {
       const Scratch adjacent(source.Shape, source.Type);
       CopyPixels(source, adjacent.Get(), m_Threader);
+      m_LooksAt = m_LooksAt == source.Data ? adjacent.Get().Data : m_LooksAt;
       return this->RunOnDevice(passes, adjacent.Get(), result);
     }
     if (!CanTransfer(part.Result))
@@ -421,10 +656,24 @@ private:
       this->StoreProduct(adjacent.Get(), 1.0, result);
       return true;
     }
+    if (m_Backend.RunsInSlabs())
+    {
+      this->LookOnHost(source);
+    }
+    const bool looks = m_LooksAt == source.Data;
     m_IsOnHost = !ForEachView(part, source, result, [&](const CudaImageView & from, const CudaImageView & to) {
+      if (m_HasFound)
+      {
+        return true;
+      }
+      if (looks)
+      {
+        return CudaRunAndFindNonFinite(part.Plan, from, to, m_Backend, m_Progress, m_HasFound);
+      }
       return m_Backend.RunsInSlabs() ? CudaRunInSlabs(part.Plan, from, to, m_Backend, m_Threader, m_Progress)
                                      : CudaRunOnDevice(part.Plan, from, to, m_Backend, m_Progress);
     });
+    m_LooksAt = looks && !m_IsOnHost ? nullptr : m_LooksAt;
     return !m_IsOnHost;
   }
 
@@ -630,6 +879,8 @@ private:
   const itk::MultiThreaderBase::Pointer m_Threader;
   itk::CudaDetail::CudaFilterBackend    m_Backend;
   bool                                  m_IsOnHost{ false };
+  const void *                          m_LooksAt{ nullptr }; // the pixels in which to look for NaN and infinity
+  bool                                  m_HasFound{ false };  // such pixels, so that nobody wants the results
 };
 
 /** Calls run(filterRun) with a FilterRun of the type of the computation. */
@@ -704,6 +955,62 @@ TermPlan::TakeImage()
   const size_t image = m_Free.back();
   m_Free.pop_back();
   return image;
+}
+
+itk::CudaDetail::CudaArrayPass
+MakeArrayPass(const std::vector<size_t> & shape, const LinePass & pass, const ArrayFilter & filter)
+{
+  const auto kernel =
+    itk::CudaDetail::MakeGaussianImpulseResponse(filter.Approximation, pass.Order, pass.Sigma, 1.0, false);
+  const auto                                  place = shape.begin() + static_cast<std::ptrdiff_t>(pass.Axis);
+  const size_t                                outer = Multiply(shape.begin(), place);
+  const size_t                                inner = Multiply(place + 1, shape.end());
+  const itk::CudaDetail::CudaGaussianBoundary boundary{ pass.Mode, filter.BoundaryValue };
+  // With inner 1 the lines are contiguous, which the filter expects along its first axis.
+  if (inner == 1)
+  {
+    return { MakeGaussianLinePlan(0, kernel, boundary), { { *place, outer, 1, 1, 1 } } };
+  }
+  return { MakeGaussianLinePlan(1, kernel, boundary), { { inner, *place, outer, 1, 1 } } };
+}
+
+itk::CudaDetail::CudaArrayTerms
+MakeArrayTerms(const ArrayFilter & filter, const std::vector<size_t> & shape)
+{
+  using itk::CudaDetail::CudaArrayCombine;
+  const TermPlan                  plan(filter.Terms, false);
+  itk::CudaDetail::CudaArrayTerms terms;
+  terms.NumberOfImages = plan.GetNumberOfImages();
+  terms.Combine = filter.Output == ArrayOutput::Length ? CudaArrayCombine::Length : CudaArrayCombine::Sum;
+  for (TermPlan::Step step : plan.GetSteps())
+  {
+    step.Pass.Axis += shape.size() - filter.NumberOfItemAxes;
+    terms.Steps.push_back({ MakeArrayPass(shape, step.Pass, filter), step.Source, step.Destination });
+  }
+  for (const ArrayTerm & term : filter.Terms)
+  {
+    terms.Factors.push_back(term.Factor);
+  }
+  return terms;
+}
+
+void
+QueueMaskedItems(const std::vector<itk::CudaDetail::CudaArrayPass> & passes,
+                 itk::CudaDetail::CudaArrayMask                      mask,
+                 itk::CudaDetail::CudaArrayMemory                    memory,
+                 void *                                              output,
+                 size_t                                              items)
+{
+  const auto & size = passes.front().Size;
+  const size_t count = Multiply(size.begin(), size.end());
+  const size_t bytes = count * itk::CudaComponentSize(memory.ComponentType);
+  for (size_t i = 0; i < items; ++i)
+  {
+    CudaQueueMaskedOnStream(passes, mask, memory, output);
+    memory.Data = static_cast<unsigned char *>(memory.Data) + bytes;
+    output = static_cast<unsigned char *>(output) + bytes;
+    mask.Valid = mask.Valid ? static_cast<const unsigned char *>(mask.Valid) + count : nullptr;
+  }
 }
 
 bool

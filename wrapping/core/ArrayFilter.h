@@ -6,6 +6,7 @@
 
 #include "HostArray.h"
 
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailOperation.h"
 #include "itkCudaFiltersEnums.h"
@@ -59,7 +60,7 @@ struct ArrayFilter
   itk::CudaDetail::CudaFilterBackend * Ran{ nullptr };         // receives where it ran, if it is given
   size_t NumberOfItemAxes{ 0 }; // the last axes of an array form an item, and the others a batch of items
   bool   KeepsNaN{ false };     // pixels that are NaN or infinite do not count, and become NaN
-  double MinimumWeight{ 0.0 };  // RunOnValid(): the result is NaN where the weight is below
+  double MinimumWeight{ 0.0 };  // above 0: the only term can smooth over valid pixels; NaN where the weight is below
 };
 
 /** The order in which the passes of terms run. Terms that begin with the same passes share them. Images are numbered:
@@ -102,13 +103,35 @@ private:
   std::vector<Step>              m_Steps;
 };
 
+/** Returns whether an array has elements that are NaN or infinite. */
+bool
+HoldsNonFinite(const HostArray & array, itk::MultiThreaderBase * threader);
+
+/** Returns a pass along an axis of an array of adjacent pixels in the memory of a GPU. */
+itk::CudaDetail::CudaArrayPass
+MakeArrayPass(const std::vector<size_t> & shape, const LinePass & pass, const ArrayFilter & filter);
+
+/** Returns the filter's terms for such an array, of which an item is the last axes. */
+itk::CudaDetail::CudaArrayTerms
+MakeArrayTerms(const ArrayFilter & filter, const std::vector<size_t> & shape);
+
+/** Queues masked passes over consecutive items of such an array one by one, because each has its own reference value.
+ */
+void
+QueueMaskedItems(const std::vector<itk::CudaDetail::CudaArrayPass> & passes,
+                 itk::CudaDetail::CudaArrayMask                      mask,
+                 itk::CudaDetail::CudaArrayMemory                    memory,
+                 void *                                              output,
+                 size_t                                              items);
+
 /** Runs the filter over all pixels of an array. Pixels are computed in float, or in double if either type is double,
  * int or unsigned int. The result of a line depends, bit for bit, only on the line and on whether there are pixels
  * along the axes behind its own. For integer outputs, results are truncated toward zero and clamped to the type's
  * range, and NaN becomes 0.
  *
  * \param output other memory than the input's; it has the input's shape, and for components one more axis
- * \return false, before the output is written, if KeepsNaN is set and there are such pixels
+ * \return false if KeepsNaN is set and there are such pixels, unless MinimumWeight is above 0; the output is then
+ * undefined
  * \exception ExceptionObject, CudaError, or any exception that `progress` throws */
 bool
 RunOnAll(const ArrayFilter &                           filter,
@@ -116,13 +139,13 @@ RunOnAll(const ArrayFilter &                           filter,
          const HostArray &                             output,
          const itk::CudaDetail::CudaProgressFunction & progress);
 
-/** Smooths each item of an array over its valid pixels on the host: the quotient G(m x) / G(m) for the mask m. A
+/** Smooths each item of an array over its valid pixels: the quotient G(m x) / G(m) for the mask m. A
  * reference value is subtracted before: the first pixel that counts and is finite or, in the mode Constant,
  * BoundaryValue. An item whose pixels all count has the result of RunOnAll(), bit for bit. Valid pixels that do not
  * count because of KeepsNaN become NaN.
  *
  * \param valid bytes of the input's shape, 0 for pixels that are not valid; nullptr: all are valid
- * \exception ExceptionObject, or any exception that `progress` throws */
+ * \exception ExceptionObject, CudaError, or any exception that `progress` throws */
 void
 RunOnValid(const ArrayFilter &                           filter,
            const HostArray &                             input,

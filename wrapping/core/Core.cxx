@@ -69,7 +69,7 @@ constexpr const char * FilterDocumentation =
   "None or bytes, and with `keeps_nan` if there are pixels that are NaN or infinite, the result is the smoothing of "
   "each\n"
   "item over its valid pixels; then there is one term, without derivatives, and minimum_weight is above 0.\n\n"
-  "Returns False, before it writes the output, if keeps_nan finds such pixels and minimum_weight is 0. The output must "
+  "Returns False, with an undefined output, if keeps_nan finds such pixels and minimum_weight is 0. The output must "
   "be\n"
   "other memory than the input and the mask. KeyboardInterrupt and other exceptions of signal handlers end the run.\n\n"
   "`settings` may have the keys device_index, streaming, device_memory_limit and progress, which is a function of the\n"
@@ -164,6 +164,25 @@ Filter(PyObject *, PyObject * arguments)
   });
 }
 
+constexpr const char * IsFiniteDocumentation =
+  "is_finite(array)\n--\n\n"
+  "Returns whether no element of a host array, as filter() takes them, is NaN or infinite.";
+
+PyObject *
+IsFinite(PyObject *, PyObject * argument)
+{
+  return CatchAll<PyObject *>(nullptr, [&] {
+    const Buffer    source(argument, 0);
+    const HostArray array = source.Get();
+    bool            isFinite = true;
+    {
+      const WithoutLock without;
+      isFinite = !HoldsNonFinite(array, itk::MultiThreaderBase::New());
+    }
+    return PyBool_FromLong(isFinite);
+  });
+}
+
 /** Memory for the pixels of an array. It has the buffer protocol. */
 struct Memory
 {
@@ -231,6 +250,7 @@ Allocate(PyObject * module, PyObject * argument)
 
 PyMethodDef methods[] = { { "allocate", Allocate, METH_O, AllocateDocumentation },
                           { "filter", Filter, METH_VARARGS, FilterDocumentation },
+                          { "is_finite", IsFinite, METH_O, IsFiniteDocumentation },
                           { nullptr, nullptr, 0, nullptr } };
 
 int

@@ -456,24 +456,6 @@ struct Passes
   ArrayFilter                                 OnHost; // the same passes, where tests use the host as the device
 };
 
-/** Returns a pass along an axis of an array of adjacent pixels. */
-itk::CudaDetail::CudaArrayPass
-MakePass(const std::vector<size_t> & shape, const LinePass & pass, const ArrayFilter & filter)
-{
-  const auto kernel =
-    itk::CudaDetail::MakeGaussianImpulseResponse(filter.Approximation, pass.Order, pass.Sigma, 1.0, false);
-  const auto   place = shape.begin() + static_cast<std::ptrdiff_t>(pass.Axis);
-  const size_t outer = std::accumulate(shape.begin(), place, size_t{ 1 }, std::multiplies<>());
-  const size_t inner = std::accumulate(place + 1, shape.end(), size_t{ 1 }, std::multiplies<>());
-  const itk::CudaDetail::CudaGaussianBoundary boundary{ pass.Mode, filter.BoundaryValue };
-  // With inner 1 the lines are contiguous, which the filter expects along its first axis.
-  if (inner == 1)
-  {
-    return { MakeGaussianLinePlan(0, kernel, boundary), { { *place, outer, 1, 1, 1 } } };
-  }
-  return { MakeGaussianLinePlan(1, kernel, boundary), { { inner, *place, outer, 1, 1 } } };
-}
-
 /** Returns the shape of `items` arrays of the passes' shape. */
 std::vector<size_t>
 GetBatchShape(const Passes & passes, size_t items)
@@ -486,26 +468,6 @@ const Passes &
 GetPasses(PyObject * handle)
 {
   return GetFromCapsule<Passes>(handle, PassesName, "make_passes()");
-}
-
-
-/** Queues masked passes item by item, because each item has its own reference value. */
-void
-QueueMaskedItems(const Passes &                   passes,
-                 itk::CudaDetail::CudaArrayMask   mask,
-                 itk::CudaDetail::CudaArrayMemory memory,
-                 void *                           output,
-                 size_t                           items)
-{
-  const size_t count = std::accumulate(passes.Shape.begin(), passes.Shape.end(), size_t{ 1 }, std::multiplies<>());
-  const size_t bytes = count * itk::CudaComponentSize(memory.ComponentType);
-  for (size_t i = 0; i < items; ++i)
-  {
-    itk::CudaDetail::CudaQueueMaskedOnStream(passes.OnDevice, mask, memory, output);
-    memory.Data = static_cast<unsigned char *>(memory.Data) + bytes;
-    output = static_cast<unsigned char *>(output) + bytes;
-    mask.Valid = mask.Valid ? static_cast<const unsigned char *>(mask.Valid) + count : nullptr;
-  }
 }
 
 constexpr const char * OpenDLPackDocumentation =
@@ -700,7 +662,7 @@ MakePasses(PyObject * arguments)
     ParseTuple(item, "ndIs", &pass.Axis, &pass.Sigma, &pass.Order, &mode);
     pass.Mode = itk::CudaBoundaryModeFromString(mode);
     filter.Terms.front().Passes.push_back(pass);
-    made->OnDevice.push_back(MakePass(made->Shape, pass, filter));
+    made->OnDevice.push_back(MakeArrayPass(made->Shape, pass, filter));
   });
   PyObject * const handle = PyCapsule_New(made.get(), PassesName, [](PyObject * self) {
     delete static_cast<Passes *>(PyCapsule_GetPointer(self, PassesName));
@@ -794,7 +756,7 @@ RunMaskedPasses(PyObject * arguments)
   }
   else
   {
-    QueueMaskedItems(passes,
+    QueueMaskedItems(passes.OnDevice,
                      { mask, keepsNaN != 0, std::numeric_limits<double>::quiet_NaN(), minimumWeight },
                      { source, passes.Type, device, static_cast<StreamType>(stream) },
                      result,
@@ -815,7 +777,6 @@ constexpr const char * RunTermsDocumentation =
 void
 RunTerms(PyObject * arguments)
 {
-  using itk::CudaDetail::CudaArrayCombine;
   unsigned long long input, output, stream;
   int                isDouble, device;
   PyObject *         sizes;
@@ -858,20 +819,7 @@ RunTerms(PyObject * arguments)
   }
   else
   {
-    const TermPlan                  plan(filter.Terms, false);
-    itk::CudaDetail::CudaArrayTerms queued;
-    queued.NumberOfImages = plan.GetNumberOfImages();
-    queued.Combine = filter.Output == ArrayOutput::Length ? CudaArrayCombine::Length : CudaArrayCombine::Sum;
-    for (TermPlan::Step step : plan.GetSteps())
-    {
-      ++step.Pass.Axis; // behind that of the items
-      queued.Steps.push_back({ MakePass(shape, step.Pass, filter), step.Source, step.Destination });
-    }
-    for (const ArrayTerm & term : filter.Terms)
-    {
-      queued.Factors.push_back(term.Factor);
-    }
-    CudaQueueTermsOnStream(queued, memory, result);
+    CudaQueueTermsOnStream(MakeArrayTerms(filter, shape), memory, result);
   }
 }
 

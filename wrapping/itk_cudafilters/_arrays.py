@@ -207,7 +207,8 @@ def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
         valid = mask if given.ops.type_of(mask) == "bool" else mask != 0
     else:
         require_known_kind(mask, "valid_mask", of_mask="give {name}.filled(0)")
-        valid = np.asarray(pixels_beside(mask, given.image, "valid_mask", given.name) != 0)
+        pixels = pixels_beside(mask, given.image, "valid_mask", given.name)
+        valid = np.asarray(pixels if getattr(pixels, "dtype", None) == np.bool_ else pixels != 0)
     shape, found = tuple(given.array.shape), tuple(valid.shape)
     if found == shape:
         return valid

@@ -14,6 +14,7 @@ import numpy as np
 from ._image import Image
 from ._images import describe, is_instance, is_xarray, name_of
 from ._itk import is_itk_object
+from ._library import core, takes
 
 
 class Places(Protocol):
@@ -160,6 +161,8 @@ class NumpyOperations:
         return bool(array.flags.c_contiguous)
 
     def is_finite(self, array: Any) -> bool:
+        if array.size > 0 and takes(array):
+            return bool(core().is_finite(array))
         return bool(self._np.isfinite(array).all())
 
     def pointer(self, array: Any) -> int:

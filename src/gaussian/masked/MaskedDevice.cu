@@ -138,33 +138,26 @@ struct KeepNaN
 constexpr unsigned int ScanThreads = 256;
 constexpr unsigned int ScanBatch = 4; // loads of a thread in flight at a time
 
-/** An array of adjacent pixels. The pixels from First on are loaded 16 bytes at a time. */
+/** Rows of adjacent pixels. The pixels of a row from First on are loaded 16 bytes at a time. */
 template <typename T>
-struct NonFiniteScan
+struct NonFiniteRows
 {
   static constexpr unsigned int PerLoad = sizeof(uint4) / sizeof(T);
 
   const T *      Pixels;
-  size_t         Count;
-  size_t         First; // the first pixel at a multiple of 16 bytes, or Count if there is no such pixel
+  size_t         Length;
+  size_t         Rows;
+  size_t         Stride; // of rows, in pixels
+  size_t         First;  // the first pixel at a multiple of 16 bytes, or Length if there is no such pixel
   size_t         Loads;
   unsigned int * Found;
 };
 
 template <typename T>
-NonFiniteScan<T>
-MakeNonFiniteScan(const T * pixels, size_t count, unsigned int * found)
-{
-  const size_t beyond = reinterpret_cast<std::uintptr_t>(pixels) % sizeof(uint4) / sizeof(T);
-  const size_t first = std::min(count, (NonFiniteScan<T>::PerLoad - beyond) % NonFiniteScan<T>::PerLoad);
-  return { pixels, count, first, (count - first) / NonFiniteScan<T>::PerLoad, found };
-}
-
-template <typename T>
 __device__ bool
 HoldsNonFinite(const uint4 & loaded)
 {
-  T pixels[NonFiniteScan<T>::PerLoad];
+  T pixels[NonFiniteRows<T>::PerLoad];
   memcpy(pixels, &loaded, sizeof(loaded));
   bool found = false;
   for (const T pixel : pixels)
@@ -174,13 +167,12 @@ HoldsNonFinite(const uint4 & loaded)
   return found;
 }
 
+/** Returns whether the calling thread, one of `threads`, finds NaN or infinity in its part of a row. */
 template <typename T>
-__global__ void
-__launch_bounds__(ScanThreads) FindNonFiniteKernel(const __grid_constant__ NonFiniteScan<T> image)
+__device__ bool
+FindNonFiniteInRow(const NonFiniteRows<T> & image, const T * row, size_t thread, size_t threads)
 {
-  const size_t    thread = size_t{ blockIdx.x } * ScanThreads + threadIdx.x;
-  const size_t    threads = size_t{ gridDim.x } * ScanThreads;
-  const auto *    vectors = reinterpret_cast<const uint4 *>(image.Pixels + image.First);
+  const auto *    vectors = reinterpret_cast<const uint4 *>(row + image.First);
   constexpr uint4 zeros{};
   bool            found = false;
   for (size_t begin = thread; begin < image.Loads; begin += ScanBatch * threads)
@@ -199,14 +191,28 @@ __launch_bounds__(ScanThreads) FindNonFiniteKernel(const __grid_constant__ NonFi
     }
   }
   // The remaining pixels before and after those loads.
-  const size_t last = image.First + image.Loads * NonFiniteScan<T>::PerLoad;
+  const size_t last = image.First + image.Loads * NonFiniteRows<T>::PerLoad;
   if (thread < image.First)
   {
-    found = !isfinite(image.Pixels[thread]) || found;
+    found = !isfinite(row[thread]) || found;
   }
-  if (thread < image.Count - last)
+  if (thread < image.Length - last)
   {
-    found = !isfinite(image.Pixels[last + thread]) || found;
+    found = !isfinite(row[last + thread]) || found;
+  }
+  return found;
+}
+
+template <typename T>
+__global__ void
+__launch_bounds__(ScanThreads) FindNonFiniteKernel(const __grid_constant__ NonFiniteRows<T> image)
+{
+  const size_t thread = size_t{ blockIdx.x } * ScanThreads + threadIdx.x;
+  const size_t threads = size_t{ gridDim.x } * ScanThreads;
+  bool         found = false;
+  for (size_t row = blockIdx.y; row < image.Rows; row += gridDim.y)
+  {
+    found = FindNonFiniteInRow(image, image.Pixels + row * image.Stride, thread, threads) || found;
   }
   if (__syncthreads_or(found ? 1 : 0) != 0 && threadIdx.x == 0)
   {
@@ -347,22 +353,43 @@ QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & 
 }
 
 void
-QueueFindNonFinite(const void *      pixels,
-                   size_t            count,
-                   CudaComponentType type,
-                   unsigned int *    found,
-                   const Context &   context)
+QueueFindNonFinite(const DeviceView & image, unsigned int * found, const Context & context)
 {
-  VisitReal(type, [&](auto zero) {
+  if (image.GetNumberOfElements() == 0)
+  {
+    return;
+  }
+  const bool isDense = IsUniform(image, 0, DeviceView::ComponentAxis, 1);
+  if (!isDense && !IsUniform(image, 1, DeviceView::ComponentAxis, image.Stride[1]))
+  {
+    // There may be memory for more planes between the components.
+    for (size_t component = 0; component < image.Size.back(); ++component)
+    {
+      QueueFindNonFinite(GetComponent(image, component), found, context);
+    }
+    return;
+  }
+  VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    const NonFiniteScan<T> image = MakeNonFiniteScan(static_cast<const T *>(pixels), count, found);
-    const size_t blocks = std::min(DivideUp(image.Loads, size_t{ ScanThreads } * ScanBatch), MaximumSearchBlocks);
+    constexpr size_t perLoad = NonFiniteRows<T>::PerLoad;
+    NonFiniteRows<T> rows{};
+    rows.Pixels = static_cast<const T *>(image.Data);
+    rows.Length = isDense ? image.GetNumberOfElements() : image.Size[0];
+    rows.Rows = image.GetNumberOfElements() / rows.Length;
+    rows.Stride = image.Stride[1];
+    rows.Found = found;
+    const size_t beyond = reinterpret_cast<std::uintptr_t>(image.Data) % sizeof(uint4) / sizeof(T);
+    rows.First = std::min(rows.Length, (perLoad - beyond) % perLoad);
+    rows.Loads = (rows.Length - rows.First) / perLoad;
+    const size_t blocks =
+      std::clamp(DivideUp(rows.Loads, size_t{ ScanThreads } * ScanBatch), size_t{ 1 }, MaximumSearchBlocks);
+    const size_t groups = std::min(rows.Rows, DivideUp(MaximumSearchBlocks, blocks));
     ITK_CUDA_CALL(LaunchKernel(FindNonFiniteKernel<T>,
-                               MakeGrid(std::max(blocks, size_t{ 1 })),
+                               dim3(static_cast<unsigned int>(blocks), static_cast<unsigned int>(groups)),
                                dim3(ScanThreads),
                                0,
                                context.GetStream(),
-                               image));
+                               rows));
   });
 }
 

@@ -8,11 +8,13 @@
 #include "runtime/DetailNames.h"
 #include "runtime/device/Stream.h"
 #include "runtime/image/DeviceView.h"
+#include "runtime/memory/PinnedMemory.h"
 #include "runtime/memory/Workspace.h"
 #include "runtime/run/HostToHost.h"
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace itk::cuda::gaussian
 {
@@ -81,14 +83,11 @@ QueueFiniteMask(const DeviceView & image,
 void
 QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & output, const Context & context);
 
-/** Queues a search for NaN and infinity among `count` adjacent pixels of float or double, which sets *found to 1 if
- * there is one. `found` is in page-locked memory; the host reads it when the work has completed. */
+/** Queues a search for NaN and infinity in an image of float or double, which sets *found to 1 if there is one. `found`
+ * is in page-locked memory; the host reads it when the work has completed. Unless the pixels are adjacent, the rows
+ * begin at multiples of 16 bytes, as those of a DeviceImage. */
 void
-QueueFindNonFinite(const void *      pixels,
-                   size_t            count,
-                   CudaComponentType type,
-                   unsigned int *    found,
-                   const Context &   context);
+QueueFindNonFinite(const DeviceView & image, unsigned int * found, const Context & context);
 
 /** Queues the computation of the weights, 1 where a pixel is valid and 0 elsewhere. */
 void
@@ -112,6 +111,45 @@ QueueQuotient(const DeviceView & values,
               double             fillValue,
               double             smallestWeight,
               const Context &    context);
+/** \class NonFiniteScan
+ * \brief A search for NaN and infinite pixels in images on the device. Its result arrives in page-locked memory. The
+ * destructor waits for the search, because it writes to this memory.
+ */
+class NonFiniteScan
+{
+public:
+  NonFiniteScan();
+  ~NonFiniteScan();
+
+  NonFiniteScan(const NonFiniteScan &) = delete;
+  NonFiniteScan &
+  operator=(const NonFiniteScan &) = delete;
+
+  /** Queues the search of one more image. \exception CudaError */
+  void
+  Queue(const DeviceView & image, const Context & context);
+
+  /** Returns whether the searches have found a pixel so far. Does not wait. */
+  bool
+  HasAnswer() const;
+
+  /** Waits for the searches, and returns whether they have found a pixel. \exception CudaError */
+  bool
+  HasFound();
+
+private:
+  struct Search
+  {
+    Context On;
+    Event   Over; // after the last search on this stream
+  };
+
+  unsigned int *
+  GetAnswer() const;
+
+  const PinnedBuffer  m_Memory;
+  std::vector<Search> m_Searches;
+};
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -447,57 +447,6 @@ RunMaskedArray(const std::vector<CudaArrayPass> & passes,
   }
   WaitIfSynchronous("a recursive Gaussian filter with a mask", context);
 }
-
-/** A search for NaN and infinite pixels. Its result arrives in page-locked memory. The destructor waits for the search,
- * because it writes to this memory. */
-class NonFiniteScanTask
-{
-public:
-  explicit NonFiniteScanTask(const Context & context)
-    : m_Context(context)
-  {}
-  ~NonFiniteScanTask()
-  {
-    if (m_IsUnderWay)
-    {
-      DrainStream(m_Context);
-    }
-  }
-
-  NonFiniteScanTask(const NonFiniteScanTask &) = delete;
-  NonFiniteScanTask &
-  operator=(const NonFiniteScanTask &) = delete;
-
-  void
-  Queue(const CudaArrayMemory & array, size_t count)
-  {
-    *this->GetAnswer() = 0;
-    m_IsUnderWay = true;
-    QueueFindNonFinite(array.Data, count, array.ComponentType, this->GetAnswer(), m_Context);
-    m_Over.Record(m_Context);
-  }
-
-  /** Waits for the search, and returns whether it has found a pixel. */
-  bool
-  HasFound()
-  {
-    m_Over.Synchronize();
-    m_IsUnderWay = false;
-    return *this->GetAnswer() != 0;
-  }
-
-private:
-  unsigned int *
-  GetAnswer() const
-  {
-    return static_cast<unsigned int *>(m_Memory.GetPointer());
-  }
-
-  const Context &    m_Context;
-  const PinnedBuffer m_Memory{ PinnedBuffer::Take() };
-  Event              m_Over;
-  bool               m_IsUnderWay{ false };
-};
 } // namespace
 
 std::shared_ptr<const DeviceAlgorithm>
@@ -523,6 +472,56 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
 {
   const MaskedSmoothing smoothing = MakeSmoothing(plan, mask, valid, input);
   DeviceMaskedRun(smoothing, workspace, context).Run(input, output);
+}
+
+NonFiniteScan::NonFiniteScan()
+  : m_Memory(PinnedBuffer::Take())
+{
+  *this->GetAnswer() = 0;
+}
+
+NonFiniteScan::~NonFiniteScan()
+{
+  for (const Search & search : m_Searches)
+  {
+    DrainStream(search.On);
+  }
+}
+
+void
+NonFiniteScan::Queue(const DeviceView & image, const Context & context)
+{
+  const auto isOn = [&context](const Search & search) { return search.On.GetStream() == context.GetStream(); };
+  auto       search = std::find_if(m_Searches.begin(), m_Searches.end(), isOn);
+  if (search == m_Searches.end())
+  {
+    search = m_Searches.insert(search, Search{ context, Event() });
+  }
+  QueueFindNonFinite(image, this->GetAnswer(), context);
+  search->Over.Record(context);
+}
+
+bool
+NonFiniteScan::HasAnswer() const
+{
+  return *static_cast<const volatile unsigned int *>(this->GetAnswer()) != 0;
+}
+
+bool
+NonFiniteScan::HasFound()
+{
+  for (const Search & search : m_Searches)
+  {
+    search.Over.Synchronize();
+  }
+  m_Searches.clear();
+  return this->HasAnswer();
+}
+
+unsigned int *
+NonFiniteScan::GetAnswer() const
+{
+  return static_cast<unsigned int *>(m_Memory.GetPointer());
 }
 } // namespace itk::cuda::gaussian
 
@@ -562,9 +561,9 @@ CudaQueueAndFindNonFinite(const std::vector<CudaArrayPass> & passes, const CudaA
   {
     return false;
   }
-  cuda::gaussian::NonFiniteScanTask look(context);
-  look.Queue(input, count);
+  cuda::gaussian::NonFiniteScan scan;
+  scan.Queue(cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data), context);
   cuda::gaussian::QueuePasses(passes, input, output, context);
-  return look.HasFound();
+  return scan.HasFound();
 }
 } // end namespace itk::CudaDetail

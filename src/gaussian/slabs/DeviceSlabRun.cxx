@@ -7,6 +7,7 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/memory/FormatBytes.h"
+#include "gaussian/masked/MaskedDevice.h"
 #include "gaussian/slabs/GaussianSlabRun.h"
 #include "gaussian/slabs/SplitPlan.h"
 #include "runtime/run/HostToHost.h"
@@ -69,6 +70,7 @@ public:
     : GaussianSlabRun(arguments, CudaSlabStates::Device)
     , m_SplitPlan(MakeSplitPlan(m_Plan, m_Geometry.Shape))
     , m_Devices(arguments.Options.Devices)
+    , m_Scan(arguments.Scan)
   {
     if (m_Devices.empty())
     {
@@ -153,6 +155,10 @@ public:
     if (queue > 0 || m_Devices.size() > 1)
     {
       m_FirstPlaneKept->MakeWait(context);
+    }
+    if (m_Scan)
+    {
+      m_Scan->Queue(planes, context);
     }
     if (!this->NeedsEndStates())
     {
@@ -1130,6 +1136,7 @@ private:
 
   const SplitPlan  m_SplitPlan;
   std::vector<int> m_Devices; // one for each queue
+  NonFiniteScan *  m_Scan;
 
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
   SlabMemory                m_Memory;
@@ -1173,7 +1180,8 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
                    const CudaImageView &        input,
                    const CudaImageView &        output,
                    int                          device,
-                   const CudaProgressFunction & progress)
+                   const CudaProgressFunction & progress,
+                   NonFiniteScan *              scan)
 {
   const bool   isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
   const size_t bytes = std::min(input.GetNumberOfBytes(), output.GetNumberOfBytes());
@@ -1188,7 +1196,7 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
   std::optional<DeviceSlabRun> run;
   try
   {
-    run.emplace(SlabRunArguments{ plan, endpoints, options, progress });
+    run.emplace(SlabRunArguments{ plan, endpoints, options, progress, scan });
   }
   catch (const CudaError & error)
   {

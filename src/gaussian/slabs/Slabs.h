@@ -39,6 +39,8 @@ public:
 
 namespace itk::cuda::gaussian
 {
+class NonFiniteScan;
+
 /** How a run cuts an image into slabs, and the range of chunks whose results it computes. */
 struct SlabGeometry
 {
@@ -129,6 +131,7 @@ struct SlabRunArguments
   SlabEndpoints        Endpoints;
   CudaSlabOptions      Options;
   CudaProgressFunction Progress;
+  NonFiniteScan *      Scan{ nullptr }; // searches the input of a run on a device, if it is given
 };
 
 /** Makes the run of a plan in slabs, on the host or on devices as the options say, in any boundary mode that can be
@@ -168,13 +171,14 @@ void
 RunWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device);
 
 /** Runs in slabs an image that fits into the device's memory, if this is expected to be faster. Returns no value
- * otherwise. \exception CudaError */
+ * otherwise. `scan`, if it is given, searches the input for NaN and infinite pixels. \exception CudaError */
 std::optional<CudaSlabReport>
 TryOverlappedSlabs(const CudaGaussianPlan &     plan,
                    const CudaImageView &        input,
                    const CudaImageView &        output,
                    int                          device,
-                   const CudaProgressFunction & progress);
+                   const CudaProgressFunction & progress,
+                   NonFiniteScan *              scan);
 } // namespace itk::cuda::gaussian
 
 #endif
