@@ -19,7 +19,7 @@ from ._image import Image
 from ._images import valid_pixels_of
 from ._info import Backend
 from ._library import empty, takes, takes_type
-from ._line_passes import MOST_MASKED_ITEMS, Combination, DeviceLineFilter, DevicePasses, HostLineFilter, Pass, Term
+from ._line_passes import Combination, DeviceLineFilter, DevicePasses, HostLineFilter, HostPasses, Pass, Term
 from ._operations import Operations, current_device_of, operations_of
 from ._parameters import known_name, library_errors, switch
 from ._repeated import run_repeated
@@ -215,7 +215,7 @@ def _passes_of(
     dtype: Any,
     approximation: str,
     backend: str,
-) -> DevicePasses | None:
+) -> DevicePasses | HostPasses | None:
     """Returns the passes of gaussian_filter() over an array as it lies in memory; None if passes alone do not
     suffice."""
     call = _Call(
@@ -694,10 +694,18 @@ class _Call:
             math.prod(self._spacing[i] ** -orders[i] for i in self._steps),
         )
 
-    def passes(self, orders: Sequence[int]) -> DevicePasses | None:
-        """Returns plain_passes(), prepared for an array of the shape and type of the input."""
-        passes, given = self.plain_passes(orders), self.given
-        if passes is None or 0 in given.array.shape:
+    def passes(self, orders: Sequence[int]) -> DevicePasses | HostPasses | None:
+        """Returns the passes for arrays of the shape and type of the input, if the filter takes them as they lie in
+        memory: for a GPU plain_passes()."""
+        given, lines = self.given, self._filter_lines
+        shape, axes = tuple(given.array.shape), self._items.filtered
+        if isinstance(lines, HostLineFilter):
+            term = self.derivative(orders)
+            is_taken = takes(given.array) and takes_type(self._target.type) and lines.can_filter(shape, axes, [term])
+            can_mask = lines.can_mask(shape, axes, [term])
+            return HostPasses(lines, axes, term, self._target.type, self.cval, can_mask) if is_taken else None
+        passes = self.plain_passes(orders)
+        if passes is None or 0 in shape:
             return None
         return DevicePasses(passes, tuple(given.array.shape), given.type, self.cval, self._filter_lines.approximation)
 
@@ -805,14 +813,9 @@ class _Call:
         do it: for lines that are padded, for derivatives of masked pixels and for many masked items."""
         array, lines = self.given.array, self._filter_lines
         axes = self._items.filtered
-        items = math.prod(length for i, length in enumerate(array.shape) if i not in axes)
-        passes = [Pass(i, *each) for term in terms for i, each in zip(axes, term.passes, strict=True)]
-        if not isinstance(lines, HostLineFilter) or not passes or array.size == 0:
+        if not isinstance(lines, HostLineFilter) or not lines.can_filter(array.shape, axes, terms):
             return False
-        if any(each.needs_padding(array.shape) for each in passes):
-            return False
-        can_mask = len(terms) == 1 and terms[0].factor == 1.0 and items <= MOST_MASKED_ITEMS
-        can_mask = can_mask and not any(each.order for each in passes)
+        can_mask = lines.can_mask(array.shape, axes, terms)
         if self.valid is not None and not can_mask:
             return False
         return lines.filter(

@@ -250,6 +250,17 @@ class HostLineFilter:
         )
         return done
 
+    def can_filter(self, shape: Sequence[int], axes: Sequence[int], terms: Sequence[Term]) -> bool:
+        """Returns whether filter() takes these terms: not without an axis to filter, nor for lines that are padded."""
+        passes = [Pass(i, *each) for term in terms for i, each in zip(axes, term.passes, strict=True)]
+        return bool(passes) and 0 not in shape and not any(each.needs_padding(shape) for each in passes)
+
+    def can_mask(self, shape: Sequence[int], axes: Sequence[int], terms: Sequence[Term]) -> bool:
+        """Returns whether filter() can leave pixels out: not with derivatives, nor of many items."""
+        items = math.prod(length for i, length in enumerate(shape) if i not in axes)
+        is_smoothing = len(terms) == 1 and terms[0].factor == 1.0 and not any(order for _, order, _ in terms[0].passes)
+        return is_smoothing and items <= MOST_MASKED_ITEMS
+
     def run(
         self, items: npt.NDArray[Any], axis: int, sigma: float, order: int, mode: str, cval: float
     ) -> npt.NDArray[Any]:
@@ -266,3 +277,27 @@ class HostLineFilter:
 
     def smooth_valid(self, items: Any, valid: Any, keeps_nan: bool, passes: Sequence[Pass], cval: float) -> None:
         return None
+
+
+@dataclass(frozen=True)
+class HostPasses:
+    """The filter of a term for host arrays of one shape and type, as they lie in memory."""
+
+    lines: HostLineFilter
+    axes: Sequence[int]
+    term: Term
+    result_type: str
+    cval: float
+    can_mask: bool
+
+    def run(self, array: npt.NDArray[Any], ops: Places, keeps_nan: bool = False) -> Any:
+        """Returns the result. With `keeps_nan` it is None if there are pixels that are NaN or infinite, and the filter
+        cannot leave them out."""
+        result = empty(array.shape, self.result_type)
+        done = self.lines.filter(
+            array, result, self.axes, [self.term], "components", self.cval, keeps_nan=keeps_nan, can_mask=self.can_mask
+        )
+        return result if done else None
+
+    def run_keeping_nan(self, array: npt.NDArray[Any], ops: Places) -> Any:
+        return self.run(array, ops, keeps_nan=array.dtype.kind == "f")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache of calls with arrays of the same shape and type in GPU memory. The first call determines the passes; later
-calls only allocate the result and queue the passes."""
+"""Cache of calls with arrays of the same shape and type, of NumPy or in GPU memory. The first call determines the passes;
+later calls only allocate the result and run or queue the passes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._line_passes import DevicePasses
+from ._line_passes import DevicePasses, HostPasses
 from ._operations import operations_of, require_no_gradient
+from ._parameters import switch
 
 
 class _Unknown:
@@ -18,7 +19,7 @@ class _Unknown:
 
 _UNKNOWN = _Unknown()
 # The value is None if passes alone do not suffice for the call.
-_found: dict[Hashable, DevicePasses | None] = {}
+_found: dict[Hashable, DevicePasses | HostPasses | None] = {}
 _LARGEST_NUMBER = 1024
 
 
@@ -38,18 +39,18 @@ def run_repeated(
     image: Any,
     preserve_nan: bool,
     parameters: Sequence[Any],
-    find_passes: Callable[[], DevicePasses | None],
+    find_passes: Callable[[], DevicePasses | HostPasses | None],
 ) -> Any:
     """Runs the cached passes of a call and returns the result, or None if passes alone do not suffice.
 
-    None is returned for arrays on the host, for arrays that are not contiguous, for axes in another order, and for
-    derivatives if some pixels are NaN or infinite. Smoothing such pixels is possible.
+    None is returned for images that are no arrays of NumPy, CuPy or torch, for arrays that are not contiguous, on a GPU
+    for axes in another order, and for derivatives if some pixels are NaN or infinite. Smoothing such pixels is possible.
 
     `find_passes` returns the passes of a call with these parameters, or raises an exception if a parameter is wrong. It
     is called only for the first call with the same parameters and with an array of the same class, shape and type.
     """
     ops = operations_of(image)
-    if ops is None or not ops.is_on_gpu or not ops.is_contiguous(image):
+    if ops is None or not (ops.is_on_gpu or type(image) is np.ndarray) or not ops.is_contiguous(image):
         return None
     try:
         given = parameters if _PLAIN.issuperset(map(type, parameters)) else map(_plain, parameters)
@@ -65,4 +66,4 @@ def run_repeated(
     if passes is None:
         return None
     require_no_gradient(image, "input")
-    return passes.run_keeping_nan(image, ops) if preserve_nan else passes.run(image, ops)
+    return passes.run_keeping_nan(image, ops) if switch(preserve_nan, "preserve_nan") else passes.run(image, ops)
