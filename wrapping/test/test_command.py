@@ -320,8 +320,10 @@ def test_progress_is_not_shown_elsewhere(capfd, tmp_path, scene):
         assert capfd.readouterr().err == ""
 
 
-def test_names_that_are_not_utf8(tmp_path, monkeypatch):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8:surrogateescape"])  # some systems choose the latter by default
+def test_names_that_are_not_utf8(tmp_path, monkeypatch, encoding):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
     name = b"\xe9.png".decode("utf-8", "surrogateescape")
     write_image((draw("gamma") + 1).clip(1, 255).astype(np.uint8), name)
     for part in PARTS_ON_A_FILE:

@@ -6,6 +6,7 @@ arguments to the parser, EPILOG ends its help, and `run()` does the work.
 """
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with status 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     part: Any = None
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")  # for names of files that are not UTF-8
     try:
         parsed = make_parser(given).parse_args(given)
         part = parsed.parser
@@ -43,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         part.error(str(error))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except (MemoryError, SystemError):  # Python raises SystemError if memory ends while it imports a module
+    except (MemoryError, SystemError, SyntaxError):  # Python raises one of these if memory ends while it imports a module
         # The libraries may not end properly. There is no memory to say more.
         os.write(2, b"itk-cudafilters: not enough memory\n")
         os._exit(1)
