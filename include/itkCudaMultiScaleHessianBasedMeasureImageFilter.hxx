@@ -34,7 +34,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   const auto * const measure = this->GetHessianToMeasureFilter();
   if (!measure || (typeid(*measure) != typeid(ObjectnessType) && typeid(*measure) != typeid(CudaObjectness)))
   {
-    return "the measure is not the objectness of ITK";
+    return "HessianToMeasureFilter is not ITK's measure of objectness";
   }
   if (this->GetNumberOfSigmaSteps() == 0)
   {

@@ -8,7 +8,9 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "gaussian/fir/FirDevice.h"
 #include "support/itkCudaFirReference.h"
+#include "runtime/image/Views.h"
 #include "runtime/memory/DeviceImage.h"
+#include "runtime/transfer/Transfer.h"
 
 #include <gtest/gtest.h>
 
@@ -63,31 +65,18 @@ RunOnDevice(const CudaGaussianFirPass & pass, bool truncate, const Extent & size
   const auto        type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
   const DeviceImage source({ { size[0], size[1], size[2], 1, 1 } }, type, stream);
   const DeviceImage destination({ { size[0], size[1], size[2], 1, 1 } }, type, stream);
-  const size_t      pitch = source.GetView().Stride[1] * sizeof(T);
-  const size_t      row = size[0] * sizeof(T);
+  CudaImageView     host;
+  host.ComponentType = type;
+  std::copy(size.begin(), size.end(), host.Size.begin());
   // All bits set is a NaN: pixels that are never written show.
-  ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * size[1] * size[2], stream.GetStream()));
-  ITK_CUDA_CALL(cudaMemcpy2DAsync(source.GetView().Data,
-                                  pitch,
-                                  input.data(),
-                                  row,
-                                  row,
-                                  size[1] * size[2],
-                                  cudaMemcpyHostToDevice,
-                                  stream.GetStream()));
+  ITK_CUDA_CALL(
+    cudaMemsetAsync(destination.GetView().Data, 0xff, GetNumberOfBytes(destination.GetView()), stream.GetStream()));
+  Upload(ViewAdjacent(host, const_cast<T *>(input.data())), source.GetView(), stream, nullptr);
   const DeviceBuffer memory(GetFirWorkspace(pass, type), stream);
   RunFirPass(
     pass, truncate, source.GetView(), destination.GetView(), { memory.GetPointer(), memory.GetSize() }, stream);
   std::vector<T> output(input.size());
-  ITK_CUDA_CALL(cudaMemcpy2DAsync(output.data(),
-                                  row,
-                                  destination.GetView().Data,
-                                  pitch,
-                                  row,
-                                  size[1] * size[2],
-                                  cudaMemcpyDeviceToHost,
-                                  stream.GetStream()));
-  stream.Synchronize();
+  Download(destination.GetView(), ViewAdjacent(host, output.data()), stream, nullptr);
   return output;
 }
 
