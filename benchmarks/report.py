@@ -691,11 +691,14 @@ def describe_array_calls(r):
 def table_of_numpy_calls(r):
     rows = r.rows("h200/numpy_calls.json")
     names = (
+        ("gaussian_filter 256x256", "`gaussian_filter` of 256<sup>2</sup>"),
         ("gaussian_filter 512x512", "`gaussian_filter` of 512<sup>2</sup>"),
         ("gaussian_filter 8192x8192", "`gaussian_filter` of 8192<sup>2</sup>"),
         ("gaussian_filter 256x256x256", "`gaussian_filter` of 256<sup>3</sup>"),
         ("gaussian_filter 512x512x512", "`gaussian_filter` of 512<sup>3</sup>"),
         ("gaussian_filter 512x512x512, uint8", "the same of `uint8`, to `float32`"),
+        ("gaussian_filter 512x512x512, mask", "the same with `valid_mask`"),
+        ("gaussian_filter 512x512x512, NaN", "the same with pixels that are NaN"),
         ("gaussian_gradient_magnitude 256x256x256", "`gaussian_gradient_magnitude` of 256<sup>3</sup>"),
         ("gaussian_laplace 256x256x256", "`gaussian_laplace` of 256<sup>3</sup>"),
         ("frangi 256x256x256, five scales", "`frangi` of 256<sup>3</sup>, five scales"),
