@@ -4,7 +4,6 @@
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
-    gaussian/Enums.cxx
     gaussian/host/Host.cxx
     gaussian/masked/MaskedHost.cxx
     gaussian/plan/Plan.cxx
@@ -18,6 +17,7 @@ set(sources
     gaussian/slabs/LinesThenPlanes.cxx
     runtime/device/Call.cxx
     runtime/device/Device.cxx
+    runtime/Enums.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
     runtime/device/Launch.cxx
@@ -33,7 +33,6 @@ set(sources
     runtime/memory/MemoryUsage.cxx
     runtime/memory/PinnedMemory.cxx
     runtime/run/Configuration.cxx
-    runtime/run/Enums.cxx
     runtime/run/Operation.cxx
     runtime/run/Parts.cxx
     runtime/Settings.cxx
