@@ -20,7 +20,6 @@ set(sources
     runtime/Enums.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
-    runtime/device/Launch.cxx
     runtime/device/Stream.cxx
     runtime/Process.cxx
     runtime/ProcessLimits.cxx
@@ -29,13 +28,10 @@ set(sources
     runtime/memory/DeviceImage.cxx
     runtime/memory/DeviceMemory.cxx
     runtime/memory/HostMemoryPool.cxx
-    runtime/memory/HostPages.cxx
-    runtime/memory/MemoryUsage.cxx
     runtime/memory/PinnedMemory.cxx
     runtime/run/Configuration.cxx
     runtime/run/Operation.cxx
     runtime/run/Parts.cxx
-    runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
     runtime/transfer/HelperThreads.cxx

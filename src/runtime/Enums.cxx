@@ -9,30 +9,30 @@
 // Names the values of the enumerations, for printing and parsing. The names of the noise laws are in region/Laws.cxx.
 
 /** Names the values of an enumeration that is printed with its own name, as ITK's are. */
-#define itkCudaPrintedEnumMacro(type, ...)                                \
-  itkCudaEnumNamesMacro(type, __VA_ARGS__);                               \
-  std::ostream & operator<<(std::ostream & out, const type value)         \
-  {                                                                       \
-    return cuda::Print(out, value);                                       \
-  }                                                                       \
+#define itkCudaPrintedEnumMacro(type, ...)                        \
+  itkCudaEnumNamesMacro(type, __VA_ARGS__);                       \
+  std::ostream & operator<<(std::ostream & out, const type value) \
+  {                                                               \
+    return cuda::Print(out, value);                               \
+  }                                                               \
   static_assert(true, "")
 
 /** Names the values of a parameter that is also set by names. */
-#define itkCudaParameterEnumMacro(scope, parameter, ...)                  \
-  itkCudaPrintedEnumMacro(scope::parameter, __VA_ARGS__);                 \
-  scope::parameter Cuda##parameter##FromString(const std::string & name)  \
-  {                                                                       \
-    return cuda::FromString<scope::parameter>(name);                      \
-  }                                                                       \
+#define itkCudaParameterEnumMacro(scope, parameter, ...)                 \
+  itkCudaPrintedEnumMacro(scope::parameter, __VA_ARGS__);                \
+  scope::parameter Cuda##parameter##FromString(const std::string & name) \
+  {                                                                      \
+    return cuda::FromString<scope::parameter>(name);                     \
+  }                                                                      \
   static_assert(true, "")
 
 /** Names the values of an enumeration that is printed without its own name. */
-#define itkCudaPlainEnumMacro(type, ...)                                  \
-  itkCudaEnumNamesMacro(type, __VA_ARGS__);                               \
-  std::ostream & operator<<(std::ostream & out, const type value)         \
-  {                                                                       \
-    return out << cuda::NameOf(value);                                    \
-  }                                                                       \
+#define itkCudaPlainEnumMacro(type, ...)                          \
+  itkCudaEnumNamesMacro(type, __VA_ARGS__);                       \
+  std::ostream & operator<<(std::ostream & out, const type value) \
+  {                                                               \
+    return out << cuda::NameOf(value);                            \
+  }                                                               \
   static_assert(true, "")
 
 namespace itk

@@ -5,7 +5,7 @@
 #include "runtime/memory/HostMemoryClock.h"
 #include "runtime/memory/MemoryUsage.h"
 #include "runtime/image/Math.h"
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <type_traits>
 
 #ifdef __linux__
 #  include <pthread.h>
@@ -275,6 +276,14 @@ itk::cuda::SetHostMemoryClock(HostMemoryClock clock)
   testClock = clock;
 }
 
+itk::cuda::MemoryUsage &
+itk::cuda::GetMemoryUsage()
+{
+  static MemoryUsage usage;
+  static_assert(std::is_trivially_destructible_v<MemoryUsage>); // images that outlive main() still read the usage
+  return usage;
+}
+
 namespace itk::CudaDetail
 {
 void *
@@ -303,8 +312,8 @@ CudaHostMemoryPool::Release(void * block) noexcept
     return false;
   }
   ReleaseIdle();
-  const size_t limit = cuda::GetHostCacheLimit();
-  const size_t pinned = cuda::GetPinnedBytesCached();
+  const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
+  const size_t pinned = cuda::GetMemoryUsage().PinnedCached;
   return GetPool().Release(block, limit - std::min(limit, pinned));
 }
 

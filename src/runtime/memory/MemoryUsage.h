@@ -23,18 +23,8 @@ struct MemoryUsage
 };
 
 /** Returns the usage of this process, which the pools update. */
-MemoryUsage &
+CudaFilters_EXPORT MemoryUsage &
 GetMemoryUsage();
-
-/** Return the bytes of device memory and of page-locked memory that are in use, as CudaFiltersConfiguration does. */
-size_t
-GetDeviceBytesInUse();
-size_t
-GetPinnedBytesInUse();
-
-/** Returns the page-locked bytes that are kept for reuse. */
-CudaFilters_EXPORT size_t
-GetPinnedBytesCached();
 } // namespace itk::cuda
 
 #endif
