@@ -35,12 +35,10 @@ set(sources
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
     runtime/transfer/HelperThreads.cxx
-    runtime/transfer/PinnedTransfer.cxx
     runtime/transfer/StagingMemory.cxx
     runtime/transfer/StridedBytes.cxx
     runtime/transfer/Transfer.cxx
     runtime/transfer/TransferJob.cxx
-    runtime/transfer/TransferLayout.cxx
     runtime/transfer/TransferPolicy.cxx
     runtime/transfer/TransferQueue.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)

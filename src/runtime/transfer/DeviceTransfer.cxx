@@ -10,7 +10,7 @@
 #include "runtime/transfer/StagingMemory.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
-#include "runtime/transfer/TransferLayout.h"
+#include "runtime/transfer/TransferJob.h"
 
 // Transfers pixels between host images and device images of other types, through an intermediate image where a
 // direct transfer cannot convert them.
