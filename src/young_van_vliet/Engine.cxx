@@ -7,6 +7,7 @@
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/Operation.h"
 #include "runtime/run/PassChain.h"
+#include "runtime/run/Progress.h"
 
 #include <algorithm>
 
@@ -100,13 +101,8 @@ public:
     const PassChain images(count, false, first, output, workspace, context);
     for (size_t i = 0; i < count; ++i)
     {
-      const auto report = [&](float done) {
-        if (progress)
-        {
-          progress((static_cast<float>(i) + done) / static_cast<float>(count));
-        }
-      };
-      RunPass(m_Plan, m_Plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
+      const auto part = GetPartOfProgress(progress, 0.0f, 1.0f, i, count);
+      RunPass(m_Plan, m_Plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, part);
     }
   }
 

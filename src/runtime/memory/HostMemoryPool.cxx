@@ -2,7 +2,6 @@
 #include "itkCudaDetailHostMemoryPool.h"
 
 #include "runtime/DetailNames.h"
-#include "runtime/memory/HostMemoryClock.h"
 #include "runtime/memory/MemoryUsage.h"
 #include "runtime/image/Math.h"
 #include "itkCudaFiltersConfiguration.h"

@@ -5,6 +5,7 @@
 #include "CudaFiltersExport.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 
 namespace itk::cuda
@@ -25,6 +26,13 @@ struct MemoryUsage
 /** Returns the usage of this process, which the pools update. */
 CudaFilters_EXPORT MemoryUsage &
 GetMemoryUsage();
+
+/** The clock with which CudaHostMemoryPool measures how long a block has been free. */
+using HostMemoryClock = std::chrono::steady_clock::time_point (*)();
+
+/** Replaces the clock so that tests need not wait. nullptr restores std::chrono::steady_clock. */
+void
+SetHostMemoryClock(HostMemoryClock clock);
 } // namespace itk::cuda
 
 #endif
