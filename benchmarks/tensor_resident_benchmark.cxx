@@ -251,18 +251,14 @@ BM_Statistics(benchmark::State & state)
   };
   const auto runMeasure = [](const CudaHessianMeasure & measure) {
     return [measure](const DeviceView & tensors, const DeviceView & output, const StreamLease & stream) {
-      pointwise::RunHessianMeasure(measure, tensors, output, stream);
+      pointwise::RunPlan(measure, tensors, output, stream);
     };
   };
-  const auto runEigen = [](const CudaEigenPlan & plan) {
-    return [plan](const DeviceView & tensors, const DeviceView & output, const StreamLease & stream) {
-      pointwise::RunEigen(plan, tensors, output, stream);
-    };
+  const auto eigenvalues = [plan = MakeEigenPlan(3, CudaEigenValueOrder::ByMagnitude)](
+                             const DeviceView & tensors, const DeviceView & output, const StreamLease & stream) {
+    pointwise::RunPlan(plan, tensors, output, stream);
   };
-  const auto order = CudaEigenValueOrder::ByMagnitude;
-  define(benchmark::RegisterBenchmark("resident/eigenvalues", BM_Tensors, 3, runEigen(MakeEigenPlan(3, order, false))));
-  define(
-    benchmark::RegisterBenchmark("resident/eigenvectors", BM_Tensors, 12, runEigen(MakeEigenPlan(3, order, true))));
+  define(benchmark::RegisterBenchmark("resident/eigenvalues", BM_Tensors, 3, eigenvalues));
   define(benchmark::RegisterBenchmark(
     "resident/objectness", BM_Tensors, 1, runMeasure(MakeObjectnessMeasure(3, 0.5, 0.5, 5.0, 1, true, true))));
   define(

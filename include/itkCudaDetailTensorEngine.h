@@ -22,18 +22,16 @@ enum class CudaEigenValueOrder : uint8_t
 };
 
 /** The plan for the eigenvalues of symmetric matrices of two or three rows. The matrices are pixels of three or six
- * components, the upper triangle row after row. The components of the output are the eigenvalues, followed on request
- * by the components of the first eigenvalue's unit eigenvector, of the second's, and so on. */
+ * components, the upper triangle row after row. The components of the output are the eigenvalues. */
 struct CudaEigenPlan
 {
   unsigned int        Dimension{ 3 };
   CudaEigenValueOrder Order{ CudaEigenValueOrder::ByValue };
-  bool                WithVectors{ false };
 };
 
 /** Returns a checked plan. \exception ExceptionObject if `dimension` is not 2 or 3 */
 CudaFilters_EXPORT CudaEigenPlan
-MakeEigenPlan(unsigned int dimension, CudaEigenValueOrder order, bool withVectors);
+MakeEigenPlan(unsigned int dimension, CudaEigenValueOrder order);
 
 /** The plan for unit vectors along the lines that Hessians of two or three rows describe. They are the eigenvectors of
  * the eigenvalue with the smallest magnitude, with the sign that makes their largest component positive. A Hessian of
@@ -119,7 +117,7 @@ CudaTensorComponents(unsigned int dimension)
 constexpr unsigned int
 CudaResultComponents(const CudaEigenPlan & plan)
 {
-  return plan.Dimension + (plan.WithVectors ? plan.Dimension * plan.Dimension : 0);
+  return plan.Dimension;
 }
 constexpr unsigned int
 CudaResultComponents(const CudaHessianMeasure &)

@@ -24,8 +24,7 @@ CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::MakePlan() con
   return CudaDetail::MakeEigenPlan(rows,
                                    order == EigenValueOrderEnum::OrderByValue       ? CudaEigenValueOrder::ByValue
                                    : order == EigenValueOrderEnum::OrderByMagnitude ? CudaEigenValueOrder::ByMagnitude
-                                                                                    : CudaEigenValueOrder::None,
-                                   false);
+                                                                                    : CudaEigenValueOrder::None);
 }
 
 template <typename TInputImage, typename TOutputImage>

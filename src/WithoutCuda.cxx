@@ -8,6 +8,7 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaDetailStatisticsEngine.h"
 #include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "runtime/device/DeviceQuery.h"
 #include "runtime/memory/MemoryQuery.h"
 #include "runtime/run/Operation.h"
@@ -34,24 +35,6 @@ namespace itk::cuda
 namespace
 {
 constexpr const char * noCuda = "built without CUDA";
-}
-
-bool
-IsBuiltWithCuda()
-{
-  return false;
-}
-
-int
-GetDriverVersion()
-{
-  return 0;
-}
-
-int
-GetRequiredDriverVersion()
-{
-  return 0;
 }
 
 std::vector<CudaDeviceInformation>
@@ -138,6 +121,24 @@ MakeDeviceSlabRun(const SlabRunArguments &)
 
 namespace itk
 {
+bool
+CudaFiltersConfiguration::GetBuiltWithCuda()
+{
+  return false;
+}
+
+int
+CudaFiltersConfiguration::GetDriverVersion()
+{
+  return 0;
+}
+
+int
+CudaFiltersConfiguration::GetRequiredDriverVersion()
+{
+  return 0;
+}
+
 CudaDeviceImageMemory::~CudaDeviceImageMemory() = default;
 
 CudaDeviceImageMemory::Pointer

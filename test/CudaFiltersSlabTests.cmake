@@ -4,7 +4,6 @@
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
-    gaussian/Enums.cxx
     gaussian/host/Host.cxx
     gaussian/masked/MaskedHost.cxx
     gaussian/plan/Plan.cxx
@@ -18,9 +17,9 @@ set(sources
     gaussian/slabs/LinesThenPlanes.cxx
     runtime/device/Call.cxx
     runtime/device/Device.cxx
+    runtime/Enums.cxx
     runtime/device/Error.cxx
     runtime/device/FaultHook.cxx
-    runtime/device/Launch.cxx
     runtime/device/Stream.cxx
     runtime/Process.cxx
     runtime/ProcessLimits.cxx
@@ -29,23 +28,17 @@ set(sources
     runtime/memory/DeviceImage.cxx
     runtime/memory/DeviceMemory.cxx
     runtime/memory/HostMemoryPool.cxx
-    runtime/memory/HostPages.cxx
-    runtime/memory/MemoryUsage.cxx
     runtime/memory/PinnedMemory.cxx
     runtime/run/Configuration.cxx
-    runtime/run/Enums.cxx
     runtime/run/Operation.cxx
     runtime/run/Parts.cxx
-    runtime/Settings.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
     runtime/transfer/HelperThreads.cxx
-    runtime/transfer/PinnedTransfer.cxx
     runtime/transfer/StagingMemory.cxx
     runtime/transfer/StridedBytes.cxx
     runtime/transfer/Transfer.cxx
     runtime/transfer/TransferJob.cxx
-    runtime/transfer/TransferLayout.cxx
     runtime/transfer/TransferPolicy.cxx
     runtime/transfer/TransferQueue.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)

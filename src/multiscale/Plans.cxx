@@ -2,13 +2,10 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "itkMacro.h"
-#include "runtime/EnumNames.h"
-#include "itkCudaVesselnessEnums.h"
 
 #include <cmath>
 
-// Makes the plans of structure tensors and of the Hessians of multi-scale measures, and names the values of
-// HessianMeasure.
+// Makes the plans of structure tensors and of the Hessians of multi-scale measures.
 
 namespace itk::CudaDetail
 {
@@ -28,27 +25,6 @@ CudaMultiScalePlan::MakeHessianNormPlan(double sigma) const
   return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Norm);
 }
 } // end namespace itk::CudaDetail
-
-namespace itk
-{
-std::ostream &
-operator<<(std::ostream & os, CudaStructureTensorEnums::Quantity value)
-{
-  using Quantity = CudaStructureTensorEnums::Quantity;
-  switch (value)
-  {
-    case Quantity::Components:
-      return os << "Components";
-    case Quantity::Eigenvalues:
-      return os << "Eigenvalues";
-    case Quantity::Orientation:
-      return os << "Orientation";
-    case Quantity::Coherence:
-      return os << "Coherence";
-  }
-  return os << "invalid Quantity (" << static_cast<int>(value) << ')';
-}
-} // end namespace itk
 
 namespace itk::CudaDetail
 {
@@ -102,32 +78,3 @@ MakeStructureTensorPlan(double                             sigma,
   return plan;
 }
 } // end namespace itk::CudaDetail
-
-namespace itk
-{
-using HessianMeasure = CudaVesselnessEnums::HessianMeasure;
-
-namespace cuda
-{
-template <>
-struct EnumNames<HessianMeasure>
-{
-  static constexpr const char *                Enumeration = "HessianMeasure";
-  static constexpr std::array<const char *, 5> Values{ { "Objectness", "Frangi", "Sato", "Jerman", "Meijering" } };
-};
-} // namespace cuda
-
-std::ostream &
-operator<<(std::ostream & out, const CudaVesselnessEnums::HessianMeasure value)
-{
-  constexpr const char * type = "itk::CudaVesselnessEnums::HessianMeasure";
-  const char * const     name = cuda::NameOf(value);
-  return name ? out << type << "::" << name : out << "INVALID VALUE FOR " << type;
-}
-
-CudaVesselnessEnums::HessianMeasure
-CudaHessianMeasureFromString(const std::string & name)
-{
-  return cuda::FromString<HessianMeasure>(name);
-}
-} // end namespace itk

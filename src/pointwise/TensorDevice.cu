@@ -16,8 +16,8 @@ namespace itk::cuda::pointwise
 {
 namespace
 {
-template <typename T, unsigned int VDimension, bool VWithVectors>
-struct ComputeEigenSystem
+template <typename T, unsigned int VDimension>
+struct ComputeEigenvalues
 {
   Planes<const T>     Tensors;
   Planes<T>           Output;
@@ -29,19 +29,11 @@ struct ComputeEigenSystem
     T tensor[TensorComponents<VDimension>];
     LoadTensor(Tensors, i, tensor);
     EigenSystem<T, VDimension> system;
-    SolveEigenSystem<VWithVectors>(tensor, Order, system);
+    SolveEigenSystem<false>(tensor, Order, system);
 #pragma unroll
     for (unsigned int k = 0; k < VDimension; ++k)
     {
       Output.At(k, i) = system.GetValue(k);
-    }
-    if constexpr (VWithVectors)
-    {
-#pragma unroll
-      for (unsigned int k = 0; k < VDimension * VDimension; ++k)
-      {
-        Output.At(VDimension + k, i) = system.Vectors[k / VDimension][k % VDimension];
-      }
     }
   }
 };
@@ -204,24 +196,22 @@ struct ComputeDirection
 } // namespace
 
 void
-RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context)
+RunPlan(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context)
 {
   CudaVerifyTensorComponents(plan.Dimension, CudaResultComponents(plan), tensors.Size.back(), output.Size.back());
   VerifySameRows(tensors, output);
   VisitTypes(tensors.ComponentType, plan.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);
     constexpr unsigned int d = decltype(dimension)::value;
-    VisitBool(plan.WithVectors, [&](auto withVectors) {
-      ForEachElement(tensors, ComputeEigenSystem<T, d, withVectors>{ tensors, output, plan.Order }, context);
-    });
+    ForEachElement(tensors, ComputeEigenvalues<T, d>{ tensors, output, plan.Order }, context);
   });
 }
 
 void
-RunHessianMeasure(const CudaHessianMeasure & measure,
-                  const DeviceView &         hessian,
-                  const DeviceView &         output,
-                  const Context &            context)
+RunPlan(const CudaHessianMeasure & measure,
+        const DeviceView &         hessian,
+        const DeviceView &         output,
+        const Context &            context)
 {
   CudaVerifyTensorComponents(measure.Dimension, 1, hessian.Size.back(), output.Size.back());
   VerifySameRows(hessian, output);

@@ -16,19 +16,18 @@
 
 namespace itk::cuda::pointwise
 {
-/** Queues the computation of eigenvalues and, on request, eigenvectors as planes of `output`. \exception CudaError,
- * ExceptionObject */
+/** Queues the computation of eigenvalues as planes of `output`. \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void
-RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context);
+RunPlan(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context);
 
 /** Queues the computation of a measure of Hessians, which reads all planes once and writes one. \exception CudaError,
  * ExceptionObject
  */
 CudaFilters_EXPORT void
-RunHessianMeasure(const CudaHessianMeasure & measure,
-                  const DeviceView &         hessian,
-                  const DeviceView &         output,
-                  const Context &            context);
+RunPlan(const CudaHessianMeasure & measure,
+        const DeviceView &         hessian,
+        const DeviceView &         output,
+        const Context &            context);
 
 /** \struct BestScale
  * \brief The largest response over the scales so far, and on request its scale and Hessian.

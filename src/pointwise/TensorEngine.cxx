@@ -11,18 +11,6 @@ namespace itk::cuda::pointwise
 {
 namespace
 {
-void
-RunPlan(const CudaEigenPlan & plan, const DeviceView & input, const DeviceView & output, const Context & context)
-{
-  RunEigen(plan, input, output, context);
-}
-
-void
-RunPlan(const CudaHessianMeasure & plan, const DeviceView & input, const DeviceView & output, const Context & context)
-{
-  RunHessianMeasure(plan, input, output, context);
-}
-
 /** Implements DeviceAlgorithm for a plan of eigenvalues or a measure of Hessians. */
 template <typename TPlan>
 class TensorAlgorithm : public DeviceAlgorithm

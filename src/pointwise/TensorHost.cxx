@@ -78,64 +78,43 @@ ForEachTensor(const CudaImageView &        input,
   });
 }
 
-template <typename T, unsigned int VDimension, bool VWithVectors>
+template <typename T, unsigned int VDimension>
 void
 SolvePixel(CudaEigenValueOrder order, const T * tensor, T * result)
 {
   EigenSystem<T, VDimension> system;
-  SolveEigenSystem<VWithVectors>(tensor, order, system);
+  SolveEigenSystem<false>(tensor, order, system);
   for (unsigned int i = 0; i < VDimension; ++i)
   {
     result[i] = system.GetValue(i);
-    for (unsigned int j = 0; VWithVectors && j < VDimension; ++j)
-    {
-      result[VDimension * (i + 1) + j] = system.Vectors[i][j];
-    }
   }
 }
 
+/** Return the function of a plan for ForEachTensor(). It refers to the plan. */
 template <typename T>
-void
-RunPlan(const CudaEigenPlan &        plan,
-        const CudaImageView &        input,
-        const CudaImageView &        output,
-        MultiThreaderBase *          threader,
-        const CudaProgressFunction & progress)
+auto
+MakePixelFunction(const CudaEigenPlan & plan)
 {
-  const auto solve = plan.Dimension == 2 ? (plan.WithVectors ? SolvePixel<T, 2, true> : SolvePixel<T, 2, false>)
-                                         : (plan.WithVectors ? SolvePixel<T, 3, true> : SolvePixel<T, 3, false>);
-  ForEachTensor<T>(input, output, threader, progress, [&plan, solve](const T * tensor, T * result) {
-    solve(plan.Order, tensor, result);
-  });
+  const auto solve = plan.Dimension == 2 ? SolvePixel<T, 2> : SolvePixel<T, 3>;
+  return [&plan, solve](const T * tensor, T * result) { solve(plan.Order, tensor, result); };
 }
 
 template <typename T>
-void
-RunPlan(const CudaHessianMeasure &   plan,
-        const CudaImageView &        input,
-        const CudaImageView &        output,
-        MultiThreaderBase *          threader,
-        const CudaProgressFunction & progress)
+auto
+MakePixelFunction(const CudaHessianMeasure & plan)
 {
-  const MeasureParameters<T> parameters(plan);
-  const auto                 measure = plan.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>;
-  ForEachTensor<T>(input, output, threader, progress, [&parameters, measure](const T * hessian, T * result) {
+  const auto measure = plan.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>;
+  return [parameters = MeasureParameters<T>(plan), measure](const T * hessian, T * result) {
     *result = measure(parameters, hessian);
-  });
+  };
 }
 
 template <typename T>
-void
-RunPlan(const CudaLineDirectionPlan & plan,
-        const CudaImageView &         input,
-        const CudaImageView &         output,
-        MultiThreaderBase *           threader,
-        const CudaProgressFunction &  progress)
+auto
+MakePixelFunction(const CudaLineDirectionPlan & plan)
 {
   const auto solve = plan.Dimension == 2 ? GetLineDirection<2, T> : GetLineDirection<3, T>;
-  ForEachTensor<T>(input, output, threader, progress, [&plan, solve](const T * hessian, T * result) {
-    solve(plan.LastAxisFirst, hessian, result);
-  });
+  return [&plan, solve](const T * hessian, T * result) { solve(plan.LastAxisFirst, hessian, result); };
 }
 
 template <typename TPlan>
@@ -150,11 +129,11 @@ RunOnHost(const TPlan &                plan,
     plan.Dimension, CudaResultComponents(plan), input.NumberOfComponents, output.NumberOfComponents);
   if (GetComputeType(input, output) == CudaComponentType::Double)
   {
-    RunPlan<double>(plan, input, output, threader, progress);
+    ForEachTensor<double>(input, output, threader, progress, MakePixelFunction<double>(plan));
   }
   else
   {
-    RunPlan<float>(plan, input, output, threader, progress);
+    ForEachTensor<float>(input, output, threader, progress, MakePixelFunction<float>(plan));
   }
 }
 } // namespace

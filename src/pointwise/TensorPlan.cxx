@@ -51,10 +51,10 @@ MakeMeasure(CudaHessianMeasureKind kind, unsigned int dimension, bool brightObje
 } // namespace
 
 CudaEigenPlan
-MakeEigenPlan(unsigned int dimension, CudaEigenValueOrder order, bool withVectors)
+MakeEigenPlan(unsigned int dimension, CudaEigenValueOrder order)
 {
   VerifyDimension(dimension);
-  return { dimension, order, withVectors };
+  return { dimension, order };
 }
 
 CudaHessianMeasure

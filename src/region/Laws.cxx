@@ -41,14 +41,9 @@ NameOf(LawParameter parameter)
 }
 } // namespace
 } // namespace region
-
-template <>
-struct EnumNames<CudaFiltersEnums::NoiseLaw>
-{
-  static constexpr const char * Enumeration = "NoiseLaw";
-  static constexpr auto         Values = region::ListNames();
-};
 } // namespace cuda
+
+itkCudaEnumNamesMacro(CudaFiltersEnums::NoiseLaw, cuda::region::ListNames());
 
 std::ostream &
 operator<<(std::ostream & out, const CudaFiltersEnums::NoiseLaw value)

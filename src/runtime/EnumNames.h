@@ -6,15 +6,25 @@
 
 #include <array>
 #include <cctype>
-#include <optional>
+#include <cstring>
 #include <ostream>
 #include <string>
 
 // Names of enumeration values, for printing and parsing.
 
+/** Gives the values of the enumeration itk::type their names, in their order. The macro stands in namespace itk. */
+#define itkCudaEnumNamesMacro(type, ...)                                          \
+  template <>                                                                     \
+  struct cuda::EnumNames<type>                                                    \
+  {                                                                               \
+    static constexpr const char * Type = "itk::" #type;                           \
+    static constexpr const char * InvalidValue = "INVALID VALUE FOR itk::" #type; \
+    static constexpr std::array   Values{ __VA_ARGS__ };                          \
+  }
+
 namespace itk::cuda
 {
-/** Specialisations hold the name of an enumeration and the names of its values, in their order. */
+/** Specialisations hold the qualified name of an enumeration and the names of its values. */
 template <typename TEnum>
 struct EnumNames;
 
@@ -34,29 +44,19 @@ NormaliseName(const std::string & name)
   return normalised;
 }
 
-/** Returns the name of a value, or nullptr if it has none. */
+template <typename TEnum>
+bool
+HasName(TEnum value)
+{
+  return static_cast<size_t>(value) < EnumNames<TEnum>::Values.size();
+}
+
+/** Returns the name of a value, or a text that says that it has none. */
 template <typename TEnum>
 const char *
 NameOf(TEnum value)
 {
-  const auto index = static_cast<size_t>(value);
-  return index < EnumNames<TEnum>::Values.size() ? EnumNames<TEnum>::Values[index] : nullptr;
-}
-
-/** Returns the value with the given name, if there is one. Case, '_' and '-' do not matter. */
-template <typename TEnum>
-std::optional<TEnum>
-FindByName(const std::string & name)
-{
-  const std::string normalised = NormaliseName(name);
-  for (size_t i = 0; i < EnumNames<TEnum>::Values.size(); ++i)
-  {
-    if (normalised == NormaliseName(EnumNames<TEnum>::Values[i]))
-    {
-      return static_cast<TEnum>(i);
-    }
-  }
-  return std::nullopt;
+  return HasName(value) ? EnumNames<TEnum>::Values[static_cast<size_t>(value)] : EnumNames<TEnum>::InvalidValue;
 }
 
 /** Returns the names of all values in the form "A, B or C". */
@@ -73,18 +73,27 @@ KnownNames()
   return known;
 }
 
-/** Returns the value with the given name, with the rules of FindByName().
- * \exception ExceptionObject that names the enumeration, the text and the known names */
+/** Returns the value with the given name. Case, '_' and '-' do not matter.
+ * \param parameter the parameter that gets the value
+ * \param inLowerCase whether the message lists the names as the environment and command lines have them
+ * \exception ExceptionObject that names the parameter, the text and the known names */
 template <typename TEnum>
 TEnum
-FromString(const std::string & name)
+FromString(const std::string & name,
+           const char *        parameter = std::strrchr(EnumNames<TEnum>::Type, ':') + 1,
+           bool                inLowerCase = false)
 {
-  if (const auto value = FindByName<TEnum>(name))
+  const std::string normalised = NormaliseName(name);
+  for (size_t i = 0; i < EnumNames<TEnum>::Values.size(); ++i)
   {
-    return *value;
+    if (normalised == NormaliseName(EnumNames<TEnum>::Values[i]))
+    {
+      return static_cast<TEnum>(i);
+    }
   }
-  itkGenericExceptionMacro(<< EnumNames<TEnum>::Enumeration << " is \"" << name << "\"; it must be "
-                           << KnownNames<TEnum>());
+  const std::string known = KnownNames<TEnum>();
+  itkGenericExceptionMacro(<< parameter << " is \"" << name << "\"; it must be "
+                           << (inLowerCase ? NormaliseName(known) : known));
 }
 
 /** Prints the name, qualified as ITK's enumerations are. */
@@ -92,9 +101,7 @@ template <typename TEnum>
 std::ostream &
 Print(std::ostream & out, TEnum value)
 {
-  const std::string  type = std::string("itk::CudaFiltersEnums::") + EnumNames<TEnum>::Enumeration;
-  const char * const name = NameOf(value);
-  return name ? out << type << "::" << name : out << "INVALID VALUE FOR " << type;
+  return (HasName(value) ? out << EnumNames<TEnum>::Type << "::" : out) << NameOf(value);
 }
 } // namespace itk::cuda
 

@@ -18,6 +18,7 @@ namespace
 {
 // This is an atomic, not a lock, because another thread could have held a lock when the process was forked.
 std::atomic<long> claimedProcess{ 0 };
+} // namespace
 
 long
 GetProcessId()
@@ -28,7 +29,6 @@ GetProcessId()
   return getpid();
 #endif
 }
-} // namespace
 
 void
 RegisterCudaProcess()

@@ -10,6 +10,9 @@
 
 namespace itk::cuda
 {
+long
+GetProcessId();
+
 /** Records that this process is the one that uses CUDA. Only the first call has an effect. It must come before the
  * first CUDA call and before any lock of the device components is taken. A forked child may inherit such a lock in the
  * locked state forever, and this record tells it that it must not take the lock. */

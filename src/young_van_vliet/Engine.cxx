@@ -2,12 +2,12 @@
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include "young_van_vliet/Passes.h"
-#include "young_van_vliet/Engine.h"
 #include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Call.h"
 #include "runtime/run/HostToHost.h"
 #include "runtime/run/Operation.h"
 #include "runtime/run/PassChain.h"
+#include "runtime/run/Progress.h"
 
 #include <algorithm>
 
@@ -74,7 +74,8 @@ public:
   size_t
   GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
   {
-    return GetYoungVanVlietWorkspace(m_Plan, input);
+    return Workspace::GetPieceSize(GetOtherImage(m_Plan, GetNumberOfBytes(input))) +
+           GetLargestPassWorkspace(m_Plan, input.Size, input.ComponentType);
   }
 
   void
@@ -84,54 +85,31 @@ public:
       const Context &          context,
       const ProgressFunction & progress) const override
   {
-    RunYoungVanVliet(m_Plan, input, output, workspace, context, progress);
+    const size_t count = m_Plan.Passes.size();
+    DeviceView   first = input;
+    if (m_Plan.KeepInput)
+    {
+      // Passes along rows overwrite their source, so they need a copy of the input.
+      first = PassChain::EndsInInput(count, false) ? output : input;
+      if (first.Data == input.Data)
+      {
+        first = TakeImage(first, workspace);
+      }
+      ITK_CUDA_CALL(cudaMemcpyAsync(
+        first.Data, input.Data, GetNumberOfBytes(input), cudaMemcpyDeviceToDevice, context.GetStream()));
+    }
+    const PassChain images(count, false, first, output, workspace, context);
+    for (size_t i = 0; i < count; ++i)
+    {
+      const auto part = GetPartOfProgress(progress, 0.0f, 1.0f, i, count);
+      RunPass(m_Plan, m_Plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, part);
+    }
   }
 
 private:
   const CudaPartitionedGaussianPlan & m_Plan;
 };
 } // namespace
-
-size_t
-GetYoungVanVlietWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input)
-{
-  return Workspace::GetPieceSize(GetOtherImage(plan, GetNumberOfBytes(input))) +
-         GetLargestPassWorkspace(plan, input.Size, input.ComponentType);
-}
-
-void
-RunYoungVanVliet(const CudaPartitionedGaussianPlan & plan,
-                 const DeviceView &                  input,
-                 const DeviceView &                  output,
-                 Workspace                           workspace,
-                 const Context &                     context,
-                 const PassProgress &                progress)
-{
-  const size_t count = plan.Passes.size();
-  DeviceView   first = input;
-  if (plan.KeepInput)
-  {
-    // Passes along rows overwrite their source, so they need a copy of the input.
-    first = PassChain::EndsInInput(count, false) ? output : input;
-    if (first.Data == input.Data)
-    {
-      first = TakeImage(first, workspace);
-    }
-    ITK_CUDA_CALL(
-      cudaMemcpyAsync(first.Data, input.Data, GetNumberOfBytes(input), cudaMemcpyDeviceToDevice, context.GetStream()));
-  }
-  const PassChain images(count, false, first, output, workspace, context);
-  for (size_t i = 0; i < count; ++i)
-  {
-    const auto report = [&](float done) {
-      if (progress)
-      {
-        progress((static_cast<float>(i) + done) / static_cast<float>(count));
-      }
-    };
-    RunPass(plan, plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
-  }
-}
 } // end namespace itk::cuda::young_van_vliet
 
 namespace itk::cuda

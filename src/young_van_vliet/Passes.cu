@@ -322,25 +322,11 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
           const Context &                     context,
           const PassProgress &                progress)
 {
-  if (pass.Axis > 0)
-  {
-    const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
-    PassLauncher<T>(plan,
-                    pass,
-                    geometry,
-                    static_cast<const T *>(source.Data),
-                    static_cast<T *>(destination.Data),
-                    workspace,
-                    context,
-                    progress)
-      .Run();
-    return;
-  }
-  if (UsesTiles<T>(plan, pass, source.Size[0]))
+  if (pass.Axis > 0 || UsesTiles<T>(plan, pass, source.Size[0]))
   {
     PassLauncher<T>(plan,
                     pass,
-                    MakeRowGeometry(source),
+                    pass.Axis > 0 ? MakeLineGeometry(source, pass.Axis) : MakeRowGeometry(source),
                     static_cast<const T *>(source.Data),
                     static_cast<T *>(destination.Data),
                     workspace,

@@ -147,11 +147,7 @@ protected:
       for (const auto order :
            { CudaEigenValueOrder::ByValue, CudaEigenValueOrder::ByMagnitude, CudaEigenValueOrder::None })
       {
-        for (const bool withVectors : { false, true })
-        {
-          const auto plan = MakeEigenPlan(dimension, order, withVectors);
-          this->CheckThatBitsAreThoseOfTheHost<T>(plan, CudaResultComponents(plan), "eigenvalues, " + name);
-        }
+        this->CheckThatBitsAreThoseOfTheHost<T>(MakeEigenPlan(dimension, order), dimension, "eigenvalues, " + name);
       }
       for (unsigned int repeat = 0; repeat < 20; ++repeat)
       {

@@ -12,13 +12,11 @@
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "gaussian/device/LinePasses.h"
 #include "gaussian/fir/FirDevice.h"
-#include "gaussian/fir/FirEngine.h"
-#include "gaussian/Engine.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
-#include "young_van_vliet/Engine.h"
+#include "runtime/run/HostToHost.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaRegionSnakeImageFilter.h"
@@ -49,21 +47,9 @@ using DeviceFloats = DeviceOf<FloatImage>;
 constexpr double Sigma = 1.5; // in physical units; pixels are 0.75 x 1 x 1
 
 size_t
-GetWorkspaceOf(const CudaGaussianPlan & plan, const DeviceView & input, const DeviceView & output)
+GetWorkspaceOf(const CudaOperation & operation, const DeviceView & input, const DeviceView & output)
 {
-  return itk::cuda::gaussian::GetGaussianWorkspace(plan, input, output, device);
-}
-
-size_t
-GetWorkspaceOf(const CudaGaussianFirPlan & plan, const DeviceView & input, const DeviceView &)
-{
-  return itk::cuda::gaussian::GetFirWorkspace(plan, input);
-}
-
-size_t
-GetWorkspaceOf(const CudaPartitionedGaussianPlan & plan, const DeviceView & input, const DeviceView &)
-{
-  return itk::cuda::young_van_vliet::GetYoungVanVlietWorkspace(plan, input);
+  return operation.GetAlgorithm()->GetWorkspace(input, output, device);
 }
 
 CudaGaussianParameters

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/HelperThreads.h"
 
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "runtime/device/Spin.h"
 #include "itkThreadPool.h"
 
@@ -39,13 +39,13 @@ protected:
   void
   SetUp() override
   {
-    itk::cuda::SetNumberOfTransferThreads(8);
+    itk::CudaFiltersConfiguration::SetNumberOfTransferThreads(8);
   }
 
   void
   TearDown() override
   {
-    itk::cuda::SetNumberOfTransferThreads(0);
+    itk::CudaFiltersConfiguration::SetNumberOfTransferThreads(0);
   }
 };
 
@@ -236,7 +236,7 @@ TEST(CudaSpin, WaitsEndWithTheConditionOrWithoutIt)
 
 TEST_F(CudaHelperThreads, AreBoundedInTheProcess)
 {
-  const unsigned int limit = itk::cuda::GetNumberOfTransferThreads();
+  const unsigned int limit = itk::CudaFiltersConfiguration::GetNumberOfTransferThreads();
   HelperThreads      late;
   {
     HelperThreads early;

@@ -10,7 +10,7 @@
 #include "itkRGBPixel.h"
 #include "itkSymmetricSecondRankTensor.h"
 #include "itkVectorImage.h"
-#include "runtime/memory/HostMemoryClock.h"
+#include "runtime/memory/MemoryUsage.h"
 
 #include <gtest/gtest.h>
 

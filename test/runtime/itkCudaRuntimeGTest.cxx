@@ -233,9 +233,9 @@ TEST_F(CudaRuntime, Pinned_chunks_are_counted_and_used_again)
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
   }
   EXPECT_EQ(PinnedBuffer::Take().GetPointer(), first);
-  EXPECT_GE(itk::cuda::GetPinnedBytesCached(), PinnedBuffer::ChunkSize);
+  EXPECT_GE(itk::cuda::GetMemoryUsage().PinnedCached, PinnedBuffer::ChunkSize);
   Configuration::ReleaseMemory();
-  EXPECT_EQ(itk::cuda::GetPinnedBytesCached(), 0u);
+  EXPECT_EQ(itk::cuda::GetMemoryUsage().PinnedCached, 0u);
 }
 
 TEST_F(CudaRuntime, Blocks_of_host_memory_make_room_for_pinned_chunks)
@@ -251,7 +251,7 @@ TEST_F(CudaRuntime, Blocks_of_host_memory_make_room_for_pinned_chunks)
   EXPECT_TRUE(Pool::Release(small));
   EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);
   PinnedBuffer::Take();
-  EXPECT_EQ(itk::cuda::GetPinnedBytesCached(), PinnedBuffer::ChunkSize);
+  EXPECT_EQ(itk::cuda::GetMemoryUsage().PinnedCached, PinnedBuffer::ChunkSize);
   EXPECT_EQ(Pool::GetBytesCached(), 2 * mebibyte) << "the block that was released first goes";
   Configuration::SetHostCacheLimit(limit);
   Configuration::ReleaseMemory();

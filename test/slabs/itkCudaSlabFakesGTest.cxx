@@ -7,7 +7,7 @@
 #include "itkCudaDetailGaussianSlabs.h"
 #include "gaussian/slabs/Slabs.h"
 #include "itkCudaError.h"
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "support/itkCudaFakeCuda.h"
 #include "support/itkCudaSlabTest.h"
 #include "support/itkCudaTestSeed.h"
@@ -40,7 +40,7 @@ TransferCounts before;
 std::string
 SetUpFakes()
 {
-  itk::cuda::SetNumberOfTransferThreads(8);
+  itk::CudaFiltersConfiguration::SetNumberOfTransferThreads(8);
   SetMixesPageLocked(true);
   return {};
 }
@@ -49,7 +49,7 @@ void
 TearDownFakes()
 {
   SetMixesPageLocked(false);
-  itk::cuda::SetNumberOfTransferThreads(0);
+  itk::CudaFiltersConfiguration::SetNumberOfTransferThreads(0);
 }
 
 void

@@ -137,6 +137,23 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
   return shape;
 }
 
+/** Returns whether a block of this shape is small enough for contiguous lines of several sources. */
+bool
+FitsBlock(const LaunchShape & shape, int device)
+{
+  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+template <auto VKernel, typename TArguments>
+void
+LaunchTiles(const LaunchShape & shape, const TArguments & arguments, const Context & context)
+{
+  static SharedMemoryOptIn grant;
+  grant.Raise(VKernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(VKernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
 template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsigned int VResults>
 void
 LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
@@ -146,10 +163,7 @@ LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & c
   {
     shape.SharedBytes += GetStridedEdgeBytes(sizeof(T), VPairs);
   }
-  const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
-  static SharedMemoryOptIn grant;
-  grant.Raise(kernel, context.GetDevice());
-  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+  LaunchTiles<LinePassKernel<T, VPairs, VKind, VTask, VResults>>(shape, arguments, context);
 }
 
 template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask>
@@ -170,17 +184,6 @@ LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResu
     }
   }
   LaunchLinePass<T, VPairs, VKind, VTask, 1>(arguments, context);
-}
-
-template <typename T, unsigned int VPairs, TileTask VTask>
-void
-LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
-{
-  const LaunchShape shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule);
-  const auto        kernel = CombiningLinePassKernel<T, VPairs, VTask>;
-  static SharedMemoryOptIn grant;
-  grant.Raise(kernel, context.GetDevice());
-  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
 
 /** Describes the complete segments of an image's contiguous lines. A box is the part of a warp. */
@@ -337,10 +340,10 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
                      Workspace                       workspace,
                      const Context &                 context)
 {
-  auto       arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source], {});
+  using Arguments = LinePassArguments<T, VPairs>;
+  Arguments  arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source], {});
   const auto shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, schedule);
-  if (schedule.Method != LineMethod::TileScan && shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
-      shape.SharedBytes <= GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin)
+  if (schedule.Method != LineMethod::TileScan && FitsBlock(shape, context.GetDevice()))
   {
     for (unsigned int i = 0; i < count; ++i)
     {
@@ -350,9 +353,9 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
     }
     SetBulkCopies(arguments, context.GetDevice());
     const auto launch = SolvesEdgeStates(*passes, schedule, images[passes->Source])
-                          ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromEndStates>
-                          : LaunchCombiningPass<T, VPairs, TileTask::Filter>;
-    launch(arguments, context);
+                          ? LaunchTiles<CombiningLinePassKernel<T, VPairs, TileTask::FilterFromEndStates>, Arguments>
+                          : LaunchTiles<CombiningLinePassKernel<T, VPairs, TileTask::Filter>, Arguments>;
+    launch(shape, arguments, context);
     return;
   }
   for (unsigned int i = 0; i < count; ++i)
@@ -362,39 +365,10 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
 }
 
 template <typename T, unsigned int VPairs>
-void
-RunLinePassWith(const CudaGaussianLinePass &    pass,
-                const LineSchedule &            schedule,
-                const std::vector<DeviceView> & images,
-                Workspace                       workspace,
-                const Context &                 context,
-                const LineCut &                 cut)
+LaunchShape
+MakeQuotientShape(const QuotientPass & pass)
 {
-  const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassAlong<T, VPairs, AxisKind::Contiguous>
-                                                                  : RunLinePassAlong<T, VPairs, AxisKind::Strided>;
-  run(pass, schedule, images, workspace, context, cut);
-}
-
-template <typename T, unsigned int VPairs>
-bool
-FitsQuotientPass(const QuotientPass & pass, int device)
-{
-  const LineGeometry geometry = MakeLineGeometry(pass.Images[0], 0);
-  const auto         shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, geometry, pass.Schedule);
-  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
-         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
-}
-
-template <typename T, unsigned int VPairs, TileTask VTask>
-void
-LaunchQuotientPass(const QuotientPassArguments<T, VPairs> & arguments, const Context & context)
-{
-  const LinePassArguments<T, VPairs> & pass = arguments.Pass;
-  const LaunchShape        shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, pass.Geometry, pass.Schedule);
-  const auto               kernel = QuotientLinePassKernel<T, VPairs, VTask>;
-  static SharedMemoryOptIn grant;
-  grant.Raise(kernel, context.GetDevice());
-  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+  return MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, MakeLineGeometry(pass.Images[0], 0), pass.Schedule);
 }
 
 template <typename T, unsigned int VPairs>
@@ -404,11 +378,11 @@ RunQuotientPassOf(const QuotientPass &     pass,
                   const void *             referenceValue,
                   const Context &          context)
 {
-  QuotientPassArguments<T, VPairs> arguments{ MakeLinePassArguments<T, VPairs>(
-                                                pass.Pass, pass.Schedule, pass.Images[0], {}),
-                                              { static_cast<const ReferenceValue<T> *>(referenceValue),
-                                                static_cast<T>(mask.FillValue),
-                                                static_cast<T>(mask.MinimumWeight) } };
+  using Arguments = QuotientPassArguments<T, VPairs>;
+  Arguments arguments{ MakeLinePassArguments<T, VPairs>(pass.Pass, pass.Schedule, pass.Images[0], {}),
+                       { static_cast<const ReferenceValue<T> *>(referenceValue),
+                         static_cast<T>(mask.FillValue),
+                         static_cast<T>(mask.MinimumWeight) } };
   for (unsigned int i = 0; i < 2; ++i)
   {
     AddSource<T, VPairs>(arguments.Pass, pass.Images[i], nullptr);
@@ -416,9 +390,9 @@ RunQuotientPassOf(const QuotientPass &     pass,
   }
   SetBulkCopies(arguments.Pass, context.GetDevice());
   const auto launch = SolvesEdgeStates(pass.Pass, pass.Schedule, pass.Images[0])
-                        ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromEndStates>
-                        : LaunchQuotientPass<T, VPairs, TileTask::Filter>;
-  launch(arguments, context);
+                        ? LaunchTiles<QuotientLinePassKernel<T, VPairs, TileTask::FilterFromEndStates>, Arguments>
+                        : LaunchTiles<QuotientLinePassKernel<T, VPairs, TileTask::Filter>, Arguments>;
+  launch(MakeQuotientShape<T, VPairs>(pass), arguments, context);
 }
 
 template <typename T, unsigned int VPairs>
@@ -431,32 +405,12 @@ MakeProductShape(const ProductPass & pass, const LineSchedule & schedule)
 }
 
 template <typename T, unsigned int VPairs>
-bool
-FitsProductPass(const ProductPass & pass, const LineSchedule & schedule, int device)
-{
-  const LaunchShape shape = MakeProductShape<T, VPairs>(pass, schedule);
-  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
-         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
-}
-
-template <typename T, unsigned int VPairs, unsigned int VSources>
-void
-LaunchProductPass(const ProductPassArguments<T, VPairs> & arguments, const LaunchShape & shape, const Context & context)
-{
-  const auto               kernel = ProductLinePassKernel<T, VPairs, VSources>;
-  static SharedMemoryOptIn grant;
-  grant.Raise(kernel, context.GetDevice());
-  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
-}
-
-template <typename T, unsigned int VPairs>
 void
 RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const Context & context)
 {
-  const CudaGaussianLinePass &    first = pass.Passes.front();
-  ProductPassArguments<T, VPairs> arguments{
-    MakeLinePassArguments<T, VPairs>(first, schedule, pass.Images[first.Source], {}), {}
-  };
+  using Arguments = ProductPassArguments<T, VPairs>;
+  const CudaGaussianLinePass & first = pass.Passes.front();
+  Arguments arguments{ MakeLinePassArguments<T, VPairs>(first, schedule, pass.Images[first.Source], {}), {} };
   for (size_t i = 0; i < pass.Products.size(); ++i)
   {
     arguments.Products[i] = static_cast<T *>(pass.Products[i].Data);
@@ -470,8 +424,9 @@ RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const 
                                   CudaGaussianCombine::Store };
   }
   SetBulkCopies(arguments.Pass, context.GetDevice());
-  const auto launch = pass.Passes.size() == 2 ? LaunchProductPass<T, VPairs, 2> : LaunchProductPass<T, VPairs, 3>;
-  launch(arguments, MakeProductShape<T, VPairs>(pass, schedule), context);
+  const auto launch = pass.Passes.size() == 2 ? LaunchTiles<ProductLinePassKernel<T, VPairs, 2>, Arguments>
+                                              : LaunchTiles<ProductLinePassKernel<T, VPairs, 3>, Arguments>;
+  launch(MakeProductShape<T, VPairs>(pass, schedule), arguments, context);
 }
 
 template <typename T, unsigned int VPairs>
@@ -655,25 +610,16 @@ RunLinePass(const CudaGaussianLinePass &    pass,
     return;
   }
   VisitPass(pass, images[pass.Source], [&](auto zero, auto pairs) {
-    RunLinePassWith<decltype(zero), decltype(pairs)::value>(pass, schedule, images, workspace, context, cut);
+    using T = decltype(zero);
+    constexpr unsigned int number = decltype(pairs)::value;
+    const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassAlong<T, number, AxisKind::Contiguous>
+                                                                    : RunLinePassAlong<T, number, AxisKind::Strided>;
+    run(pass, schedule, images, workspace, context, cut);
   });
 }
 
 namespace
 {
-void
-RunCombiningPasses(const CudaGaussianLinePass *    passes,
-                   unsigned int                    count,
-                   const LineSchedule &            schedule,
-                   const std::vector<DeviceView> & images,
-                   Workspace                       workspace,
-                   const Context &                 context)
-{
-  VisitPass(*passes, images[passes->Source], [&](auto zero, auto pairs) {
-    RunCombiningPassesOf<decltype(zero), decltype(pairs)::value>(passes, count, schedule, images, workspace, context);
-  });
-}
-
 /** Returns the number of passes from `first` on that combine in one image and have the same poles, so that one kernel
  * can run them. */
 unsigned int
@@ -704,7 +650,9 @@ RunPasses(const CudaGaussianLinePass *    passes,
 {
   if (count > 1)
   {
-    RunCombiningPasses(passes, count, schedule, images, workspace, context);
+    VisitPass(*passes, images[passes->Source], [&](auto zero, auto pairs) {
+      RunCombiningPassesOf<decltype(zero), decltype(pairs)::value>(passes, count, schedule, images, workspace, context);
+    });
   }
   else
   {
@@ -808,7 +756,7 @@ HasQuotientKernel(const QuotientPass & pass, int device)
     return false;
   }
   return VisitPass(pass.Pass, pass.Images[0], [&](auto zero, auto pairs) {
-    return FitsQuotientPass<decltype(zero), decltype(pairs)::value>(pass, device);
+    return FitsBlock(MakeQuotientShape<decltype(zero), decltype(pairs)::value>(pass), device);
   });
 }
 
@@ -838,7 +786,7 @@ HasProductKernel(const ProductPass & pass, int device)
     return false;
   }
   return VisitPass(first, pass.Images.front(), [&](auto zero, auto pairs) {
-    return FitsProductPass<decltype(zero), decltype(pairs)::value>(pass, schedule, device);
+    return FitsBlock(MakeProductShape<decltype(zero), decltype(pairs)::value>(pass, schedule), device);
   });
 }
 

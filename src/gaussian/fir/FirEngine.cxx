@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianFirEngine.h"
 
-#include "gaussian/fir/FirEngine.h"
 #include "runtime/memory/DeviceImage.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "runtime/run/DeviceToDevice.h"
@@ -13,6 +12,7 @@
 #include "runtime/image/Math.h"
 
 #include <algorithm>
+#include <vector>
 
 // The algorithm of convolutions, and their run in slabs of planes if the image does not fit into device memory.
 
@@ -79,7 +79,8 @@ public:
   size_t
   GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
   {
-    return GetFirWorkspace(m_Plan, input);
+    return Workspace::GetPieceSize(GetImageOfChain(m_Plan, GetNumberOfBytes(input))) +
+           GetLargestTable(m_Plan, input.ComponentType);
   }
 
   void
@@ -89,7 +90,12 @@ public:
       const Context &    context,
       const ProgressFunction &) const override
   {
-    RunFir(m_Plan, input, output, workspace, context);
+    const std::vector<CudaGaussianFirPass> & passes = m_Plan.Passes;
+    const PassChain                          images(passes.size(), m_Plan.KeepInput, input, output, workspace, context);
+    for (size_t i = 0; i < passes.size(); ++i)
+    {
+      RunFirPass(passes[i], m_Plan.TruncatePasses, images.GetSource(i), images.GetDestination(i), workspace, context);
+    }
   }
 
   void
@@ -118,27 +124,6 @@ private:
   const CudaGaussianFirPlan & m_Plan;
 };
 } // namespace
-
-size_t
-GetFirWorkspace(const CudaGaussianFirPlan & plan, const DeviceView & input)
-{
-  return Workspace::GetPieceSize(GetImageOfChain(plan, GetNumberOfBytes(input))) +
-         GetLargestTable(plan, input.ComponentType);
-}
-
-void
-RunFir(const CudaGaussianFirPlan & plan,
-       const DeviceView &          input,
-       const DeviceView &          output,
-       Workspace                   workspace,
-       const Context &             context)
-{
-  const PassChain images(plan.Passes.size(), plan.KeepInput, input, output, workspace, context);
-  for (size_t i = 0; i < plan.Passes.size(); ++i)
-  {
-    RunFirPass(plan.Passes[i], plan.TruncatePasses, images.GetSource(i), images.GetDestination(i), workspace, context);
-  }
-}
 } // end namespace itk::cuda::gaussian
 
 namespace itk::CudaDetail

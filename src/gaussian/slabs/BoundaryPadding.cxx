@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gaussian/slabs/BoundaryPadding.h"
+#include "gaussian/slabs/Slabs.h"
 
 #include "runtime/image/Components.h"
 #include "gaussian/device/Edges.h"
@@ -7,9 +7,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <vector>
 
-// Implements the padding of an image for runs in slabs (gaussian/slabs/BoundaryPadding.h). The results of padding
-// planes do not reach the sink.
+// Runs in slabs for boundary modes other than Nearest: the image is padded with planes that continue it, as far as the
+// window reaches. The lines of the padded image continue with their edge values, which are too far away to matter. The
+// passes within planes continue their lines by the boundary mode, as usual. The results of padding planes do not reach
+// the sink.
 
 namespace itk::cuda::gaussian
 {
@@ -61,116 +66,135 @@ GetPaddingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape
   return chunks * ChunkLength;
 }
 
-PaddedSource::PaddedSource(const CudaSlabSource &       source,
-                           const CudaGaussianBoundary & boundary,
-                           const CudaImageView &        shape,
-                           unsigned int                 axis,
-                           size_t                       padding)
-  : m_Source(source)
-  , m_Boundary(boundary)
-  , m_NumberOfPlanes(shape.Size[axis])
-  , m_BytesOfPlane(GetBytesOfPlane(shape, axis))
-  , m_PaddingPlanes(padding)
-{
-  if (boundary.Mode == ModeEnum::Constant)
-  {
-    m_Constant = MakeConstantPlane(boundary.Value, shape, m_BytesOfPlane);
-  }
-}
-
-void
-PaddedSource::Read(size_t firstPlane, size_t planes, void * pixels)
-{
-  auto * to = static_cast<unsigned char *>(pixels);
-  for (size_t i = 0; i < planes;)
-  {
-    const auto   n = static_cast<std::ptrdiff_t>(firstPlane + i) - static_cast<std::ptrdiff_t>(m_PaddingPlanes);
-    const bool   isInside = n >= 0 && n < static_cast<std::ptrdiff_t>(m_NumberOfPlanes);
-    const size_t run = isInside ? std::min(planes - i, m_NumberOfPlanes - static_cast<size_t>(n)) : 1;
-    if (isInside)
-    {
-      this->ReadPlanes(static_cast<size_t>(n), run, to);
-    }
-    else
-    {
-      const Plane & plane = m_Boundary.Mode == ModeEnum::Constant
-                              ? m_Constant
-                              : this->GetKept(static_cast<size_t>(GetPaddedPosition(
-                                  m_Boundary.Mode, n, static_cast<std::ptrdiff_t>(m_NumberOfPlanes))));
-      std::copy(plane.begin(), plane.end(), to);
-    }
-    to += run * m_BytesOfPlane;
-    i += run;
-  }
-}
-
-void
-PaddedSource::KeepEnd()
-{
-  const size_t planes = m_Boundary.Mode == ModeEnum::Constant ? 0 : std::min(m_NumberOfPlanes, m_PaddingPlanes + 1);
-  for (size_t plane = m_NumberOfPlanes - planes; plane < m_NumberOfPlanes; ++plane)
-  {
-    Plane pixels(m_BytesOfPlane);
-    this->ReadPlanes(plane, 1, pixels.data());
-  }
-}
-
-/** Returns whether a plane may be needed again, to continue the image. */
-bool
-PaddedSource::IsKept(size_t plane) const
-{
-  return m_Boundary.Mode != ModeEnum::Constant &&
-         (plane <= m_PaddingPlanes || plane + m_PaddingPlanes + 1 >= m_NumberOfPlanes);
-}
-
-/** Reads planes of the image. Planes that are kept are copied; each run of other planes is read from the source in one
- * call. */
-void
-PaddedSource::ReadPlanes(size_t firstPlane, size_t planes, unsigned char * pixels)
-{
-  for (size_t i = 0; i < planes;)
-  {
-    const auto kept = m_Kept.find(firstPlane + i);
-    if (kept != m_Kept.end())
-    {
-      std::copy(kept->second.begin(), kept->second.end(), pixels + i * m_BytesOfPlane);
-      ++i;
-      continue;
-    }
-    const auto   next = m_Kept.lower_bound(firstPlane + i);
-    const size_t run = std::min(planes - i, next == m_Kept.end() ? planes : next->first - firstPlane - i);
-    m_Source(firstPlane + i, run, pixels + i * m_BytesOfPlane);
-    for (size_t k = i; k < i + run; ++k)
-    {
-      if (this->IsKept(firstPlane + k))
-      {
-        m_Kept[firstPlane + k].assign(pixels + k * m_BytesOfPlane, pixels + (k + 1) * m_BytesOfPlane);
-      }
-    }
-    i += run;
-  }
-}
-
-/** Returns a plane near an end of the image. If it is not kept yet, the function reads it together with the planes
- * between it and the end, or between it and the last plane that was read, so that the source is read in order. */
-const PaddedSource::Plane &
-PaddedSource::GetKept(size_t plane)
-{
-  const auto kept = m_Kept.find(plane);
-  if (kept != m_Kept.end())
-  {
-    return kept->second;
-  }
-  const auto   next = m_Kept.lower_bound(plane);
-  const size_t begin = next == m_Kept.begin() ? (plane <= m_PaddingPlanes ? 0 : plane) : std::prev(next)->first + 1;
-  const size_t first = plane - begin <= m_PaddingPlanes ? begin : plane;
-  Plane        pixels((plane + 1 - first) * m_BytesOfPlane);
-  this->ReadPlanes(first, plane + 1 - first, pixels.data());
-  return m_Kept.at(plane);
-}
-
 namespace
 {
+/** A source padded by the boundary mode. It keeps copies of the planes near the ends of the image, so that it reads the
+ * planes of the wrapped source in order and no plane twice in a sweep. */
+class PaddedSource
+{
+public:
+  PaddedSource(const CudaSlabSource &       source,
+               const CudaGaussianBoundary & boundary,
+               const CudaImageView &        shape,
+               unsigned int                 axis,
+               size_t                       padding)
+    : m_Source(source)
+    , m_Boundary(boundary)
+    , m_NumberOfPlanes(shape.Size[axis])
+    , m_BytesOfPlane(GetBytesOfPlane(shape, axis))
+    , m_PaddingPlanes(padding)
+  {
+    if (boundary.Mode == ModeEnum::Constant)
+    {
+      m_Constant = MakeConstantPlane(boundary.Value, shape, m_BytesOfPlane);
+    }
+  }
+
+  /** Reads planes of the padded image. */
+  void
+  Read(size_t firstPlane, size_t planes, void * pixels)
+  {
+    auto * to = static_cast<unsigned char *>(pixels);
+    for (size_t i = 0; i < planes;)
+    {
+      const auto   n = static_cast<std::ptrdiff_t>(firstPlane + i) - static_cast<std::ptrdiff_t>(m_PaddingPlanes);
+      const bool   isInside = n >= 0 && n < static_cast<std::ptrdiff_t>(m_NumberOfPlanes);
+      const size_t run = isInside ? std::min(planes - i, m_NumberOfPlanes - static_cast<size_t>(n)) : 1;
+      if (isInside)
+      {
+        this->ReadPlanes(static_cast<size_t>(n), run, to);
+      }
+      else
+      {
+        const Plane & plane = m_Boundary.Mode == ModeEnum::Constant
+                                ? m_Constant
+                                : this->GetKept(static_cast<size_t>(GetPaddedPosition(
+                                    m_Boundary.Mode, n, static_cast<std::ptrdiff_t>(m_NumberOfPlanes))));
+        std::copy(plane.begin(), plane.end(), to);
+      }
+      to += run * m_BytesOfPlane;
+      i += run;
+    }
+  }
+
+  /** Reads and keeps the planes at the image's end that may be needed again. */
+  void
+  KeepEnd()
+  {
+    const size_t planes = m_Boundary.Mode == ModeEnum::Constant ? 0 : std::min(m_NumberOfPlanes, m_PaddingPlanes + 1);
+    for (size_t plane = m_NumberOfPlanes - planes; plane < m_NumberOfPlanes; ++plane)
+    {
+      Plane pixels(m_BytesOfPlane);
+      this->ReadPlanes(plane, 1, pixels.data());
+    }
+  }
+
+private:
+  using Plane = std::vector<unsigned char>;
+
+  /** Reads planes of the image. Planes that are kept are copied; each run of other planes is read from the source in
+   * one call. */
+  void
+  ReadPlanes(size_t firstPlane, size_t planes, unsigned char * pixels)
+  {
+    for (size_t i = 0; i < planes;)
+    {
+      const auto kept = m_Kept.find(firstPlane + i);
+      if (kept != m_Kept.end())
+      {
+        std::copy(kept->second.begin(), kept->second.end(), pixels + i * m_BytesOfPlane);
+        ++i;
+        continue;
+      }
+      const auto   next = m_Kept.lower_bound(firstPlane + i);
+      const size_t run = std::min(planes - i, next == m_Kept.end() ? planes : next->first - firstPlane - i);
+      m_Source(firstPlane + i, run, pixels + i * m_BytesOfPlane);
+      for (size_t k = i; k < i + run; ++k)
+      {
+        if (this->IsKept(firstPlane + k))
+        {
+          m_Kept[firstPlane + k].assign(pixels + k * m_BytesOfPlane, pixels + (k + 1) * m_BytesOfPlane);
+        }
+      }
+      i += run;
+    }
+  }
+
+  /** Returns a plane near an end of the image. If it is not kept yet, the function reads it together with the planes
+   * between it and the end, or between it and the last plane that was read, so that the source is read in order. */
+  const Plane &
+  GetKept(size_t plane)
+  {
+    const auto kept = m_Kept.find(plane);
+    if (kept != m_Kept.end())
+    {
+      return kept->second;
+    }
+    const auto   next = m_Kept.lower_bound(plane);
+    const size_t begin = next == m_Kept.begin() ? (plane <= m_PaddingPlanes ? 0 : plane) : std::prev(next)->first + 1;
+    const size_t first = plane - begin <= m_PaddingPlanes ? begin : plane;
+    Plane        pixels((plane + 1 - first) * m_BytesOfPlane);
+    this->ReadPlanes(first, plane + 1 - first, pixels.data());
+    return m_Kept.at(plane);
+  }
+
+  /** Returns whether a plane may be needed again, to continue the image. */
+  bool
+  IsKept(size_t plane) const
+  {
+    return m_Boundary.Mode != ModeEnum::Constant &&
+           (plane <= m_PaddingPlanes || plane + m_PaddingPlanes + 1 >= m_NumberOfPlanes);
+  }
+
+  const CudaSlabSource       m_Source;
+  const CudaGaussianBoundary m_Boundary;
+  const size_t               m_NumberOfPlanes;
+  const size_t               m_BytesOfPlane;
+  const size_t               m_PaddingPlanes;
+  Plane                      m_Constant; // pads the image in the mode Constant
+  std::map<size_t, Plane>    m_Kept;
+};
+
 class PaddedSlabRun : public SlabRun
 {
 public:

@@ -2,7 +2,6 @@
 #include "gaussian/slabs/Slabs.h"
 
 #include "runtime/image/Components.h"
-#include "gaussian/slabs/BoundaryPadding.h"
 #include "gaussian/host/HostPlan.h"
 #include "runtime/transfer/StridedBytes.h"
 #include "itkMacro.h"

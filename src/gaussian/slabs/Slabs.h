@@ -179,6 +179,17 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
                    int                          device,
                    const CudaProgressFunction & progress,
                    NonFiniteScan *              scan);
+
+/** Returns the number of planes that pad the image on either side, a multiple of the chunk length. It is 0 if the image
+ * needs no padding. */
+size_t
+GetPaddingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
+
+/** Makes a run of a plan over the padded image that returns only the planes of the image itself. The planes come from a
+ * source. If input and output are the same memory, the planes at the image's end are read before the first plane is
+ * returned. */
+std::unique_ptr<SlabRun>
+MakePaddedSlabRun(const SlabRunArguments & arguments);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/Call.h"
-
+#include "runtime/device/Device.h"
+#include "runtime/device/Launch.h"
 #include "itkCudaError.h"
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 
 #include <sstream>
 
-// Turns errors of CUDA calls into exceptions, and looks up functions of the driver.
+// Turns errors of CUDA calls into exceptions, looks up functions of the driver, verifies the number of blocks of
+// launches, and raises the limits of their dynamic shared memory.
 
 namespace itk::cuda
 {
@@ -88,7 +90,7 @@ ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned
     size_t available = 0;
     size_t total = 0;
     (void)ITK_CUDA_CALL_NOTHROW(cudaMemGetInfo(&available, &total));
-    text << "; " << DescribeMemory("what this call needs", available, GetDeviceMemoryLimit());
+    text << "; " << DescribeMemory("what this call needs", available, CudaFiltersConfiguration::GetDeviceMemoryLimit());
   }
   throw CudaError(file, line, GetKind(error), text.str());
 }
@@ -108,5 +110,27 @@ void
 ThrowNotUsable(const std::string & reason, const char * file, unsigned int line)
 {
   throw CudaError(file, line, CudaError::Kind::NotUsable, reason);
+}
+
+unsigned int
+GetNumberOfBlocks(size_t blocks)
+{
+  if (blocks > MaximumGridSize)
+  {
+    const std::string text = "A launch of " + std::to_string(blocks) + " blocks, where at most " +
+                             std::to_string(MaximumGridSize) + " are possible,";
+    ThrowCudaError(cudaErrorInvalidConfiguration, text.c_str(), __FILE__, __LINE__);
+  }
+  return static_cast<unsigned int>(blocks);
+}
+
+void
+SharedMemoryOptIn::RaiseOn(const void * kernel, int device)
+{
+  cudaFuncAttributes attributes{};
+  ITK_CUDA_CALL(cudaFuncGetAttributes(&attributes, kernel));
+  const size_t bytes = GetDeviceProperties(device).SharedMemoryPerBlockOptin - attributes.sharedSizeBytes;
+  ITK_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  m_Devices |= GetBit(device);
 }
 } // namespace itk::cuda

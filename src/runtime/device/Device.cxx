@@ -3,6 +3,7 @@
 #include "runtime/device/Call.h"
 #include "runtime/device/DeviceQuery.h"
 #include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "runtime/Process.h"
 
 #include <atomic>
@@ -321,29 +322,6 @@ GetFreeMemory(int device, const DeviceProperties & properties, std::string & rea
 }
 } // namespace
 
-bool
-IsBuiltWithCuda()
-{
-  return true;
-}
-
-int
-GetDriverVersion()
-{
-  if (!IsForkedProcess())
-  {
-    int version = 0;
-    ReadDriverVersion(version);
-  }
-  return knownDriverVersion;
-}
-
-int
-GetRequiredDriverVersion()
-{
-  return requiredDriverVersion;
-}
-
 std::vector<CudaDeviceInformation>
 FindDevices(std::string & reason)
 {
@@ -534,3 +512,29 @@ DeviceGuard::~DeviceGuard()
   }
 }
 } // namespace itk::cuda
+
+namespace itk
+{
+bool
+CudaFiltersConfiguration::GetBuiltWithCuda()
+{
+  return true;
+}
+
+int
+CudaFiltersConfiguration::GetDriverVersion()
+{
+  if (!cuda::IsForkedProcess())
+  {
+    int version = 0;
+    cuda::ReadDriverVersion(version);
+  }
+  return cuda::knownDriverVersion;
+}
+
+int
+CudaFiltersConfiguration::GetRequiredDriverVersion()
+{
+  return cuda::requiredDriverVersion;
+}
+} // end namespace itk

@@ -12,16 +12,6 @@
 // runtime/device/Device.cxx in a build with CUDA and in WithoutCuda.cxx in a build without it.
 namespace itk::cuda
 {
-bool
-IsBuiltWithCuda();
-
-/** Return the version of the installed driver, and the oldest one that works with this build (1000 * major + 10 *
- * minor; CudaFiltersConfiguration). */
-int
-GetDriverVersion();
-int
-GetRequiredDriverVersion();
-
 /** Returns the devices, or an empty list and the reason if no GPU is found. Creates no context. */
 std::vector<CudaDeviceInformation>
 FindDevices(std::string & reason);

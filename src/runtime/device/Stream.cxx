@@ -66,18 +66,35 @@ GetFreeList()
     new HandleFreeList<THandle>; // never deleted, because static objects may still use a handle
   return *unused;
 }
+
+/** Returns the streams that ended threads have left, possibly with queued work. */
+HandleFreeList<cudaStream_t> &
+GetStreamsOfEndedThreads()
+{
+  static auto * const streams =
+    new HandleFreeList<cudaStream_t>; // never deleted, because the last thread ends after static objects are destroyed
+  return *streams;
+}
+
+/** Takes a stream from a list or creates one. */
+cudaStream_t
+TakeStream(HandleFreeList<cudaStream_t> & list, int device)
+{
+  cudaStream_t stream = list.Take(device);
+  if (!stream)
+  {
+    const DeviceGuard guard(device);
+    ITK_CUDA_CALL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  }
+  return stream;
+}
 } // namespace
 
 StreamLease::StreamLease(int device)
   : Context(device, nullptr)
 {
   RequireUsableDevice(device);
-  m_Stream = GetFreeList<cudaStream_t>().Take(device);
-  if (!m_Stream)
-  {
-    const DeviceGuard guard(device);
-    ITK_CUDA_CALL(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking));
-  }
+  m_Stream = TakeStream(GetFreeList<cudaStream_t>(), device);
 }
 
 StreamLease::~StreamLease()
@@ -177,41 +194,6 @@ Event::Synchronize() const
 
 namespace
 {
-/** Streams that ended threads have left, by device. */
-struct StreamsOfEndedThreads
-{
-  std::mutex                               Mutex;
-  std::map<int, std::vector<cudaStream_t>> Streams;
-};
-
-StreamsOfEndedThreads &
-GetStreamsOfEndedThreads()
-{
-  static StreamsOfEndedThreads * const threads =
-    new StreamsOfEndedThreads; // never deleted, because the last thread ends after static objects are destroyed
-  return *threads;
-}
-
-cudaStream_t
-AcquireStream(int device)
-{
-  {
-    StreamsOfEndedThreads &           ended = GetStreamsOfEndedThreads();
-    const std::lock_guard<std::mutex> lock(ended.Mutex);
-    std::vector<cudaStream_t> &       streams = ended.Streams[device];
-    if (!streams.empty())
-    {
-      const cudaStream_t stream = streams.back();
-      streams.pop_back();
-      return stream;
-    }
-  }
-  const DeviceGuard guard(device);
-  cudaStream_t      stream = nullptr;
-  ITK_CUDA_CALL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  return stream;
-}
-
 /** The streams of one thread. */
 class ThreadStreams
 {
@@ -227,11 +209,9 @@ public:
     {
       return; // another thread may have held the lock at the fork
     }
-    StreamsOfEndedThreads &           ended = GetStreamsOfEndedThreads();
-    const std::lock_guard<std::mutex> lock(ended.Mutex);
     for (const auto & [device, stream] : m_Streams)
     {
-      ended.Streams[device].push_back(stream);
+      GetStreamsOfEndedThreads().GiveBack(device, stream);
     }
   }
 
@@ -239,7 +219,9 @@ public:
   Get(int device)
   {
     const auto found = m_Streams.find(device);
-    return found != m_Streams.end() ? found->second : m_Streams.emplace(device, AcquireStream(device)).first->second;
+    return found != m_Streams.end()
+             ? found->second
+             : m_Streams.emplace(device, TakeStream(GetStreamsOfEndedThreads(), device)).first->second;
   }
 
 private:

@@ -63,10 +63,13 @@ GetPlanarOffset(const PlanarImage<T> & image, const PixelRun & run, size_t i)
   return y * image.Stride[0] + z * image.Stride[1] + t * image.Stride[2] + x;
 }
 
-template <typename TRaw, typename TPlanar, typename TIndex>
+/** Converts a run of pixels in either direction. */
+template <typename TRaw, typename TPlanar, typename TIndex, bool VToPlanar>
 __global__ void
 __launch_bounds__(threadsPerBlock)
-  InterleavedToPlanarKernel(const TRaw * __restrict__ raw, PlanarImage<TPlanar> image, PixelRun run)
+  PixelsKernel(std::conditional_t<VToPlanar, const TRaw, TRaw> * __restrict__ raw,
+               PlanarImage<std::conditional_t<VToPlanar, TPlanar, const TPlanar>> image,
+               PixelRun                                                           run)
 {
   const size_t step = size_t{ gridDim.x } * pixelsPerTile;
   for (size_t tile = size_t{ blockIdx.x } * pixelsPerTile; tile < run.NumberOfPixels; tile += step)
@@ -79,47 +82,21 @@ __launch_bounds__(threadsPerBlock)
     }
     for (size_t component = 0; component < image.NumberOfComponents; ++component)
     {
-      TRaw value[pixelsPerThread];
+      auto * const plane = image.Data + component * image.Stride[3];
+
+      std::conditional_t<VToPlanar, TRaw, TPlanar> value[pixelsPerThread];
 #pragma unroll
       for (unsigned int k = 0; k < pixelsPerThread; ++k)
       {
         const size_t i = tile + k * threadsPerBlock + threadIdx.x;
-        value[k] = i < run.NumberOfPixels ? raw[i * image.NumberOfComponents + component] : TRaw{ 0 };
-      }
-#pragma unroll
-      for (unsigned int k = 0; k < pixelsPerThread; ++k)
-      {
-        if (tile + k * threadsPerBlock + threadIdx.x < run.NumberOfPixels)
+        if constexpr (VToPlanar)
         {
-          image.Data[component * image.Stride[3] + offset[k]] = ConvertComponent<TPlanar>(value[k]);
+          value[k] = i < run.NumberOfPixels ? raw[i * image.NumberOfComponents + component] : TRaw{ 0 };
         }
-      }
-    }
-  }
-}
-
-template <typename TRaw, typename TPlanar, typename TIndex>
-__global__ void
-__launch_bounds__(threadsPerBlock)
-  PlanarToInterleavedKernel(TRaw * __restrict__ raw, PlanarImage<const TPlanar> image, PixelRun run)
-{
-  const size_t step = size_t{ gridDim.x } * pixelsPerTile;
-  for (size_t tile = size_t{ blockIdx.x } * pixelsPerTile; tile < run.NumberOfPixels; tile += step)
-  {
-    size_t offset[pixelsPerThread];
-#pragma unroll
-    for (unsigned int k = 0; k < pixelsPerThread; ++k)
-    {
-      offset[k] = GetPlanarOffset<TIndex>(image, run, tile + k * threadsPerBlock + threadIdx.x);
-    }
-    for (size_t component = 0; component < image.NumberOfComponents; ++component)
-    {
-      TPlanar value[pixelsPerThread];
-#pragma unroll
-      for (unsigned int k = 0; k < pixelsPerThread; ++k)
-      {
-        const bool inside = tile + k * threadsPerBlock + threadIdx.x < run.NumberOfPixels;
-        value[k] = inside ? image.Data[component * image.Stride[3] + offset[k]] : TPlanar{ 0 };
+        else
+        {
+          value[k] = i < run.NumberOfPixels ? plane[offset[k]] : TPlanar{ 0 };
+        }
       }
 #pragma unroll
       for (unsigned int k = 0; k < pixelsPerThread; ++k)
@@ -127,7 +104,14 @@ __launch_bounds__(threadsPerBlock)
         const size_t i = tile + k * threadsPerBlock + threadIdx.x;
         if (i < run.NumberOfPixels)
         {
-          raw[i * image.NumberOfComponents + component] = ConvertComponent<TRaw>(value[k]);
+          if constexpr (VToPlanar)
+          {
+            plane[offset[k]] = ConvertComponent<TPlanar>(value[k]);
+          }
+          else
+          {
+            raw[i * image.NumberOfComponents + component] = ConvertComponent<TRaw>(value[k]);
+          }
         }
       }
     }
@@ -144,7 +128,7 @@ struct alignas(sizeof(T) < 4 ? pixelsAtOnce * sizeof(T) : 16) AdjacentPixels
   T Value[pixelsAtOnce];
 };
 
-/** Converts a run of pixels in either direction where AreAdjacent() holds, pixelsAtOnce pixels at a time. */
+/** Does the same where AreAdjacent() holds, pixelsAtOnce pixels at a time. */
 template <typename TRaw, typename TPlanar, typename TIndex, bool VToPlanar>
 __global__ void
 __launch_bounds__(threadsPerBlock)
@@ -235,12 +219,6 @@ MakePlanarImage(const DeviceView & view)
   return image;
 }
 
-PixelRun
-MakePixelRun(const DeviceView & view, size_t firstPixel, size_t numberOfPixels)
-{
-  return { firstPixel / view.Size[0], firstPixel % view.Size[0], numberOfPixels };
-}
-
 /** Returns whether positions in the run fit into 32 bits, where divisions are much faster. Positions past the end of
  * the run count too, because the last tile computes them. */
 bool
@@ -258,42 +236,53 @@ GetGrid(size_t number)
   return { static_cast<unsigned int>(std::min(tiles, maximumGridSize)) };
 }
 
-template <typename TRaw, typename TPlanar>
+/** Converts a run of pixels in either direction. `TMemory` is const void for pixels that are read, otherwise void. */
+template <typename TRaw, typename TPlanar, typename TMemory>
 void
-InterleavedToPlanar(const void * raw, const DeviceView & planar, const PixelRun & run, cudaStream_t stream)
+ConvertAs(TMemory * raw, const DeviceView & planar, const PixelRun & run, cudaStream_t stream)
 {
-  const auto   image = MakePlanarImage<TPlanar>(planar);
-  const auto * pixels = static_cast<const TRaw *>(raw);
+  constexpr bool toPlanar = std::is_const_v<TMemory>;
+  const auto     image = MakePlanarImage<std::conditional_t<toPlanar, TPlanar, const TPlanar>>(planar);
+  auto * const   pixels = static_cast<std::conditional_t<toPlanar, const TRaw, TRaw> *>(raw);
+  const bool     isShort = FitsIn32Bits(planar, run);
   if (AreAdjacent<TRaw, TPlanar>(raw, planar, run))
   {
-    const auto adjacent = FitsIn32Bits(planar, run) ? AdjacentPixelsKernel<TRaw, TPlanar, uint32_t, true>
-                                                    : AdjacentPixelsKernel<TRaw, TPlanar, uint64_t, true>;
+    const auto adjacent = isShort ? AdjacentPixelsKernel<TRaw, TPlanar, uint32_t, toPlanar>
+                                  : AdjacentPixelsKernel<TRaw, TPlanar, uint64_t, toPlanar>;
     const dim3 grid = GetGrid(run.NumberOfPixels / pixelsAtOnce);
     ITK_CUDA_CALL(LaunchKernel(adjacent, grid, threadsPerBlock, 0, stream, pixels, image, run));
     return;
   }
-  const auto kernel = FitsIn32Bits(planar, run) ? InterleavedToPlanarKernel<TRaw, TPlanar, uint32_t>
-                                                : InterleavedToPlanarKernel<TRaw, TPlanar, uint64_t>;
+  const auto kernel =
+    isShort ? PixelsKernel<TRaw, TPlanar, uint32_t, toPlanar> : PixelsKernel<TRaw, TPlanar, uint64_t, toPlanar>;
   ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
 }
 
-template <typename TRaw, typename TPlanar>
+template <typename TMemory>
 void
-PlanarToInterleaved(const DeviceView & planar, const PixelRun & run, void * raw, cudaStream_t stream)
+ConvertRun(TMemory *          raw,
+           CudaComponentType  rawType,
+           const DeviceView & planar,
+           size_t             firstPixel,
+           size_t             numberOfPixels,
+           cudaStream_t       stream)
 {
-  const auto image = MakePlanarImage<const TPlanar>(planar);
-  auto *     pixels = static_cast<TRaw *>(raw);
-  if (AreAdjacent<TRaw, TPlanar>(raw, planar, run))
+  if (numberOfPixels == 0 || planar.Size[4] == 0)
   {
-    const auto adjacent = FitsIn32Bits(planar, run) ? AdjacentPixelsKernel<TRaw, TPlanar, uint32_t, false>
-                                                    : AdjacentPixelsKernel<TRaw, TPlanar, uint64_t, false>;
-    const dim3 grid = GetGrid(run.NumberOfPixels / pixelsAtOnce);
-    ITK_CUDA_CALL(LaunchKernel(adjacent, grid, threadsPerBlock, 0, stream, pixels, image, run));
     return;
   }
-  const auto kernel = FitsIn32Bits(planar, run) ? PlanarToInterleavedKernel<TRaw, TPlanar, uint32_t>
-                                                : PlanarToInterleavedKernel<TRaw, TPlanar, uint64_t>;
-  ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
+  const PixelRun run{ firstPixel / planar.Size[0], firstPixel % planar.Size[0], numberOfPixels };
+  VisitComponentType(rawType, [&](auto component) {
+    using RawType = decltype(component);
+    if (planar.ComponentType == CudaComponentType::Double)
+    {
+      ConvertAs<RawType, double>(raw, planar, run, stream);
+    }
+    else
+    {
+      ConvertAs<RawType, float>(raw, planar, run, stream);
+    }
+  });
 }
 } // namespace
 
@@ -305,22 +294,7 @@ ConvertToPlanar(const void *       raw,
                 size_t             numberOfPixels,
                 cudaStream_t       stream)
 {
-  if (numberOfPixels == 0 || planar.Size[4] == 0)
-  {
-    return;
-  }
-  const PixelRun run = MakePixelRun(planar, firstPixel, numberOfPixels);
-  VisitComponentType(rawType, [&](auto component) {
-    using RawType = decltype(component);
-    if (planar.ComponentType == CudaComponentType::Double)
-    {
-      InterleavedToPlanar<RawType, double>(raw, planar, run, stream);
-    }
-    else
-    {
-      InterleavedToPlanar<RawType, float>(raw, planar, run, stream);
-    }
-  });
+  ConvertRun(raw, rawType, planar, firstPixel, numberOfPixels, stream);
 }
 
 void
@@ -331,21 +305,6 @@ ConvertFromPlanar(const DeviceView & planar,
                   CudaComponentType  rawType,
                   cudaStream_t       stream)
 {
-  if (numberOfPixels == 0 || planar.Size[4] == 0)
-  {
-    return;
-  }
-  const PixelRun run = MakePixelRun(planar, firstPixel, numberOfPixels);
-  VisitComponentType(rawType, [&](auto component) {
-    using RawType = decltype(component);
-    if (planar.ComponentType == CudaComponentType::Double)
-    {
-      PlanarToInterleaved<RawType, double>(planar, run, raw, stream);
-    }
-    else
-    {
-      PlanarToInterleaved<RawType, float>(planar, run, raw, stream);
-    }
-  });
+  ConvertRun(raw, rawType, planar, firstPixel, numberOfPixels, stream);
 }
 } // namespace itk::cuda

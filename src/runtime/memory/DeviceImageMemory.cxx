@@ -243,16 +243,81 @@ private:
   // current device.
 
   void
-  WaitForWriter(const Context & context) const;
+  WaitForWriter(const Context & context) const
+  {
+    if (m_ExternalAccess != ExternalAccess::None)
+    {
+      WaitForStream(Context(context.GetDevice(), cudaStreamLegacy), context);
+    }
+    if (m_Written)
+    {
+      m_Written->MakeWait(context);
+    }
+    else if (m_Home && !this->IsHomeStream(context))
+    {
+      WaitForStream(*m_Home, context);
+    }
+  }
 
   void
-  WaitForReaders(const Context & context) const;
+  WaitForReaders(const Context & context) const
+  {
+    for (const auto & [reader, event] : m_Readers)
+    {
+      event.MakeWait(context);
+    }
+    if (this->IsHomeStream(context))
+    {
+      m_Readers.clear(); // later work on the home stream, including the release of the memory, runs after these reads
+    }
+    else if (m_Written && m_Home)
+    {
+      WaitForStream(*m_Home, context); // reads on the home stream record no event
+    }
+  }
+
+  /** Prepares the release of the memory. The module's memory is released in the order of its home stream. Adopted
+   * memory returns to its owner when all work is done. */
+  void
+  FinishWork()
+  {
+    if (m_ExternalAccess == ExternalAccess::AnyStream)
+    {
+      ITK_CUDA_CALL(cudaDeviceSynchronize());
+    }
+    else if (m_Home)
+    {
+      this->WaitToWrite(reinterpret_cast<StreamType>(m_Home->GetStream()));
+    }
+    else
+    {
+      for (const auto & [reader, event] : m_Readers)
+      {
+        event.Synchronize();
+      }
+      if (m_Written)
+      {
+        m_Written->Synchronize();
+      }
+    }
+  }
 
   void
-  FinishWork();
-
-  void
-  ReleaseBuffer() noexcept;
+  ReleaseBuffer() noexcept
+  {
+    const DeviceGuard guard(this->GetDevice(), std::nothrow);
+    try
+    {
+      this->FinishWork();
+    }
+    catch (...)
+    {
+      ITK_CUDA_CALL_NOTHROW(cudaDeviceSynchronize());
+    }
+    m_Readers.clear();
+    m_Written.reset();
+    m_Buffer = DeviceBuffer();
+  }
 
   DeviceBuffer           m_Buffer;
   std::optional<Context> m_Home;
@@ -263,83 +328,6 @@ private:
   std::optional<Event> m_Written; // after the last write; empty if that was on the home stream or if there was no write
   mutable std::map<ReaderKey, Event> m_Readers; // after reads on streams other than the home stream
 };
-
-void
-StreamOrderedMemory::WaitForWriter(const Context & context) const
-{
-  if (m_ExternalAccess != ExternalAccess::None)
-  {
-    WaitForStream(Context(context.GetDevice(), cudaStreamLegacy), context);
-  }
-  if (m_Written)
-  {
-    m_Written->MakeWait(context);
-  }
-  else if (m_Home && !this->IsHomeStream(context))
-  {
-    WaitForStream(*m_Home, context);
-  }
-}
-
-void
-StreamOrderedMemory::WaitForReaders(const Context & context) const
-{
-  for (const auto & [reader, event] : m_Readers)
-  {
-    event.MakeWait(context);
-  }
-  if (this->IsHomeStream(context))
-  {
-    m_Readers.clear(); // later work on the home stream, including the release of the memory, runs after these reads
-  }
-  else if (m_Written && m_Home)
-  {
-    WaitForStream(*m_Home, context); // reads on the home stream record no event
-  }
-}
-
-/** Prepares the release of the memory. The module's memory is released in the order of its home stream. Adopted memory
- * returns to its owner when all work is done. */
-void
-StreamOrderedMemory::FinishWork()
-{
-  if (m_ExternalAccess == ExternalAccess::AnyStream)
-  {
-    ITK_CUDA_CALL(cudaDeviceSynchronize());
-  }
-  else if (m_Home)
-  {
-    this->WaitToWrite(reinterpret_cast<StreamType>(m_Home->GetStream()));
-  }
-  else
-  {
-    for (const auto & [reader, event] : m_Readers)
-    {
-      event.Synchronize();
-    }
-    if (m_Written)
-    {
-      m_Written->Synchronize();
-    }
-  }
-}
-
-void
-StreamOrderedMemory::ReleaseBuffer() noexcept
-{
-  const DeviceGuard guard(this->GetDevice(), std::nothrow);
-  try
-  {
-    this->FinishWork();
-  }
-  catch (...)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaDeviceSynchronize());
-  }
-  m_Readers.clear();
-  m_Written.reset();
-  m_Buffer = DeviceBuffer();
-}
 } // namespace
 } // namespace cuda
 

@@ -6,7 +6,7 @@
 #include "itkCudaError.h"
 #include "runtime/memory/MemoryUsage.h"
 #include "runtime/Process.h"
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "itkMacro.h"
 #include "runtime/memory/PinnedMemory.h"
 
@@ -20,7 +20,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 // Implements DeviceBuffer on top of one DevicePool for each device. The pool keeps to the configured limit
@@ -42,41 +41,239 @@ public:
 
   /** Allocates from the resource, or from this pool if it is nullptr. */
   void *
-  Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource);
+  Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource)
+  {
+    this->AddBytesInUse(bytes);
+    try
+    {
+      return resource ? this->AllocateFrom(*resource, bytes, stream) : this->AllocateFromPool(bytes, stream);
+    }
+    catch (...)
+    {
+      this->SubtractBytesInUse(bytes);
+      throw;
+    }
+  }
 
   void
-  Release(void * pointer, size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource) noexcept;
+  Release(void * pointer, size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource) noexcept
+  {
+    this->SubtractBytesInUse(bytes);
+    if (IsForkedProcess())
+    {
+      return;
+    }
+    if (resource)
+    {
+      this->ReleaseTo(*resource, pointer, bytes, stream);
+    }
+    else if (m_PoolsSupported)
+    {
+      ITK_CUDA_CALL_NOTHROW(cudaFreeAsync(pointer, stream));
+    }
+    else
+    {
+      ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(stream)); // cudaFree is not stream-ordered
+      ITK_CUDA_CALL_NOTHROW(cudaFree(pointer));
+    }
+  }
 
   size_t
-  GetAvailable();
+  GetAvailable()
+  {
+    const size_t available = GetDeviceMemoryResource() ? std::numeric_limits<size_t>::max() : this->GetUnused();
+    const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+    const size_t inUse = m_BytesInUse;
+    return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
+  }
 
   void
-  ReleaseUnused() noexcept;
+  ReleaseUnused() noexcept
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (m_Handle)
+    {
+      ITK_CUDA_CALL_NOTHROW(cudaMemPoolTrimTo(m_Handle, 0));
+    }
+  }
 
 private:
-  size_t
-  GetUnused();
+  void
+  AddBytesInUse(size_t bytes)
+  {
+    const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+    size_t       inUse = m_BytesInUse;
+    do
+    {
+      if (limit != 0 && (inUse > limit || bytes > limit - inUse))
+      {
+        ThrowOutOfMemory(
+          "Allocation within the device memory limit", bytes, this->GetAvailableNoThrow(), limit, __FILE__, __LINE__);
+      }
+    } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
+    GetMemoryUsage().DeviceInUse += bytes;
+  }
 
   void
-  AddBytesInUse(size_t bytes);
+  SubtractBytesInUse(size_t bytes)
+  {
+    m_BytesInUse -= bytes;
+    GetMemoryUsage().DeviceInUse -= bytes;
+  }
 
-  void
-  SubtractBytesInUse(size_t bytes);
-
+  /** Creates the pool on first use and limits the memory that it keeps to the configured limit. */
   cudaMemPool_t
-  GetHandle();
+  GetHandle()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (!m_Handle)
+    {
+      cudaMemPoolProps properties{};
+      properties.allocType = cudaMemAllocationTypePinned;
+      properties.handleTypes = cudaMemHandleTypeNone;
+      properties.location.type = cudaMemLocationTypeDevice;
+      properties.location.id = m_Device;
+      cudaMemPool_t handle = nullptr;
+      ITK_CUDA_CALL(cudaMemPoolCreate(&handle, &properties));
+      m_Handle = handle;
+      m_Threshold = 0;
+    }
+    const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+    uint64_t     threshold = limit == 0 ? std::numeric_limits<uint64_t>::max() : uint64_t{ limit };
+    if (threshold != m_Threshold)
+    {
+      ITK_CUDA_CALL(cudaMemPoolSetAttribute(m_Handle, cudaMemPoolAttrReleaseThreshold, &threshold));
+      m_Threshold = threshold;
+    }
+    return m_Handle;
+  }
 
   cudaError_t
-  TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream);
+  TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream)
+  {
+    if (m_PoolsSupported)
+    {
+      const cudaMemPool_t handle = this->GetHandle();
+      return ITK_CUDA_TRY(cudaMallocFromPoolAsync(pointer, bytes, handle, stream));
+    }
+    const DeviceGuard guard(m_Device);
+    return ITK_CUDA_TRY(cudaMalloc(pointer, bytes));
+  }
 
   void *
-  AllocateFromPool(size_t bytes, cudaStream_t stream);
+  AllocateFromPool(size_t bytes, cudaStream_t stream)
+  {
+    void *      pointer = nullptr;
+    cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
+    if (error == cudaErrorMemoryAllocation)
+    {
+      // Memory that the stream's earlier work released returns to the device only after that work is done.
+      ITK_CUDA_CALL(cudaStreamSynchronize(stream));
+      this->ReleaseUnused();
+      error = this->TryAllocate(&pointer, bytes, stream);
+    }
+    if (error == cudaErrorMemoryAllocation)
+    {
+      ThrowOutOfMemory("cudaMallocFromPoolAsync",
+                       bytes,
+                       this->GetAvailableNoThrow(),
+                       CudaFiltersConfiguration::GetDeviceMemoryLimit(),
+                       __FILE__,
+                       __LINE__);
+    }
+    if (error != cudaSuccess)
+    {
+      ThrowCudaError(error, "cudaMallocFromPoolAsync", __FILE__, __LINE__);
+    }
+    return pointer;
+  }
 
   void *
-  AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes, cudaStream_t stream);
+  AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes, cudaStream_t stream)
+  {
+    const DeviceGuard guard(m_Device);
+    void *            pointer = nullptr;
+    std::string       failure = "returned nullptr";
+    try
+    {
+      pointer = resource.Allocate(bytes, m_Device, stream, resource.Context);
+    }
+    catch (const std::exception & exception)
+    {
+      failure = std::string("threw \"") + exception.what() + '"';
+    }
+    catch (...)
+    {
+      failure = "threw";
+    }
+    if (!pointer)
+    {
+      throw CudaError(__FILE__,
+                      __LINE__,
+                      CudaError::Kind::OutOfMemory,
+                      "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() " + failure +
+                        ", asked: " + std::to_string(bytes) + " bytes on device " + std::to_string(m_Device));
+    }
+    if (reinterpret_cast<uintptr_t>(pointer) % CudaDeviceMemoryResource::Alignment != 0)
+    {
+      this->ReleaseTo(resource, pointer, bytes, stream);
+      itkGenericExceptionMacro(
+        << "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() returned " << pointer
+        << " for " << bytes << " bytes on device " << m_Device << "; it must be a multiple of "
+        << CudaDeviceMemoryResource::Alignment << " bytes");
+    }
+    return pointer;
+  }
 
   void
-  ReleaseTo(const CudaDeviceMemoryResource & resource, void * pointer, size_t bytes, cudaStream_t stream) noexcept;
+  ReleaseTo(const CudaDeviceMemoryResource & resource, void * pointer, size_t bytes, cudaStream_t stream) noexcept
+  {
+    const DeviceGuard guard(m_Device, std::nothrow);
+    try
+    {
+      resource.Release(pointer, bytes, m_Device, stream, resource.Context);
+    }
+    catch (...)
+    {
+      // The function promises not to throw, and nobody could handle the exception.
+    }
+  }
+
+  /** Returns the free bytes of the device plus the bytes that the pool holds unused. */
+  size_t
+  GetUnused()
+  {
+    const DeviceGuard guard(m_Device);
+    size_t            available = 0;
+    size_t            total = 0;
+    ITK_CUDA_CALL(cudaMemGetInfo(&available, &total));
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      if (m_Handle)
+      {
+        uint64_t reserved = 0;
+        uint64_t used = 0;
+        ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrReservedMemCurrent, &reserved));
+        ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrUsedMemCurrent, &used));
+        available += reserved - std::min(reserved, used);
+      }
+    }
+    return available;
+  }
+
+  /** Returns the free bytes for an error message, or 0 if they are unknown. */
+  size_t
+  GetAvailableNoThrow()
+  {
+    try
+    {
+      return this->GetAvailable();
+    }
+    catch (...)
+    {
+      return 0;
+    }
+  }
 
   const int           m_Device;
   const bool          m_PoolsSupported;
@@ -88,8 +285,6 @@ private:
 
 namespace
 {
-constexpr uint64_t keepEverything = std::numeric_limits<uint64_t>::max();
-
 struct DevicePools
 {
   std::mutex                                 Mutex;
@@ -132,242 +327,7 @@ ListDevicePools()
   }
   return list;
 }
-
-/** Returns the free bytes for an error message, or 0 if they are unknown. */
-size_t
-GetAvailableNoThrow(DevicePool & pool)
-{
-  try
-  {
-    return pool.GetAvailable();
-  }
-  catch (...)
-  {
-    return 0;
-  }
-}
 } // namespace
-
-void
-DevicePool::AddBytesInUse(size_t bytes)
-{
-  const size_t limit = GetDeviceMemoryLimit();
-  size_t       inUse = m_BytesInUse;
-  do
-  {
-    if (limit != 0 && (inUse > limit || bytes > limit - inUse))
-    {
-      ThrowOutOfMemory(
-        "Allocation within the device memory limit", bytes, GetAvailableNoThrow(*this), limit, __FILE__, __LINE__);
-    }
-  } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
-  GetMemoryUsage().DeviceInUse += bytes;
-}
-
-void
-DevicePool::SubtractBytesInUse(size_t bytes)
-{
-  m_BytesInUse -= bytes;
-  GetMemoryUsage().DeviceInUse -= bytes;
-}
-
-/** Creates the pool on first use and limits the memory that it keeps to the configured limit. */
-cudaMemPool_t
-DevicePool::GetHandle()
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  if (!m_Handle)
-  {
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.handleTypes = cudaMemHandleTypeNone;
-    properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id = m_Device;
-    cudaMemPool_t handle = nullptr;
-    ITK_CUDA_CALL(cudaMemPoolCreate(&handle, &properties));
-    m_Handle = handle;
-    m_Threshold = 0;
-  }
-  const size_t limit = GetDeviceMemoryLimit();
-  uint64_t     threshold = limit == 0 ? keepEverything : uint64_t{ limit };
-  if (threshold != m_Threshold)
-  {
-    ITK_CUDA_CALL(cudaMemPoolSetAttribute(m_Handle, cudaMemPoolAttrReleaseThreshold, &threshold));
-    m_Threshold = threshold;
-  }
-  return m_Handle;
-}
-
-cudaError_t
-DevicePool::TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream)
-{
-  if (m_PoolsSupported)
-  {
-    const cudaMemPool_t handle = this->GetHandle();
-    return ITK_CUDA_TRY(cudaMallocFromPoolAsync(pointer, bytes, handle, stream));
-  }
-  const DeviceGuard guard(m_Device);
-  return ITK_CUDA_TRY(cudaMalloc(pointer, bytes));
-}
-
-void *
-DevicePool::AllocateFromPool(size_t bytes, cudaStream_t stream)
-{
-  void *      pointer = nullptr;
-  cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
-  if (error == cudaErrorMemoryAllocation)
-  {
-    // Memory that the stream's earlier work released returns to the device only after that work is done.
-    ITK_CUDA_CALL(cudaStreamSynchronize(stream));
-    this->ReleaseUnused();
-    error = this->TryAllocate(&pointer, bytes, stream);
-  }
-  if (error == cudaErrorMemoryAllocation)
-  {
-    ThrowOutOfMemory(
-      "cudaMallocFromPoolAsync", bytes, GetAvailableNoThrow(*this), GetDeviceMemoryLimit(), __FILE__, __LINE__);
-  }
-  if (error != cudaSuccess)
-  {
-    ThrowCudaError(error, "cudaMallocFromPoolAsync", __FILE__, __LINE__);
-  }
-  return pointer;
-}
-
-void *
-DevicePool::AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes, cudaStream_t stream)
-{
-  const DeviceGuard guard(m_Device);
-  void *            pointer = nullptr;
-  std::string       failure = "returned nullptr";
-  try
-  {
-    pointer = resource.Allocate(bytes, m_Device, stream, resource.Context);
-  }
-  catch (const std::exception & exception)
-  {
-    failure = std::string("threw \"") + exception.what() + '"';
-  }
-  catch (...)
-  {
-    failure = "threw";
-  }
-  if (!pointer)
-  {
-    throw CudaError(__FILE__,
-                    __LINE__,
-                    CudaError::Kind::OutOfMemory,
-                    "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() " + failure +
-                      ", asked: " + std::to_string(bytes) + " bytes on device " + std::to_string(m_Device));
-  }
-  if (reinterpret_cast<uintptr_t>(pointer) % CudaDeviceMemoryResource::Alignment != 0)
-  {
-    this->ReleaseTo(resource, pointer, bytes, stream);
-    itkGenericExceptionMacro(<< "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() returned "
-                             << pointer << " for " << bytes << " bytes on device " << m_Device
-                             << "; it must be a multiple of " << CudaDeviceMemoryResource::Alignment << " bytes");
-  }
-  return pointer;
-}
-
-void *
-DevicePool::Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource)
-{
-  this->AddBytesInUse(bytes);
-  try
-  {
-    return resource ? this->AllocateFrom(*resource, bytes, stream) : this->AllocateFromPool(bytes, stream);
-  }
-  catch (...)
-  {
-    this->SubtractBytesInUse(bytes);
-    throw;
-  }
-}
-
-void
-DevicePool::ReleaseTo(const CudaDeviceMemoryResource & resource,
-                      void *                           pointer,
-                      size_t                           bytes,
-                      cudaStream_t                     stream) noexcept
-{
-  const DeviceGuard guard(m_Device, std::nothrow);
-  try
-  {
-    resource.Release(pointer, bytes, m_Device, stream, resource.Context);
-  }
-  catch (...)
-  {
-    // The function promises not to throw, and nobody could handle the exception.
-  }
-}
-
-void
-DevicePool::Release(void *                           pointer,
-                    size_t                           bytes,
-                    cudaStream_t                     stream,
-                    const CudaDeviceMemoryResource * resource) noexcept
-{
-  this->SubtractBytesInUse(bytes);
-  if (IsForkedProcess())
-  {
-    return;
-  }
-  if (resource)
-  {
-    this->ReleaseTo(*resource, pointer, bytes, stream);
-  }
-  else if (m_PoolsSupported)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaFreeAsync(pointer, stream));
-  }
-  else
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(stream)); // cudaFree is not stream-ordered
-    ITK_CUDA_CALL_NOTHROW(cudaFree(pointer));
-  }
-}
-
-size_t
-DevicePool::GetAvailable()
-{
-  const size_t available = GetDeviceMemoryResource() ? std::numeric_limits<size_t>::max() : this->GetUnused();
-  const size_t limit = GetDeviceMemoryLimit();
-  const size_t inUse = m_BytesInUse;
-  return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
-}
-
-/** Returns the free bytes of the device plus the bytes that the pool holds unused. */
-size_t
-DevicePool::GetUnused()
-{
-  const DeviceGuard guard(m_Device);
-  size_t            available = 0;
-  size_t            total = 0;
-  ITK_CUDA_CALL(cudaMemGetInfo(&available, &total));
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (m_Handle)
-    {
-      uint64_t reserved = 0;
-      uint64_t used = 0;
-      ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrReservedMemCurrent, &reserved));
-      ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrUsedMemCurrent, &used));
-      available += reserved - std::min(reserved, used);
-    }
-  }
-  return available;
-}
-
-void
-DevicePool::ReleaseUnused() noexcept
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  if (m_Handle)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaMemPoolTrimTo(m_Handle, 0));
-  }
-}
 
 DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
 {
@@ -375,49 +335,15 @@ DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
   {
     return;
   }
-  DevicePool & pool = GetDevicePool(context.GetDevice());
-  m_Resource = GetDeviceMemoryResource();
-  m_Pointer = pool.Allocate(bytes, context.GetStream(), m_Resource);
-  m_Size = bytes;
-  m_Stream = context.GetStream();
-  m_Pool = &pool;
-}
-
-DeviceBuffer::~DeviceBuffer()
-{
-  this->Release();
-}
-
-DeviceBuffer::DeviceBuffer(DeviceBuffer && other) noexcept
-  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
-  , m_Size(std::exchange(other.m_Size, 0))
-  , m_Pool(std::exchange(other.m_Pool, nullptr))
-  , m_Stream(std::exchange(other.m_Stream, nullptr))
-  , m_Resource(std::exchange(other.m_Resource, nullptr))
-{}
-
-DeviceBuffer &
-DeviceBuffer::operator=(DeviceBuffer && other) noexcept
-{
-  if (this != &other)
-  {
-    this->Release();
-    m_Pointer = std::exchange(other.m_Pointer, nullptr);
-    m_Size = std::exchange(other.m_Size, 0);
-    m_Pool = std::exchange(other.m_Pool, nullptr);
-    m_Stream = std::exchange(other.m_Stream, nullptr);
-    m_Resource = std::exchange(other.m_Resource, nullptr);
-  }
-  return *this;
+  DevicePool &                           pool = GetDevicePool(context.GetDevice());
+  const CudaDeviceMemoryResource * const resource = GetDeviceMemoryResource();
+  m_Memory = { pool.Allocate(bytes, context.GetStream(), resource), { &pool, bytes, context.GetStream(), resource } };
 }
 
 void
-DeviceBuffer::Release() noexcept
+DeviceBuffer::Release::operator()(void * memory) const noexcept
 {
-  if (m_Pointer)
-  {
-    m_Pool->Release(std::exchange(m_Pointer, nullptr), std::exchange(m_Size, 0), m_Stream, m_Resource);
-  }
+  Pool->Release(memory, Bytes, Stream, Resource);
 }
 
 size_t

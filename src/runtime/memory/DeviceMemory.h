@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cuda_runtime.h>
+#include <memory>
 
 namespace itk::cuda
 {
@@ -31,25 +32,17 @@ public:
    * CudaFiltersConfiguration::GetDeviceMemoryLimit() or if the caller's functions returned no memory
    * \exception ExceptionObject if they returned memory that is not aligned */
   DeviceBuffer(size_t bytes, const Context & context);
-  ~DeviceBuffer();
-
-  DeviceBuffer(DeviceBuffer && other) noexcept;
-  DeviceBuffer &
-  operator=(DeviceBuffer && other) noexcept;
-  DeviceBuffer(const DeviceBuffer &) = delete;
-  DeviceBuffer &
-  operator=(const DeviceBuffer &) = delete;
 
   void *
   GetPointer() const
   {
-    return m_Pointer;
+    return m_Memory.get();
   }
 
   size_t
   GetSize() const
   {
-    return m_Size;
+    return m_Memory ? m_Memory.get_deleter().Bytes : 0;
   }
 
   /** Returns the bytes that can be allocated on a usable device. These are the free bytes of the device plus the unused
@@ -64,14 +57,18 @@ public:
   ReleaseUnused();
 
 private:
-  void
-  Release() noexcept;
+  struct Release
+  {
+    DevicePool *                     Pool;
+    size_t                           Bytes;
+    cudaStream_t                     Stream;
+    const CudaDeviceMemoryResource * Resource; // nullptr if the memory is from the pool
 
-  void *                           m_Pointer{ nullptr };
-  size_t                           m_Size{ 0 };
-  DevicePool *                     m_Pool{ nullptr };
-  cudaStream_t                     m_Stream{ nullptr };
-  const CudaDeviceMemoryResource * m_Resource{ nullptr }; // nullptr if the memory is from the pool
+    void
+    operator()(void * memory) const noexcept;
+  };
+
+  std::unique_ptr<void, Release> m_Memory{ nullptr, Release{} };
 };
 } // namespace itk::cuda
 

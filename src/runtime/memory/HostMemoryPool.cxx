@@ -2,10 +2,9 @@
 #include "itkCudaDetailHostMemoryPool.h"
 
 #include "runtime/DetailNames.h"
-#include "runtime/memory/HostMemoryClock.h"
 #include "runtime/memory/MemoryUsage.h"
 #include "runtime/image/Math.h"
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <type_traits>
 
 #ifdef __linux__
 #  include <pthread.h>
@@ -82,92 +82,9 @@ GetNow()
   return clock ? clock() : std::chrono::steady_clock::now();
 }
 
-class Pool
+/** The blocks of the pool. The caller of its functions holds the mutex. */
+struct Pool
 {
-public:
-  void *
-  Allocate(size_t bytes)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    auto                              block = this->FindFreeBlock(bytes);
-    if (block == m_Free.end())
-    {
-      block = this->AddFreeBlock(bytes);
-    }
-    if (block == m_Free.end())
-    {
-      return nullptr;
-    }
-    m_UsedByAddress.emplace(block->Address, block);
-    m_BytesCached -= block->Bytes;
-    m_BytesInUse += block->Bytes;
-    m_Used.splice(m_Used.end(), m_Free, block);
-    return block->Address;
-  }
-
-  bool
-  Release(void * address, size_t limit)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    const auto                        used = m_UsedByAddress.find(address);
-    if (used == m_UsedByAddress.end())
-    {
-      return false;
-    }
-    const auto block = used->second;
-    m_UsedByAddress.erase(used);
-    block->Released = GetNow();
-    m_BytesInUse -= block->Bytes;
-    m_BytesCached += block->Bytes;
-    m_Free.splice(m_Free.end(), m_Used, block);
-    this->Shrink(limit);
-    return true;
-  }
-
-  void
-  ReleaseUnused(size_t limit)
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    this->Shrink(limit);
-  }
-
-  void
-  ReleaseIdle()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    while (!m_Free.empty() && GetNow() - m_Free.front().Released >= CudaHostMemoryPool::MaximumIdleTime)
-    {
-      this->UnmapOldest();
-    }
-  }
-
-  void
-  Lock()
-  {
-    m_Mutex.lock();
-  }
-
-  void
-  Unlock()
-  {
-    m_Mutex.unlock();
-  }
-
-  size_t
-  GetBytesInUse()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    return m_BytesInUse;
-  }
-
-  size_t
-  GetBytesCached()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    return m_BytesCached;
-  }
-
-private:
   struct Block
   {
     void *    Address;
@@ -176,16 +93,23 @@ private:
   };
   using BlockList = std::list<Block>; // lists let blocks change from one to the other without an allocation
 
+  std::mutex                            Mutex;
+  BlockList                             Free; // in order of release
+  BlockList                             Used;
+  std::map<void *, BlockList::iterator> UsedByAddress;
+  size_t                                BytesInUse{ 0 };
+  size_t                                BytesCached{ 0 };
+
   /** Finds the smallest free block that fits. A block that is more than a quarter too large is not used, so that small
    * images do not hold the memory of large ones. */
   BlockList::iterator
   FindFreeBlock(size_t bytes)
   {
-    auto best = m_Free.end();
-    for (auto block = m_Free.begin(); block != m_Free.end(); ++block)
+    auto best = Free.end();
+    for (auto block = Free.begin(); block != Free.end(); ++block)
     {
       const bool fits = block->Bytes >= bytes && block->Bytes - bytes <= bytes / 4;
-      if (fits && (best == m_Free.end() || block->Bytes < best->Bytes))
+      if (fits && (best == Free.end() || block->Bytes < best->Bytes))
       {
         best = block;
       }
@@ -206,19 +130,19 @@ private:
     }
     if (!address)
     {
-      return m_Free.end();
+      return Free.end();
     }
     try
     {
-      m_Free.push_back({ address, bytes, GetNow() });
+      Free.push_back({ address, bytes, GetNow() });
     }
     catch (...)
     {
       UnmapBlock(address, bytes);
       throw;
     }
-    m_BytesCached += bytes;
-    return std::prev(m_Free.end());
+    BytesCached += bytes;
+    return std::prev(Free.end());
   }
 
   /** Returns free blocks to the system until at most `limit` bytes are kept, the block that was released first going
@@ -226,7 +150,7 @@ private:
   void
   Shrink(size_t limit)
   {
-    while (m_BytesCached > limit)
+    while (BytesCached > limit)
     {
       this->UnmapOldest();
     }
@@ -235,18 +159,11 @@ private:
   void
   UnmapOldest()
   {
-    const Block & oldest = m_Free.front();
+    const Block & oldest = Free.front();
     UnmapBlock(oldest.Address, oldest.Bytes);
-    m_BytesCached -= oldest.Bytes;
-    m_Free.pop_front();
+    BytesCached -= oldest.Bytes;
+    Free.pop_front();
   }
-
-  std::mutex                            m_Mutex;
-  BlockList                             m_Free; // in order of release
-  BlockList                             m_Used;
-  std::map<void *, BlockList::iterator> m_UsedByAddress;
-  size_t                                m_BytesInUse{ 0 };
-  size_t                                m_BytesCached{ 0 };
 };
 
 Pool &
@@ -263,16 +180,23 @@ GetPool()
  * the library is loaded, which is usually before ITK's thread pool registers its own. ITK's handler therefore runs
  * first, as it must, because it waits for threads that may be waiting for this lock. */
 [[maybe_unused]] const int forkHandlers =
-  pthread_atfork([] { GetPool().Lock(); }, [] { GetPool().Unlock(); }, [] { GetPool().Unlock(); });
+  pthread_atfork([] { GetPool().Mutex.lock(); }, [] { GetPool().Mutex.unlock(); }, [] { GetPool().Mutex.unlock(); });
 #endif
 } // namespace
-
 } // end namespace itk::CudaDetail
 
 void
 itk::cuda::SetHostMemoryClock(HostMemoryClock clock)
 {
   testClock = clock;
+}
+
+itk::cuda::MemoryUsage &
+itk::cuda::GetMemoryUsage()
+{
+  static MemoryUsage usage;
+  static_assert(std::is_trivially_destructible_v<MemoryUsage>); // images that outlive main() still read the usage
+  return usage;
 }
 
 namespace itk::CudaDetail
@@ -287,7 +211,23 @@ CudaHostMemoryPool::Allocate(size_t bytes) noexcept
   }
   try
   {
-    return GetPool().Allocate(cuda::RoundUp(bytes, blockAlignment));
+    Pool &                            pool = GetPool();
+    const std::lock_guard<std::mutex> lock(pool.Mutex);
+    const size_t                      rounded = cuda::RoundUp(bytes, blockAlignment);
+    auto                              block = pool.FindFreeBlock(rounded);
+    if (block == pool.Free.end())
+    {
+      block = pool.AddFreeBlock(rounded);
+    }
+    if (block == pool.Free.end())
+    {
+      return nullptr;
+    }
+    pool.UsedByAddress.emplace(block->Address, block);
+    pool.BytesCached -= block->Bytes;
+    pool.BytesInUse += block->Bytes;
+    pool.Used.splice(pool.Used.end(), pool.Free, block);
+    return block->Address;
   }
   catch (const std::bad_alloc &)
   {
@@ -296,39 +236,64 @@ CudaHostMemoryPool::Allocate(size_t bytes) noexcept
 }
 
 bool
-CudaHostMemoryPool::Release(void * block) noexcept
+CudaHostMemoryPool::Release(void * address) noexcept
 {
-  if (!block)
+  if (!address)
   {
     return false;
   }
   ReleaseIdle();
-  const size_t limit = cuda::GetHostCacheLimit();
-  const size_t pinned = cuda::GetPinnedBytesCached();
-  return GetPool().Release(block, limit - std::min(limit, pinned));
+  const size_t                      limit = CudaFiltersConfiguration::GetHostCacheLimit();
+  const size_t                      pinned = cuda::GetMemoryUsage().PinnedCached;
+  Pool &                            pool = GetPool();
+  const std::lock_guard<std::mutex> lock(pool.Mutex);
+  const auto                        used = pool.UsedByAddress.find(address);
+  if (used == pool.UsedByAddress.end())
+  {
+    return false;
+  }
+  const auto block = used->second;
+  pool.UsedByAddress.erase(used);
+  block->Released = GetNow();
+  pool.BytesInUse -= block->Bytes;
+  pool.BytesCached += block->Bytes;
+  pool.Free.splice(pool.Free.end(), pool.Used, block);
+  pool.Shrink(limit - std::min(limit, pinned));
+  return true;
 }
 
 void
 CudaHostMemoryPool::ReleaseUnused(size_t limit) noexcept
 {
-  GetPool().ReleaseUnused(limit);
+  Pool &                            pool = GetPool();
+  const std::lock_guard<std::mutex> lock(pool.Mutex);
+  pool.Shrink(limit);
 }
 
 void
 CudaHostMemoryPool::ReleaseIdle() noexcept
 {
-  GetPool().ReleaseIdle();
+  Pool &                            pool = GetPool();
+  const std::lock_guard<std::mutex> lock(pool.Mutex);
+  while (!pool.Free.empty() && GetNow() - pool.Free.front().Released >= MaximumIdleTime)
+  {
+    pool.UnmapOldest();
+  }
 }
 
 size_t
 CudaHostMemoryPool::GetBytesInUse()
 {
-  return GetPool().GetBytesInUse();
+  Pool &                            pool = GetPool();
+  const std::lock_guard<std::mutex> lock(pool.Mutex);
+  return pool.BytesInUse;
 }
 
 size_t
 CudaHostMemoryPool::GetBytesCached()
 {
-  return GetPool().GetBytesCached();
+  Pool &                            pool = GetPool();
+  const std::lock_guard<std::mutex> lock(pool.Mutex);
+  return pool.BytesCached;
 }
 } // end namespace itk::CudaDetail

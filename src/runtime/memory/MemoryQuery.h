@@ -3,6 +3,7 @@
 #define CudaFilters_runtime_memory_MemoryQuery_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDeviceMemoryResource.h"
 
 #include <cstddef>
 
@@ -15,6 +16,12 @@ namespace itk::cuda
  * \exception CudaError */
 CudaFilters_EXPORT size_t
 GetAvailableDeviceMemory(int device);
+
+/** Returns the resource that CudaFiltersConfiguration::SetDeviceMemoryResource() set last, or nullptr for the module's
+ * own pool. The resource stays valid because buffers remember where their memory came from. It is defined in
+ * runtime/run/Configuration.cxx. */
+const CudaDeviceMemoryResource *
+GetDeviceMemoryResource();
 
 /** Releases device memory and page-locked memory that is not in use. */
 void

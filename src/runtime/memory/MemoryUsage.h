@@ -5,6 +5,7 @@
 #include "CudaFiltersExport.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 
 namespace itk::cuda
@@ -23,18 +24,15 @@ struct MemoryUsage
 };
 
 /** Returns the usage of this process, which the pools update. */
-MemoryUsage &
+CudaFilters_EXPORT MemoryUsage &
 GetMemoryUsage();
 
-/** Return the bytes of device memory and of page-locked memory that are in use, as CudaFiltersConfiguration does. */
-size_t
-GetDeviceBytesInUse();
-size_t
-GetPinnedBytesInUse();
+/** The clock with which CudaHostMemoryPool measures how long a block has been free. */
+using HostMemoryClock = std::chrono::steady_clock::time_point (*)();
 
-/** Returns the page-locked bytes that are kept for reuse. */
-CudaFilters_EXPORT size_t
-GetPinnedBytesCached();
+/** Replaces the clock so that tests need not wait. nullptr restores std::chrono::steady_clock. */
+void
+SetHostMemoryClock(HostMemoryClock clock);
 } // namespace itk::cuda
 
 #endif

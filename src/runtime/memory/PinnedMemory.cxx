@@ -6,43 +6,25 @@
 #include "runtime/DetailNames.h"
 #include "runtime/memory/MemoryUsage.h"
 #include "runtime/Process.h"
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "itksys/SystemInformation.hxx"
 
 #include <mutex>
-#include <utility>
 #include <vector>
 
-// Implements PinnedBuffer with a pool that keeps released chunks of page-locked memory.
+#ifdef __linux__
+#  include <cstdint>
+#  include <sys/mman.h>
+#  include <unistd.h>
+#endif
+
+// Implements PinnedBuffer with a pool that keeps released chunks of page-locked memory, and finds out whether a page of
+// ordinary host memory has physical memory.
 
 namespace itk::cuda
 {
 namespace
 {
-class PinnedPool
-{
-public:
-  void *
-  Take();
-
-  void
-  GiveBack(void * chunk) noexcept;
-
-  void
-  ReleaseUnused() noexcept;
-
-private:
-  std::mutex          m_Mutex;
-  std::vector<void *> m_Free;
-};
-
-PinnedPool &
-GetPinnedPool()
-{
-  static PinnedPool * const pool = new PinnedPool; // never deleted, because the CUDA runtime may be gone at exit
-  return *pool;
-}
-
 void *
 AllocateChunk()
 {
@@ -64,98 +46,125 @@ AllocateChunk()
   return chunk;
 }
 
-void *
-PinnedPool::Take()
+class PinnedPool
 {
-  MemoryUsage & usage = GetMemoryUsage();
+public:
+  void *
+  Take()
   {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (!m_Free.empty())
+    MemoryUsage & usage = GetMemoryUsage();
     {
-      void * const chunk = m_Free.back();
-      m_Free.pop_back();
-      usage.PinnedCached -= PinnedBuffer::ChunkSize;
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      if (!m_Free.empty())
+      {
+        void * const chunk = m_Free.back();
+        m_Free.pop_back();
+        usage.PinnedCached -= PinnedBuffer::ChunkSize;
+        usage.PinnedInUse += PinnedBuffer::ChunkSize;
+        return chunk;
+      }
+      m_Free.reserve(usage.PinnedInUse / PinnedBuffer::ChunkSize + 1); // so that GiveBack() never allocates
       usage.PinnedInUse += PinnedBuffer::ChunkSize;
-      return chunk;
     }
-    m_Free.reserve(usage.PinnedInUse / PinnedBuffer::ChunkSize + 1); // so that GiveBack() never allocates
-    usage.PinnedInUse += PinnedBuffer::ChunkSize;
+    try
+    {
+      return AllocateChunk();
+    }
+    catch (...)
+    {
+      usage.PinnedInUse -= PinnedBuffer::ChunkSize;
+      throw;
+    }
   }
-  try
-  {
-    return AllocateChunk();
-  }
-  catch (...)
-  {
-    usage.PinnedInUse -= PinnedBuffer::ChunkSize;
-    throw;
-  }
-}
 
-void
-PinnedPool::GiveBack(void * chunk) noexcept
-{
-  MemoryUsage & usage = GetMemoryUsage();
-  if (IsForkedProcess())
+  void
+  GiveBack(void * chunk) noexcept
   {
-    usage.PinnedInUse -= PinnedBuffer::ChunkSize;
-    return;
+    MemoryUsage & usage = GetMemoryUsage();
+    if (IsForkedProcess())
+    {
+      usage.PinnedInUse -= PinnedBuffer::ChunkSize;
+      return;
+    }
+    const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
+    size_t       kept = 0;
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      usage.PinnedInUse -= PinnedBuffer::ChunkSize;
+      kept = (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
+      if (kept <= limit)
+      {
+        m_Free.push_back(chunk);
+        usage.PinnedCached += PinnedBuffer::ChunkSize;
+      }
+    }
+    if (kept > limit)
+    {
+      ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
+      return;
+    }
+    // Free ordinary memory makes room for the page-locked chunk, because page-locked memory is more expensive to
+    // allocate.
+    CudaHostMemoryPool::ReleaseUnused(limit - kept);
   }
-  const size_t limit = GetHostCacheLimit();
-  size_t       kept = 0;
+
+  void
+  ReleaseUnused() noexcept
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    usage.PinnedInUse -= PinnedBuffer::ChunkSize;
-    kept = (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
-    if (kept <= limit)
+    for (void * const chunk : m_Free)
     {
-      m_Free.push_back(chunk);
-      usage.PinnedCached += PinnedBuffer::ChunkSize;
+      ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
     }
+    GetMemoryUsage().PinnedCached -= m_Free.size() * PinnedBuffer::ChunkSize;
+    m_Free.clear();
   }
-  if (kept > limit)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
-    return;
-  }
-  // Free ordinary memory makes room for the page-locked chunk, because page-locked memory is more expensive to
-  // allocate.
-  CudaHostMemoryPool::ReleaseUnused(limit - kept);
+
+private:
+  std::mutex          m_Mutex;
+  std::vector<void *> m_Free;
+};
+
+PinnedPool &
+GetPinnedPool()
+{
+  static PinnedPool * const pool = new PinnedPool; // never deleted, because the CUDA runtime may be gone at exit
+  return *pool;
 }
 
-void
-PinnedPool::ReleaseUnused() noexcept
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  for (void * const chunk : m_Free)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
-  }
-  GetMemoryUsage().PinnedCached -= m_Free.size() * PinnedBuffer::ChunkSize;
-  m_Free.clear();
-}
 } // namespace
 
 PinnedBuffer
 PinnedBuffer::Take()
 {
   PinnedBuffer buffer;
-  buffer.m_Pointer = GetPinnedPool().Take();
+  buffer.m_Chunk.reset(GetPinnedPool().Take());
   return buffer;
 }
 
 void
-PinnedBuffer::Release() noexcept
+PinnedBuffer::GiveBack::operator()(void * chunk) const noexcept
 {
-  if (m_Pointer)
-  {
-    GetPinnedPool().GiveBack(std::exchange(m_Pointer, nullptr));
-  }
+  GetPinnedPool().GiveBack(chunk);
 }
 
 void
 PinnedBuffer::ReleaseUnused() noexcept
 {
   GetPinnedPool().ReleaseUnused();
+}
+
+bool
+IsPagePresent(const void * address)
+{
+#ifdef __linux__
+  const auto    size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char status = 0;
+  void * const  page = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(address) / size * size);
+  return mincore(page, size, &status) != 0 || (status & 1) != 0;
+#else
+  (void)address;
+  return true;
+#endif
 }
 } // namespace itk::cuda

@@ -5,7 +5,7 @@
 #include "CudaFiltersExport.h"
 
 #include <cstddef>
-#include <utility>
+#include <memory>
 
 namespace itk::cuda
 {
@@ -13,7 +13,7 @@ namespace itk::cuda
  * \brief One chunk of page-locked host memory, on loan from a pool of the process.
  *
  * All chunks have the same size, so no memory is lost to fragmentation. Free chunks are kept for reuse up to
- * CudaFiltersConfiguration::GetHostCacheLimit().
+ * CudaFiltersConfiguration::GetHostCacheLimit(). A buffer that was not taken is empty.
  */
 class CudaFilters_EXPORT PinnedBuffer
 {
@@ -23,42 +23,21 @@ public:
    * with 4 MiB. */
   static constexpr size_t ChunkSize = size_t{ 2 } << 20;
 
-  /** Creates an empty buffer. */
-  PinnedBuffer() = default;
-  ~PinnedBuffer() { this->Release(); }
-
   /** Takes a chunk of ChunkSize bytes, page-locked for all devices. The current device must be usable.
    * \exception CudaError */
   static PinnedBuffer
   Take();
 
-  PinnedBuffer(PinnedBuffer && other) noexcept
-    : m_Pointer(std::exchange(other.m_Pointer, nullptr))
-  {}
-  PinnedBuffer &
-  operator=(PinnedBuffer && other) noexcept
-  {
-    if (this != &other)
-    {
-      this->Release();
-      m_Pointer = std::exchange(other.m_Pointer, nullptr);
-    }
-    return *this;
-  }
-  PinnedBuffer(const PinnedBuffer &) = delete;
-  PinnedBuffer &
-  operator=(const PinnedBuffer &) = delete;
-
   void *
   GetPointer() const
   {
-    return m_Pointer;
+    return m_Chunk.get();
   }
 
   size_t
   GetSize() const
   {
-    return m_Pointer ? ChunkSize : 0;
+    return m_Chunk ? ChunkSize : 0;
   }
 
   /** Frees the chunks that are kept for reuse. The current device must be one that is in use. */
@@ -66,10 +45,13 @@ public:
   ReleaseUnused() noexcept;
 
 private:
-  void
-  Release() noexcept;
+  struct GiveBack
+  {
+    void
+    operator()(void * chunk) const noexcept;
+  };
 
-  void * m_Pointer{ nullptr };
+  std::unique_ptr<void, GiveBack> m_Chunk;
 };
 
 /** Returns whether the page at this address has physical memory. The system assigns the memory on the first write,

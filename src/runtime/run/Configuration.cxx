@@ -6,15 +6,20 @@
 #include "runtime/memory/FormatBytes.h"
 #include "runtime/memory/MemoryUsage.h"
 #include "runtime/memory/MemoryQuery.h"
-#include "runtime/Settings.h"
+#include "runtime/Process.h"
 #include "itkMacro.h"
+#include "itkMultiThreaderBase.h"
+#include "itksys/SystemInformation.hxx"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 
 // Implements CudaFiltersConfiguration: the settings of the process, and the status that it prints. Backend, device,
 // streaming, and whether results stay on the device are read from environment variables as long as the program has not
@@ -32,12 +37,86 @@ constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 constexpr const char * keepVariable = "ITK_CUDAFILTERS_KEEP_ON_DEVICE";
 constexpr const char * streamingVariable = "ITK_CUDAFILTERS_STREAMING";
 
-// Settings that no other component reads; the others are in runtime/Settings.h. They have no lock for the same
-// reason.
+// Settings have no lock, because another thread might hold it while the process is forked, and the child would then
+// wait forever.
 std::atomic<std::optional<BackendEnum>>   chosenBackend{};
 std::atomic<std::optional<int>>           chosenDeviceIndex{};
 std::atomic<std::optional<bool>>          chosenKeepOnDevice{};
 std::atomic<std::optional<StreamingEnum>> chosenStreaming{};
+
+constexpr unsigned int maximumDefaultTransferThreads = 16;
+constexpr size_t       maximumDefaultHostCacheLimit = size_t{ 8 } << 30;
+
+/** A resource that was set, linked to the one set before it. */
+struct ResourceNode
+{
+  CudaDeviceMemoryResource Resource;
+  const ResourceNode *     Previous;
+};
+
+/** The settings that components of src/runtime read. The struct has no destructor because images that outlive main()
+ * still read the limits. */
+struct Settings
+{
+  std::atomic<size_t>                           DeviceMemoryLimit{ 0 };
+  std::atomic<const ResourceNode *>             Resources{ nullptr }; // list of all resources that were ever set
+  std::atomic<const CudaDeviceMemoryResource *> Resource{ nullptr };
+  std::atomic<size_t>                           HostCacheLimit{ 0 };
+  std::atomic<bool>                             HasHostCacheLimit{ false };
+  std::atomic<unsigned int>                     NumberOfTransferThreads{ 0 };
+};
+
+Settings settings;
+static_assert(std::is_trivially_destructible_v<Settings>);
+
+/** Returns one eighth of the memory that the process can use, with an upper bound for machines that others use too. */
+size_t
+ComputeDefaultHostCacheLimit()
+{
+  itksys::SystemInformation system;
+  system.RunMemoryCheck();
+  size_t memory = static_cast<size_t>(system.GetTotalPhysicalMemory()) << 20; // GetTotalPhysicalMemory() returns MiB
+  for (const std::optional<size_t> limit : { cuda::GetCgroupMemoryLimit(), cuda::GetAddressSpaceLimit() })
+  {
+    memory = std::min(memory, limit.value_or(memory));
+  }
+  return std::min(memory / 8, maximumDefaultHostCacheLimit);
+}
+
+/** Returns the default limit, which is computed once. Threads that call it at the same time compute the same value. */
+size_t
+GetDefaultHostCacheLimit()
+{
+  constexpr size_t           unknown = std::numeric_limits<size_t>::max();
+  static std::atomic<size_t> known{ unknown };
+  if (known == unknown)
+  {
+    known = ComputeDefaultHostCacheLimit();
+  }
+  return known;
+}
+
+/** Returns a copy of the resource that is never deleted. A resource that is set again gets its earlier copy, so a
+ * program that switches between a few resources adds no copies. */
+const CudaDeviceMemoryResource *
+KeepResource(const CudaDeviceMemoryResource & resource)
+{
+  const ResourceNode * const first = settings.Resources;
+  for (const ResourceNode * node = first; node; node = node->Previous)
+  {
+    if (node->Resource == resource)
+    {
+      return &node->Resource;
+    }
+  }
+  auto * const         added = new ResourceNode{ resource, first };
+  const ResourceNode * expected = first;
+  while (!settings.Resources.compare_exchange_weak(expected, added))
+  {
+    added->Previous = expected;
+  }
+  return &added->Resource;
+}
 
 /** Returns the value of an environment variable, or nullptr if it is unset or empty. */
 const char *
@@ -103,14 +182,14 @@ FormatVersion(int version)
 void
 PrintDriver(std::ostream & os)
 {
-  if (!cuda::IsBuiltWithCuda())
+  if (!CudaFiltersConfiguration::GetBuiltWithCuda())
   {
     os << "CUDA:      not built in\n";
     return;
   }
-  const int found = cuda::GetDriverVersion();
-  os << "CUDA:      built in, needs a driver for CUDA " << FormatVersion(cuda::GetRequiredDriverVersion())
-     << " or newer\n";
+  const int found = CudaFiltersConfiguration::GetDriverVersion();
+  os << "CUDA:      built in, needs a driver for CUDA "
+     << FormatVersion(CudaFiltersConfiguration::GetRequiredDriverVersion()) << " or newer\n";
   os << "Driver:    " << (found == 0 ? std::string("none found") : "for CUDA " + FormatVersion(found)) << '\n';
 }
 
@@ -167,8 +246,8 @@ PrintMemory(std::ostream & os)
   const size_t deviceLimit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
   os << "Memory:    device: " << cuda::FormatBytes(CudaFiltersConfiguration::GetDeviceBytesInUse()) << " in use, limit "
      << (deviceLimit == 0 ? std::string("none") : cuda::FormatBytes(deviceLimit))
-     << (cuda::GetDeviceMemoryResource() ? ", from the program's own functions" : "")
-     << "; host: " << cuda::FormatBytes(CudaDetail::CudaHostMemoryPool::GetBytesCached() + cuda::GetPinnedBytesCached())
+     << (cuda::GetDeviceMemoryResource() ? ", from the program's own functions" : "") << "; host: "
+     << cuda::FormatBytes(CudaDetail::CudaHostMemoryPool::GetBytesCached() + cuda::GetMemoryUsage().PinnedCached)
      << " kept for reuse, limit " << cuda::FormatBytes(CudaFiltersConfiguration::GetHostCacheLimit()) << '\n';
   os << "Transfers: " << CudaFiltersConfiguration::GetNumberOfTransferThreads() << " threads\n";
 }
@@ -245,13 +324,13 @@ CudaFiltersConfiguration::GetStreaming()
 void
 CudaFiltersConfiguration::SetDeviceMemoryLimit(size_t bytes)
 {
-  cuda::SetDeviceMemoryLimit(bytes);
+  settings.DeviceMemoryLimit = bytes;
 }
 
 size_t
 CudaFiltersConfiguration::GetDeviceMemoryLimit()
 {
-  return cuda::GetDeviceMemoryLimit();
+  return settings.DeviceMemoryLimit;
 }
 
 void
@@ -265,7 +344,7 @@ CudaFiltersConfiguration::SetDeviceMemoryResource(CudaAllocateFunction allocate,
                              << "' of DeviceMemoryResource is nullptr, but '" << (allocate ? "allocate" : "release")
                              << "' is not; both must be functions, or both nullptr");
   }
-  cuda::SetDeviceMemoryResource({ allocate, release, context });
+  settings.Resource = allocate ? KeepResource({ allocate, release, context }) : nullptr;
 }
 
 CudaDeviceMemoryResource
@@ -278,43 +357,32 @@ CudaFiltersConfiguration::GetDeviceMemoryResource()
 void
 CudaFiltersConfiguration::SetHostCacheLimit(size_t bytes)
 {
-  cuda::SetHostCacheLimit(bytes);
+  settings.HostCacheLimit = bytes;
+  settings.HasHostCacheLimit = true;
 }
 
 size_t
 CudaFiltersConfiguration::GetHostCacheLimit()
 {
-  return cuda::GetHostCacheLimit();
+  return settings.HasHostCacheLimit ? settings.HostCacheLimit.load() : GetDefaultHostCacheLimit();
 }
 
 void
 CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
 {
-  cuda::SetNumberOfTransferThreads(number);
+  settings.NumberOfTransferThreads = number;
 }
 
 unsigned int
 CudaFiltersConfiguration::GetNumberOfTransferThreads()
 {
-  return cuda::GetNumberOfTransferThreads();
-}
-
-bool
-CudaFiltersConfiguration::GetBuiltWithCuda()
-{
-  return cuda::IsBuiltWithCuda();
-}
-
-int
-CudaFiltersConfiguration::GetDriverVersion()
-{
-  return cuda::GetDriverVersion();
-}
-
-int
-CudaFiltersConfiguration::GetRequiredDriverVersion()
-{
-  return cuda::GetRequiredDriverVersion();
+  const unsigned int number = settings.NumberOfTransferThreads;
+  if (number > 0)
+  {
+    return number;
+  }
+  const auto automatic = static_cast<unsigned int>(MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  return std::clamp(automatic, 1u, maximumDefaultTransferThreads);
 }
 
 std::vector<CudaDeviceInformation>
@@ -360,13 +428,13 @@ CudaFiltersConfiguration::GetStatus()
 size_t
 CudaFiltersConfiguration::GetDeviceBytesInUse()
 {
-  return cuda::GetDeviceBytesInUse();
+  return cuda::GetMemoryUsage().DeviceInUse;
 }
 
 size_t
 CudaFiltersConfiguration::GetPinnedBytesInUse()
 {
-  return cuda::GetPinnedBytesInUse();
+  return cuda::GetMemoryUsage().PinnedInUse;
 }
 
 void
@@ -374,5 +442,11 @@ CudaFiltersConfiguration::ReleaseMemory()
 {
   cuda::ReleaseUnusedMemory();
   CudaDetail::CudaHostMemoryPool::ReleaseUnused();
+}
+
+const CudaDeviceMemoryResource *
+cuda::GetDeviceMemoryResource()
+{
+  return settings.Resource;
 }
 } // end namespace itk

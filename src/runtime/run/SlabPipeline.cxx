@@ -6,7 +6,7 @@
 #include "runtime/image/HostLines.h"
 #include "runtime/image/Math.h"
 #include "runtime/transfer/Transfer.h"
-#include "runtime/transfer/TransferLayout.h"
+#include "runtime/transfer/TransferJob.h"
 #include "runtime/transfer/TransferQueue.h"
 #include "runtime/memory/Workspace.h"
 #include "runtime/memory/DeviceImage.h"

@@ -2,33 +2,17 @@
 #include "runtime/run/SlabSession.h"
 
 #include "runtime/memory/MemoryGate.h"
+#include "runtime/Process.h"
 #include "itkMacro.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#ifndef _WIN32
-#  include <unistd.h>
-#endif
-
 // Implements SlabSession, which copies the planes of a run to the requests of a pipeline.
 
 namespace itk::cuda
 {
-namespace
-{
-long
-GetProcessId()
-{
-#ifdef _WIN32
-  return 0; // Windows has no fork
-#else
-  return getpid();
-#endif
-}
-} // namespace
-
 /** The time of a request, at whose end the reservation is paused. */
 class SlabSession::ActiveScope
 {

@@ -10,7 +10,7 @@
 #include "runtime/transfer/StagingMemory.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
-#include "runtime/transfer/TransferLayout.h"
+#include "runtime/transfer/TransferJob.h"
 
 // Transfers pixels between host images and device images of other types, through an intermediate image where a
 // direct transfer cannot convert them.
@@ -66,6 +66,17 @@ GetIntermediateType(const CudaImageView & host, const CudaDeviceImageView & devi
            : GetCommonType(host.ComponentType, device.ComponentType);
 }
 
+/** The page-locked memory of an upload whose last copies may still run. */
+struct UploadStaging
+{
+  explicit UploadStaging(const Context & context)
+    : Memory(context)
+  {}
+
+  StagingMemory Memory;
+  Event         Sent; // behind the last copy
+};
+
 /** Returns whether a download changes values in another way than the plain conversion of their type. */
 bool
 MapsValues(const CudaPixelConversion & conversion, const CudaImageView & host, const CudaDeviceImageView & device)
@@ -91,16 +102,19 @@ CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, 
   const auto          staging = std::make_shared<UploadStaging>(context);
   if (CanTransfer(host, view))
   {
-    Upload(host, view, staging->GetMemory(), progress);
+    Upload(host, view, staging->Memory, progress);
   }
   else
   {
     const DeviceImage intermediate(device.Size, GetCommonType(host.ComponentType, device.ComponentType), context);
-    Upload(host, intermediate.GetView(), staging->GetMemory(), progress);
+    Upload(host, intermediate.GetView(), staging->Memory, progress);
     ConvertElements(intermediate.GetView(), view, {}, context);
   }
-  staging->MarkSent();
-  return [staging] { staging->Release(); };
+  staging->Sent.Record(context);
+  return [staging] {
+    staging->Sent.Synchronize();
+    staging->Memory.Forget();
+  };
 }
 
 void

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/HelperThreads.h"
 
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "runtime/device/Spin.h"
 #include "itkThreadPool.h"
 
@@ -66,7 +66,7 @@ HelperThreads::Reserve(unsigned int wanted)
 {
   if (wanted > m_Number)
   {
-    const unsigned int limit = GetNumberOfTransferThreads();
+    const unsigned int limit = CudaFiltersConfiguration::GetNumberOfTransferThreads();
     unsigned int       active = s_Active;
     unsigned int       more = 0;
     do

@@ -104,50 +104,6 @@ private:
   bool                    m_IsBidirectional{ false };
   std::function<void()>   m_AwaitTurn;
 };
-
-/** \class UploadStaging
- * \brief Page-locked memory that the last copies of an upload read. Release() returns it to the pool when these copies
- * are done, even if other work was queued behind them. Without Release() it is returned when all work on the stream is
- * done or has failed.
- */
-class UploadStaging
-{
-public:
-  explicit UploadStaging(const Context & context)
-    : m_Memory(context)
-  {}
-
-  UploadStaging(const UploadStaging &) = delete;
-  UploadStaging &
-  operator=(const UploadStaging &) = delete;
-
-  /** Returns the memory for the upload itself. */
-  StagingMemory &
-  GetMemory()
-  {
-    return m_Memory;
-  }
-
-  /** Marks the end of the upload. It must be called when the last copy has been queued. */
-  void
-  MarkSent()
-  {
-    m_Sent.Record(m_Memory.GetContext());
-  }
-
-  /** Waits for the copies before the mark and returns the memory to the pool.
-   * \exception CudaError */
-  void
-  Release()
-  {
-    m_Sent.Synchronize();
-    m_Memory.Forget();
-  }
-
-private:
-  StagingMemory m_Memory;
-  Event         m_Sent;
-};
 } // namespace itk::cuda
 
 #endif

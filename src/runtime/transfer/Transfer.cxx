@@ -3,9 +3,7 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/memory/DeviceMemory.h"
-#include "runtime/transfer/PinnedTransfer.h"
 #include "runtime/transfer/TransferJob.h"
-#include "runtime/transfer/TransferLayout.h"
 #include "runtime/transfer/TransferPolicy.h"
 #include "runtime/transfer/TransferQueue.h"
 #include "itkMacro.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/TransferPolicy.h"
-#include "runtime/Settings.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "runtime/image/Math.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ unsigned int
 GetUsefulThreads(const TransferWorkload & workload, unsigned int waiting)
 {
   const bool         isUpload = workload.IsUpload();
-  const unsigned int all = GetNumberOfTransferThreads();
+  const unsigned int all = CudaFiltersConfiguration::GetNumberOfTransferThreads();
   const unsigned int ofAll = isUpload ? std::min(all, maximumUploadThreads) : all;
   const unsigned int limit =
     std::max(1u, workload.IsBidirectional ? GetShareOfThreads(workload.Direction, all, workload.FillsNewPages) : ofAll);

@@ -7,7 +7,6 @@
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "runtime/transfer/HelperThreads.h"
-#include "runtime/transfer/PinnedTransfer.h"
 #include "runtime/transfer/TransferJob.h"
 
 #include <algorithm>
