@@ -2,7 +2,6 @@
 set(CudaFilters_SNAKE_SCENE_SRCS scenes/itkCudaSnakeScene.cxx)
 # Units whose name contains Slow or Gpu have that label.
 set(CudaFilters_SNAKE_GTESTS
-    snake/itkCudaDeviceRegionSnakeGTest.cxx
     snake/itkCudaRegionSnakeEngineGTest.cxx
     snake/itkCudaRegionSnakeImageFilterGTest.cxx
     snake/itkCudaRegionSnakeQualityGTest.cxx

@@ -21,7 +21,7 @@ enum class DeviceSides
 class DeviceCall : public FilterCall
 {
 public:
-  /** Sets an input of 8 x 8 x 8 pixels, or one that has regions, but no pixels. */
+  /** Sets an input of 8 pixels along each axis, or one that has regions, but no pixels. */
   virtual void
   SetInput(bool hasPixels) = 0;
   /** Requests a part of the output. Returns whether the filter then requests the whole of its images. */
@@ -46,6 +46,7 @@ DeviceCallFunction MakeDiscreteDeviceCall;
 DeviceCallFunction MakePartitionedDeviceCall;
 DeviceCallFunction MakeStructureTensorDeviceCall;
 DeviceCallFunction MakeEigenvaluesDeviceCall;
+DeviceCallFunction MakeSnakeDeviceCall;
 } // namespace itk::cuda::test
 
 #endif

@@ -9,6 +9,7 @@
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
+#include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaStructureTensorImageFilter.h"
 #include "itkCudaSymmetricEigenAnalysisImageFilter.h"
@@ -21,6 +22,12 @@ namespace itk::cuda::test
 {
 namespace
 {
+/** The snake has a parameter without a default. */
+template <typename TFilter>
+constexpr bool IsSnake = false;
+template <typename TInput, typename TOutput>
+constexpr bool IsSnake<CudaRegionSnakeImageFilter<TInput, TOutput>> = true;
+
 template <typename TFilter>
 class TypedDeviceCall : public TypedFilterCall<TFilter, DeviceCall>
 {
@@ -37,7 +44,7 @@ public:
   SetInput(bool hasPixels) override
   {
     m_Input = InputImageType::New();
-    m_Input->SetRegions(typename InputImageType::SizeType{ { 8, 8, 8 } });
+    m_Input->SetRegions(InputImageType::SizeType::Filled(8));
     if constexpr (CudaIsDeviceImage<InputImageType>::value)
     {
       if (hasPixels)
@@ -50,11 +57,16 @@ public:
       m_Input->Allocate(true);
     }
     m_Filter->SetInput(m_Input);
+    if constexpr (IsSnake<TFilter>)
+    {
+      m_Filter->SetNoiseLaw("gaussian");
+    }
   }
   bool
   RequestsWhole() override
   {
-    const typename InputImageType::RegionType part({ { 1, 2, 3 } }, { { 2, 2, 2 } });
+    const typename InputImageType::RegionType part(InputImageType::IndexType::Filled(1),
+                                                   InputImageType::SizeType::Filled(2));
     m_Filter->UpdateOutputInformation();
     m_Input->SetRequestedRegion(part);
     m_Filter->GetOutput()->SetRequestedRegion(part);
@@ -79,14 +91,18 @@ private:
   typename InputImageType::Pointer m_Input;
 };
 
-template <template <typename, typename> class TFilter, typename TInput, typename TOutput, typename TSpoil>
+template <template <typename, typename> class TFilter,
+          typename TInput,
+          typename TOutput,
+          unsigned int VDimension = 3,
+          typename TSpoil>
 DeviceCallPointer
 MakeCall(DeviceSides sides, const TSpoil & spoil)
 {
-  using HostInput = Image<TInput, 3>;
-  using HostOutput = Image<TOutput, 3>;
-  using DeviceInput = CudaDeviceImage<TInput, 3>;
-  using DeviceOutput = CudaDeviceImage<TOutput, 3>;
+  using HostInput = Image<TInput, VDimension>;
+  using HostOutput = Image<TOutput, VDimension>;
+  using DeviceInput = CudaDeviceImage<TInput, VDimension>;
+  using DeviceOutput = CudaDeviceImage<TOutput, VDimension>;
   switch (sides)
   {
     case DeviceSides::Output:
@@ -167,5 +183,12 @@ MakeEigenvaluesDeviceCall(DeviceSides sides)
 {
   return MakeCall<CudaSymmetricEigenAnalysisImageFilter, Tensor, Vector<float, 3>>(
     sides, [](auto * filter) { filter->SetDimension(5); });
+}
+
+DeviceCallPointer
+MakeSnakeDeviceCall(DeviceSides sides)
+{
+  return MakeCall<CudaRegionSnakeImageFilter, float, unsigned char, 2>(
+    sides, [](auto * filter) { filter->SetMaximumNumberOfNodes(3); });
 }
 } // namespace itk::cuda::test

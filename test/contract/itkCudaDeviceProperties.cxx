@@ -28,10 +28,12 @@ BeginWithPixels(const FilterRow & row, DeviceSides sides)
 }
 
 /** Expects that the device cannot be used, for this reason, at each update. An empty reason stands for a device that is
- * only found missing when its memory is asked for, after the memory of an output on the host. */
+ * only found missing when its memory is asked for, after the memory of an output on the host. The snake has labels of
+ * the host before it asks for a device at all. */
 void
-ExpectNotUsable(DeviceCall & call, DeviceSides sides, const std::string & reason)
+ExpectNotUsable(DeviceCall & call, const FilterRow & row, DeviceSides sides, const std::string & reason)
 {
+  const bool mayAllocate = sides == DeviceSides::Input && (reason.empty() || row.Name == "snake");
   for (unsigned int turn = 0; turn < 2; ++turn)
   {
     try
@@ -45,7 +47,7 @@ ExpectNotUsable(DeviceCall & call, DeviceSides sides, const std::string & reason
       ExpectContains(error.GetDescription(), reason);
     }
     EXPECT_TRUE(reason.empty() || call.GetBackendUsed() == CudaFiltersEnums::Backend::Automatic);
-    EXPECT_TRUE((reason.empty() && sides == DeviceSides::Input) || !call.IsOutputAllocated());
+    EXPECT_TRUE(mayAllocate || !call.IsOutputAllocated());
     call.GetFilter()->ResetPipeline();
   }
 }
@@ -69,7 +71,7 @@ TheHostIsRefused(const FilterRow & row, DeviceSides sides)
   const std::string reason = HasDeviceInput(sides) ? "its input is a device image" : "its output is a device image";
   const auto        call = BeginWithPixels(row, sides);
   call->SetBackendByName("host");
-  ExpectNotUsable(*call, sides, reason);
+  ExpectNotUsable(*call, row, sides, reason);
   ExpectContains(call->GetBackendReason(), reason);
 }
 
@@ -81,11 +83,11 @@ OtherDevicesAreRefused(const FilterRow & row, DeviceSides sides)
   EXPECT_FALSE(CudaFiltersConfiguration::IsDeviceUsable(NoDevice, reason));
   call->SetDeviceIndex(NoDevice);
   ExpectNotUsable(
-    *call, sides, HasDeviceInput(sides) ? "DeviceIndex is 1000000, but the input lies on device 4711" : reason);
+    *call, row, sides, HasDeviceInput(sides) ? "DeviceIndex is 1000000, but the input lies on device 4711" : reason);
   if (HasDeviceInput(sides))
   {
     call->SetDeviceIndex(-1);
-    ExpectNotUsable(*call, sides, ""); // no machine has device 4711
+    ExpectNotUsable(*call, row, sides, ""); // no machine has device 4711
   }
 }
 
@@ -95,7 +97,7 @@ AnInputWithoutPixelsIsNamed(const FilterRow & row, DeviceSides sides)
   const auto call = row.MakeDeviceCall(sides);
   call->SetInput(false);
   ExpectContains(GetException([&call] { call->GetFilter()->Update(); }),
-                 HasDeviceInput(sides) ? "The input has no device memory" : "The input has memory for 0 of the ");
+                 HasDeviceInput(sides) ? "The input has no device memory" : " has memory for 0 of the ");
 }
 
 void

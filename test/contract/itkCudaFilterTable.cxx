@@ -56,7 +56,12 @@ GetFilterRows()
     { "eigenvalues", MakeEigenvaluesStressCase, OfConstant::OneValue, "Dimension", nullptr, MakeEigenvaluesDeviceCall },
     { "multi_scale", MakeMultiScaleStressCase, OfConstant::Zero, "HessianToMeasureFilter", nullptr, nullptr },
     { "vesselness", MakeVesselnessStressCase, OfConstant::Zero, "Sigmas", nullptr, nullptr },
-    { "snake", MakeSnakeStressCase, OfConstant::OneValue, "MaximumNumberOfNodes", MakeSnakeSemantics, nullptr },
+    { "snake",
+      MakeSnakeStressCase,
+      OfConstant::OneValue,
+      "MaximumNumberOfNodes",
+      MakeSnakeSemantics,
+      MakeSnakeDeviceCall },
     { "partition", MakePartitionStressCase, OfConstant::Anything, "BlockSize", nullptr, nullptr },
   };
   return rows;

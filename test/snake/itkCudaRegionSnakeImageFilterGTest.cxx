@@ -28,6 +28,9 @@ using ImageOf = itk::Image<TPixel, 2>;
 template <typename TPixel>
 using FilterOf = itk::CudaRegionSnakeImageFilter<ImageOf<TPixel>, ImageOf<unsigned char>>;
 using MaskType = ImageOf<unsigned char>;
+using FilterOfDeviceImages = itk::CudaRegionSnakeImageFilter<itk::CudaDeviceImage<float, 2>>;
+static_assert(std::is_same_v<FilterOfDeviceImages::OutputImageType, MaskType>,
+              "labels are on the host unless asked for");
 
 SnakeScene
 TestScene()
@@ -192,13 +195,16 @@ TYPED_TEST(CudaRegionSnakeImageFilterTypes, LabelsTheTarget)
   EXPECT_GT(OverlapWithTruth(filter->GetOutput(), scene, 200), 0.95);
   const auto * pixels = filter->GetOutput()->GetBufferPointer();
   uint64_t     inside = 0;
+  double       sum = 0.0;
   for (int i = 0; i < scene.Width * scene.Height; ++i)
   {
     ASSERT_TRUE(pixels[i] == 200 || pixels[i] == 3);
     inside += pixels[i] == 200 ? 1 : 0;
+    sum += pixels[i] == 200 ? static_cast<double>(filter->GetInput()->GetBufferPointer()[i]) : 0.0;
   }
   EXPECT_EQ(inside, filter->GetInsideNumberOfPixels());
   EXPECT_EQ(filter->GetOutsideNumberOfPixels(), static_cast<uint64_t>(scene.Width) * scene.Height - inside);
+  EXPECT_NEAR(filter->GetInsideMean(), sum / static_cast<double>(inside), 1e-6 * std::abs(sum) / inside);
   EXPECT_GT(filter->GetInsideMean(), filter->GetOutsideMean());
   EXPECT_GT(filter->GetCriterionOfOneRegion(), filter->GetDescriptionLength());
   EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
@@ -398,24 +404,6 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   EXPECT_EQ(filter->GetMTime(), time);
   filter->SetMaximumStep(0);
   EXPECT_GT(filter->GetMTime(), time);
-  filter->SetInput(MakeImage<float>(TestScene()));
-  ExpectMessage([&] { filter->Update(); }, "MaximumStep is 0");
-  ExpectMessage([&] { filter->SetNoiseLaw("Cauchy"); }, "NoiseLaw is \"Cauchy\"");
-}
-
-TEST(CudaRegionSnakeImageFilter, TheLabelImageNeedsTwoValues)
-{
-  const auto filter = MakeFilter<float>(MakeImage<float>(TestScene()));
-  for (const unsigned char value : { 0, 1, 200 })
-  {
-    filter->SetInsideValue(value);
-    filter->SetOutsideValue(value);
-    std::ostringstream text;
-    text << "InsideValue is " << +value << "; it must be another value than OutsideValue";
-    ExpectMessage([&] { filter->Update(); }, text.str());
-  }
-  filter->SetOutsideValue(9);
-  EXPECT_NO_THROW(filter->Update());
 }
 
 /** Of 0 and one other value by the law Bernoulli: a share of ones times that value. */
@@ -553,45 +541,6 @@ TEST_P(CudaRegionSnakeOutputs, WithoutALabelImageTheRestIsTheSame)
   EXPECT_EQ(PixelsOf(filter->GetOutput()), PixelsOf(expected->GetOutput()));
 }
 
-TEST_P(CudaRegionSnakeOutputs, AbortInsideALongPhaseThrowsAndTheFilterRunsAgain)
-{
-  // The phases of a start of 65,536 nodes take seconds, or longer.
-  constexpr int teeth = 1 << 14;
-  SnakeScene    wide;
-  wide.Width = 4 * teeth + 1;
-  wide.Height = 32;
-  auto image = MakeImage<unsigned short>(wide);
-  auto path = itk::PolyLineParametricPath<2>::New();
-  for (const itk::CudaSnakePoint & corner : itk::cuda::MakeComb(teeth))
-  {
-    itk::ContinuousIndex<double, 2> index;
-    index[0] = static_cast<double>(image->GetLargestPossibleRegion().GetIndex(0)) + corner.X - 0.5;
-    index[1] = static_cast<double>(image->GetLargestPossibleRegion().GetIndex(1)) + corner.Y - 0.5;
-    path->AddVertex(index);
-  }
-  auto filter = this->MakeFilterOf(TestScene());
-  filter->SetInput(image);
-  filter->SetInitialPath(path);
-  filter->SetMinimumEdgeLength(1.0);
-  filter->SetMaximumNumberOfNodes(1u << 16);
-  // The first event tells of the level, the others come from within it.
-  int        events = 0;
-  const auto tag = filter->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) {
-    if (++events == 3)
-    {
-      filter->AbortGenerateDataOn();
-    }
-  });
-  EXPECT_THROW(filter->Update(), itk::ProcessAborted);
-  EXPECT_GE(events, 3);
-  filter->RemoveObserver(tag);
-  filter->SetInitialPath(nullptr);
-  filter->SetMinimumEdgeLength(8.0);
-  filter->SetInput(MakeImage<unsigned short>(TestScene()));
-  filter->Update();
-  EXPECT_TRUE(filter->GetSignificantBoundary());
-}
-
 TEST(CudaRegionSnakeImageFilter, NoForegroundThresholdIsNoChange)
 {
   auto       filter = FilterOf<unsigned char>::New();
@@ -604,28 +553,6 @@ TEST(CudaRegionSnakeImageFilter, NoForegroundThresholdIsNoChange)
   filter->SetForegroundThreshold(std::numeric_limits<double>::quiet_NaN());
   EXPECT_GT(filter->GetMTime(), timeOfNumber);
   EXPECT_TRUE(std::isnan(filter->GetForegroundThreshold()));
-}
-
-TEST(CudaRegionSnakeImageFilter, InitialRegionsOfAnySizeMustLieInTheImage)
-{
-  auto                     filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(TestScene()));
-  const itk::SizeValueType large = itk::SizeValueType{ 1 } << 32;
-  const itk::SizeValueType largest = std::numeric_limits<itk::SizeValueType>::max();
-  // Their numbers of pixels are 0 modulo 2^64, or their ends wrap around to before the beginning.
-  for (const itk::Size<2> & size : { itk::Size<2>{ { large, large } },
-                                     itk::Size<2>{ { largest, 10 } },
-                                     itk::Size<2>{ { 10, largest - 1 } },
-                                     itk::Size<2>{ { large * 2, large * 4 } } })
-  {
-    filter->SetInitialRegion({ { { 13, 31 } }, size });
-    ExpectMessage([&] { filter->Update(); }, "InitialRegion has index [13, 31]");
-    filter->SetInitialMask(MaskType::New());
-    ExpectMessage([&] { filter->Update(); }, "More than one of InitialPath");
-    filter->SetInitialMask(nullptr);
-  }
-  filter->SetInitialRegion({ { { 13, 31 } }, { { 0, 10 } } }); // without pixels: none
-  filter->Update();
-  EXPECT_TRUE(filter->GetSignificantBoundary());
 }
 
 TEST(CudaRegionSnakeImageFilter, LabelsAreInPooledMemory)

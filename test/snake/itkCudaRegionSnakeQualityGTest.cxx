@@ -274,24 +274,6 @@ TEST(CudaRegionSnakeLooks, LooksScaleTheCriterion)
   EXPECT_LT(several.DescriptionLength, 4.4 * one.DescriptionLength) << "nodes pay sooner";
 }
 
-TEST(CudaRegionSnakeLooks, NoiseAloneHasFewSignificantBoundaries)
-{
-  constexpr uint64_t firstSeed = 500000;
-  constexpr int      images = 250;
-  std::cout << "seeds from " << firstSeed << std::endl;
-  for (const double looks : Looks)
-  {
-    int found = 0;
-    for (int number = 0; number < images; ++number)
-    {
-      const AmplitudeScene scene(firstSeed + static_cast<uint64_t>(number), looks, true);
-      found += scene.RunRayleigh().SignificantBoundary ? 1 : 0;
-    }
-    std::cout << looks << " looks: " << found << " of " << images << " images" << std::endl;
-    EXPECT_LE(found, images / 50) << looks << " looks";
-  }
-}
-
 TEST_F(CudaRegionSnakeQualitySlow, Targets)
 {
   for (const Expectation & expectation : {
