@@ -22,21 +22,13 @@
 
 namespace itk::CudaDetail
 {
-/** The quantity whose largest value is searched in a scale's Hessians: their Frobenius norm, or the plan's measure. */
-enum class CudaScaleQuantity : uint8_t
-{
-  Norm,
-  Measure
-};
-
 /** A parameter of a measure that is computed from the Hessians of each scale: Gamma of objectness, or Jerman's
  * floor. */
 struct CudaScaleParameter
 {
-  CudaScaleQuantity  Quantity{ CudaScaleQuantity::Norm }; // the quantity whose largest value sets the parameter
-  CudaHessianMeasure Measure{};                           // the measure, for CudaScaleQuantity::Measure
-  double             Factor{ 0.5 };                       // the parameter divided by the largest value
-  double             IfZero{ 1.0 };                       // the parameter if the largest value is 0
+  CudaHessianMeasure Quantity; // its largest value sets the parameter
+  double             Factor;   // the parameter divided by the largest value
+  double             IfZero;   // the parameter if the largest value is 0
 
   double
   Get(double largest) const
@@ -114,12 +106,6 @@ struct CudaMultiScalePlan
   {
     return CudaDetail::MakeHessianPlan(this->MakeParameters(sigma));
   }
-
-  /** Returns the plan of the Frobenius norm of that Hessian, which is the square root of the sum of its squared
-   * eigenvalues.
-   * \exception ExceptionObject naming what is out of range */
-  CudaFilters_EXPORT CudaGaussianPlan
-  MakeHessianNormPlan(double sigma) const;
 };
 
 /** The output images, each of the input's size: the largest response, the sigma at which it was found, and the Hessian
@@ -180,17 +166,19 @@ CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
                   const CudaDeviceImageView &         input,
                   const CudaMultiScaleDeviceOutputs & outputs);
 
-/** Computes all scales on the host, on the threads of `threader`. */
+/** Computes all scales on the host, on the threads of `threader`.
+ * \param parameter the parameter of the measure that is computed from each scale's Hessians, or nullptr */
 CudaFilters_EXPORT void
 CudaRunOnHost(const CudaMultiScalePlan &    plan,
               const CudaImageView &         input,
               const CudaMultiScaleOutputs & outputs,
               MultiThreaderBase *           threader,
-              const CudaProgressFunction &  progress);
+              const CudaProgressFunction &  progress,
+              const CudaScaleParameter *    parameter = nullptr);
 
 /** Computes all scales with that measure from and to host memory, on the device that `backend` selects or on the host,
- * on the threads of `threader`. The parameter of the measure that is computed from the Hessians takes a run of its own;
- * if the whole image fits into the device's memory, only the numbers are downloaded.
+ * on the threads of `threader`. A parameter that is computed from the Hessians takes a
+ * run of its own if the whole image does not fit into the device's memory.
  *
  * \param plan without measures
  * \exception CudaError, ExceptionObject, or what `progress` throws */

@@ -42,14 +42,15 @@ struct CudaLineDirectionPlan
   bool         LastAxisFirst{ false }; // true: components are in the order z, y, x
 };
 
-/** The measure that is computed from a Hessian's eigenvalues. src/pointwise/HessianMeasures.h has formulas and
+/** The measure that is computed from a Hessian. src/pointwise/HessianMeasures.h has formulas and
  * sources. */
 enum class CudaHessianMeasureKind : uint8_t
 {
   Objectness, // Antiga, with Frangi's measure as a case
   Sato,
   Jerman,
-  Meijering
+  Meijering,
+  FrobeniusNorm
 };
 
 /** A measure of Hessians of two or three rows. Each kind uses only its own parameters. */
@@ -105,6 +106,10 @@ MakeJermanMeasure(unsigned int dimension, double floor, bool brightObject);
 
 CudaFilters_EXPORT CudaHessianMeasure
 MakeMeijeringMeasure(unsigned int dimension, bool brightObject);
+
+/** Returns the Frobenius norm, which is the square root of the sum of the squared eigenvalues. */
+CudaFilters_EXPORT CudaHessianMeasure
+MakeFrobeniusNorm(unsigned int dimension);
 
 /** Returns the number of components of the tensors that a plan reads. */
 constexpr unsigned int

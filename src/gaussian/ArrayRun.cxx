@@ -78,7 +78,8 @@ CudaWorkingSet(const CudaHostArrays & arrays, size_t images)
   const size_t bytes = count * CudaComponentSize(arrays.ComponentType);
   const size_t transfer = std::max(cuda::GetTransferWorkspace(arrays.Input, arrays.ComponentType),
                                    cuda::GetTransferWorkspace(arrays.Output, arrays.ComponentType));
-  // The states of recursive passes take at most a sixteenth of an image. A mask of finite pixels may join the given one.
+  // The states of recursive passes take at most a sixteenth of an image. A mask of finite pixels may join the given
+  // one.
   return (images + 2) * bytes + bytes / 16 + 2 * count + transfer;
 }
 
@@ -88,9 +89,7 @@ CudaRunOnDevice(const CudaHostArrays &       arrays,
                 const CudaQueueArrays &      queue,
                 const CudaProgressFunction & progress)
 {
-  const auto run = [&] {
-    cuda::gaussian::RunArrays(arrays, backend.GetSelectedDeviceIndex(), queue, progress);
-  };
+  const auto run = [&] { cuda::gaussian::RunArrays(arrays, backend.GetSelectedDeviceIndex(), queue, progress); };
   return backend.TryOnDevice(run, progress);
 }
 } // end namespace itk::CudaDetail

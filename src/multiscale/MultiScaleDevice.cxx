@@ -72,9 +72,15 @@ ChooseGroupPlanes(const DeviceView & input, unsigned int axis, size_t planes)
 class ScaleImages
 {
 public:
-  ScaleImages(const CudaMultiScalePlan & plan, const DeviceView & input, size_t planes, Workspace & workspace)
+  /** \param keepsHessians whether the Hessians of all groups are kept */
+  ScaleImages(const CudaMultiScalePlan & plan,
+              const DeviceView &         input,
+              size_t                     planes,
+              bool                       keepsHessians,
+              Workspace &                workspace)
     : m_Axis(GetLastAxis(plan))
     , m_GroupPlanes(ChooseGroupPlanes(input, m_Axis, planes))
+    , m_KeepsHessians(keepsHessians)
   {
     const ScalePasses passes(plan, plan.Sigmas.front());
     const DeviceView  group = GetShape(SlicePlanes(input, m_Axis, 0, m_GroupPlanes), 1);
@@ -86,7 +92,8 @@ public:
     {
       m_Intermediates.push_back(TakeImage(group, workspace));
     }
-    m_Hessian = TakeImage(GetShape(group, passes.Others.Results.size()), workspace);
+    const DeviceView kept = GetShape(SlicePlanes(input, m_Axis, 0, keepsHessians ? planes : m_GroupPlanes), 1);
+    m_Hessian = TakeImage(GetShape(kept, passes.Others.Results.size()), workspace);
   }
 
   size_t
@@ -131,18 +138,20 @@ public:
     return images;
   }
 
-  /** Returns the image of the Hessians of a group of `planes` planes. */
+  /** Returns the image of the Hessians of `planes` planes of the results, from `first` on. */
   DeviceView
-  GetHessian(size_t planes) const
+  GetHessian(size_t first, size_t planes) const
   {
-    return PackFrom(Slice(m_Hessian, m_Axis, 0, planes), m_Axis + 1);
+    return SlicePlanes(m_Hessian, m_Axis, m_KeepsHessians ? first : 0, planes);
   }
 
-  /** Returns the images of the other passes for `planes` planes of the input, from `first` on. */
+  /** Returns the images of the other passes for `planes` planes of the results, from `first` on. The results begin with
+   * plane `begin` of the input. */
   std::vector<DeviceView>
-  GetOtherAxesImages(const CudaGaussianPlan & plan, const DeviceView & input, size_t first, size_t planes) const
+  GetOtherAxesImages(const CudaGaussianPlan & plan, const DeviceView & input, size_t begin, size_t first, size_t planes)
+    const
   {
-    const DeviceView        hessian = this->GetHessian(planes);
+    const DeviceView        hessian = this->GetHessian(first, planes);
     std::vector<DeviceView> results, others;
     for (size_t component = 0; component < hessian.Size.back(); ++component)
     {
@@ -150,21 +159,22 @@ public:
     }
     for (const DeviceView & derivative : m_Derivatives)
     {
-      others.push_back(GetComponent(SlicePlanes(derivative, m_Axis, first, planes), 0));
+      others.push_back(GetComponent(SlicePlanes(derivative, m_Axis, begin + first, planes), 0));
     }
     for (const DeviceView & intermediate : m_Intermediates)
     {
       others.push_back(GetComponent(SlicePlanes(intermediate, m_Axis, 0, planes), 0));
     }
-    return GetPlanImages(plan, GetComponent(SlicePlanes(input, m_Axis, first, planes), 0), results, others);
+    return GetPlanImages(plan, GetComponent(SlicePlanes(input, m_Axis, begin + first, planes), 0), results, others);
   }
 
 private:
   unsigned int            m_Axis;
   size_t                  m_GroupPlanes;
+  bool                    m_KeepsHessians;
   std::vector<DeviceView> m_Derivatives;   // derivatives along the last axis, for the whole input
   std::vector<DeviceView> m_Intermediates; // for a group of planes
-  DeviceView              m_Hessian;       // for a group of planes
+  DeviceView              m_Hessian;       // for a group of planes, or for all
 };
 
 /** Returns the best responses of a range of planes. */
@@ -215,17 +225,21 @@ GetContextPlanes(const CudaMultiScalePlan & plan, size_t length, CudaComponentTy
 }
 
 size_t
-GetScaleImageBytes(const CudaMultiScalePlan & plan, const DeviceView & input, size_t planes)
+GetScaleImageBytes(const CudaMultiScalePlan & plan, const DeviceView & input, size_t planes, bool hasParameter)
 {
   Workspace unused(nullptr, std::numeric_limits<size_t>::max());
-  return ScaleImages(plan, GetShape(input, 1), planes, unused).GetNumberOfBytes();
+  return ScaleImages(plan, GetShape(input, 1), planes, hasParameter, unused).GetNumberOfBytes();
 }
 
 size_t
-GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input, const Slab & slab, int device)
+GetMultiScaleWorkspace(const CudaMultiScalePlan & plan,
+                       const DeviceView &         input,
+                       const Slab &               slab,
+                       const CudaScaleParameter * parameter,
+                       int                        device)
 {
   Workspace         unused(nullptr, std::numeric_limits<size_t>::max());
-  const ScaleImages images(plan, input, slab.Planes, unused);
+  const ScaleImages images(plan, input, slab.Planes, parameter != nullptr, unused);
   size_t            passBytes = 0;
   for (const double sigma : plan.Sigmas)
   {
@@ -235,17 +249,18 @@ GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input
     for (size_t first = 0; first < slab.Planes; first += images.GetGroupPlanes())
     {
       const size_t planes = std::min(images.GetGroupPlanes(), slab.Planes - first);
-      const auto   group = images.GetOtherAxesImages(passes.Others, input, slab.FirstPlane + first, planes);
+      const auto   group = images.GetOtherAxesImages(passes.Others, input, slab.FirstPlane, first, planes);
       passBytes = std::max(passBytes, gaussian::GetPlanWorkspace(passes.Others, group, device));
     }
   }
-  return images.GetNumberOfBytes() + passBytes;
+  return images.GetNumberOfBytes() + 2 * Workspace::GetPieceSize(sizeof(double)) + passBytes;
 }
 
 void
 RunMultiScale(const CudaMultiScalePlan &     plan,
               const DeviceView &             input,
               const Slab &                   slab,
+              const CudaScaleParameter *     parameter,
               pointwise::BestScale           best,
               Workspace                      workspace,
               const Context &                context,
@@ -256,31 +271,47 @@ RunMultiScale(const CudaMultiScalePlan &     plan,
                           ? std::numeric_limits<double>::lowest()
                           : static_cast<double>(std::numeric_limits<float>::lowest());
   best.Lowest = plan.NonNegative ? 0.0 : lowest;
-  const size_t       parameterSize = CudaComponentSize(input.ComponentType);
   const unsigned int axis = GetLastAxis(plan);
-  const ScaleImages  images(plan, input, slab.Planes, workspace);
+  const ScaleImages  images(plan, input, slab.Planes, parameter != nullptr, workspace);
+  auto * const       largest = static_cast<double *>(workspace.Take(sizeof(double)));
+  void * const       ofScale = workspace.Take(sizeof(double));
+  best.Parameter = parameter ? ofScale : nullptr;
   images.ClearPadding(context);
+  const auto forEachGroup = [&](const auto & run) {
+    for (size_t first = 0; first < slab.Planes; first += images.GetGroupPlanes())
+    {
+      run(first, std::min(images.GetGroupPlanes(), slab.Planes - first));
+    }
+  };
   for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
   {
     const double      sigma = plan.Sigmas[scale];
     const ScalePasses passes(plan, sigma);
     gaussian::RunPlan(passes.LastAxis, images.GetLastAxisImages(input), workspace, context, { slab.Cut });
-    for (size_t first = 0; first < slab.Planes; first += images.GetGroupPlanes())
-    {
-      const size_t planes = std::min(images.GetGroupPlanes(), slab.Planes - first);
-      const auto   group = images.GetOtherAxesImages(passes.Others, input, slab.FirstPlane + first, planes);
+    const auto runOthers = [&](size_t first, size_t planes) {
+      const auto group = images.GetOtherAxesImages(passes.Others, input, slab.FirstPlane, first, planes);
       gaussian::RunPlan(passes.Others, group, workspace, context);
-      pointwise::BestScale part = SliceBestScale(best, axis, first, planes);
-      if (best.Parameter)
+    };
+    if (parameter)
+    {
+      forEachGroup(runOthers);
+      pointwise::RunLargest(parameter->Quantity, images.GetHessian(0, slab.Planes), largest, context);
+      pointwise::RunScaleParameter(
+        plan.Measure.Kind, parameter->Factor, parameter->IfZero, largest, input.ComponentType, ofScale, context);
+    }
+    forEachGroup([&](size_t first, size_t planes) {
+      if (!parameter)
       {
-        part.Parameter = static_cast<const unsigned char *>(best.Parameter) + scale * parameterSize;
+        runOthers(first, planes);
       }
-      pointwise::RunMeasureMaximum(plan.GetMeasure(scale), images.GetHessian(planes), sigma, scale == 0, part, context);
+      const pointwise::BestScale part = SliceBestScale(best, axis, first, planes);
+      pointwise::RunMeasureMaximum(
+        plan.GetMeasure(scale), images.GetHessian(first, planes), sigma, scale == 0, part, context);
       if (complete && scale + 1 == plan.Sigmas.size())
       {
         complete(first, planes);
       }
-    }
+    });
     if (progress)
     {
       progress(static_cast<float>(scale + 1) / static_cast<float>(plan.Sigmas.size()));

@@ -49,22 +49,27 @@ std::optional<size_t>
 GetContextPlanes(const CudaMultiScalePlan & plan, size_t length, CudaComponentType type);
 
 /** Returns the bytes of the images that a run takes from its workspace, for an input with the shape of `input` and a
- * slab of `planes` planes. */
+ * slab of `planes` planes. With a parameter that is computed from the Hessians, these are in memory as a whole. */
 size_t
-GetScaleImageBytes(const CudaMultiScalePlan & plan, const DeviceView & input, size_t planes);
+GetScaleImageBytes(const CudaMultiScalePlan & plan, const DeviceView & input, size_t planes, bool hasParameter);
 
 /** Returns the bytes of the workspace that RunMultiScale() needs. \exception CudaError */
 CudaFilters_EXPORT size_t
-GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input, const Slab & slab, int device);
+GetMultiScaleWorkspace(const CudaMultiScalePlan & plan,
+                       const DeviceView &         input,
+                       const Slab &               slab,
+                       const CudaScaleParameter * parameter,
+                       int                        device);
 
 /** Callback for `planes` planes of a slab, from `first` on, whose results are complete when the work queued so far is
  * done. */
 using CompletePlanesFunction = std::function<void(size_t first, size_t planes)>;
 
 /** Queues the computation of all scales. The images of `best` must have the rows and the type of the input, and the
- * slab's planes. The function sets best.Lowest according to the plan. best.Parameter, if not nullptr, points to an
- * array with one parameter for each scale. The input is not changed. Calls `progress` after each scale, and `complete`
- * after each group of planes of the last scale. The function never waits, allocates or transfers.
+ * slab's planes. The function sets best.Lowest according to the plan. `parameter` is the parameter of the measure that
+ * is computed from each scale's Hessians, or nullptr; the slab is then the whole image, whose Hessians stay in memory
+ * until their largest value is known. The input is not changed. Calls `progress` after each scale, and `complete` after
+ * each group of planes of the last scale. The function never waits, allocates or transfers.
  *
  * For each scale, the passes along the last axis first compute the derivatives along this axis for all planes. The
  * other passes and the measure then process one group of planes at a time. The results do not depend on groups and
@@ -73,6 +78,7 @@ CudaFilters_EXPORT void
 RunMultiScale(const CudaMultiScalePlan &     plan,
               const DeviceView &             input,
               const Slab &                   slab,
+              const CudaScaleParameter *     parameter,
               pointwise::BestScale           best,
               Workspace                      workspace,
               const Context &                context,

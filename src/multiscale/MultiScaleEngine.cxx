@@ -106,7 +106,8 @@ GetSlabBytes(const HostToHostRun & run, size_t planes)
   kept += context > 0 ? source.Stride[run.GetAxis()] * CudaComponentSize(type) + Workspace::Alignment : 0;
   // The states of recursive passes take at most a sixteenth of an image (GetPlanWorkspace()). The workspaces of kernels
   // and downloads are added, because downloads begin while kernels run.
-  const size_t kernels = GetScaleImageBytes(run.Plan, source, planes) + image / 16 + Workspace::Alignment;
+  const size_t kernels =
+    GetScaleImageBytes(run.Plan, source, planes, run.Parameter != nullptr) + image / 16 + Workspace::Alignment;
   return kept + std::max(kernels + GetTransferWorkspace(outputs.Response, type), GetTransferWorkspace(input, type));
 }
 
@@ -175,145 +176,17 @@ void
 RunWithWorkspace(const CudaMultiScalePlan &     plan,
                  const DeviceView &             input,
                  const Slab &                   slab,
+                 const CudaScaleParameter *     parameter,
                  const pointwise::BestScale &   best,
                  const Context &                context,
                  const CudaProgressFunction &   progress,
                  const CompletePlanesFunction & complete)
 {
-  const size_t       bytes = GetMultiScaleWorkspace(plan, input, slab, context.GetDevice());
+  const size_t       bytes = GetMultiScaleWorkspace(plan, input, slab, parameter, context.GetDevice());
   const DeviceBuffer workspace(bytes, context);
-  RunMultiScale(plan, input, slab, best, { workspace.GetPointer(), bytes }, context, progress, complete);
+  RunMultiScale(plan, input, slab, parameter, best, { workspace.GetPointer(), bytes }, context, progress, complete);
   WaitIfSynchronous("a multi-scale measure", context);
 }
-
-/** The quantity of one scale whose largest value in the image is needed: the norm of the Hessians, or a measure. */
-class ScaleQuantity
-{
-public:
-  ScaleQuantity(const CudaMultiScalePlan & plan, size_t scale, CudaScaleQuantity quantity, const DeviceView & input)
-    : m_Measure(plan)
-    , m_Slab(MakeWholeSlab(plan, input))
-    , m_IsNorm(quantity == CudaScaleQuantity::Norm)
-  {
-    m_Measure.Sigmas = { plan.Sigmas[scale] };
-    if (m_IsNorm)
-    {
-      m_Norm = plan.MakeHessianNormPlan(plan.Sigmas[scale]);
-    }
-  }
-
-  size_t
-  GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const
-  {
-    return m_IsNorm ? gaussian::GetGaussianWorkspace(m_Norm, input, output, device)
-                    : GetMultiScaleWorkspace(m_Measure, input, m_Slab, device);
-  }
-
-  void
-  Run(const DeviceView & input, const DeviceView & output, const Workspace & workspace, const Context & context) const
-  {
-    if (m_IsNorm)
-    {
-      gaussian::RunGaussian(m_Norm, input, output, workspace, context);
-    }
-    else
-    {
-      RunMultiScale(m_Measure, input, m_Slab, { output }, workspace, context, nullptr);
-    }
-  }
-
-private:
-  CudaMultiScalePlan m_Measure;
-  CudaGaussianPlan   m_Norm;
-  Slab               m_Slab;
-  bool               m_IsNorm;
-};
-
-/** The quantities of all scales, and the workspace that the largest of them needs. */
-class ScaleQuantities
-{
-public:
-  ScaleQuantities(const CudaMultiScalePlan & plan, CudaScaleQuantity quantity, const DeviceView & input, int device)
-  {
-    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
-    {
-      m_Quantities.emplace_back(plan, scale, quantity, input);
-      m_Workspace = std::max(m_Workspace, m_Quantities.back().GetWorkspace(input, input, device));
-    }
-  }
-
-  size_t
-  GetWorkspace() const
-  {
-    return m_Workspace;
-  }
-
-  /** Queues the computation of the largest value of each scale into the array `largest` in device memory. `image` is
-   * overwritten with the values of one scale after the other. */
-  void
-  QueueLargest(const DeviceView & input,
-               const DeviceView & image,
-               double *           largest,
-               const Workspace &  workspace,
-               const Context &    context) const
-  {
-    for (const ScaleQuantity & quantity : m_Quantities)
-    {
-      quantity.Run(input, image, workspace, context);
-      pointwise::RunLargest(image, largest++, context);
-    }
-  }
-
-private:
-  std::vector<ScaleQuantity> m_Quantities;
-  size_t                     m_Workspace{ 0 };
-};
-
-/** The measure's parameters for all scales in device memory. They depend on the image. */
-class ScaleParameters
-{
-public:
-  /** Queues the computation of the parameters. `image` is overwritten. */
-  ScaleParameters(const CudaMultiScalePlan & plan,
-                  const CudaScaleParameter & parameter,
-                  const DeviceView &         input,
-                  const DeviceView &         image,
-                  const Context &            context)
-    : m_Parameters(plan.Sigmas.size() * CudaComponentSize(input.ComponentType), context)
-  {
-    CudaMultiScalePlan quantityPlan = plan;
-    if (parameter.Quantity == CudaScaleQuantity::Measure)
-    {
-      quantityPlan.Measure = parameter.Measure;
-    }
-    const ScaleQuantities quantities(quantityPlan, parameter.Quantity, input, context.GetDevice());
-    const size_t          bytes = quantities.GetWorkspace();
-    const DeviceBuffer    workspace(bytes, context);
-    const DeviceBuffer    found(plan.Sigmas.size() * sizeof(double), context);
-    auto * const          largest = static_cast<double *>(found.GetPointer());
-    quantities.QueueLargest(input, image, largest, { workspace.GetPointer(), bytes }, context);
-    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
-    {
-      pointwise::RunScaleParameter(plan.Measure.Kind,
-                                   parameter.Factor,
-                                   parameter.IfZero,
-                                   largest + scale,
-                                   input.ComponentType,
-                                   static_cast<unsigned char *>(m_Parameters.GetPointer()) +
-                                     scale * CudaComponentSize(input.ComponentType),
-                                   context);
-    }
-  }
-
-  const void *
-  Get() const
-  {
-    return m_Parameters.GetPointer();
-  }
-
-private:
-  const DeviceBuffer m_Parameters;
-};
 
 /** Computes and downloads the results of the planes from `begin` to `end`. */
 void
@@ -346,18 +219,12 @@ RunSlab(const HostToHostRun &        run,
     Upload(firstPlane, uploadedFirst.GetView(), staging, nullptr);
     slab.Cut.First = uploadedFirst.GetView();
   }
-  pointwise::BestScale           images = best.Get();
-  std::optional<ScaleParameters> parameters;
-  if (run.Parameter)
-  {
-    parameters.emplace(run.Plan, *run.Parameter, uploaded.GetView(), images.Response, stream);
-    images.Parameter = parameters->Get();
-  }
   std::vector<CompletePlanes> parts;
   RunWithWorkspace(run.Plan,
                    uploaded.GetView(),
                    slab,
-                   images,
+                   run.Parameter,
+                   best.Get(),
                    stream,
                    GetPartOfProgress(progress, UploadEnd, KernelsEnd),
                    [&](size_t firstPlane, size_t planes) {
@@ -488,15 +355,10 @@ RunOnArray(const CudaMultiScalePlan &                plan,
   const Result         scale(ViewAdjacent(input.Size, type, outputs.Scale), type, context);
   DeviceView::SizeType tensors = input.Size;
   tensors.back() = CudaTensorComponents(plan.Measure.Dimension);
-  const DeviceImage              hessian = outputs.Directions ? DeviceImage(tensors, type, context) : DeviceImage();
-  pointwise::BestScale           best{ response.Get(), scale.Get(), hessian.GetView() };
-  std::optional<ScaleParameters> parameters;
-  if (parameter)
-  {
-    parameters.emplace(plan, *parameter, source.Get(), response.Get(), context);
-    best.Parameter = parameters->Get();
-  }
-  RunWithWorkspace(plan, source.Get(), MakeWholeSlab(plan, source.Get()), best, context, nullptr, nullptr);
+  const DeviceImage          hessian = outputs.Directions ? DeviceImage(tensors, type, context) : DeviceImage();
+  const pointwise::BestScale best{ response.Get(), scale.Get(), hessian.GetView() };
+  const Slab                 slab = MakeWholeSlab(plan, source.Get());
+  RunWithWorkspace(plan, source.Get(), slab, parameter ? &*parameter : nullptr, best, context, nullptr, nullptr);
   response.Store(context);
   scale.Store(context);
   if (outputs.Directions)
@@ -578,6 +440,7 @@ CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
   multiscale::RunWithWorkspace(plan,
                                source.Get(),
                                multiscale::MakeWholeSlab(plan, source.Get()),
+                               nullptr,
                                { response.Get(), scale.Get(), hessian.Get() },
                                context,
                                nullptr,

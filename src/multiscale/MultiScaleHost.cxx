@@ -7,6 +7,8 @@
 #include "runtime/run/Progress.h"
 #include "itkMultiThreaderBase.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 // Computes the largest measure of several scales on ITK's threads: each scale's Hessians by a Gaussian plan, and
@@ -19,18 +21,46 @@ namespace
 using pointwise::GetHessianMeasure;
 using pointwise::MeasureParameters;
 
+/** Returns the parameter of a measure that follows from the largest finite quantity of the Hessians, as the measure
+ * uses it. `values` is overwritten. */
+template <typename T>
+T
+GetParameter(const CudaScaleParameter & parameter,
+             CudaHessianMeasureKind     kind,
+             const ScratchImage<T> &    hessian,
+             const ScratchImage<T> &    values,
+             MultiThreaderBase *        threader)
+{
+  const MeasureParameters<T> quantity(parameter.Quantity);
+  const auto compute = parameter.Quantity.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>;
+  const auto store = [&](size_t from, size_t to) { values.Pixels[to] = compute(quantity, &hessian.Pixels[from]); };
+  ForEachPixel(threader, store, hessian.View, values.View);
+  T largest{ 0 };
+  for (size_t i = 0; i < values.View.GetNumberOfPixels(); ++i)
+  {
+    largest = std::isfinite(values.Pixels[i]) ? std::max(largest, values.Pixels[i]) : largest;
+  }
+  return MeasureParameters<T>::GetFromScale(kind, parameter.Get(static_cast<double>(largest)));
+}
+
 template <typename T>
 void
 RunPlan(const CudaMultiScalePlan &    plan,
         const CudaImageView &         input,
         const CudaMultiScaleOutputs & outputs,
         MultiThreaderBase *           threader,
-        const CudaProgressFunction &  progress)
+        const CudaProgressFunction &  progress,
+        const CudaScaleParameter *    parameter)
 {
   constexpr CudaComponentType type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
   CudaImageView               shape = input;
   ScratchImage<T>             best;
   best.Allocate(shape, type);
+  ScratchImage<T> values; // of the parameter's quantity
+  if (parameter)
+  {
+    values.Allocate(shape, type);
+  }
   shape.NumberOfComponents = CudaTensorComponents(plan.Measure.Dimension);
   ScratchImage<T> hessian;
   hessian.Allocate(shape, type);
@@ -45,10 +75,14 @@ RunPlan(const CudaMultiScalePlan &    plan,
                   hessian.View,
                   threader,
                   GetPartOfProgress(progress, 0.0f, 1.0f, scale, plan.Sigmas.size()));
-    const MeasureParameters<T> parameters(plan.GetMeasure(scale));
-    const T                    sigma = static_cast<T>(plan.Sigmas[scale]);
-    const bool                 isFirst = scale == 0;
-    const auto                 update = [&](size_t inHessian, size_t inBest, size_t inScale, size_t inOutput) {
+    MeasureParameters<T> parameters(plan.GetMeasure(scale));
+    if (parameter)
+    {
+      parameters.SetFromScale(GetParameter(*parameter, plan.Measure.Kind, hessian, values, threader));
+    }
+    const T    sigma = static_cast<T>(plan.Sigmas[scale]);
+    const bool isFirst = scale == 0;
+    const auto update = [&](size_t inHessian, size_t inBest, size_t inScale, size_t inOutput) {
       const T * const tensor = &hessian.Pixels[inHessian];
       T &             largest = best.Pixels[inBest];
       const T         value = measure(parameters, tensor);
@@ -79,11 +113,12 @@ CudaRunOnHost(const CudaMultiScalePlan &    plan,
               const CudaImageView &         input,
               const CudaMultiScaleOutputs & outputs,
               MultiThreaderBase *           threader,
-              const CudaProgressFunction &  progress)
+              const CudaProgressFunction &  progress,
+              const CudaScaleParameter *    parameter)
 {
   using namespace cuda;
   const bool inDouble = GetComputeType(input, outputs.Response) == CudaComponentType::Double;
   const auto run = inDouble ? multiscale::RunPlan<double> : multiscale::RunPlan<float>;
-  run(plan, input, outputs, threader, progress);
+  run(plan, input, outputs, threader, progress, parameter);
 }
 } // end namespace itk::CudaDetail

@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailMultiScaleEngine.h"
-#include "itkCudaDetailTensorEngine.h"
 #include "itkMacro.h"
 
 #include <cmath>
 
-// Makes the plans of structure tensors and of the Hessians of multi-scale measures.
-
-namespace itk::CudaDetail
-{
-CudaGaussianPlan
-CudaMultiScalePlan::MakeHessianNormPlan(double sigma) const
-{
-  const CudaGaussianParameters  parameters = this->MakeParameters(sigma);
-  std::vector<CudaGaussianTerm> terms;
-  for (unsigned int i = 0; i < Spacing.size(); ++i)
-  {
-    for (unsigned int j = i; j < Spacing.size(); ++j)
-    {
-      terms.push_back(MakeGaussianDerivativeTerm(parameters, i, j));
-      terms.back().Factor *= i == j ? 1.0 : std::sqrt(2.0); // the symmetric matrix has this element twice
-    }
-  }
-  return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Norm);
-}
-} // end namespace itk::CudaDetail
+// Makes the plans of structure tensors.
 
 namespace itk::CudaDetail
 {

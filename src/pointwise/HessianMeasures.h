@@ -305,6 +305,43 @@ GetMeijeringMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimens
   return object > T{ 0 } && object >= other ? object * system.Scale : T{ 0 };
 }
 
+/** Returns the Frobenius norm of a Hessian, whose upper triangle is given row by row, also where squares overflow or
+ * underflow. It is NaN if an element is not finite. */
+template <unsigned int VDimension, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+GetFrobeniusNorm(const T * hessian)
+{
+  constexpr unsigned int components = VDimension * (VDimension + 1) / 2;
+  T                      largest = T{ 0 };
+  ITK_CUDA_UNROLL
+  for (unsigned int c = 0; c < components; ++c)
+  {
+    const T magnitude = std::fabs(hessian[c]);
+    largest = magnitude > largest || !(magnitude == magnitude) ? magnitude : largest;
+  }
+  // The sum of the elements' squares is at most nine times the largest of them.
+  constexpr bool isFloat = sizeof(T) == sizeof(float);
+  constexpr T    least = static_cast<T>(isFloat ? 0x1p-50 : 0x1p-480);
+  constexpr T    most = static_cast<T>(isFloat ? 0x1p60 : 0x1p500);
+  const T        scale = largest >= least && largest <= most ? T{ 1 } : largest;
+  if (scale == T{ 0 })
+  {
+    return scale;
+  }
+  T sum = T{ 0 };
+  ITK_CUDA_UNROLL
+  for (unsigned int row = 0, c = 0; row < VDimension; ++row)
+  {
+    ITK_CUDA_UNROLL
+    for (unsigned int column = row; column < VDimension; ++column, ++c)
+    {
+      const T square = Square(hessian[c] / scale);
+      sum += column == row ? square : square + square; // the symmetric matrix has the others twice
+    }
+  }
+  return scale * std::sqrt(sum);
+}
+
 /** Returns the measure of a Hessian, whose upper triangle is given row by row. It is NaN if an element is not finite.
  */
 template <unsigned int VDimension, typename T>
@@ -312,6 +349,10 @@ ITK_CUDA_HOST_DEVICE inline T
 GetHessianMeasure(const MeasureParameters<T> & p, const T * hessian)
 {
   using Kind = CudaHessianMeasureKind;
+  if (p.Kind == Kind::FrobeniusNorm)
+  {
+    return GetFrobeniusNorm<VDimension>(hessian);
+  }
   EigenSystem<T, VDimension> system;
   SolveEigenSystem<false>(hessian, CudaEigenValueOrder::None, system);
   if (!(system.Values[0] == system.Values[0]))
@@ -333,6 +374,8 @@ GetHessianMeasure(const MeasureParameters<T> & p, const T * hessian)
     case Kind::Meijering:
       SortEigenSystem<false>(system, CudaEigenValueOrder::ByValue);
       return GetMeijeringMeasure(p, system);
+    case Kind::FrobeniusNorm:
+      break;
   }
   return T{ 0 };
 }

@@ -127,28 +127,31 @@ struct UpdateMaximum
 
 constexpr unsigned int LargestBlocks = 1056; // eight on each multiprocessor of an H200
 
-/** The rows of an image without their padding. */
+/** The rows of Hessians without their padding. */
 template <typename T>
 struct Rows
 {
-  const T * Data;
-  size_t    Length;
-  size_t    Stride;
-  size_t    Number;
+  Planes<const T>      Hessian;
+  size_t               Length;
+  size_t               Stride;
+  size_t               Number;
+  MeasureParameters<T> Measure;
 };
 
-/** Finds the largest finite element. The atomic maximum of the bit patterns is correct, because the order of
+/** Finds the largest finite measure. The atomic maximum of the bit patterns is correct, because the order of
  * nonnegative floating-point numbers is the order of their bits. */
-template <typename T>
+template <typename T, unsigned int VDimension>
 __global__ void
-__launch_bounds__(ThreadsOfBlock) LargestKernel(Rows<T> rows, unsigned long long * largest)
+__launch_bounds__(ThreadsOfBlock) LargestKernel(const __grid_constant__ Rows<T> rows, unsigned long long * largest)
 {
   T best = T{ 0 };
   for (size_t row = blockIdx.x; row < rows.Number; row += gridDim.x)
   {
     for (size_t x = threadIdx.x; x < rows.Length; x += ThreadsOfBlock)
     {
-      const T value = rows.Data[row * rows.Stride + x];
+      T tensor[TensorComponents<VDimension>];
+      LoadTensor(rows.Hessian, row * rows.Stride + x, tensor);
+      const T value = GetHessianMeasure<VDimension>(rows.Measure, tensor);
       best = value > best && value <= FloatBits<T>::Greatest ? value : best;
     }
   }
@@ -264,19 +267,20 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
 }
 
 void
-RunLargest(const DeviceView & image, double * largest, const Context & context)
+RunLargest(const CudaHessianMeasure & measure, const DeviceView & hessian, double * largest, const Context & context)
 {
   static_assert(sizeof(double) == sizeof(unsigned long long));
+  CudaVerifyTensorComponents(measure.Dimension, 1, hessian.Size.back(), 1);
   ITK_CUDA_CALL(cudaMemsetAsync(largest, 0, sizeof(double), context.GetStream()));
-  const size_t number = image.Size[1] * image.Size[2] * image.Size[3];
-  if (image.Size[0] == 0 || number == 0)
+  const size_t number = hessian.Size[1] * hessian.Size[2] * hessian.Size[3];
+  if (hessian.Size[0] == 0 || number == 0)
   {
     return;
   }
-  VisitTypes(image.ComponentType, 2, [&](auto zero, auto) {
+  VisitTypes(hessian.ComponentType, measure.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);
-    const Rows<T> rows{ static_cast<const T *>(image.Data), image.Size[0], image.Stride[1], number };
-    ITK_CUDA_CALL(LaunchKernel(LargestKernel<T>,
+    const Rows<T> rows{ hessian, hessian.Size[0], hessian.Stride[1], number, MeasureParameters<T>(measure) };
+    ITK_CUDA_CALL(LaunchKernel(LargestKernel<T, decltype(dimension)::value>,
                                MakeGrid(std::min<size_t>(number, LargestBlocks)),
                                dim3(ThreadsOfBlock),
                                0,

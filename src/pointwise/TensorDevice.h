@@ -54,10 +54,10 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
                   const BestScale &          best,
                   const Context &            context);
 
-/** Queues the computation of the largest finite element of an image of one component, or 0 if no element is larger,
- * into device memory. \exception CudaError */
+/** Queues the computation of the largest finite measure of Hessians, or 0 if none is larger, into device memory.
+ * \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void
-RunLargest(const DeviceView & image, double * largest, const Context & context);
+RunLargest(const CudaHessianMeasure & measure, const DeviceView & hessian, double * largest, const Context & context);
 
 /** Queues the computation of a value that RunMeasureMaximum() uses instead of the measure's parameter: factor *
  * largest, or `ifZero` if the largest value is 0. \param parameter device memory for an element of `type` \exception

@@ -123,6 +123,12 @@ MakeMeijeringMeasure(unsigned int dimension, bool brightObject)
   return MakeMeasure(CudaHessianMeasureKind::Meijering, dimension, brightObject);
 }
 
+CudaHessianMeasure
+MakeFrobeniusNorm(unsigned int dimension)
+{
+  return MakeMeasure(CudaHessianMeasureKind::FrobeniusNorm, dimension, true);
+}
+
 void
 CudaVerifyTensorComponents(unsigned int dimension, size_t results, size_t inputComponents, size_t outputComponents)
 {

@@ -267,11 +267,12 @@ protected:
     UploadQuietly(host.View, input.GetView(), stream);
 
     const cuda::multiscale::Slab slab = cuda::multiscale::MakeWholeSlab(plan, input.GetView());
-    const size_t                 bytes = cuda::multiscale::GetMultiScaleWorkspace(plan, input.GetView(), slab, device);
-    const cuda::DeviceBuffer     memory(bytes, stream);
+    const size_t bytes = cuda::multiscale::GetMultiScaleWorkspace(plan, input.GetView(), slab, nullptr, device);
+    const cuda::DeviceBuffer memory(bytes, stream);
     cuda::multiscale::RunMultiScale(plan,
                                     input.GetView(),
                                     slab,
+                                    nullptr,
                                     { images[0][0].GetView(), images[0][1].GetView(), images[0][2].GetView() },
                                     { memory.GetPointer(), bytes },
                                     stream,
@@ -582,36 +583,47 @@ TEST_F(TensorDeviceGpuTest, LargestValuesOfScalesStayOnTheDevice)
   }
 }
 
-/** Only finite elements count, and the padding of rows does not. */
-TEST_F(TensorDeviceGpuTest, TheLargestElementIsFound)
+/** Only finite Hessians count, and the padding of rows does not. */
+TEST_F(TensorDeviceGpuTest, TheLargestNormIsFound)
 {
-  const auto check = [this](auto zero, const Extent & size) {
+  const auto check = [this](auto zero, const Extent & size, double scale) {
     using T = decltype(zero);
     const cuda::StreamLease stream(device);
-    HostImage<T>            host(size, 1);
+    HostImage<T>            host(size, 3); // the upper triangle of matrices of two rows
     double                  expected = 0.0;
-    for (T & pixel : host.Pixels)
+    for (size_t i = 0; i < host.Pixels.size(); i += 3)
     {
+      T * const hessian = &host.Pixels[i];
+      for (size_t c = 0; c < 3; ++c)
+      {
+        hessian[c] = static_cast<T>(scale * (static_cast<double>(this->Random(0, 1000000)) / 1024 - 500));
+      }
       const size_t kind = this->Random(0, 99);
-      pixel = kind == 0   ? std::numeric_limits<T>::quiet_NaN()
-              : kind == 1 ? std::numeric_limits<T>::infinity()
-                          : static_cast<T>(this->Random(0, 1000000)) / 1024 - T{ 100 };
-      expected = std::isfinite(pixel) ? std::max(expected, static_cast<double>(pixel)) : expected;
+      hessian[kind % 3] = kind < 3   ? std::numeric_limits<T>::quiet_NaN()
+                          : kind < 6 ? std::numeric_limits<T>::infinity()
+                                     : hessian[kind % 3];
+      const double norm = std::hypot(std::hypot(double(hessian[0]), std::sqrt(2.0) * hessian[1]), double(hessian[2]));
+      expected = kind >= 6 ? std::max(expected, norm) : expected;
     }
-    const cuda::DeviceImage  image({ { size[0], size[1], size[2], 1, 1 } }, GetComponentType<T>(), stream);
+    const cuda::DeviceImage  image({ { size[0], size[1], size[2], 1, 3 } }, GetComponentType<T>(), stream);
     const cuda::DeviceBuffer largest(sizeof(double), stream);
     UploadQuietly(host.View, image.GetView(), stream);
-    cuda::pointwise::RunLargest(image.GetView(), static_cast<double *>(largest.GetPointer()), stream);
+    cuda::pointwise::RunLargest(
+      MakeFrobeniusNorm(2), image.GetView(), static_cast<double *>(largest.GetPointer()), stream);
     double found = -1.0;
     ITK_CUDA_CALL(
       cudaMemcpyAsync(&found, largest.GetPointer(), sizeof(found), cudaMemcpyDeviceToHost, stream.GetStream()));
     stream.Synchronize();
-    EXPECT_EQ(found, expected) << size[0] << " x " << size[1] << " x " << size[2];
+    EXPECT_NEAR(found, expected, 4 * std::numeric_limits<T>::epsilon() * expected)
+      << size[0] << " x " << size[1] << " x " << size[2] << ", " << scale;
   };
   for (const Extent & size : { Extent{ 1, 1, 1, 1 }, Extent{ 31, 2, 1, 1 }, Extent{ 1001, 70, 40, 1 } })
   {
-    check(0.0f, size);
-    check(0.0, size);
+    for (const double scale : { 1.0, 1e-30, 1e30 }) // squares of float underflow and overflow
+    {
+      check(0.0f, size, scale);
+      check(0.0, size, scale);
+    }
   }
 }
 
