@@ -3,9 +3,6 @@ find_package(CLI11 REQUIRED)
 cudafilters_add_test_program(CudaFiltersStressTest stress/itkCudaFiltersStressTest.cxx stress/itkCudaStressMemory.cxx)
 target_link_libraries(CudaFiltersStressTest PRIVATE CudaFiltersFilterTable CLI11::CLI11)
 
-# How it judges memory is a unit of its own (CudaFiltersTests.cmake).
-list(APPEND CudaFilters_GTESTS runtime/itkCudaStressMemoryGTest.cxx)
-
 # cudafilters_add_stress_test(name labels arguments...)
 function(cudafilters_add_stress_test name labels)
   add_test(NAME ${name} COMMAND CudaFiltersStressTest ${ARGN})

@@ -34,7 +34,6 @@ set(CudaFilters_GTESTS
     runtime/itkCudaPixelMappingGTest.cxx
     runtime/itkCudaProcessLimitsGTest.cxx
     device_images/itkCudaUploadDownloadGTest.cxx
-    runtime/itkCudaViewsGTest.cxx
     runtime/itkCudaWorkScopeGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
@@ -53,7 +52,6 @@ set(CudaFilters_CUDA_GTESTS
     slabs/itkCudaGaussianSlabsDeviceGTest.cxx
     slabs/itkCudaSlabRunsGTest.cxx
     device_images/itkCudaKeepOnDeviceDeviceGTest.cxx
-    runtime/itkCudaLineGroupsGTest.cxx
     runtime/itkCudaRuntimeGTest.cxx
     runtime/itkCudaStickyErrorGTest.cxx
     runtime/itkCudaTransferGTest.cxx
@@ -126,8 +124,7 @@ if(Python3_Interpreter_FOUND)
   set_tests_properties(CudaFiltersScriptStages PROPERTIES TIMEOUT 600)
 endif()
 
-cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS} stress/itkCudaStressMemory.cxx
-                       support/itkCudaGaussianRunner.cxx)
+cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS} support/itkCudaGaussianRunner.cxx)
 
 if(CudaFilters_USE_CUDA)
   cudafilters_add_gtests(

@@ -5,7 +5,6 @@ cudafilters_add_gtests(
   CudaFiltersThreadsGTestDriver
   SOURCES
   runtime/itkCudaMemoryGateGTest.cxx
-  runtime/itkCudaViewsGTest.cxx
   slabs/itkCudaSlabPipelineGTest.cxx
   slabs/itkCudaSlabSessionGTest.cxx
   runtime/itkCudaPixelContainerGTest.cxx)

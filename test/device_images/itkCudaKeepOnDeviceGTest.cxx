@@ -10,6 +10,7 @@
 #include "support/itkCudaExpectException.h"
 #include "support/itkCudaFakeDeviceMemory.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "support/itkCudaRunInThreads.h"
 #include "support/itkCudaTestSeed.h"
 #include "itkImageRegionIterator.h"
 #include "itkStreamingImageFilter.h"
@@ -20,7 +21,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace
@@ -341,22 +341,6 @@ TEST_F(CudaKeepOnDevice, Global_flag_alone_keeps_nothing)
   chain.ExpectRightWith(1);
 }
 
-// A consumer that drops what was kept goes on with the pixels, for which the source runs again.
-TEST_F(CudaKeepOnDevice, A_call_takes_one_result)
-{
-  Chain                    chain(m_Image, 2);
-  const ImageType * const  image = chain[0].GetOutput();
-  CudaUpdateScope          consumer(&chain[1], chain[0].GetOutput(), chain[1].Backend);
-  const CudaUpdateScope    source(&chain[0], nullptr, chain[0].Backend);
-  itk::CudaDeviceImageView view;
-  view.Memory = std::make_shared<FakeDeviceMemory>(1);
-  EXPECT_EQ(source.FindConsumer(image, fakeDevice), &consumer);
-  consumer.Keep(view, image->GetRequestedRegion());
-  EXPECT_EQ(source.FindConsumer(image, fakeDevice), nullptr);
-  consumer.DropKeptPixels();
-  EXPECT_EQ(source.FindConsumer(image, fakeDevice), nullptr);
-}
-
 TEST_F(CudaKeepOnDevice, Later_updates_run_what_changed_and_what_was_released)
 {
   std::vector<unsigned int> runs[2];
@@ -637,23 +621,16 @@ TEST_F(CudaKeepOnDevice, Regions_of_a_stream_are_kept_one_by_one)
 
 TEST_F(CudaKeepOnDevice, Threads_do_not_meet)
 {
-  std::vector<std::thread> threads;
-  for (unsigned int i = 0; i < 4; ++i)
-  {
-    threads.emplace_back([i] {
-      const auto image = MakeImage(5 + i);
-      Chain      chain(image, 5);
-      for (unsigned int turn = 0; turn < 50; ++turn)
-      {
-        chain[0].Modified();
-        chain.ExpectRightWith(4);
-      }
-    });
-  }
-  for (auto & thread : threads)
-  {
-    thread.join();
-  }
+  RunInThreads(4, [](unsigned int i) -> std::string {
+    const auto image = MakeImage(5 + i);
+    Chain      chain(image, 5);
+    for (unsigned int turn = 0; turn < 50; ++turn)
+    {
+      chain[0].Modified();
+      chain.ExpectRightWith(4);
+    }
+    return {};
+  });
 }
 
 TEST_F(CudaKeepOnDevice, Classes_derived_from_Image_are_not_plain)

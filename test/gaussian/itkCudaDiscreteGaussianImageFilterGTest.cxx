@@ -381,21 +381,6 @@ TEST_P(DiscreteFilter, RefusesAVarianceOfWhichITKsKernelIsNotANumber)
   this->ExpectItks<ImageType, ImageType>({ { 40, 50 } }, 0.0, 1.0, { { { 400.0, 400.0 } }, 0.01, 200, false, 2 });
 }
 
-TEST_P(DiscreteFilter, NotANumberStaysWithinTheKernel)
-{
-  using ImageType = Image<float, 2>;
-  const Parameters<2> parameters{ { { 2.0, 2.0 } }, 0.01, 32, false, 2 };
-  const auto          image = MakeRandomImage<ImageType>({ { 60, 50 } }, 0.0, 1.0);
-  const auto          clean = this->RunBoth<ImageType, ImageType>(image.GetPointer(), parameters).first;
-  image->SetPixel({ { 35, 30 } }, std::numeric_limits<float>::quiet_NaN());
-  const auto [found, itks] = this->RunBoth<ImageType, ImageType>(image.GetPointer(), parameters);
-  for (size_t i = 0; i < found.size(); ++i)
-  {
-    ASSERT_EQ(std::isnan(found[i]), std::isnan(itks[i])) << "pixel " << i;
-    ASSERT_TRUE(std::isnan(found[i]) || found[i] == clean[i]) << "pixel " << i;
-  }
-}
-
 TEST_P(DiscreteFilter, TreatsComponentsByThemselves)
 {
   if (GetParam() == Where::Plan)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/executor/ArrayHeap.h"
-#include "partition/executor/ConcurrentRuns.h"
 #include "partition/itkCudaPartitionTestCase.h"
 
 #include <gtest/gtest.h>
@@ -64,20 +63,6 @@ TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
   }
   EXPECT_TRUE(heap.Has(begin) && heap.Has(begin + size - 1) && !heap.Has(begin + size));
   EXPECT_EQ(heap.Take(size), begin);
-}
-
-TEST(CudaPartitionShareOfDevice, CountsThoseThatLive)
-{
-  using itk::cuda::partition::ConcurrentRuns;
-  const ConcurrentRuns first(0);
-  const ConcurrentRuns other(1000000); // has a count too
-  EXPECT_EQ(ConcurrentRuns::CountOf(0), 1u);
-  {
-    const ConcurrentRuns second(0);
-    EXPECT_EQ(ConcurrentRuns::CountOf(0), 2u);
-  }
-  EXPECT_EQ(ConcurrentRuns::CountOf(0), 1u);
-  EXPECT_EQ(ConcurrentRuns::CountOf(1000000), 1u);
 }
 
 /** Calls function(executor, number, engine) for numbers of values around the sizes of pieces, with 1, 2 and 7 threads.

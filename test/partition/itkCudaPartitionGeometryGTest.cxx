@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -311,21 +310,6 @@ TEST(PartitionEvaluation, NoChordSpansMoreThanTheWindow)
   EXPECT_EQ(costs[edges], 4.0);
   EXPECT_EQ(spans[edges], ChainWindow);
 }
-TEST(PartitionEvaluation, CandidatesGoAllWays)
-{
-  const std::array<std::array<int32_t, 2>, NumberOfDirections> directions{
-    { { 1, 0 }, { 1, 1 }, { 0, 1 }, { -1, 1 }, { -1, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 } }
-  };
-  for (int i = 0; i < NumberOfCandidates; ++i)
-  {
-    const int32_t distance = i < 8 ? 1 : i < 16 ? 2 : 4;
-    const auto &  direction = directions[static_cast<size_t>(i % NumberOfDirections)];
-    const auto    candidate = CandidateOf({ 10, 20 }, i);
-    EXPECT_EQ(candidate.X, 10 + distance * direction[0]) << i;
-    EXPECT_EQ(candidate.Y, 20 + distance * direction[1]) << i;
-  }
-}
-
 /** Returns the proposals that a round accepts for regions of 30 and 90 pixels. Each region must keep 8 pixels. */
 std::vector<size_t>
 Accept(const std::vector<RankedProposal> & proposals)

@@ -22,18 +22,8 @@
 namespace
 {
 using namespace itk::cuda::partition;
-using itk::cuda::region::AllLaws;
-using itk::cuda::region::Checkpoint;
-using itk::cuda::region::CheckpointSpacing;
-using itk::cuda::region::MaskCheckpoint;
-using itk::cuda::region::Threads;
-using itk::cuda::test::FindComponents;
-using itk::cuda::test::LabelMap;
-using itk::cuda::test::MakeRandomCase;
-using itk::cuda::test::NameOf;
-using itk::cuda::test::PartitionCase;
-using itk::cuda::test::PreparedCase;
-using itk::cuda::test::TestExecutor;
+using namespace itk::cuda::region;
+using namespace itk::cuda::test;
 using Pair = std::pair<uint32_t, uint32_t>;
 
 /** The stages, written as plainly as can be: one label per pixel, and everything counted anew in every step. */
@@ -425,8 +415,8 @@ ExpectTableOfPixels(const TExecutor &     executor,
     sums.at(map.Labels[i]) += prepared.Scene.SumRow(static_cast<int32_t>(i) / image.Width, x, x + 1);
   }
   EXPECT_TRUE(sums == map.Regions);
-  const auto         expected = itk::cuda::test::MeasureRegions({ image.Width, image.Height, map.Labels },
-                                                        [&image](int x, int y) { return image.IsValid(x, y); });
+  const auto expected =
+    MeasureRegions({ image.Width, image.Height, map.Labels }, [&image](int x, int y) { return image.IsValid(x, y); });
   const size_t       regions = map.Regions.size() - 1;
   const LabelSummary actual = SummarizeLabels(
     executor, PixelLabels{ { image.Width }, map.Labels.data() }, map.Labels.size(), map.Regions.data(), regions);
@@ -444,7 +434,7 @@ ExpectTableOfPixels(const TExecutor &     executor,
     EXPECT_TRUE(region.Box.MinimumX == box[0] && region.Box.MinimumY == box[1] && region.Box.MaximumX == box[2] &&
                 region.Box.MaximumY == box[3])
       << "region " << i;
-    EXPECT_EQ(region.Neighbors, itk::cuda::test::GetNeighbors(expected[i])) << "region " << i;
+    EXPECT_EQ(region.Neighbors, GetNeighbors(expected[i])) << "region " << i;
     for (auto link = expected[i].Neighbors.upper_bound(static_cast<uint32_t>(i)); link != expected[i].Neighbors.end();
          ++link)
     {
@@ -527,7 +517,7 @@ ExpectLabelsOfSearch(const PartitionCase & image, int32_t blockSize, std::mt1993
 
 TEST(CudaPartitionLabels, AreThoseOfThePlainReference)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(301));
+  std::mt19937_64 engine(PrintSeed(301));
   size_t          severalRegions = 0;
   size_t          joins = 0;
   for (const NoiseLaw law : AllLaws)
@@ -540,7 +530,7 @@ TEST(CudaPartitionLabels, AreThoseOfThePlainReference)
       PartitionCase image = MakeRandomCase(law, width, side(), trial < 12 ? 4 : 8, engine);
       if (trial % 3 == 0)
       {
-        itk::cuda::test::AddMask(image, engine);
+        AddMask(image, engine);
       }
       severalRegions += ExpectLabelsOfSearch(image, 1 << (trial % 4), engine, &joins) > 1 ? 1 : 0;
       if (HasFailure())
@@ -556,7 +546,7 @@ TEST(CudaPartitionLabels, AreThoseOfThePlainReference)
 
 TEST(CudaPartitionLabels, ImagesOfFewPixelsAndOfOneValue)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(303));
+  std::mt19937_64 engine(PrintSeed(303));
   for (const auto & [width, height] : { std::pair(1, 1), { 1, 40 }, { 40, 1 }, { 2, 2 }, { 7, 5 }, { 64, 3 } })
   {
     for (const int32_t blockSize : { 1, 4, 64 })
@@ -582,7 +572,7 @@ TEST(CudaPartitionLabels, ImagesOfFewPixelsAndOfOneValue)
 
 TEST(CudaPartitionLabels, NoiseIsOneRegion)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(304));
+  std::mt19937_64 engine(PrintSeed(304));
   for (const NoiseLaw law : AllLaws)
   {
     for (int level = 0; level < 3; ++level)
@@ -590,7 +580,7 @@ TEST(CudaPartitionLabels, NoiseIsOneRegion)
       PartitionCase image{ 160, 120, {}, law, {} };
       for (int i = 0; i < 160 * 120; ++i)
       {
-        image.Pixels.push_back(itk::cuda::test::MakeNoise(law, level, engine));
+        image.Pixels.push_back(MakeNoise(law, level, engine));
       }
       const PreparedCase prepared(image);
       const auto         executor = prepared.GetExecutor();
@@ -603,7 +593,7 @@ TEST(CudaPartitionLabels, NoiseIsOneRegion)
 
 TEST(CudaPartitionLabels, GivenLabelsBecomeTheirConnectedParts)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(305));
+  std::mt19937_64 engine(PrintSeed(305));
   for (int trial = 0; trial < 60; ++trial)
   {
     // Some have more rows than a strip.
@@ -612,7 +602,7 @@ TEST(CudaPartitionLabels, GivenLabelsBecomeTheirConnectedParts)
     PartitionCase image = MakeRandomCase(AllLaws[engine() % AllLaws.size()], width, height, 0, engine);
     if (trial % 3 == 0)
     {
-      itk::cuda::test::AddMask(image, engine);
+      AddMask(image, engine);
     }
     std::vector<uint32_t> labels(image.Pixels.size());
     const uint64_t        kinds = 1 + engine() % 5;
@@ -628,7 +618,7 @@ TEST(CudaPartitionLabels, GivenLabelsBecomeTheirConnectedParts)
 
 TEST(CudaPartitionLabels, AStopLeavesAnUnfinishedSearch)
 {
-  std::mt19937_64     engine(itk::cuda::test::PrintSeed(814));
+  std::mt19937_64     engine(PrintSeed(814));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 50, 40, 5, engine);
   const PreparedCase  prepared(image);
   const TestExecutor  executor(prepared.Scene, engine());
@@ -652,7 +642,7 @@ TEST(CudaPartitionLabels, AStopLeavesAnUnfinishedSearch)
 
 TEST(CudaPartitionLabels, OneRegionOfManyBlocksTakesFewRounds)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(818));
+  std::mt19937_64 engine(PrintSeed(818));
   for (const NoiseLaw law : AllLaws)
   {
     const PartitionCase image = MakeRandomCase(law, 200, 160, 0, engine);
@@ -671,7 +661,7 @@ TEST(CudaPartitionLabels, RoundsRunWithoutTheHost)
 {
   // Some hundred rounds of three loops, most of them over few edges. A loop is a launch on a device, and a read
   // makes the host wait: one comes after a series of rounds, whose number depends on the image.
-  std::mt19937_64     engine(itk::cuda::test::PrintSeed(816));
+  std::mt19937_64     engine(PrintSeed(816));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 700, 600, 30, engine);
   const PreparedCase  prepared(image);
   const TestExecutor  executor(prepared.Scene, engine());
@@ -690,7 +680,7 @@ TEST(CudaPartitionLabels, RoundsRunWithoutTheHost)
 
 TEST(CudaPartitionLabels, MemoryIsThatOfTheEstimateAndAtMost30BytesAPixel)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(817));
+  std::mt19937_64 engine(PrintSeed(817));
   for (const NoiseLaw law : AllLaws)
   {
     for (const int32_t blockSize : { 2, 4 })

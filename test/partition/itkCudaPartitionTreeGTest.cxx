@@ -13,14 +13,10 @@
 
 namespace
 {
-using itk::CudaPartitionMerge;
-using itk::cuda::partition::Boundary;
-using itk::cuda::partition::MakeMergeTree;
-using itk::cuda::partition::DescriptionModel;
-using itk::cuda::partition::Moments;
-using itk::cuda::region::AllLaws;
-using itk::cuda::region::NoiseLaw;
-using itk::cuda::test::NameOf;
+using namespace itk;
+using namespace itk::cuda::partition;
+using namespace itk::cuda::region;
+using namespace itk::cuda::test;
 using Pair = std::pair<uint32_t, uint32_t>;
 
 void
@@ -74,7 +70,7 @@ BruteForce(const DescriptionModel & model, std::vector<Moments> regions, std::ma
 
 TEST(CudaPartitionTree, IsThatOfBruteForce)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(201));
+  std::mt19937_64 engine(PrintSeed(201));
   for (const NoiseLaw law : AllLaws)
   {
     for (int trial = 0; trial < 20; ++trial)
@@ -92,7 +88,7 @@ TEST(CudaPartitionTree, IsThatOfBruteForce)
         // Regions of equal sums, in trials of few samples, give equal changes.
         for (uint64_t j = 0; j < (trial % 3 == 0 ? 1 : 30 + engine() % 200); ++j)
         {
-          const uint64_t sample = trial % 3 == 0 ? engine() % 2 : itk::cuda::test::MakeNoise(law, level, engine);
+          const uint64_t sample = trial % 3 == 0 ? engine() % 2 : MakeNoise(law, level, engine);
           sums += { 1, sample, sample * sample };
         }
         regions.push_back(sums);
@@ -122,7 +118,7 @@ TEST(CudaPartitionTree, IsThatOfBruteForce)
 // their change at that time. The order of the boundaries makes no difference.
 TEST(CudaPartitionTree, RegionsWithManyNeighborsMergeWithTheirNeighbors)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(202));
+  std::mt19937_64 engine(PrintSeed(202));
   for (int trial = 0; trial < 12; ++trial)
   {
     DescriptionModel model;

@@ -18,18 +18,8 @@
 
 namespace
 {
-using itk::CudaPartitionRegion;
-using itk::CudaRegionPartition;
-using itk::CudaRegionPartitionResult;
-using itk::CudaSnakePoint;
-using itk::cuda::test::ExpectContains;
-using itk::cuda::test::FindComponents;
-using itk::cuda::test::GetArea;
-using itk::cuda::test::GetException;
-using itk::cuda::test::GetWindings;
-using itk::cuda::test::MeasureRegions;
-using itk::cuda::test::TestLabels;
-using itk::cuda::test::TestMapMaker;
+using namespace itk;
+using namespace itk::cuda::test;
 using Ring = CudaRegionPartition::RingType;
 using Geometry = CudaRegionPartition::GeometryType;
 
@@ -38,7 +28,7 @@ MakeGeometry(int width, int height)
 {
   const auto geometry = Geometry::New();
   geometry->SetLargestPossibleRegion(
-    itk::ImageRegion<2>{ { { 0, 0 } }, { { itk::SizeValueType(width), itk::SizeValueType(height) } } });
+    ImageRegion<2>{ { { 0, 0 } }, { { SizeValueType(width), SizeValueType(height) } } });
   return geometry;
 }
 
@@ -51,7 +41,7 @@ MakePartition(CudaRegionPartitionResult map, int width, int height)
 }
 
 CudaRegionPartition::Pointer
-MakePartition(const TestLabels & labels, std::vector<itk::CudaPartitionMerge> merges = {})
+MakePartition(const TestLabels & labels, std::vector<CudaPartitionMerge> merges = {})
 {
   CudaRegionPartitionResult map = TestMapMaker(labels).Make();
   map.Merges = std::move(merges);
@@ -119,7 +109,7 @@ ExpectRingsOfLabels(const CudaRegionPartition & partition, const TestLabels & la
     EXPECT_EQ(area, partition.GetRegion(number).Area);
   }
   std::map<Side, int> expected;
-  for (const itk::CudaPartitionEdge & edge : partition.GetEdges())
+  for (const CudaPartitionEdge & edge : partition.GetEdges())
   {
     const CudaSnakePoint & p = partition.GetNodes()[edge.Start];
     const CudaSnakePoint & q = partition.GetNodes()[edge.End];
@@ -183,11 +173,11 @@ Relabel(const TestLabels & labels, const std::vector<uint32_t> & regions)
 }
 
 /** A random tree of merges of neighbours, with changes that need not rise. */
-std::vector<itk::CudaPartitionMerge>
+std::vector<CudaPartitionMerge>
 MakeRandomMerges(const TestLabels & labels, std::mt19937 & generator)
 {
-  std::vector<itk::CudaPartitionMerge> merges;
-  TestLabels                           present = labels;
+  std::vector<CudaPartitionMerge> merges;
+  TestLabels                      present = labels;
   for (;;)
   {
     std::vector<std::pair<uint32_t, uint32_t>> pairs;
@@ -299,7 +289,7 @@ TEST(CudaRegionPartition, PhysicalRingsGoCounterClockwise)
   for (const double sign : { 1.0, -1.0 })
   {
     const auto geometry = MakeGeometry(4, 3);
-    geometry->SetLargestPossibleRegion(itk::ImageRegion<2>{ { { -5, 7 } }, { { 4, 3 } } });
+    geometry->SetLargestPossibleRegion(ImageRegion<2>{ { { -5, 7 } }, { { 4, 3 } } });
     const double origin[] = { 500000.0, 4.5e6 };
     geometry->SetOrigin(origin);
     const double spacing[] = { 0.5, 2.0 };
@@ -446,7 +436,7 @@ TEST(CudaRegionPartition, WithoutEdgesThereAreRegionsAndNoRings)
   map.Nodes.clear();
   map.Edges.clear();
   map.Merges = { { 1, 2, 4.0 } };
-  map.Stop = itk::CudaRegionPartitionStop::LabelsOnly;
+  map.Stop = CudaRegionPartitionStop::LabelsOnly;
   const auto partition = MakePartition(map, 2, 1);
   EXPECT_TRUE(partition->GetRings(1).empty());
   const auto merged = partition->GetMerged(4.0);
@@ -480,7 +470,7 @@ TEST(CudaRegionPartition, ItIsGraftedInitialisedAndPrinted)
   {
     ExpectContains(text.str(), line);
   }
-  ExpectContains(GetException([&] { partition->Graft(itk::PolyLineParametricPath<2>::New()); }),
+  ExpectContains(GetException([&] { partition->Graft(PolyLineParametricPath<2>::New()); }),
                  "A PolyLineParametricPath cannot be grafted onto a CudaRegionPartition");
   partition->Graft(nullptr);
   EXPECT_EQ(partition->GetNumberOfRegions(), 3u);

@@ -16,36 +16,22 @@
 
 namespace
 {
-using itk::CudaComponentType;
-using itk::CudaFiltersEnums;
-using itk::CudaRegionPartition;
-using itk::CudaDetail::CudaImageView;
-using itk::CudaDetail::CudaRegionPartitionInput;
-using itk::CudaDetail::CudaRegionPartitionOnHost;
-using itk::cuda::region::AllLaws;
-using itk::cuda::region::NoiseLaw;
-using itk::cuda::test::ExpectContains;
-using itk::cuda::test::FindComponents;
-using itk::cuda::test::GetArea;
-using itk::cuda::test::GetException;
-using itk::cuda::test::GetWindings;
-using itk::cuda::test::MakeRandomCase;
-using itk::cuda::test::MakeView;
-using itk::cuda::test::NameOf;
-using itk::cuda::test::PartitionCase;
-using itk::cuda::test::TestLabels;
+using namespace itk;
+using namespace itk::CudaDetail;
+using namespace itk::cuda::region;
+using namespace itk::cuda::test;
 
 template <typename TPixel>
-using ImageOf = itk::Image<TPixel, 2>;
+using ImageOf = Image<TPixel, 2>;
 using LabelImage = ImageOf<unsigned int>;
 using MaskType = ImageOf<unsigned char>;
 template <typename TPixel>
-using FilterOf = itk::CudaRegionPartitionImageFilter<ImageOf<TPixel>, LabelImage>;
+using FilterOf = CudaRegionPartitionImageFilter<ImageOf<TPixel>, LabelImage>;
 
 constexpr int          Width = 96;
 constexpr int          Height = 80;
 constexpr unsigned int Seed = 20261123;
-const itk::Index<2>    FirstIndex{ { -7, 11 } };
+const Index<2>         FirstIndex{ { -7, 11 } };
 
 /** Four fields: two above, one below, and a square in the first. */
 unsigned int
@@ -67,8 +53,8 @@ typename ImageOf<TPixel>::Pointer
 MakeEmptyImage(int width = Width, int height = Height)
 {
   const auto image = ImageOf<TPixel>::New();
-  image->SetRegions(itk::ImageRegion<2>{
-    FirstIndex, { { static_cast<itk::SizeValueType>(width), static_cast<itk::SizeValueType>(height) } } });
+  image->SetRegions(
+    ImageRegion<2>{ FirstIndex, { { static_cast<SizeValueType>(width), static_cast<SizeValueType>(height) } } });
   image->Allocate(true);
   return image;
 }
@@ -215,9 +201,9 @@ CountStrayPixels(const TestLabels & labels)
 
 template <typename TFilter>
 auto
-Count(TFilter * filter, const itk::EventObject & event, int & number)
+Count(TFilter * filter, const EventObject & event, int & number)
 {
-  return filter->AddObserver(event, [&number](const itk::EventObject &) { ++number; });
+  return filter->AddObserver(event, [&number](const EventObject &) { ++number; });
 }
 } // namespace
 
@@ -252,7 +238,7 @@ TEST(CudaRegionPartitionImageFilter, LabelsOfUnsignedShortAreTheSameWhereTheySuf
   const auto expected = MakeFilter<float>(image);
   expected->Update();
   using ShortLabels = ImageOf<unsigned short>;
-  const auto filter = itk::CudaRegionPartitionImageFilter<ImageOf<float>, ShortLabels>::New();
+  const auto filter = CudaRegionPartitionImageFilter<ImageOf<float>, ShortLabels>::New();
   filter->SetInput(image);
   filter->SetNoiseLaw("gaussian");
   filter->Update();
@@ -348,7 +334,7 @@ TEST(CudaRegionPartitionImageFilter, LabelsOnlyLeavesPolygonsOut)
   const auto filter = MakeFilter<float>(MakeFields<float>());
   filter->LabelsOnlyOn();
   filter->Update();
-  EXPECT_EQ(filter->GetStop(), itk::CudaRegionPartitionStop::LabelsOnly);
+  EXPECT_EQ(filter->GetStop(), CudaRegionPartitionStop::LabelsOnly);
   EXPECT_EQ(filter->GetPartition()->GetNumberOfEdges(), 0u);
   EXPECT_GE(filter->GetNumberOfRegions(), 4u);
   const TestLabels labels = GetLabels(filter->GetOutput());
@@ -364,7 +350,7 @@ TEST(CudaRegionPartitionImageFilter, LabelsOnlyLeavesPolygonsOut)
 
 TEST(CudaRegionPartitionImageFilter, TableAndTreeDescribeTheLabelsOfEachLaw)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(501));
+  std::mt19937_64 engine(PrintSeed(501));
   for (const NoiseLaw law : AllLaws)
   {
     SCOPED_TRACE(NameOf(law));
@@ -377,16 +363,16 @@ TEST(CudaRegionPartitionImageFilter, TableAndTreeDescribeTheLabelsOfEachLaw)
     EXPECT_GT(partition.GetNumberOfRegions(), 1u);
     if (law != NoiseLaw::LogNormal) // whose table is that of logarithms
     {
-      ExpectTableOfPixels<unsigned short>(partition, labels, filter->GetInput(), itk::cuda::region::UsesSquares(law));
+      ExpectTableOfPixels<unsigned short>(partition, labels, filter->GetInput(), UsesSquares(law));
     }
-    const auto shapes = itk::cuda::test::MeasureRegions(labels);
+    const auto shapes = MeasureRegions(labels);
     for (uint32_t number = 1; number <= partition.GetNumberOfRegions(); ++number)
     {
       const auto & region = partition.GetRegion(number);
       EXPECT_EQ(region.Area, static_cast<double>(shapes[number].Pixels));
       EXPECT_EQ(region.Perimeter, shapes[number].Perimeter);
       EXPECT_EQ(region.BoundingBox, shapes[number].Box);
-      EXPECT_EQ(region.Neighbors, itk::cuda::test::GetNeighbors(shapes[number]));
+      EXPECT_EQ(region.Neighbors, GetNeighbors(shapes[number]));
     }
     // All merges together lead to one region; what they change adds up.
     const auto & merges = partition.GetMerges();
@@ -405,7 +391,7 @@ TEST(CudaRegionPartitionImageFilter, TableAndTreeDescribeTheLabelsOfEachLaw)
 
 TEST(CudaRegionPartitionImageFilter, LooksAreThoseGivenOrEstimated)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(502));
+  std::mt19937_64 engine(PrintSeed(502));
   PartitionCase   image = MakeRandomCase(NoiseLaw::Gamma, 160, 160, 3, engine);
   const auto      filter = MakeFilterOf<unsigned short>(image);
   filter->LabelsOnlyOn();
@@ -433,7 +419,7 @@ TEST(CudaRegionPartitionImageFilter, LooksAreThoseGivenOrEstimated)
 
 TEST(CudaRegionPartitionImageFilter, ScaledFloatsHaveTheLabelsOfIntegers)
 {
-  std::mt19937_64     engine(itk::cuda::test::PrintSeed(503));
+  std::mt19937_64     engine(PrintSeed(503));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Rayleigh, 90, 80, 5, engine);
   const auto          expected = MakeFilterOf<unsigned short>(image);
   const auto          scaled = MakeFilterOf<float>(image, 4.0f);
@@ -498,24 +484,10 @@ TEST(CudaRegionPartitionImageFilter, MeansOfTwoValuesAreInTheirUnit)
   ExpectMeansOfTwoValues<float>(-0.37f);
 }
 
-TEST(CudaRegionPartitionImageFilter, ImagesOfAnySize)
-{
-  for (const auto & size : { std::pair<int, int>{ 1, 1 }, { 1, 40 }, { 40, 1 }, { 7, 5 }, { 33, 31 } })
-  {
-    SCOPED_TRACE(std::to_string(size.first) + " x " + std::to_string(size.second));
-    const auto image = MakeEmptyImage<unsigned short>(size.first, size.second);
-    image->FillBuffer(7);
-    const auto filter = MakeFilter<unsigned short>(image);
-    filter->Update();
-    EXPECT_EQ(filter->GetNumberOfRegions(), 1u);
-    ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
-  }
-}
-
 /** Of many regions, whose tree has a thread of its own if there is more than one. */
 TEST(CudaRegionPartitionImageFilter, ThreadsAndObserversChangeNothing)
 {
-  std::mt19937_64     engine(itk::cuda::test::PrintSeed(509));
+  std::mt19937_64     engine(PrintSeed(509));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 160, 140, 4, engine);
   const auto          initial = MakeEmptyImage<unsigned int>(160, 140);
   for (int i = 0; i < 160 * 140; ++i)
@@ -537,7 +509,7 @@ TEST(CudaRegionPartitionImageFilter, ThreadsAndObserversChangeNothing)
   {
     const auto          filter = makeFilter(threads);
     std::vector<double> descriptions;
-    filter->AddObserver(itk::IterationEvent(), [&](const itk::EventObject &) {
+    filter->AddObserver(IterationEvent(), [&](const EventObject &) {
       descriptions.push_back(filter->GetCurrentDescription());
       EXPECT_EQ(filter->GetCurrentIteration(), descriptions.size());
       EXPECT_GE(filter->GetCurrentNumberOfRegions(), 1u);
@@ -559,29 +531,25 @@ TEST(CudaRegionPartitionImageFilter, AbortThrowsAndTheFilterRunsAgain)
 {
   const auto filter = MakeFilter<float>(MakeFields<float>());
   // Progress is reported ten times a second: only the first report is sure to come before the end.
-  const auto tag = filter->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) {
+  const auto tag = filter->AddObserver(ProgressEvent(), [&](const EventObject &) {
     if (filter->GetProgress() < 1.0f)
     {
       filter->AbortGenerateDataOn();
     }
   });
-  EXPECT_THROW(filter->Update(), itk::ProcessAborted);
+  EXPECT_THROW(filter->Update(), ProcessAborted);
   EXPECT_EQ(filter->GetNumberOfRegions(), 0u);
   filter->RemoveObserver(tag);
   filter->Update();
   EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
 }
 
-TEST(CudaRegionPartitionImageFilter, ParametersAreKeptNamedAndPrinted)
+TEST(CudaRegionPartitionImageFilter, DefaultsArePrinted)
 {
-  const auto filter = FilterOf<float>::New();
-  const auto print = [&filter] {
-    std::ostringstream text;
-    filter->Print(text);
-    return text.str();
-  };
-  ExpectContains(print(), "NoiseLaw: (not set)");
-  for (const char * line : { "NumberOfLooks: 0",
+  std::ostringstream text;
+  FilterOf<float>::New()->Print(text);
+  for (const char * line : { "NoiseLaw: (not set)",
+                             "NumberOfLooks: 0",
                              "ForegroundThreshold: nan",
                              "SegmentCost: 9",
                              "BlockSize: 4",
@@ -591,37 +559,8 @@ TEST(CudaRegionPartitionImageFilter, ParametersAreKeptNamedAndPrinted)
                              "LabelsOnly: Off",
                              "NumberOfRegions: 0" })
   {
-    ExpectContains(print(), line);
+    ExpectContains(text.str(), line);
   }
-  filter->SetNoiseLaw("Log-Normal");
-  filter->SetNumberOfLooks(0.72);
-  filter->SetForegroundThreshold(0.25);
-  filter->SetSegmentCost(13.0);
-  filter->SetBlockSize(2);
-  filter->SetMinimumNumberOfPixels(20);
-  filter->SetMaximumNumberOfIterations(3);
-  filter->AllowMergingOff();
-  filter->LabelsOnlyOn();
-  for (const char * line : { "NoiseLaw: itk::CudaFiltersEnums::NoiseLaw::LogNormal",
-                             "NumberOfLooks: 0.72",
-                             "ForegroundThreshold: 0.25",
-                             "SegmentCost: 13",
-                             "BlockSize: 2",
-                             "MinimumNumberOfPixels: 20",
-                             "MaximumNumberOfIterations: 3",
-                             "AllowMerging: Off",
-                             "LabelsOnly: On" })
-  {
-    ExpectContains(print(), line);
-  }
-  EXPECT_EQ(filter->GetNoiseLaw(), CudaFiltersEnums::NoiseLaw::LogNormal);
-  const auto time = filter->GetMTime();
-  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::LogNormal);
-  filter->SetBlockSize(2);
-  filter->SetSegmentCost(13.0);
-  EXPECT_EQ(filter->GetMTime(), time);
-  filter->SetBlockSize(3);
-  EXPECT_GT(filter->GetMTime(), time);
 }
 
 TEST(CudaRegionPartitionImageFilter, AnUpdateOfThePartitionMakesTheLabels)
@@ -630,7 +569,7 @@ TEST(CudaRegionPartitionImageFilter, AnUpdateOfThePartitionMakesTheLabels)
   filter->GetPartition()->Update();
   ExpectRasterOfPolygons(*filter->GetPartition(), GetLabels(filter->GetOutput()));
   int runs = 0;
-  filter->AddObserver(itk::StartEvent(), [&runs](const itk::EventObject &) { ++runs; });
+  filter->AddObserver(StartEvent(), [&runs](const EventObject &) { ++runs; });
   filter->Update();
   EXPECT_EQ(runs, 0);
   filter->SetSegmentCost(12.0);
@@ -638,58 +577,25 @@ TEST(CudaRegionPartitionImageFilter, AnUpdateOfThePartitionMakesTheLabels)
   EXPECT_EQ(runs, 1);
 }
 
-TEST(CudaRegionPartitionImageFilter, WrongParametersAreNamed)
+TEST(CudaRegionPartitionImageFilter, TheNoiseLawHasToBeSet)
 {
   const auto filter = FilterOf<float>::New();
   filter->SetInput(MakeFields<float>());
-  const std::string names = itk::CudaNoiseLawNames();
+  const std::string names = CudaNoiseLawNames();
   ExpectContains(GetException([&] { filter->Update(); }), "NoiseLaw is not set; call SetNoiseLaw()");
   ExpectContains(GetException([&] { filter->Update(); }), names);
   ExpectContains(GetException([&] { filter->GetNoiseLaw(); }), "NoiseLaw is not set; SetNoiseLaw() takes " + names);
   ExpectContains(GetException([&] { filter->SetNoiseLaw("Cauchy"); }), "NoiseLaw is \"Cauchy\"");
   filter->SetNoiseLaw("gaussian");
-  const auto expect = [&filter](const auto & set, auto wrong, auto right, const std::string & message) {
-    set(wrong);
-    ExpectContains(GetException([&filter] { filter->Update(); }), message);
-    set(right);
-  };
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const auto       looks = [&](double value) { filter->SetNumberOfLooks(value); };
-  expect(looks, -1.0, 0.0, "NumberOfLooks is -1; it must be a number above 0, or 0 for an estimate");
-  expect(looks, nan, 0.0, "NumberOfLooks is nan; it must be");
-  expect(looks, infinity, 0.0, "NumberOfLooks is inf; it must be");
-  const auto cost = [&](double value) { filter->SetSegmentCost(value); };
-  expect(cost, -0.5, 9.0, "SegmentCost is -0.5; it must be 0 or more nats");
-  expect(cost, nan, 9.0, "SegmentCost is nan; it must be");
-  expect([&](double value) { filter->SetForegroundThreshold(value); },
-         infinity,
-         nan,
-         "ForegroundThreshold is inf; it must be finite");
-  for (const unsigned int size : { 0u, 3u, 12u, 128u, 0x80000000u })
-  {
-    expect([&](unsigned int value) { filter->SetBlockSize(value); },
-           size,
-           4u,
-           "BlockSize is " + std::to_string(size) + "; it must be 1, 2, 4, 8, 16, 32 or 64");
-  }
-  expect([&](unsigned int value) { filter->SetMinimumNumberOfPixels(value); },
-         0u,
-         8u,
-         "MinimumNumberOfPixels is 0; it must be 1 or more");
-  expect([&](unsigned int value) { filter->SetMaximumNumberOfIterations(value); },
-         0u,
-         12u,
-         "MaximumNumberOfIterations is 0; it must be from 1 to 1000000");
   filter->Update();
   EXPECT_EQ(filter->GetNumberOfRegions(), 4u);
 }
 
 TEST(CudaRegionPartitionImageFilter, BadImagesAreRefused)
 {
-  std::mt19937_64                                engine(itk::cuda::test::PrintSeed(508));
-  PartitionCase                                  image = MakeRandomCase(NoiseLaw::Gamma, 20, 10, 2, engine);
-  itk::CudaDetail::CudaRegionPartitionParameters parameters;
+  std::mt19937_64               engine(PrintSeed(508));
+  PartitionCase                 image = MakeRandomCase(NoiseLaw::Gamma, 20, 10, 2, engine);
+  CudaRegionPartitionParameters parameters;
   parameters.NoiseLaw = NoiseLaw::Gamma;
   std::vector<uint32_t>    labels(200);
   const CudaImageView      good = MakeView(labels.data(), CudaComponentType::UInt, 20, 10);

@@ -26,22 +26,14 @@
 
 namespace
 {
+using namespace itk;
 using namespace itk::CudaDetail;
-using itk::CudaComponentType;
-using itk::cuda::DeviceImage;
-using itk::cuda::DeviceView;
-using itk::cuda::GetDeviceView;
-using itk::cuda::StreamLease;
-using itk::cuda::test::Configuration;
-using itk::cuda::test::device;
-using itk::cuda::test::DeviceFilterTest;
-using itk::cuda::test::DeviceOf;
-using itk::cuda::test::MakeRandomImage;
-using itk::Size;
+using namespace itk::cuda;
+using namespace itk::cuda::test;
 
-using FloatImage = itk::Image<float, 3>;
-using ShortImage = itk::Image<short, 3>;
-using ByteImage = itk::Image<unsigned char, 3>;
+using FloatImage = Image<float, 3>;
+using ShortImage = Image<short, 3>;
+using ByteImage = Image<unsigned char, 3>;
 using DeviceFloats = DeviceOf<FloatImage>;
 
 constexpr double Sigma = 1.5; // in physical units; pixels are 0.75 x 1 x 1
@@ -94,7 +86,7 @@ template <typename TImage>
 constexpr CudaComponentType
 TypeOf()
 {
-  return itk::cuda::test::GetComponentType<typename CudaImageTraits<TImage>::ComponentType>();
+  return GetComponentType<typename CudaImageTraits<TImage>::ComponentType>();
 }
 
 DeviceView::SizeType
@@ -117,7 +109,7 @@ GetSum(const TPlan &     plan,
   CudaImageView output;
   input.ComponentType = inputType;
   output.ComponentType = outputType;
-  const CudaComponentType computeType = itk::cuda::GetComputeType(input, output);
+  const CudaComponentType computeType = GetComputeType(input, output);
   const StreamLease       stream(device);
   const DeviceImage       first(GetPlanes(size, 1), computeType, stream);
   const DeviceImage       second(GetPlanes(size, results), computeType, stream);
@@ -142,7 +134,7 @@ protected:
   ExpectSum(const TPlan & plan, const Size<3> & size, const TSet & set, const std::string & what)
   {
     const auto   image = MakeRandomImage<TInput>(size);
-    const auto   uploaded = itk::CudaUpload(image, device);
+    const auto   uploaded = CudaUpload(image, device);
     const auto   filter = TFilter<DeviceOf<TInput>, DeviceOf<TOutput>>::New();
     const size_t results = filter->GetOutput()->GetNumberOfComponentsPerPixel();
     const size_t sum = GetSum(plan, size, results, TypeOf<TInput>(), TypeOf<TOutput>());
@@ -170,26 +162,25 @@ protected:
 TEST_F(CudaDeviceMemoryPeakGpu, Recursive_filters_hold_images_and_workspace)
 {
   const CudaGaussianParameters parameters = MakeParameters(true);
-  using Gradient = itk::Image<itk::CovariantVector<float, 3>, 3>;
-  using Tensors = itk::Image<itk::SymmetricSecondRankTensor<float, 3>, 3>;
+  using Gradient = Image<CovariantVector<float, 3>, 3>;
+  using Tensors = Image<SymmetricSecondRankTensor<float, 3>, 3>;
   const CudaGaussianPlan smoothing = MakeSmoothingPlan(parameters);
-  this->ExpectSumOfRecursive<itk::CudaSmoothingRecursiveGaussianImageFilter, FloatImage, FloatImage>(smoothing,
-                                                                                                     "smoothing");
-  this->ExpectSumOfRecursive<itk::CudaSmoothingRecursiveGaussianImageFilter, ShortImage, ShortImage>(
-    smoothing, "smoothing of short");
-  this->ExpectSumOfRecursive<itk::CudaSmoothingRecursiveGaussianImageFilter, ByteImage, FloatImage>(
+  this->ExpectSumOfRecursive<CudaSmoothingRecursiveGaussianImageFilter, FloatImage, FloatImage>(smoothing, "smoothing");
+  this->ExpectSumOfRecursive<CudaSmoothingRecursiveGaussianImageFilter, ShortImage, ShortImage>(smoothing,
+                                                                                                "smoothing of short");
+  this->ExpectSumOfRecursive<CudaSmoothingRecursiveGaussianImageFilter, ByteImage, FloatImage>(
     smoothing, "smoothing of unsigned char to float");
-  this->ExpectSumOfRecursive<itk::CudaGradientMagnitudeRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+  this->ExpectSumOfRecursive<CudaGradientMagnitudeRecursiveGaussianImageFilter, FloatImage, FloatImage>(
     MakeGradientMagnitudePlan(parameters), "magnitude");
-  this->ExpectSumOfRecursive<itk::CudaLaplacianRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+  this->ExpectSumOfRecursive<CudaLaplacianRecursiveGaussianImageFilter, FloatImage, FloatImage>(
     MakeLaplacianPlan(parameters), "Laplacian");
-  this->ExpectSumOfRecursive<itk::CudaGradientRecursiveGaussianImageFilter, FloatImage, Gradient>(
+  this->ExpectSumOfRecursive<CudaGradientRecursiveGaussianImageFilter, FloatImage, Gradient>(
     MakeGradientPlan(parameters), "gradient");
-  this->ExpectSumOfRecursive<itk::CudaHessianRecursiveGaussianImageFilter, FloatImage, Tensors>(
-    MakeHessianPlan(parameters), "Hessian");
-  this->ExpectSumOfRecursive<itk::CudaRecursiveGaussianImageFilter, FloatImage, FloatImage>(
-    MakeGaussianLinePlan(
-      0, MakeGaussianImpulseResponse(itk::CudaFiltersEnums::Approximation::Deriche, 0, Sigma, 0.75, false)),
+  this->ExpectSumOfRecursive<CudaHessianRecursiveGaussianImageFilter, FloatImage, Tensors>(MakeHessianPlan(parameters),
+                                                                                           "Hessian");
+  this->ExpectSumOfRecursive<CudaRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+    MakeGaussianLinePlan(0,
+                         MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation::Deriche, 0, Sigma, 0.75, false)),
     "one axis");
 }
 
@@ -206,7 +197,7 @@ TEST_F(CudaDeviceMemoryPeakGpu, Discrete_filter_holds_images_and_workspace)
     {
       length += 5; // so that no axis is shorter than the kernels
     }
-    this->ExpectSum<itk::CudaDiscreteGaussianImageFilter, FloatImage, FloatImage>(MakeFirPlan(), size, set, "discrete");
+    this->ExpectSum<CudaDiscreteGaussianImageFilter, FloatImage, FloatImage>(MakeFirPlan(), size, set, "discrete");
   }
 }
 
@@ -215,72 +206,7 @@ TEST_F(CudaDeviceMemoryPeakGpu, Partitioned_filter_holds_images_and_workspace)
   for (unsigned int turn = 0; turn < 4; ++turn)
   {
     const auto size = this->RandomSize<3>(120);
-    this->ExpectSum<itk::CudaPartitionedRecursiveGaussianImageFilter, FloatImage, FloatImage>(
+    this->ExpectSum<CudaPartitionedRecursiveGaussianImageFilter, FloatImage, FloatImage>(
       MakePartitionedPlan(size), size, [](auto & filter) { filter.SetSigma(Sigma); }, "partitioned");
-  }
-}
-
-TEST_F(CudaDeviceMemoryPeakGpu, Chain_of_smoothings_holds_two_images_in_place_and_three_with_ReleaseDataFlag)
-{
-  using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<DeviceFloats>;
-  const Size<3> size{ { 128, 96, 64 } };
-  const size_t  image = DeviceImage::GetNumberOfBytes(GetPlanes(size, 1), CudaComponentType::Float);
-  for (const bool inPlace : { true, false })
-  {
-    const CudaGaussianPlan plan = MakeSmoothingPlan(MakeParameters(!inPlace));
-    // A plan that leaves its result in its input needs no second image.
-    const size_t sum = GetSum(plan, size, 1, CudaComponentType::Float, CudaComponentType::Float) -
-                       (plan.Results.front() == 0 ? image : 0);
-    const auto upload = itk::CudaUploadImageFilter<FloatImage>::New();
-    upload->SetInput(MakeRandomImage<FloatImage>(size));
-    upload->SetDeviceIndex(device);
-    upload->Update();
-    upload->ReleaseDataFlagOn();
-    std::vector<FilterType::Pointer> filters;
-    const DeviceFloats *             input = upload->GetOutput();
-    for (unsigned int i = 0; i < 8; ++i)
-    {
-      filters.push_back(FilterType::New());
-      filters.back()->SetInput(input);
-      filters.back()->SetSigma(Sigma);
-      filters.back()->SetInPlace(inPlace);
-      filters.back()->ReleaseDataFlagOn();
-      input = filters.back()->GetOutput();
-    }
-    this->GetMemory().ResetPeak();
-    filters.back()->Update();
-    EXPECT_EQ(this->GetMemory().GetPeak(), sum) << (inPlace ? "in place" : "released");
-    // States take a sixteenth of an image.
-    EXPECT_LE(this->GetMemory().GetPeak(), (inPlace ? 2 : 3) * image + image / 8);
-    EXPECT_EQ(Configuration::GetDeviceBytesInUse(), image) << "the last output alone is left";
-  }
-}
-
-TEST_F(CudaDeviceMemoryPeakGpu, Snake_stays_within_its_image_and_its_working_set)
-{
-  using ImageType = itk::Image<unsigned short, 2>;
-  for (unsigned int turn = 0; turn < 4; ++turn)
-  {
-    Size<2> size = this->RandomSize<2>(900);
-    size[0] += 16;
-    size[1] += 16;
-    const auto           image = MakeRandomImage<ImageType>(size, turn);
-    const auto           uploaded = itk::CudaUpload(image, device);
-    const size_t         bytes = Configuration::GetDeviceBytesInUse();
-    CudaRegionSnakeInput input;
-    input.Image = MakeCudaImageView(static_cast<const ImageType *>(image), image->GetBufferedRegion());
-    CudaRegionSnakeParameters parameters;
-    parameters.NoiseLaw = itk::CudaFiltersEnums::NoiseLaw::Gaussian;
-    const auto filter =
-      itk::CudaRegionSnakeImageFilter<DeviceOf<ImageType>, itk::CudaDeviceImage<unsigned char, 2>>::New();
-    filter->SetInput(uploaded);
-    filter->SetNoiseLaw(itk::CudaFiltersEnums::NoiseLaw::Gaussian);
-    parameters.MaximumNumberOfNodes = filter->GetMaximumNumberOfNodes();
-    parameters.MaximumNumberOfIterations = filter->GetMaximumNumberOfIterations();
-    this->GetMemory().ResetPeak();
-    filter->Update();
-    filter->GetOutput()->Synchronize();
-    EXPECT_GT(this->GetMemory().GetPeak(), bytes);
-    EXPECT_LE(this->GetMemory().GetPeak(), bytes + CudaRegionSnakeWorkingSet(input, parameters)) << "size " << size;
   }
 }

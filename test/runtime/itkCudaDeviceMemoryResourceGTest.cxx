@@ -6,6 +6,7 @@
 #include "runtime/device/Device.h"
 #include "itkCudaError.h"
 #include "support/itkCudaExpectException.h"
+#include "support/itkCudaRunInThreads.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkImage.h"
@@ -20,21 +21,12 @@
 
 namespace
 {
-using itk::cuda::test::ExpectContains;
-using itk::CudaError;
-using itk::CudaFiltersEnums;
-using itk::cuda::DeviceBuffer;
-using itk::cuda::StreamLease;
-using itk::cuda::test::Configuration;
-using itk::cuda::test::device;
-using itk::cuda::test::DeviceTest;
-using itk::cuda::test::ExpectSamePixels;
-using itk::cuda::test::FillRandomly;
-using itk::cuda::test::mebibyte;
-using itk::cuda::test::seed;
+using namespace itk;
+using namespace itk::cuda;
+using namespace itk::cuda::test;
 
-using ImageType = itk::Image<float, 3>;
-using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
+using ImageType = Image<float, 3>;
+using FilterType = CudaSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
 
 /** Allocates memory from CUDA and verifies that every pointer is released exactly once, with the arguments of its
  * allocation. */
@@ -158,7 +150,7 @@ protected:
   SetUp() override
   {
     DeviceTest::SetUp();
-    if (!IsSkipped() && !itk::cuda::GetDeviceProperties(device).MemoryPoolsSupported)
+    if (!IsSkipped() && !GetDeviceProperties(device).MemoryPoolsSupported)
     {
       GTEST_SKIP() << "the resource of these tests uses cudaMallocAsync";
     }
@@ -234,7 +226,7 @@ TEST_F(CudaDeviceMemoryResourceGpu, Runs_of_a_filter_take_all_from_it_and_give_t
   const auto filter = MakeFilter(CudaFiltersEnums::Backend::Cuda);
   size_t     inUse = 0;
   size_t     counted = 0;
-  filter->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) {
+  filter->AddObserver(ProgressEvent(), [&](const EventObject &) {
     inUse = std::max(inUse, Resource.GetBytesInUse());
     counted = std::max(counted, Configuration::GetDeviceBytesInUse());
   });
@@ -292,7 +284,7 @@ TEST_F(CudaDeviceMemoryResourceGpu, Pointers_that_are_not_aligned_are_refused_an
     const DeviceBuffer buffer(1000, stream);
     ADD_FAILURE() << "no exception";
   }
-  catch (const itk::ExceptionObject & exception)
+  catch (const ExceptionObject & exception)
   {
     ExpectContains(exception.GetDescription(), "must be a multiple of 256");
   }
@@ -328,9 +320,9 @@ TEST_F(CudaDeviceMemoryResourceGpu, Available_is_the_limit_without_what_is_in_us
   Resource.Install();
   const StreamLease  stream(device);
   const DeviceBuffer buffer(1000, stream);
-  EXPECT_EQ(itk::cuda::GetAvailableDeviceMemory(device), std::numeric_limits<size_t>::max());
+  EXPECT_EQ(GetAvailableDeviceMemory(device), std::numeric_limits<size_t>::max());
   Configuration::SetDeviceMemoryLimit(5000);
-  EXPECT_EQ(itk::cuda::GetAvailableDeviceMemory(device), 4000u);
+  EXPECT_EQ(GetAvailableDeviceMemory(device), 4000u);
   EXPECT_THROW(DeviceBuffer(4001, stream), CudaError);
   EXPECT_EQ(Resource.GetNumberOfAllocations(), 1u) << "the limit comes first";
   EXPECT_NO_THROW(DeviceBuffer(4000, stream));
@@ -338,31 +330,9 @@ TEST_F(CudaDeviceMemoryResourceGpu, Available_is_the_limit_without_what_is_in_us
 
 TEST_F(CudaDeviceMemoryResourceGpu, Random_sizes_in_threads_while_resources_change)
 {
-  constexpr unsigned int   numberOfThreads = 8;
-  CountingResource         other;
-  std::atomic<bool>        done{ false };
-  std::vector<std::string> errors(numberOfThreads);
-  std::vector<std::thread> threads;
-  for (unsigned int index = 0; index < numberOfThreads; ++index)
-  {
-    threads.emplace_back([index, &errors] {
-      try
-      {
-        std::mt19937              random(seed + index);
-        const StreamLease         stream(device);
-        std::vector<DeviceBuffer> buffers(16);
-        for (unsigned int turn = 0; turn < 500; ++turn)
-        {
-          buffers[random() % buffers.size()] = DeviceBuffer(random() % mebibyte, stream);
-        }
-      }
-      catch (const std::exception & exception)
-      {
-        errors[index] = exception.what();
-      }
-    });
-  }
-  std::thread changes([&] {
+  CountingResource  other;
+  std::atomic<bool> done{ false };
+  std::thread       changes([&] {
     while (!done)
     {
       Resource.Install();
@@ -372,16 +342,18 @@ TEST_F(CudaDeviceMemoryResourceGpu, Random_sizes_in_threads_while_resources_chan
       Configuration::SetDeviceMemoryResource(nullptr, nullptr);
     }
   });
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
+  RunInThreads(8, [](unsigned int index) -> std::string {
+    std::mt19937              random(seed + index);
+    const StreamLease         stream(device);
+    std::vector<DeviceBuffer> buffers(16);
+    for (unsigned int turn = 0; turn < 500; ++turn)
+    {
+      buffers[random() % buffers.size()] = DeviceBuffer(random() % mebibyte, stream);
+    }
+    return {};
+  });
   done = true;
   changes.join();
-  for (unsigned int index = 0; index < numberOfThreads; ++index)
-  {
-    EXPECT_EQ(errors[index], "") << "thread " << index;
-  }
   EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 0u);
   EXPECT_EQ(other.GetBytesInUse(), 0u);
   EXPECT_EQ(other.GetError(), "");

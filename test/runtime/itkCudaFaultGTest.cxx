@@ -8,12 +8,9 @@
 
 namespace
 {
-using itk::CudaError;
-using itk::cuda::FaultHook;
-using itk::cuda::test::Extent;
-using itk::cuda::test::HostImage;
-using itk::cuda::test::DeviceTest;
-using itk::cuda::test::FillRandomly;
+using namespace itk;
+using namespace itk::cuda;
+using namespace itk::cuda::test;
 
 class CudaFault : public DeviceTest
 {};
@@ -27,18 +24,18 @@ TEST_F(CudaFault, Synchronous_filters_name_themselves)
   HostImage<float>        input(Extent{ { 40, 30, 1, 1 } }, 1);
   HostImage<float>        output(Extent{ { 40, 30, 1, 1 } }, 1);
   FillRandomly(input.Pixels);
-  itk::CudaDetail::CudaGaussianParameters parameters;
+  CudaDetail::CudaGaussianParameters parameters;
   parameters.Sigma.assign(2, 2.0);
   parameters.Spacing.assign(2, 1.0);
-  const itk::CudaDetail::CudaGaussianPlan plan = itk::CudaDetail::MakeSmoothingPlan(parameters);
-  const auto                              findName = [&] {
+  const CudaDetail::CudaGaussianPlan plan = CudaDetail::MakeSmoothingPlan(parameters);
+  const auto                         findName = [&] {
     for (unsigned long n = 1; n < mostCalls; ++n)
     {
       FaultHook::FailCall(n, cudaErrorLaunchFailure);
       std::string failure;
       try
       {
-        itk::CudaDetail::CudaRunOnDevice(plan, input.View, output.View, 0, nullptr);
+        CudaDetail::CudaRunOnDevice(plan, input.View, output.View, 0, nullptr);
       }
       catch (const CudaError & error)
       {

@@ -259,14 +259,6 @@ TEST_F(CudaFiltersConfiguration, Status_names_the_reason_for_the_host)
   ExpectContains(Configuration::GetStatus(), "fail, as backend Cuda is set: ");
 }
 
-TEST_F(CudaFiltersConfiguration, Release_of_nothing_does_nothing)
-{
-  const size_t before = Configuration::GetDeviceBytesInUse() + Configuration::GetPinnedBytesInUse();
-  Configuration::ReleaseMemory();
-  Configuration::ReleaseMemory();
-  EXPECT_EQ(Configuration::GetDeviceBytesInUse() + Configuration::GetPinnedBytesInUse(), before);
-}
-
 TEST_F(CudaFiltersConfiguration, Filter_goes_before_the_configuration)
 {
   itk::CudaDetail::CudaFilterBackend backend;
@@ -283,40 +275,6 @@ TEST_F(CudaFiltersConfiguration, Filter_goes_before_the_configuration)
   Configuration::SetBackend(Backend::Host);
   EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
   EXPECT_EQ(backend.Reason, "the backend of CudaFiltersConfiguration is Host");
-}
-
-TEST_F(CudaFiltersConfiguration, Automatic_takes_the_host_for_what_the_device_cannot_do_and_Cuda_throws)
-{
-  itk::CudaDetail::CudaFilterBackend backend;
-  EXPECT_FALSE(backend.SelectDevice("pixels of type complex are not supported", 0));
-  EXPECT_EQ(backend.Used, Backend::Host);
-  EXPECT_EQ(backend.Reason, "pixels of type complex are not supported");
-  backend.Requested = Backend::Cuda;
-  const std::string text = GetException([&] { backend.SelectDevice("pixels of type complex are not supported", 0); });
-  ExpectContains(text, "backend of the filter is Cuda");
-  ExpectContains(text, "pixels of type complex are not supported");
-  EXPECT_EQ(backend.Used, Backend::Automatic);
-}
-
-TEST_F(CudaFiltersConfiguration, Missing_device_is_an_error_for_Cuda_and_a_reason_for_Automatic)
-{
-  itk::CudaDetail::CudaFilterBackend backend;
-  backend.DeviceIndex = noSuchDevice;
-  EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
-  EXPECT_EQ(backend.Used, Backend::Host);
-  EXPECT_FALSE(backend.Reason.empty());
-
-  backend.Requested = Backend::Cuda;
-  try
-  {
-    backend.SelectDevice(nullptr, 0);
-    FAIL() << "no exception for a device that does not exist";
-  }
-  catch (const itk::CudaError & error)
-  {
-    EXPECT_EQ(error.GetKind(), Kind::NotUsable);
-    ExpectContains(error.GetDescription(), backend.Reason);
-  }
 }
 
 TEST_F(CudaFiltersConfiguration, Device_index_of_the_configuration_counts_for_filters_with_none)
@@ -425,18 +383,4 @@ TEST(CudaFiltersEnumNames, BoundaryModesHaveScipysNames)
   EXPECT_EQ(itk::CudaBoundaryModeFromString("grid-constant"), itk::CudaFiltersEnums::BoundaryMode::Constant);
   ExpectContains(GetException([] { itk::CudaBoundaryModeFromString("grid-nearest"); }),
                  "BoundaryMode is \"grid-nearest\"; it must be Nearest, Reflect, Mirror, Wrap or Constant");
-}
-
-TEST(CudaFiltersEnumNames, OtherTextIsAnsweredWithTheKnownNames)
-{
-  ExpectContains(GetException([] { itk::CudaScheduleFromString("coarse to fine"); }),
-                 "Schedule is \"coarse to fine\"; it must be CoarseToFine or AsPublished");
-  ExpectContains(GetException([] { itk::CudaStartFromString("margin"); }),
-                 "Start is \"margin\"; it must be Automatic or MarginRectangle");
-  ExpectContains(GetException([] { itk::CudaNoiseLawFromString("_"); }),
-                 "NoiseLaw is \"_\"; it must be Gaussian, GaussianCommonVariance");
-  ExpectContains(GetException([] { itk::CudaBackendFromString(""); }),
-                 "Backend is \"\"; it must be automatic, cuda or host");
-  ExpectContains(GetException([] { itk::CudaStreamingFromString("yes"); }),
-                 "Streaming is \"yes\"; it must be automatic, on or off");
 }

@@ -139,30 +139,6 @@ TEST_F(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
   }
 }
 
-TEST_F(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
-{
-  const auto    poolSize = static_cast<unsigned int>(ThreadPool::GetInstance()->GetMaximumNumberOfThreads());
-  HelperThreads helpers;
-  for (unsigned int turn = 0; turn < 3; ++turn)
-  {
-    std::atomic<unsigned int> calls{ 0 };
-    const unsigned int        number = helpers.Reserve(poolSize);
-    helpers.Start(number, [&](unsigned int) { ++calls; });
-    WaitFor(calls, number);
-    helpers.Join();
-    EXPECT_EQ(calls, number) << "turn " << turn;
-    std::vector<std::future<void>> others;
-    for (unsigned int i = 0; i < poolSize; ++i)
-    {
-      others.push_back(ThreadPool::GetInstance()->AddWork([] {}));
-    }
-    for (std::future<void> & each : others)
-    {
-      ASSERT_EQ(each.wait_for(patience), std::future_status::ready) << "turn " << turn;
-    }
-  }
-}
-
 /** A thread that waits for the next transfer must not delay the tasks of other filters. The tasks of this test wait for
  * each other, so each of them needs a thread of its own. */
 TEST_F(CudaHelperThreads, WaitingThreadsLeaveForOtherTasksOfThePool)

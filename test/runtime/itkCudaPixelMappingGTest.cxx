@@ -297,20 +297,6 @@ TEST(CudaPixelMapping, Sigmoids_have_their_limits_where_an_exponential_would_ove
   EXPECT_EQ(MapPixel<short>(nan, MakePixelMapping<double>(rising, true)), 0);
 }
 
-TEST(CudaPixelMapping, Sigmoids_rise_and_are_symmetric)
-{
-  const auto rising = MakeSigmoid(0.7, 0.0, 0.0, 1.0);
-  double     last = 0.0;
-  for (double value = -40.0; value <= 40.0; value += 0.01)
-  {
-    const double mapped = MapDouble(value, rising);
-    EXPECT_GE(mapped, last - 1e-15) << value;
-    EXPECT_NEAR(mapped + MapDouble(-value, rising), 1.0, 1e-15) << value;
-    EXPECT_EQ(mapped, MapDouble(-value, MakeSigmoid(-0.7, 0.0, 0.0, 1.0))) << value;
-    last = mapped;
-  }
-}
-
 TEST(CudaPixelMapping, Windows_and_sigmoids_round_to_the_nearest_integer_if_asked)
 {
   CudaPixelConversion window;

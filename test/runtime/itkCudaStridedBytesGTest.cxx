@@ -11,21 +11,17 @@
 
 namespace
 {
-using itk::CudaDetail::CudaImageView;
-using itk::cuda::StridedBytes;
-using itk::cuda::test::CopyRegion;
-using itk::cuda::test::ExpectSamePixels;
-using itk::cuda::test::Extent;
-using itk::cuda::test::FillRandomly;
-using itk::cuda::test::HostImage;
-using itk::cuda::test::seed;
+using namespace itk;
+using namespace itk::CudaDetail;
+using namespace itk::cuda;
+using namespace itk::cuda::test;
 
 /** Returns the bytes of the view, gathered pixel by pixel. Rows start at multiples of `pitch`, with zeros between them,
  * unless `pitch` is 0. */
 std::vector<char>
 GatherByPixel(const CudaImageView & view, size_t pitch)
 {
-  const size_t      pixelSize = view.NumberOfComponents * itk::CudaComponentSize(view.ComponentType);
+  const size_t      pixelSize = view.NumberOfComponents * CudaComponentSize(view.ComponentType);
   std::vector<char> bytes;
   for (size_t t = 0; t < view.Size[3]; ++t)
     for (size_t z = 0; z < view.Size[2]; ++z)
@@ -38,8 +34,7 @@ GatherByPixel(const CudaImageView & view, size_t pitch)
         for (size_t x = 0; x < view.Size[0]; ++x)
         {
           const size_t offset = x * view.Stride[0] + y * view.Stride[1] + z * view.Stride[2] + t * view.Stride[3];
-          const char * pixel =
-            static_cast<const char *>(view.Data) + offset * itk::CudaComponentSize(view.ComponentType);
+          const char * pixel = static_cast<const char *>(view.Data) + offset * CudaComponentSize(view.ComponentType);
           bytes.insert(bytes.end(), pixel, pixel + pixelSize);
         }
       }

@@ -20,32 +20,10 @@
 
 namespace
 {
-using itk::CudaComponentType;
-using itk::CudaError;
-using itk::CudaDetail::CudaImageView;
-using itk::cuda::DeviceBuffer;
-using itk::cuda::DeviceGuard;
-using itk::cuda::DeviceImage;
-using itk::cuda::DeviceView;
-using itk::cuda::FaultHook;
-using itk::cuda::PinnedBuffer;
-using itk::cuda::StagingMemory;
-using itk::cuda::StreamLease;
-using itk::cuda::test::device;
-using itk::cuda::test::mebibyte;
-using itk::cuda::test::Extent;
-using itk::cuda::test::Configuration;
-using itk::cuda::test::CopyRegion;
-using itk::cuda::test::HostImage;
-using itk::cuda::test::DeviceTest;
-using itk::cuda::test::FillRandomly;
-using itk::cuda::test::ExpectSamePixels;
-using itk::cuda::test::UploadQuietly;
-using itk::cuda::test::DownloadQuietly;
-using itk::cuda::test::MakeRoundTrip;
-using itk::cuda::test::seed;
-using itk::cuda::test::GetComponentType;
-using itk::cuda::test::GetExactComputeType;
+using namespace itk;
+using namespace itk::CudaDetail;
+using namespace itk::cuda;
+using namespace itk::cuda::test;
 
 class CudaTransfer : public DeviceTest
 {};
@@ -219,7 +197,7 @@ TEST_F(CudaTransfer, Components_come_to_planes_of_their_own)
   HostImage<short> input({ 37, 11, 5, 2 }, 3);
   FillRandomly(input.Pixels);
   StreamLease       stream(device);
-  const DeviceImage image(itk::cuda::GetPlanarSize(input.View), CudaComponentType::Float, stream);
+  const DeviceImage image(GetPlanarSize(input.View), CudaComponentType::Float, stream);
   UploadQuietly(input.View, image.GetView(), stream);
   HostImage<short> plane({ 37, 11, 5, 2 }, 1);
   for (size_t component = 0; component < 3; ++component)
@@ -240,7 +218,7 @@ TEST_F(CudaTransfer, Views_into_an_image_are_respected)
   HostImage<float> input({ 40, 30, 20, 1 }, 1);
   FillRandomly(input.Pixels);
   StreamLease       stream(device);
-  const DeviceImage image(itk::cuda::GetPlanarSize(input.View), CudaComponentType::Float, stream);
+  const DeviceImage image(GetPlanarSize(input.View), CudaComponentType::Float, stream);
   UploadQuietly(input.View, image.GetView(), stream);
 
   DeviceView inner = image.GetView();
@@ -265,7 +243,7 @@ TEST_F(CudaTransfer, Empty_image_is_no_transfer)
 {
   HostImage<float>  input({ 8, 0, 1, 1 }, 1);
   StreamLease       stream(device);
-  const DeviceImage image(itk::cuda::GetPlanarSize(input.View), CudaComponentType::Float, stream);
+  const DeviceImage image(GetPlanarSize(input.View), CudaComponentType::Float, stream);
   EXPECT_NO_THROW(UploadQuietly(input.View, image.GetView(), stream));
   EXPECT_NO_THROW(DownloadQuietly(image.GetView(), input.View, stream));
 }
@@ -273,14 +251,14 @@ TEST_F(CudaTransfer, Empty_image_is_no_transfer)
 TEST_F(CudaTransfer, Workspace_is_what_a_transfer_takes)
 {
   HostImage<float> same({ 512, 512, 4, 1 }, 1);
-  EXPECT_EQ(itk::cuda::GetTransferWorkspace(same.View, CudaComponentType::Float), 0u);
-  EXPECT_EQ(itk::cuda::GetTransferWorkspace(same.View, CudaComponentType::Double), same.Pixels.size() * sizeof(float));
+  EXPECT_EQ(GetTransferWorkspace(same.View, CudaComponentType::Float), 0u);
+  EXPECT_EQ(GetTransferWorkspace(same.View, CudaComponentType::Double), same.Pixels.size() * sizeof(float));
   HostImage<unsigned char> bytes({ 100, 100, 1, 1 }, 3);
-  EXPECT_EQ(itk::cuda::GetTransferWorkspace(bytes.View, CudaComponentType::Float), 30000u);
+  EXPECT_EQ(GetTransferWorkspace(bytes.View, CudaComponentType::Float), 30000u);
 
-  const size_t planar = DeviceImage::GetNumberOfBytes(itk::cuda::GetPlanarSize(bytes.View), CudaComponentType::Float);
-  StreamLease  stream(device);
-  const DeviceImage image(itk::cuda::GetPlanarSize(bytes.View), CudaComponentType::Float, stream);
+  const size_t      planar = DeviceImage::GetNumberOfBytes(GetPlanarSize(bytes.View), CudaComponentType::Float);
+  StreamLease       stream(device);
+  const DeviceImage image(GetPlanarSize(bytes.View), CudaComponentType::Float, stream);
   Configuration::SetDeviceMemoryLimit(planar + 30000);
   EXPECT_NO_THROW(UploadQuietly(bytes.View, image.GetView(), stream));
   Configuration::SetDeviceMemoryLimit(planar + 29999);
@@ -294,7 +272,7 @@ TEST_F(CudaTransfer, Number_of_threads_changes_nothing)
   HostImage<unsigned char> bytes({ 1000, 1000, 315, 1 }, 1);
   FillRandomly(rows.Pixels);
   FillRandomly(bytes.Pixels);
-  EXPECT_EQ(itk::cuda::GetTransferWorkspace(bytes.View, CudaComponentType::Float), 256 * mebibyte);
+  EXPECT_EQ(GetTransferWorkspace(bytes.View, CudaComponentType::Float), 256 * mebibyte);
   const auto check = [](auto & input, const std::string & what) {
     using T = std::decay_t<decltype(input.At(0, 0, 0, 0, 0))>;
     HostImage<T> expected(input.View.Size, 1);
@@ -403,7 +381,7 @@ TEST_F(CudaTransfer, Streams_of_a_caller_are_used)
   for (const cudaStream_t used : { stream, cudaStream_t{ nullptr } })
   {
     std::fill(output.Pixels.begin(), output.Pixels.end(), short{ 0 });
-    MakeRoundTrip(input.View, output.View, CudaComponentType::Float, itk::cuda::Context(device, used));
+    MakeRoundTrip(input.View, output.View, CudaComponentType::Float, Context(device, used));
     ExpectSamePixels(output.Pixels, input.Pixels, used ? "a stream" : "the default stream");
   }
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
@@ -414,11 +392,11 @@ TEST_F(CudaTransfer, Chunks_of_an_upload_stay_until_its_copies_are_done)
   const StreamLease stream(device);
   StagingMemory     staging(stream);
   HostImage<float>  image({ 1024, 1024, 4, 1 }, 1);
-  const DeviceImage onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
+  const DeviceImage onDevice(GetPlanarSize(image.View), CudaComponentType::Float, stream);
   for (const unsigned int threads : { 1, 4 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    itk::cuda::Upload(image.View, onDevice.GetView(), staging, nullptr);
+    Upload(image.View, onDevice.GetView(), staging, nullptr);
     EXPECT_GT(Configuration::GetPinnedBytesInUse(), 0u);
     staging.Synchronize();
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
@@ -431,10 +409,10 @@ TEST_F(CudaTransfer, Tasks_of_the_threads_of_ITK_may_transfer)
 {
   // All threads of the pool run transfers and further transfers wait for a thread, so no transfer can get a helper.
   std::vector<std::future<bool>> tasks;
-  const size_t                   number = 2 * itk::ThreadPool::GetInstance()->GetMaximumNumberOfThreads() + 3;
+  const size_t                   number = 2 * ThreadPool::GetInstance()->GetMaximumNumberOfThreads() + 3;
   for (size_t task = 0; task < number; ++task)
   {
-    tasks.push_back(itk::ThreadPool::GetInstance()->AddWork([task] {
+    tasks.push_back(ThreadPool::GetInstance()->AddWork([task] {
       HostImage<float> input({ 1024, 1024, 4, 1 }, 1);
       HostImage<float> output({ 1024, 1024, 4, 1 }, 1);
       FillRandomly(input.Pixels, static_cast<unsigned int>(task));
@@ -464,17 +442,14 @@ struct DeviceRows
     View.Stride = { { 1, Pitch, Pitch * height, Pitch * height, Pitch * height } };
   }
 
-  size_t                  Pitch;
-  itk::cuda::DeviceBuffer Buffer;
-  DeviceView              View;
+  size_t       Pitch;
+  DeviceBuffer Buffer;
+  DeviceView   View;
 };
 /** For all sizes and numbers of threads: slots hold the largest chunk, slices divide it, and chunks of any transfer
  * end. */
 TEST(CudaTransferPolicy, ChunksAndSlicesFitTheSlots)
 {
-  using itk::cuda::TransferDirection;
-  using itk::cuda::TransferPolicy;
-  using itk::cuda::TransferWorkload;
   std::mt19937 random(seed);
   for (unsigned int i = 0; i < 2000; ++i)
   {
@@ -505,30 +480,6 @@ TEST(CudaTransferPolicy, ChunksAndSlicesFitTheSlots)
   }
 }
 
-TEST(CudaTransferPolicy, WaitingThreadsAreUsedForSmallTransfersWithinTheLimit)
-{
-  using itk::cuda::GetUsefulThreads;
-  using itk::cuda::TransferDirection;
-  Configuration::SetNumberOfTransferThreads(6);
-  for (const auto direction : { TransferDirection::Upload, TransferDirection::Download })
-  {
-    for (const size_t kilobytes : { 1, 64, 200, 512, 1024, 4096, 65536 })
-    {
-      unsigned int previous = 0;
-      for (unsigned int waiting = 0; waiting < 16; ++waiting)
-      {
-        const unsigned int threads = GetUsefulThreads({ direction, kilobytes << 10, 1, false }, waiting);
-        EXPECT_GE(threads, std::max(1u, previous));
-        EXPECT_LE(threads, 6u);
-        EXPECT_LE(threads, std::max<size_t>(1, kilobytes / 64)) << kilobytes << " KB";
-        previous = threads;
-      }
-    }
-    EXPECT_EQ(GetUsefulThreads({ direction, size_t{ 256 } << 10, 1, false }, 0), 1u) << "waking a thread takes longer";
-    EXPECT_EQ(GetUsefulThreads({ direction, size_t{ 256 } << 10, 1, false }, 1), 2u);
-  }
-  Configuration::SetNumberOfTransferThreads(0);
-}
 } // namespace
 
 TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
@@ -570,7 +521,7 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
       std::mutex                             mutex;
       std::vector<std::pair<size_t, size_t>> groups;
       const auto                             copyBack = [&](size_t first, size_t end) {
-        itk::cuda::Event sent;
+        Event sent;
         sent.Record(stream);
         sent.MakeWait(other);
         // The host reads what was on the device when the group was announced.
@@ -587,7 +538,7 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
         groups.emplace_back(first, end);
       };
       ASSERT_EQ(cudaMemsetAsync(rows.View.Data, 0xff, rows.Buffer.GetSize(), stream.GetStream()), cudaSuccess);
-      itk::cuda::UploadRows(view, rows.View, staging, { trial.RowsPerGroup, copyBack });
+      UploadRows(view, rows.View, staging, { trial.RowsPerGroup, copyBack });
       other.Synchronize();
       ExpectSamePixels(output, input.Pixels, what);
       std::sort(groups.begin(), groups.end());
@@ -603,25 +554,11 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
   }
 }
 
-TEST_F(CudaTransfer, Images_that_do_not_fit_are_refused)
-{
-  HostImage<short>                 image({ 30, 20, 1, 1 }, 1);
-  HostImage<unsigned short>        vectors({ 30, 20, 1, 1 }, 2);
-  StreamLease                      stream(device);
-  const DeviceRows<unsigned short> rows(30, 20, stream);
-  const DeviceImage                other({ { 30, 21, 1, 1, 1 } }, CudaComponentType::Float, stream);
-  EXPECT_THROW(itk::cuda::UploadRows(image.View, rows.View, stream, {}), itk::ExceptionObject) << "another type";
-  EXPECT_THROW(itk::cuda::UploadRows(vectors.View, rows.View, stream, {}), itk::ExceptionObject) << "components";
-  EXPECT_THROW(UploadQuietly(image.View, rows.View, stream), itk::ExceptionObject) << "another type";
-  EXPECT_THROW(UploadQuietly(image.View, other.GetView(), stream), itk::ExceptionObject) << "another size";
-  EXPECT_THROW(DownloadQuietly(other.GetView(), image.View, stream), itk::ExceptionObject) << "another size";
-}
-
 TEST_F(CudaTransfer, Progress_rises_to_one_and_comes_from_the_calling_thread)
 {
   HostImage<float>      image({ 1024, 1024, 100, 1 }, 1);
   StreamLease           stream(device);
-  const DeviceImage     onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
+  const DeviceImage     onDevice(GetPlanarSize(image.View), CudaComponentType::Float, stream);
   const std::thread::id caller = std::this_thread::get_id();
   for (const unsigned int threads : { 1u, 8u })
   {
@@ -635,11 +572,11 @@ TEST_F(CudaTransfer, Progress_rises_to_one_and_comes_from_the_calling_thread)
       };
       if (upload)
       {
-        itk::cuda::Upload(image.View, onDevice.GetView(), stream, progress);
+        Upload(image.View, onDevice.GetView(), stream, progress);
       }
       else
       {
-        itk::cuda::Download(onDevice.GetView(), image.View, stream, progress);
+        Download(onDevice.GetView(), image.View, stream, progress);
       }
       // Only the calling thread reports. With other threads it may be too late for all reports but the last.
       ASSERT_GE(shares.size(), threads == 1 ? 2u : 1u);
@@ -658,7 +595,7 @@ TEST_F(CudaTransfer, Progress_and_work_on_rows_may_abort)
   const StreamLease               stream(device);
   StagingMemory                   staging(stream);
   const DeviceRows<unsigned char> onDevice(3000, 2000, stream);
-  const DeviceImage               converted(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
+  const DeviceImage               converted(GetPlanarSize(image.View), CudaComponentType::Float, stream);
   const size_t                    bytes = Configuration::GetDeviceBytesInUse();
   const auto                      abort = [](float) { throw std::runtime_error("stop"); };
   const auto                      abortRows = [](size_t first, size_t) {
@@ -675,12 +612,12 @@ TEST_F(CudaTransfer, Progress_and_work_on_rows_may_abort)
   for (const unsigned int threads : { 1, 8 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    expectAbort([&] { itk::cuda::UploadRows(rows.View, onDevice.View, staging, { 500, abortRows }); });
-    EXPECT_NO_THROW(itk::cuda::UploadRows(rows.View, onDevice.View, stream, {}));
-    expectAbort([&] { itk::cuda::Upload(image.View, converted.GetView(), staging, abort); });
+    expectAbort([&] { UploadRows(rows.View, onDevice.View, staging, { 500, abortRows }); });
+    EXPECT_NO_THROW(UploadRows(rows.View, onDevice.View, stream, {}));
+    expectAbort([&] { Upload(image.View, converted.GetView(), staging, abort); });
     EXPECT_NO_THROW(UploadQuietly(image.View, converted.GetView(), stream));
     HostImage<unsigned char> output({ 1024, 1024, 100, 1 }, 1);
-    expectAbort([&] { itk::cuda::Download(converted.GetView(), output.View, staging, abort); });
+    expectAbort([&] { Download(converted.GetView(), output.View, staging, abort); });
     DownloadQuietly(converted.GetView(), output.View, stream);
     ExpectSamePixels(output.Pixels, image.Pixels, "after an abort");
   }
@@ -694,7 +631,7 @@ TEST_F(CudaTransfer, Faults_of_transfers_are_survived)
     using T = decltype(zero);
     HostImage<T> input(size, 1);
     FillRandomly(input.Pixels);
-    itk::cuda::test::WalkFaults<T>(
+    WalkFaults<T>(
       what,
       [&input] {
         HostImage<T> output(input.View.Size, 1);
@@ -708,22 +645,4 @@ TEST_F(CudaTransfer, Faults_of_transfers_are_survived)
   using Byte = unsigned char;
   walk(Byte{}, { 33, 31, 1, 1 }, 1, "a small image");
   walk(short{}, { 1031, 1500, 1, 1 }, 4, "four threads");
-}
-
-TEST_F(CudaTransfer, One_thread_makes_the_same_calls_every_time)
-{
-  Configuration::SetNumberOfTransferThreads(1);
-  HostImage<short> input({ 1031, 2500, 1, 1 }, 1);
-  HostImage<short> output({ 1031, 2500, 1, 1 }, 1);
-  MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
-  std::vector<unsigned long> numbers;
-  for (unsigned int turn = 0; turn < 5; ++turn)
-  {
-    FaultHook::FailCall(0, cudaErrorUnknown);
-    MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
-    FaultHook::Clear();
-    numbers.push_back(FaultHook::GetNumberOfCalls());
-  }
-  EXPECT_GT(numbers.front(), 10u);
-  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), numbers.front()), 5);
 }

@@ -5,7 +5,6 @@
 #include "runtime/device/Device.h"
 #include "itkMacro.h"
 #include "runtime/memory/DeviceMemory.h"
-#include "runtime/memory/PinnedMemory.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 #include "runtime/transfer/StagingMemory.h"
 #include "runtime/transfer/TransferPolicy.h"
@@ -13,41 +12,19 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
-#include <limits>
 #include <mutex>
-#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <sys/mman.h>
-
 namespace
 {
-using itk::CudaComponentType;
-using itk::CudaDetail::CudaImageView;
-using itk::cuda::DeviceBuffer;
-using itk::cuda::DeviceGuard;
-using itk::cuda::DeviceView;
-using itk::cuda::Event;
-using itk::cuda::PinnedBuffer;
-using itk::cuda::StagingMemory;
-using itk::cuda::StreamLease;
-using itk::cuda::TransferDirection;
-using itk::cuda::TransferQueue;
-using itk::cuda::test::Configuration;
-using itk::cuda::test::CopyRegion;
-using itk::cuda::test::device;
-using itk::cuda::test::DownloadQuietly;
-using itk::cuda::test::ExpectSamePixels;
-using itk::cuda::test::FillRandomly;
-using itk::cuda::test::HostImage;
-using itk::cuda::test::seed;
-using itk::cuda::test::UploadQuietly;
-
-constexpr size_t noTransfer = std::numeric_limits<size_t>::max();
+using namespace itk;
+using namespace itk::CudaDetail;
+using namespace itk::cuda;
+using namespace itk::cuda::test;
 
 /** The stream and the staging that the transfers of a queue share. */
 struct QueueLane
@@ -81,7 +58,7 @@ public:
     , m_RowsPerPart(rowsPerPart)
     , m_Stream(stream)
     , m_Work(device)
-    , m_Whole(itk::cuda::GetPlanarSize(host.View), deviceType, m_Work)
+    , m_Whole(GetPlanarSize(host.View), deviceType, m_Work)
     , m_Slots(slots)
     , m_IsOpen(this->GetNumberOfTransfers(), false)
     , m_IsDone(this->GetNumberOfTransfers(), false)
@@ -107,16 +84,6 @@ public:
   GetWhole(HostImage<T> & image)
   {
     DownloadQuietly(m_Whole.GetView(), image.View, m_Work);
-  }
-
-  /** Ends the queue at the given transfers: by an exception when one is opened or done, or by Cancel() instead of the
-   * work that fills a slot. */
-  void
-  EndAt(size_t opened, size_t done, size_t filled)
-  {
-    m_EndAtOpen = opened;
-    m_EndAtDone = done;
-    m_EndAtFilled = filled;
   }
 
   void
@@ -171,7 +138,7 @@ private:
   size_t
   GetRowBytes() const
   {
-    return m_Whole.GetView().Stride[1] * itk::CudaComponentSize(m_Whole.GetView().ComponentType);
+    return m_Whole.GetView().Stride[1] * CudaComponentSize(m_Whole.GetView().ComponentType);
   }
 
   /** Returns the bytes of a slot, in which the components follow each other, each with all rows of a part. */
@@ -238,11 +205,6 @@ private:
     const DeviceGuard guard(device);
     for (size_t index = 0; index < this->GetNumberOfTransfers() && this->WaitForSlot(index); ++index)
     {
-      if (index == m_EndAtFilled)
-      {
-        this->Cancel();
-        return;
-      }
       void * const memory = this->GetSlot(index).Memory.GetPointer();
       EXPECT_EQ(cudaMemsetAsync(memory, 0xff, this->GetSlotBytes(), m_Work.GetStream()), cudaSuccess);
       this->CopyPart(index);
@@ -253,10 +215,6 @@ private:
   void
   Open(size_t index) override
   {
-    if (index == m_EndAtOpen)
-    {
-      throw std::runtime_error("not opened");
-    }
     EXPECT_FALSE(m_IsOpen[index]);
     EXPECT_TRUE(index == 0 || m_IsOpen[index - 1]);
     m_IsOpen[index] = true;
@@ -270,10 +228,6 @@ private:
   void
   MarkDone(size_t index) override
   {
-    if (index == m_EndAtDone)
-    {
-      throw std::runtime_error("not done");
-    }
     if (m_IsUpload)
     {
       Event sent;
@@ -303,13 +257,12 @@ private:
     m_Changed.notify_all();
   }
 
-  const bool                   m_IsUpload;
-  HostImage<T> &               m_Host;
-  const size_t                 m_RowsPerPart;
-  const StreamLease &          m_Stream;
-  const StreamLease            m_Work;
-  const itk::cuda::DeviceImage m_Whole;
-  size_t                       m_EndAtOpen{ noTransfer }, m_EndAtDone{ noTransfer }, m_EndAtFilled{ noTransfer };
+  const bool          m_IsUpload;
+  HostImage<T> &      m_Host;
+  const size_t        m_RowsPerPart;
+  const StreamLease & m_Stream;
+  const StreamLease   m_Work;
+  const DeviceImage   m_Whole;
 
   std::mutex              m_Mutex;
   std::condition_variable m_Changed;
@@ -319,7 +272,7 @@ private:
   std::exception_ptr      m_Error;
 };
 
-class CudaTransferQueue : public itk::cuda::test::DeviceTest
+class CudaTransferQueue : public DeviceTest
 {};
 
 template <typename T>
@@ -333,7 +286,7 @@ ExpectRoundTrip(TransferDirection direction,
                 size_t            slots)
 {
   const bool isUpload = direction == TransferDirection::Upload;
-  const auto deviceType = itk::cuda::test::GetExactComputeType<T>();
+  const auto deviceType = GetExactComputeType<T>();
   // The queue's image is a part of a larger one, whose other pixels stay as they are.
   HostImage<T> image({ width + 3, rows + 2, 1, 1 }, components, { 1, 1, 0, 0 }, { width, rows, 1, 1 });
   HostImage<T> expected({ width + 3, rows + 2, 1, 1 }, components, { 1, 1, 0, 0 }, { width, rows, 1, 1 });
@@ -347,9 +300,9 @@ ExpectRoundTrip(TransferDirection direction,
     queue.SetWhole(whole);
     CopyRegion(whole, expected);
   }
-  const auto before = itk::cuda::GetTransferCounts();
+  const auto before = GetTransferCounts();
   queue.RunAll(lane.Staging);
-  const auto after = itk::cuda::GetTransferCounts();
+  const auto after = GetTransferCounts();
   ASSERT_EQ(queue.GetReason(), "");
   ASSERT_TRUE(queue.AreAllDone());
   ExpectSamePixels(image.Pixels, expected.Pixels, "on the host");
@@ -411,118 +364,4 @@ TEST_F(CudaTransferQueue, DownloadsOfSeveralBatchesAreConverted)
   ExpectRoundTrip<float>(TransferDirection::Download, lane, 8000, 3100, 3, 3000, 2);
 }
 
-TEST_F(CudaTransferQueue, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
-{
-  std::mt19937      random(seed);
-  const DeviceGuard guard(device);
-  HostImage<float>  host({ 2000, 3000, 1, 1 }, 1);
-  HostImage<float>  whole({ 2000, 3000, 1, 1 }, 1);
-  for (const unsigned int threads : { 1, 8 })
-  {
-    Configuration::SetNumberOfTransferThreads(threads);
-    QueueLane lane(true);
-    for (unsigned int i = 0; i < 40; ++i)
-    {
-      // Uploads end in two ways, and downloads in three.
-      const bool         isUpload = i % 5 < 2;
-      const unsigned int way = isUpload ? i % 5 : i % 5 - 2;
-      const auto         direction = isUpload ? TransferDirection::Upload : TransferDirection::Download;
-      const size_t       at = random() % 30;
-      const std::string  reasons[] = { "not opened", "not done", "" };
-      const auto         endAt = [way, at](unsigned int wanted) { return way == wanted ? at : noTransfer; };
-      SCOPED_TRACE(testing::Message() << "seed " << seed << ", threads " << threads
-                                      << (isUpload ? ", upload " : ", download ") << at << ", way " << way);
-      FillRandomly(isUpload ? host.Pixels : whole.Pixels, 2 * i);
-      {
-        PartsOfAnImage<float> queue(direction, host, CudaComponentType::Float, 100, 3, lane.Stream);
-        isUpload ? void() : queue.SetWhole(whole);
-        queue.EndAt(endAt(0), endAt(1), endAt(2));
-        queue.RunAll(lane.Staging);
-        EXPECT_EQ(queue.GetReason(), reasons[way]);
-        EXPECT_FALSE(queue.AreAllDone());
-        lane.Stream.Synchronize();
-      }
-      FillRandomly(isUpload ? host.Pixels : whole.Pixels, 2 * i + 1);
-      PartsOfAnImage<float> next(direction, host, CudaComponentType::Float, 100, 3, lane.Stream);
-      isUpload ? void() : next.SetWhole(whole);
-      next.RunAll(lane.Staging);
-      EXPECT_EQ(next.GetReason(), "");
-      isUpload ? next.GetWhole(whole) : void();
-      ExpectSamePixels(host.Pixels, whole.Pixels, "after a queue that ended early");
-    }
-  }
-}
-
-/** Memory that nothing but this object has touched. */
-class NewPages
-{
-public:
-  explicit NewPages(size_t bytes)
-    : m_Bytes(bytes)
-    , m_Data(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
-  {
-    if (m_Data == MAP_FAILED)
-    {
-      throw std::bad_alloc();
-    }
-  }
-  ~NewPages() { munmap(m_Data, m_Bytes); }
-  ITK_DISALLOW_COPY_AND_MOVE(NewPages);
-
-  char *
-  Get() const
-  {
-    return static_cast<char *>(m_Data);
-  }
-
-private:
-  size_t m_Bytes;
-  void * m_Data;
-};
-
-/** With 16 threads, ten write to memory that has no pages yet, and six to other memory. Each has three slots. */
-TEST_F(CudaTransferQueue, NewPagesGetMoreThreads)
-{
-  constexpr size_t width = 1024, rowsPerPart = 2560, parts = 4;
-  constexpr size_t partBytes = width * rowsPerPart * sizeof(float);
-  const NewPages   page(1);
-  unsigned char    status = 0;
-  if (mincore(page.Get(), 1, &status) != 0 || (status & 1) != 0)
-  {
-    GTEST_SKIP() << "this system does not tell which pages have memory";
-  }
-  const DeviceGuard guard(device);
-  Configuration::SetNumberOfTransferThreads(16);
-  HostImage<float> whole({ width, rowsPerPart * parts, 1, 1 }, 1);
-  HostImage<float> output({ width, rowsPerPart * parts, 1, 1 }, 1);
-  FillRandomly(whole.Pixels, seed);
-  for (size_t touched = 0; touched <= parts; ++touched)
-  {
-    SCOPED_TRACE(testing::Message() << touched << " of " << parts << " parts were touched");
-    const NewPages memory(parts * partBytes);
-    std::fill_n(memory.Get(), touched * partBytes, char{ 1 });
-    output.View.Data = memory.Get();
-    QueueLane             lane(true);
-    PartsOfAnImage<float> queue(
-      TransferDirection::Download, output, CudaComponentType::Float, rowsPerPart, 3, lane.Stream);
-    queue.SetWhole(whole);
-    queue.RunAll(lane.Staging);
-    EXPECT_EQ(queue.GetReason(), "");
-    EXPECT_EQ(lane.Staging.GetSlots().size(), touched < 2 ? 30u : 18u);
-    EXPECT_TRUE(std::equal(whole.Pixels.begin(), whole.Pixels.end(), reinterpret_cast<float *>(memory.Get())));
-  }
-}
-
-TEST_F(CudaTransferQueue, SuitsOrdinaryMemory)
-{
-  const DeviceGuard      guard(device);
-  HostImage<short>       image({ 640, 480, 1, 1 }, 1);
-  const HostImage<short> nothing({ 640, 0, 1, 1 }, 1);
-  const PinnedBuffer     pinned = PinnedBuffer::Take();
-  CudaImageView          pageLocked = image.View;
-  pageLocked.Data = pinned.GetPointer();
-  EXPECT_TRUE(TransferQueue::Suits(image.View));
-  EXPECT_FALSE(TransferQueue::Suits(pageLocked));
-  EXPECT_FALSE(TransferQueue::Suits(nothing.View));
-}
 } // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaussian filters with Streaming On in pipelines: which planes they ask for, and the pixels that they give.
-#include "itkCommand.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "support/itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "support/itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "support/itkCudaPlaneSource.h"
+#include "support/itkCudaRunInThreads.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkMeanImageFilter.h"
@@ -22,7 +22,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace
@@ -144,6 +143,28 @@ ExpectPlanes(SmootherType *                     filter,
 }
 
 void
+ExpectRequestsInAnyOrder(Backend backend)
+{
+  for (const double sigma : { narrow, 20.0, wide })
+  {
+    const auto setParameters = [=](SmootherType * filter) {
+      filter->SetSigma(sigma);
+      filter->SetBackend(backend);
+    };
+    const auto expected = MakeInMemory<SmootherType>(testRegion, setParameters);
+    Smoothing  pipeline(testRegion);
+    setParameters(pipeline.Filter);
+    const std::pair<itk::IndexValueType, itk::SizeValueType> requests[] = { { 590, 10 },  { 0, 3 },   { 3, 300 },
+                                                                            { 256, 128 }, { 100, 1 }, { 290, 310 },
+                                                                            { 0, 600 } };
+    for (const auto & [first, count] : requests)
+    {
+      ExpectPlanes(pipeline.Filter, first, count, expected);
+    }
+  }
+}
+
+void
 ExpectAllCounts(const std::vector<unsigned int> & counts, unsigned int expected)
 {
   for (size_t plane = 0; plane < counts.size(); ++plane)
@@ -248,19 +269,7 @@ TEST_F(CudaSlabPipeline, Requests_are_chunks_of_planes_along_the_last_axis)
 
 TEST_F(CudaSlabPipeline, Requests_in_any_order_give_the_same_pixels)
 {
-  for (const double sigma : { narrow, 20.0, wide })
-  {
-    const auto expected = MakeInMemory<SmootherType>(testRegion, SetSigma(sigma));
-    Smoothing  pipeline(testRegion);
-    pipeline.Filter->SetSigma(sigma);
-    ExpectPlanes(pipeline.Filter, 590, 10, expected);
-    ExpectPlanes(pipeline.Filter, 0, 3, expected);
-    ExpectPlanes(pipeline.Filter, 3, 300, expected);
-    ExpectPlanes(pipeline.Filter, 256, 128, expected);
-    ExpectPlanes(pipeline.Filter, 100, 1, expected);
-    ExpectPlanes(pipeline.Filter, 400, 200, expected);
-    ExpectPlanes(pipeline.Filter, 0, 600, expected);
-  }
+  ExpectRequestsInAnyOrder(Backend::Host);
 }
 
 TEST_F(CudaSlabPipeline, Requests_that_overlap_ask_for_each_plane_once)
@@ -280,8 +289,7 @@ TEST_F(CudaSlabPipeline, Requests_that_overlap_ask_for_each_plane_once)
 
 TEST_F(CudaSlabPipeline, A_part_of_a_plane_is_enlarged_to_whole_planes)
 {
-  const auto expected = MakeInMemory<SmootherType>(testRegion, SetSigma(narrow));
-  Smoothing  pipeline(testRegion);
+  Smoothing pipeline(testRegion);
   pipeline.Filter->SetSigma(narrow);
   pipeline.Filter->UpdateOutputInformation();
   pipeline.Filter->GetOutput()->SetRequestedRegion(RegionType({ { 4, -1, 105 } }, { { 2, 1, 30 } }));
@@ -382,24 +390,6 @@ TEST_F(CudaSlabPipeline, An_exception_of_the_source_goes_on_and_the_next_run_is_
   }
 }
 
-namespace
-{
-/** Aborts the filter at the n-th of its reports of progress, from 0. */
-struct Aborter
-{
-  unsigned int Left;
-
-  static void
-  Count(itk::Object * caller, const itk::EventObject &, void * data)
-  {
-    if (static_cast<Aborter *>(data)->Left-- == 0)
-    {
-      static_cast<itk::ProcessObject *>(caller)->AbortGenerateDataOn();
-    }
-  }
-};
-} // namespace
-
 TEST_F(CudaSlabPipeline, A_run_is_aborted_at_any_chunk_and_the_next_one_is_right)
 {
   for (const double sigma : { narrow, wide })
@@ -411,11 +401,10 @@ TEST_F(CudaSlabPipeline, A_run_is_aborted_at_any_chunk_and_the_next_one_is_right
     {
       Smoothing pipeline(testRegion);
       pipeline.Filter->SetSigma(sigma);
-      Aborter    aborter{ n };
-      const auto command = itk::CStyleCommand::New();
-      command->SetClientData(&aborter);
-      command->SetCallback(Aborter::Count);
-      const auto tag = pipeline.Filter->AddObserver(itk::ProgressEvent(), command);
+      unsigned int left = n; // reports before the one that aborts
+      const auto   tag = pipeline.Filter->AddObserver(itk::ProgressEvent(), [&](const itk::EventObject &) {
+        left-- == 0 ? pipeline.Filter->AbortGenerateDataOn() : void();
+      });
       wasAborted = false;
       try
       {
@@ -611,21 +600,7 @@ TEST_F(CudaSlabPipelineGpu, Planes_of_which_a_chunk_comes_in_pieces_are_made_onc
 
 TEST_F(CudaSlabPipelineGpu, Requests_in_any_order_give_the_same_pixels)
 {
-  for (const double sigma : { narrow, wide })
-  {
-    const auto setParameters = [sigma](SmootherType * filter) {
-      filter->SetSigma(sigma);
-      filter->SetBackend(Backend::Cuda);
-    };
-    const auto expected = MakeInMemory<SmootherType>(testRegion, setParameters);
-    Smoothing  pipeline(testRegion);
-    setParameters(pipeline.Filter);
-    ExpectPlanes(pipeline.Filter, 590, 10, expected);
-    ExpectPlanes(pipeline.Filter, 0, 3, expected);
-    ExpectPlanes(pipeline.Filter, 100, 1, expected); // behind 3 to 303 they would be there
-    ExpectPlanes(pipeline.Filter, 3, 300, expected);
-    ExpectPlanes(pipeline.Filter, 290, 310, expected);
-  }
+  ExpectRequestsInAnyOrder(Backend::Cuda);
 }
 
 TEST_F(CudaSlabPipelineGpu, An_image_that_does_not_fit_runs_in_slabs)
@@ -691,34 +666,14 @@ TEST_F(CudaSlabPipelineGpu, Threads_whose_images_fit_one_at_a_time_all_finish)
     pipelines.back()->Filter->SetBackend(Backend::Cuda);
     pipelines.back()->Source->UpdateLargestPossibleRegion();
   }
-  std::vector<std::string> failures(numberOfThreads);
-  std::vector<std::thread> threads;
-  for (unsigned int t = 0; t < numberOfThreads; ++t)
-  {
-    threads.emplace_back([&, t] {
-      try
-      {
-        for (unsigned int run = 0; run < 3; ++run)
-        {
-          pipelines[t]->Filter->Modified();
-          pipelines[t]->Filter->UpdateLargestPossibleRegion();
-        }
-      }
-      catch (const std::exception & exception)
-      {
-        failures[t] = exception.what();
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  for (unsigned int t = 0; t < numberOfThreads; ++t)
-  {
-    EXPECT_EQ(failures[t], "");
-    EXPECT_TRUE(GetBytes(pipelines[t]->Filter->GetOutput()) == expected) << "thread " << t;
-  }
+  itk::cuda::test::RunInThreads(numberOfThreads, [&](unsigned int t) -> std::string {
+    for (unsigned int run = 0; run < 3; ++run)
+    {
+      pipelines[t]->Filter->Modified();
+      pipelines[t]->Filter->UpdateLargestPossibleRegion();
+    }
+    return GetBytes(pipelines[t]->Filter->GetOutput()) == expected ? "" : "other bits than alone";
+  });
 }
 
 TEST_F(CudaSlabPipeline, Off_and_automatic_take_the_whole_image)

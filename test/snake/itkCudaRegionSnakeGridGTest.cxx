@@ -5,44 +5,35 @@
 #include "snake/device/Snake.h"
 #include "snake/itkCudaSnakeDeviceTest.h"
 #include "snake/itkCudaSnakeTestCase.h"
+#include "support/itkCudaRunInThreads.h"
 #include "itkMultiThreaderBase.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <exception>
 #include <string>
-#include <thread>
 #include <vector>
 
 // The device gives the host's results bit for bit: polygons, sums, criteria, records. The blocks of the snake's kernel
 // wait for each other. However few or many there are, and whoever else uses the device, they all get through.
 namespace
 {
-using itk::CudaFiltersEnums;
-using itk::CudaDetail::CudaRegionSnakeInput;
-using itk::CudaDetail::CudaRegionSnakeObserver;
-using itk::CudaDetail::CudaRegionSnakeParameters;
-using itk::CudaRegionSnakeResult;
-using itk::cuda::Case;
-using itk::cuda::ExpectSameResults;
-using itk::cuda::RandomCase;
-using itk::cuda::SnakeScene;
-using itk::cuda::region::Threads;
-using itk::cuda::snake::DeviceSnakeImage;
-using itk::cuda::snake::SnakeLaunchOptions;
-using itk::cuda::snake::SnakeRun;
+using namespace itk;
+using namespace itk::CudaDetail;
+using namespace itk::cuda;
+using namespace itk::cuda::region;
+using namespace itk::cuda::snake;
 
-class CudaRegionSnakeGridGpu : public itk::cuda::SnakeDeviceTest
+class CudaRegionSnakeGridGpu : public SnakeDeviceTest
 {
 protected:
-  const unsigned int m_Threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+  const unsigned int m_Threads = MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
 
   CudaRegionSnakeResult
   RunOnDevice(const Case & image, const CudaRegionSnakeObserver & observer = {}) const
   {
     return image.RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
-      return itk::CudaDetail::CudaRegionSnakeOnDevice(input, parameters, m_Device, m_Threads, observer);
+      return CudaRegionSnakeOnDevice(input, parameters, m_Device, m_Threads, observer);
     });
   }
 
@@ -80,7 +71,7 @@ protected:
 };
 
 bool
-IsSamePoint(const itk::CudaSnakePoint & a, const itk::CudaSnakePoint & b)
+IsSamePoint(const CudaSnakePoint & a, const CudaSnakePoint & b)
 {
   return a.X == b.X && a.Y == b.Y;
 }
@@ -112,19 +103,19 @@ TEST_F(CudaRegionSnakeGridGpu, ObserversSeeTheSameStatesAndChangeNothing)
   // Two levels: the last state of a level is shown in its cells.
   SnakeScene scene;
   scene.Width = scene.Height = 700;
-  images.push_back(itk::cuda::MakeCase(scene));
+  images.push_back(MakeCase(scene));
   ASSERT_GT(images.back().Run().Record.front().LevelExponent, 0u);
   for (size_t number = 0; number < images.size(); ++number)
   {
     const Case & image = images[number];
     struct Seen
     {
-      std::vector<itk::CudaSnakePolygon> Polygons;
-      std::vector<uint64_t>              Sums;
+      std::vector<CudaSnakePolygon> Polygons;
+      std::vector<uint64_t>         Sums;
     } onHost, onDevice;
     const auto watch = [](Seen & seen) {
       CudaRegionSnakeObserver observer;
-      observer.Step = [&seen](const itk::CudaDetail::CudaRegionSnakeState & state) {
+      observer.Step = [&seen](const CudaRegionSnakeState & state) {
         seen.Polygons.push_back(state.Polygon);
         seen.Sums.push_back(state.Sum);
       };
@@ -189,11 +180,11 @@ TEST_F(CudaRegionSnakeGridGpu, PausesAtEveryPointGiveTheSameBits)
     images.push_back(RandomCase(scene, scene % 4 == 0 ? 400 : 120));
   }
   // More nodes than lists on the chip hold.
-  images.push_back(itk::cuda::MakeCaseForComb(400));
+  images.push_back(MakeCaseForComb(400));
   images.back().Parameters.MaximumNumberOfIterations = 12;
-  images.push_back(itk::cuda::MakeCaseForComb(300));
+  images.push_back(MakeCaseForComb(300));
   images.back().Parameters.MaximumNumberOfIterations = 12;
-  images.back().Parameters.Schedule = itk::CudaFiltersEnums::Schedule::AsPublished;
+  images.back().Parameters.Schedule = CudaFiltersEnums::Schedule::AsPublished;
   for (size_t i = 0; i < images.size(); ++i)
   {
     const CudaRegionSnakeResult expected = images[i].Run();
@@ -243,7 +234,7 @@ TEST_F(CudaRegionSnakeGridGpu, LaunchesOfWholePhasesEndAfterTheirTimeWithTheSame
     observer.Progress = [](float) { return false; };
     const CudaRegionSnakeResult stopped = this->RunWithOptions(image, options, observer);
     const bool                  hasTime = expected.Record.size() > 16;
-    EXPECT_TRUE(!hasTime || stopped.Stop == itk::CudaRegionSnakeStop::Aborted) << name;
+    EXPECT_TRUE(!hasTime || stopped.Stop == CudaRegionSnakeStop::Aborted) << name;
   }
   EXPECT_GT(reportsOfAll, 12u);
 }
@@ -257,12 +248,12 @@ TEST_F(CudaRegionSnakeGridGpu, LaunchesAreShortWhereTheDriverEndsLongOnes)
   unsigned long calls[2];
   for (const int timeout : { 0, 1 })
   {
-    itk::cuda::SetKernelTimeoutForTests(timeout);
-    itk::cuda::FaultHook::FailCall(0, cudaSuccess); // counts calls
+    SetKernelTimeoutForTests(timeout);
+    FaultHook::FailCall(0, cudaSuccess); // counts calls
     const CudaRegionSnakeResult result = this->RunWithOptions(image, options, {});
-    calls[timeout] = itk::cuda::FaultHook::GetNumberOfCalls();
-    itk::cuda::FaultHook::Clear();
-    itk::cuda::SetKernelTimeoutForTests(-1);
+    calls[timeout] = FaultHook::GetNumberOfCalls();
+    FaultHook::Clear();
+    SetKernelTimeoutForTests(-1);
     ExpectSameResults(expected, result, timeout == 1 ? "short launches" : "one launch");
   }
   EXPECT_GT(calls[1], calls[0] + expected.Record.size());
@@ -270,11 +261,11 @@ TEST_F(CudaRegionSnakeGridGpu, LaunchesAreShortWhereTheDriverEndsLongOnes)
 
 TEST_F(CudaRegionSnakeGridGpu, AbortIsHonouredInsideAPhase)
 {
-  const Case              image = itk::cuda::MakeCaseForComb(1 << 14);
+  const Case              image = MakeCaseForComb(1 << 14);
   int                     reports = 0;
   CudaRegionSnakeObserver observer;
   observer.Progress = [&](float) { return ++reports < 8; };
-  EXPECT_EQ(this->RunWithOptions(image, {}, observer).Stop, itk::CudaRegionSnakeStop::Aborted);
+  EXPECT_EQ(this->RunWithOptions(image, {}, observer).Stop, CudaRegionSnakeStop::Aborted);
   EXPECT_EQ(reports, 8);
   const Case after = RandomCase(32200, 200);
   ExpectSameResults(after.Run(), this->RunWithOptions(after, {}, {}), "after an abort");
@@ -282,30 +273,16 @@ TEST_F(CudaRegionSnakeGridGpu, AbortIsHonouredInsideAPhase)
 
 TEST_F(CudaRegionSnakeGridGpu, EightThreadsAtOnceGiveTheSameBits)
 {
-  constexpr uint64_t       number = 8;
-  constexpr uint64_t       scenes = 12;
-  std::vector<std::thread> threads;
-  for (uint64_t thread = 0; thread < number; ++thread)
-  {
-    // Whole grids and small ones, which share the device.
-    threads.emplace_back([this, thread] {
-      try
-      {
-        for (uint64_t scene = 31000 + thread; scene < 31000 + number * scenes; scene += number)
-        {
-          const Case image = RandomCase(scene, 300);
-          ExpectSameResults(
-            image.Run(), this->RunOnBlocks(image, thread % 2 == 0 ? 1000000 : 5), "scene " + std::to_string(scene));
-        }
-      }
-      catch (const std::exception & error)
-      {
-        ADD_FAILURE() << error.what();
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
+  constexpr uint64_t number = 8;
+  constexpr uint64_t scenes = 12;
+  // Whole grids and small ones, which share the device.
+  test::RunInThreads(number, [this](unsigned int thread) -> std::string {
+    for (uint64_t scene = 31000 + thread; scene < 31000 + number * scenes; scene += number)
+    {
+      const Case image = RandomCase(scene, 300);
+      ExpectSameResults(
+        image.Run(), this->RunOnBlocks(image, thread % 2 == 0 ? 1000000 : 5), "scene " + std::to_string(scene));
+    }
+    return {};
+  });
 }

@@ -357,55 +357,6 @@ TEST(CudaRegionSnakeImageFilter, IterationEventsShowEveryStateAndChangeNothing)
   ExpectSameContours(*filter, *plain);
 }
 
-TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
-{
-  auto       filter = FilterOf<float>::New();
-  const auto print = [&filter] {
-    std::ostringstream text;
-    filter->Print(text);
-    return text.str();
-  };
-  EXPECT_NE(print().find("NoiseLaw: (not set)"), std::string::npos);
-  filter->SetNoiseLaw("gamma");
-  EXPECT_EQ(filter->GetNoiseLaw(), CudaFiltersEnums::NoiseLaw::Gamma);
-  filter->SetSchedule("AsPublished");
-  filter->SetStart("marginrectangle");
-  filter->SetNumberOfLooks(3.5);
-  filter->SetMaximumStep(16);
-  filter->SetMinimumEdgeLength(20.5);
-  filter->SetMinimumGain(0.5);
-  filter->UseDescriptionLengthOff();
-  filter->SetMaximumNumberOfNodes(100);
-  filter->SetMaximumNumberOfIterations(50);
-  filter->SetMinimumRegionSize(64);
-  filter->SetForegroundThreshold(0.25);
-  EXPECT_TRUE(filter->GetMakeLabelImage());
-  filter->MakeLabelImageOff();
-  const std::string text = print();
-  for (const char * line : { "NoiseLaw: itk::CudaFiltersEnums::NoiseLaw::Gamma",
-                             "Schedule: itk::CudaFiltersEnums::Schedule::AsPublished",
-                             "Start: itk::CudaFiltersEnums::Start::MarginRectangle",
-                             "NumberOfLooks: 3.5",
-                             "MaximumStep: 16",
-                             "MinimumEdgeLength: 20.5",
-                             "MinimumGain: 0.5",
-                             "UseDescriptionLength: Off",
-                             "MaximumNumberOfNodes: 100",
-                             "MaximumNumberOfIterations: 50",
-                             "MinimumRegionSize: 64",
-                             "ForegroundThreshold: 0.25",
-                             "MakeLabelImage: Off" })
-  {
-    EXPECT_NE(text.find(line), std::string::npos) << line;
-  }
-  const auto time = filter->GetMTime();
-  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gamma);
-  filter->SetMaximumStep(16);
-  EXPECT_EQ(filter->GetMTime(), time);
-  filter->SetMaximumStep(0);
-  EXPECT_GT(filter->GetMTime(), time);
-}
-
 /** Of 0 and one other value by the law Bernoulli: a share of ones times that value. */
 TEST(CudaRegionSnakeImageFilter, MeansOfTwoValuesAreInTheirUnit)
 {
@@ -539,20 +490,6 @@ TEST_P(CudaRegionSnakeOutputs, WithoutALabelImageTheRestIsTheSame)
   filter->MakeLabelImageOn();
   filter->Update();
   EXPECT_EQ(PixelsOf(filter->GetOutput()), PixelsOf(expected->GetOutput()));
-}
-
-TEST(CudaRegionSnakeImageFilter, NoForegroundThresholdIsNoChange)
-{
-  auto       filter = FilterOf<unsigned char>::New();
-  const auto time = filter->GetMTime();
-  filter->SetForegroundThreshold(std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(filter->GetMTime(), time);
-  filter->SetForegroundThreshold(0.5);
-  const auto timeOfNumber = filter->GetMTime();
-  EXPECT_GT(timeOfNumber, time);
-  filter->SetForegroundThreshold(std::numeric_limits<double>::quiet_NaN());
-  EXPECT_GT(filter->GetMTime(), timeOfNumber);
-  EXPECT_TRUE(std::isnan(filter->GetForegroundThreshold()));
 }
 
 TEST(CudaRegionSnakeImageFilter, LabelsAreInPooledMemory)

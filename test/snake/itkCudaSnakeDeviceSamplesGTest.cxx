@@ -22,22 +22,12 @@
 // compared by itkCudaDeviceRegionSnakeDeviceGTest.cxx.
 namespace
 {
-using itk::CudaComponentSize;
-using itk::CudaComponentType;
-using itk::CudaFiltersEnums;
-using itk::CudaDetail::CudaRegionSnakeInput;
-using itk::cuda::DeviceBuffer;
-using itk::cuda::DeviceView;
-using itk::cuda::RandomTypedCase;
-using itk::cuda::SplitMix64;
-using itk::cuda::StreamLease;
-using itk::cuda::TypedCase;
-using itk::cuda::test::GetException;
-using itk::cuda::region::DeviceImageInput;
-using itk::cuda::region::DeviceSamples;
-using itk::cuda::region::Samples;
-using itk::cuda::region::Threads;
-using itk::cuda::snake::DeviceSnakeImage;
+using namespace itk;
+using namespace itk::CudaDetail;
+using namespace itk::cuda;
+using namespace itk::cuda::region;
+using namespace itk::cuda::snake;
+using namespace itk::cuda::test;
 using Law = CudaFiltersEnums::NoiseLaw;
 
 /** How the rows of an image lie on the device. */
@@ -121,14 +111,14 @@ Download(const T * device, size_t number, const StreamLease & stream)
   return host;
 }
 
-class CudaSnakeDeviceSamplesGpu : public itk::cuda::SnakeDeviceTest
+class CudaSnakeDeviceSamplesGpu : public SnakeDeviceTest
 {
 protected:
   template <typename TSample>
   static void
   ExpectSameSamples(const Samples & expected, const DeviceSamples & samples, const std::string & name)
   {
-    const StreamLease          stream(itk::CudaFiltersConfiguration::GetDeviceIndex());
+    const StreamLease          stream(CudaFiltersConfiguration::GetDeviceIndex());
     const auto                 width = static_cast<size_t>(expected.Width);
     const auto                 height = static_cast<size_t>(expected.Height);
     const auto                 stride = static_cast<size_t>(samples.RowStride);
@@ -176,9 +166,9 @@ protected:
   std::string
   Compare(const TypedCase & image) const
   {
-    const itk::cuda::DeviceGuard guard(m_Device);
-    std::unique_ptr<Samples>     expected;
-    const std::string            message = GetException([&] {
+    const DeviceGuard        guard(m_Device);
+    std::unique_ptr<Samples> expected;
+    const std::string        message = GetException([&] {
       expected = image.WithInput([&](const CudaRegionSnakeInput & input) {
         return std::make_unique<Samples>(input, image.Parameters, Threads(1));
       });
@@ -227,9 +217,9 @@ TEST_F(CudaSnakeDeviceSamplesGpu, AreThoseFromHostMemory)
 {
   uint64_t seed = 60000;
   std::cout << "seeds from " << seed << std::endl;
-  for (const Law law : itk::cuda::region::AllLaws)
+  for (const Law law : AllLaws)
   {
-    for (const auto type : itk::cuda::SnakePixelTypes)
+    for (const auto type : SnakePixelTypes)
     {
       for (const bool masked : { false, true })
       {
@@ -256,7 +246,7 @@ TEST_F(CudaSnakeDeviceSamplesGpu, AreThoseFromHostMemoryForAnyFloats)
 {
   constexpr uint64_t seed = 61000;
   std::cout << "seed " << seed << std::endl;
-  for (const Law law : itk::cuda::region::AllLaws)
+  for (const Law law : AllLaws)
   {
     // Any finite bits, a narrow range far from 0, one value, zeros of both signs, denormal numbers.
     for (int kind = 0; kind < 5; ++kind)
@@ -294,7 +284,7 @@ TEST_F(CudaSnakeDeviceSamplesGpu, AreRefusedInTheSameWords)
 {
   uint64_t seed = 62000;
   std::cout << "seeds from " << seed << std::endl;
-  for (const Law law : itk::cuda::region::AllLaws)
+  for (const Law law : AllLaws)
   {
     for (const float value : GetStumblingBlocks(law))
     {
@@ -332,11 +322,11 @@ TEST_F(CudaSnakeDeviceSamplesGpu, AreRefusedInTheSameWords)
 
 TEST_F(CudaSnakeDeviceSamplesGpu, ImagesThatCannotBeAreRefused)
 {
-  const itk::cuda::DeviceGuard guard(m_Device);
-  const TypedCase              image = RandomTypedCase(63000, Law::Gaussian, CudaComponentType::UShort, true, 100);
-  const StreamLease            stream(m_Device);
-  const CaseOnDevice           onDevice(image, Layouts[0], stream);
-  const auto                   messageOf = [&](const DeviceImageInput & input) {
+  const DeviceGuard  guard(m_Device);
+  const TypedCase    image = RandomTypedCase(63000, Law::Gaussian, CudaComponentType::UShort, true, 100);
+  const StreamLease  stream(m_Device);
+  const CaseOnDevice onDevice(image, Layouts[0], stream);
+  const auto         messageOf = [&](const DeviceImageInput & input) {
     return GetException([&] { const DeviceSnakeImage made(input, image.Parameters, stream); });
   };
   EXPECT_EQ(messageOf(onDevice.Input), "");
@@ -358,8 +348,8 @@ TEST_F(CudaSnakeDeviceSamplesGpu, ImagesThatCannotBeAreRefused)
 
 TEST_F(CudaSnakeDeviceSamplesGpu, IntegersAreUsedInPlaceWhereTheirRowsAreAligned)
 {
-  const itk::cuda::DeviceGuard guard(m_Device);
-  for (const auto type : itk::cuda::SnakePixelTypes)
+  const DeviceGuard guard(m_Device);
+  for (const auto type : SnakePixelTypes)
   {
     for (const bool masked : { false, true })
     {

@@ -250,7 +250,7 @@ public:
     for (uint64_t done = 0; done < m_Options.Count && m_Failures < FailuresLimit;)
     {
       const uint64_t end = std::min(m_Options.Count, done + m_Options.CheckEvery);
-      this->RunRound(done, end);
+      this->RunInTurn(done, end, [this](unsigned int thread, uint64_t number) { this->RunOnce(thread, number); });
       done = end;
       ReleaseUnusedStressMemory();
       const StressMemory now = GetStressMemory();
@@ -282,24 +282,9 @@ public:
         cases.push_back(std::move(reference));
       }
     }
-    std::atomic<size_t>      next{ 0 };
-    std::vector<std::thread> threads;
-    for (unsigned int thread = 0; thread < m_Options.Threads; ++thread)
-    {
-      threads.emplace_back([this, thread, &cases, &next] {
-        for (size_t i = next++; i < cases.size() && m_Failures < FailuresLimit; i = next++)
-        {
-          if (this->RunAlone(thread, cases[i]))
-          {
-            ++m_Updates;
-          }
-        }
-      });
-    }
-    for (std::thread & thread : threads)
-    {
-      thread.join();
-    }
+    this->RunInTurn(0, cases.size(), [this, &cases](unsigned int thread, uint64_t i) {
+      m_Updates += this->RunAlone(thread, cases[i]) ? 1 : 0;
+    });
     m_Options.WriteHashes ? this->WriteHashes(cases) : this->CompareHashes(cases);
   }
 
@@ -422,18 +407,19 @@ private:
     return !reference.Bits.empty();
   }
 
-  /** Runs the cases with the numbers from `begin` to `end`. */
+  /** Calls function(thread, number) for the numbers from `begin` to `end`, each in the thread that is free. */
+  template <typename TFunction>
   void
-  RunRound(uint64_t begin, uint64_t end)
+  RunInTurn(uint64_t begin, uint64_t end, const TFunction & function)
   {
     std::atomic<uint64_t>    next{ begin };
     std::vector<std::thread> threads;
     for (unsigned int thread = 0; thread < m_Options.Threads; ++thread)
     {
-      threads.emplace_back([this, thread, end, &next] {
+      threads.emplace_back([this, thread, end, &next, &function] {
         for (uint64_t number = next++; number < end && m_Failures < FailuresLimit; number = next++)
         {
-          this->RunOnce(thread, number);
+          function(thread, number);
         }
       });
     }

@@ -4,6 +4,7 @@
 
 #include "runtime/device/Device.h"
 #include "itkCudaDownloadImageFilter.h"
+#include "support/itkCudaRunInThreads.h"
 #include "support/itkCudaRuntimeTestHelpers.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
@@ -136,32 +137,6 @@ private:
   unsigned int        m_Left{ 0 };
   bool                m_HasFailed{ false };
 };
-
-/** Runs a function in several threads at once, each with its number, and expects that it returns no error. */
-inline void
-RunInThreads(unsigned int number, const std::function<std::string(unsigned int)> & function)
-{
-  std::vector<std::string> errors(number);
-  std::vector<std::thread> threads;
-  for (unsigned int index = 0; index < number; ++index)
-  {
-    threads.emplace_back([index, &errors, &function] {
-      try
-      {
-        errors[index] = function(index);
-      }
-      catch (const std::exception & exception)
-      {
-        errors[index] = exception.what();
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
-  EXPECT_EQ(errors, std::vector<std::string>(number));
-}
 
 /** Verifies that a filter computes the same bits wherever its images are stored. `set` sets the filter's parameters. */
 template <template <typename, typename> class TFilter, typename TInput, typename TOutput, typename TSet>

@@ -205,20 +205,3 @@ TEST(CudaHessianMeasuresTest, ScalesOverflowNowhere)
   CheckScales<2>();
   CheckScales<3>();
 }
-
-TEST(CudaHessianMeasuresTest, BadParametersAreNamed)
-{
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  ExpectContains(GetException([] { MakeObjectnessMeasure(4, 0.5, 0.5, 5.0, 1, true, true); }), "4");
-  ExpectContains(GetException([] { MakeObjectnessMeasure(3, 0.5, 0.5, 5.0, 3, true, true); }), "ObjectDimension");
-  ExpectContains(GetException([] { MakeFrangiMeasure(3, 0.0, 0.5, 5.0, true); }), "Alpha");
-  ExpectContains(GetException([=] { MakeFrangiMeasure(3, 0.5, nan, 5.0, true); }), "Beta");
-  ExpectContains(GetException([] { MakeFrangiMeasure(2, 0.5, 0.5, -1.0, true); }), "structureness");
-  ExpectContains(GetException([] { MakeSatoMeasure(3, -0.25, 1.0, 1.0, true); }), "SatoAlpha is -0.25");
-  ExpectContains(GetException([] { MakeSatoMeasure(3, 0.5, 0.75, 1.0, true); }), "0.75");
-  ExpectContains(GetException([=] { MakeSatoMeasure(3, 0.5, 1.0, nan, true); }), "Gamma23");
-  ExpectContains(GetException([] { MakeJermanMeasure(3, -1.0, true); }), "floor");
-  ExpectContains(GetException([=] { MakeJermanMeasure(3, nan, true); }), "floor");
-  ExpectContains(GetException([] { MakeMeijeringMeasure(1, true); }), "1");
-  ExpectContains(GetException([] { MakeEigenPlan(5, CudaEigenValueOrder::None); }), "5");
-}

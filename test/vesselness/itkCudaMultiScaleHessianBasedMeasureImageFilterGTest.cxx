@@ -215,21 +215,6 @@ TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, OtherMeasuresRunInTheSupe
   EXPECT_TRUE(std::equal(a, a + image->GetBufferedRegion().GetNumberOfPixels(), itks->GetOutput()->GetBufferPointer()));
 }
 
-TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, BadParametersEndInExceptions)
-{
-  const auto image = MakeTubes<double, 2>();
-  const auto without = Filter<double, 2>::New();
-  without->SetInput(image);
-  EXPECT_THROW(without->Update(), itk::ExceptionObject);
-  Parameters p;
-  p.SigmaMinimum = -1.0;
-  p.IsEquispaced = true;
-  EXPECT_THROW((MakeFilter<Filter<double, 2>, ItkMeasure<2>>(image, p)->Update()), itk::ExceptionObject);
-  p = Parameters();
-  p.ObjectDimension = 2;
-  EXPECT_THROW((MakeFilter<Filter<double, 2>, ItkMeasure<2>>(image, p)->Update()), itk::ExceptionObject);
-}
-
 TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, AnyParametersEndInAResultOrAnException)
 {
   using ImageType = itk::Image<double, 2>;

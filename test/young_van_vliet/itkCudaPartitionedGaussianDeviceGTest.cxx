@@ -262,34 +262,6 @@ TEST_F(GpuPartitionedGaussian, MatchesTheHostForEveryNumberOfLines)
   }
 }
 
-TEST_F(GpuPartitionedGaussian, ExactEqualsOneWay)
-{
-  for (unsigned int axis = 0; axis < 2; ++axis)
-  {
-    for (const float offset : { 0.0f, 1000.0f })
-    {
-      Extent size{ { 20, 20, 1 } };
-      size[axis] = 65536;
-      const Volume<float>         input = MakeRandomVolume<float>(size, offset);
-      CudaPartitionedGaussianPlan plan;
-      plan.LinePartition = Partition::OneWay;
-      for (const double sigma : { 1.5, 15.0, 100.0 })
-      {
-        CudaPartitionedGaussianPass pass{ axis, sigma, 1, 1 };
-        plan.LinePartition = Partition::OneWay;
-        const Volume<float> whole = RunOnDevice(plan, pass, input);
-        plan.LinePartition = Partition::Exact;
-        for (const size_t blocks : { 2, 3, 8, 64, 1000 })
-        {
-          pass.NumberOfSections = blocks;
-          EXPECT_LE(GetRelativeDifference(RunOnDevice(plan, pass, input), whole, input), 2e-6)
-            << blocks << " blocks, sigma " << sigma << ", axis " << axis << ", offset " << offset;
-        }
-      }
-    }
-  }
-}
-
 TEST_F(GpuPartitionedGaussian, ConstantsComeOutExactly)
 {
   for (const float constant : { 99.0f, 0.1f, -30000.7f })
