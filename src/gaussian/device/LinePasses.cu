@@ -372,80 +372,12 @@ MakeQuotientShape(const QuotientPass & pass)
 }
 
 template <typename T, unsigned int VPairs>
-void
-RunQuotientPassOf(const QuotientPass &     pass,
-                  const CudaGaussianMask & mask,
-                  const void *             referenceValue,
-                  const Context &          context)
-{
-  using Arguments = QuotientPassArguments<T, VPairs>;
-  Arguments arguments{ MakeLinePassArguments<T, VPairs>(pass.Pass, pass.Schedule, pass.Images[0], {}),
-                       { static_cast<const ReferenceValue<T> *>(referenceValue),
-                         static_cast<T>(mask.FillValue),
-                         static_cast<T>(mask.MinimumWeight) } };
-  for (unsigned int i = 0; i < 2; ++i)
-  {
-    AddSource<T, VPairs>(arguments.Pass, pass.Images[i], nullptr);
-    SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
-  }
-  SetBulkCopies(arguments.Pass, context.GetDevice());
-  const auto launch = SolvesEdgeStates(pass.Pass, pass.Schedule, pass.Images[0])
-                        ? LaunchTiles<QuotientLinePassKernel<T, VPairs, TileTask::FilterFromEndStates>, Arguments>
-                        : LaunchTiles<QuotientLinePassKernel<T, VPairs, TileTask::Filter>, Arguments>;
-  launch(MakeQuotientShape<T, VPairs>(pass), arguments, context);
-}
-
-template <typename T, unsigned int VPairs>
 LaunchShape
 MakeProductShape(const ProductPass & pass, const LineSchedule & schedule)
 {
   const LineGeometry geometry = MakeLineGeometry(pass.Images.front(), 0);
   return pass.Passes.size() == 2 ? MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, geometry, schedule)
                                  : MakeLaunchShape<T, VPairs, 3>(AxisKind::Contiguous, geometry, schedule);
-}
-
-template <typename T, unsigned int VPairs>
-void
-RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const Context & context)
-{
-  using Arguments = ProductPassArguments<T, VPairs>;
-  const CudaGaussianLinePass & first = pass.Passes.front();
-  Arguments arguments{ MakeLinePassArguments<T, VPairs>(first, schedule, pass.Images[first.Source], {}), {} };
-  for (size_t i = 0; i < pass.Products.size(); ++i)
-  {
-    arguments.Products[i] = static_cast<T *>(pass.Products[i].Data);
-    arguments.Pass.Aligned = arguments.Pass.Aligned && IsAligned(pass.Products[i]);
-  }
-  for (unsigned int i = 0; i < pass.Passes.size(); ++i)
-  {
-    AddSource<T, VPairs>(arguments.Pass, pass.Images[pass.Passes[i].Source], nullptr);
-    arguments.Pass.Results[i] = { arguments.Products[0],
-                                  MakeLineResponse<T, VPairs>(pass.Passes[i].Results.front().Kernel),
-                                  CudaGaussianCombine::Store };
-  }
-  SetBulkCopies(arguments.Pass, context.GetDevice());
-  const auto launch = pass.Passes.size() == 2 ? LaunchTiles<ProductLinePassKernel<T, VPairs, 2>, Arguments>
-                                              : LaunchTiles<ProductLinePassKernel<T, VPairs, 3>, Arguments>;
-  launch(MakeProductShape<T, VPairs>(pass, schedule), arguments, context);
-}
-
-template <typename T, unsigned int VPairs>
-void
-RunMaskPassOf(const CudaGaussianLinePass & pass,
-              const LineSchedule &         schedule,
-              const MaskedSource &         source,
-              const DeviceView &           destination,
-              const Context &              context)
-{
-  auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
-  arguments.Mask = static_cast<const unsigned char *>(source.Valid.Data);
-  arguments.Sources[0] = static_cast<const T *>(source.Image);
-  arguments.First = arguments.Sources[0]; // so that the first pixels are read from the tile
-  arguments.Reference = static_cast<const T *>(source.Reference);
-  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
-  const auto launch = source.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
-                                   : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
-  launch(arguments, context);
 }
 
 /** Runs the first pass of smoothing with a mask. Returns false if there is no kernel for it. */
@@ -473,7 +405,17 @@ TryMaskPass(const CudaGaussianLinePass & pass,
     return false;
   }
   VisitPass(pass, destination, [&](auto zero, auto pairs) {
-    RunMaskPassOf<decltype(zero), decltype(pairs)::value>(pass, *schedule, source, destination, context);
+    using T = decltype(zero);
+    constexpr unsigned int polePairs = decltype(pairs)::value;
+    auto                   arguments = MakeLinePassArguments<T, polePairs>(pass, *schedule, destination, {});
+    arguments.Mask = static_cast<const unsigned char *>(source.Valid.Data);
+    arguments.Sources[0] = static_cast<const T *>(source.Image);
+    arguments.First = arguments.Sources[0]; // so that the first pixels are read from the tile
+    arguments.Reference = static_cast<const T *>(source.Reference);
+    SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
+    const auto launch = source.Image ? LaunchLinePass<T, polePairs, AxisKind::Strided, TileTask::FilterValid, 1>
+                                     : LaunchLinePass<T, polePairs, AxisKind::Strided, TileTask::FilterMask, 1>;
+    launch(arguments, context);
   });
   return true;
 }
@@ -767,7 +709,23 @@ RunQuotientPass(const QuotientPass &     pass,
                 const Context &          context)
 {
   VisitPass(pass.Pass, pass.Images[0], [&](auto zero, auto pairs) {
-    RunQuotientPassOf<decltype(zero), decltype(pairs)::value>(pass, mask, referenceValue, context);
+    using T = decltype(zero);
+    constexpr unsigned int polePairs = decltype(pairs)::value;
+    using Arguments = QuotientPassArguments<T, polePairs>;
+    Arguments arguments{ MakeLinePassArguments<T, polePairs>(pass.Pass, pass.Schedule, pass.Images[0], {}),
+                         { static_cast<const ReferenceValue<T> *>(referenceValue),
+                           static_cast<T>(mask.FillValue),
+                           static_cast<T>(mask.MinimumWeight) } };
+    for (unsigned int i = 0; i < 2; ++i)
+    {
+      AddSource<T, polePairs>(arguments.Pass, pass.Images[i], nullptr);
+      SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
+    }
+    SetBulkCopies(arguments.Pass, context.GetDevice());
+    const auto launch = SolvesEdgeStates(pass.Pass, pass.Schedule, pass.Images[0])
+                          ? LaunchTiles<QuotientLinePassKernel<T, polePairs, TileTask::FilterFromEndStates>, Arguments>
+                          : LaunchTiles<QuotientLinePassKernel<T, polePairs, TileTask::Filter>, Arguments>;
+    launch(MakeQuotientShape<T, polePairs>(pass), arguments, context);
   });
 }
 
@@ -796,7 +754,26 @@ RunProductPass(const ProductPass & pass, const Context & context)
   const CudaGaussianLinePass & first = pass.Passes.front();
   const LineSchedule           schedule = GetLineSchedule(first, pass.Images, context.GetDevice());
   VisitPass(first, pass.Images.front(), [&](auto zero, auto pairs) {
-    RunProductPassOf<decltype(zero), decltype(pairs)::value>(pass, schedule, context);
+    using T = decltype(zero);
+    constexpr unsigned int polePairs = decltype(pairs)::value;
+    using Arguments = ProductPassArguments<T, polePairs>;
+    Arguments arguments{ MakeLinePassArguments<T, polePairs>(first, schedule, pass.Images[first.Source], {}), {} };
+    for (size_t i = 0; i < pass.Products.size(); ++i)
+    {
+      arguments.Products[i] = static_cast<T *>(pass.Products[i].Data);
+      arguments.Pass.Aligned = arguments.Pass.Aligned && IsAligned(pass.Products[i]);
+    }
+    for (unsigned int i = 0; i < pass.Passes.size(); ++i)
+    {
+      AddSource<T, polePairs>(arguments.Pass, pass.Images[pass.Passes[i].Source], nullptr);
+      arguments.Pass.Results[i] = { arguments.Products[0],
+                                    MakeLineResponse<T, polePairs>(pass.Passes[i].Results.front().Kernel),
+                                    CudaGaussianCombine::Store };
+    }
+    SetBulkCopies(arguments.Pass, context.GetDevice());
+    const auto launch = pass.Passes.size() == 2 ? LaunchTiles<ProductLinePassKernel<T, polePairs, 2>, Arguments>
+                                                : LaunchTiles<ProductLinePassKernel<T, polePairs, 3>, Arguments>;
+    launch(MakeProductShape<T, polePairs>(pass, schedule), arguments, context);
   });
 }
 
@@ -880,39 +857,6 @@ namespace
 {
 /** Runs the first or the last step of a TileScan over chunks of strided lines in tiles: writes the end states, or
  * filters from start states. */
-template <typename T, unsigned int VPairs>
-void
-RunChunkTilesOf(const CudaGaussianLinePass &    pass,
-                const LineSchedule &            schedule,
-                const std::vector<DeviceView> & images,
-                const LineCut &                 cut,
-                void *                          states,
-                bool                            writesEndStates,
-                const Context &                 context)
-{
-  const DeviceView & source = images[pass.Source];
-  const size_t       segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
-  LineSchedule       tiles = schedule;
-  tiles.Method = LineMethod::TileScan;
-  tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, TileScanSegments));
-  tiles.WarmUp = 0;
-  tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
-  tiles.NumberOfTiles = DivideUp(source.Size[pass.Axis], tiles.Step);
-  auto arguments = MakeLinePassArguments<T, VPairs>(pass, tiles, source, cut);
-  AddSource<T, VPairs>(arguments, source, nullptr);
-  for (unsigned int r = 0; r < pass.Results.size(); ++r)
-  {
-    SetResult(arguments, r, pass.Results[r], images);
-  }
-  arguments.States = static_cast<PolePairState<T> *>(states);
-  if (writesEndStates)
-  {
-    LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::WriteEndStates, 1>(arguments, context);
-    return;
-  }
-  LaunchFilter<T, VPairs, AxisKind::Strided, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
-}
-
 void
 RunChunkTiles(const CudaGaussianLinePass &    pass,
               const LineSchedule &            schedule,
@@ -923,8 +867,29 @@ RunChunkTiles(const CudaGaussianLinePass &    pass,
               const Context &                 context)
 {
   VisitPass(pass, images[pass.Source], [&](auto zero, auto pairs) {
-    RunChunkTilesOf<decltype(zero), decltype(pairs)::value>(
-      pass, schedule, images, cut, states, writesEndStates, context);
+    using T = decltype(zero);
+    constexpr unsigned int polePairs = decltype(pairs)::value;
+    const DeviceView &     source = images[pass.Source];
+    const size_t           segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
+    LineSchedule           tiles = schedule;
+    tiles.Method = LineMethod::TileScan;
+    tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, TileScanSegments));
+    tiles.WarmUp = 0;
+    tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
+    tiles.NumberOfTiles = DivideUp(source.Size[pass.Axis], tiles.Step);
+    auto arguments = MakeLinePassArguments<T, polePairs>(pass, tiles, source, cut);
+    AddSource<T, polePairs>(arguments, source, nullptr);
+    for (unsigned int r = 0; r < pass.Results.size(); ++r)
+    {
+      SetResult(arguments, r, pass.Results[r], images);
+    }
+    arguments.States = static_cast<PolePairState<T> *>(states);
+    if (writesEndStates)
+    {
+      LaunchLinePass<T, polePairs, AxisKind::Strided, TileTask::WriteEndStates, 1>(arguments, context);
+      return;
+    }
+    LaunchFilter<T, polePairs, AxisKind::Strided, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
   });
 }
 } // namespace

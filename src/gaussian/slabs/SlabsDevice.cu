@@ -116,75 +116,6 @@ SetPowers(const CudaGaussianImpulseResponse & kernel,
   }
 }
 
-template <typename T, unsigned int VPairs>
-void
-RunEdgeStatesOf(const CudaGaussianLinePass & pass,
-                const DeviceView &           source,
-                const LineCut &              cut,
-                void *                       edges,
-                const Context &              context)
-{
-  const FirstPixels<T>          first = GetFirstPixels<T>(pass, source, cut);
-  EdgeStateArguments<T, VPairs> arguments{};
-  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
-  arguments.Source = static_cast<const T *>(source.Data);
-  arguments.First = first.Data;
-  arguments.FirstStride = first.Stride;
-  arguments.Edges = static_cast<PolePairState<T> *>(edges);
-  arguments.Dynamics = MakeLineDynamics<T, VPairs>(pass.Results.front().Kernel);
-  const dim3 grid = MakeGrid(DivideUp(arguments.Geometry.GetNumberOfLines(), ScanThreads));
-  ITK_CUDA_CALL(LaunchKernel(EdgeStatesKernel<T, VPairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
-}
-
-template <typename T, unsigned int VPairs>
-void
-RunChunkStartsOf(const CudaGaussianLinePass & pass,
-                 const LineSchedule &         schedule,
-                 const DeviceView &           source,
-                 const ChunkNeighbors &       neighbors,
-                 void *                       starts,
-                 const Context &              context)
-{
-  ChunkStartArguments<T, VPairs> arguments{};
-  arguments.Lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
-  arguments.LookAhead = schedule.LookAhead;
-  arguments.RunsInStrips = RunsInStrips(schedule);
-  arguments.ToBegin = neighbors.Chunk;
-  arguments.ToEnd = neighbors.NumberOfChunks - 1 - neighbors.Chunk;
-  for (unsigned int i = 0; i < MaximumLookAhead; ++i)
-  {
-    arguments.EndStates[0][i] = static_cast<const PolePairState<T> *>(neighbors.Before[i]);
-    arguments.EndStates[1][i] = static_cast<const PolePairState<T> *>(neighbors.Behind[i]);
-  }
-  arguments.Edges = static_cast<const PolePairState<T> *>(neighbors.Edges);
-  arguments.Starts = static_cast<PolePairState<T> *>(starts);
-  SetPowers(pass.Results.front().Kernel, schedule, neighbors.LineLength, arguments.Power, arguments.LastPower);
-  const dim3 grid = MakeGrid(DivideUp(NumberOfStates<VPairs> * arguments.Lines, ScanThreads));
-  ITK_CUDA_CALL(LaunchKernel(ChunkStartsKernel<T, VPairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
-}
-
-template <typename T, unsigned int VPairs>
-void
-RunAllStartsOf(const CudaGaussianLinePass & pass,
-               const LineSchedule &         schedule,
-               const DeviceView &           source,
-               const ChunkNeighbors &       line,
-               void *                       states,
-               const Context &              context)
-{
-  ScanArguments<T, VPairs> arguments{};
-  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
-  arguments.NumberOfChunks = line.NumberOfChunks;
-  arguments.States = static_cast<PolePairState<T> *>(states);
-  arguments.Behind = static_cast<const PolePairState<T> *>(line.Edges);
-  arguments.EndIsCut = true; // the edge states are in Behind
-  arguments.Dynamics = MakeLineDynamics<T, VPairs>(pass.Results.front().Kernel);
-  SetPowers(pass.Results.front().Kernel, schedule, line.LineLength, arguments.Power, arguments.LastPower);
-  const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();
-  const dim3   grid = MakeGrid(DivideUp(count, ScanThreads));
-  ITK_CUDA_CALL(
-    LaunchKernel(ScanChunksKernel<T, VPairs, false>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
-}
 } // namespace
 
 size_t
@@ -201,7 +132,19 @@ RunEdgeStates(const CudaGaussianLinePass & pass,
               const Context &              context)
 {
   VisitPass(pass, source, [&](auto zero, auto pairs) {
-    RunEdgeStatesOf<decltype(zero), decltype(pairs)::value>(pass, source, cut, edges, context);
+    using T = decltype(zero);
+    constexpr unsigned int           polePairs = decltype(pairs)::value;
+    const FirstPixels<T>             first = GetFirstPixels<T>(pass, source, cut);
+    EdgeStateArguments<T, polePairs> arguments{};
+    arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+    arguments.Source = static_cast<const T *>(source.Data);
+    arguments.First = first.Data;
+    arguments.FirstStride = first.Stride;
+    arguments.Edges = static_cast<PolePairState<T> *>(edges);
+    arguments.Dynamics = MakeLineDynamics<T, polePairs>(pass.Results.front().Kernel);
+    const dim3 grid = MakeGrid(DivideUp(arguments.Geometry.GetNumberOfLines(), ScanThreads));
+    ITK_CUDA_CALL(
+      LaunchKernel(EdgeStatesKernel<T, polePairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
   });
 }
 
@@ -214,7 +157,25 @@ RunChunkStarts(const CudaGaussianLinePass & pass,
                const Context &              context)
 {
   VisitPass(pass, source, [&](auto zero, auto pairs) {
-    RunChunkStartsOf<decltype(zero), decltype(pairs)::value>(pass, schedule, source, neighbors, starts, context);
+    using T = decltype(zero);
+    constexpr unsigned int            polePairs = decltype(pairs)::value;
+    ChunkStartArguments<T, polePairs> arguments{};
+    arguments.Lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    arguments.LookAhead = schedule.LookAhead;
+    arguments.RunsInStrips = RunsInStrips(schedule);
+    arguments.ToBegin = neighbors.Chunk;
+    arguments.ToEnd = neighbors.NumberOfChunks - 1 - neighbors.Chunk;
+    for (unsigned int i = 0; i < MaximumLookAhead; ++i)
+    {
+      arguments.EndStates[0][i] = static_cast<const PolePairState<T> *>(neighbors.Before[i]);
+      arguments.EndStates[1][i] = static_cast<const PolePairState<T> *>(neighbors.Behind[i]);
+    }
+    arguments.Edges = static_cast<const PolePairState<T> *>(neighbors.Edges);
+    arguments.Starts = static_cast<PolePairState<T> *>(starts);
+    SetPowers(pass.Results.front().Kernel, schedule, neighbors.LineLength, arguments.Power, arguments.LastPower);
+    const dim3 grid = MakeGrid(DivideUp(NumberOfStates<polePairs> * arguments.Lines, ScanThreads));
+    ITK_CUDA_CALL(
+      LaunchKernel(ChunkStartsKernel<T, polePairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
   });
 }
 
@@ -227,7 +188,20 @@ RunStateScan(const CudaGaussianLinePass & pass,
              const Context &              context)
 {
   VisitPass(pass, source, [&](auto zero, auto pairs) {
-    RunAllStartsOf<decltype(zero), decltype(pairs)::value>(pass, schedule, source, line, states, context);
+    using T = decltype(zero);
+    constexpr unsigned int      polePairs = decltype(pairs)::value;
+    ScanArguments<T, polePairs> arguments{};
+    arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+    arguments.NumberOfChunks = line.NumberOfChunks;
+    arguments.States = static_cast<PolePairState<T> *>(states);
+    arguments.Behind = static_cast<const PolePairState<T> *>(line.Edges);
+    arguments.EndIsCut = true; // the edge states are in Behind
+    arguments.Dynamics = MakeLineDynamics<T, polePairs>(pass.Results.front().Kernel);
+    SetPowers(pass.Results.front().Kernel, schedule, line.LineLength, arguments.Power, arguments.LastPower);
+    const size_t count = NumberOfStates<polePairs> * arguments.Geometry.GetNumberOfLines();
+    const dim3   grid = MakeGrid(DivideUp(count, ScanThreads));
+    ITK_CUDA_CALL(
+      LaunchKernel(ScanChunksKernel<T, polePairs, false>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
   });
 }
 } // namespace itk::cuda::gaussian
