@@ -71,35 +71,6 @@ private:
  * \exception ExceptionObject naming the invalid argument, or the first pixel whose value the law does not allow */
 Samples
 MakeSamples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const Threads & threads);
-
-/** \class HostSnakeImage
- * \brief A SnakeImage in host memory. An integer image without a mask may be used in place. It must then not change,
- * and must outlive this object.
- */
-class HostSnakeImage : public SnakeImage
-{
-public:
-  /** Makes the samples and sums of the input's image and mask. A start in the input is ignored.
-   * \param parameters NoiseLaw, NumberOfLooks and ForegroundThreshold are used, and Schedule. The cells of the
-   * coarsest level are made for this schedule, so runs on the whole image are fastest with it.
-   * \exception ExceptionObject as MakeSamples() */
-  HostSnakeImage(const CudaRegionSnakeInput &      input,
-                 const CudaRegionSnakeParameters & parameters,
-                 const Threads &                   threads);
-
-  /** Makes the sums of existing samples. */
-  HostSnakeImage(Samples samples, const CudaRegionSnakeParameters & parameters, const Threads & threads);
-
-  const RowSums &
-  GetSums() const
-  {
-    return m_Sums;
-  }
-
-private:
-  const Samples m_HostSamples;
-  const RowSums m_Sums;
-};
 } // namespace itk::cuda::snake
 
 #endif

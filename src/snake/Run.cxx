@@ -202,6 +202,14 @@ RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend)
   result.SecondsOfMoves = timeOfEnd - timeOfMoves - outcome.SecondsOfRemoval;
   return result;
 }
+
+Samples
+MakeSamples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const Threads & threads)
+{
+  CheckSnakeParameters(parameters);
+  CheckImage(input.Image, input.ValidMask);
+  return Samples(input, parameters, threads);
+}
 } // namespace itk::cuda::snake
 
 namespace itk::CudaDetail

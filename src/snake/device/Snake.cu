@@ -250,30 +250,17 @@ public:
     this->CopyToDevice(points, polygon.data(), polygon.size());
     ITK_CUDA_CALL(cudaMemsetAsync(sums, 0, sizeof(Moments), m_Context.GetStream()));
     const dim3 grid(static_cast<unsigned int>(std::min(n, BlocksOfSmallKernels)));
-    if (exponent == 0)
-    {
-      ITK_CUDA_CALL(LaunchKernel(SumPolygonKernel<PixelsType>,
+    this->VisitCells(exponent > 0, [&](const auto & cells) {
+      ITK_CUDA_CALL(LaunchKernel(SumPolygonKernel<std::decay_t<decltype(cells)>>,
                                  grid,
                                  dim3(ThreadsPerBlock),
                                  0,
                                  m_Context.GetStream(),
-                                 m_Pixels,
+                                 cells,
                                  static_cast<const LatticePoint *>(points),
                                  n,
                                  sums));
-    }
-    else
-    {
-      ITK_CUDA_CALL(LaunchKernel(SumPolygonKernel<DeviceCells>,
-                                 grid,
-                                 dim3(ThreadsPerBlock),
-                                 0,
-                                 m_Context.GetStream(),
-                                 m_Blocks,
-                                 static_cast<const LatticePoint *>(points),
-                                 n,
-                                 sums));
-    }
+    });
     Moments result;
     this->CopyToHost(&result, sums, 1);
     return this->Exported(result);
@@ -288,28 +275,16 @@ public:
     const unsigned int blocks = GetSearchBlocks(grid, m_NumberOfMultiprocessors);
     const SearchArrays arrays(m_Scratch, grid, blocks);
     const dim3 rows(static_cast<unsigned int>(grid.Rows), static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
-    if (coarse)
-    {
-      ITK_CUDA_CALL(LaunchKernel(SumGridRowsKernel<DeviceCells>,
+    this->VisitCells(coarse, [&](const auto & cells) {
+      ITK_CUDA_CALL(LaunchKernel(SumGridRowsKernel<std::decay_t<decltype(cells)>>,
                                  rows,
                                  dim3(ThreadsPerBlock),
                                  0,
                                  m_Context.GetStream(),
-                                 m_Blocks,
+                                 cells,
                                  grid,
                                  arrays.Table));
-    }
-    else
-    {
-      ITK_CUDA_CALL(LaunchKernel(SumGridRowsKernel<PixelsType>,
-                                 rows,
-                                 dim3(ThreadsPerBlock),
-                                 0,
-                                 m_Context.GetStream(),
-                                 m_Pixels,
-                                 grid,
-                                 arrays.Table));
-    }
+    });
     ITK_CUDA_CALL(LaunchKernel(SearchRectanglesKernel,
                                dim3(blocks),
                                dim3(ThreadsPerBlock),
@@ -352,6 +327,14 @@ public:
 
 private:
   using PixelsType = DevicePixels<TSample, VMask>;
+
+  /** Calls function(cells) with the blocks of a coarse level, or with the pixels. */
+  template <typename TFunction>
+  void
+  VisitCells(bool isCoarse, const TFunction & function) const
+  {
+    isCoarse ? function(m_Blocks) : function(m_Pixels);
+  }
 
   const Context            m_Context;
   const int                m_NumberOfMultiprocessors;

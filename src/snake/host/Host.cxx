@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snake/host/Host.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
-#include "region/HostSums.h"
 #include "snake/Control.h"
 #include "snake/Core.h"
 #include "snake/Group.h"
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 // Runs the snake on the host. All threads propose the changes of a phase together, and the calling thread concludes the
@@ -544,6 +544,20 @@ private:
 };
 } // namespace
 
+HostSnakeImage::HostSnakeImage(const CudaRegionSnakeInput &      input,
+                               const CudaRegionSnakeParameters & parameters,
+                               const Threads &                   threads)
+  : HostSnakeImage(MakeSamples(input, parameters, threads), parameters, threads)
+{}
+
+HostSnakeImage::HostSnakeImage(Samples samples, const CudaRegionSnakeParameters & parameters, const Threads & threads)
+  : SnakeImage(samples, parameters)
+  , m_HostSamples(std::move(samples))
+  , m_Sums(m_HostSamples,
+           UsesSquares(parameters.NoiseLaw.value()),
+           GetCoarseExponent(parameters.Schedule, this->GetWhole()),
+           threads)
+{}
 CudaRegionSnakeResult
 RunOnHost(const HostSnakeImage & image, const SnakeRun & run, const Threads & threads)
 {
