@@ -26,6 +26,15 @@ GetFaultHookState()
     new FaultHookState; // never deleted, because destructors of static objects may still make calls
   return *state;
 }
+
+template <typename T>
+T
+Read(T FaultHookState::*member)
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  return state.*member;
+}
 } // namespace
 
 std::atomic<bool> FaultHook::s_Active{ false };
@@ -52,25 +61,19 @@ FaultHook::Clear()
 unsigned long
 FaultHook::GetNumberOfCalls()
 {
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  return state.Count;
+  return Read(&FaultHookState::Count);
 }
 
 bool
 FaultHook::GetFired()
 {
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  return state.Fired;
+  return Read(&FaultHookState::Fired);
 }
 
 std::string
 FaultHook::GetCall()
 {
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  return state.Call;
+  return Read(&FaultHookState::Call);
 }
 
 cudaError_t

@@ -347,25 +347,10 @@ DeviceBuffer::Release::operator()(void * memory) const noexcept
 }
 
 size_t
-DeviceBuffer::GetAvailable(int device)
-{
-  return GetDevicePool(device).GetAvailable();
-}
-
-void
-DeviceBuffer::ReleaseUnused()
-{
-  for (DevicePool * const pool : ListDevicePools())
-  {
-    pool->ReleaseUnused();
-  }
-}
-
-size_t
 GetAvailableDeviceMemory(int device)
 {
   RequireUsableDevice(device);
-  return DeviceBuffer::GetAvailable(device);
+  return GetDevicePool(device).GetAvailable();
 }
 
 void
@@ -379,7 +364,10 @@ ReleaseUnusedMemory()
   try
   {
     const DeviceGuard guard(*device);
-    DeviceBuffer::ReleaseUnused();
+    for (DevicePool * const pool : ListDevicePools())
+    {
+      pool->ReleaseUnused();
+    }
     PinnedBuffer::ReleaseUnused();
   }
   catch (const CudaError &)

@@ -45,17 +45,6 @@ public:
     return m_Memory ? m_Memory.get_deleter().Bytes : 0;
   }
 
-  /** Returns the bytes that can be allocated on a usable device. These are the free bytes of the device plus the unused
-   * bytes of the module's pool, within the configured limit. If memory comes from the caller's functions, it is the
-   * limit minus the bytes in use, or the largest number if there is no limit.
-   * \exception CudaError */
-  static size_t
-  GetAvailable(int device);
-
-  /** Returns the unused memory of all pools to their devices. The current device must be one that is in use. */
-  static void
-  ReleaseUnused();
-
 private:
   struct Release
   {

@@ -12,7 +12,9 @@
 // without it. This header includes no CUDA header, because sources of both builds include it.
 namespace itk::cuda
 {
-/** Returns the bytes that can be allocated on a usable device; see DeviceBuffer::GetAvailable().
+/** Returns the bytes that can be allocated on a usable device. These are the free bytes of the device plus the unused
+ * bytes of the module's pool, within the configured limit. If memory comes from the caller's functions, it is the limit
+ * minus the bytes in use, or the largest number if there is no limit.
  * \exception CudaError */
 CudaFilters_EXPORT size_t
 GetAvailableDeviceMemory(int device);
