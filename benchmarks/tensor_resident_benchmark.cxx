@@ -117,15 +117,15 @@ BM_ResidentScales(benchmark::State & state)
   const DeviceImage            input(GetSize(state, 1), CudaComponentType::Float, stream);
   const DeviceImage            output(GetSize(state, 1), CudaComponentType::Float, stream);
   const cuda::multiscale::Slab slab = cuda::multiscale::MakeWholeSlab(plan, input.GetView());
-  const size_t                 bytes = cuda::multiscale::GetMultiScaleWorkspace(plan, input.GetView(), slab, Device);
-  const cuda::DeviceBuffer     workspace(bytes, stream);
+  const size_t bytes = cuda::multiscale::GetMultiScaleWorkspace(plan, input.GetView(), slab, nullptr, Device);
+  const cuda::DeviceBuffer         workspace(bytes, stream);
   const cuda::pointwise::BestScale best{ output.GetView() };
   FillRandom(input.GetView(), stream);
   for (auto _ : state)
   {
     const double seconds = timer.GetMedian(stream, [&](int) {
       cuda::multiscale::RunMultiScale(
-        plan, input.GetView(), slab, best, { workspace.GetPointer(), bytes }, stream, nullptr);
+        plan, input.GetView(), slab, nullptr, best, { workspace.GetPointer(), bytes }, stream, nullptr);
     });
     state.SetIterationTime(seconds);
     state.counters["copies"] = seconds / copy;
