@@ -31,6 +31,8 @@ class Paths:
             return argument
         if path.name == "itkTestDriver":
             return self.keep(path, "bin")
+        if path.is_char_device():  # a link to /dev/full
+            return self.keep(path, "data/files")
         places = {
             self.build / "bin": "{bundle}/bin",
             self.repository / "examples": "{bundle}/data",
@@ -55,7 +57,9 @@ class Paths:
     def keep(self, path, folder):
         target = self.bundle / folder / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
+        if path.is_char_device() and not target.is_symlink():
+            target.symlink_to(path.resolve())
+        elif not target.exists():
             shutil.copy(path.resolve(), target)
         return f"{{bundle}}/{folder}/{path.name}"
 

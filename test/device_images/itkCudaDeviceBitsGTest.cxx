@@ -111,10 +111,11 @@ protected:
       {
         length += width + 1; // no narrower than the kernels
       }
-      const double variance = std::min(0.01 * width * width * this->Random(0, 50) / 12.0, 700.0); // ITK's limit is 709
-      const auto   dimensionality = static_cast<unsigned int>(this->Random(1, TInput::ImageDimension));
-      const bool   spacing = this->Random(0, 1) == 1;
-      const auto   set = [&](auto & filter) {
+      const double variance =
+        std::min(0.01 * width * width * this->Random(0, 50) / 12.0, 200.0); // ITK's limit is 709 square pixels
+      const auto dimensionality = static_cast<unsigned int>(this->Random(1, TInput::ImageDimension));
+      const bool spacing = this->Random(0, 1) == 1;
+      const auto set = [&](auto & filter) {
         filter.SetVariance(variance);
         filter.SetMaximumError(0.05);
         filter.SetMaximumKernelWidth(width);

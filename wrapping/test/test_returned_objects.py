@@ -5,7 +5,6 @@ import dataclasses
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import xarray
 
 import itk_cudafilters
 from itk_cudafilters import partition_image, segment_region
+from itk_cudafilters._library import has_wrapped_classes
 
 IMAGE = np.random.default_rng(5).exponential(np.kron([[1.0, 4.0], [9.0, 1.0]], np.ones((24, 31)))).astype(np.float32)
 
@@ -110,7 +110,7 @@ def test_copies_of_a_segmentation_have_its_place(kind, move):
 @pytest.mark.parametrize("start", ["spawn", "fork"])
 @pytest.mark.usefixtures("host_allowed")  # a child made by fork() after a use of CUDA runs on the host
 def test_results_come_back_from_processes(start, backend):
-    if start == "fork" and backend == "cuda" and find_spec("itk") is None:
+    if start == "fork" and backend == "cuda" and not has_wrapped_classes():
         pytest.skip("needs the package itk, which lets a child use the host")
     here = returned(IMAGE)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(start)) as pool:
