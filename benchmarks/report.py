@@ -704,6 +704,7 @@ def table_of_numpy_calls(r):
         ("frangi 256x256x256, five scales", "`frangi` of 256<sup>3</sup>, five scales"),
         ("cupy gaussian_filter 512x512x512", "`gaussian_filter` of a CuPy array of 512<sup>3</sup>"),
         ("cupy gaussian_gradient_magnitude 512x512x512", "`gaussian_gradient_magnitude` of a CuPy array of 512<sup>3</sup>"),
+        ("cupy frangi 512x512x512, five scales", "`frangi` of a CuPy array of 512<sup>3</sup>, five scales"),
     )
     lines = []
     for name, text in names:
