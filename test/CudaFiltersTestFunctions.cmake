@@ -141,6 +141,6 @@ function(cudafilters_add_consumer_test)
       ${CMAKE_COMMAND} -D source=${CMAKE_CURRENT_SOURCE_DIR}/Consumer -D build=${CMAKE_CURRENT_BINARY_DIR}/Consumer -D
       module_build=${CMAKE_BINARY_DIR} -D install=${install} -D ITK_DIR=${ITK_DIR} -D generator=${CMAKE_GENERATOR} -D
       compiler=${CMAKE_CXX_COMPILER} -D flags=${CMAKE_CXX_FLAGS} -D launcher=${CMAKE_CXX_COMPILER_LAUNCHER} -D
-      build_type=$<CONFIG> -P ${CMAKE_CURRENT_SOURCE_DIR}/Consumer/RunConsumerTest.cmake)
+      build_type=$<CONFIG> -Dwith_overrides=${CudaFilters_BUILD_OVERRIDES} -P ${CMAKE_CURRENT_SOURCE_DIR}/Consumer/RunConsumerTest.cmake)
   set_tests_properties(CudaFiltersConsumerTest PROPERTIES TIMEOUT 600 RESOURCE_LOCK build LABELS cuda)
 endfunction()

@@ -24,6 +24,7 @@ run(
   -DCMAKE_CXX_FLAGS=${flags}
   -DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}
   -DITK_DIR=${ITK_DIR}
+  -Dwith_overrides=${with_overrides}
   ${package_arguments})
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${build}/build --verbose OUTPUT_VARIABLE commands ECHO_OUTPUT_VARIABLE
                 COMMAND_ERROR_IS_FATAL ANY)
@@ -32,7 +33,11 @@ if(NOT commands MATCHES "itkCudaFilters|libCudaFilters" OR commands MATCHES "as-
 endif()
 run(${build}/build/consumer)
 set(ENV{ITK_CUDAFILTERS_OVERRIDE} 1)
-foreach(program_and_class itk_program=Smoothing itk_program_override=CudaSmoothing)
+set(programs_and_classes itk_program=Smoothing)
+if(with_overrides)
+  list(APPEND programs_and_classes itk_program_override=CudaSmoothing)
+endif()
+foreach(program_and_class IN LISTS programs_and_classes)
   string(REPLACE "=" ";" pair ${program_and_class})
   list(GET pair 0 program)
   list(GET pair 1 class)
