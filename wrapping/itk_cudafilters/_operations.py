@@ -111,7 +111,8 @@ class NumpyOperations:
 
     def contiguous(self, array: Any, dtype: str) -> Any:
         # Not ascontiguousarray(), which would add an axis to a zero-dimensional array.
-        return self._np.asarray(array, dtype=np.dtype(dtype), order="C")
+        found = self._np.asarray(array, dtype=np.dtype(dtype), order="C")
+        return found if getattr(found.flags, "aligned", True) else found.copy()  # only NumPy's arrays can be unaligned
 
     def copy(self, array: Any) -> Any:
         return array.copy()

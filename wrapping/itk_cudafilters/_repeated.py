@@ -50,7 +50,7 @@ def run_repeated(
     is called only for the first call with the same parameters and with an array of the same class, shape and type.
     """
     ops = operations_of(image)
-    if ops is None or not (ops.is_on_gpu or type(image) is np.ndarray) or not ops.is_contiguous(image):
+    if ops is None or not (ops.is_on_gpu or (type(image) is np.ndarray and image.flags.aligned)) or not ops.is_contiguous(image):
         return None
     try:
         given = parameters if _PLAIN.issuperset(map(type, parameters)) else map(_plain, parameters)

@@ -73,6 +73,15 @@ def test_the_same_call_again(operations, finds, parameters):
     assert finds == [np.ndarray, type(given)]
 
 
+def test_a_call_is_not_remembered_for_arrays_that_are_not_aligned(finds):
+    array = np.random.default_rng(15).standard_normal((9, 11)).astype("f")
+    expected = itk_cudafilters.gaussian_filter(array, 1.5, backend="host")
+    shifted = np.frombuffer(b"x" + array.tobytes(), np.uint8)[1:].view("f").reshape(array.shape)
+    assert not shifted.flags.aligned
+    np.testing.assert_array_equal(itk_cudafilters.gaussian_filter(shifted, 1.5, backend="host"), expected)
+    assert finds == [np.ndarray]
+
+
 def test_other_calls_are_other_calls(operations, finds):
     array = np.random.default_rng(13).standard_normal((6, 8, 9))
     sigma = [1.0, 2.0, 3.0]
