@@ -404,7 +404,7 @@ TEST_F(CudaArrayPassesGpu, Look_finds_NaN_and_infinite_pixels_at_each_place_and_
   this->CheckLooks<double>();
 }
 
-// Images whose rows are padded on the device, and one that runs in slabs, of which each is searched.
+// The rows of the small images are padded on the device. The large one runs in slabs, which are searched one by one.
 TEST_F(CudaArrayPassesGpu, Runs_from_host_to_host_find_a_NaN_anywhere)
 {
   using Size = std::array<size_t, 4>; // x first

@@ -74,8 +74,8 @@ Multiply(TIterator begin, TIterator end)
   return std::accumulate(begin, end, size_t{ 1 }, std::multiplies<>());
 }
 
-/** An array in the form that transfers take: a view, or one of a copy in adjacent memory. Of an array without data it
- * is empty. */
+/** Gives a view through which an array is transferred. Where the array's own layout does not allow that, it is the view
+ * of a copy in adjacent memory. The view of an array without data is empty. */
 class Transferred
 {
 public:

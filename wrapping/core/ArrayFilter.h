@@ -111,7 +111,7 @@ HoldsNonFinite(const HostArray & array, itk::MultiThreaderBase * threader);
 itk::CudaDetail::CudaArrayPass
 MakeArrayPass(const std::vector<size_t> & shape, const LinePass & pass, const ArrayFilter & filter);
 
-/** Returns the filter's terms for such an array, of which an item is the last axes. */
+/** Returns the filter's terms for such an array. Its last axes are those of an item. */
 itk::CudaDetail::CudaArrayTerms
 MakeArrayTerms(const ArrayFilter & filter, const std::vector<size_t> & shape);
 
