@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
+import secrets
 import stat
 import sys
 import tempfile
@@ -129,15 +129,20 @@ class Scratch:
     A library that does not report a full disk cannot fail there, and none leaves anything behind."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="itk-cudafilters-")
-        self._files: list[BinaryIO] = []
-        self.close = weakref.finalize(self, _close, self._folder, self._files)
+        self._folder = os.path.join(tempfile.gettempdir(), f"itk-cudafilters-{secrets.token_hex(8)}")
+        # It is registered first, so that it is removed wherever an exception of a signal's handler ends what follows.
+        self._files = _scratch[self._folder] = []
+        weakref.finalize(self, _remove, self._folder)
+        os.mkdir(self._folder, 0o700)
 
     def __enter__(self) -> Scratch:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def close(self) -> None:
+        _remove(self._folder)
 
     def path(self, name: str) -> str:
         return os.path.join(self._folder, name)
@@ -158,7 +163,22 @@ class Scratch:
         return file
 
 
-def _close(folder: str, files: list[BinaryIO]) -> None:
-    for file in files:
+_scratch: dict[str, list[BinaryIO]] = {}  # the folders that exist, with their open files
+
+
+def _remove(folder: str) -> None:
+    """Removes a folder unless that has been done. It can be called again after an exception has ended it."""
+    for file in _scratch.get(folder, ()):
         file.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder in _scratch:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                os.unlink(os.path.join(folder, name))
+            os.rmdir(folder)
+        _scratch.pop(folder, None)
+
+
+def remove_scratch() -> None:
+    """Removes the folders of all objects that still exist."""
+    for folder in list(_scratch):
+        _remove(folder)

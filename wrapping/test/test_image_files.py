@@ -12,6 +12,7 @@ import stat
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 
@@ -544,6 +545,49 @@ def test_signals_leave_no_file(tmp_path, output, number):
             assert os.listdir(tmp_path / "temporary") == [] and status in (0, 128 + number, -number)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # interruptions of finalizers
+def test_interrupted_scratch_is_removed(tmp_path, monkeypatch):
+    # The handler of a signal may raise its exception at any line.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "image").write_bytes(b"pixels")
+
+    def use():
+        with _output.Scratch() as scratch:
+            with scratch.create("a.nii") as file:
+                file.write(b"header")
+            scratch.link("b.nii", tmp_path / "image")
+            assert sorted(os.listdir(pathlib.Path(scratch.path("a.nii")).parent)) == ["a.nii", "b.nii"]
+
+    def interrupted_at(number):
+        """Returns whether an interruption at that line has ended the use."""
+        left = number
+
+        def trace(frame, event, _):
+            nonlocal left
+            if event == "line" and frame.f_code.co_filename == _output.__file__:
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            use()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    number = 1
+    while interrupted_at(number):
+        _output.remove_scratch()
+        assert os.listdir(tmp_path) == ["image"] and not _output._scratch, number
+        number += 1
+    assert number > 20
+
+
 # Maps
 
 
@@ -856,6 +900,7 @@ def test_itk_is_not_loaded(tmp_path):
     write(in_space("int16"), tmp_path / "a.nii.gz")
     program = f"""
 import sys
+import tempfile
 from itk_cudafilters import Image, gaussian_filter, read_image, write_image
 from itk_cudafilters._command import main
 image = read_image({str(tmp_path / 'a.nii.gz')!r})

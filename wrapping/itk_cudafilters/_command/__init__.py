@@ -82,7 +82,10 @@ def _warnings_as_lines(name: str) -> Iterator[None]:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Lets signals that would end the process end the block by SystemExit instead, so that what it has begun is removed."""
+    """Lets signals that would end the process end the block by SystemExit instead, and removes what the block has begun.
+    A signal that arrives meanwhile is ignored, as the block has ended."""
+
+    from .._output import remove_scratch  # imports NumPy, which --help does without
 
     def end(number: int, _: Any) -> None:
         raise SystemExit(128 + number)
@@ -90,10 +93,16 @@ def _ended_by_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL}
+    before: dict[int, Any] = {
+        number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL
+    }
     try:
         yield
     finally:
+        before[signal.SIGINT] = signal.getsignal(signal.SIGINT)
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        remove_scratch()
         for number, handler in before.items():
             signal.signal(number, handler)
 
