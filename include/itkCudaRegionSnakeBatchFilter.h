@@ -39,9 +39,9 @@ namespace itk
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float; Image or CudaDeviceImage
  * \tparam TOutputImage Image of unsigned char, unsigned short or unsigned int
  *
- * \exception ExceptionObject if a parameter, a mask or a start is invalid, if the law cannot describe a pixel, or if the
- * label image's type cannot hold the number of starts; the message names it
- * \exception CudaError if Backend is Cuda and the GPU cannot be used
+ * \exception ExceptionObject if a parameter, a mask or a start is invalid, if the law cannot describe a pixel, or if
+ * the label image's type cannot hold the number of starts; the message names it \exception CudaError if Backend is Cuda
+ * and the GPU cannot be used
  *
  * \ingroup CudaFilters
  */

@@ -89,8 +89,8 @@ CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITK
   Superclass::VerifyPreconditions();
   if (this->GetInitialLabels() != nullptr && !m_Starts.empty())
   {
-    itkExceptionMacro("InitialLabels is set, and " << m_Starts.size()
-                                                   << " regions or paths are added; starts are given in one of the ways");
+    itkExceptionMacro("InitialLabels is set, and "
+                      << m_Starts.size() << " regions or paths are added; starts are given in one of the ways");
   }
 }
 
@@ -112,8 +112,7 @@ CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::GenerateData()
   starts.Margin = m_Margin;
   for (const auto & vertices : m_Starts)
   {
-    starts.Polygons.push_back(
-      this->RoundToCorners(vertices, "start " + std::to_string(starts.Polygons.size())));
+    starts.Polygons.push_back(this->RoundToCorners(vertices, "start " + std::to_string(starts.Polygons.size())));
   }
 
   CudaDetail::CudaRegionSnakeObserver observer;

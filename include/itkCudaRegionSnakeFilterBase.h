@@ -79,7 +79,8 @@ public:
   itkSetGetCudaNamedParameterMacro(Schedule, ScheduleEnum);
 
   /** Sets the distance of the first moves, in cells of the coarsest level. It is limited to a quarter of the coarsest
-   * level's shorter side, and halved after every insertion of nodes. Default: 32, and 4 for CudaRegionSnakeBatchFilter. */
+   * level's shorter side, and halved after every insertion of nodes. Default: 32, and 4 for CudaRegionSnakeBatchFilter.
+   */
   itkSetGetCudaParameterMacro(MaximumStep, unsigned int);
 
   /** Sets the length above which an edge gets a node in its middle. The unit is a cell of the level; cells of the last

@@ -98,8 +98,8 @@ template <typename TInputImage, typename TOutputImage>
 template <typename TOfDeviceImage, typename TOnDevice, typename TOnHost>
 int
 CudaRegionSnakeFilterBase<TInputImage, TOutputImage>::RunOnBackend(const CudaDetail::CudaRegionSnakeInput & input,
-                                                                   [[maybe_unused]] size_t                 bytes,
-                                                                   const TOfDeviceImage &     ofDeviceImage,
+                                                                   [[maybe_unused]] size_t                  bytes,
+                                                                   const TOfDeviceImage &             ofDeviceImage,
                                                                    [[maybe_unused]] const TOnDevice & onDevice,
                                                                    [[maybe_unused]] const TOnHost &   onHost)
 {

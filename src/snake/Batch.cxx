@@ -129,8 +129,7 @@ MakeStarts(const CudaRegionSnakeStarts &     starts,
     WindowStart start;
     try
     {
-      start.Polygon =
-        CheckStartPolygon(starts.Polygons[i], whole.Width, whole.Height, parameters.MaximumNumberOfNodes);
+      start.Polygon = CheckStartPolygon(starts.Polygons[i], whole.Width, whole.Height, parameters.MaximumNumberOfNodes);
     }
     catch (const ExceptionObject & error)
     {
@@ -207,7 +206,8 @@ public:
     this->Report();
   }
 
-  /** Reports progress until all runs have ended, if this is the observer's thread. Call it when no run is left to begin.
+  /** Reports progress until all runs have ended, if this is the observer's thread. Call it when no run is left to
+   * begin.
    */
   void
   WaitForOthers()
@@ -392,7 +392,7 @@ RunBatch(const SnakeImage &                image,
   const std::vector<WindowStart> made = MakeStarts(starts, image.GetWhole(), parameters, threads);
   CudaRegionSnakeBatch           batch;
   batch.Regions.resize(made.size());
-  BatchObserver       progress(observer, made.size());
+  BatchObserver progress(observer, made.size());
   progress.Report();
   std::atomic<size_t> next{ 0 };
   const auto          runAll = [&](const Threads & threadsOfRun) {
@@ -400,8 +400,7 @@ RunBatch(const SnakeImage &                image,
     {
       for (size_t i = next++; i < made.size() && !progress.IsOver(); i = next++)
       {
-        batch.Regions[i] =
-          RunWindow(made[i], starts.Labels, parameters, progress.MakeObserver(), threadsOfRun, run);
+        batch.Regions[i] = RunWindow(made[i], starts.Labels, parameters, progress.MakeObserver(), threadsOfRun, run);
         progress.EndRun();
       }
       progress.WaitForOthers();

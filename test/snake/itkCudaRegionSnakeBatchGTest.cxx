@@ -75,8 +75,7 @@ struct Targets
       case Law::Gamma:
         return static_cast<TPixel>(std::gamma_distribution<double>(4.0, 25.0 * ratio)(random) + 1.0);
       case Law::Rayleigh:
-        return static_cast<TPixel>(
-          std::sqrt(std::gamma_distribution<double>(4.0, 2500.0 * ratio)(random)) + 1.0);
+        return static_cast<TPixel>(std::sqrt(std::gamma_distribution<double>(4.0, 2500.0 * ratio)(random)) + 1.0);
       case Law::Poisson:
         return static_cast<TPixel>(std::poisson_distribution<int>(10.0 * ratio)(random));
       case Law::Bernoulli:
@@ -91,9 +90,9 @@ struct Targets
   MakeImage() const
   {
     auto image = ImageOf<TPixel>::New();
-    image->SetRegions(RegionType({ { FirstIndex[0], FirstIndex[1] } },
-                                 { { static_cast<itk::SizeValueType>(PerRow * Cell),
-                                     static_cast<itk::SizeValueType>(PerColumn * Cell) } }));
+    image->SetRegions(RegionType(
+      { { FirstIndex[0], FirstIndex[1] } },
+      { { static_cast<itk::SizeValueType>(PerRow * Cell), static_cast<itk::SizeValueType>(PerColumn * Cell) } }));
     image->Allocate();
     std::mt19937 random(Seed);
     for (int y = 0; y < PerColumn * Cell; ++y)
@@ -227,9 +226,9 @@ TEST_P(CudaRegionSnakeBatch, PolygonsAreThoseOfTheCroppedImages)
   }
 }
 
-// Targets of contrast 2 are found with an overlap (intersection over union) of 0.85 on the average, for every law. Their
-// mean is twice that of their surroundings, or for the laws Gaussian, log-normal (of the logarithm) and Bernoulli larger
-// by two standard deviations.
+// Targets of contrast 2 are found with an overlap (intersection over union) of 0.85 on the average, for every law.
+// Their mean is twice that of their surroundings, or for the laws Gaussian, log-normal (of the logarithm) and Bernoulli
+// larger by two standard deviations.
 TEST_P(CudaRegionSnakeBatch, RegionsAreTheTargetsForEveryLaw)
 {
   for (const auto & law : itk::CudaNoiseLaws())
@@ -284,18 +283,17 @@ TEST_P(CudaRegionSnakeBatch, FloatsAreOnTheGridOfTheImage)
     parameters.MaximumStep = 4;
     const auto                            size = image->GetLargestPossibleRegion().GetSize();
     itk::CudaDetail::CudaRegionSnakeInput input;
-    input.Image = itk::cuda::MakeImageView(
-      image->GetBufferPointer(), itk::CudaComponentType::Float, size[0], size[1]);
+    input.Image = itk::cuda::MakeImageView(image->GetBufferPointer(), itk::CudaComponentType::Float, size[0], size[1]);
     const itk::cuda::region::Threads       threads(1);
     const itk::cuda::snake::HostSnakeImage prepared(input, parameters, threads);
     for (int i = 0; i < targets.GetNumber(); ++i)
     {
       const CudaRegionSnakeRegion & region = batch->GetRegion(i);
       const auto                    start = targets.GetStart(i);
-      const auto     x = static_cast<int32_t>(start.GetIndex(0) - FirstIndex[0]) - region.WindowCorner.X;
-      const auto     y = static_cast<int32_t>(start.GetIndex(1) - FirstIndex[1]) - region.WindowCorner.Y;
-      const itk::CudaSnakePolygon polygon{ { x, y }, { x + 10, y }, { x + 10, y + 10 }, { x, y + 10 } };
-      itk::cuda::snake::SnakeRun  run;
+      const auto                    x = static_cast<int32_t>(start.GetIndex(0) - FirstIndex[0]) - region.WindowCorner.X;
+      const auto                    y = static_cast<int32_t>(start.GetIndex(1) - FirstIndex[1]) - region.WindowCorner.Y;
+      const itk::CudaSnakePolygon   polygon{ { x, y }, { x + 10, y }, { x + 10, y + 10 }, { x, y + 10 } };
+      itk::cuda::snake::SnakeRun    run;
       run.Parameters = parameters;
       run.Rectangle = { region.WindowCorner.X, region.WindowCorner.Y, region.WindowSize.X, region.WindowSize.Y };
       run.StartPolygon = &polygon;
@@ -382,8 +380,8 @@ TEST_P(CudaRegionSnakeBatch, OverlapsHaveTheLowerLabelAndAreListed)
   Targets targets;
   targets.PerRow = 4;
   targets.PerColumn = 2;
-  const auto image = targets.MakeImage<unsigned short>();
-  const auto batch = MakeBatch<unsigned short>(image, targets, GetParam());
+  const auto                         image = targets.MakeImage<unsigned short>();
+  const auto                         batch = MakeBatch<unsigned short>(image, targets, GetParam());
   std::mt19937                       random(9);
   std::uniform_int_distribution<int> shift(-4, 4);
   std::cout << "seed 9" << std::endl;
@@ -394,14 +392,14 @@ TEST_P(CudaRegionSnakeBatch, OverlapsHaveTheLowerLabelAndAreListed)
     batch->AddInitialRegion(start);
   }
   batch->Update();
-  const auto                                 size = image->GetLargestPossibleRegion().GetSize();
+  const auto                                  size = image->GetLargestPossibleRegion().GetSize();
   std::map<std::pair<size_t, size_t>, size_t> overlaps;
-  std::vector<unsigned int>                  labels(size[0] * size[1], 0);
-  std::vector<uint64_t>                      hidden(batch->GetNumberOfRegions(), 0);
+  std::vector<unsigned int>                   labels(size[0] * size[1], 0);
+  std::vector<uint64_t>                       hidden(batch->GetNumberOfRegions(), 0);
   for (size_t i = batch->GetNumberOfRegions(); i-- > 0;)
   {
     const CudaRegionSnakeRegion & region = batch->GetRegion(i);
-    const auto spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(
+    const auto                    spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(
       region.SignificantBoundary ? region.Polygon : itk::CudaSnakePolygon{}, static_cast<int32_t>(size[1]));
     std::vector<unsigned char>                            own(labels.size());
     const itk::CudaDetail::CudaSnakeLabels<unsigned char> writer{ spans, size[0], 1, 0 };
@@ -564,7 +562,7 @@ TEST_P(CudaRegionSnakeBatch, LabelsThatDoNotFitAreRefused)
   targets.PerRow = 2;
   targets.PerColumn = 1;
   const auto image = targets.MakeImage<unsigned short>();
-  auto batch = itk::CudaRegionSnakeBatchFilter<ImageOf<unsigned short>, ImageOf<unsigned char>>::New();
+  auto       batch = itk::CudaRegionSnakeBatchFilter<ImageOf<unsigned short>, ImageOf<unsigned char>>::New();
   batch->SetInput(image);
   batch->SetNoiseLaw(targets.Law);
   batch->SetBackend(GetParam());

@@ -353,7 +353,54 @@ def segment_region(
     elif initial_region is not None:
         corners = _corners_of_region(initial_region, pixels.shape)
     number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
-    parameters = (
+    parameters = search_parameters(
+        law,
+        number_of_looks,
+        foreground_threshold,
+        schedule,
+        maximum_step,
+        minimum_edge_length,
+        minimum_gain,
+        use_description_length,
+        maximum_number_of_nodes,
+        maximum_number_of_iterations,
+        minimum_region_size,
+        start,
+    )
+    values = whole_number(inside_value, "inside_value", 0, 255), whole_number(outside_value, "outside_value", 0, 255)
+    where = known_name("backend", backend, get_args(Backend)), device_number(device_index)
+    valid, start_mask = (
+        None if mask is None else mask_beside(mask, name, image, pixels.shape)
+        for name, mask in (("valid_mask", valid_mask), ("initial_mask", initial_mask))
+    )
+    first = tuple(geometry.first.tolist())
+    with progress_bar("segment_region", progress) as update:
+        found = core().segment(pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update)
+    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), _statistics_of(law, number_of_looks, *found))
+
+
+def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """Returns pixels for the labels of an image, or for an itk.Image an image with its geometry. They are not
+    initialized."""
+    return empty_like(image, dtype) if is_itk_object(image) else empty(shape, dtype)
+
+
+def search_parameters(
+    law: str,
+    number_of_looks: float,
+    foreground_threshold: float | None,
+    schedule: str,
+    maximum_step: int,
+    minimum_edge_length: float,
+    minimum_gain: float,
+    use_description_length: bool,
+    maximum_number_of_nodes: int,
+    maximum_number_of_iterations: int,
+    minimum_region_size: int,
+    start: str = "automatic",
+) -> tuple[Any, ...]:
+    """Returns the parameters of the search as the library takes them. Raises TypeError or ValueError if one is wrong."""
+    return (
         plain_name(law),
         number_of_looks,
         threshold_of(foreground_threshold),
@@ -366,25 +413,7 @@ def segment_region(
         whole_number(maximum_number_of_nodes, "maximum_number_of_nodes", 0, LARGEST_UNSIGNED),
         whole_number(maximum_number_of_iterations, "maximum_number_of_iterations", 0, LARGEST_UNSIGNED),
         whole_number(minimum_region_size, "minimum_region_size", 0, LARGEST_UNSIGNED_LONG),
-        whole_number(inside_value, "inside_value", 0, 255),
-        whole_number(outside_value, "outside_value", 0, 255),
-        known_name("backend", backend, get_args(Backend)),
-        device_number(device_index),
     )
-    valid, start_mask = (
-        None if mask is None else mask_beside(mask, name, image, pixels.shape)
-        for name, mask in (("valid_mask", valid_mask), ("initial_mask", initial_mask))
-    )
-    first = tuple(geometry.first.tolist())
-    with progress_bar("segment_region", progress) as update:
-        found = core().segment(pixels, pixels_of(label), valid, start_mask, corners, first, *parameters, update)
-    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), _statistics_of(law, number_of_looks, *found))
-
-
-def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
-    """Returns pixels for the labels of an image, or for an itk.Image an image with its geometry. They are not
-    initialized."""
-    return empty_like(image, dtype) if is_itk_object(image) else empty(shape, dtype)
 
 
 def laws_of_looks() -> list[str]:
