@@ -12,7 +12,8 @@ This module adds functions for arrays:
   The module `ndimage` has scipy's signatures; the module `stream` filters images that are larger than memory.
 * `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines; `structure_tensor()` measures directions.
 * `segment_region()` divides an image into two regions by a polygon, `partition_image()` into all its homogeneous
-  regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files.
+  regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files;
+  `to_geodataframe()` makes a table of geopandas of them. `estimate_looks()` measures the speckle of a radar image.
 * `to_device()` and `from_dlpack()` return images that stay on a GPU; `to_host()` copies them back.
 * `read_image()` and `write_image()` read and write image files, whose pixels and place in space an `Image` holds.
 * `info()` reports whether the filters run on a GPU, and if not, why; `python -m itk_cudafilters` prints this report.
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import ndimage, stream
     from ._device import from_dlpack, to_device, to_host
+    from ._features import to_geodataframe
     from ._files import write_geojson, write_geopackage, write_svg, write_table
     from ._gaussian import (
         difference_of_gaussians,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from ._info import Backend, Device, Info, info
     from ._override import disable, enable, override
     from ._partition import Partition, PartitionStatistics, partition_image, partition_images
+    from ._radar import estimate_looks
     from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
     from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
     from ._vesselness import frangi, meijering, sato, vesselness
@@ -63,6 +66,7 @@ __all__ = [
     "difference_of_gaussians",
     "disable",
     "enable",
+    "estimate_looks",
     "frangi",
     "from_dlpack",
     "gaussian_filter",
@@ -85,6 +89,7 @@ __all__ = [
     "structure_tensor",
     "structure_tensor_eigenvalues",
     "to_device",
+    "to_geodataframe",
     "to_host",
     "unsharp_mask",
     "vesselness",
@@ -98,6 +103,7 @@ __all__ = [
 # The modules are imported when something of them is first used: each part of the command uses few of them.
 _MODULES = {
     "_device": "from_dlpack to_device to_host",
+    "_features": "to_geodataframe",
     "_files": "write_geojson write_geopackage write_svg write_table",
     "_gaussian": "difference_of_gaussians gaussian_filter gaussian_filter1d gaussian_gradient gaussian_gradient_magnitude "
     "gaussian_hessian gaussian_laplace unsharp_mask",
@@ -106,6 +112,7 @@ _MODULES = {
     "_info": "Backend Device Info info",
     "_override": "disable enable override",
     "_partition": "Partition PartitionStatistics partition_image partition_images",
+    "_radar": "estimate_looks",
     "_segmentation": "NoiseLaw RegionStatistics Segmentation Statistics Step noise_laws segment_region",
     "_structure_tensor": "structure_tensor structure_tensor_eigenvalues",
     "_vesselness": "frangi meijering sato vesselness",

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
+from ._features import length_of, signed_area, to_geodataframe
 from ._images import Geometry, axes_of, describe, empty_like, first_index_of, like, mask_beside, pixels_of, plane_of
 from ._images import valid_pixels_of, with_first_index
 from ._info import Backend, backend_name
@@ -21,6 +22,7 @@ from ._library import core, empty
 from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, snake_case
 from ._parameters import switch, whole_number
 from ._progress import progress_bar
+from ._radar import Quantity, as_law_needs
 
 # In 20 images of 64 x 64 pixels with one look the estimates ranged from 0.79 to 1.27. The factor is larger, so that
 # this spread does not cause a warning.
@@ -122,6 +124,14 @@ class Statistics:
     """Time of the parts: samples, sums, start, moves, removal."""
     number_of_looks: float = 1.0
     """The number given, or estimated; 1 for laws without looks."""
+    quantity: str | None = None
+    """What the law describes, to which the pixels were converted: intensity, amplitude or db; None if nobody said what they were."""
+
+    @property
+    def gain(self) -> float:
+        """How much shorter the description by the polygon is than that by one region, in nats. It is above 0 if the boundary
+        is significant."""
+        return self.criterion_of_one_region - self.description_length
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,25 +169,45 @@ class Segmentation(Generic[ImageLike]):
     def __geo_interface__(self) -> dict[str, Any]:
         """A GeoJSON feature of the polygon in physical units, with the statistics. shapely.geometry.shape() accepts
         it."""
-        return self._feature(self.contour)
+        return self._features("physical")[0]
 
-    def _feature(self, contour: npt.NDArray[np.float64]) -> dict[str, Any]:
+    def to_geodataframe(self, crs: str | None = None) -> Any:
+        """Returns the polygon with its attributes as a geopandas.GeoDataFrame of one row, in the reference system of the
+        image; see itk_cudafilters.to_geodataframe()."""
+        return to_geodataframe(self, crs=crs)
+
+    @property
+    def _labels(self) -> Any:
+        return self.label
+
+    def _features(self, coordinates: str) -> list[dict[str, Any]]:
+        """Returns the polygon as the only feature, counter-clockwise in the coordinates."""
+        in_pixels, statistics = self.contour_in_pixels, self.statistics
+        contour = self.contour if coordinates == "physical" else in_pixels
+        if signed_area(contour) < 0.0:
+            contour = np.roll(contour[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
         ring = contour.tolist()
-        statistics = self.statistics
-        return {
-            "type": "Feature",
-            "properties": {
-                "law": statistics.law,
-                "significant_boundary": statistics.significant_boundary,
-                "nodes": len(ring),
-                "inside": _describe(statistics.inside),
-                "outside": _describe(statistics.outside),
-                "criterion": statistics.criterion,
-                "criterion_of_one_region": statistics.criterion_of_one_region,
-                "description_length": statistics.description_length,
-            },
-            "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]},
+        inside, outside = statistics.inside.mean, statistics.outside.mean
+        properties = {
+            "law": statistics.law,
+            "significant_boundary": statistics.significant_boundary,
+            "nodes": len(ring),
+            "inside": _describe(statistics.inside),
+            "outside": _describe(statistics.outside),
+            "criterion": statistics.criterion,
+            "criterion_of_one_region": statistics.criterion_of_one_region,
+            "description_length": statistics.description_length,
+            "pixels": statistics.inside.number_of_pixels,
+            "mean_inside": inside,
+            "mean_outside": outside,
+            "contrast": json_number(float(contrast_of(inside, outside, statistics.law))),
+            "gain": statistics.gain,
+            "area": abs(signed_area(in_pixels)),
+            "perimeter": length_of(in_pixels),
+            "physical_area": abs(signed_area(self.contour)),
+            "physical_perimeter": length_of(self.contour),
         }
+        return [{"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]}}]
 
     def __repr__(self) -> str:
         inside, outside = self.statistics.inside.number_of_pixels, self.statistics.outside.number_of_pixels
@@ -194,6 +224,18 @@ def _restore_segmentation(
     return Segmentation(with_first_index(label, index), contour, statistics)
 
 
+def contrast_of(inside: Any, outside: Any, law: str) -> npt.NDArray[np.float64]:
+    """Returns means divided by those of what surrounds them. Under the law log_normal, whose means are of logarithms, these
+    are geometric means."""
+    with np.errstate(all="ignore"):
+        return np.asarray(np.exp(np.subtract(inside, outside)) if law == "log_normal" else np.divide(inside, outside))
+
+
+def json_number(value: Any) -> Any:
+    """Returns a value as JSON can hold it, which has no NaN and no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _describe(region: RegionStatistics) -> dict[str, int | float | None]:
     # Laws that need no squares have the variance NaN, which JSON cannot hold.
     variance = None if math.isnan(region.variance) else region.variance
@@ -208,6 +250,7 @@ def segment_region(
     *,
     number_of_looks: float | None = None,
     foreground_threshold: float | None = None,
+    quantity: Quantity | None = None,
     initial_contour: npt.ArrayLike | None = None,
     initial_mask: Any = None,
     initial_region: Sequence[int] | None = None,
@@ -259,6 +302,12 @@ def segment_region(
         Another name of `looks`.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. Images that hold only 0 and one other value need none.
+    quantity
+        What the pixels of a radar image are: intensity, amplitude, or db for decibels. They are converted to what the law
+        describes: intensity for gamma, amplitude for rayleigh.
+
+        By default an Image says it, and other pixels are taken as they are. Decibels become intensities under log_normal, and
+        stay what they are under the other laws. The means of the statistics are those of the converted pixels.
     initial_contour
         Polygon that the search starts from, in physical space.
 
@@ -334,9 +383,10 @@ def segment_region(
     >>> abs(int(found.label.sum()) - 1600) < 80
     True
     """
-    pixels = plane_of(image, "image")
-    valid_mask = valid_pixels_of(image, valid_mask)
     law = known_name("law", law, noise_laws())
+    valid_mask = valid_pixels_of(image, valid_mask)
+    image, quantity_of_law = as_law_needs(image, law, quantity)
+    pixels = plane_of(image, "image")
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):
         looks = _estimate_looks(image, law, valid_mask, backend, device_index)
@@ -376,7 +426,8 @@ def segment_region(
     first = tuple(geometry.first.tolist())
     with progress_bar("segment_region", progress) as update:
         found = core().segment(pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update)
-    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), _statistics_of(law, number_of_looks, *found))
+    statistics = _statistics_of(law, number_of_looks, quantity_of_law, *found)
+    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), statistics)
 
 
 def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
@@ -500,7 +551,9 @@ def _contour_of(result: dict[str, Any], geometry: Geometry) -> npt.NDArray[np.fl
     return geometry.place(corners)
 
 
-def _statistics_of(law: str, number_of_looks: float, result: dict[str, Any], backend: str, reason: str) -> Statistics:
+def _statistics_of(
+    law: str, number_of_looks: float, quantity: str | None, result: dict[str, Any], backend: str, reason: str
+) -> Statistics:
     def region(name: str) -> RegionStatistics:
         values = result[name]
         return RegionStatistics(values["number_of_pixels"], values["mean"], values["variance"])
@@ -520,4 +573,5 @@ def _statistics_of(law: str, number_of_looks: float, result: dict[str, Any], bac
         backend_reason=reason,
         seconds=result["seconds"],
         number_of_looks=number_of_looks if law in laws_of_looks() else 1.0,
+        quantity=quantity,
     )

@@ -88,7 +88,7 @@ def test_segment(capsys, tmp_path, scene, backend):
     report = json.loads(names["report"].read_text())
     assert set(report) == set(keys_of_report("segment"))
     first = keys_of_report("segment")
-    assert set(feature["properties"]) == {*first[: first.index("description_length") + 1], "coordinates"}
+    assert set(feature["properties"]) == {*first[: first.index("physical_perimeter") + 1], "coordinates"}
     assert report["law"] == "gamma" and report["stop"] == "converged" and report["converged"] is True
     assert report["inside"] == {"pixels": expected.statistics.inside.number_of_pixels, "mean": pytest.approx(60, rel=0.1), "variance": None}
     assert set(report["record"][0]) == {"what", "block_side", "step", "nodes", "pixels_inside", "criterion", "change"}

@@ -69,7 +69,7 @@ def _reason_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return f"{error.strerror}: '{error.filename}'" if error.filename else str(error.strerror)
     reason = " ".join(re.sub(r"^\S+:\d+:\n(ITK ERROR: (\w+\(0x[0-9a-f]+\): )?)?", "", str(error)).split())
-    return reason.replace("a mask of valid pixels", "--valid-mask")
+    return reason.replace("a mask of valid pixels", "--valid-mask").replace('quantity="db"', "--quantity db")
 
 
 @contextmanager
