@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -133,7 +134,10 @@ MakeStarts(const CudaRegionSnakeStarts &     starts,
     }
     catch (const ExceptionObject & error)
     {
-      itkGenericExceptionMacro("Start " << i << " of " << starts.Polygons.size() << ": " << error.GetDescription());
+      const std::string prefix = "ITK ERROR: ";
+      const std::string words = error.GetDescription();
+      itkGenericExceptionMacro("Start " << i << " of " << starts.Polygons.size() << ": "
+                                        << (words.find(prefix) == 0 ? words.substr(prefix.size()) : words));
     }
     Box box;
     for (const LatticePoint & corner : start.Polygon)

@@ -11,8 +11,8 @@ This module adds functions for arrays:
 * `gaussian_filter()` and its relatives smooth and differentiate arrays with the conventions of NumPy and scipy.ndimage.
   The module `ndimage` has scipy's signatures; the module `stream` filters images that are larger than memory.
 * `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines; `structure_tensor()` measures directions.
-* `segment_region()` divides an image into two regions by a polygon, `partition_image()` into all its homogeneous
-  regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files;
+* `segment_region()` divides an image into two regions by a polygon, `segment_regions()` finds the outlines of many
+  targets, and `partition_image()` divides an image into all its homogeneous regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files;
   `to_geodataframe()` makes a table of geopandas of them. `estimate_looks()` measures the speckle of a radar image.
 * `to_device()` and `from_dlpack()` return images that stay on a GPU; `to_host()` copies them back.
 * `read_image()` and `write_image()` read and write image files, whose pixels and place in space an `Image` holds.
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ._partition import Partition, PartitionStatistics, partition_image, partition_images
     from ._radar import estimate_looks
     from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
+    from ._segment_regions import SegmentedRegion, Segmentations, segment_regions
     from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
     from ._vesselness import frangi, meijering, sato, vesselness
 
@@ -61,6 +62,8 @@ __all__ = [
     "PartitionStatistics",
     "RegionStatistics",
     "Segmentation",
+    "Segmentations",
+    "SegmentedRegion",
     "Statistics",
     "Step",
     "difference_of_gaussians",
@@ -85,6 +88,7 @@ __all__ = [
     "read_image",
     "sato",
     "segment_region",
+    "segment_regions",
     "stream",
     "structure_tensor",
     "structure_tensor_eigenvalues",
@@ -114,6 +118,7 @@ _MODULES = {
     "_partition": "Partition PartitionStatistics partition_image partition_images",
     "_radar": "estimate_looks",
     "_segmentation": "NoiseLaw RegionStatistics Segmentation Statistics Step noise_laws segment_region",
+    "_segment_regions": "SegmentedRegion Segmentations segment_regions",
     "_structure_tensor": "structure_tensor structure_tensor_eigenvalues",
     "_vesselness": "frangi meijering sato vesselness",
 }

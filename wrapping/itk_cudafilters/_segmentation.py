@@ -182,32 +182,7 @@ class Segmentation(Generic[ImageLike]):
 
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         """Returns the polygon as the only feature, counter-clockwise in the coordinates."""
-        in_pixels, statistics = self.contour_in_pixels, self.statistics
-        contour = self.contour if coordinates == "physical" else in_pixels
-        if signed_area(contour) < 0.0:
-            contour = np.roll(contour[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
-        ring = contour.tolist()
-        inside, outside = statistics.inside.mean, statistics.outside.mean
-        properties = {
-            "law": statistics.law,
-            "significant_boundary": statistics.significant_boundary,
-            "nodes": len(ring),
-            "inside": _describe(statistics.inside),
-            "outside": _describe(statistics.outside),
-            "criterion": statistics.criterion,
-            "criterion_of_one_region": statistics.criterion_of_one_region,
-            "description_length": statistics.description_length,
-            "pixels": statistics.inside.number_of_pixels,
-            "mean_inside": inside,
-            "mean_outside": outside,
-            "contrast": json_number(float(contrast_of(inside, outside, statistics.law))),
-            "gain": statistics.gain,
-            "area": abs(signed_area(in_pixels)),
-            "perimeter": length_of(in_pixels),
-            "physical_area": abs(signed_area(self.contour)),
-            "physical_perimeter": length_of(self.contour),
-        }
-        return [{"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]}}]
+        return [feature_of(self.contour, self.contour_in_pixels, self.statistics, coordinates)]
 
     def __repr__(self) -> str:
         inside, outside = self.statistics.inside.number_of_pixels, self.statistics.outside.number_of_pixels
@@ -222,6 +197,37 @@ def _restore_segmentation(
     label: Any, index: tuple[int, ...] | None, contour: npt.NDArray[np.float64], statistics: Statistics
 ) -> Segmentation[Any]:
     return Segmentation(with_first_index(label, index), contour, statistics)
+
+
+def feature_of(
+    contour: npt.NDArray[np.float64], in_pixels: npt.NDArray[np.float64], statistics: Statistics, coordinates: str
+) -> dict[str, Any]:
+    """Returns a contour, which is given in physical space and in pixels, as a feature with its statistics."""
+    written = contour if coordinates == "physical" else in_pixels
+    if signed_area(written) < 0.0:
+        written = np.roll(written[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
+    ring = written.tolist()
+    inside, outside = statistics.inside.mean, statistics.outside.mean
+    properties = {
+        "law": statistics.law,
+        "significant_boundary": statistics.significant_boundary,
+        "nodes": len(ring),
+        "inside": _describe(statistics.inside),
+        "outside": _describe(statistics.outside),
+        "criterion": statistics.criterion,
+        "criterion_of_one_region": statistics.criterion_of_one_region,
+        "description_length": statistics.description_length,
+        "pixels": statistics.inside.number_of_pixels,
+        "mean_inside": inside,
+        "mean_outside": outside,
+        "contrast": json_number(float(contrast_of(inside, outside, statistics.law))),
+        "gain": statistics.gain,
+        "area": abs(signed_area(in_pixels)),
+        "perimeter": length_of(in_pixels),
+        "physical_area": abs(signed_area(contour)),
+        "physical_perimeter": length_of(contour),
+    }
+    return {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]}}
 
 
 def contrast_of(inside: Any, outside: Any, law: str) -> npt.NDArray[np.float64]:
@@ -254,6 +260,8 @@ def segment_region(
     initial_contour: npt.ArrayLike | None = None,
     initial_mask: Any = None,
     initial_region: Sequence[int] | None = None,
+    local_background: bool = False,
+    margin: int | None = None,
     start: Start = "automatic",
     valid_mask: Any = None,
     schedule: Schedule = "coarse_to_fine",
@@ -320,6 +328,12 @@ def segment_region(
         Rectangle that the search starts from: x, y, width and height in pixels, counted from 0.
 
         At most one of these three may be given.
+    local_background
+        Whether the search sees only a window around the start, so that the background is what surrounds the target. Needs
+        one of the three starts. segment_regions() does this for many starts.
+    margin
+        Pixels that the window extends beyond the bounding box of the start. By default as many as the longer side of the
+        box, and at least 16.
     start
         Start of the search without an initial contour, mask or region. automatic: the best of many rectangles.
         margin_rectangle: the image without a margin of a tenth on each side.
@@ -389,19 +403,24 @@ def segment_region(
     pixels = plane_of(image, "image")
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):
-        looks = _estimate_looks(image, law, valid_mask, backend, device_index)
+        looks = estimate_looks_of(image, law, valid_mask, backend, device_index)
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are given; the search has one start")
 
+    if switch(local_background, "local_background") and not given:
+        raise ValueError("local_background needs a start: give initial_contour, initial_mask or initial_region")
+    if margin is not None and not local_background:
+        raise ValueError(f"margin is {margin}, and local_background is not set; only windows have a margin")
+
     geometry = Geometry.of(image)
     label = new_labels(image, pixels.shape, "uint8")
     corners = None
     if initial_contour is not None:
-        corners = _corners_of_contour(initial_contour, geometry, pixels.shape)
+        corners = corners_of_contour(initial_contour, geometry, pixels.shape)
     elif initial_region is not None:
-        corners = _corners_of_region(initial_region, pixels.shape)
+        corners = corners_of_region(initial_region, pixels.shape)
     number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
     parameters = search_parameters(
         law,
@@ -425,9 +444,41 @@ def segment_region(
     )
     first = tuple(geometry.first.tolist())
     with progress_bar("segment_region", progress) as update:
-        found = core().segment(pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update)
-    statistics = _statistics_of(law, number_of_looks, quantity_of_law, *found)
-    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), statistics)
+        if local_background:
+            counts = None if corners is None else np.array([[len(corners)]], np.int32)
+            areas = None if start_mask is None else (start_mask != 0).astype(np.uint32)
+            labels = empty(pixels.shape, "uint32")
+            margin_or_0 = margin_of(margin)
+            regions, _, *ran = core().segment_regions(
+                pixels, labels, valid, areas, corners, counts, first, margin_or_0, parameters, True, *where, update
+            )
+            if not regions:
+                raise ValueError("initial_mask is 0 everywhere; it must have pixels to start from")
+            result = contour_of_start(regions[0], pixels.shape)
+            np.copyto(pixels_of(label), np.where(labels != 0, *np.array(values, np.uint8)))
+        else:
+            result, *ran = core().segment(
+                pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update
+            )
+    statistics = statistics_of(law, number_of_looks, quantity_of_law, result, *ran)
+    return Segmentation(like(label, image, "label"), contour_of(result, geometry), statistics)
+
+
+def margin_of(margin: int | None) -> int:
+    """Returns the margin for the library, which is 0 for None."""
+    return 0 if margin is None else whole_number(margin, "margin", 1, LARGEST_UNSIGNED)
+
+
+def contour_of_start(region: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+    """Returns the result of a region. Raises ValueError if its start had too few pixels, so that it has no polygon."""
+    result: dict[str, Any] = region["result"]
+    if not result["polygon"]:
+        x, y, width, height = region["window"]
+        raise ValueError(
+            f"the start has less than minimum_region_size valid pixels inside, or outside in its window of {width} x {height} pixels at "
+            f"x = {x}, y = {y} of the image of {shape[1]} x {shape[0]}"
+        )
+    return result
 
 
 def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
@@ -479,7 +530,7 @@ def one_looks(looks: float | None, number_of_looks: float | None) -> float | Non
     return number_of_looks if looks is None else looks
 
 
-def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
+def estimate_looks_of(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
     """Returns the number of looks that a partition of the image estimates, and warns if it is not about 1. The
     partition stops after its first, coarse labels."""
     from ._partition import partition_image
@@ -507,51 +558,54 @@ def threshold_of(value: Any) -> Any:
     return found
 
 
-def _corners_of_contour(
-    contour: npt.ArrayLike, geometry: Geometry, shape: tuple[int, ...]
+def corners_of_contour(
+    contour: npt.ArrayLike, geometry: Geometry, shape: tuple[int, ...], name: str = "initial_contour"
 ) -> npt.NDArray[np.int32]:
     """Returns the corners of pixels that are next to the points of a contour."""
     try:
         points = np.asarray(contour, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"initial_contour is {describe(contour)}; it must be numbers, N x 2") from None
+        raise TypeError(f"{name} is {describe(contour)}; it must be numbers, N x 2") from None
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 3:
-        raise ValueError(f"initial_contour has the shape {points.shape}; it must be N x 2, of three points or more")
+        raise ValueError(f"{name} has the shape {points.shape}; it must be N x 2, of three points or more")
     if not np.isfinite(points).all():
-        raise ValueError(f"initial_contour has the point {points[~np.isfinite(points).all(axis=1)][0]}; all must be finite")
+        raise ValueError(f"{name} has the point {points[~np.isfinite(points).all(axis=1)][0]}; all must be finite")
     corners = np.floor(geometry.corners_at(points) + 0.5)
     is_outside = ((corners < 0.0) | (corners > shape[::-1])).any(axis=1)
     if is_outside.any():
         raise ValueError(
-            f"initial_contour has the point {points[is_outside][0]}; it must lie in the image of {shape[1]} x {shape[0]} pixels"
+            f"{name} has the point {points[is_outside][0]}; it must lie in the image of {shape[1]} x {shape[0]} pixels"
         )
     return corners.astype(np.int32, order="C")
 
 
-def _corners_of_region(region: Sequence[int], shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
+def corners_of_region(
+    region: Sequence[int], shape: tuple[int, ...], name: str = "initial_region"
+) -> npt.NDArray[np.int32]:
+    """Returns the corners of a rectangle."""
     try:
         numbers = [operator.index(number) for number in region]
     except TypeError:
-        raise TypeError(f"initial_region is {region!r}; it must be whole numbers (x, y, width, height)") from None
+        raise TypeError(f"{name} is {region!r}; it must be whole numbers (x, y, width, height)") from None
     if len(numbers) != 4:
-        raise ValueError(f"initial_region is {tuple(region)}; it must be (x, y, width, height)")
+        raise ValueError(f"{name} is {tuple(numbers)}; it must be (x, y, width, height)")
     x, y, width, height = numbers
     if min(x, y) < 0 or min(width, height) < 1 or x + width > shape[1] or y + height > shape[0]:
         raise ValueError(
-            f"initial_region is {tuple(region)}; it must be (x, y, width, height) of a rectangle in the image of {shape[1]} x {shape[0]} "
+            f"{name} is {tuple(numbers)}; it must be (x, y, width, height) of a rectangle in the image of {shape[1]} x {shape[0]} "
             "pixels, its width and height 1 or more"
         )
     return np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], np.int32)
 
 
-def _contour_of(result: dict[str, Any], geometry: Geometry) -> npt.NDArray[np.float64]:
+def contour_of(result: dict[str, Any], geometry: Geometry) -> npt.NDArray[np.float64]:
     corners = np.array(result["polygon"], np.int64).reshape(-1, 2)
     if geometry.is_mirrored:
         corners[1:] = corners[:0:-1].copy()
     return geometry.place(corners)
 
 
-def _statistics_of(
+def statistics_of(
     law: str, number_of_looks: float, quantity: str | None, result: dict[str, Any], backend: str, reason: str
 ) -> Statistics:
     def region(name: str) -> RegionStatistics:
