@@ -2,8 +2,8 @@
 #include "partition/DevicePartition.h"
 
 #include "runtime/device/Device.h"
-#include "partition/executor/ConcurrentRuns.h"
-#include "partition/executor/DeviceExecutor.cuh"
+#include "executor/ConcurrentRuns.h"
+#include "executor/DeviceExecutor.cuh"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 #include "itkCudaDetailRegionPartitionEngine.h"
 
 #include "runtime/DetailNames.h"
-#include "partition/executor/HostExecutor.h"
+#include "executor/HostExecutor.h"
 #include "partition/Partition.h"
-#include "partition/executor/HostScene.h"
+#include "executor/HostScene.h"
 #include "region/Checks.h"
 #include "region/HostSums.h"
 #include "itkMacro.h"

@@ -67,7 +67,7 @@ struct PartitionRequest
  * \brief Runs a partition from the sums of an image to its result: labels, planar map, refinement, then rings, table
  * and merge tree.
  *
- * The executor holds the image (partition/executor/Executor.h says what it must offer). The results of all executors
+ * The executor holds the image (executor/Executor.h says what it must offer). The results of all executors
  * are bit-identical.
  */
 template <typename TExecutor>
