@@ -63,6 +63,7 @@ GetFilterRows()
       MakeSnakeSemantics,
       MakeSnakeDeviceCall },
     { "partition", MakePartitionStressCase, OfConstant::Anything, "BlockSize", nullptr, nullptr },
+    { "detection", MakeDetectionStressCase, OfConstant::Zero, "ProbabilityOfFalseAlarm", nullptr, nullptr },
   };
   return rows;
 }

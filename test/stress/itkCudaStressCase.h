@@ -174,6 +174,7 @@ StressCaseFunction MakeEigenvaluesStressCase;
 StressCaseFunction MakeMultiScaleStressCase;
 StressCaseFunction MakeVesselnessStressCase;
 StressCaseFunction MakeSnakeStressCase;
+StressCaseFunction MakeDetectionStressCase;
 StressCaseFunction MakePartitionStressCase;
 
 // Chains of filters, and filters of large images.

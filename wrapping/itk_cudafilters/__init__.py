@@ -13,6 +13,7 @@ This module adds functions for arrays:
 * `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines; `structure_tensor()` measures directions.
 * `segment_region()` divides an image into two regions by a polygon, `partition_image()` into all its homogeneous
   regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files.
+* `detect_targets()` finds small targets, such as ships, with a constant rate of false alarms.
 * `to_device()` and `from_dlpack()` return images that stay on a GPU; `to_host()` copies them back.
 * `read_image()` and `write_image()` read and write image files, whose pixels and place in space an `Image` holds.
 * `info()` reports whether the filters run on a GPU, and if not, why; `python -m itk_cudafilters` prints this report.
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import ndimage, stream
+    from ._detection import Detection, Detections, DetectionStatistics, detect_targets
     from ._device import from_dlpack, to_device, to_host
     from ._files import write_geojson, write_geopackage, write_svg, write_table
     from ._gaussian import (
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Backend",
+    "Detection",
+    "DetectionStatistics",
+    "Detections",
     "Device",
     "Image",
     "Info",
@@ -60,6 +65,7 @@ __all__ = [
     "Segmentation",
     "Statistics",
     "Step",
+    "detect_targets",
     "difference_of_gaussians",
     "disable",
     "enable",
@@ -97,6 +103,7 @@ __all__ = [
 
 # The modules are imported when something of them is first used: each part of the command uses few of them.
 _MODULES = {
+    "_detection": "Detection DetectionStatistics Detections detect_targets",
     "_device": "from_dlpack to_device to_host",
     "_files": "write_geojson write_geopackage write_svg write_table",
     "_gaussian": "difference_of_gaussians gaussian_filter gaussian_filter1d gaussian_gradient gaussian_gradient_magnitude "

@@ -339,7 +339,7 @@ def segment_region(
     law = known_name("law", law, noise_laws())
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):
-        looks = _estimate_looks(image, law, valid_mask, backend, device_index)
+        looks = estimate_looks(image, law, valid_mask, backend, device_index)
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
@@ -399,7 +399,7 @@ def one_looks(looks: float | None, number_of_looks: float | None) -> float | Non
     return number_of_looks if looks is None else looks
 
 
-def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
+def estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
     """Returns the number of looks that a partition of the image estimates, and warns if it is not about 1. The
     partition stops after its first, coarse labels."""
     from ._partition import partition_image

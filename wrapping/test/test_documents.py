@@ -15,7 +15,7 @@ from itk_cudafilters import _command
 
 ROOT = pathlib.Path(__file__).parents[2]
 DATA = ROOT / "examples" / "data"
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / "user" / f"{name}.md" for name in ("start", "python", "existing_programs"))]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / "user" / f"{name}.md" for name in ("start", "python", "detection", "existing_programs"))]
 # The pages with commands in blocks of sh, and the files that they write.
 COMMANDS = {
     "README.md": ("smoothed.nii.gz", "vessels.nii.gz", "vessels.png", "fields.geojson", "fields.csv", "fields.png"),
