@@ -135,6 +135,66 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
                              const CudaRegionSnakeParameters & parameters,
                              const CudaRegionSnakeObserver &   observer);
 
+/** The starts of several searches in one image: polygons, or the areas of the labels of an image. */
+struct CudaRegionSnakeStarts
+{
+  std::vector<CudaSnakePolygon> Polygons;          // in corners of the image's pixels
+  const CudaImageView *         Labels{ nullptr }; // UInt, of the image's size; polygons must then not be given
+  // The window of a search is the bounding box of its start, and Margin pixels around it as far as the image
+  // reaches. 0: the longer side of the box, at least 16.
+  uint32_t Margin{ 0 };
+};
+
+/** The results of several searches. */
+struct CudaRegionSnakeBatch
+{
+  std::vector<CudaRegionSnakeRegion> Regions; // in the order of the polygons, or of ascending labels
+  bool                               IsAborted{ false };
+};
+
+/** Segments the windows of the starts on the host. The image is converted and summed once. Each result is bit-identical
+ * to that of a run on the window alone with the image's grid of samples (SnakeRun). A start without enough valid pixels
+ * in it or in the rest of its window has RegionTooSmall for its result, and no polygon. `input` has no start. */
+CudaFilters_EXPORT CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnHost(const CudaRegionSnakeInput &      input,
+                           const CudaRegionSnakeStarts &     starts,
+                           const CudaRegionSnakeParameters & parameters,
+                           unsigned int                      numberOfThreads,
+                           const CudaRegionSnakeObserver &   observer);
+
+/** Returns the number of bytes of device memory that CudaRegionSnakeBatchOnDevice() needs. */
+CudaFilters_EXPORT size_t
+CudaRegionSnakeBatchWorkingSet(const CudaRegionSnakeInput &      input,
+                               const CudaRegionSnakeParameters & parameters,
+                               unsigned int                      numberOfThreads);
+
+/** Segments the windows of the starts on a device, as CudaRegionSnakeBatchOnHost() does on the host. The threads
+ * launch the searches concurrently. \exception CudaError */
+CudaFilters_EXPORT CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnDevice(const CudaRegionSnakeInput &      input,
+                             const CudaRegionSnakeStarts &     starts,
+                             const CudaRegionSnakeParameters & parameters,
+                             int                               deviceIndex,
+                             unsigned int                      numberOfThreads,
+                             const CudaRegionSnakeObserver &   observer);
+
+/** Segments the windows of the starts in an image in device memory; see CudaRegionSnakeOfDeviceImage(). */
+CudaFilters_EXPORT CudaRegionSnakeBatch
+CudaRegionSnakeBatchOfDeviceImage(const CudaDeviceImageView &       image,
+                                  const CudaRegionSnakeInput &      input,
+                                  const CudaRegionSnakeStarts &     starts,
+                                  const CudaRegionSnakeParameters & parameters,
+                                  unsigned int                      numberOfThreads,
+                                  const CudaRegionSnakeObserver &   observer);
+
+/** Writes the label image of UChar, UShort or UInt: i + 1 in region i if its boundary is significant, and 0 elsewhere.
+ * The lower label wins where regions overlap. Sets the regions' numbers of hidden pixels, and returns the pairs of
+ * overlapping regions in ascending order. \exception ExceptionObject if the pixel type cannot hold the labels */
+CudaFilters_EXPORT std::vector<CudaRegionSnakeOverlap>
+                   CudaWriteRegionSnakeLabels(std::vector<CudaRegionSnakeRegion> & regions,
+                                              const CudaImageView &                labels,
+                                              unsigned int                         numberOfThreads);
+
 /** Queues the writing of a label image on the calling thread's stream: `inside` in the polygon, `outside` elsewhere.
  * \param polygon in the image's rows; may be empty
  * \param labels of UChar or UShort

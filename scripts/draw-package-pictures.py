@@ -3,11 +3,11 @@
 """Draws the pictures that the Python package computes itself, on any machine.
 Usage: draw-package-pictures.py PICTURES [NAME...]
 
-Draws partition.png, partition_mr.png, detection.png, profile.png, microscopy.png and speed.png into PICTURES, which is
-docs/pictures; with names, such as speed, those alone. The images are the samples of examples/data, except for the disc of profile.png and
-the sea of detection.png, which are computed. Partitions and detections
-are the same bit for bit on the host and on a GPU. speed.png shows the table of README.md. Needs the package
-itk-cudafilters, SciPy and matplotlib.
+Draws partition.png, partition_mr.png, detection.png, geodata.png, profile.png, microscopy.png and speed.png into PICTURES,
+which is docs/pictures; with names, such as speed, those alone. The images are the samples of examples/data, except for the disc of
+profile.png and the sea of detection.png, which are computed. Partitions and detections are the same bit for bit on the host and on a GPU.
+speed.png shows the table of README.md. Needs the package itk-cudafilters, SciPy and matplotlib, and for geodata.png rasterio, pyogrio and
+shapely.
 """
 import importlib.util
 import pathlib
@@ -26,9 +26,9 @@ NUCLEI_SPACING = (1.0, 0.3, 0.3)  # micrometres along z, y and x
 
 
 def read(name):
-    import itk
+    import itk_cudafilters
 
-    return itk.array_from_image(itk.imread(str(SAMPLES / name), itk.UC))
+    return itk_cudafilters.read_image(SAMPLES / name).array
 
 
 def show(axis, pixels, title, **how):
@@ -85,6 +85,84 @@ def draw_partition_mr(plt, path):
     show(left, pixels, f"the boundaries of {len(found)} regions of a head", vmin=0, vmax=white)
     add_boundaries(left, found, 1.2)
     show(right, found.means, "the mean of each region", vmin=0, vmax=white)
+    save(plt, figure, path)
+
+
+def draw_geodata(plt, path):
+    """Draws a scene that lies askew on a map beside the polygons of the GeoPackage that the command makes of it, and a detail
+    with the squares of its pixels."""
+    import tempfile
+
+    import pyogrio
+    import shapely
+    from itk_cudafilters import Image, _command, read_image, write_image
+    from matplotlib.collections import LineCollection, PatchCollection
+    from matplotlib.path import Path
+    from matplotlib.patches import PathPatch
+    from matplotlib.transforms import Affine2D
+
+    turn = np.deg2rad(-12.0)  # as the tracks of satellites are
+    direction = [[np.cos(turn), np.sin(turn)], [np.sin(turn), -np.cos(turn)]]
+    amplitude = np.pad(read("sar_fields_1000x500.png"), 12)
+    with tempfile.TemporaryDirectory() as folder:
+        scene, polygons = f"{folder}/scene.tif", f"{folder}/fields.gpkg"
+        place = {"spacing": (10.0, 10.0), "origin": (700000.0, 5400000.0), "direction": direction}
+        write_image(Image(amplitude, **place, no_data=0, metadata={"crs": "EPSG:32632"}), scene)
+        if _command.main(["partition", scene, polygons, "--law", "rayleigh", "--quantity", "amplitude"]) != 0:
+            raise SystemExit("error: the command failed")
+        image = read_image(scene)
+        meta, _, encoded, columns = pyogrio.raw.read(polygons)
+    shapes, means = shapely.from_wkb(encoded), dict(zip(meta["fields"], columns))["mean"]
+    a, b, c, d, e, f = (value / 1000.0 for value in image.transform)
+    onto_map = Affine2D(np.array([[a, b, c], [d, e, f], [0.0, 0.0, 1.0]]))
+    pixels = np.ma.array(image.array, mask=~image.valid)
+    white = float(np.percentile(pixels.compressed(), 99.0))
+
+    def add_scene(axis):
+        height, width = pixels.shape
+        axis.imshow(pixels, cmap="gray", vmin=0, vmax=white, extent=(0, width, height, 0), transform=onto_map + axis.transData,
+                    interpolation="nearest")
+
+    def rings_of(shape):
+        return [np.array(ring.coords) / 1000.0 for ring in (shape.exterior, *shape.interiors)]
+
+    def add_boundaries_on_map(axis, width):
+        lines = [ring for shape in shapes for ring in rings_of(shape)]
+        axis.add_collection(LineCollection(lines, colors=CONTOUR, linewidths=width))
+
+    figure = plt.figure(figsize=(WIDTH, 8.2), layout="constrained")
+    rows = figure.add_gridspec(2, 2, height_ratios=(4.3, 3.9), width_ratios=(1.0, 1.0))
+    whole, left, right = figure.add_subplot(rows[0, :]), figure.add_subplot(rows[1, 0]), figure.add_subplot(rows[1, 1])
+    patches = [PathPatch(Path.make_compound_path(*(Path(ring, closed=True) for ring in rings_of(shape)))) for shape in shapes]
+    fields = PatchCollection(patches, cmap="YlGn", edgecolors="#404040", linewidths=0.7)
+    fields.set_array(means)
+    fields.set_clim(0, white)
+    whole.add_collection(fields)
+    whole.set_title(f"fields.gpkg: {len(shapes)} polygons in {meta['crs']}, coloured by their attribute mean")
+    figure.colorbar(fields, ax=whole, fraction=0.025, pad=0.01, label="mean amplitude")
+    add_scene(left)
+    left.set_title("scene.tif")
+    add_scene(right)
+    add_boundaries_on_map(right, 2.2)
+    right.set_title("a detail: boundaries on the edges of pixels")
+    bounds = shapely.total_bounds(shapes) / 1000.0
+    for axis in (whole, left):
+        axis.set_xlim(bounds[0] - 0.2, bounds[2] + 0.2)
+        axis.set_ylim(bounds[1] - 0.2, bounds[3] + 0.2)
+    centre = onto_map.transform([722.0, 190.0])
+    right.set_xlim(centre[0] - 0.36, centre[0] + 0.36)
+    right.set_ylim(centre[1] - 0.3, centre[1] + 0.3)
+    left.add_patch(plt.Rectangle(centre - (0.36, 0.3), 0.72, 0.6, fill=False, edgecolor=OURS, linewidth=1.6))
+    for axis in (whole, left, right):
+        axis.set_aspect("equal")
+        axis.grid(color="#b0b0b0", linewidth=0.5)
+        axis.set_axisbelow(True)
+        axis.ticklabel_format(useOffset=False)
+        axis.tick_params(labelsize=8)
+    whole.set_ylabel("northing, km")
+    left.set_xlabel("easting, km")
+    left.set_ylabel("northing, km")
+    right.set_xlabel("easting, km")
     save(plt, figure, path)
 
 
@@ -282,6 +360,7 @@ DRAWN = {
     "partition": draw_partition,
     "partition_mr": draw_partition_mr,
     "detection": draw_detection,
+    "geodata": draw_geodata,
     "profile": draw_profile,
     "microscopy": draw_microscopy,
     "speed": draw_speed,

@@ -389,6 +389,34 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &,
   ThrowWithoutCuda("A snake on the device");
 }
 
+size_t
+CudaRegionSnakeBatchWorkingSet(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &, unsigned int)
+{
+  return 0;
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnDevice(const CudaRegionSnakeInput &,
+                             const CudaRegionSnakeStarts &,
+                             const CudaRegionSnakeParameters &,
+                             int,
+                             unsigned int,
+                             const CudaRegionSnakeObserver &)
+{
+  ThrowWithoutCuda("Snakes on the device");
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOfDeviceImage(const CudaDeviceImageView &,
+                                  const CudaRegionSnakeInput &,
+                                  const CudaRegionSnakeStarts &,
+                                  const CudaRegionSnakeParameters &,
+                                  unsigned int,
+                                  const CudaRegionSnakeObserver &)
+{
+  ThrowWithoutCuda("Snakes on the device");
+}
+
 void
 CudaQueueRegionSnakeLabels(const CudaSnakePolygon &, uint32_t, uint32_t, const CudaDeviceImageView &)
 {

@@ -7,6 +7,8 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "snake/Group.h"
 
+#include <sstream>
+
 // Runs the snake on any backend: finds the start, runs the phases, and evaluates the significance of the result.
 
 namespace itk::cuda::snake
@@ -27,7 +29,7 @@ RegionsAreLargeEnough(const Moments & sums, const Moments & total, const SnakePl
 }
 
 /** Returns the user's start on the coarsest level on which it is simple and leaves two regions of the minimum size.
- * \exception ExceptionObject if there is no such level. */
+ * \exception TooFewPixels if there is no such level. */
 SnakeStart
 PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePlan & plan, SnakeBackend & backend)
 {
@@ -52,9 +54,11 @@ PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const Sna
       return { polygon, index };
     }
   }
-  const char * name = run.StartPolygon != nullptr ? "The initial polygon" : "The initial mask";
-  itkGenericExceptionMacro(<< name << " has " << sums.Count << " valid pixels inside and " << total.Count - sums.Count
-                           << " outside; MinimumRegionSize is " << plan.MinimumRegionSize);
+  std::ostringstream message;
+  message << (run.StartPolygon != nullptr ? "The initial polygon" : "The initial mask") << " has " << sums.Count
+          << " valid pixels inside and " << total.Count - sums.Count << " outside; MinimumRegionSize is "
+          << plan.MinimumRegionSize;
+  throw TooFewPixels(__FILE__, __LINE__, message.str());
 }
 
 SnakeStart

@@ -101,8 +101,8 @@ PixelRectangle
 CheckSnakeRun(const SnakeImage & image, const SnakeRun & run);
 
 /** Runs the snake on a backend that was made for this image and the run's rectangle. The result's times do not include
- * the preparation of the image. \exception ExceptionObject if the rectangle has too few valid pixels, or the start has
- * not enough of them inside or outside */
+ * the preparation of the image. \exception TooFewPixels if the rectangle has too few valid pixels, or the start has not
+ * enough of them inside or outside */
 CudaRegionSnakeResult
 RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend);
 } // namespace itk::cuda::snake

@@ -174,6 +174,7 @@ StressCaseFunction MakeEigenvaluesStressCase;
 StressCaseFunction MakeMultiScaleStressCase;
 StressCaseFunction MakeVesselnessStressCase;
 StressCaseFunction MakeSnakeStressCase;
+StressCaseFunction MakeSnakeBatchStressCase;
 StressCaseFunction MakeDetectionStressCase;
 StressCaseFunction MakePartitionStressCase;
 

@@ -221,6 +221,32 @@ AsPython(const itk::CudaDetection & detection)
 }
 
 inline PyObject *
+AsPython(const itk::CudaRegionSnakeRegion & region)
+{
+  return Py_BuildValue("{s:N,s:(iiii),s:I,s:K}",
+                       "result",
+                       AsPython(static_cast<const itk::CudaRegionSnakeResult &>(region)),
+                       "window",
+                       region.WindowCorner.X,
+                       region.WindowCorner.Y,
+                       region.WindowSize.X,
+                       region.WindowSize.Y,
+                       "start_label",
+                       region.StartLabel,
+                       "hidden_pixels",
+                       static_cast<unsigned long long>(region.NumberOfHiddenPixels));
+}
+
+inline PyObject *
+AsPython(const itk::CudaRegionSnakeOverlap & overlap)
+{
+  return Py_BuildValue("(nnK)",
+                       static_cast<Py_ssize_t>(overlap.First) + 1,
+                       static_cast<Py_ssize_t>(overlap.Second) + 1,
+                       static_cast<unsigned long long>(overlap.NumberOfPixels));
+}
+
+inline PyObject *
 AsPython(const itk::CudaPartitionEdge & edge)
 {
   return Py_BuildValue("(IIII)",

@@ -11,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
+from ._features import crs_of_image, to_geodataframe
 from ._images import Geometry, axes_of, first_index_of, like, mask_beside, pixels_of, plane_of, valid_pixels_of
 from ._images import with_first_index
 from ._info import Backend, backend_name
 from ._library import core
-from ._parameters import LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, whole_number
+from ._parameters import LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, switch, whole_number
 from ._polygons import is_polygons, rasterize
 from ._progress import progress_bar
-from ._segmentation import ImageLike, RegionStatistics, estimate_looks, laws_of_looks, new_labels, noise_laws, threshold_of
+from ._radar import Quantity, as_law_needs
+from ._segment_regions import SegmentedRegion, segment_regions
+from ._segmentation import ImageLike, RegionStatistics, estimate_looks_of, laws_of_looks, new_labels, noise_laws, threshold_of
 
 Window = float | tuple[float, float]
 """The side of a square window, or its width and height."""
@@ -26,6 +29,8 @@ WindowUnits = Literal["pixels", "physical"]
 
 _DEFAULT_WINDOWS = {"target_window": 3, "guard_window": 15, "background_window": 31}
 _LARGEST_WINDOW = 16383
+_PROPERTIES_OF_OUTLINE = ("area", "perimeter", "physical_area", "physical_perimeter", "contrast", "gain")
+_SMALLEST_OUTLINE = 4  # pixels; targets are smaller than the regions that segment_regions() expects
 
 
 @dataclass(frozen=True)
@@ -52,27 +57,39 @@ class Detection:
     """Statistics of the target window."""
     background: RegionStatistics
     """Statistics of the ring: the background window without the guard window."""
+    outline: SegmentedRegion | None
+    """The polygon of the target, if outlines were asked for."""
     _rectangle: tuple[tuple[float, float], ...] = field(repr=False)
     """The corners of `region` in physical space."""
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
-        """A GeoJSON feature: the rectangle of the target in physical units, with its properties."""
-        ring = [list(corner) for corner in self._rectangle]
-        return {
-            "type": "Feature",
-            "properties": {
-                "target": self.number,
-                "pixels": self.number_of_pixels,
-                "x": self.centroid[0],
-                "y": self.centroid[1],
-                "significance": self.significance,
-                "statistic": self.statistic,
-                "target_mean": self.target.mean,
-                "background_mean": self.background.mean,
-            },
-            "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]},
+        """A GeoJSON feature with the target's properties: its outline in physical units, or without a significant one the rectangle
+        that holds it."""
+        return self._feature("physical")
+
+    def _feature(self, coordinates: str) -> dict[str, Any]:
+        properties = {
+            "target": self.number,
+            "pixels": self.number_of_pixels,
+            "x": self.centroid[0],
+            "y": self.centroid[1],
+            "column": self.centroid_in_pixels[0],
+            "row": self.centroid_in_pixels[1],
+            "significance": self.significance,
+            "statistic": self.statistic,
+            "target_mean": self.target.mean,
+            "background_mean": self.background.mean,
         }
+        if self.outline is not None and self.outline.significant_boundary:
+            feature = self.outline._feature(coordinates)
+            properties |= {f"outline_{name}": feature["properties"][name] for name in _PROPERTIES_OF_OUTLINE}
+            return {"type": "Feature", "properties": properties, "geometry": feature["geometry"]}
+        left, top, width, height = self.region
+        in_pixels = [(x - 0.5, y - 0.5) for x in (left, left + width) for y in (top, top + height)]
+        corners = self._rectangle if coordinates == "physical" else [in_pixels[index] for index in (0, 2, 3, 1)]
+        ring = [list(corner) for corner in corners]
+        return {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]}}
 
 
 @dataclass(frozen=True)
@@ -94,11 +111,16 @@ class DetectionStatistics:
     backend: Backend
     """Where it was computed: cuda or host."""
     backend_reason: str
+    quantity: str | None = None
+    """What the means are of: intensity, amplitude, or as the pixels are."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Detections(Sequence[Detection], Generic[ImageLike]):
-    """The targets of an image, a sequence of Detection in the order of their first pixels. Returned by detect_targets()."""
+    """The targets of an image, a sequence of Detection in the order of their first pixels. Returned by detect_targets().
+
+    write_geojson(), write_geopackage() and to_geodataframe() take it: the outlines of the targets, or the rectangles that hold them.
+    """
 
     labels: ImageLike
     """The number of each pixel's target, uint32, and 0 elsewhere; of the kind of the image that was searched, with its geometry or
@@ -168,8 +190,20 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
-        """A GeoJSON collection of the targets' rectangles in physical units, with their properties."""
-        return {"type": "FeatureCollection", "features": [target.__geo_interface__ for target in self]}
+        """A GeoJSON collection of the targets' outlines or rectangles in physical units, with their properties."""
+        return {"type": "FeatureCollection", "features": self._features("physical")}
+
+    def to_geodataframe(self, crs: str | None = None) -> Any:
+        """Returns the targets' outlines or rectangles and their properties as a geopandas.GeoDataFrame, in the reference system of the
+        image; see itk_cudafilters.to_geodataframe()."""
+        return to_geodataframe(self, crs=crs)
+
+    @property
+    def _labels(self) -> Any:
+        return self.labels
+
+    def _features(self, coordinates: str) -> list[dict[str, Any]]:
+        return [target._feature(coordinates) for target in self]
 
     def __repr__(self) -> str:
         statistics = self.statistics
@@ -198,7 +232,9 @@ def detect_targets(
     window_units: WindowUnits = "pixels",
     minimum_size: int = 1,
     maximum_size: int | None = None,
+    outlines: bool = False,
     foreground_threshold: float | None = None,
+    quantity: Quantity | None = None,
     valid_mask: Any = None,
     land_mask: Any = None,
     backend: Backend = "automatic",
@@ -252,8 +288,14 @@ def detect_targets(
         Smallest number of pixels of a target.
     maximum_size
         Largest number of pixels of a target. By default there is no limit.
+    outlines
+        Whether to find the polygon of each target, by segment_regions() from the rectangle that holds it.
+
+        A faint target may have no significant boundary.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. Images that hold only 0 and one other value need none.
+    quantity
+        What the pixels are: intensity, amplitude or db. They are converted to what the law describes, as in segment_region().
     valid_mask
         Image of the same size: pixels where it is 0 are in no window and in no target.
 
@@ -301,18 +343,21 @@ def detect_targets(
     >>> [tuple(round(x) for x in target.centroid) for target in found]
     [(104, 52), (203, 151)]
     """
-    pixels = plane_of(image, "image")
-    geometry = Geometry.of(image)
     law = known_name("law", law, noise_laws())
-    valid = _valid_pixels(image, geometry, pixels.shape, valid_mask, land_mask)
+    shape = plane_of(image, "image").shape
+    geometry = Geometry.of(image)
+    valid = _valid_pixels(image, geometry, shape, valid_mask, land_mask)
+    image, quantity_of_law = as_law_needs(image, law, quantity)
+    pixels = plane_of(image, "image")
+    beside = None if valid is None else np.transpose(valid, np.argsort(axes_of(image)))
     if law in laws_of_looks() and looks in (None, 0):
-        beside = None if valid is None else np.transpose(valid, np.argsort(axes_of(image)))
-        looks = estimate_looks(image, law, beside, backend, device_index)
+        looks = estimate_looks_of(image, law, beside, backend, device_index)
     number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
     units = known_name("window_units", window_units, get_args(WindowUnits))
     given = {"target_window": target_window, "guard_window": guard_window, "background_window": background_window}
     windows = {name: _window_of(value, name, units, geometry) for name, value in given.items()}
     probability = as_number(probability_of_false_alarm, "probability_of_false_alarm")
+    finds_outlines = switch(outlines, "outlines")
     labels = new_labels(image, pixels.shape, "uint32")
     arguments = (
         tuple(geometry.first.tolist()),
@@ -337,8 +382,23 @@ def detect_targets(
         number_of_pixels_above_threshold=above,
         backend=backend_name(used),
         backend_reason=reason,
+        quantity=quantity_of_law,
     )
-    targets = tuple(_target_of(number, entry, geometry) for number, entry in enumerate(found, 1))
+    shapes: Sequence[SegmentedRegion | None] = [None] * len(found)
+    if finds_outlines and found:
+        shapes = segment_regions(
+            image,
+            law,
+            [_region_of(entry) for entry in found],
+            number_of_looks,
+            foreground_threshold=foreground_threshold,
+            valid_mask=beside,
+            minimum_region_size=_SMALLEST_OUTLINE,
+            backend=backend,
+            device_index=device_index,
+            progress=progress,
+        )
+    targets = tuple(_target_of(number, entry, geometry, outline) for number, (entry, outline) in enumerate(zip(found, shapes), 1))
     return Detections(like(labels, image, "labels"), statistics, targets)
 
 
@@ -365,6 +425,8 @@ def _valid_pixels(
     image: Any, geometry: Geometry, shape: tuple[int, ...], valid_mask: Any, land_mask: Any
 ) -> npt.NDArray[np.uint8] | None:
     """Returns the pixels to search, by [y, x]; None for all."""
+    _require_same_crs(valid_mask, image, "valid_mask")
+    _require_same_crs(land_mask, image, "land_mask")
     inside = rasterize(valid_mask, geometry, shape, "valid_mask") if is_polygons(valid_mask) else None
     if inside is not None and not inside.any():
         first, last = geometry.place(np.array([[0, 0], shape[::-1]])).tolist()
@@ -382,7 +444,19 @@ def _valid_pixels(
     return np.logical_and.reduce(given).view(np.uint8) if given else None
 
 
-def _target_of(number: int, entry: dict[str, Any], geometry: Geometry) -> Detection:
+def _require_same_crs(polygons: Any, image: Any, name: str) -> None:
+    """Raises ValueError if polygons of geopandas are of another reference system than the image."""
+    own, wanted = getattr(polygons, "crs", None), crs_of_image(image)
+    if own is not None and hasattr(own, "equals") and wanted is not None and not own.equals(wanted, ignore_axis_order=True):
+        raise ValueError(f"{name} has the reference system {own}; it must be that of the image, {wanted}: call {name}.to_crs({wanted!r})")
+
+
+def _region_of(entry: dict[str, Any]) -> tuple[int, int, int, int]:
+    left, top, right, bottom = entry["bounding_box"]
+    return left, top, right - left, bottom - top
+
+
+def _target_of(number: int, entry: dict[str, Any], geometry: Geometry, outline: SegmentedRegion | None) -> Detection:
     def statistics(name: str) -> RegionStatistics:
         values = entry[name]
         return RegionStatistics(values["number_of_pixels"], values["mean"], values["variance"])
@@ -398,11 +472,12 @@ def _target_of(number: int, entry: dict[str, Any], geometry: Geometry) -> Detect
         number_of_pixels=entry["number_of_pixels"],
         centroid=(x, y),
         centroid_in_pixels=(column, row),
-        region=(left, top, right - left, bottom - top),
+        region=_region_of(entry),
         peak=entry["peak"],
         significance=entry["significance"],
         statistic=entry["statistic"],
         target=statistics("target"),
         background=statistics("background"),
+        outline=outline,
         _rectangle=tuple((x, y) for x, y in geometry.place(corners).tolist()),
     )

@@ -18,6 +18,9 @@ _T = TypeVar("_T")
 # GPU failed or a filter was aborted.
 _LIBRARY_ERROR = re.compile(r"\A[^\n]+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
 
+# The advice of C++ for decibels, which these functions convert.
+_IN_DECIBELS = re.compile(r"Then compute 10\^\(pixel / \d+\) first")
+
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG = 2**32 - 1, 2**64 - 1
@@ -54,7 +57,7 @@ def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
                 raise
             of_callable = "CommandCallable" in found["sentence"]  # raised by a Python observer
             kind = ValueError if found["argument"] and not of_callable else RuntimeError
-            raise kind(found["sentence"].rstrip("\n")) from None
+            raise kind(_IN_DECIBELS.sub('Then give quantity="db"', found["sentence"]).rstrip("\n")) from None
 
     return call
 

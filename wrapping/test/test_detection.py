@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Targets with a constant rate of false alarms: decisions, rates, components, masks, refusals."""
 import copy
+import json
 import math
 import pickle
 
@@ -8,9 +9,14 @@ import numpy as np
 import pytest
 from scipy import ndimage, stats
 
-from itk_cudafilters import Detections, detect_targets, noise_laws, segment_region
+from itk_cudafilters import Detections, Image, detect_targets, noise_laws, segment_region, segment_regions, write_geojson
 
 LAWS = ("gaussian", "gaussian_common_variance", "gamma", "rayleigh", "poisson", "bernoulli", "log_normal")
+
+
+def signed_area(ring):
+    x, y = ring.T
+    return 0.5 * np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])
 
 
 def draw(law, looks, mean, rng):
@@ -222,6 +228,91 @@ def test_a_target_starts_a_segmentation(scene):
     assert found.label[20:25, 30:42].mean() > 0.95 and found.label.sum() < 80
 
 
+def test_outlines_are_those_of_segment_regions(scene):
+    found = detect_targets(scene, "gamma", 4, outlines=True)
+    expected = segment_regions(scene, "gamma", found.regions, 4, minimum_region_size=4)
+    truth = np.zeros(scene.shape, bool)
+    truth[20:25, 30:42] = truth[60:66, 100:104] = True
+    for target, region in zip(found, expected):
+        np.testing.assert_array_equal(target.outline.contour, region.contour)
+        assert target.outline.statistics.criterion == region.statistics.criterion and target.outline.significant_boundary
+        feature = target.__geo_interface__
+        np.testing.assert_array_equal(feature["geometry"]["coordinates"][0][:-1], region.contour)
+        assert feature["properties"]["outline_area"] == pytest.approx(truth[expected.labels == region.number].sum(), abs=6)
+    assert (truth & (expected.labels > 0)).sum() / (truth | (expected.labels > 0)).sum() > 0.85
+    assert all(target.outline is None for target in detect_targets(scene, "gamma", 4))
+    none = detect_targets(scene, "gamma", 4, outlines=True, minimum_size=10000)
+    assert len(none) == 0
+    with pytest.raises(TypeError, match="outlines is 1; it must be True or False"):
+        detect_targets(scene, "gamma", 4, outlines=1)
+
+
+def test_outlines_leave_land_out(scene):
+    land = np.zeros(scene.shape, bool)
+    land[:, 36:60] = True
+    bright = scene.copy()
+    bright[land] = 1e4  # a coast through the first target
+    found = detect_targets(bright, "gamma", 4, outlines=True, land_mask=land)
+    assert len(found) == 2 and found[0].outline.contour[:, 0].max() <= 36.5
+    assert found[0].outline.statistics.inside.mean < 1000.0
+
+
+def test_faint_targets_keep_their_rectangles(scene):
+    rng = np.random.default_rng(71)
+    noise = rng.gamma(4.0, 1.0, (300, 300)).astype(np.float32)
+    found = detect_targets(noise, "gamma", 4, probability_of_false_alarm=1e-3, outlines=True)
+    kinds = [target.outline.significant_boundary for target in found]
+    assert len(found) > 20 and not all(kinds)
+    for target, feature in zip(found, found.__geo_interface__["features"]):
+        if not target.outline.significant_boundary:
+            left, top, width, height = target.region
+            ring = np.array(feature["geometry"]["coordinates"][0])
+            assert tuple(ring.min(axis=0)) == (left - 0.5, top - 0.5) and tuple(np.ptp(ring, axis=0)) == (width, height)
+
+
+@pytest.mark.parametrize("outlines", [False, True])
+def test_files_hold_the_targets(scene, tmp_path, outlines):
+    array = draw_data_array(scene)
+    found = detect_targets(array, "gamma", 4, outlines=outlines)
+    for coordinates in ("physical", "pixel"):
+        write_geojson(found, tmp_path / "targets.geojson", coordinates=coordinates)
+        features = json.loads((tmp_path / "targets.geojson").read_text())["features"]
+        assert [feature["properties"]["target"] for feature in features] == [1, 2]
+        for feature, target in zip(features, found):
+            x, y = np.array(feature["geometry"]["coordinates"][0]).mean(axis=0)
+            place = target.centroid if coordinates == "physical" else target.centroid_in_pixels
+            assert (x, y) == pytest.approx(place, abs=40.0 if coordinates == "physical" else 4.0)
+            ring = np.array(feature["geometry"]["coordinates"][0])
+            assert signed_area(ring) > 0.0
+            assert feature["properties"]["significance"] == target.significance
+    geopandas = pytest.importorskip("geopandas")
+    frame = found.to_geodataframe("EPSG:32632")
+    assert isinstance(frame, geopandas.GeoDataFrame) and list(frame["target"]) == [1, 2] and frame.crs == "EPSG:32632"
+
+
+def test_decibels_and_amplitudes_are_converted(scene):
+    expected = detect_targets(scene, "gamma", 4)
+    for pixels, quantity in ((10.0 * np.log10(scene), "db"), (np.sqrt(scene), "amplitude")):
+        found = detect_targets(pixels, "gamma", 4, quantity=quantity)
+        np.testing.assert_array_equal(found.labels, expected.labels)
+        assert found.statistics.quantity == "intensity"
+        assert found[0].target.mean == pytest.approx(expected[0].target.mean, rel=1e-4)
+    as_amplitude = detect_targets(np.sqrt(scene), "rayleigh", 4)
+    np.testing.assert_array_equal(as_amplitude.labels, expected.labels)
+
+
+def test_polygons_of_another_reference_system_are_refused(scene):
+    geopandas = pytest.importorskip("geopandas")
+    from shapely.geometry import Polygon
+
+    corners = [(79.5, 49.5), (400, 49.5), (400, 400), (79.5, 400)]
+    image = Image(scene, metadata={"crs": "EPSG:32632"})
+    here = geopandas.GeoSeries([Polygon(corners)], crs="EPSG:32632")
+    assert len(detect_targets(image, "gamma", 4, land_mask=here)) == 1
+    with pytest.raises(ValueError, match=r"land_mask has the reference system EPSG:4326; it must be that of the image, EPSG:32632"):
+        detect_targets(image, "gamma", 4, land_mask=here.set_crs("EPSG:4326", allow_override=True))
+
+
 def test_looks_are_estimated(scene):
     with pytest.warns(UserWarning, match="looks is not given"):
         found = detect_targets(scene, "gamma")
@@ -254,7 +345,7 @@ def test_places_are_those_of_the_map(scene, dims):
         feature = one.__geo_interface__
         ring = np.array(feature["geometry"]["coordinates"][0])
         x, y = ring.T
-        assert np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]) > 0.0  # RFC 7946: counter-clockwise
+        assert signed_area(ring) > 0.0  # RFC 7946: counter-clockwise
         left, top, width, height = other.region
         assert (x.min(), x.max()) == (500000.0 + 10.0 * (left - 0.5), 500000.0 + 10.0 * (left + width - 0.5))
         assert (y.max(), y.min()) == (7000000.0 - 20.0 * (top - 0.5), 7000000.0 - 20.0 * (top + height - 0.5))

@@ -97,7 +97,7 @@ def test_python_of_a_page(folder, page, host_allowed):
 def test_commands_of_the_page(folder):
     lines = re.findall(r"(?m)^    itk-cudafilters (.*)$", (ROOT / "docs" / "user" / "python.md").read_text(encoding="utf-8"))
     assert len(lines) >= 4
-    assert {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "vesselness", "compare", "info"}
+    assert {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "detect", "vesselness", "compare", "info"}
     for line in lines:
         assert _command.main(shlex.split(line)) == 0, line
     assert all((folder / name).is_file() for name in ("smoothed.nii.gz", "overlay.png", "regions.geojson", "regions.csv", "vessels.png"))

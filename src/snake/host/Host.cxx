@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snake/host/Host.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
+#include "snake/Batch.h"
 #include "snake/Control.h"
 #include "snake/Core.h"
 #include "snake/Group.h"
@@ -588,5 +589,21 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
     threads,
     [&](cuda::region::Samples && samples) { return HostSnakeImage(std::move(samples), parameters, threads); },
     [&](const HostSnakeImage & image, const SnakeRun & run) { return RunOnHost(image, run, threads); });
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnHost(const CudaRegionSnakeInput &      input,
+                           const CudaRegionSnakeStarts &     starts,
+                           const CudaRegionSnakeParameters & parameters,
+                           unsigned int                      numberOfThreads,
+                           const CudaRegionSnakeObserver &   observer)
+{
+  using namespace cuda::snake;
+  const cuda::region::Threads threads(numberOfThreads);
+  const HostSnakeImage        image(input, parameters, threads);
+  return RunBatch(
+    image, starts, parameters, observer, threads, [&](const SnakeRun & run, const Threads & threadsOfRun) {
+      return RunOnHost(image, run, threadsOfRun);
+    });
 }
 } // end namespace itk::CudaDetail
