@@ -4,6 +4,7 @@
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaDetailDetectionEngine.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaDetailStatisticsEngine.h"
@@ -308,6 +309,29 @@ CudaImageStatistics
 CudaComputeStatisticsOnDevice(const CudaDeviceImageView &, const CudaHistogramBins &)
 {
   ThrowWithoutCuda("Statistics of a device image");
+}
+
+const char *
+CudaDetectionUnsupportedReason(const CudaDetectionInput &)
+{
+  return cuda::noCuda;
+}
+
+size_t
+CudaDetectionWorkingSet(const CudaDetectionInput &)
+{
+  return 0;
+}
+
+std::optional<CudaDetectionResult>
+CudaDetectOnDevice(const CudaDetectionInput &,
+                   const CudaDetectionParameters &,
+                   const CudaImageView &,
+                   int,
+                   const CudaDetectionProgress &,
+                   const CudaDetectionDeviceImages &)
+{
+  ThrowWithoutCuda("A detection on the device");
 }
 
 const char *

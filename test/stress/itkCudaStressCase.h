@@ -175,6 +175,7 @@ StressCaseFunction MakeMultiScaleStressCase;
 StressCaseFunction MakeVesselnessStressCase;
 StressCaseFunction MakeSnakeStressCase;
 StressCaseFunction MakeSnakeBatchStressCase;
+StressCaseFunction MakeDetectionStressCase;
 StressCaseFunction MakePartitionStressCase;
 
 // Chains of filters, and filters of large images.

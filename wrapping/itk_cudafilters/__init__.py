@@ -14,6 +14,7 @@ This module adds functions for arrays:
 * `segment_region()` divides an image into two regions by a polygon, `segment_regions()` finds the outlines of many
   targets, `track_region()` and `segment_volume()` follow one through frames or slices, and `partition_image()` divides an image into all its homogeneous regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files;
   `to_geodataframe()` makes a table of geopandas of them. `estimate_looks()` measures the speckle of a radar image.
+* `detect_targets()` finds small targets, such as ships, with a constant rate of false alarms.
 * `to_device()` and `from_dlpack()` return images that stay on a GPU; `to_host()` copies them back.
 * `read_image()` and `write_image()` read and write image files, whose pixels and place in space an `Image` holds.
 * `info()` reports whether the filters run on a GPU, and if not, why; `python -m itk_cudafilters` prints this report.
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import ndimage, stream
+    from ._detection import Detection, Detections, DetectionStatistics, detect_targets
     from ._device import from_dlpack, to_device, to_host
     from ._features import to_geodataframe
     from ._files import write_geojson, write_geopackage, write_svg, write_table
@@ -55,6 +57,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Backend",
+    "Detection",
+    "DetectionStatistics",
+    "Detections",
     "Device",
     "Image",
     "Info",
@@ -69,6 +74,7 @@ __all__ = [
     "Step",
     "TrackedRegion",
     "VolumeSegmentation",
+    "detect_targets",
     "difference_of_gaussians",
     "disable",
     "enable",
@@ -111,6 +117,7 @@ __all__ = [
 
 # The modules are imported when something of them is first used: each part of the command uses few of them.
 _MODULES = {
+    "_detection": "Detection DetectionStatistics Detections detect_targets",
     "_device": "from_dlpack to_device to_host",
     "_features": "to_geodataframe",
     "_files": "write_geojson write_geopackage write_svg write_table",

@@ -174,6 +174,12 @@ def _kind(convert: Callable[[str], Any], wanted: str, accepts: Callable[[Any], b
     return take
 
 
+def _one_or_pair(values: list[Any]) -> Any:
+    if len(values) > 2:
+        raise ValueError
+    return values[0] if len(values) == 1 else tuple(values)
+
+
 def _bytes(text: str) -> int:
     from .._parameters import bytes_of
 
@@ -191,6 +197,10 @@ BOUNDS = _kind(
     lambda text: tuple(map(float, text.split(","))),
     "LEFT,BOTTOM,RIGHT,TOP on the map",
     lambda values: len(values) == 4 and all(map(math.isfinite, values)),
+)
+WINDOW = _kind(
+    lambda text: _one_or_pair([float(part) if re.search(r"[.en]", part) else int(part) for part in text.split(",")]),
+    "a number, or a width and a height with a comma between",
 )
 LOOKS = _kind(lambda text: "estimate" if text.lower() == "estimate" else float(text), "a number, or the word estimate")
 SIZE = _kind(_bytes, "a number of bytes above 0, or one with K, M, G or T as in 8G")

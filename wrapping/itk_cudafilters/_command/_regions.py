@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What segment and partition have in common: the scene that they read, and the polygons that they write."""
+"""What segment, partition and detect have in common: the scene that they read, and the polygons that they write."""
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from .. import _image_files as files
 from .._features import COORDINATES, Coordinates, crs_of_image
@@ -91,7 +93,7 @@ def open_image(arguments: argparse.Namespace, done: str) -> files.ImageFile | Ra
 def keywords_of(arguments: argparse.Namespace, image: Image) -> dict[str, Any]:
     """Returns the keywords that the arguments give, with images for their files."""
     keywords = {name: getattr(arguments, name) for name in arguments.keywords}
-    for name in ("initial_mask", "valid_mask", "initial_labels"):
+    for name in ("initial_mask", "valid_mask", "land_mask", "initial_labels"):
         if keywords.get(name) is not None:
             keywords[name] = files.read_mask(_open_mask(keywords[name], arguments), like=image, is_label=name == "initial_labels")
     if keywords["looks"] == "estimate":
@@ -153,6 +155,12 @@ def require_writer(arguments: argparse.Namespace) -> None:
         require_package("pyogrio", f"'{name}'")
     if arguments.coordinates == "geographic":
         require_package("rasterio", "--coordinates geographic")
+
+
+def with_16_bits(labels: Image) -> Image:
+    """Converts labels to 16 bits if their values fit, because many formats cannot store 32-bit integers."""
+    fits = labels.array.max(initial=0) <= np.iinfo(np.uint16).max
+    return labels.with_array(labels.array.astype(np.uint16)) if fits else labels
 
 
 def without_no_data(image: Image) -> Image:

@@ -14,7 +14,8 @@ from .._pictures import draw_boundaries, write_picture
 from ._common import Clock, add_report, check_names, finish, progress_is_shown, write_each, write_image
 from ._parser import DOCUMENT, Parser
 from ._regions import EPILOG as EPILOG
-from ._regions import add_model, describe_features, describe_quantity, keywords_of, open_image, require_writer, without_no_data, write_features
+from ._regions import add_model, describe_features, describe_quantity, keywords_of, open_image, require_writer, with_16_bits
+from ._regions import without_no_data, write_features
 
 
 def add_arguments(part: Parser) -> None:
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     seconds["filter"] = clock.look()
     write_each(
         (arguments.features, lambda _: write_features(arguments, found, image)),
-        (arguments.labels, lambda name: write_image(arguments, _with_16_bits(without_no_data(found.labels)), name, True)),
+        (arguments.labels, lambda name: write_image(arguments, with_16_bits(without_no_data(found.labels)), name, True)),
         (arguments.means, lambda name: write_image(arguments, _with_pixels_like(without_no_data(found.means), image), name, True)),
         (arguments.overlay, lambda name: write_picture(name, draw_boundaries(image, found.labels))),
         (arguments.polygons, lambda name: write_geojson(found, name, {"input": arguments.input}, coordinates="physical")),
@@ -67,12 +68,6 @@ def run(arguments: argparse.Namespace) -> None:
     )
     own = {"quantity": result.quantity, "converged": result.stop == "converged", "stop": result.stop, "iterations": result.number_of_iterations}
     finish(arguments, file, 2, done, (result.backend, result.backend_reason), seconds, {**summary, **own})
-
-
-def _with_16_bits(labels: Image) -> Image:
-    """Converts labels to 16 bits if their values fit, because many formats cannot store 32-bit integers."""
-    fits = labels.array.max(initial=0) <= np.iinfo(np.uint16).max
-    return labels.with_array(labels.array.astype(np.uint16)) if fits else labels
 
 
 def _with_pixels_like(means: Image, image: Image) -> Image:

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_DeviceAtomics_cuh
-#define CudaFilters_partition_executor_DeviceAtomics_cuh
+#ifndef CudaFilters_executor_DeviceAtomics_cuh
+#define CudaFilters_executor_DeviceAtomics_cuh
 
-#include "partition/Model.h"
+#include "region/Laws.h"
 #include "region/Sums.cuh"
 
 #include <cstdint>
 #include <type_traits>
 
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
+using region::Moments;
+
 /** Atomic operations in device memory, as the kernels use them on any executor. Where they return a value, it is the
  * earlier one. */
 struct DeviceAtomics
@@ -119,6 +121,6 @@ private:
     return reinterpret_cast<Word<T> *>(&x);
   }
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

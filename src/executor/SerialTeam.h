@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_SerialTeam_h
-#define CudaFilters_partition_executor_SerialTeam_h
+#ifndef CudaFilters_executor_SerialTeam_h
+#define CudaFilters_executor_SerialTeam_h
 
-#include "partition/Model.h"
+#include "region/Laws.h"
 #include "runtime/HostDevice.h"
 
 #include <cstddef>
@@ -10,9 +10,11 @@
 #include <type_traits>
 
 // Runs work items for teams of threads on one thread, one after the other. The device's team is WarpTeam
-// (partition/executor/DeviceLoops.cuh). Executor.h lists what both offer.
-namespace itk::cuda::partition
+// (executor/DeviceLoops.cuh). Executor.h lists what both offer.
+namespace itk::cuda::executor
 {
+using region::Moments;
+
 /** The share of one thread of a team in a strided loop over rows or cells. */
 struct StridedRange
 {
@@ -86,6 +88,6 @@ RunOnOneThread(const TFunctor & functor, size_t i)
     functor(i, SerialTeam{});
   }
 }
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

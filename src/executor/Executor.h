@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_Executor_h
-#define CudaFilters_partition_executor_Executor_h
+#ifndef CudaFilters_executor_Executor_h
+#define CudaFilters_executor_Executor_h
 
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-// An executor holds the image of a partition and the memory of its arrays, and runs parallel loops. Partition,
-// LabelSearch, EdgeGraph, ExecutorMap and MapRefinement are templates of it. All executors give the same bits:
+// An executor holds an image and the memory of arrays, and runs parallel loops. Algorithms that are templates of it
+// have one text for host and device: Partition and its stages, and Detection. All executors give the same bits:
 // DeviceExecutor (DeviceExecutor.cuh), HostExecutor (HostExecutor.h), and one for tests.
 //
 // An executor has the following members. Work is done in the order of the calls. Only the members that say so wait for
@@ -49,7 +49,7 @@
 //
 // A team has NumberOfLanes, GetShare(), All(), Single(), Sync(), ExclusiveScan() and ParallelFor() (SerialTeam.h).
 // Teams of several threads also have PerThread<T>, ForEachThread(), FindBest() and Sum() (DeviceLoops.cuh).
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** \class ExecutorArray
  * \brief An array in the memory of an executor, with undefined contents at first. It must not outlive its executor.
@@ -103,6 +103,6 @@ public:
 private:
   std::vector<typename TExecutor::template Array<unsigned char>> m_Arrays;
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_HostExecutor_h
-#define CudaFilters_partition_executor_HostExecutor_h
+#ifndef CudaFilters_executor_HostExecutor_h
+#define CudaFilters_executor_HostExecutor_h
 
-#include "partition/executor/Executor.h"
-#include "partition/executor/HostAtomics.h"
-#include "partition/executor/HostMemory.h"
-#include "partition/executor/HostScan.h"
-#include "partition/executor/SerialTeam.h"
-#include "partition/Model.h"
-#include "partition/executor/HostScene.h"
+#include "executor/Executor.h"
+#include "executor/HostAtomics.h"
+#include "executor/HostMemory.h"
+#include "executor/HostScan.h"
+#include "executor/SerialTeam.h"
+#include "region/Laws.h"
+#include "executor/HostScene.h"
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailImageView.h"
 #include "region/Threads.h"
@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** Returns the grain of a functor that defines it, and the second argument otherwise. */
 template <typename TFunctor>
@@ -37,7 +37,7 @@ GrainOf(long, size_t byDefault)
 }
 
 /** \class HostExecutor
- * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapRefinement on threads of the host.
+ * \brief Executor that runs the parallel loops of an algorithm on threads of the host.
  *
  * The results depend neither on the number of threads nor on the order of the work items.
  *
@@ -320,6 +320,6 @@ private:
 
 using SerialHostExecutor = HostExecutor<SerialAtomics>;
 using ThreadedHostExecutor = HostExecutor<ThreadedAtomics>;
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_HostScene_h
-#define CudaFilters_partition_executor_HostScene_h
+#ifndef CudaFilters_executor_HostScene_h
+#define CudaFilters_executor_HostScene_h
 
-#include "partition/Model.h"
-#include "partition/Tuning.h"
+#include "region/Laws.h"
 #include "region/Lattice.h"
 #include "region/Samples.h"
 #include "region/Sums.h"
@@ -16,9 +15,11 @@
 
 // The image as work items on the host see it: for cells, and for the edges of polygons. DeviceScene.cuh is the same for
 // kernels.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
-/** The image to partition, with row prefix sums and the valid pixels (a non-owning view). */
+using region::Moments;
+
+/** An image with row prefix sums and the valid pixels (a non-owning view). */
 struct Scene
 {
   const region::LevelSums & Pixels;
@@ -46,7 +47,7 @@ struct Scene
   }
 
   /** Returns the sums of the pixels x = first to end - 1 of row y. */
-  region::Moments
+  Moments
   SumRow(int32_t y, int32_t first, int32_t end) const
   {
     return Pixels.RowPrefix(y, end) - Pixels.RowPrefix(y, first);
@@ -59,9 +60,11 @@ class ChordWindow
 public:
   static constexpr int32_t Left = 0;
 
-  /** \param prefixes storage of the prefix sums, which grows to what the largest window needs */
-  ChordWindow(const region::LevelSums & pixels, std::vector<Moments> & prefixes)
+  /** \param longest largest number of chain edges that a chord replaces
+   * \param prefixes storage of the prefix sums, which grows to what the largest window needs */
+  ChordWindow(const region::LevelSums & pixels, size_t longest, std::vector<Moments> & prefixes)
     : m_Pixels(pixels)
+    , m_Longest(longest)
     , m_Prefixes(prefixes)
   {}
 
@@ -73,7 +76,7 @@ public:
     if (end > m_Last)
     {
       m_Last = std::min(end + Nodes - 1, edges);
-      const size_t       begin = end > ChainWindow ? end - ChainWindow : 0;
+      const size_t       begin = end > m_Longest ? end - m_Longest : 0;
       region::LatticeBox box = region::BoxOf(positions[begin], positions[m_Last]);
       for (size_t i = begin + 1; i < m_Last; ++i)
       {
@@ -102,6 +105,7 @@ private:
   static constexpr size_t CellsOfChord = 4;
 
   const region::LevelSums & m_Pixels;
+  const size_t              m_Longest;
   std::vector<Moments> &    m_Prefixes;
   region::LatticeBox        m_Box{ 0, 0, 0, 0 };
   size_t                    m_Width{ 0 };
@@ -149,12 +153,12 @@ struct HostEdgeIntegrator
   }
   /** Returns a window of the calling thread. A thread uses one window at a time. */
   ChordWindow
-  GetChordWindow() const
+  GetChordWindow(size_t longest) const
   {
     static thread_local std::vector<Moments> prefixes;
-    return { Pixels, prefixes };
+    return { Pixels, longest, prefixes };
   }
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

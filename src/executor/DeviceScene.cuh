@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_DeviceScene_cuh
-#define CudaFilters_partition_executor_DeviceScene_cuh
+#ifndef CudaFilters_executor_DeviceScene_cuh
+#define CudaFilters_executor_DeviceScene_cuh
 
-#include "partition/Model.h"
+#include "region/Laws.h"
 #include "region/DeviceSums.h"
 #include "region/Sums.cuh"
 
@@ -10,8 +10,10 @@
 #include <cstdint>
 
 // The image as kernels see it: for cells, and for the edges of polygons.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
+using region::Moments;
+
 /** The image as device code for cells sees it. */
 template <typename TSample, bool VMask>
 struct DeviceScene
@@ -168,6 +170,6 @@ private:
     return edge.Upward ? Moments{} - sums : sums;
   }
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_DeviceExecutor_cuh
-#define CudaFilters_partition_executor_DeviceExecutor_cuh
+#ifndef CudaFilters_executor_DeviceExecutor_cuh
+#define CudaFilters_executor_DeviceExecutor_cuh
 
 #include "itkCudaError.h"
-#include "partition/executor/ArrayHeap.h"
-#include "partition/executor/ConcurrentRuns.h"
-#include "partition/executor/DeviceArrayKernels.cuh"
-#include "partition/executor/DeviceAtomics.cuh"
-#include "partition/executor/DeviceLoops.cuh"
-#include "partition/executor/DeviceScene.cuh"
-#include "partition/executor/DeviceSignal.cuh"
-#include "partition/executor/DisjointSets.h"
-#include "partition/executor/Executor.h"
+#include "executor/ArrayHeap.h"
+#include "executor/ConcurrentRuns.h"
+#include "executor/DeviceArrayKernels.cuh"
+#include "executor/DeviceAtomics.cuh"
+#include "executor/DeviceLoops.cuh"
+#include "executor/DeviceScene.cuh"
+#include "executor/DeviceSignal.cuh"
+#include "executor/DisjointSets.h"
+#include "executor/Executor.h"
 #include "runtime/HostDevice.h"
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
@@ -38,7 +38,7 @@
 // Runs parallel loops on a device in one of three ways: with one launch for each loop, within one block of threads, or
 // within one cooperative grid. DeviceLoops.cuh has the kernels of loops, and DeviceArrayKernels.cuh those that fill,
 // scan and sort arrays.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** Returns function(i) for i < Number, and 0 otherwise. */
 template <typename TFunction, typename T>
@@ -80,7 +80,7 @@ struct DeviceGiveBack
 };
 
 /** \class DeviceExecutor
- * \brief Executor that runs the parallel loops of EdgeGraph, LabelSearch and MapRefinement on a device.
+ * \brief Executor that runs the parallel loops of an algorithm on a device.
  *
  * All work is queued on one stream; Read() waits for it. Arrays are suballocated from a heap, and those that do not
  * fit are allocated separately.
@@ -570,6 +570,6 @@ private:
     ITK_CUDA_CALL(call(memory.Get(), bytes));
   }
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_DeviceArrayKernels_cuh
-#define CudaFilters_partition_executor_DeviceArrayKernels_cuh
+#ifndef CudaFilters_executor_DeviceArrayKernels_cuh
+#define CudaFilters_executor_DeviceArrayKernels_cuh
 
-#include "partition/executor/DeviceSignal.cuh"
+#include "executor/DeviceSignal.cuh"
 
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_scan.cuh>
@@ -12,7 +12,7 @@
 #include <cstdint>
 
 // Kernels that fill, sort and scan arrays.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 namespace kernels
 {
@@ -145,6 +145,6 @@ __launch_bounds__(BlockScan::Threads) ExclusiveScanKernel(const __grid_constant_
   }
 }
 } // namespace kernels
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

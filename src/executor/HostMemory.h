@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_HostMemory_h
-#define CudaFilters_partition_executor_HostMemory_h
+#ifndef CudaFilters_executor_HostMemory_h
+#define CudaFilters_executor_HostMemory_h
 
 #include "itkCudaDetailHostMemoryPool.h"
 
@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** Deletes a block of memory, which comes from CudaHostMemoryPool if it is large, because the pages of these blocks
  * have mostly been touched. */
@@ -112,6 +112,6 @@ private:
   }
 };
 
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

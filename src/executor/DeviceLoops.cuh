@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_DeviceLoops_cuh
-#define CudaFilters_partition_executor_DeviceLoops_cuh
+#ifndef CudaFilters_executor_DeviceLoops_cuh
+#define CudaFilters_executor_DeviceLoops_cuh
 
-#include "partition/executor/DeviceSignal.cuh"
-#include "partition/executor/SerialTeam.h"
-#include "partition/Model.h"
+#include "executor/DeviceSignal.cuh"
+#include "executor/SerialTeam.h"
+#include "region/Laws.h"
 #include "region/Lattice.h"
 
 #include <cooperative_groups.h>
@@ -17,8 +17,10 @@
 
 // The kernels of parallel loops: one launch for each loop, or programs of several loops within one block of threads or
 // one cooperative grid.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
+using region::Moments;
+
 namespace kernels
 {
 /** A team of adjacent threads of a warp that work on one item together. It has the same interface as SerialTeam. */
@@ -96,7 +98,7 @@ struct WarpTeam
       return cooperative_groups::reduce(group, x, cooperative_groups::less<uint32_t>());
     };
     auto           best = function(this->GetLane(), ofLane);
-    const uint64_t order = OrderOf(best.Cost + 0.0); // adding 0.0 turns -0 into 0
+    const uint64_t order = region::OrderOf(best.Cost + 0.0); // adding 0.0 turns -0 into 0
     const auto     upper = static_cast<uint32_t>(order >> 32);
     const auto     lower = static_cast<uint32_t>(order);
     const bool     isFirst = upper == minimum(upper);
@@ -309,6 +311,6 @@ __launch_bounds__(ThreadsOfCooperativeLoop, MaximumBlocksOfGrid<TProgram>)
   }
 }
 } // namespace kernels
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_DisjointSets_h
-#define CudaFilters_partition_executor_DisjointSets_h
+#ifndef CudaFilters_executor_DisjointSets_h
+#define CudaFilters_executor_DisjointSets_h
 
 #include "runtime/HostDevice.h"
 
@@ -10,7 +10,7 @@
 // Parallel union-find over elements numbered from 0, for executors that run work items concurrently. The parent of an
 // element is a member of the same set and is never larger than the element. The root of a set is its smallest element,
 // independent of the order of execution.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** Returns the root of element i. Concurrent work items may change parents, but only to smaller members of the same
  * set, so that the search terminates. */
@@ -141,6 +141,6 @@ NumberSets(const TExecutor & executor, uint32_t * parents, size_t number, uint32
   executor.ParallelFor(number, functors::NumberElements{ parents, ranks.Get(), numbers });
   return sets;
 }
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_EdgeTable_h
-#define CudaFilters_partition_executor_EdgeTable_h
+#ifndef CudaFilters_partition_labels_EdgeTable_h
+#define CudaFilters_partition_labels_EdgeTable_h
 
-#include "partition/executor/Executor.h"
+#include "executor/Executor.h"
+#include "partition/Model.h"
 #include "runtime/HostDevice.h"
 
 #include <cstddef>

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_HostAtomics_h
-#define CudaFilters_partition_executor_HostAtomics_h
+#ifndef CudaFilters_executor_HostAtomics_h
+#define CudaFilters_executor_HostAtomics_h
 
-#include "partition/Model.h"
+#include "region/Laws.h"
 
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
+using region::Moments;
+
 /** The operations of DeviceAtomics for work items that run one after the other on one thread, or on several threads.
  * They do not order other accesses (relaxed atomics), because a work item reads what others write only in the next
  * loop. Where they return a value, it is the earlier one. */
@@ -148,6 +150,6 @@ private:
 
 using SerialAtomics = HostAtomics<false>;
 using ThreadedAtomics = HostAtomics<true>;
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_ArrayHeap_h
-#define CudaFilters_partition_executor_ArrayHeap_h
+#ifndef CudaFilters_executor_ArrayHeap_h
+#define CudaFilters_executor_ArrayHeap_h
 
 #include "runtime/image/Math.h"
 
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <map>
 
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** \class ArrayHeap
  * \brief Suballocates arrays from one block of memory, which it does not own. All arrays are used in the order of one
@@ -99,6 +99,6 @@ private:
     }
   }
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_ConcurrentRuns_h
-#define CudaFilters_partition_executor_ConcurrentRuns_h
+#ifndef CudaFilters_executor_ConcurrentRuns_h
+#define CudaFilters_executor_ConcurrentRuns_h
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** \class ConcurrentRuns
  * \brief Counts the runs that use a device at the same time. Each run holds one object; the count is thread-safe.
@@ -43,6 +43,6 @@ private:
     return concurrentRuns[number < devices ? number : devices];
   }
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

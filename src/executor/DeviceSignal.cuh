@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_DeviceSignal_cuh
-#define CudaFilters_partition_executor_DeviceSignal_cuh
+#ifndef CudaFilters_executor_DeviceSignal_cuh
+#define CudaFilters_executor_DeviceSignal_cuh
 
-#include "partition/executor/ConcurrentRuns.h"
+#include "executor/ConcurrentRuns.h"
 #include "runtime/device/Call.h"
 #include "runtime/device/Spin.h"
 #include "runtime/device/Stream.h"
@@ -14,7 +14,7 @@
 #include <thread>
 
 // Signals from kernels to the host. A copy and the driver's wait would each take some microseconds more.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 namespace kernels
 {
@@ -119,6 +119,6 @@ private:
     return reinterpret_cast<volatile uint32_t *>(static_cast<char *>(m_Memory.GetPointer()) + FlagOffset);
   }
 };
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaFilters_partition_executor_HostScan_h
-#define CudaFilters_partition_executor_HostScan_h
+#ifndef CudaFilters_executor_HostScan_h
+#define CudaFilters_executor_HostScan_h
 
 #include "region/Threads.h"
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 // Prefix sums and sorting of HostExecutor.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 /** Divides the values 0 to number - 1 into pieces, one for each thread or more; few values are one piece. */
 class Pieces
@@ -179,6 +179,6 @@ ArgSortByLowerBits(const region::Threads & threads,
     }
   });
 }
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif
