@@ -180,6 +180,11 @@ class Segmentation(Generic[ImageLike]):
     def _labels(self) -> Any:
         return self.label
 
+    @property
+    def _clipping_mask(self) -> None:
+        """None: the polygon encloses the target alone."""
+        return None
+
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         """Returns the polygon as the only feature, counter-clockwise in the coordinates."""
         in_pixels, statistics = self.contour_in_pixels, self.statistics
