@@ -284,9 +284,8 @@ class Partition(Generic[ImageLike]):
     def _labels(self) -> Any:
         return self.labels
 
-    @property
     def _clipping_mask(self) -> npt.NDArray[np.bool_]:
-        """The pixels that belong to regions, by [y, x]. Boundaries run across the others."""
+        """Returns the pixels that belong to regions, by [y, x]. Boundaries run across the others."""
         return np.asarray(np.transpose(pixels_of(self.labels), axes_of(self.labels)) != 0)
 
     def _rings(self, coordinates: str) -> Iterator[Rings]:

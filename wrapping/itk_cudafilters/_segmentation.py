@@ -180,9 +180,8 @@ class Segmentation(Generic[ImageLike]):
     def _labels(self) -> Any:
         return self.label
 
-    @property
     def _clipping_mask(self) -> None:
-        """None: the polygon encloses the target alone."""
+        """Returns nothing, because the polygon encloses the target alone."""
         return None
 
     def _features(self, coordinates: str) -> list[dict[str, Any]]:

@@ -61,8 +61,9 @@ def add_scene(part: Parser) -> None:
 def open_scene(arguments: argparse.Namespace) -> files.ImageFile | RasterFile:
     """Opens the input, or the part of it that is asked for, and checks the arguments for OUT."""
     if arguments.features is None:
+        # The reference system is also that of a contour to start from.
         for name in ("crs", "coordinates", "clip"):
-            if name in arguments.given:
+            if name in arguments.given and not (name == "crs" and "initial_contour" in arguments.given):
                 raise WrongArguments(f"argument --{name}: it is for OUT, the file of polygons, which is not given")
     elif getattr(arguments, "labels_only", False):
         raise WrongArguments("argument --labels-only: not allowed with OUT, the file of polygons")
