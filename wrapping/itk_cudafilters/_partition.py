@@ -604,7 +604,7 @@ class _Division(Generic[ImageLike]):
     def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
         self.law = known_name("law", parameters["law"], noise_laws())
         valid_mask = valid_pixels_of(image, parameters["valid_mask"])
-        image, self.quantity = as_law_needs(image, self.law, parameters["quantity"])
+        image, self.quantity = as_law_needs(image, self.law, parameters["quantity"], valid_mask)
         self.image = image
         self.pixels = plane_of(image, "image")
         self.geometry = Geometry.of(image)

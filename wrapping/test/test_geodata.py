@@ -415,8 +415,14 @@ def test_decibels_given_as_intensity():
         for law in ("gamma", "rayleigh"):
             with pytest.raises(ValueError, match=r'Pixel \[\d+, \d+\] is -.*Is the image in decibels\? Then give quantity="db"'):
                 function(quantities()["db"], law, 4.0)
-    with pytest.raises(ValueError, match=r'pixel \[\d+, \d+\] is -.*; intensity has values of 0 or more.*Then give quantity="db"'):
-        estimate_looks(quantities()["db"])
+    for quantity in ("intensity", "amplitude"):
+        question = rf'Pixel \[\d+, \d+\] is -.*; {quantity} has values of 0 or more.*Then give quantity="db"'
+        with pytest.raises(ValueError, match=question):
+            estimate_looks(quantities()["db"], quantity)
+        with pytest.raises(ValueError, match=question):  # by squares and roots nobody would see it
+            partition_image(quantities()["db"], "rayleigh" if quantity == "intensity" else "gamma", 4.0, quantity=quantity)
+    valid = quantities()["db"] >= 0
+    partition_image(quantities()["db"], "gamma", 4.0, quantity="amplitude", valid_mask=valid)
 
 
 def test_quantities_that_contradict_each_other():
