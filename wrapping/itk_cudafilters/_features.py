@@ -250,6 +250,14 @@ def to_geodataframe(
         not known where it is needed.
     ModuleNotFoundError
         geopandas is not installed, or for geographic coordinates rasterio.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from itk_cudafilters import partition_image
+    >>> fields = partition_image(np.repeat([[1, 4]], 50, axis=1).repeat(80, axis=0).astype(np.uint8), "gaussian")
+    >>> to_geodataframe(fields, crs="EPSG:32633").area.tolist()
+    [4000.0, 4000.0]
     """
     found, coordinates = results_of(results, "results"), coordinates_of(coordinates)
     crs = crs_of(found, crs)

@@ -158,6 +158,20 @@ def write_geopackage(
         The file cannot be written.
     ModuleNotFoundError
         pyogrio is not installed.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np
+    >>> from itk_cudafilters import Image, partition_image
+    >>> rng = np.random.default_rng(1)
+    >>> mean = np.repeat([[1.0, 4.0]], 50, axis=1)
+    >>> place = {"spacing": (10, 10), "origin": (600005, 5399995), "direction": [[1, 0], [0, -1]]}
+    >>> scene = Image(rng.exponential(mean, (80, 100)), **place, quantity="intensity", metadata={"crs": "EPSG:32633"})
+    >>> fields = partition_image(scene, "gamma", looks=1)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> write_geopackage(fields, os.path.join(folder.name, "fields.gpkg"))
+    >>> fields.table["physical_area"].round(-4).tolist()
+    [400000.0, 400000.0]
     """
     found = results_of(results, "results")
     coordinates = coordinates_of(coordinates)
