@@ -179,7 +179,7 @@ private:
   Test(const void *);
 
 public:
-  /** Whether it is one. */
+  /** Whether it is one. \hideinitializer */
   static constexpr bool value = decltype(Test(static_cast<const TImage *>(nullptr)))::value;
 };
 

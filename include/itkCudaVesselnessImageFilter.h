@@ -180,8 +180,9 @@ public:
 #if !defined(ITK_WRAPPING_PARSER)
   /** Computes on an array in GPU memory, on the array's device and on the stream of the array's owner, without waiting
    * on the host. It is meant for wrappings. The filter's input image must have the array's size; its pixels are not
-   * read. Backend, GenerateScaleOutput and GenerateHessianOutput are ignored. See CudaQueueOnStream(). \exception
-   * CudaError, ExceptionObject */
+   * read. Backend, GenerateScaleOutput and GenerateHessianOutput are ignored. See CudaQueueOnStream().
+   * \exception CudaError if the GPU fails
+   * \exception ExceptionObject if a parameter or an array does not suit */
   void
   QueueOnStream(const CudaDetail::CudaArrayImage & input, const CudaDetail::CudaMultiScaleArrays & outputs);
 #endif
