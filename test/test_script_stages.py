@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts: which stages test.sh starts, what it counts and what it remembers, where the stages are a program that obeys a
-list; and that the units named by gpu-sanitize.sh exist."""
+list; what remote-module.sh writes for ITK; and that the units named by gpu-sanitize.sh exist."""
 import fnmatch
 import os
 import pathlib
@@ -157,6 +157,62 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertEqual(calls, ["unit --no-install"])
         self.assertTrue(output.endswith("\n10 passed, 0 failed, 2 skipped\n"), output)
+
+
+class RemoteModuleTest(unittest.TestCase):
+    """scripts/remote-module.sh with a bare repository on this machine."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "clone/scripts").mkdir(parents=True)
+        for name in ("remote-module.sh", "common.sh"):
+            shutil.copy(SCRIPTS / name, self.folder / "clone/scripts")
+        shutil.copy(SCRIPTS.parent / "itk-module.cmake", self.folder / "clone")
+        self.git("init", "-q", "-b", "main")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "ENH: Module")
+        self.git("tag", "-a", "v1.2.3", "-m", "Version")
+        self.commit = self.git("rev-parse", "HEAD").strip()
+        self.git("clone", "-q", "--bare", ".", str(self.folder / "bare.git"))
+        self.url = str(self.folder / "bare.git")
+
+    def git(self, *arguments):
+        command = ["git", "-C", str(self.folder / "clone"), "-c", "user.name=A", "-c", "user.email=a@example.org", *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode()
+
+    def run_script(self, *arguments):
+        command = [str(self.folder / "clone/scripts/remote-module.sh"), *arguments]
+        process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return process.returncode, process.stdout.decode()
+
+    def test_the_file_names_the_commit_of_a_tag_or_a_branch(self):
+        for tag in ("v1.2.3", "main"):
+            status, output = self.run_script(self.url, tag)
+            self.assertEqual(status, 0, output)
+            text = (self.folder / "clone/build/CudaFilters.remote.cmake").read_text(encoding="utf-8")
+            self.assertIn(f"  GIT_REPOSITORY {self.url}\n  GIT_TAG {self.commit} # {tag}\n", text)
+            self.assertRegex(text, r"(?m)^itk_fetch_module\(\n  CudaFilters\n")
+
+    def test_wrong_arguments_are_refused(self):
+        self.git("rm", "-q", "itk-module.cmake")
+        self.git("commit", "-q", "-m", "ENH: Another project")
+        self.git("push", "-q", self.url, "HEAD:refs/heads/other")
+        for arguments, message in (
+            ((), "URL and TAG are needed, not 0 arguments"),
+            ((self.url,), "URL and TAG are needed, not 1 arguments"),
+            ((self.url, "v9"), "TAG is 'v9', which cannot be fetched from"),
+            ((self.url + "x", "main"), "cannot be fetched from"),
+            ((self.url, "other"), "is not this module: it has no itk-module.cmake"),
+            ((self.url, "main", "--try", "/"), "--try is '/', which is no ITK source tree"),
+            ((self.url, "main", "--build"), "--build needs --try"),
+            ((self.url, "main", "--nonsense"), "unknown argument '--nonsense'"),
+        ):
+            status, output = self.run_script(*arguments)
+            self.assertEqual(status, 1, output)
+            self.assertIn(message, output)
+        self.assertFalse((self.folder / "clone/build/CudaFilters.remote.cmake").exists())
 
 
 class NamedUnitsTest(unittest.TestCase):
