@@ -48,13 +48,21 @@ run_tests()
   echo "$passed passed, $failed failed, $skipped skipped"
 }
 
-# The format check of all files counts as one test.
+# The format check of all files counts as one test, and that of the workflows as another.
 format_stage()
 {
-  local status=0
-  "$repository/scripts/check-format.sh" || status=$?
-  [ "$status" -ne 3 ] || exit 3
-  if [ "$status" -eq 0 ]; then echo "1 passed, 0 failed, 0 skipped"; else echo "0 passed, 1 failed, 0 skipped"; fi
+  local script status passed=0 failed=0 skipped=0
+  for script in check-format.sh check-workflows.sh; do
+    status=0
+    "$repository/scripts/$script" || status=$?
+    case $status in
+      0) passed=$((passed + 1)) ;;
+      3) skipped=$((skipped + 1)) ;;
+      *) failed=$((failed + 1)) ;;
+    esac
+  done
+  [ $((passed + failed)) -gt 0 ] || exit 3
+  echo "$passed passed, $failed failed, $skipped skipped"
 }
 
 # build_for_cpu EVERYTHING builds library and tests, and with ON also the examples, the benchmarks and the factory's

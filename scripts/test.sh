@@ -5,7 +5,7 @@
 #   unit      builds the library and its tests against the distribution's ITK, for the CPU only and without the factory's
 #             overrides, and runs all but the slow tests
 # With --all it runs everything, as continuous integration does; each test runs in the stage that says most about it:
-#   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml
+#   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml, and the workflows in .github
 #   cpu       as unit, with the overrides, the examples, the benchmarks and the slow tests, and compares compile times with
 #             their budget
 #   pip       builds the Python package as `pip install .` does, for the CPU only, and runs the tests that need no itk
@@ -69,7 +69,7 @@ if [ "$cuda" = no ]; then
 fi
 
 declare -A titles=(
-  [format]="Format of the C++ and CUDA files"
+  [format]="Format of the C++ and CUDA files, and workflows"
   [unit]="Library and tests against the installed ITK"
   [cpu]="CPU-only build against the installed ITK"
   [pip]="Python package of pip install ."
