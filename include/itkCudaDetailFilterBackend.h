@@ -187,6 +187,7 @@ CudaPrintNoise(const TParameters & parameters, std::ostream & os, Indent indent)
 /** Declares the methods that every filter of the module has, and their member `m_CudaBackend`. Each class that derives
  * from ITK's uses the macro itself, because Python sees only methods of wrapped classes. */
 #define itkCudaFilterBackendMacro()                                                                                   \
+  /** Sets where the filter runs: Automatic (default), Cuda or Host. */                                               \
   void SetBackend(itk::CudaFiltersEnums::Backend backend)                                                             \
   {                                                                                                                   \
     if (m_CudaBackend.Requested != backend)                                                                           \
@@ -195,14 +196,18 @@ CudaPrintNoise(const TParameters & parameters, std::ostream & os, Indent indent)
       this->Modified();                                                                                               \
     }                                                                                                                 \
   }                                                                                                                   \
+  /** Sets where the filter runs by name: automatic, cuda or host. */                                                 \
   void SetBackend(const std::string & name)                                                                           \
   {                                                                                                                   \
     this->SetBackend(itk::CudaBackendFromString(name));                                                               \
   }                                                                                                                   \
+  /** Returns where the filter shall run. */                                                                          \
   itk::CudaFiltersEnums::Backend GetBackend() const                                                                   \
   {                                                                                                                   \
     return m_CudaBackend.Requested;                                                                                   \
   }                                                                                                                   \
+  /** Sets the index of the GPU; -1 (default) stands for the device of                                                \
+   * CudaFiltersConfiguration. \exception ExceptionObject if it is less than -1 */                                    \
   void SetDeviceIndex(int index)                                                                                      \
   {                                                                                                                   \
     if (index < -1)                                                                                                   \
@@ -215,10 +220,13 @@ CudaPrintNoise(const TParameters & parameters, std::ostream & os, Indent indent)
       this->Modified();                                                                                               \
     }                                                                                                                 \
   }                                                                                                                   \
+  /** Returns the index of the GPU, or -1. */                                                                         \
   int GetDeviceIndex() const                                                                                          \
   {                                                                                                                   \
     return m_CudaBackend.DeviceIndex;                                                                                 \
   }                                                                                                                   \
+  /** Sets how much of the GPU's memory the filter may take, in bytes; 0 (default) stands for                         \
+   * the limit of CudaFiltersConfiguration. */                                                                        \
   void SetDeviceMemoryLimit(size_t bytes)                                                                             \
   {                                                                                                                   \
     if (m_CudaBackend.DeviceMemoryLimit != bytes)                                                                     \
@@ -227,14 +235,17 @@ CudaPrintNoise(const TParameters & parameters, std::ostream & os, Indent indent)
       this->Modified();                                                                                               \
     }                                                                                                                 \
   }                                                                                                                   \
+  /** Returns how much of the GPU's memory the filter may take, in bytes, or 0. */                                    \
   size_t GetDeviceMemoryLimit() const                                                                                 \
   {                                                                                                                   \
     return m_CudaBackend.DeviceMemoryLimit;                                                                           \
   }                                                                                                                   \
+  /** Returns where the last run was computed: Cuda or Host; Automatic if there was none. */                          \
   itk::CudaFiltersEnums::Backend GetBackendUsed() const                                                               \
   {                                                                                                                   \
     return m_CudaBackend.Used;                                                                                        \
   }                                                                                                                   \
+  /** Returns the name of the GPU that computed the last run, or why none did. */                                     \
   std::string GetBackendReason() const                                                                                \
   {                                                                                                                   \
     return m_CudaBackend.Reason;                                                                                      \
@@ -247,27 +258,32 @@ public:                                                                         
   static_assert(true, "")
 
 /** Declares the additional methods of filters that can run in slabs. It must follow itkCudaFilterBackendMacro(). */
-#define itkCudaFilterStreamingMacro()                           \
-  void SetStreaming(itk::CudaFiltersEnums::Streaming streaming) \
-  {                                                             \
-    if (m_CudaBackend.Streaming != streaming)                   \
-    {                                                           \
-      m_CudaBackend.Streaming = streaming;                      \
-      this->Modified();                                         \
-    }                                                           \
-  }                                                             \
-  void SetStreaming(const std::string & name)                   \
-  {                                                             \
-    this->SetStreaming(itk::CudaStreamingFromString(name));     \
-  }                                                             \
-  itk::CudaFiltersEnums::Streaming GetStreaming() const         \
-  {                                                             \
-    return m_CudaBackend.Streaming;                             \
-  }                                                             \
-  const itk::CudaSlabReport & GetSlabReport() const             \
-  {                                                             \
-    return m_CudaBackend.SlabReport;                            \
-  }                                                             \
+#define itkCudaFilterStreamingMacro()                                                     \
+  /** Sets whether the filter cuts its image into slabs along the last axis: Automatic    \
+   * (default), On or Off. */                                                             \
+  void SetStreaming(itk::CudaFiltersEnums::Streaming streaming)                           \
+  {                                                                                       \
+    if (m_CudaBackend.Streaming != streaming)                                             \
+    {                                                                                     \
+      m_CudaBackend.Streaming = streaming;                                                \
+      this->Modified();                                                                   \
+    }                                                                                     \
+  }                                                                                       \
+  /** Sets by name whether the filter cuts its image into slabs: automatic, on or off. */ \
+  void SetStreaming(const std::string & name)                                             \
+  {                                                                                       \
+    this->SetStreaming(itk::CudaStreamingFromString(name));                               \
+  }                                                                                       \
+  /** Returns whether the filter shall cut its image into slabs. */                       \
+  itk::CudaFiltersEnums::Streaming GetStreaming() const                                   \
+  {                                                                                       \
+    return m_CudaBackend.Streaming;                                                       \
+  }                                                                                       \
+  /** Returns how the last run was divided into slabs. */                                 \
+  const itk::CudaSlabReport & GetSlabReport() const                                       \
+  {                                                                                       \
+    return m_CudaBackend.SlabReport;                                                      \
+  }                                                                                       \
   static_assert(true, "")
 
 /** Declares the setter and the getter of a filter's parameter in its struct m_Parameters, as itkSetMacro() and

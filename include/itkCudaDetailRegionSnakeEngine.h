@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -134,6 +135,52 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
                              const CudaRegionSnakeInput &      input,
                              const CudaRegionSnakeParameters & parameters,
                              const CudaRegionSnakeObserver &   observer);
+
+/** A run on a prepared image. */
+struct CudaPreparedSnakeRun
+{
+  CudaRegionSnakeParameters Parameters; // the law, the looks and the threshold are those of the image
+  CudaSnakePoint            WindowCorner{ 0, 0 };
+  CudaSnakePoint            WindowSize{ 0, 0 };      // zeros: the whole image
+  const CudaSnakePolygon *  StartPolygon{ nullptr }; // in corners of the image's pixels; nullptr: Parameters.Start
+  bool                      StartsOnPixels{ false }; // skip the coarse levels, because the start is near the target
+  CudaRegionSnakeObserver   Observer;
+};
+
+/** \class CudaPreparedSnakeImage
+ * \brief An image whose samples and sums are made, in the memory of the host or of a device, for any number of runs.
+ * Any thread may make it, use it and destroy it. */
+class CudaFilters_EXPORT CudaPreparedSnakeImage
+{
+public:
+  virtual ~CudaPreparedSnakeImage() = default;
+
+  CudaPreparedSnakeImage(const CudaPreparedSnakeImage &) = delete;
+  CudaPreparedSnakeImage &
+  operator=(const CudaPreparedSnakeImage &) = delete;
+
+  /** Runs the snake, and waits for the result, whose polygon is in corners of the image's pixels.
+   * \exception ExceptionObject as CudaRegionSnakeOnHost() \exception CudaError */
+  virtual CudaRegionSnakeResult
+  Run(const CudaPreparedSnakeRun & run) const = 0;
+
+protected:
+  CudaPreparedSnakeImage() = default;
+};
+
+/** Prepares an image on the host. Integers without a mask may be used in place: they must not change, and must outlive
+ * the result. A start in `input` is ignored. \exception ExceptionObject as CudaRegionSnakeOnHost() */
+CudaFilters_EXPORT std::unique_ptr<CudaPreparedSnakeImage>
+                   CudaPrepareSnakeImageOnHost(const CudaRegionSnakeInput &      input,
+                                               const CudaRegionSnakeParameters & parameters,
+                                               unsigned int                      numberOfThreads);
+
+/** Prepares an image on a device, which does not use `input` later. \exception CudaError */
+CudaFilters_EXPORT std::unique_ptr<CudaPreparedSnakeImage>
+                   CudaPrepareSnakeImageOnDevice(const CudaRegionSnakeInput &      input,
+                                                 const CudaRegionSnakeParameters & parameters,
+                                                 int                               deviceIndex,
+                                                 unsigned int                      numberOfThreads);
 
 /** The starts of several searches in one image: polygons, or the areas of the labels of an image. */
 struct CudaRegionSnakeStarts

@@ -22,11 +22,11 @@ class MultiThreaderBase;
  */
 struct CudaHistogramBins
 {
-  static constexpr size_t MaximumNumber = 8192;
+  static constexpr size_t MaximumNumber = 8192; // the largest Number
 
-  size_t Number{ 0 };
-  double Lower{ 0.0 };
-  double Upper{ 1.0 };
+  size_t Number{ 0 };  // number of bins
+  double Lower{ 0.0 }; // lower end of the first bin
+  double Upper{ 1.0 }; // upper end of the last bin
 };
 
 /** \struct CudaImageStatistics
@@ -38,13 +38,13 @@ struct CudaHistogramBins
  */
 struct CudaImageStatistics
 {
-  size_t                NumberOfPixels{ 0 };
-  double                Minimum{ 0.0 };
-  double                Maximum{ 0.0 };
-  double                Sum{ 0.0 };
-  double                Mean{ 0.0 };
-  double                Variance{ 0.0 }; // divided by the number of pixels minus 1; 0 for one pixel
-  std::vector<uint64_t> Histogram;
+  size_t                NumberOfPixels{ 0 }; // NaN included
+  double                Minimum{ 0.0 };      // of the pixels that are not NaN
+  double                Maximum{ 0.0 };      // of the pixels that are not NaN
+  double                Sum{ 0.0 };          // in double
+  double                Mean{ 0.0 };         // Sum divided by NumberOfPixels
+  double                Variance{ 0.0 };     // divided by the number of pixels minus 1; 0 for one pixel
+  std::vector<uint64_t> Histogram;           // number of pixels of each bin
 };
 } // end namespace itk
 

@@ -102,6 +102,7 @@ public:
 
   itkTypeMacro(CudaDeviceAxesGaussianFilter, CudaDeviceGaussianFilter);
 
+  /** The standard deviation along each axis, in physical units. */
   void
   SetSigmaArray(const SigmaArrayType & sigmas)
   {
@@ -113,6 +114,7 @@ public:
     return this->m_SigmaArray;
   }
 
+  /** Whether the components are along physical axes (default on), or along those of the image. */
   itkSetMacro(UseImageDirection, bool);
   itkGetConstMacro(UseImageDirection, bool);
   itkBooleanMacro(UseImageDirection);
@@ -147,10 +149,12 @@ public:
 
   itkTypeMacro(CudaDeviceInPlaceGaussianFilter, CudaDeviceGaussianFilter);
 
+  /** Whether the filter may overwrite its input's memory, or release it; default off. */
   itkSetMacro(InPlace, bool);
   itkGetConstMacro(InPlace, bool);
   itkBooleanMacro(InPlace);
 
+  /** Returns whether input and output are of the same type. */
   bool
   CanRunInPlace() const
   {
@@ -194,6 +198,7 @@ public:
 
   itkTypeMacro(CudaDeviceSmoothingGaussianFilter, CudaDeviceInPlaceGaussianFilter);
 
+  /** The standard deviation along each axis, in physical units. */
   void
   SetSigmaArray(const SigmaArrayType & sigmas)
   {
@@ -236,9 +241,11 @@ public:
 
   itkTypeMacro(CudaDeviceLineGaussianFilter, CudaDeviceInPlaceGaussianFilter);
 
+  /** The axis along which the filter runs; default 0. */
   itkSetMacro(Direction, unsigned int);
   itkGetConstMacro(Direction, unsigned int);
 
+  /** The order of the derivative: ZeroOrder (default), FirstOrder or SecondOrder. */
   itkSetEnumMacro(Order, GaussianOrderEnum);
   itkGetConstMacro(Order, GaussianOrderEnum);
   void

@@ -60,6 +60,7 @@ public:
   using ComponentType = typename CudaDetail::CudaDevicePixelTraits<TPixel>::ComponentType;
   using typename Superclass::RegionType;
 
+  /** A device image of other pixels, or of another dimension. */
   template <typename UPixel, unsigned int UDimension = VDimension>
   using RebindImageType = CudaDeviceImage<UPixel, UDimension>;
 
@@ -72,6 +73,7 @@ public:
   static_assert(VDimension >= 1 && VDimension <= CudaDetail::CudaImageView::MaximumDimension,
                 "CudaDeviceImage: images must have one to four dimensions");
 
+  /** The type of a component in device memory. */
   static constexpr CudaComponentType DeviceComponentType = CudaDetail::CudaComponentTraits<ComponentType>::Type;
 
   itkNewMacro(Self);
@@ -177,6 +179,7 @@ private:
   Test(const void *);
 
 public:
+  /** Whether it is one. \hideinitializer */
   static constexpr bool value = decltype(Test(static_cast<const TImage *>(nullptr)))::value;
 };
 
@@ -202,14 +205,18 @@ struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
 template <typename TImage, bool VIsOnDevice = CudaIsDeviceImage<TImage>::value>
 struct CudaHostImageOf
 {
+  /** The type of the host image. */
   using Type = TImage;
 };
 
+/** The type of the host image of a device image. */
 template <typename TDeviceImage>
 struct CudaHostImageOf<TDeviceImage, true>
 {
+  /** The number of dimensions of the image. */
   static constexpr unsigned int Dimension = TDeviceImage::ImageDimension;
 
+  /** The type of the host image. */
   using Type = std::conditional_t<TDeviceImage::PixelLength == 0,
                                   VectorImage<typename TDeviceImage::ComponentType, Dimension>,
                                   Image<typename TDeviceImage::PixelType, Dimension>>;

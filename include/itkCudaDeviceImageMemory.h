@@ -79,6 +79,7 @@ public:
     return m_Pointer;
   }
 
+  /** Returns the number of bytes. */
   size_t
   GetSize() const
   {

@@ -20,10 +20,11 @@ namespace itk
  */
 struct CudaDeviceImageView
 {
+  /** The axes x, y, z, t and component. */
   static constexpr unsigned int NumberOfAxes = 5;
 
-  CudaDeviceImageMemory::Pointer Memory;
-  CudaComponentType              ComponentType{ CudaComponentType::Float };
+  CudaDeviceImageMemory::Pointer Memory;                                    // nullptr: no pixels
+  CudaComponentType              ComponentType{ CudaComponentType::Float }; // the type of an element
   // Number of elements along the axes x, y, z, t and component.
   std::array<size_t, NumberOfAxes> Size{ { 1, 1, 1, 1, 1 } };
   // Distance between neighbours along each axis, in elements; Stride[0] is 1.
@@ -31,6 +32,7 @@ struct CudaDeviceImageView
   // Position of the first element in the memory, in elements.
   size_t Offset{ 0 };
 
+  /** Returns the product of the sizes. */
   size_t
   GetNumberOfElements() const
   {

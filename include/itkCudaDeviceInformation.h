@@ -13,13 +13,13 @@ namespace itk
  */
 struct CudaDeviceInformation
 {
-  int         Index{ 0 };
-  std::string Name;
+  int         Index{ 0 };             // as in SetDeviceIndex()
+  std::string Name;                   // the driver's name of the GPU
   int         ComputeCapability{ 0 }; // 10 * major + minor
   size_t      TotalMemory{ 0 };       // bytes
   size_t      FreeMemory{ 0 };        // bytes, at the time of the call; 0 if this process has not used the device
-  bool        Usable{ false };
-  std::string Reason; // why the device is not usable; empty if it is
+  bool        Usable{ false };        // whether filters can run on it
+  std::string Reason;                 // why the device is not usable; empty if it is
 };
 } // end namespace itk
 

@@ -92,11 +92,11 @@ using CudaReleaseFunction = void (*)(void * pointer, size_t bytes, int device, v
  */
 struct CudaDeviceMemoryResource
 {
-  static constexpr size_t Alignment = 256;
+  static constexpr size_t Alignment = 256; // of every buffer, in bytes
 
-  CudaAllocateFunction Allocate{ nullptr };
-  CudaReleaseFunction  Release{ nullptr };
-  void *               Context{ nullptr }; // passed to both functions
+  CudaAllocateFunction Allocate{ nullptr }; // nullptr: the pool of the module
+  CudaReleaseFunction  Release{ nullptr };  // releases what Allocate returned
+  void *               Context{ nullptr };  // passed to both functions
 };
 
 inline bool

@@ -86,17 +86,23 @@ public:
 
   itkTypeMacro(CudaDeviceObjectnessFilter, CudaDeviceImageFilter);
 
+  /** Smaller values keep lines that are nearly plates; default 0.5. */
   itkSetMacro(Alpha, double);
   itkGetConstMacro(Alpha, double);
+  /** Smaller values suppress blobs; default 0.5. */
   itkSetMacro(Beta, double);
   itkGetConstMacro(Beta, double);
+  /** Responses fade where the norm of the Hessian is below it; default 5. */
   itkSetMacro(Gamma, double);
   itkGetConstMacro(Gamma, double);
+  /** Whether the measure is multiplied by the largest eigenvalue; default on. */
   itkSetMacro(ScaleObjectnessMeasure, bool);
   itkGetConstMacro(ScaleObjectnessMeasure, bool);
   itkBooleanMacro(ScaleObjectnessMeasure);
+  /** What is looked for: blobs (0), lines (1, default) or plates (2). */
   itkSetMacro(ObjectDimension, unsigned int);
   itkGetConstMacro(ObjectDimension, unsigned int);
+  /** Whether bright objects on dark ground are looked for (default on), or dark ones on bright ground. */
   itkSetMacro(BrightObject, bool);
   itkGetConstMacro(BrightObject, bool);
   itkBooleanMacro(BrightObject);
@@ -151,17 +157,23 @@ public:
 
   itkTypeMacro(CudaDeviceMultiScaleFilter, CudaDeviceImageFilter);
 
+  /** The smallest scale, in physical units; default 0.2. */
   itkSetMacro(SigmaMinimum, double);
   itkGetConstMacro(SigmaMinimum, double);
+  /** The largest scale, in physical units; default 2. */
   itkSetMacro(SigmaMaximum, double);
   itkGetConstMacro(SigmaMaximum, double);
+  /** The number of scales; default 10. */
   itkSetMacro(NumberOfSigmaSteps, unsigned int);
   itkGetConstMacro(NumberOfSigmaSteps, unsigned int);
+  /** The filter that computes the measure of the Hessians of a scale. */
   itkSetObjectMacro(HessianToMeasureFilter, HessianToMeasureFilterType);
   itkGetModifiableObjectMacro(HessianToMeasureFilter, HessianToMeasureFilterType);
+  /** Whether negative measures count as 0; default on. */
   itkSetMacro(NonNegativeHessianBasedMeasure, bool);
   itkGetConstMacro(NonNegativeHessianBasedMeasure, bool);
   itkBooleanMacro(NonNegativeHessianBasedMeasure);
+  /** How the scales follow each other: EquispacedSigmaSteps or LogarithmicSigmaSteps (default). */
   itkSetEnumMacro(SigmaStepMethod, SigmaStepMethodEnum);
   itkGetConstMacro(SigmaStepMethod, SigmaStepMethodEnum);
   void
@@ -174,18 +186,22 @@ public:
   {
     this->SetSigmaStepMethod(SigmaStepMethodEnum::LogarithmicSigmaSteps);
   }
+  /** Whether the image of the sigmas is computed; default off. */
   itkSetMacro(GenerateScalesOutput, bool);
   itkGetConstMacro(GenerateScalesOutput, bool);
   itkBooleanMacro(GenerateScalesOutput);
+  /** Whether the image of the Hessians is computed; default off. */
   itkSetMacro(GenerateHessianOutput, bool);
   itkGetConstMacro(GenerateHessianOutput, bool);
   itkBooleanMacro(GenerateHessianOutput);
 
+  /** Returns the image of the sigma that gave each response. */
   const ScalesImageType *
   GetScalesOutput() const
   {
     return static_cast<const ScalesImageType *>(this->ProcessObject::GetOutput(1));
   }
+  /** Returns the image of the Hessian at that sigma. */
   const HessianImageType *
   GetHessianOutput() const
   {

@@ -30,9 +30,11 @@ public:
     CallFailed   // any other error of a CUDA call
   };
 
+  /** Creates the exception for a failure at that line of a source. */
   CudaError(const char * file, unsigned int line, Kind kind, const std::string & description);
   ~CudaError() noexcept override;
 
+  /** Copies share the description. */
   CudaError(const CudaError &) noexcept = default;
   CudaError &
   operator=(const CudaError &) noexcept = default;
@@ -43,6 +45,7 @@ public:
     return "CudaError";
   }
 
+  /** Returns the kind of failure. */
   Kind
   GetKind() const
   {

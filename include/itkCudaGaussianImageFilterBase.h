@@ -98,8 +98,11 @@ public:
   itkCudaFilterBackendMacro();
   itkCudaFilterStreamingMacro();
 
+  /** The exponentials that approximate the Gaussian: Deriche (default), with the results of ITK, or Accurate. */
   itkSetGetCudaNamedParameterMacro(Approximation, CudaFiltersEnums::Approximation);
+  /** How lines continue beyond their ends; default Nearest, as in ITK. */
   itkSetGetCudaNamedParameterMacro(BoundaryMode, CudaFiltersEnums::BoundaryMode);
+  /** The value beyond the ends of lines in the BoundaryMode Constant; default 0. */
   itkSetGetCudaParameterMacro(BoundaryValue, double);
 
   /** Updates the output as the superclass does, except that the result may stay on the device between two filters of

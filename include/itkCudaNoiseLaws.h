@@ -16,7 +16,7 @@ namespace itk
  */
 struct CudaNoiseLawInformation
 {
-  CudaFiltersEnums::NoiseLaw Law;
+  CudaFiltersEnums::NoiseLaw Law;           // the value for SetNoiseLaw()
   std::string                Name;          // the name that CudaNoiseLawFromString() accepts
   std::string                Description;   // says which pixels the law describes
   std::string                AllowedValues; // pixels with other values are refused

@@ -104,10 +104,13 @@ public:
   itkSetMacro(WindowToSigmaRatio, double);
   itkGetConstMacro(WindowToSigmaRatio, double);
 
+  /** How lines are divided: OneWay, TwoWay or Exact (default). */
   itkSetGetCudaEnumMacro(Partition, PartitionEnum);
 
+  /** How the second pass of a line starts: Exact (default) or AsPublished. */
   itkSetGetCudaEnumMacro(LineBorders, LineBordersEnum);
 
+  /** Where a thread of the GPU keeps the result of the first pass: Local (default) or Global. */
   itkSetGetCudaEnumMacro(IntermediateStorage, IntermediateStorageEnum);
 
   /** The number of blocks into which an Exact partition divides every line, from 1 to a sixteenth of the shortest
@@ -121,6 +124,7 @@ public:
   itkGetConstMacro(AutomaticNumberOfBlocks, bool);
   itkBooleanMacro(AutomaticNumberOfBlocks);
 
+  /** How many lines a block of threads of the GPU filters; default 16. */
   itkSetMacro(LinesPerBlock, unsigned int);
   itkGetConstMacro(LinesPerBlock, unsigned int);
 

@@ -51,6 +51,7 @@ public:
   void
   SetResult(CudaRegionPartitionResult result, const GeometryType * geometry);
 
+  /** Returns the whole result. */
   const CudaRegionPartitionResult &
   GetResult() const
   {
@@ -64,6 +65,7 @@ public:
     return m_Geometry;
   }
 
+  /** Return the numbers of regions, nodes and edges. */
   SizeValueType
   GetNumberOfRegions() const
   {
@@ -80,6 +82,7 @@ public:
     return m_Result.Edges.size();
   }
 
+  /** Return the nodes, which are corners of pixels, and the edges between them. */
   const std::vector<CudaSnakePoint> &
   GetNodes() const
   {

@@ -22,9 +22,9 @@ namespace itk
 struct CudaPartitionEdge
 {
   uint32_t Start; // index of a node
-  uint32_t End;
-  uint32_t Left; // number of a region
-  uint32_t Right;
+  uint32_t End;   // index of a node
+  uint32_t Left;  // number of a region
+  uint32_t Right; // number of a region
 };
 
 /** \struct CudaPartitionRegion
@@ -45,7 +45,7 @@ struct CudaPartitionRegion
   std::vector<uint32_t> Neighbors;          // numbers of regions, ascending
   double                Description{ 0.0 }; // in nats: likelihood, parameters and position, without the boundary
   uint64_t              Sum{ 0 };           // exact sums of the integer samples with which the law computes
-  uint64_t              SumOfSquares{ 0 };
+  uint64_t              SumOfSquares{ 0 };  // only for laws that need it
 };
 
 /** \struct CudaPartitionMerge
@@ -54,8 +54,8 @@ struct CudaPartitionRegion
  */
 struct CudaPartitionMerge
 {
-  uint32_t First;
-  uint32_t Second;
+  uint32_t First;  // number of the region that stays
+  uint32_t Second; // number of the region that becomes part of it
   double   Change; // of the description, in nats
 };
 
@@ -77,15 +77,15 @@ extern CudaFilters_EXPORT std::ostream &
  */
 struct CudaRegionPartitionResult
 {
-  std::vector<CudaSnakePoint>      Nodes;
-  std::vector<CudaPartitionEdge>   Edges;
+  std::vector<CudaSnakePoint>      Nodes;              // corners of pixels where edges meet or bend
+  std::vector<CudaPartitionEdge>   Edges;              // boundaries between regions and at the border
   std::vector<CudaPartitionRegion> Regions;            // region number i + 1
   std::vector<CudaPartitionMerge>  Merges;             // down to one region, the pair of least change at a time
   double                           Description{ 0.0 }; // D, in nats
-  double                           DescriptionOfOneRegion{ 0.0 }; // D of the image as one region
-  double                           NumberOfLooks{ 1.0 };          // as set or as estimated
-  uint32_t                         NumberOfIterations{ 0 };
-  CudaRegionPartitionStop          Stop{ CudaRegionPartitionStop::Converged };
+  double                           DescriptionOfOneRegion{ 0.0 };              // D of the image as one region
+  double                           NumberOfLooks{ 1.0 };                       // as set or as estimated
+  uint32_t                         NumberOfIterations{ 0 };                    // iterations on the polygons
+  CudaRegionPartitionStop          Stop{ CudaRegionPartitionStop::Converged }; // why the search stopped
 };
 } // end namespace itk
 

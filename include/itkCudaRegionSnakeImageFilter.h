@@ -193,6 +193,7 @@ public:
     return m_Result.SignificantBoundary;
   }
 
+  /** Returns the number of iterations of all levels. */
   unsigned int
   GetNumberOfIterations() const
   {

@@ -17,10 +17,11 @@ namespace itk
  */
 struct CudaSnakePoint
 {
-  int32_t X;
-  int32_t Y;
+  int32_t X; // column
+  int32_t Y; // row
 };
 
+/** The vertices of a polygon, in order; the last one is joined to the first. */
 using CudaSnakePolygon = std::vector<CudaSnakePoint>;
 
 /** \struct CudaRegionSnakeStep
@@ -29,6 +30,7 @@ using CudaSnakePolygon = std::vector<CudaSnakePoint>;
  */
 struct CudaRegionSnakeStep
 {
+  /** What an entry records. */
   enum class Kind : uint32_t
   {
     Level,     // the first polygon of a level: the start, or the polygon of the level above, scaled
@@ -36,10 +38,10 @@ struct CudaRegionSnakeStep
     Insertion, // nodes were inserted
     Removal    // nodes were removed
   };
-  Kind     What;
-  uint32_t LevelExponent; // the level's cells have sides of 2^LevelExponent pixels
-  uint32_t Step;          // distance of the tried moves, in cells
-  uint32_t NumberOfNodes;
+  Kind     What;           // what changed the polygon
+  uint32_t LevelExponent;  // the level's cells have sides of 2^LevelExponent pixels
+  uint32_t Step;           // distance of the tried moves, in cells
+  uint32_t NumberOfNodes;  // of the polygon
   int64_t  NumberOfPixels; // valid pixels inside
   double   Criterion;      // J
   double   Change;         // difference of J that this entry's change made
@@ -87,15 +89,15 @@ struct CudaRegionSnakeResult
 {
   // The area is positive in (X, Y), and the first vertex is the smallest in (Y, X).
   CudaSnakePolygon                 Polygon;
-  CudaRegionSnakeStatistics        Inside;
-  CudaRegionSnakeStatistics        Outside;
-  double                           Criterion{ 0.0 };            // J, in nats
-  double                           CriterionOfOneRegion{ 0.0 }; // J of the whole image
-  double                           DescriptionLength{ 0.0 };    // J + k log N of the polygon
-  bool                             SignificantBoundary{ false };
-  CudaRegionSnakeStop              Stop{ CudaRegionSnakeStop::Converged };
-  uint32_t                         NumberOfIterations{ 0 };
-  std::vector<CudaRegionSnakeStep> Record;
+  CudaRegionSnakeStatistics        Inside;                                 // of the valid pixels inside the polygon
+  CudaRegionSnakeStatistics        Outside;                                // of the other valid pixels
+  double                           Criterion{ 0.0 };                       // J, in nats
+  double                           CriterionOfOneRegion{ 0.0 };            // J of the whole image
+  double                           DescriptionLength{ 0.0 };               // J + k log N of the polygon
+  bool                             SignificantBoundary{ false };           // two regions take fewer nats than one
+  CudaRegionSnakeStop              Stop{ CudaRegionSnakeStop::Converged }; // why the search stopped
+  uint32_t                         NumberOfIterations{ 0 };                // of all levels
+  std::vector<CudaRegionSnakeStep> Record;                                 // one entry for each change
   // Times in seconds: conversion and checks of the input, sums, search for the start, moves, removal of nodes.
   double SecondsOfSamples{ 0.0 };
   double SecondsOfSums{ 0.0 };

@@ -44,14 +44,14 @@ struct CudaSlabReport
     Columns
   };
 
-  Schedule         Used{ Whole };
-  bool             OnHost{ false };
-  size_t           NumberOfSlabs{ 1 };
-  size_t           ChunksPerSlab{ 0 }; // 0 if the image was not cut into chunks
-  unsigned int     LookAhead{ 0 };     // number of chunks on either side that a chunk needs; 0: all
-  std::vector<int> Devices;            // as given; a device that is named several times counts several times
-  uint64_t         BytesUp{ 0 };
-  uint64_t         BytesDown{ 0 };
+  Schedule         Used{ Whole };        // how the image was processed
+  bool             OnHost{ false };      // computed on the host
+  size_t           NumberOfSlabs{ 1 };   // 1 for Whole
+  size_t           ChunksPerSlab{ 0 };   // 0 if the image was not cut into chunks
+  unsigned int     LookAhead{ 0 };       // number of chunks on either side that a chunk needs; 0: all
+  std::vector<int> Devices;              // as given; a device that is named several times counts several times
+  uint64_t         BytesUp{ 0 };         // copied to the devices
+  uint64_t         BytesDown{ 0 };       // copied from the devices
   size_t           PeakDeviceBytes{ 0 }; // the largest number of bytes that the run held on one device
 };
 
@@ -79,7 +79,7 @@ struct CudaSlabOptions
 {
   std::vector<int>            Devices;                // empty: the configuration's device
   size_t                      DeviceMemoryLimit{ 0 }; // bytes on each device; 0: the configuration's
-  CudaFiltersEnums::Streaming Streaming{ CudaFiltersEnums::Streaming::Automatic };
+  CudaFiltersEnums::Streaming Streaming{ CudaFiltersEnums::Streaming::Automatic }; // whether the image is cut
   bool                        OnHost{ false };     // on the threads of `Threader`, in double
   size_t                      ChunksPerSlab{ 0 };  // 0: chosen automatically
   MultiThreaderBase *         Threader{ nullptr }; // nullptr: a new one

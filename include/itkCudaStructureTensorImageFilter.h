@@ -86,15 +86,19 @@ public:
 
   itkCudaFilterBackendMacro();
 
+  /** The standard deviation of the Gaussian whose derivatives are taken, in physical units, above 0; default 1. */
   itkSetMacro(Sigma, double);
   itkGetConstMacro(Sigma, double);
 
+  /** The standard deviation of the neighbourhood of the averages, in physical units, above 0; default 2. */
   itkSetMacro(IntegrationSigma, double);
   itkGetConstMacro(IntegrationSigma, double);
 
+  /** What the output holds: Components (default), Eigenvalues, Orientation or Coherence. */
   itkSetEnumMacro(Quantity, QuantityEnum);
   itkGetConstMacro(Quantity, QuantityEnum);
 
+  /** The exponentials that approximate the Gaussian: Deriche (default) or Accurate. */
   itkSetGetCudaEnumMacro(Approximation, ApproximationEnum);
 
 protected:

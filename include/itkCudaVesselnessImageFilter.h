@@ -98,19 +98,24 @@ public:
   void
   ClearSigmas();
 
+  /** The measure of the Hessians: Objectness (default), Frangi, Sato, Jerman or Meijering. */
   itkSetGetCudaEnumMacro(HessianMeasure, HessianMeasureEnum);
 
+  /** Whether bright objects on dark ground are looked for (default on), or dark ones on bright ground. */
   itkSetMacro(BrightObject, bool);
   itkGetConstMacro(BrightObject, bool);
   itkBooleanMacro(BrightObject);
 
+  /** Whether second derivatives are multiplied by sigma squared; default on. */
   itkSetMacro(NormalizeAcrossScale, bool);
   itkGetConstMacro(NormalizeAcrossScale, bool);
   itkBooleanMacro(NormalizeAcrossScale);
 
+  /** What Objectness looks for: blobs (0), lines (1, default) or plates (2). */
   itkSetMacro(ObjectDimension, unsigned int);
   itkGetConstMacro(ObjectDimension, unsigned int);
 
+  /** Whether Objectness is multiplied by the largest eigenvalue; default on. */
   itkSetMacro(ScaleObjectnessMeasure, bool);
   itkGetConstMacro(ScaleObjectnessMeasure, bool);
   itkBooleanMacro(ScaleObjectnessMeasure);
@@ -126,6 +131,7 @@ public:
   itkSetMacro(Gamma, double);
   itkGetConstMacro(Gamma, double);
 
+  /** Sato's alpha, from 0 to 1 (default 0.25), and the exponents gamma12 and gamma23, each 0, 0.5 or 1 (default). */
   itkSetMacro(SatoAlpha, double);
   itkGetConstMacro(SatoAlpha, double);
   itkSetMacro(SatoGamma12, double);
@@ -133,20 +139,26 @@ public:
   itkSetMacro(SatoGamma23, double);
   itkGetConstMacro(SatoGamma23, double);
 
+  /** Jerman's tau, from 0 to 1 (default 0.5): eigenvalues below tau times the largest one of a scale fade. */
   itkSetMacro(Tau, double);
   itkGetConstMacro(Tau, double);
 
+  /** The exponentials that approximate the Gaussian: Deriche (default) or Accurate. */
   itkSetGetCudaEnumMacro(Approximation, ApproximationEnum);
 
+  /** How lines continue beyond their ends; default Nearest. */
   itkSetGetCudaEnumMacro(BoundaryMode, BoundaryModeEnum);
 
+  /** The value beyond the ends of lines in the BoundaryMode Constant; default 0. */
   itkSetMacro(BoundaryValue, double);
   itkGetConstMacro(BoundaryValue, double);
 
+  /** Whether the image of the sigmas is computed; default off. */
   itkSetMacro(GenerateScaleOutput, bool);
   itkGetConstMacro(GenerateScaleOutput, bool);
   itkBooleanMacro(GenerateScaleOutput);
 
+  /** Whether the image of the Hessians is computed; default off. */
   itkSetMacro(GenerateHessianOutput, bool);
   itkGetConstMacro(GenerateHessianOutput, bool);
   itkBooleanMacro(GenerateHessianOutput);
@@ -168,8 +180,9 @@ public:
 #if !defined(ITK_WRAPPING_PARSER)
   /** Computes on an array in GPU memory, on the array's device and on the stream of the array's owner, without waiting
    * on the host. It is meant for wrappings. The filter's input image must have the array's size; its pixels are not
-   * read. Backend, GenerateScaleOutput and GenerateHessianOutput are ignored. See CudaQueueOnStream(). \exception
-   * CudaError, ExceptionObject */
+   * read. Backend, GenerateScaleOutput and GenerateHessianOutput are ignored. See CudaQueueOnStream().
+   * \exception CudaError if the GPU fails
+   * \exception ExceptionObject if a parameter or an array does not suit */
   void
   QueueOnStream(const CudaDetail::CudaArrayImage & input, const CudaDetail::CudaMultiScaleArrays & outputs);
 #endif

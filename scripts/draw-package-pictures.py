@@ -108,7 +108,7 @@ def draw_geodata(plt, path):
         scene, polygons = f"{folder}/scene.tif", f"{folder}/fields.gpkg"
         place = {"spacing": (10.0, 10.0), "origin": (700000.0, 5400000.0), "direction": direction}
         write_image(Image(amplitude, **place, no_data=0, metadata={"crs": "EPSG:32632"}), scene)
-        if _command.main(["partition", scene, polygons, "--law", "rayleigh", "--quantity", "amplitude"]) != 0:
+        if _command.main(["partition", scene, polygons, "--law", "rayleigh", "--quantity", "amplitude", "--clip"]) != 0:
             raise SystemExit("error: the command failed")
         image = read_image(scene)
         meta, _, encoded, columns = pyogrio.raw.read(polygons)
@@ -124,14 +124,14 @@ def draw_geodata(plt, path):
                     interpolation="nearest")
 
     def rings_of(shape):
-        return [np.array(ring.coords) / 1000.0 for ring in (shape.exterior, *shape.interiors)]
+        return [np.array(ring.coords) / 1000.0 for part in shapely.get_parts(shape) for ring in (part.exterior, *part.interiors)]
 
     def add_boundaries_on_map(axis, width):
         lines = [ring for shape in shapes for ring in rings_of(shape)]
         axis.add_collection(LineCollection(lines, colors=CONTOUR, linewidths=width))
 
-    figure = plt.figure(figsize=(WIDTH, 8.2), layout="constrained")
-    rows = figure.add_gridspec(2, 2, height_ratios=(4.3, 3.9), width_ratios=(1.0, 1.0))
+    figure = plt.figure(figsize=(WIDTH, 7.6), layout="constrained")
+    rows = figure.add_gridspec(2, 2, height_ratios=(4.3, 3.3), width_ratios=(1.35, 1.0))
     whole, left, right = figure.add_subplot(rows[0, :]), figure.add_subplot(rows[1, 0]), figure.add_subplot(rows[1, 1])
     patches = [PathPatch(Path.make_compound_path(*(Path(ring, closed=True) for ring in rings_of(shape)))) for shape in shapes]
     fields = PatchCollection(patches, cmap="YlGn", edgecolors="#404040", linewidths=0.7)
@@ -144,7 +144,7 @@ def draw_geodata(plt, path):
     left.set_title("scene.tif")
     add_scene(right)
     add_boundaries_on_map(right, 2.2)
-    right.set_title("a detail: boundaries on the edges of pixels")
+    right.set_title("the framed part, and its polygons")
     bounds = shapely.total_bounds(shapes) / 1000.0
     for axis in (whole, left):
         axis.set_xlim(bounds[0] - 0.2, bounds[2] + 0.2)

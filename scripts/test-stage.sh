@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one stage of scripts/test.sh and prints the numbers of tests passed, failed and skipped as the last line.
 # Usage: scripts/test-stage.sh STAGE [--gpu-code] [--long] [--no-install] [--is-cached]
-#   STAGE         unit, format, cpu, pip, cuda, wheel, module, upstream or coverage
+#   STAGE         unit, format, cpu, pip, site, cuda, wheel, module, upstream or coverage
 #   --gpu-code    in wheel: include code for one generation of GPUs
 #   --long        in cpu: also run tests with files of several gigabytes; in cuda and module: build and run all tests
 #   --no-install  install no packages
@@ -17,7 +17,7 @@ set -euo pipefail
 stage='' options=() gpu_code=no is_cached=no long_tests=OFF
 for argument in "$@"; do
   case $argument in
-    unit | format | cpu | pip | cuda | wheel | module | upstream | coverage) stage=$argument ;;
+    unit | format | cpu | pip | site | cuda | wheel | module | upstream | coverage) stage=$argument ;;
     --gpu-code) gpu_code=yes ;;
     --long) long_tests=ON ;;
     --no-install) options+=(--no-install) ;;
@@ -48,13 +48,21 @@ run_tests()
   echo "$passed passed, $failed failed, $skipped skipped"
 }
 
-# The format check of all files counts as one test.
+# The format check of all files counts as one test, and that of the workflows as another.
 format_stage()
 {
-  local status=0
-  "$repository/scripts/check-format.sh" || status=$?
-  [ "$status" -ne 3 ] || exit 3
-  if [ "$status" -eq 0 ]; then echo "1 passed, 0 failed, 0 skipped"; else echo "0 passed, 1 failed, 0 skipped"; fi
+  local script status passed=0 failed=0 skipped=0
+  for script in check-format.sh check-workflows.sh; do
+    status=0
+    "$repository/scripts/$script" || status=$?
+    case $status in
+      0) passed=$((passed + 1)) ;;
+      3) skipped=$((skipped + 1)) ;;
+      *) failed=$((failed + 1)) ;;
+    esac
+  done
+  [ $((passed + failed)) -gt 0 ] || exit 3
+  echo "$passed passed, $failed failed, $skipped skipped"
 }
 
 # build_for_cpu EVERYTHING builds library and tests, and with ON also the examples, the benchmarks and the factory's
@@ -104,6 +112,9 @@ pip_stage()
     --config-settings=cmake.define.CudaFilters_USE_CUDA=OFF --config-settings=cmake.define.CudaFilters_WARNINGS_AS_ERRORS=ON "$repository"
   "$repository/scripts/test-wheel.sh" --wheel "$(echo "$folder"/wheel/*.whl)" --without-itk || exit 1
 }
+
+# Describes the package of the stage pip, if that has run.
+site_stage() { "$repository/scripts/docs.sh" "${options[@]}"; }
 
 # Units that a build without CUDA has as well run in cpu.
 cuda_stage()

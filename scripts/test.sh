@@ -5,10 +5,11 @@
 #   unit      builds the library and its tests against the distribution's ITK, for the CPU only and without the factory's
 #             overrides, and runs all but the slow tests
 # With --all it runs everything, as continuous integration does; each test runs in the stage that says most about it:
-#   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml
+#   format    checks the format of C++ and CUDA files with the clang-format of .pre-commit-config.yaml, and the workflows in .github
 #   cpu       as unit, with the overrides, the examples, the benchmarks and the slow tests, and compares compile times with
 #             their budget
 #   pip       builds the Python package as `pip install .` does, for the CPU only, and runs the tests that need no itk
+#   site      builds the site of scripts/docs.sh from the pages, the headers and the package of pip, and checks it
 #   cuda      builds everything with CUDA, if there is nvcc, and runs the tests of what differs from cpu; those that need a
 #             GPU are skipped without one
 #   wheel     builds the wheel, for the CPU only, and runs its tests in a new environment with PyPI's itk package
@@ -36,13 +37,13 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 time_limit=$((83 * 60))
-all_stages=(format cpu pip cuda wheel module upstream)
+all_stages=(format cpu pip site cuda wheel module upstream)
 stages=()
 install=yes stage_options=()
 cuda=yes long=no
 while [ $# -gt 0 ]; do
   case $1 in
-    unit | format | cpu | pip | cuda | wheel | module | upstream) stages+=("$1") ;;
+    unit | format | cpu | pip | site | cuda | wheel | module | upstream) stages+=("$1") ;;
     --all) stages=("${all_stages[@]}") ;;
     --cpu-only) cuda=no ;;
     --coverage) stages=(coverage) ;;
@@ -68,10 +69,11 @@ if [ "$cuda" = no ]; then
 fi
 
 declare -A titles=(
-  [format]="Format of the C++ and CUDA files"
+  [format]="Format of the C++ and CUDA files, and workflows"
   [unit]="Library and tests against the installed ITK"
   [cpu]="CPU-only build against the installed ITK"
   [pip]="Python package of pip install ."
+  [site]="Site"
   [cuda]="CUDA build"
   [wheel]="Python package"
   [module]="Build as a module beside an ITK 5.4 build tree"
@@ -80,7 +82,7 @@ declare -A titles=(
 )
 # Seconds of a cold run on two cores after the stages before it, used if no duration is recorded, and the additional
 # seconds to build the stage's ITK.
-declare -A default_seconds=([unit]=700 [format]=30 [cpu]=1200 [pip]=150 [cuda]=900 [wheel]=900 [module]=300 [upstream]=300 [coverage]=1200)
+declare -A default_seconds=([unit]=700 [format]=30 [cpu]=1200 [pip]=150 [site]=150 [cuda]=900 [wheel]=900 [module]=300 [upstream]=300 [coverage]=1200)
 declare -A itk_seconds=([wheel]=400 [module]=400 [upstream]=400)
 
 start=$SECONDS

@@ -389,6 +389,12 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &,
   ThrowWithoutCuda("A snake on the device");
 }
 
+std::unique_ptr<CudaPreparedSnakeImage>
+CudaPrepareSnakeImageOnDevice(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &, int, unsigned int)
+{
+  ThrowWithoutCuda("A snake on the device");
+}
+
 size_t
 CudaRegionSnakeBatchWorkingSet(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &, unsigned int)
 {

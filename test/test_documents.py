@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the Markdown files: every link leads to a file and a heading that are there, every file that a page names exists, the names of
-the architecture page occur in the sources, every page is listed, decimals begin with a digit, and measured times are those that
+the architecture page occur in the sources, every page is listed, the version is the same everywhere, decimals begin with a digit, and measured times are those that
 benchmarks/report.py writes from the records. Every record is used, and says when and where it was measured."""
 import pathlib
 import re
@@ -110,6 +110,12 @@ class DocumentsTest(unittest.TestCase):
             for page in sorted((REPOSITORY / "docs" / part).glob("*.md")):
                 with self.subTest(page.name):
                     self.assertIn(page, listed)
+
+    def test_versions_agree(self):
+        version = re.search(r"(?m)^ *VERSION ([0-9.]+)$", (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+        changes = re.search(r"(?m)^## ([0-9.]+) ", (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8"))[1]
+        citation = re.search(r"(?m)^version: ([0-9.]+)$", (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))[1]
+        self.assertEqual((changes, citation), (version, version))
 
     def test_decimals_begin_with_a_digit(self):
         for path in FILES:

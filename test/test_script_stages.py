@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts: which stages test.sh starts, what it counts and what it remembers, where the stages are a program that obeys a
-list; and that the units named by gpu-sanitize.sh exist."""
+list; what remote-module.sh writes for ITK; and that the units named by gpu-sanitize.sh exist."""
 import fnmatch
 import os
 import pathlib
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
-STAGES = ("format", "cpu", "pip", "cuda", "wheel", "module", "upstream")
+STAGES = ("format", "cpu", "pip", "site", "cuda", "wheel", "module", "upstream")
 # answers.txt has lines STAGE IS_CACHED EXIT_STATUS LAST_LINE; calls.txt gets a line for each stage that is run.
 FAKE_STAGE = """\
 #!/usr/bin/env bash
@@ -67,7 +67,7 @@ class StagesTest(unittest.TestCase):
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
         self.assertEqual(calls, [f"{stage} --no-install" for stage in STAGES])
-        self.assertTrue(output.endswith("100% tests passed, 0 tests failed out of 70\n70 passed, 0 failed, 14 skipped\n"), output)
+        self.assertTrue(output.endswith("100% tests passed, 0 tests failed out of 80\n80 passed, 0 failed, 16 skipped\n"), output)
         self.assertEqual([(stage, state, tests) for stage, state, _, tests in self.records()], [(s, "cold", "12") for s in STAGES])
 
     def test_second_run_is_warm_where_itk_is_in_the_cache(self):
@@ -77,7 +77,7 @@ class StagesTest(unittest.TestCase):
         states = {stage: {state for name, state, *_ in self.records() if name == stage} for stage in STAGES}
         self.assertEqual(states.pop("wheel"), {"cold", "bare"})
         self.assertEqual(set(map(frozenset, states.values())), {frozenset({"cold", "warm"})})
-        self.assertEqual(len(self.records()), 14)  # one of each kind
+        self.assertEqual(len(self.records()), 16)  # one of each kind
 
     def test_stage_counts_an_itk_that_is_not_in_the_cache(self):
         self.durations.write_text("upstream cold 4700 35\n")
@@ -95,10 +95,10 @@ class StagesTest(unittest.TestCase):
         self.answers["cpu"] = "0 0 1 passed, 0 failed, 0 skipped"
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
-        self.assertEqual([call.split()[0] for call in calls], ["format", "cpu", "pip", "cuda", "module", "upstream"])
+        self.assertEqual([call.split()[0] for call in calls], ["format", "cpu", "pip", "site", "cuda", "module", "upstream"])
         self.assertIn("NOT RUN: Python package: it takes about 86 minutes where ", output)
         self.assertIn("120 tests count as skipped", output)
-        self.assertTrue(output.endswith("51 passed, 0 failed, 130 skipped\n"), output)
+        self.assertTrue(output.endswith("61 passed, 0 failed, 132 skipped\n"), output)
         self.assertIn(["wheel", "cold", "5100", "120"], self.records())  # nothing new is known of it
 
     def test_stage_that_has_not_ended_in_time_is_stopped(self):
@@ -106,9 +106,9 @@ class StagesTest(unittest.TestCase):
         self.answers["module"] = "0 124 -"
         status, output, calls = self.run_script("--time-limit", "8")
         self.assertEqual(status, 0, output)
-        self.assertEqual([call.split()[0] for call in calls], list(STAGES[:6]))
+        self.assertEqual([call.split()[0] for call in calls], list(STAGES[:7]))
         self.assertIn("NOT RUN: Build as a module beside an ITK 5.4 build tree: it was stopped at the time limit of 8 s", output)
-        self.assertTrue(output.endswith("50 passed, 0 failed, 24 skipped\n"), output)
+        self.assertTrue(output.endswith("60 passed, 0 failed, 26 skipped\n"), output)
         self.assertIn(["module", "cold", "1", "7"], self.records())  # nothing new is known of it
         for wrong in ("0", "-5", "soon", ""):
             status, output, _ = self.run_script("--time-limit", wrong)
@@ -125,7 +125,7 @@ class StagesTest(unittest.TestCase):
     def test_long_starts_all(self):
         self.durations.write_text("".join(f"{stage} cold 9000 1\n" for stage in STAGES))
         self.assertEqual(self.run_script()[2], [])
-        self.assertEqual(len(self.run_script("--long")[2]), 7)
+        self.assertEqual(len(self.run_script("--long")[2]), 8)
 
     def test_nothing_run_is_a_failure(self):
         self.durations.write_text("".join(f"{stage} cold 9000 1\n" for stage in STAGES))
@@ -139,9 +139,9 @@ class StagesTest(unittest.TestCase):
         self.answers["module"] = "0 1 5 passed, 1 failed, 0 skipped"
         status, output, calls = self.run_script()
         self.assertEqual(status, 1)
-        self.assertEqual(len(calls), 7)  # the others are run all the same
+        self.assertEqual(len(calls), 8)  # the others are run all the same
         self.assertRegex(output, "failed: CPU-only build.*; Python package, exit status 1; Build as a module.*;")
-        self.assertTrue(output.endswith("53 passed, 4 failed, 8 skipped\n"), output)
+        self.assertTrue(output.endswith("63 passed, 4 failed, 10 skipped\n"), output)
         self.assertNotIn("wheel", [stage for stage, *_ in self.records()])
 
     def test_options_choose_stages(self):
@@ -157,6 +157,62 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertEqual(calls, ["unit --no-install"])
         self.assertTrue(output.endswith("\n10 passed, 0 failed, 2 skipped\n"), output)
+
+
+class RemoteModuleTest(unittest.TestCase):
+    """scripts/remote-module.sh with a bare repository on this machine."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "clone/scripts").mkdir(parents=True)
+        for name in ("remote-module.sh", "common.sh"):
+            shutil.copy(SCRIPTS / name, self.folder / "clone/scripts")
+        shutil.copy(SCRIPTS.parent / "itk-module.cmake", self.folder / "clone")
+        self.git("init", "-q", "-b", "main")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "ENH: Module")
+        self.git("tag", "-a", "v1.2.3", "-m", "Version")
+        self.commit = self.git("rev-parse", "HEAD").strip()
+        self.git("clone", "-q", "--bare", ".", str(self.folder / "bare.git"))
+        self.url = str(self.folder / "bare.git")
+
+    def git(self, *arguments):
+        command = ["git", "-C", str(self.folder / "clone"), "-c", "user.name=A", "-c", "user.email=a@example.org", *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode()
+
+    def run_script(self, *arguments):
+        command = [str(self.folder / "clone/scripts/remote-module.sh"), *arguments]
+        process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return process.returncode, process.stdout.decode()
+
+    def test_the_file_names_the_commit_of_a_tag_or_a_branch(self):
+        for tag in ("v1.2.3", "main"):
+            status, output = self.run_script(self.url, tag)
+            self.assertEqual(status, 0, output)
+            text = (self.folder / "clone/build/CudaFilters.remote.cmake").read_text(encoding="utf-8")
+            self.assertIn(f"  GIT_REPOSITORY {self.url}\n  GIT_TAG {self.commit} # {tag}\n", text)
+            self.assertRegex(text, r"(?m)^itk_fetch_module\(\n  CudaFilters\n")
+
+    def test_wrong_arguments_are_refused(self):
+        self.git("rm", "-q", "itk-module.cmake")
+        self.git("commit", "-q", "-m", "ENH: Another project")
+        self.git("push", "-q", self.url, "HEAD:refs/heads/other")
+        for arguments, message in (
+            ((), "URL and TAG are needed, not 0 arguments"),
+            ((self.url,), "URL and TAG are needed, not 1 arguments"),
+            ((self.url, "v9"), "TAG is 'v9', which cannot be fetched from"),
+            ((self.url + "x", "main"), "cannot be fetched from"),
+            ((self.url, "other"), "is not this module: it has no itk-module.cmake"),
+            ((self.url, "main", "--try", "/"), "--try is '/', which is no ITK source tree"),
+            ((self.url, "main", "--build"), "--build needs --try"),
+            ((self.url, "main", "--nonsense"), "unknown argument '--nonsense'"),
+        ):
+            status, output = self.run_script(*arguments)
+            self.assertEqual(status, 1, output)
+            self.assertIn(message, output)
+        self.assertFalse((self.folder / "clone/build/CudaFilters.remote.cmake").exists())
 
 
 class NamedUnitsTest(unittest.TestCase):

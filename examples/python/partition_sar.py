@@ -9,7 +9,6 @@ Needs the package itk-cudafilters, and matplotlib.
 import argparse
 import pathlib
 
-import itk
 import matplotlib
 
 matplotlib.use("Agg")
@@ -17,14 +16,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from itk_cudafilters import partition_image, write_geojson
+from itk_cudafilters import partition_image, read_image, write_geojson
 
 SAMPLE = pathlib.Path(__file__).parent.parent / "data" / "sar_fields_1000x500.png"
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("input", nargs="?", default=SAMPLE, help="amplitude image, any format that ITK reads (default: fields)")
+    parser.add_argument("input", nargs="?", default=SAMPLE, help="amplitude image: PNG, TIFF, MetaImage or NRRD (default: fields)")
     parser.add_argument("figure", nargs="?", default="partition_sar.png", help="picture to write (default: %(default)s)")
     parser.add_argument("--looks", type=float, default=0.0, help="independent looks per pixel; 0: estimated (default: %(default)s)")
     parser.add_argument("--nats", type=float, help="join regions whose boundary is worth no more than this")
@@ -34,7 +33,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    amplitude = itk.array_from_image(itk.imread(str(arguments.input), itk.F))
+    amplitude = read_image(arguments.input).array
     if amplitude.ndim != 2:
         raise SystemExit(f"{arguments.input} has {amplitude.ndim} dimensions; a SAR image has two")
 

@@ -9,7 +9,6 @@ Needs the package itk-cudafilters, and matplotlib.
 import argparse
 import pathlib
 
-import itk
 import matplotlib
 
 matplotlib.use("Agg")
@@ -17,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Polygon
 
-from itk_cudafilters import segment_region, write_svg
+from itk_cudafilters import read_image, segment_region, write_svg
 
 SAMPLE = pathlib.Path(__file__).parent.parent / "data" / "BrainProtonDensitySlice.png"
 CONTOUR = "#ff8c00"
@@ -25,7 +24,7 @@ CONTOUR = "#ff8c00"
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("input", nargs="?", default=SAMPLE, help="slice in any format that ITK reads (default: a brain)")
+    parser.add_argument("input", nargs="?", default=SAMPLE, help="slice: PNG, TIFF, MetaImage or NRRD (default: a brain)")
     parser.add_argument("figure", nargs="?", default="segment_mr.png", help="picture to write (default: %(default)s)")
     parser.add_argument("--law", default="gaussian", help="distribution of the pixels (default: %(default)s)")
     parser.add_argument("--svg", help="SVG file to write: the slice and the contour")
@@ -56,9 +55,11 @@ def draw_values(axes, pixels, label):
 
 def main():
     arguments = parse_arguments()
-    image = itk.imread(str(arguments.input), itk.F)
-    if image.GetImageDimension() != 2:
-        raise SystemExit(f"{arguments.input} has {image.GetImageDimension()} dimensions; a slice has two")
+    image = read_image(arguments.input)
+    if image.has_components:  # colours, which become grey values
+        image = image.with_array(image.array.mean(axis=-1), has_components=False)
+    if image.dimension != 2:
+        raise SystemExit(f"{arguments.input} has {image.dimension} dimensions; a slice has two")
 
     found = segment_region(image, law=arguments.law, backend=arguments.backend)
     milliseconds = 1000 * sum(found.statistics.seconds.values())
@@ -69,8 +70,8 @@ def main():
         write_svg(found, arguments.svg, image, title=pathlib.Path(arguments.input).name)
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.6), layout="constrained")
-    draw_slice(left, itk.array_view_from_image(image), found)
-    draw_values(right, itk.array_view_from_image(image), itk.array_view_from_image(found.label))
+    draw_slice(left, image.array, found)
+    draw_values(right, image.array, np.asarray(found.label))
     figure.savefig(arguments.figure, dpi=100)
     print(f"Drawn: {arguments.figure}")
 

@@ -12,7 +12,6 @@ Needs the package itk-cudafilters, and matplotlib.
 import argparse
 import pathlib
 
-import itk
 import matplotlib
 
 matplotlib.use("Agg")
@@ -20,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Polygon
 
-from itk_cudafilters import segment_region, write_geojson
+from itk_cudafilters import read_image, segment_region, write_geojson
 
 SAMPLE = pathlib.Path(__file__).parent.parent / "data" / "sar_fields_1000x500.png"
 REGION = "690,130,50,115"
@@ -28,7 +27,7 @@ REGION = "690,130,50,115"
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("input", nargs="?", default=SAMPLE, help="amplitude image, any format that ITK reads (default: fields)")
+    parser.add_argument("input", nargs="?", default=SAMPLE, help="amplitude image: PNG, TIFF, MetaImage or NRRD (default: fields)")
     parser.add_argument("figure", nargs="?", default="segment_sar.png", help="picture to write (default: %(default)s)")
     parser.add_argument("--region", default=REGION, help="x,y,width,height of the start, in pixels (default: %(default)s)")
     parser.add_argument("--looks", type=float, default=1.0, help="looks averaged in the image (default: %(default)s)")
@@ -39,7 +38,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    amplitude = itk.array_from_image(itk.imread(str(arguments.input), itk.F))
+    amplitude = read_image(arguments.input).array.astype(np.float32)
     if amplitude.ndim != 2:
         raise SystemExit(f"{arguments.input} has {amplitude.ndim} dimensions; a SAR image has two")
 

@@ -10,19 +10,20 @@ import argparse
 import pathlib
 import time
 
-import itk
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+from itk_cudafilters import gaussian_filter, info, read_image
+
 SAMPLE = pathlib.Path(__file__).parent.parent / "data" / "HeadT1Volume.nii.gz"
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("input", nargs="?", default=SAMPLE, help="volume in any format that ITK reads (default: a head)")
+    parser.add_argument("input", nargs="?", default=SAMPLE, help="volume: NIfTI, MetaImage, NRRD or TIFF (default: a head)")
     parser.add_argument("figure", nargs="?", default="smooth_volume.png", help="picture to write (default: %(default)s)")
     parser.add_argument("--sigma", type=float, default=3.0, help="in the units of the volume's spacing (default: %(default)s)")
     parser.add_argument("--backend", default="automatic", help="automatic, cuda or host (default: %(default)s)")
@@ -31,8 +32,8 @@ def parse_arguments():
 
 def draw_slices(axes, volume, name, greys):
     """Draws the middle slice across each axis of the image, with pixels of their physical aspect ratio."""
-    pixels = itk.array_view_from_image(volume)  # indexed z, y, x
-    spacing = volume.GetSpacing()
+    pixels = volume.array  # indexed z, y, x
+    spacing = volume.spacing  # x, y, z
     for axis in range(3):
         across, down = [other for other in (0, 1, 2) if other != axis]
         place = pixels.shape[2 - axis] // 2
@@ -44,21 +45,19 @@ def draw_slices(axes, volume, name, greys):
 
 def main():
     arguments = parse_arguments()
-    volume = itk.imread(str(arguments.input), itk.F)
-    if volume.GetImageDimension() != 3:
-        raise SystemExit(f"{arguments.input} has {volume.GetImageDimension()} dimensions; a volume has three")
+    volume = read_image(arguments.input)
+    if volume.dimension != 3:
+        raise SystemExit(f"{arguments.input} has {volume.dimension} dimensions; a volume has three")
 
-    smoother = itk.CudaSmoothingRecursiveGaussianImageFilter.New(volume, Sigma=arguments.sigma, Backend=arguments.backend)
     start = time.perf_counter()
-    smoother.Update()
+    smoothed = gaussian_filter(volume, arguments.sigma, spacing="image", backend=arguments.backend)
     milliseconds = 1000 * (time.perf_counter() - start)
-    place = "GPU" if smoother.GetBackendUsed() == itk.CudaFiltersEnums.Backend_Cuda else "host"
-    print(f"Smoothed on the {place} in {milliseconds:.1f} ms: {smoother.GetBackendReason()}")
+    print(f"Smoothed in {milliseconds:.1f} ms; {info().reason or 'a GPU can be used'}")
 
     figure, rows = plt.subplots(2, 3, figsize=(12, 7), layout="constrained")
-    greys = np.percentile(itk.array_view_from_image(volume), 99.5)
+    greys = np.percentile(volume, 99.5)
     draw_slices(rows[0], volume, "Input", greys)
-    draw_slices(rows[1], smoother.GetOutput(), f"Sigma {arguments.sigma:g}", greys)
+    draw_slices(rows[1], smoothed, f"Sigma {arguments.sigma:g}", greys)
     figure.suptitle(pathlib.Path(arguments.input).name)
     figure.savefig(arguments.figure, dpi=100)
     print(f"Drawn: {arguments.figure}")

@@ -11,21 +11,20 @@ import argparse
 import pathlib
 import time
 
-import itk
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from itk_cudafilters import vesselness
+from itk_cudafilters import read_image, vesselness
 
 SAMPLE = pathlib.Path(__file__).parent.parent / "data" / "VesselPhantom.nii.gz"
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("input", nargs="?", default=SAMPLE, help="volume in any format that ITK reads (default: a phantom)")
+    parser.add_argument("input", nargs="?", default=SAMPLE, help="volume: NIfTI, MetaImage, NRRD or TIFF (default: a phantom)")
     parser.add_argument("figure", nargs="?", default="vesselness.png", help="picture to write (default: %(default)s)")
     parser.add_argument("--sigmas", default="0.5,1,2", help="in the units of the volume's spacing (default: %(default)s)")
     parser.add_argument("--measure", default="objectness", help="or frangi, sato, jerman, meijering (default: %(default)s)")
@@ -35,9 +34,9 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    volume = itk.imread(str(arguments.input), itk.F)
-    if volume.GetImageDimension() != 3:
-        raise SystemExit(f"{arguments.input} has {volume.GetImageDimension()} dimensions; a volume has three")
+    volume = read_image(arguments.input)
+    if volume.dimension != 3:
+        raise SystemExit(f"{arguments.input} has {volume.dimension} dimensions; a volume has three")
 
     sigmas = [float(sigma) for sigma in arguments.sigmas.split(",")]
     start = time.perf_counter()
@@ -46,14 +45,14 @@ def main():
     )
     print(f"Enhanced in {1000 * (time.perf_counter() - start):.0f} ms with sigmas {sigmas}")
 
-    before, after, sigma = (itk.array_view_from_image(image) for image in (volume, enhanced, scale))  # indexed z, y, x
+    before, after, sigma = (image.array for image in (volume, enhanced, scale))  # indexed z, y, x
     # Show the sigma of the brightest voxel along each line of projection.
     winning = np.take_along_axis(sigma, after.argmax(axis=0)[np.newaxis], axis=0)[0]
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
     panels = (("Before", before.max(axis=0), "gray"), (arguments.measure, after.max(axis=0), "gray"), ("Sigma", winning, "viridis"))
     for axis, (title, picture, colours) in zip(axes, panels):
         white = None if title == "Sigma" else np.percentile(picture, 99.5)
-        shown = axis.imshow(picture, cmap=colours, vmax=white, aspect=volume.GetSpacing()[1] / volume.GetSpacing()[0])
+        shown = axis.imshow(picture, cmap=colours, vmax=white, aspect=volume.spacing[1] / volume.spacing[0])
         axis.set_title(title)
         axis.set_axis_off()
     figure.colorbar(shown, ax=axes[2], shrink=0.8)

@@ -301,18 +301,8 @@ RunWindow(const WindowStart &               start,
     snakeRun.StartMask = &mask;
   }
   CudaRegionSnakeRegion region;
-  try
-  {
-    static_cast<CudaRegionSnakeResult &>(region) = run(snakeRun, threads);
-  }
-  catch (const TooFewPixels &)
-  {
-    region.Stop = CudaRegionSnakeStop::RegionTooSmall;
-  }
-  for (LatticePoint & corner : region.Polygon)
-  {
-    corner = { corner.X + window.X, corner.Y + window.Y };
-  }
+  static_cast<CudaRegionSnakeResult &>(region) =
+    RunInWindow(snakeRun, [&](const SnakeRun & inWindow) { return run(inWindow, threads); });
   region.WindowCorner = { window.X, window.Y };
   region.WindowSize = { window.Width, window.Height };
   region.StartLabel = start.Label;

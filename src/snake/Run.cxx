@@ -28,7 +28,8 @@ RegionsAreLargeEnough(const Moments & sums, const Moments & total, const SnakePl
   return sums.Count >= plan.MinimumRegionSize && total.Count - sums.Count >= plan.MinimumRegionSize;
 }
 
-/** Returns the user's start on the coarsest level on which it is simple and leaves two regions of the minimum size.
+/** Returns the user's start on the coarsest level on which it is simple and leaves two regions of the minimum size, or
+ * on the level of pixels if the run starts there.
  * \exception TooFewPixels if there is no such level. */
 SnakeStart
 PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePlan & plan, SnakeBackend & backend)
@@ -42,7 +43,7 @@ PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const Sna
     checked = CheckStartPolygon(*run.StartPolygon, width, height, plan.MaximumNumberOfNodes);
   }
   Moments sums;
-  for (int index = 0; index < plan.NumberOfLevels; ++index)
+  for (int index = run.StartsOnPixels ? plan.NumberOfLevels - 1 : 0; index < plan.NumberOfLevels; ++index)
   {
     const uint32_t         exponent = plan.Exponent[index];
     const CudaSnakePolygon polygon = run.StartPolygon != nullptr

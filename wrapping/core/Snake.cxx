@@ -7,6 +7,9 @@
 #include "Plane.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 
+#include <memory>
+#include <vector>
+
 namespace cudafilters
 {
 namespace
@@ -228,6 +231,123 @@ SegmentRegions(PyObject * arguments)
                        backend.Reason.c_str());
 }
 
+constexpr char PreparedName[] = "itk_cudafilters snake image";
+
+/** An image that is prepared for runs, with the array that it may use in place. */
+struct PreparedImage
+{
+  explicit PreparedImage(PyObject * array)
+    : Array(array)
+  {}
+
+  const Plane                                              Array;
+  std::unique_ptr<itk::CudaDetail::CudaPreparedSnakeImage> Image;
+};
+
+PyObject *
+PrepareSnakeImage(PyObject * arguments)
+{
+  PyObject *           imageArray;
+  PyObject *           validArray;
+  PyObject *           parameterTuple;
+  const char *         backendName;
+  int                  device;
+  CudaRegionSnakeInput input;
+  ParseTuple(arguments,
+             "OO(ll)Osi:prepare_snake_image",
+             &imageArray,
+             &validArray,
+             &input.FirstIndex[0],
+             &input.FirstIndex[1],
+             &parameterTuple,
+             &backendName,
+             &device);
+  const CudaRegionSnakeParameters    parameters = ReadParameters(parameterTuple);
+  itk::CudaDetail::CudaFilterBackend backend;
+  SetBackend(backend, backendName, device);
+  auto        prepared = std::make_unique<PreparedImage>(imageArray);
+  const Plane valid(validArray);
+  input.Image = *prepared->Array.Get();
+  input.ValidMask = valid.Get();
+  {
+    WithoutLock without;
+    const auto  threads = itk::MultiThreaderBase::New()->GetNumberOfWorkUnits();
+    backend.Run(
+      itk::CudaDetail::CudaRegionSnakeUnsupportedReason(input, parameters),
+      itk::CudaDetail::CudaRegionSnakeWorkingSet(input, parameters),
+      {},
+      [&](int index) {
+        prepared->Image = itk::CudaDetail::CudaPrepareSnakeImageOnDevice(input, parameters, index, threads);
+      },
+      [&] { prepared->Image = itk::CudaDetail::CudaPrepareSnakeImageOnHost(input, parameters, threads); });
+  }
+  PyObject * const capsule = PyCapsule_New(prepared.get(), PreparedName, [](PyObject * object) {
+    delete static_cast<PreparedImage *>(PyCapsule_GetPointer(object, PreparedName));
+  });
+  if (capsule == nullptr)
+  {
+    throw PythonError();
+  }
+  prepared.release();
+  return Py_BuildValue("(Nss)", capsule, itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
+}
+
+PyObject *
+RunPreparedSnake(PyObject * arguments)
+{
+  PyObject *                            capsule;
+  PyObject *                            startCorners;
+  int                                   startsOnPixels;
+  PyObject *                            parameterTuple;
+  itk::CudaDetail::CudaPreparedSnakeRun run;
+  ParseTuple(arguments,
+             "O(iiii)OpO:run_prepared_snake",
+             &capsule,
+             &run.WindowCorner.X,
+             &run.WindowCorner.Y,
+             &run.WindowSize.X,
+             &run.WindowSize.Y,
+             &startCorners,
+             &startsOnPixels,
+             &parameterTuple);
+  const auto * const prepared = static_cast<const PreparedImage *>(PyCapsule_GetPointer(capsule, PreparedName));
+  if (prepared == nullptr)
+  {
+    throw PythonError();
+  }
+  run.Parameters = ReadParameters(parameterTuple);
+  const itk::CudaSnakePolygon polygon = ReadPolygon(startCorners);
+  run.StartPolygon = startCorners == Py_None ? nullptr : &polygon;
+  run.StartsOnPixels = startsOnPixels != 0;
+  itk::CudaRegionSnakeResult result;
+  {
+    WithoutLock without;
+    run.Observer.Progress = [&](float share) {
+      without.ReportProgress(Py_None, share);
+      return true;
+    };
+    run.Observer.ReportsLevels = false;
+    result = prepared->Image->Run(run);
+  }
+  return AsPython(result);
+}
+
+PyObject *
+DrawPolygon(PyObject * arguments)
+{
+  PyObject *    labelArray;
+  PyObject *    cornerArray;
+  unsigned char inside;
+  unsigned char outside;
+  ParseTuple(arguments, "OObb:draw_polygon", &labelArray, &cornerArray, &inside, &outside);
+  const Plane label(labelArray, PyBUF_WRITABLE);
+  const auto  spans =
+    itk::CudaDetail::ComputeCudaSnakeRowSpans(ReadPolygon(cornerArray), static_cast<int32_t>(label.Get()->Size[1]));
+  const itk::CudaDetail::CudaSnakeLabels<unsigned char> labels{ spans, label.Get()->Size[0], inside, outside };
+  labels.WriteRows(static_cast<unsigned char *>(label.Get()->Data), 0, label.Get()->Size[1]);
+  Py_RETURN_NONE;
+}
+
 PyObject *
 GetNoiseLaws(PyObject *)
 {
@@ -260,6 +380,24 @@ PyMethodDef SnakeMethods[] = {
     "that\n"
     "of segment(). Without `keep_records` the results have empty records. Returns (regions, overlaps, backend used,\n"
     "reason)." },
+  { "prepare_snake_image",
+    Call<PrepareSnakeImage>,
+    METH_VARARGS,
+    "prepare_snake_image(image, valid_mask, first_index, parameters, backend, device_index)\n--\n\n"
+    "Prepares an array for any number of runs. Returns (prepared image, backend used, reason)." },
+  { "run_prepared_snake",
+    Call<RunPreparedSnake>,
+    METH_VARARGS,
+    "run_prepared_snake(prepared, window, initial_corners, starts_on_pixels, parameters)\n--\n\n"
+    "Runs the search in a window, (x, y, width, height) or zeros for the whole image, and returns its result.\n"
+    "`initial_corners` is None or corners of the image's pixels, N x 2 of int32, which the search then starts from, "
+    "at\n"
+    "once on the level of pixels with `starts_on_pixels`." },
+  { "draw_polygon",
+    Call<DrawPolygon>,
+    METH_VARARGS,
+    "draw_polygon(label, corners, inside_value, outside_value)\n--\n\n"
+    "Writes the label image of a polygon, contiguous uint8. The corners are N x 2 of int32, and may be none." },
   { nullptr, nullptr, 0, nullptr }
 };
 } // namespace cudafilters

@@ -12,7 +12,7 @@ This module adds functions for arrays:
   The module `ndimage` has scipy's signatures; the module `stream` filters images that are larger than memory.
 * `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines; `structure_tensor()` measures directions.
 * `segment_region()` divides an image into two regions by a polygon, `segment_regions()` finds the outlines of many
-  targets, and `partition_image()` divides an image into all its homogeneous regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files;
+  targets, `track_region()` and `segment_volume()` follow one through frames or slices, and `partition_image()` divides an image into all its homogeneous regions. `write_geojson()`, `write_svg()`, `write_geopackage()` and `write_table()` write the results to files;
   `to_geodataframe()` makes a table of geopandas of them. `estimate_looks()` measures the speckle of a radar image.
 * `detect_targets()` finds small targets, such as ships, with a constant rate of false alarms.
 * `to_device()` and `from_dlpack()` return images that stay on a GPU; `to_host()` copies them back.
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ._radar import estimate_looks
     from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
     from ._segment_regions import SegmentedRegion, Segmentations, segment_regions
+    from ._sequences import TrackedRegion, VolumeSegmentation, segment_volume, track_region
     from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
     from ._vesselness import frangi, meijering, sato, vesselness
 
@@ -71,6 +72,8 @@ __all__ = [
     "SegmentedRegion",
     "Statistics",
     "Step",
+    "TrackedRegion",
+    "VolumeSegmentation",
     "detect_targets",
     "difference_of_gaussians",
     "disable",
@@ -95,12 +98,14 @@ __all__ = [
     "sato",
     "segment_region",
     "segment_regions",
+    "segment_volume",
     "stream",
     "structure_tensor",
     "structure_tensor_eigenvalues",
     "to_device",
     "to_geodataframe",
     "to_host",
+    "track_region",
     "unsharp_mask",
     "vesselness",
     "write_geojson",
@@ -126,6 +131,7 @@ _MODULES = {
     "_radar": "estimate_looks",
     "_segmentation": "NoiseLaw RegionStatistics Segmentation Statistics Step noise_laws segment_region",
     "_segment_regions": "SegmentedRegion Segmentations segment_regions",
+    "_sequences": "TrackedRegion VolumeSegmentation segment_volume track_region",
     "_structure_tensor": "structure_tensor structure_tensor_eigenvalues",
     "_vesselness": "frangi meijering sato vesselness",
 }

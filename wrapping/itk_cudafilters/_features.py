@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Polygons of results with their attributes, in pixels, in the coordinates of the image, or in longitude and latitude.
 
-A result is of a class with two members: `_features(coordinates)` returns its polygons as features of GeoJSON, in "physical"
-or in "pixel" coordinates, and `_labels` is the image of its labels, whose place and reference system they have. Files and
-tables are written of any such results, and of sequences of them.
+A result is of a class with three members: `_features(coordinates)` returns its polygons as features of GeoJSON, in "physical"
+or in "pixel" coordinates, `_labels` is the image of its labels, whose place and reference system they have, and
+`_clipping_mask()` returns the pixels that polygons are cut to on request, or None. Files and tables are written of any such
+results, and of sequences of them.
 """
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._image import Image
-from ._images import crs_of_array, describe, is_xarray
-from ._parameters import known_name
+from ._images import Geometry, crs_of_array, describe, is_xarray
+from ._parameters import known_name, switch
 from ._rasters import require_package
 
 Coordinates = Literal["physical", "pixel", "geographic"]
@@ -26,8 +27,8 @@ COORDINATES: dict[str, str] = {
     "pixel": "x and y in pixels; the centre of the first pixel is at 0, 0, and y goes along the second axis",
     "geographic": "longitude and latitude in degrees (WGS 84), as RFC 7946 has them",
 }
-LONGITUDE_LATITUDE = "OGC:CRS84"
-"""The reference system of RFC 7946, with longitude first."""
+LONGITUDE_LATITUDE = "EPSG:4326"
+"""The reference system of RFC 7946. rasterio and geopandas have longitude first."""
 
 Feature = dict[str, Any]
 """A feature of GeoJSON."""
@@ -39,6 +40,8 @@ class Result(Protocol):
 
     @property
     def _labels(self) -> Any: ...
+
+    def _clipping_mask(self) -> npt.NDArray[np.bool_] | None: ...
 
     def _features(self, coordinates: str) -> list[Feature]: ...
 
@@ -83,14 +86,18 @@ def crs_of(results: Sequence[Result], crs: str | None) -> str | None:
     return found.pop() if found else None
 
 
-def features_of(results: Sequence[Result], coordinates: Coordinates, crs: str | None = None) -> list[Feature]:
-    """Returns the polygons of results, with the number of the result as a property if there are several.
+def features_of(results: Sequence[Result], coordinates: Coordinates, crs: str | None = None, clip: bool = False) -> list[Feature]:
+    """Returns the polygons of results, with the number of the result as a property if there are several. With `clip` what lies
+    in pixels without data is cut off.
 
     Raises ValueError if longitudes are asked for, and the reference system is not known."""
     is_geographic = coordinates == "geographic"
+    in_plane = "physical" if is_geographic else coordinates
+    is_clipped = switch(clip, "clip")
     features = []
     for number, result in enumerate(results, 1):
-        own = result._features("physical" if is_geographic else coordinates)
+        mask = result._clipping_mask() if is_clipped else None
+        own = result._features(in_plane) if mask is None or mask.all() else _clipped(result, mask, in_plane)
         for feature in own if len(results) > 1 else ():
             feature["properties"] = {"result": number, **feature["properties"]}
         features += own
@@ -98,6 +105,29 @@ def features_of(results: Sequence[Result], coordinates: Coordinates, crs: str | 
         geometries = [feature["geometry"] for feature in features]
         for feature, geometry in zip(features, _geographic(geometries, crs)):
             feature["geometry"] = geometry
+    return features
+
+
+def _clipped(result: Result, mask: npt.NDArray[np.bool_], coordinates: str) -> list[Feature]:
+    """Returns the polygons of a result without what lies outside of a mask, and with areas and perimeters of the rest. Their
+    edges there are sides of pixels."""
+    shapely = require_package("shapely", "clip")
+    shapes_of = require_package("rasterio.features", "clip").shapes
+    features, place = result._features("pixel"), Geometry.of(result._labels)
+    valid = shapely.unary_union([shapely.geometry.shape(each) for each, value in shapes_of(mask.astype(np.uint8)) if value == 1])
+    whole = shapely.from_wkb(well_known_binary(polygons_of(features))[1])
+    # Corners of pixels are whole numbers. On a grid, neighbours keep the same vertices where the mask cuts their common edge.
+    rest = shapely.intersection(shapely.transform(whole, lambda corners: corners + 0.5), valid, grid_size=2.0**-20)
+    for feature, shape in zip(features, rest):
+        # Where a polygon only touches the mask there are points and lines besides.
+        parts = [part for part in shapely.get_parts(shape).tolist() if part.geom_type == "Polygon"]
+        cut = shapely.multipolygons(parts) if len(parts) != 1 else parts[0]
+        placed = shapely.transform(cut, place.place)
+        chosen = placed if coordinates == "physical" else shapely.transform(cut, lambda corners: corners - 0.5)
+        feature["geometry"] = _wound(shapely.geometry.mapping(chosen))
+        feature["properties"] |= {
+            "area": cut.area, "perimeter": cut.length, "physical_area": placed.area, "physical_perimeter": placed.length
+        }
     return features
 
 
@@ -197,7 +227,9 @@ def _encoded_ring(ring: Any) -> bytes:
     return struct.pack("<I", len(ring)) + np.asarray(ring, "<f8").tobytes()
 
 
-def to_geodataframe(results: Any, *, crs: str | None = None, coordinates: Coordinates = "physical") -> Any:
+def to_geodataframe(
+    results: Any, *, crs: str | None = None, coordinates: Coordinates = "physical", clip: bool = False
+) -> Any:
     """Returns the polygons of results with their attributes as a GeoDataFrame. Needs the package geopandas.
 
     Parameters
@@ -209,6 +241,8 @@ def to_geodataframe(results: Any, *, crs: str | None = None, coordinates: Coordi
         Reference system of the physical coordinates, such as "EPSG:32632". By default that of the image.
     coordinates
         "physical" (default), "pixel" or "geographic", as in write_geojson().
+    clip
+        Whether to cut off what lies in pixels without data, as in write_geojson().
 
     Returns
     -------
@@ -222,11 +256,19 @@ def to_geodataframe(results: Any, *, crs: str | None = None, coordinates: Coordi
         not known where it is needed.
     ModuleNotFoundError
         geopandas is not installed, or for geographic coordinates rasterio.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from itk_cudafilters import partition_image
+    >>> fields = partition_image(np.repeat([[1, 4]], 50, axis=1).repeat(80, axis=0).astype(np.uint8), "gaussian")
+    >>> to_geodataframe(fields, crs="EPSG:32633").area.tolist()
+    [4000.0, 4000.0]
     """
     found, coordinates = results_of(results, "results"), coordinates_of(coordinates)
     crs = crs_of(found, crs)
     geopandas = require_package("geopandas", "to_geodataframe()")
-    features = features_of(found, coordinates, crs)
+    features = features_of(found, coordinates, crs, clip)
     systems = {"physical": crs, "pixel": None, "geographic": LONGITUDE_LATITUDE}
     shapes = geopandas.GeoSeries.from_wkb(list(well_known_binary(polygons_of(features))[1]), crs=systems[coordinates])
     return geopandas.GeoDataFrame(columns_of(features), geometry=shapes)

@@ -32,6 +32,7 @@ def write_geojson(
     *,
     coordinates: Coordinates | None = None,
     crs: str | None = None,
+    clip: bool = False,
 ) -> None:
     """Writes the contour of a segmentation, the polygons of a partition, or those of a list of results, as a GeoJSON file.
 
@@ -58,6 +59,9 @@ def write_geojson(
     crs
         Reference system of the physical coordinates, such as "EPSG:32632". By default that of the image: of an Image, or of
         a DataArray of rioxarray.
+    clip
+        Whether to cut off the parts of polygons that lie in pixels without data, along the sides of pixels; areas and perimeters
+        are then those of the rest. The polygons of a partition fill the whole image otherwise. Needs rasterio and shapely.
 
     Raises
     ------
@@ -71,8 +75,8 @@ def write_geojson(
 
     Notes
     -----
-    Polygons that cross the meridian of 180 degrees are cut there, as RFC 7946 advises. Between the vertices edges are
-    straight in either system of coordinates, which differ there by less than a pixel unless edges are very long.
+    Polygons that cross the meridian of 180 degrees are cut there, as RFC 7946 advises. Vertices alone are converted: edges
+    are straight in longitude and latitude, where those of the map would be slightly bent.
     """
     found = results_of(results, "results")
     crs = crs_of(found, crs)
@@ -84,7 +88,7 @@ def write_geojson(
     collection: dict[str, Any] = {"type": "FeatureCollection", "description": COORDINATES[coordinates]}
     if len(found) == 1 and isinstance(found[0], Partition):
         collection["partition"] = found[0]._summary()
-    collection["features"] = features_of(found, coordinates, crs)
+    collection["features"] = features_of(found, coordinates, crs, clip)
     for feature in collection["features"]:
         feature["properties"] |= {"coordinates": coordinates, **(properties or {})}
     # No indentation for many polygons, because json would write each of their numbers on a line of its own.
@@ -119,6 +123,7 @@ def write_geopackage(
     layer: str = "regions",
     crs: str | None = None,
     coordinates: Coordinates = "physical",
+    clip: bool = False,
 ) -> None:
     """Writes the polygons of results and their attributes as a layer of a GeoPackage file, which map programs read.
 
@@ -153,6 +158,20 @@ def write_geopackage(
         The file cannot be written.
     ModuleNotFoundError
         pyogrio is not installed.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np
+    >>> from itk_cudafilters import Image, partition_image
+    >>> rng = np.random.default_rng(1)
+    >>> mean = np.repeat([[1.0, 4.0]], 50, axis=1)
+    >>> place = {"spacing": (10, 10), "origin": (600005, 5399995), "direction": [[1, 0], [0, -1]]}
+    >>> scene = Image(rng.exponential(mean, (80, 100)), **place, quantity="intensity", metadata={"crs": "EPSG:32633"})
+    >>> fields = partition_image(scene, "gamma", looks=1)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> write_geopackage(fields, os.path.join(folder.name, "fields.gpkg"))
+    >>> fields.table["physical_area"].round(-4).tolist()
+    [400000.0, 400000.0]
     """
     found = results_of(results, "results")
     coordinates = coordinates_of(coordinates)
@@ -160,7 +179,7 @@ def write_geopackage(
     crs = crs_of(found, crs)
     require_writable(path_of(path))
     pyogrio = require_package("pyogrio", "write_geopackage()")
-    features = features_of(found, coordinates, crs)
+    features = features_of(found, coordinates, crs, clip)
     kind, geometries = well_known_binary(polygons_of(features))
     columns = columns_of(features)
     # The file is made in memory, where no full disk makes it incomplete.

@@ -52,14 +52,22 @@ def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
         try:
             return function(*arguments, **keywords)
         except RuntimeError as error:
-            found = _LIBRARY_ERROR.match(str(error))
-            if found is None:
+            found = plain_error(error)
+            if found is error:
                 raise
-            of_callable = "CommandCallable" in found["sentence"]  # raised by a Python observer
-            kind = ValueError if found["argument"] and not of_callable else RuntimeError
-            raise kind(_IN_DECIBELS.sub('Then give quantity="db"', found["sentence"]).rstrip("\n")) from None
+            raise found from None
 
     return call
+
+
+def plain_error(error: Exception) -> Exception:
+    """Returns an exception of the library as library_errors() raises it, and other exceptions unchanged."""
+    found = _LIBRARY_ERROR.match(str(error)) if isinstance(error, RuntimeError) else None
+    if found is None:
+        return error
+    of_callable = "CommandCallable" in found["sentence"]  # raised by a Python observer
+    kind = ValueError if found["argument"] and not of_callable else RuntimeError
+    return kind(_IN_DECIBELS.sub('Then give quantity="db"', found["sentence"]).rstrip("\n"))
 
 
 def switch(value: Any, name: str) -> bool:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ._arrays import number as as_number
 from ._features import signed_area, to_geodataframe
 from ._image import Image
-from ._images import Geometry, describe, first_index_of, is_xarray, labels_beside, like, mask_beside
+from ._images import Geometry, axes_of, describe, first_index_of, is_xarray, labels_beside, like, mask_beside
 from ._images import pixels_of, plane_of, valid_pixels_of, with_first_index, with_geometry_of
 from ._info import Backend, backend_name
 from ._itk import is_itk_object
@@ -275,14 +275,18 @@ class Partition(Generic[ImageLike]):
         """A GeoJSON collection of the polygons in physical units, with the table."""
         return {"type": "FeatureCollection", "features": self._features("physical")}
 
-    def to_geodataframe(self, crs: str | None = None) -> Any:
+    def to_geodataframe(self, crs: str | None = None, *, clip: bool = False) -> Any:
         """Returns the polygons with the table as a geopandas.GeoDataFrame, in the reference system of the image; see
         itk_cudafilters.to_geodataframe()."""
-        return to_geodataframe(self, crs=crs)
+        return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
     def _labels(self) -> Any:
         return self.labels
+
+    def _clipping_mask(self) -> npt.NDArray[np.bool_]:
+        """Returns the pixels that belong to regions, by [y, x]. Boundaries run across the others."""
+        return np.asarray(np.transpose(pixels_of(self.labels), axes_of(self.labels)) != 0)
 
     def _rings(self, coordinates: str) -> Iterator[Rings]:
         physical = coordinates == "physical"
@@ -600,7 +604,7 @@ class _Division(Generic[ImageLike]):
     def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
         self.law = known_name("law", parameters["law"], noise_laws())
         valid_mask = valid_pixels_of(image, parameters["valid_mask"])
-        image, self.quantity = as_law_needs(image, self.law, parameters["quantity"])
+        image, self.quantity = as_law_needs(image, self.law, parameters["quantity"], valid_mask)
         self.image = image
         self.pixels = plane_of(image, "image")
         self.geometry = Geometry.of(image)

@@ -32,7 +32,7 @@ def require_package(name: str, what: str) -> Any:
         package = name.partition(".")[0]
         if missing.name not in (name, package):
             raise
-        wanted = PACKAGES if package in PACKAGES else package
+        wanted = PACKAGES if package in PACKAGES.split() else package
         raise ModuleNotFoundError(f"{what} needs the package {package}: pip install {wanted}", name=package) from missing
 
 
@@ -66,10 +66,10 @@ class RasterFile:
             self.size = [width, height]
             self.axes = 2
             self.components = len(self._bands)
-            kinds = {source.dtypes[number - 1] for number in self._bands}
-            stored = np.result_type(*("complex64" if kind.startswith("complex_") else kind for kind in kinds))
-            scales = [(source.scales[number - 1], source.offsets[number - 1]) for number in self._bands]
-            self._scales = None if set(scales) == {(1.0, 0.0)} else np.array(scales)
+            of_bands = list(zip(source.dtypes, source.scales, source.offsets, source.nodatavals, source.mask_flag_enums))
+            kinds, scales, offsets, no_data, flags = zip(*(of_bands[number - 1] for number in self._bands))
+            stored = np.result_type(*{"complex64" if kind.startswith("complex_") else kind for kind in kinds})
+            self._scales = None if set(scales) == {1.0} and set(offsets) == {0.0} else np.array([scales, offsets])
             self._is_complex = stored.kind == "c"
             self._quantity = quantity
             if self._is_complex and quantity not in ("amplitude", "intensity"):
@@ -90,12 +90,10 @@ class RasterFile:
                     raise OSError(f"'{self.name}' has pixels without extent on its map: {tuple(transform)[:6]}")
                 self.place = place
             # What all_valid and a value for no data do not say is in a mask of its own, or in a band of transparency.
-            masks = {flag.name for number in self._bands for flag in source.mask_flag_enums[number - 1]}
-            self._has_mask = not masks <= {"all_valid", "nodata"} or (self._scales is not None and "nodata" in masks)
-            no_data = {source.nodatavals[number - 1] for number in self._bands}
-            if len(no_data) > 1:
-                self._has_mask = True  # a value of its own for each band
-            self._no_data = None if self._has_mask else no_data.pop()
+            masks = {flag.name for own in flags for flag in own}
+            is_scaled = self._scales is not None and "nodata" in masks
+            self._has_mask = not masks <= {"all_valid", "nodata"} or is_scaled or len(set(no_data)) > 1
+            self._no_data = None if self._has_mask else no_data[0]
         self.spacing = list(self.place[0])
         self.seconds = time.perf_counter() - start_time
 
@@ -151,7 +149,7 @@ class RasterFile:
         if self._is_complex:
             pixels = np.abs(pixels) ** (2 if self._quantity == "intensity" else 1)
         if self._scales is not None:
-            scale, offset = self._scales.T[:, :, None, None]
+            scale, offset = self._scales[:, :, None, None]
             pixels = pixels * scale + offset
         pixels = np.moveaxis(pixels, 0, -1) if self.components > 1 else pixels[0]
         return Image(

@@ -99,9 +99,9 @@ class Segmentations(Generic[ImageLike], Sequence[SegmentedRegion]):
     def contours_rc(self) -> list[npt.NDArray[np.float64]]:
         """The vertices of each region as rows and columns of the array, N x 2, with scikit-image's convention: [0, 0] is
         the centre of the first pixel."""
-        is_plain = axes_of(self.labels) == (1, 0)
+        is_transposed = axes_of(self.labels) == (1, 0)
         contours = (region.contour_in_pixels for region in self.regions)
-        return [np.ascontiguousarray(contour if is_plain else contour[:, ::-1]) for contour in contours]
+        return [np.ascontiguousarray(contour if is_transposed else contour[:, ::-1]) for contour in contours]
 
     @property
     def table(self) -> dict[str, npt.NDArray[Any]]:

@@ -180,6 +180,10 @@ class Segmentation(Generic[ImageLike]):
     def _labels(self) -> Any:
         return self.label
 
+    def _clipping_mask(self) -> None:
+        """Returns nothing, because the polygon encloses the target alone."""
+        return None
+
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         """Returns the polygon as the only feature, counter-clockwise in the coordinates."""
         return [feature_of(self.contour, self.contour_in_pixels, self.statistics, coordinates)]
@@ -399,7 +403,7 @@ def segment_region(
     """
     law = known_name("law", law, noise_laws())
     valid_mask = valid_pixels_of(image, valid_mask)
-    image, quantity_of_law = as_law_needs(image, law, quantity)
+    image, quantity_of_law = as_law_needs(image, law, quantity, valid_mask)
     pixels = plane_of(image, "image")
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):

@@ -13,6 +13,7 @@ scipy makes all pixels around them NaN or infinite. docs/user/python.md lists al
 """
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -150,8 +151,13 @@ def gaussian_laplace(
 
 
 def _output(input: Any, output: Any) -> Any:
-    """Returns `output`, or by default the type of the input, which is the type of the result in scipy."""
+    """Returns `output`, or by default the type of the input, which is the type of the result in scipy.
+
+    A type whose bytes are in the other order becomes an array of it, because results of the filters have the order of the machine."""
     input = array_of(input, "input")
+    if isinstance(output, (str, np.dtype)) and isinstance(input, np.ndarray):
+        with contextlib.suppress(TypeError):  # the filter refuses what is no type
+            return output if np.dtype(output).isnative else np.empty(input.shape, output)
     if output is not None or not (isinstance(input, (np.ndarray, Image)) or is_itk_object(input) or is_xarray(input)):
         return output
     return pixels_of(input).dtype

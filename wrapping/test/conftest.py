@@ -45,6 +45,21 @@ import itk_cudafilters  # noqa: E402
 from itk_cudafilters import _operations  # noqa: E402
 
 
+def register_profiles():
+    """Registers the profiles of hypothesis, of which --hypothesis-profile may name another one than the first. Files of examples are not kept."""
+    try:
+        from hypothesis import HealthCheck, settings
+    except ImportError:
+        return
+    common = dict(deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    settings.register_profile("few", max_examples=60, derandomize=True, **common)
+    settings.register_profile("long", max_examples=100_000, **common)
+    settings.load_profile("few")
+
+
+register_profiles()
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--backend",

@@ -139,7 +139,11 @@ def test_links_of_the_page_exist():
 
 
 @pytest.mark.parametrize(
-    "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition", "_structure_tensor", "_vesselness"]
+    "module",
+    [
+        "_features", "_files", "_gaussian", "_image", "_image_files", "_override", "_partition", "_radar", "_segmentation",
+        "_structure_tensor", "_vesselness", "ndimage",
+    ],
 )
 def test_examples_of_docstrings(module, host_allowed):
     try:

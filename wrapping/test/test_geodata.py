@@ -4,13 +4,14 @@ rasterio, shapely, pyogrio and NumPy."""
 import json
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from command import DATA, expect_failure, expect_wrong_arguments, run
+from command import DATA, ROOT, expect_failure, expect_wrong_arguments, run
 
 from itk_cudafilters import Image, detect_targets, estimate_looks, partition_image, read_image, segment_region, to_geodataframe
 from itk_cudafilters import write_geojson, write_geopackage, write_image
@@ -366,6 +367,25 @@ def test_parts_that_a_scene_does_not_have(scenes, how, message):
         read_image(scenes["north-up"], **how)
 
 
+def test_damaged_scenes(tmp_path, scenes):
+    """They are refused or read, and nothing else."""
+    rng, whole, path = np.random.default_rng(9), scenes["rotated"].read_bytes(), tmp_path / "in.tif"
+    refused = 0
+    for trial in range(40):
+        content = np.frombuffer(whole, np.uint8).copy()
+        if trial % 2:
+            content = content[: rng.integers(1, len(content))]
+        else:
+            content[rng.integers(0, len(content), 8)] = rng.integers(0, 256, 8)
+        path.write_bytes(content.tobytes())
+        try:
+            assert read_image(path, window=(50, 40, 200, 150)).shape == (150, 200)
+        except (OSError, ValueError):
+            refused += 1
+    assert refused >= 20
+    assert read_image(scenes["rotated"], window=(50, 40, 200, 150)).shape == (150, 200)
+
+
 def test_two_parts_at_once(scenes):
     with pytest.raises(TypeError, match="window and bounds are given"):
         read_image(scenes["north-up"], window=(0, 0, 9, 9), bounds=(0, 0, 1, 1))
@@ -426,8 +446,14 @@ def test_decibels_given_as_intensity():
         for law in ("gamma", "rayleigh"):
             with pytest.raises(ValueError, match=r'Pixel \[\d+, \d+\] is -.*Is the image in decibels\? Then give quantity="db"'):
                 function(quantities()["db"], law, 4.0)
-    with pytest.raises(ValueError, match=r'pixel \[\d+, \d+\] is -.*; intensity has values of 0 or more.*Then give quantity="db"'):
-        estimate_looks(quantities()["db"])
+    for quantity in ("intensity", "amplitude"):
+        question = rf'Pixel \[\d+, \d+\] is -.*; {quantity} has values of 0 or more.*Then give quantity="db"'
+        with pytest.raises(ValueError, match=question):
+            estimate_looks(quantities()["db"], quantity)
+        with pytest.raises(ValueError, match=question):  # by squares and roots nobody would see it
+            partition_image(quantities()["db"], "rayleigh" if quantity == "intensity" else "gamma", 4.0, quantity=quantity)
+    valid = quantities()["db"] >= 0
+    partition_image(quantities()["db"], "gamma", 4.0, quantity="amplitude", valid_mask=valid)
 
 
 def test_quantities_that_contradict_each_other():
@@ -598,7 +624,7 @@ def test_geodataframe(scenes, expected):
     snake = segment_region(read_image(scenes["north-up"]), "rayleigh", 0.7)
     assert len(snake.to_geodataframe()) == 1 and snake.to_geodataframe("EPSG:32632").crs == "EPSG:32632"
     both = to_geodataframe([snake, found], coordinates="geographic")
-    assert both.crs.to_authority() == ("OGC", "CRS84") and len(both) == 1 + len(found)
+    assert both.crs.to_authority() == ("EPSG", "4326") and len(both) == 1 + len(found)
     np.testing.assert_allclose(both.total_bounds, frame.to_crs("EPSG:4326").total_bounds, rtol=0, atol=1e-6)
     assert expected.to_geodataframe().crs is None
 
@@ -617,6 +643,34 @@ def test_reference_system_of_a_data_array(tmp_path):
     write_geopackage(found, tmp_path / "out.gpkg")
     assert pyogrio.read_info(tmp_path / "out.gpkg")["crs"] == CRS
     assert rasterio.crs.CRS.from_string(Image.of(array).crs) == rasterio.crs.CRS.from_string(CRS)
+
+
+@pytest.mark.parametrize("name", ["south-up", "rotated"])
+def test_parts_without_data_are_cut_off(tmp_path, scenes, name):
+    """What is left of the regions covers exactly the pixels with data, also around a hole and where stripes cut boundaries."""
+    image = read_image(scenes[name])
+    image.valid_mask = np.ones(image.shape, bool)
+    image.valid_mask[60:90, 100:140] = False
+    image.valid_mask[100:200, 50:260:7] = False
+    found = partition_image(image, "rayleigh")
+    write_geopackage(found, tmp_path / "clipped.gpkg", clip=True)
+    meta, _, encoded, values = pyogrio.raw.read(tmp_path / "clipped.gpkg")
+    shapes, table = shapely.from_wkb(encoded), dict(zip(meta["fields"], values))
+    assert shapely.is_valid(shapes).all() and meta["geometry_type"] == "MultiPolygon"
+    rows, columns = np.nonzero(image.valid)
+    squares = np.stack([columns, rows], axis=-1)[:, None] + [[0, 0], [1, 0], [1, 1], [0, 1]]
+    cells = shapely.polygons(move(squares.reshape(-1, 2), AFFINES[name]).reshape(-1, 4, 2))
+    cell = abs(AFFINES[name].determinant)
+    assert shapely.area(shapes).sum() == pytest.approx(len(cells) * cell, rel=1e-9)
+    assert shapely.union_all(shapes).symmetric_difference(shapely.union_all(cells)).area < 1e-6 * cell * len(cells)
+    np.testing.assert_allclose(table["physical_area"], shapely.area(shapes))
+    np.testing.assert_allclose(table["area"], shapely.area(shapes) / cell, rtol=1e-9)
+    np.testing.assert_allclose(table["physical_perimeter"], shapely.length(shapes))
+    assert table["pixels"].sum() == len(cells) and (np.abs(table["area"] - table["pixels"]) < 0.25 * table["perimeter"] + 1).all()
+    assert run("partition", scenes[name], tmp_path / "o.geojson", "--law", "rayleigh", "--clip", "--coordinates", "pixel") == 0
+    features = json.loads((tmp_path / "o.geojson").read_text())["features"]
+    bounds = shapely.total_bounds([shapely.geometry.shape(feature["geometry"]) for feature in features])
+    assert bounds.tolist() == [8.5, 6.5, 308.5, 206.5]
 
 
 def test_polygons_across_the_date_line(tmp_path):
@@ -655,6 +709,7 @@ WRONG_ARGUMENTS = [
     (["a.gpkg", "b.gpkg"], "unrecognized arguments: .*b.gpkg"),
     (["o.gpkg", "--labels-only"], "argument --labels-only: not allowed with OUT"),
     (["--crs", CRS], "argument --crs: it is for OUT"),
+    (["--clip"], "argument --clip: it is for OUT"),
     (["--coordinates", "pixel"], "argument --coordinates: it is for OUT"),
     (["o.gpkg", "--coordinates", "inches"], "argument --coordinates: .* it must be one of physical, pixel, geographic"),
     (["o.gpkg", "--band", "0"], "argument --band: '0' is not a whole number of 1 or more"),
@@ -759,3 +814,20 @@ def test_images_of_maps():
         Image(pixels, valid_mask=np.ones((4, 3)))
     with pytest.raises(ValueError, match="the image has 3 axes in space; a map has 2"):
         Image(np.zeros((2, 3, 4))).transform  # noqa: B018
+
+
+def test_the_page(tmp_path, monkeypatch, capsys):
+    """What docs/user/geodata.md tells users to do, in its order."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(DATA.parent)
+    text = (ROOT / "docs" / "user" / "geodata.md").read_text(encoding="utf-8")
+    namespace = {}
+    for kind, block in re.findall(r"(?ms)^```(python|sh)\n(.*?)^```", text):
+        if kind == "python":
+            exec(compile(block, "geodata.md", "exec"), namespace)
+        else:
+            for line in block.splitlines():
+                name, *arguments = shlex.split(line)
+                assert name == "itk-cudafilters" and run(*arguments) == 0, line
+    assert pyogrio.read_info("fields.gpkg")["features"] == len(namespace["fields"]) > len(namespace["bright"]) > 0
+    assert "EPSG:32632" in capsys.readouterr().out and (tmp_path / "field.geojson").is_file()

@@ -80,6 +80,27 @@ RunBatchOnDevice(const cuda::snake::DeviceSnakeImage & image,
       return RunOnDevice(image, run, options);
     });
 }
+
+class PreparedOnDevice final : public CudaPreparedSnakeImage
+{
+public:
+  PreparedOnDevice(const CudaRegionSnakeInput &      input,
+                   const CudaRegionSnakeParameters & parameters,
+                   int                               device,
+                   unsigned int                      threads)
+    : m_Image(input, parameters, cuda::region::Threads(threads), device)
+  {}
+
+  CudaRegionSnakeResult
+  Run(const CudaPreparedSnakeRun & run) const override
+  {
+    return cuda::snake::RunPrepared(
+      run, [&](const cuda::snake::SnakeRun & snakeRun) { return RunOnDevice(m_Image, snakeRun); });
+  }
+
+private:
+  const cuda::snake::DeviceSnakeImage m_Image;
+};
 } // namespace
 
 const char *
@@ -136,6 +157,15 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
     result.SecondsOfSums += secondsOfImage;
   });
   return result;
+}
+
+std::unique_ptr<CudaPreparedSnakeImage>
+CudaPrepareSnakeImageOnDevice(const CudaRegionSnakeInput &      input,
+                              const CudaRegionSnakeParameters & parameters,
+                              int                               deviceIndex,
+                              unsigned int                      numberOfThreads)
+{
+  return std::make_unique<PreparedOnDevice>(input, parameters, deviceIndex, numberOfThreads);
 }
 
 size_t

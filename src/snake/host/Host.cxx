@@ -591,6 +591,37 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
     [&](const HostSnakeImage & image, const SnakeRun & run) { return RunOnHost(image, run, threads); });
 }
 
+namespace
+{
+class PreparedOnHost final : public CudaPreparedSnakeImage
+{
+public:
+  PreparedOnHost(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, unsigned int threads)
+    : m_Threads(threads)
+    , m_Image(input, parameters, m_Threads)
+  {}
+
+  CudaRegionSnakeResult
+  Run(const CudaPreparedSnakeRun & run) const override
+  {
+    return cuda::snake::RunPrepared(
+      run, [&](const cuda::snake::SnakeRun & snakeRun) { return RunOnHost(m_Image, snakeRun, m_Threads); });
+  }
+
+private:
+  const cuda::region::Threads       m_Threads;
+  const cuda::snake::HostSnakeImage m_Image;
+};
+} // namespace
+
+std::unique_ptr<CudaPreparedSnakeImage>
+CudaPrepareSnakeImageOnHost(const CudaRegionSnakeInput &      input,
+                            const CudaRegionSnakeParameters & parameters,
+                            unsigned int                      numberOfThreads)
+{
+  return std::make_unique<PreparedOnHost>(input, parameters, numberOfThreads);
+}
+
 CudaRegionSnakeBatch
 CudaRegionSnakeBatchOnHost(const CudaRegionSnakeInput &      input,
                            const CudaRegionSnakeStarts &     starts,

@@ -63,8 +63,9 @@ def add_scene(part: Parser) -> None:
 def open_scene(arguments: argparse.Namespace) -> files.ImageFile | RasterFile:
     """Opens the input, or the part of it that is asked for, and checks the arguments for OUT."""
     if arguments.features is None:
-        for name in ("crs", "coordinates"):
-            if name in arguments.given:
+        # The reference system is also that of a contour to start from.
+        for name in ("crs", "coordinates", "clip"):
+            if name in arguments.given and not (name == "crs" and "initial_contour" in arguments.given):
                 raise WrongArguments(f"argument --{name}: it is for OUT, the file of polygons, which is not given")
     elif getattr(arguments, "labels_only", False):
         raise WrongArguments("argument --labels-only: not allowed with OUT, the file of polygons")
@@ -116,15 +117,15 @@ def _coordinates_of(arguments: argparse.Namespace, image: Image) -> tuple[Coordi
 
 def write_features(arguments: argparse.Namespace, results: Any, image: Image) -> None:
     """Writes the polygons of results as the file OUT, whose name says the format."""
-    name = arguments.features
+    name, clip = arguments.features, getattr(arguments, "clip", False)
     coordinates, crs = _coordinates_of(arguments, image)
     if not name.lower().endswith(".gpkg"):
-        write_geojson(results, name, {"input": arguments.input}, coordinates=coordinates, crs=crs)
+        write_geojson(results, name, {"input": arguments.input}, coordinates=coordinates, crs=crs, clip=clip)
         return
     if crs is None and coordinates == "physical":
         text = f"{arguments.parser.prog}: '{name}': the image has no reference system, and the file says so: --crs names one"
         print(text, file=sys.stderr)
-    write_geopackage(results, name, crs=crs, coordinates=coordinates)
+    write_geopackage(results, name, crs=crs, coordinates=coordinates, clip=clip)
 
 
 def describe_features(arguments: argparse.Namespace, count: int, image: Image) -> str:
@@ -155,6 +156,9 @@ def require_writer(arguments: argparse.Namespace) -> None:
         require_package("pyogrio", f"'{name}'")
     if arguments.coordinates == "geographic":
         require_package("rasterio", "--coordinates geographic")
+    if getattr(arguments, "clip", False):
+        require_package("rasterio", "--clip")
+        require_package("shapely", "--clip")
 
 
 def with_16_bits(labels: Image) -> Image:

@@ -25,6 +25,8 @@ def add_arguments(part: Parser) -> None:
         "labels_only", "backend", "device_index",
     )
     add_model(part, partition_image, *names, labels_only={"flags": ["--labels-only"], "group": ends})
+    text = "cut off the parts of the polygons of OUT that lie in pixels without data; needs the packages rasterio and shapely"
+    part.add_argument("--clip", nargs=0, default=False, help=text)
     part.add("--labels", "FILE", "label image to write: regions count from 1; 16 bit for up to 65535 regions, else 32")
     text = "file to write: the polygons of all regions in the physical units of the image, outer rings counter-clockwise in x, y"
     ends.add_argument("--polygons", type=DOCUMENT, metavar="FILE.geojson", help=text)
