@@ -347,9 +347,9 @@ def detect_targets(
     shape = plane_of(image, "image").shape
     geometry = Geometry.of(image)
     valid = _valid_pixels(image, geometry, shape, valid_mask, land_mask)
-    image, quantity_of_law = as_law_needs(image, law, quantity)
-    pixels = plane_of(image, "image")
     beside = np.transpose(valid, np.argsort(axes_of(image))) if valid is not None and is_xarray(image) else valid
+    image, quantity_of_law = as_law_needs(image, law, quantity, beside)
+    pixels = plane_of(image, "image")
     if law in laws_of_looks() and looks in (None, 0):
         looks = estimate_looks_of(image, law, beside, backend, device_index)
     number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
