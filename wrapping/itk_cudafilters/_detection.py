@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ._arrays import number as as_number
 from ._features import crs_of_image, to_geodataframe
-from ._images import Geometry, axes_of, first_index_of, like, mask_beside, pixels_of, plane_of, valid_pixels_of
+from ._images import Geometry, axes_of, first_index_of, is_xarray, like, mask_beside, pixels_of, plane_of, valid_pixels_of
 from ._images import with_first_index
 from ._info import Backend, backend_name
 from ._library import core
@@ -202,6 +202,10 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
     def _labels(self) -> Any:
         return self.labels
 
+    def _clipping_mask(self) -> None:
+        """Returns nothing, because the polygons enclose the targets alone."""
+        return None
+
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         return [target._feature(coordinates) for target in self]
 
@@ -347,7 +351,7 @@ def detect_targets(
     shape = plane_of(image, "image").shape
     geometry = Geometry.of(image)
     valid = _valid_pixels(image, geometry, shape, valid_mask, land_mask)
-    beside = None if valid is None else np.transpose(valid, np.argsort(axes_of(image)))
+    beside = np.transpose(valid, np.argsort(axes_of(image))) if valid is not None and is_xarray(image) else valid
     image, quantity_of_law = as_law_needs(image, law, quantity, beside)
     pixels = plane_of(image, "image")
     if law in laws_of_looks() and looks in (None, 0):

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from command import DATA, ROOT, expect_failure, expect_wrong_arguments, run
 
-from itk_cudafilters import Image, estimate_looks, partition_image, read_image, segment_region, to_geodataframe, write_geojson
-from itk_cudafilters import write_geopackage, write_image
+from itk_cudafilters import Image, detect_targets, estimate_looks, partition_image, read_image, segment_region, to_geodataframe
+from itk_cudafilters import write_geojson, write_geopackage, write_image
 
 rasterio = pytest.importorskip("rasterio")
 pyogrio = pytest.importorskip("pyogrio")
@@ -117,6 +117,37 @@ def test_partition_as_geopackage(tmp_path, scenes, expected, name, capsys):
     np.testing.assert_allclose(table["mean"], [pixels[labels == number].mean() for number in table["region"]], rtol=1e-12)
     np.testing.assert_allclose(table["physical_area"], shapely.area(shapes), rtol=1e-9)
     np.testing.assert_allclose(table["physical_perimeter"], shapely.length(shapes), rtol=1e-9)
+
+
+@ALL_AFFINES
+def test_detection_as_geopackage(tmp_path, scenes, name, capsys):
+    """Outlines of targets and their attributes are those of the array function at their place on the map; land in longitude and
+    latitude is left out."""
+    corners = np.array([[60.0, 30.0], [200.0, 30.0], [200.0, 160.0], [60.0, 160.0]])
+    degrees = np.stack(rasterio.warp.transform(CRS, "EPSG:4326", *move(corners, AFFINES[name]).T.tolist()), axis=-1).tolist()
+    (tmp_path / "land.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [degrees + degrees[:1]]}))
+    land = np.zeros(amplitude().shape, bool)
+    land[30:160, 60:200] = True
+    options = ("--law", "rayleigh", "--looks", 1, "--probability-of-false-alarm", 1e-4, "--outlines")
+    assert run("detect", scenes[name], tmp_path / "out.gpkg", *options, "--land-mask", tmp_path / "land.geojson") == 0
+    found = detect_targets(
+        amplitude(), "rayleigh", 1, probability_of_false_alarm=1e-4, outlines=True, valid_mask=valid_pixels(), land_mask=land
+    )
+    assert capsys.readouterr().out.endswith(f"out.gpkg: {len(found)} polygons in coordinates of {CRS}\n") and len(found) > 10
+    meta, _, encoded, columns = pyogrio.raw.read(tmp_path / "out.gpkg", layer="regions")
+    table = dict(zip(meta["fields"], columns))
+    shapes = shapely.from_wkb(encoded)
+    assert meta["crs"] == CRS and shapely.is_valid(shapes).all()
+    for shape, target, x, y in zip(shapes, found, table["x"], table["y"], strict=True):
+        left, top, width, height = target.region
+        box = np.array([[left, top], [left + width, top], [left + width, top + height], [left, top + height]])
+        ring = target.outline.contour_in_pixels + 0.5 if target.outline.significant_boundary else box
+        expected = vertices([move(ring, AFFINES[name])])
+        np.testing.assert_allclose(vertices([np.array(shape.exterior.coords)[:-1]]), expected, rtol=0, atol=2e-5)
+        assert shape.exterior.is_ccw
+        np.testing.assert_allclose((x, y), move(np.add(target.centroid_in_pixels, 0.5)[None], AFFINES[name])[0], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(table["significance"], [target.significance for target in found])
+    np.testing.assert_array_equal(table["pixels"], [target.number_of_pixels for target in found])
 
 
 @ALL_AFFINES
