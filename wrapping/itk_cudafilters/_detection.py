@@ -202,10 +202,6 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
     def _labels(self) -> Any:
         return self.labels
 
-    def _clipping_mask(self) -> None:
-        """Returns nothing, because the polygons enclose the targets alone."""
-        return None
-
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         return [target._feature(coordinates) for target in self]
 

@@ -127,10 +127,6 @@ class Segmentations(Generic[ImageLike], Sequence[SegmentedRegion]):
     def _labels(self) -> Any:
         return self.labels
 
-    def _clipping_mask(self) -> None:
-        """Returns nothing, because the polygons enclose the targets alone."""
-        return None
-
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         return [region._feature(coordinates) for region in self.regions if region.significant_boundary]
 
