@@ -280,6 +280,20 @@ def test_bands_and_masks(tmp_path):
     np.testing.assert_array_equal(scaled.array[scaled.valid], pixels[0][pixels[0] != 4] * 0.5 - 20.0)
 
 
+def test_cloud_optimized_scenes(tmp_path, scenes):
+    """Files with overviews, as a whole and in parts."""
+    expected = read_image(scenes["rotated"])
+    with rasterio.open(scenes["rotated"]) as file:
+        how = {"compress": "zstd", "predictor": 2, "blocksize": 128, "overviews": "auto"}
+        rasterio.shutil.copy(file, tmp_path / "cog.tif", driver="COG", **how)
+    with rasterio.open(tmp_path / "cog.tif") as file:
+        assert file.overviews(1)
+    whole, part = read_image(tmp_path / "cog.tif"), read_image(tmp_path / "cog.tif", window=(100, 70, 150, 90))
+    assert (whole.transform, whole.crs, whole.no_data) == (expected.transform, CRS, NO_DATA)
+    np.testing.assert_array_equal(whole.array, expected.array)
+    np.testing.assert_array_equal(part.array, expected.array[70:160, 100:250])
+
+
 def test_masked_pixels_are_in_no_region(tmp_path):
     pixels = amplitude() + np.uint8(1) * (amplitude() == 0)
     mask = valid_pixels().copy()
