@@ -774,6 +774,10 @@ def test_packages_that_are_missing(tmp_path, monkeypatch, capsys, scenes, expect
     with pytest.raises(ModuleNotFoundError, match="reading '.*' needs the package rasterio: pip install rasterio pyogrio"):
         read_image(scenes["north-up"], band=1)
     write_geojson(found, tmp_path / "o.geojson", coordinates="physical")
+    degrees = Image(amplitude(), (1e-4, 1e-4), (12.0, 48.0), [[1, 0], [0, -1]], metadata={"crs": "EPSG:4326"}, no_data=0)
+    write_geojson(segment_region(degrees, "rayleigh", 0.7), tmp_path / "d.geojson")  # needs no conversion
+    (feature,) = json.loads((tmp_path / "d.geojson").read_text())["features"]
+    assert feature["properties"]["coordinates"] == "geographic" and shapely.geometry.shape(feature["geometry"]).exterior.is_ccw
     monkeypatch.setitem(sys.modules, "geopandas", None)
     with pytest.raises(ModuleNotFoundError, match=r"to_geodataframe\(\) needs the package geopandas"):
         expected.to_geodataframe()
