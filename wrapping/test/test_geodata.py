@@ -730,7 +730,9 @@ def test_standard_output(capsys, scenes):
     assert json.loads(captured.out)["features"][0]["properties"]["coordinates"] == "geographic" and "segmented" in captured.err
 
 
-def test_masks_of_the_whole_scene_beside_a_window(tmp_path, scenes):
+def test_masks_of_the_whole_scene_beside_a_window(tmp_path, scenes, monkeypatch):
+    if sys.modules["itk"].__file__ == "the package itk is missing":
+        monkeypatch.delitem(sys.modules, "itk")  # whose tolerances of geometries are taken where it is loaded
     mask = np.ones(amplitude().shape, np.uint8)
     mask[60:90, 150:180] = 0
     path = write_raster(tmp_path / "mask.tif", mask)
@@ -739,7 +741,7 @@ def test_masks_of_the_whole_scene_beside_a_window(tmp_path, scenes):
     labels = read_image(tmp_path / "l.tif")
     np.testing.assert_array_equal(labels.array == 0, mask[30:190, 120:270] == 0)
     with rasterio.open(tmp_path / "l.tif") as file:
-        assert file.crs == CRS and file.transform[2::3] == pytest.approx(move([120, 30], AFFINES["north-up"]), rel=1e-15)
+        assert file.crs == CRS and tuple(file.transform)[2:6:3] == pytest.approx(move([120, 30], AFFINES["north-up"]), rel=1e-15)
 
 
 def test_a_full_disk(tmp_path, expected):
