@@ -137,6 +137,8 @@ def _geographic(geometries: list[Any], crs: str | None) -> list[Any]:
             "crs is not given, and the image has no reference system, so that longitudes are not known: give it, such as EPSG:32632, or "
             "take physical or pixel coordinates. A scene with ground control points alone must be warped first, for example by gdalwarp"
         )
+    if crs == LONGITUDE_LATITUDE:
+        return geometries
     known = [geometry for geometry in geometries if geometry is not None]
     with _known_crs(crs) as warp:
         moved = iter(warp.transform_geom(crs, LONGITUDE_LATITUDE, known, antimeridian_cutting=True) if known else ())
