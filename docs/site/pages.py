@@ -74,7 +74,7 @@ def write_cpp_pages(xml_folder, folder):
     text += "All names are in the namespace `itk`, and each class has a header of its name. :doc:`C++ </docs/user/cpp>` says how to build and link.\n\n"
     text += "The pages leave out what ITK's superclasses have. `Set` and `Get` of a parameter share their description.\n\n"
     for title, members in groups.items():
-        text += heading(title, "-") + ".. list-table::\n   :widths: 45 55\n\n"
+        text += heading(title, "-") + ".. list-table::\n   :widths: 45 55\n   :class: fixed\n\n"
         for name, brief in sorted(members):
             text += f"   * - :doc:`{name} <cpp/{name}>`\n     - {brief.replace('`', '``')}\n"
         text += "\n"
