@@ -35,7 +35,6 @@ extensions = [
 root_doc = "README"
 include_patterns = ["*.md", "docs/**", "examples/data/README.md", "test/README.md", "gallery/**", "reference/**"]
 exclude_patterns = ["docs/site/**"]
-nitpicky = False
 # Blocks of Markdown that are only indented are commands, diagrams and output.
 highlight_language = "text"
 pygments_style = "friendly"
