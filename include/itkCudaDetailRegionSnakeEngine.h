@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -134,6 +135,112 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
                              const CudaRegionSnakeInput &      input,
                              const CudaRegionSnakeParameters & parameters,
                              const CudaRegionSnakeObserver &   observer);
+
+/** A run on a prepared image. */
+struct CudaPreparedSnakeRun
+{
+  CudaRegionSnakeParameters Parameters; // the law, the looks and the threshold are those of the image
+  CudaSnakePoint            WindowCorner{ 0, 0 };
+  CudaSnakePoint            WindowSize{ 0, 0 };      // zeros: the whole image
+  const CudaSnakePolygon *  StartPolygon{ nullptr }; // in corners of the image's pixels; nullptr: Parameters.Start
+  bool                      StartsOnPixels{ false }; // skip the coarse levels, because the start is near the target
+  CudaRegionSnakeObserver   Observer;
+};
+
+/** \class CudaPreparedSnakeImage
+ * \brief An image whose samples and sums are made, in the memory of the host or of a device, for any number of runs.
+ * Any thread may make it, use it and destroy it. */
+class CudaFilters_EXPORT CudaPreparedSnakeImage
+{
+public:
+  virtual ~CudaPreparedSnakeImage() = default;
+
+  CudaPreparedSnakeImage(const CudaPreparedSnakeImage &) = delete;
+  CudaPreparedSnakeImage &
+  operator=(const CudaPreparedSnakeImage &) = delete;
+
+  /** Runs the snake, and waits for the result, whose polygon is in corners of the image's pixels.
+   * \exception ExceptionObject as CudaRegionSnakeOnHost() \exception CudaError */
+  virtual CudaRegionSnakeResult
+  Run(const CudaPreparedSnakeRun & run) const = 0;
+
+protected:
+  CudaPreparedSnakeImage() = default;
+};
+
+/** Prepares an image on the host. Integers without a mask may be used in place: they must not change, and must outlive
+ * the result. A start in `input` is ignored. \exception ExceptionObject as CudaRegionSnakeOnHost() */
+CudaFilters_EXPORT std::unique_ptr<CudaPreparedSnakeImage>
+                   CudaPrepareSnakeImageOnHost(const CudaRegionSnakeInput &      input,
+                                               const CudaRegionSnakeParameters & parameters,
+                                               unsigned int                      numberOfThreads);
+
+/** Prepares an image on a device, which does not use `input` later. \exception CudaError */
+CudaFilters_EXPORT std::unique_ptr<CudaPreparedSnakeImage>
+                   CudaPrepareSnakeImageOnDevice(const CudaRegionSnakeInput &      input,
+                                                 const CudaRegionSnakeParameters & parameters,
+                                                 int                               deviceIndex,
+                                                 unsigned int                      numberOfThreads);
+
+/** The starts of several searches in one image: polygons, or the areas of the labels of an image. */
+struct CudaRegionSnakeStarts
+{
+  std::vector<CudaSnakePolygon> Polygons;          // in corners of the image's pixels
+  const CudaImageView *         Labels{ nullptr }; // UInt, of the image's size; polygons must then not be given
+  // The window of a search is the bounding box of its start, and Margin pixels around it as far as the image
+  // reaches. 0: the longer side of the box, at least 16.
+  uint32_t Margin{ 0 };
+};
+
+/** The results of several searches. */
+struct CudaRegionSnakeBatch
+{
+  std::vector<CudaRegionSnakeRegion> Regions; // in the order of the polygons, or of ascending labels
+  bool                               IsAborted{ false };
+};
+
+/** Segments the windows of the starts on the host. The image is converted and summed once. Each result is bit-identical
+ * to that of a run on the window alone with the image's grid of samples (SnakeRun). A start without enough valid pixels
+ * in it or in the rest of its window has RegionTooSmall for its result, and no polygon. `input` has no start. */
+CudaFilters_EXPORT CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnHost(const CudaRegionSnakeInput &      input,
+                           const CudaRegionSnakeStarts &     starts,
+                           const CudaRegionSnakeParameters & parameters,
+                           unsigned int                      numberOfThreads,
+                           const CudaRegionSnakeObserver &   observer);
+
+/** Returns the number of bytes of device memory that CudaRegionSnakeBatchOnDevice() needs. */
+CudaFilters_EXPORT size_t
+CudaRegionSnakeBatchWorkingSet(const CudaRegionSnakeInput &      input,
+                               const CudaRegionSnakeParameters & parameters,
+                               unsigned int                      numberOfThreads);
+
+/** Segments the windows of the starts on a device, as CudaRegionSnakeBatchOnHost() does on the host. The threads
+ * launch the searches concurrently. \exception CudaError */
+CudaFilters_EXPORT CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnDevice(const CudaRegionSnakeInput &      input,
+                             const CudaRegionSnakeStarts &     starts,
+                             const CudaRegionSnakeParameters & parameters,
+                             int                               deviceIndex,
+                             unsigned int                      numberOfThreads,
+                             const CudaRegionSnakeObserver &   observer);
+
+/** Segments the windows of the starts in an image in device memory; see CudaRegionSnakeOfDeviceImage(). */
+CudaFilters_EXPORT CudaRegionSnakeBatch
+CudaRegionSnakeBatchOfDeviceImage(const CudaDeviceImageView &       image,
+                                  const CudaRegionSnakeInput &      input,
+                                  const CudaRegionSnakeStarts &     starts,
+                                  const CudaRegionSnakeParameters & parameters,
+                                  unsigned int                      numberOfThreads,
+                                  const CudaRegionSnakeObserver &   observer);
+
+/** Writes the label image of UChar, UShort or UInt: i + 1 in region i if its boundary is significant, and 0 elsewhere.
+ * The lower label wins where regions overlap. Sets the regions' numbers of hidden pixels, and returns the pairs of
+ * overlapping regions in ascending order. \exception ExceptionObject if the pixel type cannot hold the labels */
+CudaFilters_EXPORT std::vector<CudaRegionSnakeOverlap>
+                   CudaWriteRegionSnakeLabels(std::vector<CudaRegionSnakeRegion> & regions,
+                                              const CudaImageView &                labels,
+                                              unsigned int                         numberOfThreads);
 
 /** Queues the writing of a label image on the calling thread's stream: `inside` in the polygon, `outside` elsewhere.
  * \param polygon in the image's rows; may be empty

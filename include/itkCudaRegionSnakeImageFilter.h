@@ -2,13 +2,7 @@
 #ifndef itkCudaRegionSnakeImageFilter_h
 #define itkCudaRegionSnakeImageFilter_h
 
-#include "itkCudaDetailFilterBackend.h"
-#include "itkCudaDetailRegionSnakeEngine.h"
-#include "itkCudaDeviceImage.h"
-#include "itkCudaNoiseLaws.h"
-#include "itkCudaRegionSnakeTypes.h"
-#include "itkImage.h"
-#include "itkImageToImageFilter.h"
+#include "itkCudaRegionSnakeFilterBase.h"
 #include "itkPolyLineParametricPath.h"
 
 namespace itk
@@ -60,39 +54,34 @@ namespace itk
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage = Image<unsigned char, 2>>
-class ITK_TEMPLATE_EXPORT CudaRegionSnakeImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaRegionSnakeImageFilter : public CudaRegionSnakeFilterBase<TInputImage, TOutputImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaRegionSnakeImageFilter);
 
   using Self = CudaRegionSnakeImageFilter;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaRegionSnakeFilterBase<TInputImage, TOutputImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
   itkNewMacro(Self);
-  itkTypeMacro(CudaRegionSnakeImageFilter, ImageToImageFilter);
+  itkTypeMacro(CudaRegionSnakeImageFilter, CudaRegionSnakeFilterBase);
 
-  using InputImageType = TInputImage;
-  using OutputImageType = TOutputImage;
-  using RegionType = typename InputImageType::RegionType;
-  using OutputPixelType = typename OutputImageType::PixelType;
+  using typename Superclass::InputImageType;
+  using typename Superclass::OutputImageType;
+  using typename Superclass::RegionType;
+  using typename Superclass::OutputPixelType;
+  using typename Superclass::MaskImageType;
+  using typename Superclass::NoiseLawEnum;
+  using typename Superclass::ScheduleEnum;
   using PathType = PolyLineParametricPath<2>;
-  using MaskImageType = Image<unsigned char, 2>;
   using PointType = Point<double, 2>;
-  using NoiseLawEnum = CudaFiltersEnums::NoiseLaw;
-  using ScheduleEnum = CudaFiltersEnums::Schedule;
   using StartEnum = CudaFiltersEnums::Start;
   using StopEnum = CudaRegionSnakeStop;
 
-  static_assert(InputImageType::ImageDimension == 2 && OutputImageType::ImageDimension == 2,
-                "CudaRegionSnakeImageFilter segments two-dimensional images");
-  static_assert(std::is_integral<OutputPixelType>::value, "The labels of CudaRegionSnakeImageFilter are integers");
   static_assert(!CudaIsDeviceImage<OutputImageType>::value || std::is_same<OutputPixelType, unsigned char>::value ||
                   std::is_same<OutputPixelType, unsigned short>::value,
                 "Labels of CudaRegionSnakeImageFilter in a CudaDeviceImage are unsigned char or unsigned short");
-
-  itkCudaFilterBackendMacro();
 
   /** The polygon that the search starts from, in continuous index. Its vertices are rounded to pixel corners. The
    * rounded polygon must be simple, must lie in the image, and must leave MinimumRegionSize pixels inside and outside.
@@ -105,10 +94,6 @@ public:
   itkSetInputMacro(InitialMask, MaskImageType);
   itkGetInputMacro(InitialMask, MaskImageType);
 
-  /** A mask of the image's size. Pixels where it is 0 belong to no region and are ignored by all sums. */
-  itkSetInputMacro(ValidMask, MaskImageType);
-  itkGetInputMacro(ValidMask, MaskImageType);
-
   /** The rectangle that the search starts from. A region without pixels (the default) means that no rectangle is
    * given. */
   itkSetMacro(InitialRegion, RegionType);
@@ -117,67 +102,11 @@ public:
   /** Sets where the search starts if no initial path, mask or region is given. Default: Automatic. */
   itkSetGetCudaNamedParameterMacro(Start, StartEnum);
 
-  /** Returns the laws that NoiseLaw accepts, with the pixel values that each law allows. */
-  static std::vector<CudaNoiseLawInformation>
-  GetNoiseLaws()
-  {
-    return CudaNoiseLaws();
-  }
-
-  /** Sets the distribution of the pixels, one of GetNoiseLaws(). There is no default: Update() throws an
-   * ExceptionObject until a law is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold. */
-  itkSetGetCudaNoiseLawMacro();
-
-  /** Sets the number of independent looks whose intensities were averaged, for the laws Gamma and Rayleigh. It must be
-   * above 0 and need not be an integer. Pixels are this average under Gamma, and its square root under Rayleigh.
-   * Default: 1. */
-  itkSetGetCudaParameterMacro(NumberOfLooks, double);
-
-  /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one
-   * other value. */
-  itkSetGetCudaParameterMacro(ForegroundThreshold, double);
-
-  /** Sets the schedule, CoarseToFine (default) or AsPublished. */
-  itkSetGetCudaNamedParameterMacro(Schedule, ScheduleEnum);
-
-  /** Sets the distance of the first moves, in cells of the coarsest level. It is limited to a quarter of the coarsest
-   * level's shorter side, and halved after every insertion of nodes. Default: 32. */
-  itkSetGetCudaParameterMacro(MaximumStep, unsigned int);
-
-  /** Sets the length above which an edge gets a node in its middle. The unit is a cell of the level; cells of the last
-   * level are pixels. Default: 32.
-   */
-  itkSetGetCudaParameterMacro(MinimumEdgeLength, double);
-
-  /** Sets by how much a move must lower J, in nats; 1e-6 (default) or more. */
-  itkSetGetCudaParameterMacro(MinimumGain, double);
-
-  /** Sets whether nodes are removed at the end, up to four neighbours at once, as long as that shortens the
-   * description. Default: on. */
-  itkSetGetCudaParameterMacro(UseDescriptionLength, bool);
-  itkBooleanMacro(UseDescriptionLength);
-
-  /** Sets the largest number of nodes that the polygon may have at any time, 4 or more. Default: 4096. */
-  itkSetGetCudaParameterMacro(MaximumNumberOfNodes, unsigned int);
-
-  /** Sets the largest number of iterations. An iteration tries every node once. Default: 10000. */
-  itkSetGetCudaParameterMacro(MaximumNumberOfIterations, unsigned int);
-
-  /** Sets the smallest number of valid pixels of each region, 1 or more. Default: 16. */
-  itkSetGetCudaParameterMacro(MinimumRegionSize, uint64_t);
-
   /** The labels of the target and of the background, which must differ. Defaults: 1 and 0. */
   itkSetMacro(InsideValue, OutputPixelType);
   itkGetConstMacro(InsideValue, OutputPixelType);
   itkSetMacro(OutsideValue, OutputPixelType);
   itkGetConstMacro(OutsideValue, OutputPixelType);
-
-  /** Whether the filter computes the label image. Default: on. If it is off, the label image has its geometry but no
-   * pixels: its buffered region is empty, and no memory is allocated. A filter that reads it throws an exception,
-   * because its iterators find the pixels outside of the buffered region. Polygon and statistics do not change. */
-  itkSetMacro(MakeLabelImage, bool);
-  itkGetConstMacro(MakeLabelImage, bool);
-  itkBooleanMacro(MakeLabelImage);
 
   /** Returns the polygon, which is an output of its own, named "Contour". */
   PathType *
@@ -323,20 +252,6 @@ protected:
   void
   VerifyPreconditions() ITKv5_CONST override;
 
-  /** Requests the whole input. */
-  void
-  GenerateInputRequestedRegion() override;
-
-  /** Always produces the whole label image, whichever output is requested. */
-  void
-  EnlargeOutputRequestedRegion(DataObject * output) override;
-
-  /** Updates the output unless it is up to date. Without MakeLabelImage, the label image has no pixels, so ITK would
-   * run the filter again at every update; here the label image counts as up to date if the contour is. The result of
-   * the filter before this one may stay on the device (CudaFiltersConfiguration::SetKeepOnDevice()). */
-  void
-  UpdateOutputData(DataObject * output) override;
-
   void
   GenerateData() override;
 
@@ -344,14 +259,12 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  static constexpr bool IsInputOnDevice = CudaIsDeviceImage<InputImageType>::value;
-  static constexpr bool IsOutputOnDevice = CudaIsDeviceImage<OutputImageType>::value;
+  using Superclass::IsOutputOnDevice;
+  using Superclass::m_Parameters;
 
-  CudaDetail::CudaRegionSnakeParameters m_Parameters;
-  RegionType                            m_InitialRegion;
-  OutputPixelType                       m_InsideValue{ 1 };
-  OutputPixelType                       m_OutsideValue{ 0 };
-  bool                                  m_MakeLabelImage{ true };
+  RegionType      m_InitialRegion;
+  OutputPixelType m_InsideValue{ 1 };
+  OutputPixelType m_OutsideValue{ 0 };
 
   CudaRegionSnakeResult  m_Result;
   std::vector<PointType> m_ContourPoints;
@@ -366,14 +279,6 @@ private:
   GetStartPolygon() const;
   CudaDetail::CudaRegionSnakeObserver
   MakeObserver();
-  void
-  PrepareLabels();
-  /** Returns `input` with the pixels of a host image added. */
-  CudaDetail::CudaRegionSnakeInput
-  AddPixels(CudaDetail::CudaRegionSnakeInput input) const;
-  /** Computes m_Result. Returns the index of the device for a label image that is a device image. */
-  int
-  Segment(const CudaDetail::CudaRegionSnakeInput & input);
   void
   WriteLabels(int device);
   void

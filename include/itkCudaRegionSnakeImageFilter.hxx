@@ -60,7 +60,6 @@ void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
 {
   Superclass::VerifyPreconditions();
-  CudaDetail::VerifyCudaRegionSnakeParameters(m_Parameters);
   const int starts = (this->GetInitialPath() != nullptr ? 1 : 0) + (this->GetInitialMask() != nullptr ? 1 : 0) +
                      (this->HasInitialRegion() ? 1 : 0);
   if (starts > 1)
@@ -71,23 +70,6 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITK
   {
     itkExceptionMacro("InsideValue is " << +m_InsideValue << "; it must be another value than OutsideValue");
   }
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
-{
-  CudaDetail::CudaRequestWholeInputs(*this);
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
-{
-  Superclass::EnlargeOutputRequestedRegion(output);
-  // A request for the contour does not say which part of the label image is wanted, and one run computes both. So
-  // always compute the whole label image.
-  this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -120,24 +102,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
   }
   else if (const PathType * path = this->GetInitialPath())
   {
-    const auto * vertices = path->GetVertexList();
-    for (unsigned int i = 0; i < vertices->Size(); ++i)
-    {
-      const auto &          vertex = vertices->ElementAt(i);
-      std::array<double, 2> corner;
-      for (unsigned int d = 0; d < 2; ++d)
-      {
-        // The corner X has the continuous index X - 1/2. Round to the nearest corner.
-        corner[d] = std::floor(vertex[d] - static_cast<double>(region.GetIndex(d)) + 1.0);
-        if (!(corner[d] >= 0.0 && corner[d] <= static_cast<double>(region.GetSize(d))))
-        {
-          itkExceptionMacro("Vertex " << i << " of InitialPath is " << vertex
-                                      << " in continuous index; it must lie in the image, with index "
-                                      << region.GetIndex() << " and size " << region.GetSize());
-        }
-      }
-      polygon.push_back({ static_cast<int32_t>(corner[0]), static_cast<int32_t>(corner[1]) });
-    }
+    polygon = this->RoundToCorners(path->GetVertexList()->CastToSTLConstContainer(), "InitialPath");
   }
   return polygon;
 }
@@ -166,38 +131,17 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeObserver()
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
-{
-  const PathType * contour = this->GetContour();
-  const bool       upToDate = contour->GetUpdateMTime() >= contour->GetPipelineMTime() && !contour->GetDataReleased();
-  if (!m_MakeLabelImage && upToDate)
-  {
-    return;
-  }
-  CudaDetail::CudaUpdateInScope(*this, m_CudaBackend, [&] { Superclass::UpdateOutputData(output); });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const CudaDetail::CudaWorkScope work;
 
-  const InputImageType * image = this->GetInput();
-  const RegionType       region = image->GetLargestPossibleRegion();
   this->PrepareLabels();
   m_Result = CudaRegionSnakeResult();
   m_ContourPoints.clear();
 
-  CudaDetail::CudaRegionSnakeInput input;
-  if constexpr (!IsInputOnDevice)
-  {
-    CudaDetail::CudaVerifyInputPixels(*this, region);
-    input.Image = CudaDetail::MakeCudaImageShape<InputImageType>(region, image->GetNumberOfComponentsPerPixel());
-  }
-  input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
-  const auto validMask = CudaDetail::MakeCudaOptionalView(this->GetValidMask(), "ValidMask");
-  const auto startMask = CudaDetail::MakeCudaOptionalView(this->GetInitialMask(), "InitialMask");
+  CudaDetail::CudaRegionSnakeInput input = this->MakeInput();
+  const auto                       validMask = CudaDetail::MakeCudaOptionalView(this->GetValidMask(), "ValidMask");
+  const auto                       startMask = CudaDetail::MakeCudaOptionalView(this->GetInitialMask(), "InitialMask");
   input.ValidMask = validMask ? &*validMask : nullptr;
   input.StartMask = startMask ? &*startMask : nullptr;
   const CudaSnakePolygon startPolygon = this->GetStartPolygon();
@@ -206,95 +150,30 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
     input.StartPolygon = &startPolygon;
   }
 
-  const int device = this->Segment(input);
+  const CudaDetail::CudaRegionSnakeObserver observer = this->MakeObserver();
+  const int                                 device = this->RunOnBackend(
+    input,
+    CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),
+    [&](const CudaDeviceImageView & view) {
+      m_Result = CudaDetail::CudaRegionSnakeOfDeviceImage(view, input, m_Parameters, observer);
+    },
+    [&](const CudaDetail::CudaRegionSnakeInput & pixels, int index) {
+      m_Result =
+        CudaDetail::CudaRegionSnakeOnDevice(pixels, m_Parameters, index, this->GetNumberOfWorkUnits(), observer);
+    },
+    [&](const CudaDetail::CudaRegionSnakeInput & pixels) {
+      m_Result = CudaDetail::CudaRegionSnakeOnHost(pixels, m_Parameters, this->GetNumberOfWorkUnits(), observer);
+    });
   if (m_Result.Stop == CudaRegionSnakeStop::Aborted)
   {
     CudaDetail::CudaThrowAborted(*this);
   }
   this->WriteContour();
-  if (m_MakeLabelImage)
+  if (this->GetMakeLabelImage())
   {
     this->WriteLabels(device);
   }
   this->UpdateProgress(1.0f);
-}
-
-/** Allocates the label image on the host. On a device, the labels' memory is allocated after the run, when the run has
- * released its own memory. */
-template <typename TInputImage, typename TOutputImage>
-void
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrepareLabels()
-{
-  if constexpr (!IsOutputOnDevice)
-  {
-    if (m_MakeLabelImage)
-    {
-      CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
-      this->AllocateOutputs();
-      return;
-    }
-  }
-  this->GetOutput()->Initialize();
-}
-
-template <typename TInputImage, typename TOutputImage>
-CudaDetail::CudaRegionSnakeInput
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::AddPixels(CudaDetail::CudaRegionSnakeInput input) const
-{
-  if constexpr (!IsInputOnDevice)
-  {
-    const InputImageType * const image = this->GetInput();
-    input.Image = CudaDetail::MakeCudaImageView(image, image->GetLargestPossibleRegion());
-  }
-  return input;
-}
-
-template <typename TInputImage, typename TOutputImage>
-int
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail::CudaRegionSnakeInput & input)
-{
-  const CudaDetail::CudaRegionSnakeObserver observer = this->MakeObserver();
-  if constexpr (IsInputOnDevice)
-  {
-    const InputImageType *    image = this->GetInput();
-    const CudaDeviceImageView view = image->GetDeviceView(image->GetLargestPossibleRegion(), "The input");
-    CudaDetail::CudaSelectDeviceOfImage(m_CudaBackend, image->GetDeviceIndex());
-    m_Result = CudaDetail::CudaRegionSnakeOfDeviceImage(view, input, m_Parameters, observer);
-    return image->GetDeviceIndex();
-  }
-  else
-  {
-    const RegionType region = this->GetInput()->GetLargestPossibleRegion();
-    const auto       device = [&](int deviceIndex) {
-      const CudaDeviceImageView kept = CudaDetail::CudaGetKeptInput(*this, region, deviceIndex);
-      m_CudaBackend.TookInputOnDevice = kept.Memory != nullptr;
-      m_Result = kept.Memory
-                         ? CudaDetail::CudaRegionSnakeOfDeviceImage(kept, input, m_Parameters, observer)
-                         : CudaDetail::CudaRegionSnakeOnDevice(
-                       this->AddPixels(input), m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
-    };
-    if constexpr (IsOutputOnDevice)
-    {
-      const int deviceIndex = CudaDetail::CudaSelectDeviceOfOutput(m_CudaBackend);
-      device(deviceIndex);
-      return deviceIndex;
-    }
-    else
-    {
-      const auto host = [&] {
-        m_CudaBackend.TookInputOnDevice = false;
-        CudaDetail::CudaDownloadKeptInput(*this);
-        m_Result = CudaDetail::CudaRegionSnakeOnHost(
-          this->AddPixels(input), m_Parameters, this->GetNumberOfWorkUnits(), observer);
-      };
-      m_CudaBackend.Run(CudaDetail::CudaRegionSnakeUnsupportedReason(input, m_Parameters),
-                        CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),
-                        CudaDetail::MakeCudaProgressFunction(this),
-                        device,
-                        host);
-      return m_CudaBackend.GetSelectedDeviceIndex();
-    }
-  }
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -302,22 +181,10 @@ void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteContour()
 {
   const InputImageType * image = this->GetInput();
-  const RegionType       region = image->GetLargestPossibleRegion();
-  CudaSnakePolygon       polygon = m_Result.Polygon;
-  const auto &           direction = image->GetDirection();
-  const double           determinant = direction[0][0] * direction[1][1] - direction[0][1] * direction[1][0];
-  if (determinant * image->GetSpacing()[0] * image->GetSpacing()[1] < 0.0)
-  {
-    // Physical space mirrors index space, so reverse the vertices to keep the physical area positive.
-    std::reverse(polygon.begin() + 1, polygon.end());
-  }
-  PathType * contour = this->GetContour();
+  PathType *             contour = this->GetContour();
   contour->Initialize();
-  for (const CudaSnakePoint & corner : polygon)
+  for (const auto & index : this->GetContourIndices(m_Result.Polygon))
   {
-    typename PathType::ContinuousIndexType index;
-    index[0] = static_cast<double>(region.GetIndex(0)) + corner.X - 0.5;
-    index[1] = static_cast<double>(region.GetIndex(1)) + corner.Y - 0.5;
     contour->AddVertex(index);
     PointType point;
     image->TransformContinuousIndexToPhysicalPoint(index, point);
@@ -367,21 +234,10 @@ void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  m_CudaBackend.Print(os, indent);
   os << indent << "InitialRegion: " << m_InitialRegion << std::endl;
   os << indent << "Start: " << m_Parameters.Start << std::endl;
-  CudaDetail::CudaPrintNoise(m_Parameters, os, indent);
-  os << indent << "Schedule: " << m_Parameters.Schedule << std::endl;
-  os << indent << "MaximumStep: " << m_Parameters.MaximumStep << std::endl;
-  os << indent << "MinimumEdgeLength: " << m_Parameters.MinimumEdgeLength << std::endl;
-  os << indent << "MinimumGain: " << m_Parameters.MinimumGain << std::endl;
-  os << indent << "UseDescriptionLength: " << (m_Parameters.UseDescriptionLength ? "On" : "Off") << std::endl;
-  os << indent << "MaximumNumberOfNodes: " << m_Parameters.MaximumNumberOfNodes << std::endl;
-  os << indent << "MaximumNumberOfIterations: " << m_Parameters.MaximumNumberOfIterations << std::endl;
-  os << indent << "MinimumRegionSize: " << m_Parameters.MinimumRegionSize << std::endl;
   os << indent << "InsideValue: " << +m_InsideValue << std::endl;
   os << indent << "OutsideValue: " << +m_OutsideValue << std::endl;
-  os << indent << "MakeLabelImage: " << (m_MakeLabelImage ? "On" : "Off") << std::endl;
   os << indent << "Criterion: " << m_Result.Criterion << std::endl;
   os << indent << "DescriptionLength: " << m_Result.DescriptionLength << std::endl;
   os << indent << "SignificantBoundary: " << (m_Result.SignificantBoundary ? "Yes" : "No") << std::endl;

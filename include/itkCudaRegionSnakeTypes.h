@@ -4,6 +4,7 @@
 
 #include "CudaFiltersExport.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <vector>
@@ -103,6 +104,31 @@ struct CudaRegionSnakeResult
   double SecondsOfStart{ 0.0 };
   double SecondsOfMoves{ 0.0 };
   double SecondsOfRemoval{ 0.0 };
+};
+
+/** \struct CudaRegionSnakeRegion
+ * \brief One region of a segmentation of many: the result of its search, with the polygon in corners of the image's
+ * pixels, and the window that the search saw.
+ * \ingroup CudaFilters
+ */
+struct CudaRegionSnakeRegion : CudaRegionSnakeResult
+{
+  // First pixel and size of the window. Pixel (0, 0) is the first of the image.
+  CudaSnakePoint WindowCorner{ 0, 0 };
+  CudaSnakePoint WindowSize{ 0, 0 };
+  uint32_t       StartLabel{ 0 };           // label of the start's pixels; 0 if the start is a polygon
+  uint64_t       NumberOfHiddenPixels{ 0 }; // pixels of the region that have the label of another one
+};
+
+/** \struct CudaRegionSnakeOverlap
+ * \brief Two regions that overlap, by their numbers, which begin at 0. Their common pixels have the label of the first.
+ * \ingroup CudaFilters
+ */
+struct CudaRegionSnakeOverlap
+{
+  size_t   First;
+  size_t   Second;
+  uint64_t NumberOfPixels;
 };
 } // end namespace itk
 

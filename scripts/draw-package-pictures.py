@@ -3,10 +3,11 @@
 """Draws the pictures that the Python package computes itself, on any machine.
 Usage: draw-package-pictures.py PICTURES [NAME...]
 
-Draws partition.png, partition_mr.png, profile.png, microscopy.png and speed.png into PICTURES, which is docs/pictures;
-with names, such as speed, those alone. The images are the samples of examples/data, except for the disc of profile.png. Partitions are
-the same bit for bit on the host and on a GPU. speed.png shows the table of README.md. Needs the package
-itk-cudafilters, SciPy and matplotlib.
+Draws partition.png, partition_mr.png, detection.png, geodata.png, profile.png, microscopy.png and speed.png into PICTURES,
+which is docs/pictures; with names, such as speed, those alone. The images are the samples of examples/data, except for the disc of
+profile.png and the sea of detection.png, which are computed. Partitions and detections are the same bit for bit on the host and on a GPU.
+speed.png shows the table of README.md. Needs the package itk-cudafilters, SciPy and matplotlib, and for geodata.png rasterio, pyogrio and
+shapely.
 """
 import importlib.util
 import pathlib
@@ -25,9 +26,9 @@ NUCLEI_SPACING = (1.0, 0.3, 0.3)  # micrometres along z, y and x
 
 
 def read(name):
-    import itk
+    import itk_cudafilters
 
-    return itk.array_from_image(itk.imread(str(SAMPLES / name), itk.UC))
+    return itk_cudafilters.read_image(SAMPLES / name).array
 
 
 def show(axis, pixels, title, **how):
@@ -84,6 +85,84 @@ def draw_partition_mr(plt, path):
     show(left, pixels, f"the boundaries of {len(found)} regions of a head", vmin=0, vmax=white)
     add_boundaries(left, found, 1.2)
     show(right, found.means, "the mean of each region", vmin=0, vmax=white)
+    save(plt, figure, path)
+
+
+def draw_geodata(plt, path):
+    """Draws a scene that lies askew on a map beside the polygons of the GeoPackage that the command makes of it, and a detail
+    with the squares of its pixels."""
+    import tempfile
+
+    import pyogrio
+    import shapely
+    from itk_cudafilters import Image, _command, read_image, write_image
+    from matplotlib.collections import LineCollection, PatchCollection
+    from matplotlib.path import Path
+    from matplotlib.patches import PathPatch
+    from matplotlib.transforms import Affine2D
+
+    turn = np.deg2rad(-12.0)  # as the tracks of satellites are
+    direction = [[np.cos(turn), np.sin(turn)], [np.sin(turn), -np.cos(turn)]]
+    amplitude = np.pad(read("sar_fields_1000x500.png"), 12)
+    with tempfile.TemporaryDirectory() as folder:
+        scene, polygons = f"{folder}/scene.tif", f"{folder}/fields.gpkg"
+        place = {"spacing": (10.0, 10.0), "origin": (700000.0, 5400000.0), "direction": direction}
+        write_image(Image(amplitude, **place, no_data=0, metadata={"crs": "EPSG:32632"}), scene)
+        if _command.main(["partition", scene, polygons, "--law", "rayleigh", "--quantity", "amplitude", "--clip"]) != 0:
+            raise SystemExit("error: the command failed")
+        image = read_image(scene)
+        meta, _, encoded, columns = pyogrio.raw.read(polygons)
+    shapes, means = shapely.from_wkb(encoded), dict(zip(meta["fields"], columns))["mean"]
+    a, b, c, d, e, f = (value / 1000.0 for value in image.transform)
+    onto_map = Affine2D(np.array([[a, b, c], [d, e, f], [0.0, 0.0, 1.0]]))
+    pixels = np.ma.array(image.array, mask=~image.valid)
+    white = float(np.percentile(pixels.compressed(), 99.0))
+
+    def add_scene(axis):
+        height, width = pixels.shape
+        axis.imshow(pixels, cmap="gray", vmin=0, vmax=white, extent=(0, width, height, 0), transform=onto_map + axis.transData,
+                    interpolation="nearest")
+
+    def rings_of(shape):
+        return [np.array(ring.coords) / 1000.0 for part in shapely.get_parts(shape) for ring in (part.exterior, *part.interiors)]
+
+    def add_boundaries_on_map(axis, width):
+        lines = [ring for shape in shapes for ring in rings_of(shape)]
+        axis.add_collection(LineCollection(lines, colors=CONTOUR, linewidths=width))
+
+    figure = plt.figure(figsize=(WIDTH, 7.6), layout="constrained")
+    rows = figure.add_gridspec(2, 2, height_ratios=(4.3, 3.3), width_ratios=(1.35, 1.0))
+    whole, left, right = figure.add_subplot(rows[0, :]), figure.add_subplot(rows[1, 0]), figure.add_subplot(rows[1, 1])
+    patches = [PathPatch(Path.make_compound_path(*(Path(ring, closed=True) for ring in rings_of(shape)))) for shape in shapes]
+    fields = PatchCollection(patches, cmap="YlGn", edgecolors="#404040", linewidths=0.7)
+    fields.set_array(means)
+    fields.set_clim(0, white)
+    whole.add_collection(fields)
+    whole.set_title(f"fields.gpkg: {len(shapes)} polygons in {meta['crs']}, coloured by their attribute mean")
+    figure.colorbar(fields, ax=whole, fraction=0.025, pad=0.01, label="mean amplitude")
+    add_scene(left)
+    left.set_title("scene.tif")
+    add_scene(right)
+    add_boundaries_on_map(right, 2.2)
+    right.set_title("the framed part, and its polygons")
+    bounds = shapely.total_bounds(shapes) / 1000.0
+    for axis in (whole, left):
+        axis.set_xlim(bounds[0] - 0.2, bounds[2] + 0.2)
+        axis.set_ylim(bounds[1] - 0.2, bounds[3] + 0.2)
+    centre = onto_map.transform([722.0, 190.0])
+    right.set_xlim(centre[0] - 0.36, centre[0] + 0.36)
+    right.set_ylim(centre[1] - 0.3, centre[1] + 0.3)
+    left.add_patch(plt.Rectangle(centre - (0.36, 0.3), 0.72, 0.6, fill=False, edgecolor=OURS, linewidth=1.6))
+    for axis in (whole, left, right):
+        axis.set_aspect("equal")
+        axis.grid(color="#b0b0b0", linewidth=0.5)
+        axis.set_axisbelow(True)
+        axis.ticklabel_format(useOffset=False)
+        axis.tick_params(labelsize=8)
+    whole.set_ylabel("northing, km")
+    left.set_xlabel("easting, km")
+    left.set_ylabel("northing, km")
+    right.set_xlabel("easting, km")
     save(plt, figure, path)
 
 
@@ -195,6 +274,82 @@ def draw_speed(plt, path):
     save(plt, figure, path)
 
 
+def make_sea(rng, shape=(520, 1000), looks=4.4):
+    """Returns the intensity of a sea of uneven brightness with ships, and their centres, and the polygon of the land in the corner."""
+    y, x = np.mgrid[: shape[0], : shape[1]].astype(float)
+    mean = 1.0 + 0.5 * np.sin(x / 140.0 + y / 90.0) + 2.5 * (x / shape[1]) ** 2
+    land = np.array([[700, -0.5], [730, 60], [800, 95], [850, 150], [930, 165], [999.5, 230], [999.5, -0.5]])
+    in_land = np.zeros(shape, bool)
+    for (x0, y0), (x1, y1) in zip(land, np.roll(land, -1, axis=0)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            in_land ^= ((y0 > y) != (y1 > y)) & (x < x0 + (y - y0) * (x1 - x0) / (y1 - y0))
+    mean[in_land] = 12.0 + 5.0 * np.sin(x / 9.0)[in_land] * np.cos(y / 11.0)[in_land]
+    ships = []
+    while len(ships) < 24:
+        centre = rng.uniform((20, 20), (shape[1] - 20, shape[0] - 20))
+        is_free = not in_land[tuple(slice(max(0, int(c) - 30), int(c) + 30) for c in centre[::-1])].any()
+        if is_free and all(np.hypot(*(centre - other)) > 50.0 for other in ships):
+            angle, length = rng.uniform(0.0, np.pi), rng.uniform(3.0, 7.0)
+            along = (x - centre[0]) * np.cos(angle) + (y - centre[1]) * np.sin(angle)
+            across = (y - centre[1]) * np.cos(angle) - (x - centre[0]) * np.sin(angle)
+            mean[(np.abs(along) < length) & (np.abs(across) < 1.3)] *= rng.uniform(4.0, 12.0)
+            ships.append(centre)
+    return rng.gamma(looks, mean / looks).astype(np.float32), np.array(ships), land
+
+
+def draw_detection(plt, path):
+    """Draws the ships of a scene, and below two of them with their windows and pixels."""
+    import itk_cudafilters
+
+    intensity, ships, land = make_sea(np.random.default_rng(12))
+    polygon = {"type": "Polygon", "coordinates": [land.tolist()]}
+    found = itk_cudafilters.detect_targets(
+        intensity, "gamma", 4.4, probability_of_false_alarm=1e-7, guard_window=21, background_window=41, land_mask=polygon
+    )
+    truth = [min(range(len(ships)), key=lambda i: np.hypot(*(ships[i] - each.centroid))) for each in found]
+    hits = {i for i, each in zip(truth, found) if np.hypot(*(ships[i] - each.centroid)) < 10.0}
+    amplitude = np.sqrt(intensity)
+    figure = plt.figure(figsize=(WIDTH, 7.6), layout="constrained")
+    rows = figure.add_gridspec(2, 3, height_ratios=(4.7, 2.6))
+    scene = figure.add_subplot(rows[0, :])
+    title = f"Speckle of 4.4 looks with {len(ships)} ships: {len(hits)} are found, and {len(found) - len(hits)} false alarms"
+    show(scene, amplitude, title, vmin=0, vmax=4.5)
+    scene.fill(*land.T, facecolor=OURS, alpha=0.25, edgecolor=OURS, linewidth=1.5)
+    scene.text(870, 60, "land_mask", color="white", ha="center", fontsize=12)
+    for each in found:
+        left, top, width, height = each.region
+        scene.add_patch(plt.Rectangle((left - 6, top - 6), width + 11, height + 11, fill=False, edgecolor=CONTOUR, linewidth=1.6))
+    by_significance = sorted(found, key=lambda each: each.significance)
+    panels = [figure.add_subplot(rows[1, column]) for column in range(3)]
+    for axis, each in zip(panels, (by_significance[-1], by_significance[0])):
+        show(axis, amplitude, f"significance {each.significance:.0f}", vmin=0, vmax=4.5)
+        axis.set_xlabel(f"mean of target {each.target.mean:.1f}, of ring {each.background.mean:.1f}")
+        axis.contour(found.labels == each.number, levels=[0.5], colors=CONTOUR, linewidths=1.6)
+        x, y = each.peak
+        for side, window in ((3, "target"), (21, "guard"), (41, "background")):
+            half = side / 2
+            axis.add_patch(plt.Rectangle((x - half, y - half), side, side, fill=False, edgecolor="#6baed6", linewidth=1.5))
+            if side > 3:
+                axis.text(x - half + 1, y + half - 1, window, color="#9ecae1", fontsize=9)
+        axis.set_xlim(x - 25, x + 25)
+        axis.set_ylim(y + 25, y - 25)
+    axis = panels[2]
+    noise = np.random.default_rng(13).gamma(4.4, 1.0, (1000, 1000)).astype(np.float32)
+    asked = 10.0 ** -np.arange(2, 5.5, 0.5)
+    rates = []
+    for probability in asked:
+        statistics = itk_cudafilters.detect_targets(
+            noise, "gamma", 4.4, probability_of_false_alarm=probability, target_window=1, guard_window=3, background_window=9
+        ).statistics
+        rates.append(statistics.number_of_pixels_above_threshold / statistics.number_of_tested_pixels)
+    axis.loglog(asked, asked, color=OTHERS, linewidth=1.2)
+    axis.loglog(asked, rates, "o", color=OURS)
+    axis.set_title("false alarms on noise alone")
+    axis.set_xlabel("probability asked for")
+    axis.set_ylabel("share of pixels")
+    save(plt, figure, path)
+
+
 def save(plt, figure, path):
     figure.savefig(path, dpi=100)
     plt.close(figure)
@@ -204,6 +359,8 @@ def save(plt, figure, path):
 DRAWN = {
     "partition": draw_partition,
     "partition_mr": draw_partition_mr,
+    "detection": draw_detection,
+    "geodata": draw_geodata,
     "profile": draw_profile,
     "microscopy": draw_microscopy,
     "speed": draw_speed,

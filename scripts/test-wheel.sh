@@ -63,11 +63,11 @@ install "$wheel"
 # Run the package before more is installed, because it must work with its declared dependencies.
 (cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
 # Another version of hypothesis makes other cases.
-install 'hypothesis==6.170.17' pytest 'pytest-xdist>=3.6,<4' scipy xarray
+install 'hypothesis==6.170.17' pytest 'pytest-xdist>=3.6,<4' geopandas pyogrio rasterio scipy shapely xarray
 run_tests without-itk
 if [ "$with_itk" = yes ]; then
   note "installing itk $itk"
-  install "itk==$itk" matplotlib ml_dtypes mypy pyogrio shapely tqdm
+  install "itk==$itk" matplotlib ml_dtypes mypy tqdm
   run_tests with-itk
 fi
 "$python" - "$folder"/*.xml << 'PROGRAM'

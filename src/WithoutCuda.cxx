@@ -4,6 +4,7 @@
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaDetailDetectionEngine.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaDetailStatisticsEngine.h"
@@ -311,6 +312,29 @@ CudaComputeStatisticsOnDevice(const CudaDeviceImageView &, const CudaHistogramBi
 }
 
 const char *
+CudaDetectionUnsupportedReason(const CudaDetectionInput &)
+{
+  return cuda::noCuda;
+}
+
+size_t
+CudaDetectionWorkingSet(const CudaDetectionInput &)
+{
+  return 0;
+}
+
+std::optional<CudaDetectionResult>
+CudaDetectOnDevice(const CudaDetectionInput &,
+                   const CudaDetectionParameters &,
+                   const CudaImageView &,
+                   int,
+                   const CudaDetectionProgress &,
+                   const CudaDetectionDeviceImages &)
+{
+  ThrowWithoutCuda("A detection on the device");
+}
+
+const char *
 CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput &)
 {
   return cuda::noCuda;
@@ -363,6 +387,40 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &,
                              const CudaRegionSnakeObserver &)
 {
   ThrowWithoutCuda("A snake on the device");
+}
+
+std::unique_ptr<CudaPreparedSnakeImage>
+CudaPrepareSnakeImageOnDevice(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &, int, unsigned int)
+{
+  ThrowWithoutCuda("A snake on the device");
+}
+
+size_t
+CudaRegionSnakeBatchWorkingSet(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &, unsigned int)
+{
+  return 0;
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnDevice(const CudaRegionSnakeInput &,
+                             const CudaRegionSnakeStarts &,
+                             const CudaRegionSnakeParameters &,
+                             int,
+                             unsigned int,
+                             const CudaRegionSnakeObserver &)
+{
+  ThrowWithoutCuda("Snakes on the device");
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOfDeviceImage(const CudaDeviceImageView &,
+                                  const CudaRegionSnakeInput &,
+                                  const CudaRegionSnakeStarts &,
+                                  const CudaRegionSnakeParameters &,
+                                  unsigned int,
+                                  const CudaRegionSnakeObserver &)
+{
+  ThrowWithoutCuda("Snakes on the device");
 }
 
 void

@@ -7,6 +7,7 @@ set(CudaFilters_FILTER_TABLE_SOURCES
     stress/itkCudaStressCase.cxx
     stress/itkCudaStressChains.cxx
     stress/itkCudaStressDerivatives.cxx
+    stress/itkCudaStressDetection.cxx
     stress/itkCudaStressOthers.cxx
     stress/itkCudaStressPartition.cxx
     stress/itkCudaStressRecursive.cxx

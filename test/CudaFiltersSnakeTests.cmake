@@ -2,6 +2,7 @@
 set(CudaFilters_SNAKE_SCENE_SRCS scenes/itkCudaSnakeScene.cxx)
 # Units whose name contains Slow or Gpu have that label.
 set(CudaFilters_SNAKE_GTESTS
+    snake/itkCudaRegionSnakeBatchGTest.cxx
     snake/itkCudaRegionSnakeEngineGTest.cxx
     snake/itkCudaRegionSnakeImageFilterGTest.cxx
     snake/itkCudaRegionSnakeQualityGTest.cxx

@@ -2,8 +2,10 @@
 #include "partition/DevicePartition.h"
 
 #include "runtime/device/Device.h"
-#include "partition/executor/ConcurrentRuns.h"
-#include "partition/executor/DeviceExecutor.cuh"
+#include "executor/ConcurrentRuns.h"
+#include "executor/DeviceExecutor.cuh"
+#include "executor/LabelPixels.h"
+#include "region/Checks.h"
 
 #include <algorithm>
 
@@ -38,7 +40,7 @@ CudaRegionPartitionResult
 RunOnDevice(const region::DeviceSums & sums, const PartitionRequest & request, const LabelWriter & writeLabels)
 {
   const region::SamplesDescription & samples = sums.GetDescription();
-  CheckValidPixels(samples);
+  region::CheckValidPixels(samples);
   const DeviceGuard    guard(sums.GetDevice());
   const StreamLease    stream(sums.GetDevice()); // its destructor waits for all work that reads the sums
   const ConcurrentRuns share(sums.GetDevice());
@@ -51,10 +53,7 @@ RunOnDevice(const region::DeviceSums & sums, const PartitionRequest & request, c
   Moments              total = sums.GetTotal();
   total.SumOfSquares = squares ? total.SumOfSquares : 0;
   return Partition(executor, samples, total, request).Run([&](const auto & write) {
-    writeLabels(stream, [&](const DeviceView & labels) {
-      labels.ComponentType == CudaComponentType::UShort ? write(static_cast<uint16_t *>(labels.Data), labels.Stride[1])
-                                                        : write(static_cast<uint32_t *>(labels.Data), labels.Stride[1]);
-    });
+    writeLabels(stream, [&](const DeviceView & labels) { WithLabelPixels(labels, write); });
   });
 }
 

@@ -2,9 +2,10 @@
 #include "itkCudaDetailRegionPartitionEngine.h"
 
 #include "runtime/DetailNames.h"
-#include "partition/executor/HostExecutor.h"
+#include "executor/HostExecutor.h"
 #include "partition/Partition.h"
-#include "partition/executor/HostScene.h"
+#include "executor/HostScene.h"
+#include "executor/LabelPixels.h"
 #include "region/Checks.h"
 #include "region/HostSums.h"
 #include "itkMacro.h"
@@ -33,15 +34,6 @@ GetSamplesInput(const CudaRegionPartitionInput & input)
   image.ValidMask = input.ValidMask;
   return image;
 }
-
-/** Calls write(labels, stride) with the pixels of a label image. */
-template <typename TWrite>
-void
-WriteTo(const CudaImageView & labels, const TWrite & write)
-{
-  labels.ComponentType == CudaComponentType::UShort ? write(static_cast<uint16_t *>(labels.Data), labels.Stride[1])
-                                                    : write(static_cast<uint32_t *>(labels.Data), labels.Stride[1]);
-}
 } // namespace
 
 CudaRegionSnakeParameters
@@ -51,19 +43,6 @@ GetLawOfSamples(const CudaRegionPartitionParameters & parameters)
   law.NoiseLaw = parameters.NoiseLaw;
   law.ForegroundThreshold = parameters.ForegroundThreshold;
   return law;
-}
-
-void
-CheckLabels(const CudaImageView & labels, const CudaImageView & image)
-{
-  const bool isType =
-    labels.ComponentType == CudaComponentType::UInt || labels.ComponentType == CudaComponentType::UShort;
-  if (labels.Data == nullptr || labels.Size != image.Size || !isType || labels.NumberOfComponents != 1)
-  {
-    itkGenericExceptionMacro("The label image has "
-                             << labels.Size[0] << " x " << labels.Size[1] << " pixels; it must have " << image.Size[0]
-                             << " x " << image.Size[1] << " of unsigned int or unsigned short, as the image");
-  }
 }
 
 void
@@ -82,17 +61,6 @@ CheckInput(const CudaRegionPartitionInput & input)
                       input.Image.Size[0],
                       input.Image.Size[1],
                       "The image of initial labels");
-  }
-}
-
-void
-CheckValidPixels(const region::SamplesDescription & samples)
-{
-  if (samples.NumberOfValidPixels == 0)
-  {
-    itkGenericExceptionMacro("The image has 0 valid pixels of "
-                             << static_cast<size_t>(samples.Width) * static_cast<size_t>(samples.Height)
-                             << "; a region needs at least 1");
   }
 }
 } // namespace cuda::partition
@@ -139,17 +107,17 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
   namespace region = cuda::region;
   VerifyCudaRegionPartitionParameters(parameters);
   CheckInput(input);
-  CheckLabels(labels, input.Image);
+  region::CheckLabels(labels, input.Image);
   const region::Threads threads(numberOfThreads);
   const region::Samples samples(GetSamplesInput(input), GetLawOfSamples(parameters), threads);
-  CheckValidPixels(samples);
+  region::CheckValidPixels(samples);
   const region::RowSums    sums(samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads);
   const region::SumPyramid pyramid(sums, sums.GetWhole(), 0, threads);
   const Scene              scene(pyramid.GetLevel(0), samples);
   const PartitionRequest   request{ parameters, input.InitialLabels, labels.ComponentType, numberOfThreads, observer };
   const auto               run = [&](const auto & executor) {
     return Partition(executor, samples, sums.GetTotal(), request).Run([&](const auto & write) {
-      WriteTo(labels, write);
+      WithLabelPixels(labels, write);
     });
   };
   return threads.GetNumber() == 1 ? run(SerialHostExecutor(scene, threads)) : run(ThreadedHostExecutor(scene, threads));

@@ -5,30 +5,24 @@
 #include "region/Laws.h"
 
 #include <cstdint>
-#include <cstring>
 
 // The description of a partition, in nats: D = sum over regions of [-log likelihood + a/2 log n + log N] + c S, for
 // regions of n pixels and a estimated parameters, an image of N pixels, and S segments inside the image. log N says
 // where a region begins, c where a segment ends (Galland, Bertaux and Refregier, IEEE Transactions on Image Processing
 // 12, 2003; a/2 log n: Rissanen 1978).
+namespace itk::cuda::executor
+{}
 namespace itk::cuda::partition
 {
+using namespace executor; // the stages of a partition are functors for its loops
 using region::LawDescription;
 using region::LinearForm;
 using region::Moments;
 using region::NoiseLaw;
+using region::OrderOf;
 
 /** Invalid index of a region, a node or an edge. */
 constexpr uint32_t None = 0xffffffffu;
-
-/** Maps a double to an unsigned integer with the same order, computed from its bits. */
-ITK_CUDA_HOST_DEVICE inline uint64_t
-OrderOf(double value)
-{
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{ 1 } << 63);
-}
 
 /** Region with a Gaussian distribution of known variance V. The criterion is n v / (2 V) with v = b/n - (a/n)^2, where
  * v is bounded below as in GaussianRegion. */

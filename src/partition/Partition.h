@@ -11,6 +11,7 @@
 #include "partition/result/LabelSummary.h"
 #include "partition/result/Result.h"
 #include "partition/Tuning.h"
+#include "region/Checks.h"
 #include "region/Samples.h"
 
 #include <chrono>
@@ -67,7 +68,7 @@ struct PartitionRequest
  * \brief Runs a partition from the sums of an image to its result: labels, planar map, refinement, then rings, table
  * and merge tree.
  *
- * The executor holds the image (partition/executor/Executor.h says what it must offer). The results of all executors
+ * The executor holds the image (executor/Executor.h says what it must offer). The results of all executors
  * are bit-identical.
  */
 template <typename TExecutor>
@@ -183,7 +184,7 @@ private:
   void
   DescribeLabels(const LabelSearch<TExecutor> & labels)
   {
-    CheckLargestLabel(labels.GetNumberOfRegions(), m_Request.LabelType);
+    region::CheckLargestLabel("The partition", labels.GetNumberOfRegions(), "regions", m_Request.LabelType);
     LabelSummary                summary = SummarizeLabels(m_Executor,
                                            labels.GetPixels(),
                                            labels.GetNumberOfPixels(),
@@ -229,7 +230,7 @@ private:
     const size_t                 number = regions.Sums.size() - 1;
     const bool                   hasOwnThread = m_Request.NumberOfThreads > 1 && number >= minimumRegions;
     const std::vector<Adjacency> adjacencies = ListAdjacencies(map, regions.Numbers);
-    CheckLargestLabel(number, m_Request.LabelType);
+    region::CheckLargestLabel("The partition", number, "regions", m_Request.LabelType);
     auto tree = std::async(hasOwnThread ? std::launch::async | std::launch::deferred : std::launch::deferred, [&] {
       return MakeMergeTree(m_Model, regions.Sums, MakeBoundaries(m_Model.SegmentCost, adjacencies));
     });
@@ -247,15 +248,9 @@ private:
 CudaRegionSnakeParameters
 GetLawOfSamples(const CudaRegionPartitionParameters & parameters);
 
-/** \exception ExceptionObject if the labels are not an image of UInt or UShort of the image's size */
-void
-CheckLabels(const CudaImageView & labels, const CudaImageView & image);
 /** \exception ExceptionObject if the image, its mask or its initial labels are not valid */
 void
 CheckInput(const CudaRegionPartitionInput & input);
-/** \exception ExceptionObject if the image has no valid pixels */
-void
-CheckValidPixels(const region::SamplesDescription & samples);
 } // namespace itk::cuda::partition
 
 #endif

@@ -63,6 +63,43 @@ CheckSize(const CudaImageView & image, CudaComponentType type, size_t width, siz
   }
 }
 
+void
+CheckLabels(const CudaImageView & labels, const CudaImageView & image)
+{
+  const bool isType =
+    labels.ComponentType == CudaComponentType::UInt || labels.ComponentType == CudaComponentType::UShort;
+  if (labels.Data == nullptr || labels.Size != image.Size || !isType || labels.NumberOfComponents != 1)
+  {
+    itkGenericExceptionMacro("The label image has "
+                             << labels.Size[0] << " x " << labels.Size[1] << " pixels; it must have " << image.Size[0]
+                             << " x " << image.Size[1] << " of unsigned int or unsigned short, as the image");
+  }
+}
+
+void
+CheckValidPixels(const SamplesDescription & samples)
+{
+  if (samples.NumberOfValidPixels == 0)
+  {
+    itkGenericExceptionMacro("The image has 0 valid pixels of "
+                             << static_cast<size_t>(samples.Width) * static_cast<size_t>(samples.Height)
+                             << "; a region needs at least 1");
+  }
+}
+
+void
+CheckLargestLabel(const char * result, size_t number, const char * what, CudaComponentType labelType)
+{
+  const size_t largest = labelType == CudaComponentType::UShort ? std::numeric_limits<uint16_t>::max()
+                                                                : std::numeric_limits<uint32_t>::max();
+  if (number > largest)
+  {
+    itkGenericExceptionMacro(<< result << " has " << number << " " << what << "; labels of "
+                             << 8 * CudaComponentSize(labelType) << " bits tell " << largest
+                             << " apart. Labels of unsigned int would do");
+  }
+}
+
 CudaRegionSnakeStatistics
 MakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law)
 {

@@ -53,6 +53,19 @@ CheckImage(const CudaImageView & image, const CudaImageView * validMask);
 void
 CheckSize(const CudaImageView & image, CudaComponentType type, size_t width, size_t height, const char * name);
 
+/** \exception ExceptionObject if the labels are not an image of UInt or UShort of the image's size */
+void
+CheckLabels(const CudaImageView & labels, const CudaImageView & image);
+
+/** \exception ExceptionObject if the image has no valid pixels */
+void
+CheckValidPixels(const SamplesDescription & samples);
+
+/** Requires that labels of a type tell that many regions of a result apart. \exception ExceptionObject naming the
+ * result, the number and what it counts */
+void
+CheckLargestLabel(const char * result, size_t number, const char * what, CudaComponentType labelType);
+
 /** Returns the statistics of a region in the units of the image. */
 CudaRegionSnakeStatistics
 MakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law);

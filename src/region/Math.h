@@ -56,6 +56,15 @@ FloorDivide(int64_t numerator, int64_t denominator)
   return quotient - (numerator % denominator < 0 ? 1 : 0);
 }
 
+/** Maps a double to an unsigned integer with the same order, computed from its bits. */
+ITK_CUDA_HOST_DEVICE inline uint64_t
+OrderOf(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{ 1 } << 63);
+}
+
 /** Returns the natural logarithm of a positive normal number, to about one ulp.
  *
  * x = 2^k m with m in [sqrt(1/2), sqrt(2)), and with s = (m - 1) / (m + 1), |s| < 0.1716,

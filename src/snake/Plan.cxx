@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 // Checks the input, the start and the parameters of the snake, and makes its plan and the description of its law.
 
@@ -83,9 +84,10 @@ CheckNumberOfValidPixels(const CudaRegionSnakeParameters & parameters, size_t va
 {
   if (validPixels / 2 < parameters.MinimumRegionSize)
   {
-    itkGenericExceptionMacro("The image has " << validPixels << " valid pixels; two regions of MinimumRegionSize "
-                                              << parameters.MinimumRegionSize << " need at least "
-                                              << 2 * parameters.MinimumRegionSize);
+    std::ostringstream message;
+    message << "The image has " << validPixels << " valid pixels; two regions of MinimumRegionSize "
+            << parameters.MinimumRegionSize << " need at least " << 2 * parameters.MinimumRegionSize;
+    throw TooFewPixels(__FILE__, __LINE__, message.str());
   }
 }
 

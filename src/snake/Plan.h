@@ -9,11 +9,20 @@
 #include "region/Sums.h"
 #include "snake/Control.h"
 #include "snake/Core.h"
+#include "itkMacro.h"
 
 // Checks the input and the parameters of the snake, and makes the plan of a run.
 
 namespace itk::cuda::snake
 {
+/** \class TooFewPixels
+ * \brief Exception: an image or a start has not enough valid pixels for two regions. */
+class TooFewPixels : public ExceptionObject
+{
+public:
+  using ExceptionObject::ExceptionObject;
+};
+
 /** Checks the parameters. \exception ExceptionObject naming a parameter out of range, its value and the valid range. */
 void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters);
@@ -27,7 +36,7 @@ CheckSnakeStart(const CudaSnakePolygon * polygon, const CudaImageView * mask, co
 void
 CheckSnakeInput(const CudaRegionSnakeInput & input);
 
-/** Checks the number of valid pixels. \exception ExceptionObject if it is too small for two regions of the minimum
+/** Checks the number of valid pixels. \exception TooFewPixels if it is too small for two regions of the minimum
  * size. */
 void
 CheckNumberOfValidPixels(const CudaRegionSnakeParameters & parameters, size_t validPixels);
@@ -36,7 +45,7 @@ CheckNumberOfValidPixels(const CudaRegionSnakeParameters & parameters, size_t va
 uint32_t
 GetCoarseExponent(CudaFiltersEnums::Schedule schedule, const PixelRectangle & rectangle);
 
-/** Returns the levels, steps and limits for an image. \exception ExceptionObject if it has too few valid pixels for two
+/** Returns the levels, steps and limits for an image. \exception TooFewPixels if it has too few valid pixels for two
  * regions. */
 SnakePlan
 MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32_t height, size_t validPixels);

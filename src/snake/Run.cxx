@@ -7,6 +7,8 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "snake/Group.h"
 
+#include <sstream>
+
 // Runs the snake on any backend: finds the start, runs the phases, and evaluates the significance of the result.
 
 namespace itk::cuda::snake
@@ -26,8 +28,9 @@ RegionsAreLargeEnough(const Moments & sums, const Moments & total, const SnakePl
   return sums.Count >= plan.MinimumRegionSize && total.Count - sums.Count >= plan.MinimumRegionSize;
 }
 
-/** Returns the user's start on the coarsest level on which it is simple and leaves two regions of the minimum size.
- * \exception ExceptionObject if there is no such level. */
+/** Returns the user's start on the coarsest level on which it is simple and leaves two regions of the minimum size, or
+ * on the level of pixels if the run starts there.
+ * \exception TooFewPixels if there is no such level. */
 SnakeStart
 PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePlan & plan, SnakeBackend & backend)
 {
@@ -40,7 +43,7 @@ PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const Sna
     checked = CheckStartPolygon(*run.StartPolygon, width, height, plan.MaximumNumberOfNodes);
   }
   Moments sums;
-  for (int index = 0; index < plan.NumberOfLevels; ++index)
+  for (int index = run.StartsOnPixels ? plan.NumberOfLevels - 1 : 0; index < plan.NumberOfLevels; ++index)
   {
     const uint32_t         exponent = plan.Exponent[index];
     const CudaSnakePolygon polygon = run.StartPolygon != nullptr
@@ -52,9 +55,11 @@ PlaceUserStart(const SnakeRun & run, const PixelRectangle & rectangle, const Sna
       return { polygon, index };
     }
   }
-  const char * name = run.StartPolygon != nullptr ? "The initial polygon" : "The initial mask";
-  itkGenericExceptionMacro(<< name << " has " << sums.Count << " valid pixels inside and " << total.Count - sums.Count
-                           << " outside; MinimumRegionSize is " << plan.MinimumRegionSize);
+  std::ostringstream message;
+  message << (run.StartPolygon != nullptr ? "The initial polygon" : "The initial mask") << " has " << sums.Count
+          << " valid pixels inside and " << total.Count - sums.Count << " outside; MinimumRegionSize is "
+          << plan.MinimumRegionSize;
+  throw TooFewPixels(__FILE__, __LINE__, message.str());
 }
 
 SnakeStart

@@ -8,6 +8,7 @@
 #include "snake/Control.h"
 #include "snake/Core.h"
 #include "snake/Image.h"
+#include "snake/Plan.h"
 
 #include <chrono>
 #include <cstdint>
@@ -93,6 +94,7 @@ struct SnakeRun
   const CudaSnakePolygon *  StartPolygon{ nullptr }; // at most one of the two starts
   const CudaImageView *     StartMask{ nullptr };    // UChar, of the rectangle's size; its nonzero pixels are the start
   CudaRegionSnakeObserver   Observer;
+  bool                      StartsOnPixels{ false }; // skip the coarse levels, because the start is near the target
 };
 
 /** Checks a run on the image, and returns the run's rectangle. \exception ExceptionObject naming what is out of range,
@@ -101,10 +103,51 @@ PixelRectangle
 CheckSnakeRun(const SnakeImage & image, const SnakeRun & run);
 
 /** Runs the snake on a backend that was made for this image and the run's rectangle. The result's times do not include
- * the preparation of the image. \exception ExceptionObject if the rectangle has too few valid pixels, or the start has
- * not enough of them inside or outside */
+ * the preparation of the image. \exception TooFewPixels if the rectangle has too few valid pixels, or the start has not
+ * enough of them inside or outside */
 CudaRegionSnakeResult
 RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend);
+
+/** Calls function(snakeRun) for a run on the rectangle, and returns its result in corners of the image's pixels. A
+ * start without enough valid pixels in it or around it has the result RegionTooSmall and no polygon. */
+template <typename TFunction>
+CudaRegionSnakeResult
+RunInWindow(const SnakeRun & run, const TFunction & function)
+{
+  CudaRegionSnakeResult result;
+  try
+  {
+    result = function(run);
+  }
+  catch (const TooFewPixels &)
+  {
+    result.Stop = CudaRegionSnakeStop::RegionTooSmall;
+  }
+  for (CudaSnakePoint & point : result.Polygon)
+  {
+    point = { point.X + run.Rectangle.X, point.Y + run.Rectangle.Y };
+  }
+  return result;
+}
+
+/** Does a run on a prepared image by function(snakeRun); see RunInWindow(). */
+template <typename TFunction>
+CudaRegionSnakeResult
+RunPrepared(const CudaPreparedSnakeRun & run, const TFunction & function)
+{
+  CudaSnakePolygon start = run.StartPolygon != nullptr ? *run.StartPolygon : CudaSnakePolygon{};
+  for (CudaSnakePoint & point : start)
+  {
+    point = { point.X - run.WindowCorner.X, point.Y - run.WindowCorner.Y };
+  }
+  return RunInWindow({ run.Parameters,
+                       { run.WindowCorner.X, run.WindowCorner.Y, run.WindowSize.X, run.WindowSize.Y },
+                       run.StartPolygon != nullptr ? &start : nullptr,
+                       nullptr,
+                       run.Observer,
+                       run.StartsOnPixels },
+                     function);
+}
 } // namespace itk::cuda::snake
 
 #endif

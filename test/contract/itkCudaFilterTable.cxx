@@ -62,7 +62,9 @@ GetFilterRows()
       "MaximumNumberOfNodes",
       MakeSnakeSemantics,
       MakeSnakeDeviceCall },
+    { "snake_batch", MakeSnakeBatchStressCase, OfConstant::Zero, "MaximumNumberOfNodes", nullptr, nullptr },
     { "partition", MakePartitionStressCase, OfConstant::Anything, "BlockSize", nullptr, nullptr },
+    { "detection", MakeDetectionStressCase, OfConstant::Zero, "ProbabilityOfFalseAlarm", nullptr, nullptr },
   };
   return rows;
 }

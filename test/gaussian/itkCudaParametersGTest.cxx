@@ -4,6 +4,7 @@
 // test_itk_setters.py compares the rows of each class with the setters that its header and ITK's declare, so a new
 // setter needs a row.
 #include "itkCudaDeviceImage.h"
+#include "itkCudaConstantFalseAlarmRateImageFilter.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "support/itkCudaExpectException.h"
@@ -437,6 +438,34 @@ TEST(CudaParameters, CudaRegionPartitionImageFilter)
   SWITCH(LabelsOnly);
   OBJECT(ValidMask);
   OBJECT(InitialLabels);
+}
+
+TEST(CudaParameters, CudaConstantFalseAlarmRateImageFilter)
+{
+  using FilterType = CudaConstantFalseAlarmRateImageFilter<ImageType, Image<unsigned int, 2>>;
+  Rows<FilterType> rows([] {
+    const auto filter = Maker<FilterType>(MakeImage())();
+    filter->SetNoiseLaw("gamma");
+    filter->SetTargetWindow({ { 1, 1 } });
+    filter->SetGuardWindow({ { 1, 1 } });
+    filter->SetBackgroundWindow({ { 3, 3 } });
+    return filter;
+  });
+  CheckBackend(rows);
+  NAMES(NoiseLaw, "Rayleigh");
+  ACCEPTS(NoiseLaw, CudaFiltersEnums::NoiseLaw, 0.0, 1.0, 2.0, 3.0, 6.0);
+  POSITIVE(NumberOfLooks, "must be a number above 0");
+  REFUSES(ForegroundThreshold, double, "must be finite", Infinity, -Infinity);
+  ACCEPTS(ForegroundThreshold, double, Nan, 0.0, -1.0, Huge);
+  REFUSES(ProbabilityOfFalseAlarm, double, "must be above 0 and at most 0.1", Nan, Infinity, -1.0, 0.0, 0.11);
+  ACCEPTS(ProbabilityOfFalseAlarm, double, 1e-300, 1e-6, 0.1);
+  REFUSES(MinimumNumberOfPixels, uint64_t, "must be 1 or more", 0.0);
+  ACCEPTS(MinimumNumberOfPixels, uint64_t, 1.0, 1e19);
+  ACCEPTS(MaximumNumberOfPixels, uint64_t, 0.0, 1.0, 1e19);
+  OBJECT(TargetWindow);
+  OBJECT(GuardWindow);
+  OBJECT(BackgroundWindow);
+  OBJECT(ValidMask);
 }
 
 TEST(CudaParameters, CudaRegionSnakeImageFilter)

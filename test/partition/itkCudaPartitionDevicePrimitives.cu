@@ -2,7 +2,7 @@
 #include "partition/itkCudaPartitionDevicePrimitives.h"
 
 #include "runtime/device/Device.h"
-#include "partition/executor/DeviceExecutor.cuh"
+#include "executor/DeviceExecutor.cuh"
 #include "region/DeviceSums.h"
 #include "region/Samples.h"
 #include "region/Threads.h"
@@ -11,7 +11,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 namespace
 {
@@ -103,4 +103,4 @@ SortOnDevice(const std::vector<uint64_t> & keys, int bits, int device)
   });
   return result;
 }
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor

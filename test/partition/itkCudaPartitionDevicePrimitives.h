@@ -8,7 +8,7 @@
 
 // Declares what the executor of a device does besides loops (sorts, scans and sums), for tests that compare it with the
 // standard library.
-namespace itk::cuda::partition
+namespace itk::cuda::executor
 {
 struct SortedKeys
 {
@@ -36,6 +36,6 @@ FillOnDevice(const std::vector<size_t> & sizes, const std::vector<ByteFill> & fi
 /** \exception CudaError */
 SortedKeys
 SortOnDevice(const std::vector<uint64_t> & keys, int bits, int device);
-} // namespace itk::cuda::partition
+} // namespace itk::cuda::executor
 
 #endif

@@ -29,7 +29,7 @@ TEST_F(CudaPartitionPrimitivesGpu, SumsBeforeEachValue)
     std::generate(values.begin(), values.end(), [&engine] { return static_cast<uint32_t>(engine() % 40000); });
     std::vector<uint32_t> expected(number + 1, 0);
     std::partial_sum(values.begin(), values.end(), expected.begin() + 1);
-    EXPECT_EQ(itk::cuda::partition::SumOnDevice(values, m_Device), expected) << number;
+    EXPECT_EQ(itk::cuda::executor::SumOnDevice(values, m_Device), expected) << number;
   }
 }
 
@@ -48,8 +48,8 @@ TEST_F(CudaPartitionPrimitivesGpu, FillsTakePlaceInTheirOrder)
     std::transform(sizes.begin(), sizes.end(), std::back_inserter(expected), [](size_t size) {
       return std::vector<uint8_t>(size, 0);
     });
-    std::vector<itk::cuda::partition::ByteFill> fills(engine() % 40);
-    for (itk::cuda::partition::ByteFill & fill : fills)
+    std::vector<itk::cuda::executor::ByteFill> fills(engine() % 40);
+    for (itk::cuda::executor::ByteFill & fill : fills)
     {
       fill.Array = engine() % sizes.size();
       const bool isWhole = engine() % 2 == 0;
@@ -59,7 +59,7 @@ TEST_F(CudaPartitionPrimitivesGpu, FillsTakePlaceInTheirOrder)
       std::fill_n(expected[fill.Array].begin() + static_cast<std::ptrdiff_t>(fill.Begin), fill.Number, fill.Byte);
     }
     const size_t heapBytes = engine() % 3 * 100000;
-    EXPECT_EQ(itk::cuda::partition::FillOnDevice(sizes, fills, heapBytes, m_Device), expected)
+    EXPECT_EQ(itk::cuda::executor::FillOnDevice(sizes, fills, heapBytes, m_Device), expected)
       << "run " << run << ", heap of " << heapBytes << " bytes";
   }
 }
@@ -86,7 +86,7 @@ TEST_F(CudaPartitionPrimitivesGpu, KeysInOrderWithTheirPlaces)
       std::stable_sort(indices.begin(), indices.end(), [&](uint32_t i, uint32_t j) {
         return (keys[i] & largest) < (keys[j] & largest);
       });
-      const itk::cuda::partition::SortedKeys sorted = itk::cuda::partition::SortOnDevice(keys, bits, m_Device);
+      const itk::cuda::executor::SortedKeys sorted = itk::cuda::executor::SortOnDevice(keys, bits, m_Device);
       EXPECT_EQ(sorted.Indices, indices) << number << " keys of " << bits << " bits";
       for (size_t i = 0; i < number; ++i)
       {

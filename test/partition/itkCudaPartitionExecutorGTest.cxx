@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/executor/ArrayHeap.h"
+#include "executor/ArrayHeap.h"
 #include "partition/itkCudaPartitionTestCase.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace
 {
-using itk::cuda::partition::ArrayHeap;
+using itk::cuda::executor::ArrayHeap;
 
 TEST(CudaPartitionArrayHeap, NoTwoArraysShareAByteAndNoneIsLost)
 {

@@ -5,7 +5,7 @@
 #include "partition/refine/RefinementRound.h"
 #include "partition/map/Topology.h"
 #include "partition/refine/BestPolylines.h"
-#include "partition/executor/HostAtomics.h"
+#include "executor/HostAtomics.h"
 #include "partition/refine/NodeChanges.h"
 
 #include <gtest/gtest.h>

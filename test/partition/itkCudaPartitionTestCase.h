@@ -4,10 +4,10 @@
 
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
-#include "partition/executor/HostExecutor.h"
+#include "executor/HostExecutor.h"
 #include "partition/labels/Estimates.h"
 #include "partition/Model.h"
-#include "partition/executor/HostScene.h"
+#include "executor/HostScene.h"
 #include "region/Laws.h"
 #include "region/Samples.h"
 #include "region/HostSums.h"
@@ -96,10 +96,10 @@ public:
   const region::Samples       Samples;
   const region::RowSums       Sums;
   const region::SumPyramid    Pyramid;
-  const partition::Scene      Scene;
+  const executor::Scene       Scene;
   partition::DescriptionModel Model;
 
-  partition::ThreadedHostExecutor
+  executor::ThreadedHostExecutor
   GetExecutor() const
   {
     return { Scene, Threads };

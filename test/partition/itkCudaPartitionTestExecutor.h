@@ -2,7 +2,7 @@
 #ifndef itkCudaPartitionTestExecutor_h
 #define itkCudaPartitionTestExecutor_h
 
-#include "partition/executor/HostExecutor.h"
+#include "executor/HostExecutor.h"
 
 #include <algorithm>
 #include <array>
@@ -22,9 +22,9 @@ namespace itk::cuda::test
  * \brief Executor that runs the loops of a device on one thread of the host: the work items of a loop in a random
  * order, in memory that begins with garbage. What it has from the host's executor is what loops do not use.
  */
-class TestExecutor : public partition::SerialHostExecutor
+class TestExecutor : public executor::SerialHostExecutor
 {
-  using Base = partition::SerialHostExecutor;
+  using Base = executor::SerialHostExecutor;
 
 public:
   /** The loops of the device. */
@@ -95,7 +95,7 @@ public:
   static constexpr Grids AllGrids[] = { Grids::Always, Grids::Never, Grids::AtTimes };
 
   /** \param seed of the order of work items; with 0, they run in the order of their numbers */
-  TestExecutor(const partition::Scene & scene, uint64_t seed, Grids grids = Grids::Always)
+  TestExecutor(const executor::Scene & scene, uint64_t seed, Grids grids = Grids::Always)
     : Base(scene, OneThread)
     , m_Grids(grids)
     , m_IsShuffled(seed != 0)
@@ -145,7 +145,7 @@ public:
   }
 
   /** The image as polygons see it on a device, where the chords of a chain share nothing. */
-  struct Edges : partition::HostEdgeIntegrator
+  struct Edges : executor::HostEdgeIntegrator
   {
     static constexpr bool HasChordWindow = false;
   };
@@ -153,7 +153,7 @@ public:
   void
   VisitEdgeIntegrator(const TFunction & function) const
   {
-    Base::VisitEdgeIntegrator([&function](const partition::HostEdgeIntegrator & edges) { function(Edges{ edges }); });
+    Base::VisitEdgeIntegrator([&function](const executor::HostEdgeIntegrator & edges) { function(Edges{ edges }); });
   }
   template <typename TFunction>
   void
@@ -170,7 +170,7 @@ public:
     m_Counts.WorkItems += number;
     for (const size_t i : this->Shuffle(number))
     {
-      partition::RunOnOneThread(functor, i);
+      executor::RunOnOneThread(functor, i);
     }
   }
 
@@ -184,7 +184,7 @@ public:
   }
 
   /** A team whose threads run one after the other. They share no rows or cells, so that each has all of them. */
-  struct Team : partition::SerialTeam
+  struct Team : executor::SerialTeam
   {
     static constexpr uint32_t NumberOfLanes = 32;
 

@@ -174,6 +174,8 @@ StressCaseFunction MakeEigenvaluesStressCase;
 StressCaseFunction MakeMultiScaleStressCase;
 StressCaseFunction MakeVesselnessStressCase;
 StressCaseFunction MakeSnakeStressCase;
+StressCaseFunction MakeSnakeBatchStressCase;
+StressCaseFunction MakeDetectionStressCase;
 StressCaseFunction MakePartitionStressCase;
 
 // Chains of filters, and filters of large images.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaRegionSnakeBatchFilter.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaStressFilterCase.h"
+#include "itkImageRegionIterator.h"
 
 namespace itk::cuda::test
 {
@@ -144,6 +146,90 @@ private:
   MaskType::Pointer m_InitialMask;
 };
 
+/** Rectangles or labels all over the scene. */
+template <typename TFilter>
+class SnakeBatchCase : public StressFilterCase<TFilter>
+{
+public:
+  using InputImageType = typename TFilter::InputImageType;
+  using LabelImageType = typename TFilter::LabelImageType;
+  using RegionType = typename TFilter::RegionType;
+
+  SnakeBatchCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+    : StressFilterCase<TFilter>(MakeScene<InputImageType>(random), backend)
+  {
+    const auto              region = this->GetImage()->GetLargestPossibleRegion();
+    const auto              laws = CudaNoiseLaws();
+    const auto              law = laws[random.Integer(0, laws.size() - 1)].Law;
+    const auto              margin = random.Choose({ 0u, 8u, 100u });
+    const auto              number = random.Integer(0, 10);
+    std::vector<RegionType> starts;
+    for (size_t i = 0; i < number; ++i)
+    {
+      RegionType start;
+      for (unsigned int d = 0; d < 2; ++d)
+      {
+        const auto size = random.Integer(4, std::min<size_t>(region.GetSize(d) / 2, 24));
+        start.SetSize(d, size);
+        start.SetIndex(d,
+                       region.GetIndex(d) + static_cast<IndexValueType>(random.Integer(0, region.GetSize(d) - size)));
+      }
+      starts.push_back(start);
+    }
+    if (random.Chance(0.3))
+    {
+      m_Labels = LabelImageType::New();
+      m_Labels->CopyInformation(this->GetImage());
+      m_Labels->SetRegions(region);
+      m_Labels->Allocate(true);
+      for (size_t i = 0; i < starts.size(); ++i)
+      {
+        for (ImageRegionIterator<LabelImageType> pixel(m_Labels, starts[i]); !pixel.IsAtEnd(); ++pixel)
+        {
+          pixel.Set(static_cast<unsigned int>(3 * i + 2));
+        }
+      }
+      starts.clear();
+    }
+    if (random.Chance(0.3))
+    {
+      m_ValidMask = MakeMask(this->GetImage(), [&](size_t, size_t) { return !random.Chance(0.1); });
+    }
+    this->SetParameters = [=](TFilter * filter) {
+      filter->SetNoiseLaw(law);
+      filter->SetForegroundThreshold(30.0);
+      filter->SetMargin(margin);
+      filter->SetMaximumNumberOfNodes(48); // searches in noise would otherwise take long
+      filter->ClearStarts();
+      for (const RegionType & start : starts)
+      {
+        filter->AddInitialRegion(start);
+      }
+      filter->SetInitialLabels(m_Labels ? SharePixels(m_Labels.GetPointer()) : nullptr);
+      filter->SetValidMask(m_ValidMask ? SharePixels(m_ValidMask.GetPointer()) : nullptr);
+    };
+    this->SpoilParameters = [](TFilter * filter) { filter->SetMaximumNumberOfNodes(1); };
+    std::ostringstream text;
+    text << law << ", margin " << margin << ", " << number << (m_Labels ? " labels" : " rectangles")
+         << (m_ValidMask ? ", valid mask" : "");
+    this->Describe(text.str());
+  }
+
+protected:
+  std::vector<StressOutput>
+  GetOutputs(TFilter * filter) const override
+  {
+    return { MakeStressOutput(filter->GetOutput()) };
+  }
+
+private:
+  typename LabelImageType::Pointer m_Labels;
+  MaskType::Pointer                m_ValidMask;
+};
+
+template <typename TInput, typename TOutput>
+using SnakeBatch = CudaRegionSnakeBatchFilter<Image<TInput, 2>, Image<TOutput, 2>>;
+
 template <typename TInput, typename TOutput>
 using Snake = CudaRegionSnakeImageFilter<Image<TInput, 2>, Image<TOutput, 2>>;
 } // namespace
@@ -156,5 +242,14 @@ MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
                         Snake<unsigned short, unsigned char>,
                         Snake<short, unsigned short>,
                         Snake<float, unsigned char>>(random, backend);
+}
+
+StressCasePointer
+MakeSnakeBatchStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+{
+  return MakeCaseOfType<SnakeBatchCase,
+                        SnakeBatch<unsigned char, unsigned char>,
+                        SnakeBatch<unsigned short, unsigned int>,
+                        SnakeBatch<float, unsigned short>>(random, backend);
 }
 } // namespace itk::cuda::test

@@ -260,6 +260,7 @@ Execute(PyObject * module)
   static_cast<ModuleState *>(PyModule_GetState(module))->MemoryType = reinterpret_cast<PyTypeObject *>(type);
   bool isReady = type && PyModule_AddStringConstant(module, "itk_version", itk::Version::GetITKVersion()) == 0;
   for (PyMethodDef * const methodsOfFile : { ConfigurationMethods,
+                                             DetectionMethods,
                                              GpuArrayMethods,
                                              ImageFileMethods,
                                              PartitionMethods,

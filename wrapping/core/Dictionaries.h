@@ -6,6 +6,7 @@
 // ITK's generator does not wrap member variables.
 #include "Interpreter.h"
 
+#include "itkCudaDetectionTypes.h"
 #include "itkCudaDeviceInformation.h"
 #include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionPartitionTypes.h"
@@ -189,6 +190,60 @@ AsPython(const itk::CudaRegionSnakeResult & result)
                        result.SecondsOfMoves,
                        "removal",
                        result.SecondsOfRemoval);
+}
+
+inline PyObject *
+AsPython(const itk::CudaDetection & detection)
+{
+  const auto & box = detection.BoundingBox;
+  return Py_BuildValue("{s:K,s:(iiii),s:(dd),s:(ii),s:d,s:d,s:N,s:N}",
+                       "number_of_pixels",
+                       static_cast<unsigned long long>(detection.NumberOfPixels),
+                       "bounding_box",
+                       box[0],
+                       box[1],
+                       box[2],
+                       box[3],
+                       "centroid",
+                       detection.Centroid[0],
+                       detection.Centroid[1],
+                       "peak",
+                       detection.Peak[0],
+                       detection.Peak[1],
+                       "significance",
+                       detection.Significance,
+                       "statistic",
+                       detection.Statistic,
+                       "target",
+                       AsPython(detection.Target),
+                       "background",
+                       AsPython(detection.Background));
+}
+
+inline PyObject *
+AsPython(const itk::CudaRegionSnakeRegion & region)
+{
+  return Py_BuildValue("{s:N,s:(iiii),s:I,s:K}",
+                       "result",
+                       AsPython(static_cast<const itk::CudaRegionSnakeResult &>(region)),
+                       "window",
+                       region.WindowCorner.X,
+                       region.WindowCorner.Y,
+                       region.WindowSize.X,
+                       region.WindowSize.Y,
+                       "start_label",
+                       region.StartLabel,
+                       "hidden_pixels",
+                       static_cast<unsigned long long>(region.NumberOfHiddenPixels));
+}
+
+inline PyObject *
+AsPython(const itk::CudaRegionSnakeOverlap & overlap)
+{
+  return Py_BuildValue("(nnK)",
+                       static_cast<Py_ssize_t>(overlap.First) + 1,
+                       static_cast<Py_ssize_t>(overlap.Second) + 1,
+                       static_cast<unsigned long long>(overlap.NumberOfPixels));
 }
 
 inline PyObject *

@@ -7,6 +7,9 @@
 #include "Plane.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 
+#include <memory>
+#include <vector>
+
 namespace cudafilters
 {
 namespace
@@ -28,34 +31,17 @@ ReadPolygon(PyObject * array)
   return polygon;
 }
 
-PyObject *
-Segment(PyObject * arguments)
+/** Reads the parameters of the search. \exception ExceptionObject if one of them is out of range */
+CudaRegionSnakeParameters
+ReadParameters(PyObject * tuple)
 {
-  PyObject *                imageArray;
-  PyObject *                labelArray;
-  PyObject *                validArray;
-  PyObject *                startArray;
-  PyObject *                startCorners;
+  CudaRegionSnakeParameters parameters;
   const char *              law;
   const char *              schedule;
   const char *              start;
   int                       usesDescription;
-  unsigned char             inside;
-  unsigned char             outside;
-  const char *              backendName;
-  int                       device;
-  PyObject *                progress;
-  CudaRegionSnakeParameters parameters;
-  CudaRegionSnakeInput      input;
-  ParseTuple(arguments,
-             "OOOOO(ll)sddssIddpIIkbbsiO:segment",
-             &imageArray,
-             &labelArray,
-             &validArray,
-             &startArray,
-             &startCorners,
-             &input.FirstIndex[0],
-             &input.FirstIndex[1],
+  ParseTuple(tuple,
+             "sddssIddpIIk:parameters",
              &law,
              &parameters.NumberOfLooks,
              &parameters.ForegroundThreshold,
@@ -67,17 +53,46 @@ Segment(PyObject * arguments)
              &usesDescription,
              &parameters.MaximumNumberOfNodes,
              &parameters.MaximumNumberOfIterations,
-             &parameters.MinimumRegionSize,
-             &inside,
-             &outside,
-             &backendName,
-             &device,
-             &progress);
+             &parameters.MinimumRegionSize);
   parameters.NoiseLaw = itk::CudaNoiseLawFromString(law);
   parameters.Schedule = itk::CudaScheduleFromString(schedule);
   parameters.Start = itk::CudaStartFromString(start);
   parameters.UseDescriptionLength = usesDescription != 0;
   itk::CudaDetail::VerifyCudaRegionSnakeParameters(parameters);
+  return parameters;
+}
+
+PyObject *
+Segment(PyObject * arguments)
+{
+  PyObject *           imageArray;
+  PyObject *           labelArray;
+  PyObject *           validArray;
+  PyObject *           startArray;
+  PyObject *           startCorners;
+  PyObject *           parameterTuple;
+  unsigned char        inside;
+  unsigned char        outside;
+  const char *         backendName;
+  int                  device;
+  PyObject *           progress;
+  CudaRegionSnakeInput input;
+  ParseTuple(arguments,
+             "OOOOO(ll)ObbsiO:segment",
+             &imageArray,
+             &labelArray,
+             &validArray,
+             &startArray,
+             &startCorners,
+             &input.FirstIndex[0],
+             &input.FirstIndex[1],
+             &parameterTuple,
+             &inside,
+             &outside,
+             &backendName,
+             &device,
+             &progress);
+  const CudaRegionSnakeParameters parameters = ReadParameters(parameterTuple);
   if (inside == outside)
   {
     itkGenericExceptionMacro("InsideValue is " << +inside << "; it must be another value than OutsideValue");
@@ -123,6 +138,216 @@ Segment(PyObject * arguments)
     "(Nss)", AsPython(result), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
 }
 
+/** Reads the polygons of all starts. */
+std::vector<itk::CudaSnakePolygon>
+ReadPolygons(PyObject * cornerArray, PyObject * countArray)
+{
+  const itk::CudaSnakePolygon        corners = ReadPolygon(cornerArray);
+  const Plane                        counts(countArray);
+  std::vector<itk::CudaSnakePolygon> polygons;
+  auto                               next = corners.begin();
+  for (size_t i = 0; counts.Get() && i < counts.Get()->Size[0]; ++i)
+  {
+    const int32_t count = static_cast<const int32_t *>(counts.Get()->Data)[i];
+    polygons.emplace_back(next, next + count);
+    next += count;
+  }
+  return polygons;
+}
+
+PyObject *
+SegmentRegions(PyObject * arguments)
+{
+  PyObject *                             imageArray;
+  PyObject *                             labelArray;
+  PyObject *                             validArray;
+  PyObject *                             startArray;
+  PyObject *                             cornerArray;
+  PyObject *                             countArray;
+  PyObject *                             parameterTuple;
+  int                                    keepsRecords;
+  const char *                           backendName;
+  int                                    device;
+  PyObject *                             progress;
+  CudaRegionSnakeInput                   input;
+  itk::CudaDetail::CudaRegionSnakeStarts starts;
+  ParseTuple(arguments,
+             "OOOOOO(ll)IOpsiO:segment_regions",
+             &imageArray,
+             &labelArray,
+             &validArray,
+             &startArray,
+             &cornerArray,
+             &countArray,
+             &input.FirstIndex[0],
+             &input.FirstIndex[1],
+             &starts.Margin,
+             &parameterTuple,
+             &keepsRecords,
+             &backendName,
+             &device,
+             &progress);
+  const CudaRegionSnakeParameters    parameters = ReadParameters(parameterTuple);
+  itk::CudaDetail::CudaFilterBackend backend;
+  SetBackend(backend, backendName, device);
+
+  const Plane image(imageArray);
+  const Plane labels(labelArray, PyBUF_WRITABLE);
+  const Plane valid(validArray);
+  const Plane startLabels(startArray);
+  input.Image = *image.Get();
+  input.ValidMask = valid.Get();
+  starts.Labels = startLabels.Get();
+  starts.Polygons = ReadPolygons(cornerArray, countArray);
+  itk::CudaDetail::CudaRegionSnakeBatch    batch;
+  std::vector<itk::CudaRegionSnakeOverlap> overlaps;
+  {
+    WithoutLock                              without;
+    const auto                               threads = itk::MultiThreaderBase::New()->GetNumberOfWorkUnits();
+    itk::CudaDetail::CudaRegionSnakeObserver observer;
+    observer.Progress = [&](float share) {
+      without.ReportProgress(progress, share);
+      return true;
+    };
+    backend.Run(
+      itk::CudaDetail::CudaRegionSnakeUnsupportedReason(input, parameters),
+      itk::CudaDetail::CudaRegionSnakeBatchWorkingSet(input, parameters, threads),
+      observer.Progress,
+      [&](int index) {
+        batch = itk::CudaDetail::CudaRegionSnakeBatchOnDevice(input, starts, parameters, index, threads, observer);
+      },
+      [&] { batch = itk::CudaDetail::CudaRegionSnakeBatchOnHost(input, starts, parameters, threads, observer); });
+    overlaps = itk::CudaDetail::CudaWriteRegionSnakeLabels(batch.Regions, *labels.Get(), threads);
+    without.ReportProgress(progress, 1.0f);
+  }
+  for (itk::CudaRegionSnakeRegion & region : batch.Regions)
+  {
+    region.Record.resize(keepsRecords != 0 ? region.Record.size() : 0);
+  }
+  return Py_BuildValue("(NNss)",
+                       AsPython(batch.Regions),
+                       AsPython(overlaps),
+                       itk::CudaBackendToString(backend.Used).c_str(),
+                       backend.Reason.c_str());
+}
+
+constexpr char PreparedName[] = "itk_cudafilters snake image";
+
+/** An image that is prepared for runs, with the array that it may use in place. */
+struct PreparedImage
+{
+  explicit PreparedImage(PyObject * array)
+    : Array(array)
+  {}
+
+  const Plane                                              Array;
+  std::unique_ptr<itk::CudaDetail::CudaPreparedSnakeImage> Image;
+};
+
+PyObject *
+PrepareSnakeImage(PyObject * arguments)
+{
+  PyObject *           imageArray;
+  PyObject *           validArray;
+  PyObject *           parameterTuple;
+  const char *         backendName;
+  int                  device;
+  CudaRegionSnakeInput input;
+  ParseTuple(arguments,
+             "OO(ll)Osi:prepare_snake_image",
+             &imageArray,
+             &validArray,
+             &input.FirstIndex[0],
+             &input.FirstIndex[1],
+             &parameterTuple,
+             &backendName,
+             &device);
+  const CudaRegionSnakeParameters    parameters = ReadParameters(parameterTuple);
+  itk::CudaDetail::CudaFilterBackend backend;
+  SetBackend(backend, backendName, device);
+  auto        prepared = std::make_unique<PreparedImage>(imageArray);
+  const Plane valid(validArray);
+  input.Image = *prepared->Array.Get();
+  input.ValidMask = valid.Get();
+  {
+    WithoutLock without;
+    const auto  threads = itk::MultiThreaderBase::New()->GetNumberOfWorkUnits();
+    backend.Run(
+      itk::CudaDetail::CudaRegionSnakeUnsupportedReason(input, parameters),
+      itk::CudaDetail::CudaRegionSnakeWorkingSet(input, parameters),
+      {},
+      [&](int index) {
+        prepared->Image = itk::CudaDetail::CudaPrepareSnakeImageOnDevice(input, parameters, index, threads);
+      },
+      [&] { prepared->Image = itk::CudaDetail::CudaPrepareSnakeImageOnHost(input, parameters, threads); });
+  }
+  PyObject * const capsule = PyCapsule_New(prepared.get(), PreparedName, [](PyObject * object) {
+    delete static_cast<PreparedImage *>(PyCapsule_GetPointer(object, PreparedName));
+  });
+  if (capsule == nullptr)
+  {
+    throw PythonError();
+  }
+  prepared.release();
+  return Py_BuildValue("(Nss)", capsule, itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
+}
+
+PyObject *
+RunPreparedSnake(PyObject * arguments)
+{
+  PyObject *                            capsule;
+  PyObject *                            startCorners;
+  int                                   startsOnPixels;
+  PyObject *                            parameterTuple;
+  itk::CudaDetail::CudaPreparedSnakeRun run;
+  ParseTuple(arguments,
+             "O(iiii)OpO:run_prepared_snake",
+             &capsule,
+             &run.WindowCorner.X,
+             &run.WindowCorner.Y,
+             &run.WindowSize.X,
+             &run.WindowSize.Y,
+             &startCorners,
+             &startsOnPixels,
+             &parameterTuple);
+  const auto * const prepared = static_cast<const PreparedImage *>(PyCapsule_GetPointer(capsule, PreparedName));
+  if (prepared == nullptr)
+  {
+    throw PythonError();
+  }
+  run.Parameters = ReadParameters(parameterTuple);
+  const itk::CudaSnakePolygon polygon = ReadPolygon(startCorners);
+  run.StartPolygon = startCorners == Py_None ? nullptr : &polygon;
+  run.StartsOnPixels = startsOnPixels != 0;
+  itk::CudaRegionSnakeResult result;
+  {
+    WithoutLock without;
+    run.Observer.Progress = [&](float share) {
+      without.ReportProgress(Py_None, share);
+      return true;
+    };
+    run.Observer.ReportsLevels = false;
+    result = prepared->Image->Run(run);
+  }
+  return AsPython(result);
+}
+
+PyObject *
+DrawPolygon(PyObject * arguments)
+{
+  PyObject *    labelArray;
+  PyObject *    cornerArray;
+  unsigned char inside;
+  unsigned char outside;
+  ParseTuple(arguments, "OObb:draw_polygon", &labelArray, &cornerArray, &inside, &outside);
+  const Plane label(labelArray, PyBUF_WRITABLE);
+  const auto  spans =
+    itk::CudaDetail::ComputeCudaSnakeRowSpans(ReadPolygon(cornerArray), static_cast<int32_t>(label.Get()->Size[1]));
+  const itk::CudaDetail::CudaSnakeLabels<unsigned char> labels{ spans, label.Get()->Size[0], inside, outside };
+  labels.WriteRows(static_cast<unsigned char *>(label.Get()->Data), 0, label.Get()->Size[1]);
+  Py_RETURN_NONE;
+}
+
 PyObject *
 GetNoiseLaws(PyObject *)
 {
@@ -135,14 +360,44 @@ PyMethodDef SnakeMethods[] = {
   { "segment",
     Call<Segment>,
     METH_VARARGS,
-    "segment(image, label, valid_mask, initial_mask, initial_corners, first_index, law, number_of_looks, "
-    "foreground_threshold, schedule, start, maximum_step, minimum_edge_length, minimum_gain, use_description_length, "
-    "maximum_number_of_nodes, maximum_number_of_iterations, minimum_region_size, inside_value, outside_value, backend, "
-    "device_index, progress)\n--\n\n"
+    "segment(image, label, valid_mask, initial_mask, initial_corners, first_index, parameters, inside_value, "
+    "outside_value, backend, device_index, progress)\n--\n\n"
     "Runs CudaRegionSnakeImageFilter's search on an array, and writes the label image, of contiguous uint8.\n\n"
     "Masks are of uint8, or None. `initial_corners` is None or corners of pixels, N x 2 of int32. `progress` is None "
     "or\n"
-    "a function of the share that is done. Returns (result, backend used, reason)." },
+    "a function of the share that is done. `parameters` is the tuple (law, number_of_looks, foreground_threshold,\n"
+    "schedule, start, maximum_step, minimum_edge_length, minimum_gain, use_description_length,\n"
+    "maximum_number_of_nodes, maximum_number_of_iterations, minimum_region_size). Returns (result, backend used,\n"
+    "reason)." },
+  { "segment_regions",
+    Call<SegmentRegions>,
+    METH_VARARGS,
+    "segment_regions(image, labels, valid_mask, initial_labels, initial_corners, corner_counts, first_index, margin, "
+    "parameters, keep_records, backend, device_index, progress)\n--\n\n"
+    "Runs the searches of CudaRegionSnakeBatchFilter on an array, and writes the label image, of contiguous uint32.\n\n"
+    "`initial_labels` is None or labels of uint32. Without them, `initial_corners` has the corners of all starting\n"
+    "polygons, N x 2 of int32, and `corner_counts` the number of corners of each, 1 x M of int32. `parameters` is "
+    "that\n"
+    "of segment(). Without `keep_records` the results have empty records. Returns (regions, overlaps, backend used,\n"
+    "reason)." },
+  { "prepare_snake_image",
+    Call<PrepareSnakeImage>,
+    METH_VARARGS,
+    "prepare_snake_image(image, valid_mask, first_index, parameters, backend, device_index)\n--\n\n"
+    "Prepares an array for any number of runs. Returns (prepared image, backend used, reason)." },
+  { "run_prepared_snake",
+    Call<RunPreparedSnake>,
+    METH_VARARGS,
+    "run_prepared_snake(prepared, window, initial_corners, starts_on_pixels, parameters)\n--\n\n"
+    "Runs the search in a window, (x, y, width, height) or zeros for the whole image, and returns its result.\n"
+    "`initial_corners` is None or corners of the image's pixels, N x 2 of int32, which the search then starts from, "
+    "at\n"
+    "once on the level of pixels with `starts_on_pixels`." },
+  { "draw_polygon",
+    Call<DrawPolygon>,
+    METH_VARARGS,
+    "draw_polygon(label, corners, inside_value, outside_value)\n--\n\n"
+    "Writes the label image of a polygon, contiguous uint8. The corners are N x 2 of int32, and may be none." },
   { nullptr, nullptr, 0, nullptr }
 };
 } // namespace cudafilters

@@ -9,82 +9,90 @@ import io
 import json
 import math
 import os
-import tempfile
-from typing import Any, Literal, Mapping
+import warnings
+from typing import Any, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
+from ._features import COORDINATES, LONGITUDE_LATITUDE, Coordinates, columns_of, coordinates_of, crs_of, features_of, polygons_of
+from ._features import results_of, well_known_binary
 from ._images import axes_of, describe, pixels_of, plane_of
-from ._output import path_of, require_writable, write_text
+from ._output import path_of, replacing, require_writable, write_text
 from ._partition import Partition
 from ._pictures import encode_png, stretch
-from ._parameters import known_name
+from ._rasters import require_package
 from ._segmentation import Segmentation
-
-Coordinates = Literal["physical", "pixel"]
-_COORDINATES = {
-    "physical": "x and y in the physical units of the image, by its origin, spacing and direction",
-    "pixel": "x and y in pixels; the centre of the first pixel is at 0, 0, and y goes along the second axis",
-}
 
 
 def write_geojson(
-    segmentation: Segmentation[Any] | Partition[Any],
+    results: Any,
     path: str | os.PathLike[str],
     properties: Mapping[str, Any] | None = None,
     *,
-    coordinates: Coordinates = "physical",
+    coordinates: Coordinates | None = None,
+    crs: str | None = None,
+    clip: bool = False,
 ) -> None:
-    """Writes the contour of a segmentation, or the polygons of a partition, as a GeoJSON file.
+    """Writes the contour of a segmentation, the polygons of a partition, or those of a list of results, as a GeoJSON file.
 
-    The file holds a collection of polygons. The commands `itk-cudafilters segment --contour` and
-    `itk-cudafilters partition --polygons` write the same file, and `segment --initial-contour` reads it.
+    The file holds a collection of polygons. The commands `itk-cudafilters segment` and `itk-cudafilters partition` write
+    such files, and `segment --initial-contour` reads them.
 
     Parameters
     ----------
-    segmentation
-        Result of segment_region() or partition_image(). A contour has the law, the statistics of both regions and the
-        criterion as its properties. A region of a partition has its row of the table and its neighbours, and the
-        collection's member `partition` holds the properties of the whole partition.
+    results
+        Result of segment_region() or partition_image(), or a list of results. A contour has the law, the statistics of both
+        regions and the criterion as its properties. A region of a partition has its row of the table and its neighbours,
+        and if it is the only result the collection's member `partition` holds the properties of the whole partition. In a
+        list the property `result` counts from 1.
     path
         File to write. An existing file is replaced.
     properties
         Additional properties of each polygon: a dictionary of numbers, text, lists and dictionaries.
     coordinates
-        "physical" (default): x and y in physical space by the image's origin, spacing and direction, as
-        `segmentation.contour`. "pixel": x and y in pixels, counted from the centre of the first pixel, as
-        `segmentation.contour_in_pixels`. Each feature repeats the word as its property `coordinates`, and the
-        collection's member `description` explains it.
+        "geographic": longitude and latitude in degrees (WGS 84), as RFC 7946 demands, converted from the map by the package
+        rasterio. It is the default if the reference system is known. "physical": x and y in physical space by the image's
+        origin, spacing and direction, as `segmentation.contour`. It is the default otherwise. "pixel": x and y in pixels,
+        counted from the centre of the first pixel, as `segmentation.contour_in_pixels`. Each feature repeats the word as
+        its property `coordinates`, and the collection's member `description` explains it.
+    crs
+        Reference system of the physical coordinates, such as "EPSG:32632". By default that of the image: of an Image, or of
+        a DataArray of rioxarray.
+    clip
+        Whether to cut off the parts of polygons that lie in pixels without data, along the sides of pixels; areas and perimeters
+        are then those of the rest. The polygons of a partition fill the whole image otherwise. Needs rasterio and shapely.
 
     Raises
     ------
     TypeError, ValueError
-        A parameter is of the wrong kind, or `coordinates` is unknown.
+        A parameter is of the wrong kind, `coordinates` is unknown, or longitudes are asked for and the reference system is
+        not known.
     OSError
         The file cannot be written.
+    ModuleNotFoundError
+        Longitudes are needed, and rasterio is not installed.
 
     Notes
     -----
-    RFC 7946 permits only longitude and latitude in degrees (WGS 84). Map programs therefore place the polygons correctly
-    only if the image's physical coordinates are longitude and latitude, as those of a DataArray can be. For other
-    reference systems use write_geopackage(), or transform `segmentation.contour` first, for example with pyproj.
+    Polygons that cross the meridian of 180 degrees are cut there, as RFC 7946 advises. Vertices alone are converted: edges
+    are straight in longitude and latitude, where those of the map would be slightly bent.
     """
-    segmentation = _result(segmentation, "segmentation", (Segmentation, Partition))
-    coordinates = _coordinates(coordinates)
+    found = results_of(results, "results")
+    crs = crs_of(found, crs)
+    if coordinates is None:
+        coordinates = "physical" if crs is None else "geographic"
+    coordinates = coordinates_of(coordinates)
     if not isinstance(properties, (Mapping, type(None))):
         raise TypeError(f"properties is {describe(properties)}; it must be a dictionary, or None")
-    collection: dict[str, Any] = {"type": "FeatureCollection", "description": _COORDINATES[coordinates]}
-    if isinstance(segmentation, Partition):
-        collection["partition"] = segmentation._summary()
-        features = segmentation._features(coordinates)
-    else:
-        features = [segmentation._feature(_contour_of(segmentation, coordinates))]
-    for feature in features:
+    collection: dict[str, Any] = {"type": "FeatureCollection", "description": COORDINATES[coordinates]}
+    if len(found) == 1 and isinstance(found[0], Partition):
+        collection["partition"] = found[0]._summary()
+    collection["features"] = features_of(found, coordinates, crs, clip)
+    for feature in collection["features"]:
         feature["properties"] |= {"coordinates": coordinates, **(properties or {})}
-    collection["features"] = features
-    # No indentation for partitions, because json would write each number of their many polygons on a line of its own.
-    indent = None if isinstance(segmentation, Partition) else 2
+    # No indentation for many polygons, because json would write each of their numbers on a line of its own.
+    indent = 2 if len(found) == 1 and not isinstance(found[0], Partition) else None
     text = json.dumps(collection, indent=indent, allow_nan=False, default=_plain_number)
     write_text(path_of(path), text + "\n")
 
@@ -94,12 +102,6 @@ def _plain_number(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"properties holds a value {describe(value)}; it must be a number, text, a list or a dictionary")
-
-
-def _coordinates(coordinates: Any) -> Coordinates:
-    found: Any = known_name("coordinates", coordinates, _COORDINATES)
-    known: Coordinates = found
-    return known
 
 
 def _result(value: Any, name: str, kinds: tuple[type, ...]) -> Any:
@@ -114,80 +116,93 @@ def _text(value: Any, name: str) -> str:
     return value
 
 
-def _contour_of(segmentation: Segmentation[Any], coordinates: Coordinates) -> npt.NDArray[np.float64]:
-    if coordinates == "physical":
-        return segmentation.contour
-    contour = segmentation.contour_in_pixels
-    x, y = contour.T
-    if np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) < 0.0:
-        contour = np.roll(contour[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
-    return contour
-
-
 def write_geopackage(
-    partition: Partition[Any],
+    results: Any,
     path: str | os.PathLike[str],
     *,
     layer: str = "regions",
     crs: str | None = None,
     coordinates: Coordinates = "physical",
+    clip: bool = False,
 ) -> None:
-    """Writes the polygons and the table of a partition as a layer of a GeoPackage file, which map programs read.
+    """Writes the polygons of results and their attributes as a layer of a GeoPackage file, which map programs read.
 
-    Needs the packages pyogrio and shapely: pip install pyogrio shapely.
+    Needs the package pyogrio: pip install rasterio pyogrio.
+
+    The attributes of a contour are the law, whether the boundary is significant, the nodes, the criteria, the pixels
+    inside, the means inside and outside, their ratio `contrast`, the `gain` of the description by the boundary in nats, and
+    area and perimeter in pixels and in physical units. Those of a region are the columns of `partition.table`.
 
     Parameters
     ----------
-    partition
-        Result of partition_image() with polygons.
+    results
+        Result of segment_region() or of partition_image() with polygons, or a list of results. In a list the attribute
+        `result` counts from 1.
     path
-        File to write. An existing file is replaced.
+        File to write. An existing file is replaced when the new one is complete and on the disk.
     layer
         Name of the layer.
     crs
-        Reference system of the physical coordinates, for example "EPSG:32632"; of a DataArray of rioxarray
-        `image.rio.crs.to_string()`. Without it the file declares the reference system as unknown.
+        Reference system of the physical coordinates, for example "EPSG:32632". By default that of the image: of an Image,
+        or of a DataArray of rioxarray. Without one the file declares the reference system as unknown.
     coordinates
-        "physical" (default) or "pixel", as in write_geojson(). The layer's metadata repeat and explain the word.
+        "physical" (default), "pixel" or "geographic", as in write_geojson(). The layer's metadata repeat and explain the
+        word.
 
     Raises
     ------
     TypeError, ValueError
-        A parameter is of the wrong kind, `coordinates` is unknown, or the partition has no polygons (labels_only).
+        A parameter is of the wrong kind, `coordinates` is unknown, the reference system is unknown, or a partition has no
+        polygons (labels_only).
+    OSError
+        The file cannot be written.
     ModuleNotFoundError
-        pyogrio or shapely is not installed.
+        pyogrio is not installed.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np
+    >>> from itk_cudafilters import Image, partition_image
+    >>> rng = np.random.default_rng(1)
+    >>> mean = np.repeat([[1.0, 4.0]], 50, axis=1)
+    >>> place = {"spacing": (10, 10), "origin": (600005, 5399995), "direction": [[1, 0], [0, -1]]}
+    >>> scene = Image(rng.exponential(mean, (80, 100)), **place, quantity="intensity", metadata={"crs": "EPSG:32633"})
+    >>> fields = partition_image(scene, "gamma", looks=1)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> write_geopackage(fields, os.path.join(folder.name, "fields.gpkg"))
+    >>> fields.table["physical_area"].round(-4).tolist()
+    [400000.0, 400000.0]
     """
-    _result(partition, "partition", (Partition,))
-    coordinates = _coordinates(coordinates)
+    found = results_of(results, "results")
+    coordinates = coordinates_of(coordinates)
     _text(layer, "layer")
-    _text("" if crs is None else crs, "crs")
-    path_of(path)
+    crs = crs_of(found, crs)
+    require_writable(path_of(path))
+    pyogrio = require_package("pyogrio", "write_geopackage()")
+    features = features_of(found, coordinates, crs, clip)
+    kind, geometries = well_known_binary(polygons_of(features))
+    columns = columns_of(features)
+    # The file is made in memory, where no full disk makes it incomplete.
+    made = io.BytesIO()
+    system = {"physical": crs, "pixel": None, "geographic": LONGITUDE_LATITUDE}[coordinates]
     try:
-        import pyogrio
-        import shapely
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f"write_geopackage() needs the package {missing.name}: pip install pyogrio shapely", name=missing.name
-        ) from missing
-    if len(partition.edges) == 0:
-        raise ValueError("the partition has no polygons: make it without labels_only")
-    geometries = [shapely.geometry.shape(feature["geometry"]) for feature in partition._features(coordinates)]
-    table = partition.table
-    target = require_writable(path)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".") as folder:
-        new = os.path.join(folder, "new.gpkg")
-        pyogrio.raw.write(
-            new,
-            np.array([shapely.to_wkb(geometry) for geometry in geometries], dtype=object),
-            list(table.values()),
-            list(table),
-            layer=layer,
-            driver="GPKG",
-            geometry_type="Polygon",
-            crs=crs,
-            layer_metadata={"COORDINATES": coordinates, "DESCRIPTION": _COORDINATES[coordinates]},
-        )
-        os.replace(new, target)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "'crs' was not provided")
+            pyogrio.raw.write(
+                made,
+                geometries,
+                list(columns.values()),
+                list(columns),
+                layer=layer,
+                driver="GPKG",
+                geometry_type=kind,
+                crs=system,
+                layer_metadata={"COORDINATES": coordinates, "DESCRIPTION": COORDINATES[coordinates]},
+            )
+    except pyogrio.errors.CRSError as error:
+        raise ValueError(f"crs is '{crs}'; it must be a reference system of coordinates that GDAL knows: {error}") from error
+    with replacing(path) as file:
+        file.write(made.getbuffer())
 
 
 def write_table(partition: Partition[Any], path: str | os.PathLike[str]) -> None:

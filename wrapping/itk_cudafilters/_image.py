@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._map_tags import corner_of, matrix_of, tags_at
+
 
 class Image:
     """An array with its place in physical space, as image files describe it.
@@ -29,6 +31,11 @@ class Image:
         Whether the last axis of the array holds the components of a pixel, such as colours.
     no_data
         Pixels of this value hold no data. The Gaussian functions leave them out, and give their results this value.
+    valid_mask
+        An array without the axis of components: pixels where it is 0 hold no data, either. Files of images do not keep it.
+    quantity
+        What the pixels of a radar image are: "intensity", "amplitude" or "db" for decibels. segment_region(), partition_image()
+        and estimate_looks() convert them to what they need. By default the pixels are taken as they are.
     metadata
         What else a file says, by names. write_image() writes what the format has a place for.
 
@@ -49,6 +56,8 @@ class Image:
         *,
         has_components: bool = False,
         no_data: float | None = None,
+        valid_mask: npt.ArrayLike | None = None,
+        quantity: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self.array: npt.NDArray[Any] = np.asarray(array)
@@ -64,6 +73,10 @@ class Image:
         if self.direction.shape != (count, count) or not np.isfinite(self.direction).all():
             raise ValueError(f"direction has the shape {self.direction.shape}; it must be a matrix of {count} finite rows and columns")
         self.no_data = None if no_data is None else float(no_data)
+        self.valid_mask = None if valid_mask is None else np.asarray(valid_mask) != 0
+        if self.valid_mask is not None and self.valid_mask.shape != self.array.shape[:count]:
+            raise ValueError(f"valid_mask has the shape {self.valid_mask.shape}; it must be that of the pixels, {self.array.shape[:count]}")
+        self.quantity = quantity_of(quantity)
         self.metadata: dict[str, Any] = dict(metadata or {})
 
     @property
@@ -85,14 +98,38 @@ class Image:
 
     @property
     def valid(self) -> npt.NDArray[np.bool_] | None:
-        """True where a pixel holds data; None without a value for no data."""
+        """True where a pixel holds data, in the shape of the array; None without a value for no data and a mask."""
+        mask = self.valid_mask
+        if mask is not None and self.has_components:
+            mask = np.broadcast_to(mask[..., None], self.array.shape)
         if self.no_data is None:
-            return None
+            return mask
         if math.isnan(self.no_data):
-            return np.asarray(~np.isnan(self.array))
-        # The files' text of a value of float32 may have the digits of another type.
-        value = np.asarray(self.no_data).astype(self.array.dtype) if self.array.dtype.kind == "f" else self.no_data
-        return np.asarray(self.array != value)
+            valid = np.asarray(~np.isnan(self.array))
+        else:
+            # The files' text of a value of float32 may have the digits of another type.
+            value = np.asarray(self.no_data).astype(self.array.dtype) if self.array.dtype.kind == "f" else self.no_data
+            valid = np.asarray(self.array != value)
+        return valid if mask is None else valid & mask
+
+    @property
+    def crs(self) -> str | None:
+        """The coordinate reference system of the map, as `EPSG:32632` or as WKT; None if it is not known."""
+        return self.metadata.get("crs")
+
+    @property
+    def transform(self) -> tuple[float, float, float, float, float, float]:
+        """The six numbers a to f of the affine map from corners of pixels to the physical plane, in the order of rasterio's
+        Affine: x = a column + b row + c, y = d column + e row + f. The outer corner of the first pixel is (c, f).
+
+        Of a map that was read from a file these are the file's own numbers."""
+        if self.dimension != 2:
+            raise ValueError(f"the image has {self.dimension} axes in space; a map has 2")
+        tags = tags_at((self.spacing, self.origin, self.direction), self.metadata)
+        matrix, corner = matrix_of(tags), corner_of(tags)
+        matrix[:2, 3] -= matrix[:2, :2] @ [corner, corner]
+        a, b, c, d, e, f = matrix[:2, [0, 1, 3]].ravel().tolist()
+        return a, b, c, d, e, f
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.array, dtype=dtype, copy=True) if copy else np.asarray(self.array, dtype=dtype)
@@ -111,14 +148,15 @@ class Image:
         if pixels.ndim != self.dimension + components:
             raise ValueError(f"array has the shape {pixels.shape}; it must have {self.dimension} axes, and one more for components")
         return Image(
-            pixels, self.spacing, self.origin, self.direction, has_components=bool(components), no_data=self.no_data, metadata=self.metadata
+            pixels, self.spacing, self.origin, self.direction, has_components=bool(components), no_data=self.no_data,
+            valid_mask=self.valid_mask, quantity=self.quantity, metadata=self.metadata,
         )
 
     def _with_result(self, array: npt.NDArray[Any], adds_components: bool) -> Image:
         """Returns a result of a filter in the place of this image. Pixels that hold no data hold none there either, unless
         the type of the result has no such value."""
         valid = self.valid
-        if valid is not None and not valid.all() and _holds(array.dtype, self.no_data):
+        if valid is not None and self.no_data is not None and not valid.all() and _holds(array.dtype, self.no_data):
             array[~valid] = self.no_data
         return self.with_array(array, has_components=self.has_components or adds_components)
 
@@ -186,13 +224,16 @@ class Image:
 
     @classmethod
     def _of_xarray(cls, image: Any) -> Image:
-        from ._images import Geometry, axes_of
+        from ._images import Geometry, axes_of, crs_of_array
 
         place = Geometry.of(image, "image")
         attributes = dict(image.attrs)
         no_data = attributes.pop("_FillValue", None)
         for key in ("direction", "spacing", "origin"):
             attributes.pop(key, None)
+        crs = crs_of_array(image)
+        if crs is not None:
+            attributes["crs"] = crs
         pixels = np.transpose(image.values, axes_of(image))
         return cls(pixels, tuple(place.spacing), tuple(place.origin), place.direction, no_data=no_data, metadata=attributes)
 
@@ -253,6 +294,16 @@ class Image:
             for axis, dim in enumerate(reversed(dims[:count])):
                 coordinates[dim] = self.origin[axis] + steps[axis] * np.arange(self.array.shape[count - 1 - axis])
         return importlib.import_module("xarray").DataArray(self.array, dims=dims, coords=coordinates, attrs=attributes)
+
+
+QUANTITIES = ("intensity", "amplitude", "db")
+
+
+def quantity_of(name: Any) -> str | None:
+    """Returns the name of what the pixels of a radar image are, in lower case. Raises ValueError if there is none such."""
+    if name is None or (isinstance(name, str) and name.lower() in QUANTITIES):
+        return None if name is None else name.lower()
+    raise ValueError(f"quantity is {name!r}; it must be one of {', '.join(QUANTITIES)}, or None")
 
 
 def _holds(dtype: np.dtype[Any], value: Any) -> bool:

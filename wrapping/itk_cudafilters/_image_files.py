@@ -16,16 +16,19 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from ._image import Image
+from ._image import Image, quantity_of
 from ._library import core, empty
+from ._map_tags import GDAL, MAP, crs_of, is_on_map, is_scaled, names_no_code, place_of, tags_at
 from ._output import Scratch, path_of, replacing, require_writable
+from ._rasters import RasterFile, geo_keys, is_remote
 
 FORMATS = "PNG, TIFF, MetaImage, NRRD, NIfTI"
 _EXTENSIONS = {
@@ -40,12 +43,39 @@ _WRITTEN_AS = {"bool": "uint8", "float16": "float32", "complex64": "float32", "c
 _BLOCK = 1 << 20
 
 
-def read_image(path: str | os.PathLike[str]) -> Image:
-    """Reads an image file: PNG, TIFF, MetaImage, NRRD or NIfTI. The package itk is not needed.
+def read_image(
+    path: str | os.PathLike[str],
+    *,
+    band: int | Sequence[int] | None = None,
+    window: Sequence[int] | None = None,
+    bounds: Sequence[float] | None = None,
+    quantity: str | None = None,
+) -> Image:
+    """Reads an image file: PNG, TIFF, MetaImage, NRRD or NIfTI, and by the package rasterio whatever GDAL reads.
 
     A file that is shorter than its header says, whose checksum is wrong, or whose pixels are of a kind that would be
     changed by reading them, is refused. The georeference of a GeoTIFF becomes the image's spacing, origin and direction,
-    and its reference system `metadata["crs"]`. A MetaImage, NRRD or NIfTI file with components has them as the last axis.
+    and its reference system `image.crs`. Its value for no data and its mask are the image's. A MetaImage, NRRD or NIfTI
+    file with components has them as the last axis.
+
+    The five formats need no other package. rasterio (pip install rasterio) reads other ones, names that begin with https://
+    or /vsi, files whose pixels have a scale or an offset, which becomes float32, and all files of which a band or a part is
+    asked for. Of a tiled file, such as a cloud-optimized GeoTIFF, it loads the tiles of that part alone. Of complex pixels,
+    as those of single-look complex products, it reads the amplitude or the intensity that `quantity` names.
+
+    Parameters
+    ----------
+    path
+        File to read.
+    band
+        Number of the band to read, from 1, or several, which become components. By default all are read.
+    window
+        Part to read: x, y, width and height in pixels.
+    bounds
+        Part to read: left, bottom, right and top in coordinates of the map. All pixels that the rectangle meets are read.
+    quantity
+        What the pixels of a radar image are: intensity, amplitude, or db for decibels. The image keeps the word, and
+        segment_region(), partition_image() and estimate_looks() convert the pixels to what they need.
 
     Returns
     -------
@@ -55,8 +85,47 @@ def read_image(path: str | os.PathLike[str]) -> Image:
     ------
     OSError
         The file cannot be read, is not complete, or its format or a feature of it is not supported.
+    TypeError, ValueError
+        A parameter is wrong, or the part lies outside of the image.
+    ModuleNotFoundError
+        rasterio is needed and not installed.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> name = os.path.join(folder.name, "decibels.tif")
+    >>> write_image(np.full((2, 3), -7.0, np.float32), name)
+    >>> read_image(name, quantity="db").quantity
+    'db'
     """
-    return ImageFile(path_of(path)).read()
+    quantity = quantity_of(quantity)
+    image = open_file(path, band, window, bounds, quantity).read()
+    image.quantity = quantity
+    return image
+
+
+def open_file(
+    path: str | os.PathLike[str],
+    band: int | Sequence[int] | None = None,
+    window: Sequence[int] | None = None,
+    bounds: Sequence[float] | None = None,
+    quantity: str | None = None,
+) -> ImageFile | RasterFile:
+    """Opens an image file. The package rasterio reads those that this module does not, and the parts of all."""
+    path_of(path)
+    if any(part is not None for part in (band, window, bounds)) or is_remote(path):
+        return RasterFile(path, band, window, bounds, quantity)
+    has_rasterio = find_spec("rasterio") is not None
+    try:
+        file = ImageFile(path)
+    except UnknownKind:
+        if has_rasterio:
+            with suppress(OSError):
+                return RasterFile(path, quantity=quantity)
+        raise
+    needs_rasterio = is_scaled(file.metadata) or (has_rasterio and names_no_code(file.metadata))
+    return RasterFile(path) if needs_rasterio else file
 
 
 def write_image(image: Any, path: str | os.PathLike[str], *, compress: bool | None = None) -> None:
@@ -94,7 +163,7 @@ def write_image(image: Any, path: str | os.PathLike[str], *, compress: bool | No
     write_checked(checked, path, compress)
 
 
-def read_slice(file: ImageFile) -> Image:
+def read_slice(file: ImageFile | RasterFile) -> Image:
     """Reads an image without trailing axes of one pixel. Colours become luminance."""
     image = file.read()
     if file.components > 1:
@@ -104,10 +173,11 @@ def read_slice(file: ImageFile) -> Image:
     return _without_trailing_axes(image, file.axes)
 
 
-def read_mask(name: str, *, like: Image, axes: int = 2, is_label: bool = False) -> Image:
+def read_mask(source: str | ImageFile | RasterFile, *, like: Image, axes: int = 2, is_label: bool = False) -> Image:
     """Reads an image of labels, or a mask, and gives it the axes in space of the image `like`, which has more than one
     pixel along `axes` of them. A mask is 1 where any of its components is not 0."""
-    file = ImageFile(name)
+    file = ImageFile(source) if isinstance(source, str) else source
+    name = file.name
     if file.axes != axes:
         or_slice = ", or a single slice" if axes == 2 else ""
         raise OSError(f"'{name}' has {' x '.join(map(str, file.size))} pixels; it must be an image of {axes} dimensions{or_slice}")
@@ -129,7 +199,8 @@ def _without_trailing_axes(image: Image, axes: int) -> Image:
         direction = np.eye(axes)  # of a slice that is turned in space
     return Image(
         image.array.reshape(image.shape[image.ndim - axes :]), image.spacing[:axes], image.origin[:axes], direction,
-        no_data=image.no_data, metadata=image.metadata,
+        no_data=image.no_data, quantity=image.quantity, metadata=image.metadata,
+        valid_mask=None if image.valid_mask is None else image.valid_mask.reshape(image.shape[image.ndim - axes :]),
     )
 
 
@@ -182,11 +253,13 @@ def losses_of(image: Image, path: str | os.PathLike[str]) -> list[str]:
     format = format_of(path)
     lost = []
     on_map = format == "TIFF" and _is_map(image) and image.dimension == 2
-    crs = image.metadata.get("crs") or ("reference system" if _is_map(image) else None)
+    crs = image.crs or ("reference system" if _is_map(image) else None)
     if crs and not on_map:
         lost.append(f"'{path}': {format} files keep no reference system: {crs} is lost")
     if image.no_data is not None and format != "TIFF":
         lost.append(f"'{path}': {format} files keep no value for no data: {image.no_data:g} is an ordinary value there")
+    if image.valid_mask is not None and not image.valid_mask.all():
+        lost.append(f"'{path}': the mask of pixels without data is not written: give no_data a value that they have")
     if format in ("PNG", "TIFF") and not on_map:
         kept = 0 if format == "PNG" else 2
         parts = {
@@ -198,6 +271,10 @@ def losses_of(image: Image, path: str | os.PathLike[str]) -> list[str]:
         if names:
             lost.append(f"'{path}': {format} files keep no {' and no '.join(names)}")
     return lost
+
+
+class UnknownKind(OSError):
+    """Raised for a file of another format, or of pixels that this module does not read."""
 
 
 class ImageFile:
@@ -322,8 +399,10 @@ class ImageFile:
         """Returns pixels, indexed [..., y, x, component], as an image in the place of this one, with its metadata."""
         shape = (*reversed(self.size), self.components)
         array = pixels.reshape(shape if self.components > 1 else shape[:-1])
+        with _naming(self.name, "read"):
+            valid = self._tiff.read_mask() if self.format == "TIFF" else None
         return Image(
-            array, *self.place, has_components=self.components > 1, no_data=self._no_data, metadata=self.metadata
+            array, *self.place, has_components=self.components > 1, no_data=self._no_data, valid_mask=valid, metadata=self.metadata
         )
 
 
@@ -359,7 +438,7 @@ def _format_by(start: bytes, name: str) -> str:
         return "NIfTI"
     if start[4:8] in (b"n+2\0", b"ni2\0"):
         raise OSError(f"'{name}' is a NIfTI-2 file, which is not read: convert it to NIfTI-1, for example with nibabel")
-    raise OSError(f"'{name}' is in none of the known formats ({FORMATS})")
+    raise UnknownKind(f"'{name}' is in none of the known formats ({FORMATS})")
 
 
 def _require_size(name: str | os.PathLike[str], size: int, needed: int) -> None:
@@ -561,9 +640,6 @@ def _order_of_nifti(header: bytes) -> str:
 
 # TIFF
 
-_MAP = ("ModelPixelScale", "ModelTiepoint", "ModelTransformation", "GeoKeyDirectory", "GeoDoubleParams", "GeoAsciiParams")
-_GDAL = ("GDAL_METADATA", "GDAL_NODATA")
-
 
 class TiffFile:
     """The pages of a TIFF file. They are the slices of a volume if there are several."""
@@ -575,13 +651,16 @@ class TiffFile:
         # Pages of fewer pixels and masks belong to others.
         self._pages = [page for page in pages if not page["kind"] & 5] or pages[:1]
         self._first = first = self._pages[0]
+        sides = (first["width"], first["height"])
+        masks = [page for page in pages if page["kind"] & 5 == 4 and (page["width"], page["height"]) == sides and page["bits"] in (1, 8)]
+        self._mask = masks[0] if masks and len(self._pages) == 1 else None
         same = ("width", "height", "bits", "samples", "sample_format", "planes", "photometric")
         if any(page[key] != first[key] for page in self._pages for key in same):
             raise OSError(f"'{name}' has pages of different sizes or types, which are not read as one image: split it, for example with tiffsplit")
         bits, kind = first["bits"], {1: "u", 2: "i", 3: "f", 4: "u"}.get(first["sample_format"], "")
         is_known = bits in (8, 16, 32, 64) and kind and not (kind == "f" and bits == 8)
         if not is_known and not (bits == 1 and first["samples"] == 1):
-            raise OSError(
+            raise UnknownKind(
                 f"'{name}' has samples of {bits} bits{'' if kind else ' of complex numbers'}, which are not read: convert it to 8, 16 or 32 bits"
             )
         if first["photometric"] == 6 and first["samples"] > 1 and not self._is_jpeg() or first["photometric"] in (32844, 32845):
@@ -594,7 +673,7 @@ class TiffFile:
         return bool(self._first.get("compression", 7) == 7)
 
     def _on_map(self) -> bool:
-        return "ModelTransformation" in self._first or {"ModelPixelScale", "ModelTiepoint"} <= self._first.keys()
+        return is_on_map(self._first)
 
     def _make_header(self) -> dict[str, Any]:
         first = self._first
@@ -619,7 +698,7 @@ class TiffFile:
     def _stack(self) -> tuple[int, int, int, dict[str, Any]]:
         """Returns the numbers of channels, slices and frames of the pages, and the metadata. ImageJ counts channels first."""
         first, pages = self._first, len(self._pages)
-        metadata = {name: first[name] for name in ("description", *_MAP, *_GDAL) if name in first}
+        metadata = {name: first[name] for name in ("description", *MAP, *GDAL) if name in first}
         text = first.get("description", "")
         if text.startswith("ImageJ="):
             says = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
@@ -633,19 +712,13 @@ class TiffFile:
         resolution."""
         first = self._first
         spacing, origin, direction = [1.0] * axes, [0.0] * axes, np.eye(axes)
-        keys = _geo_keys(first)
-        for key in (3072, 2048):  # a projected reference system, or one of longitude and latitude
-            if 1024 <= keys.get(key, 0) < 32767 and "crs" not in metadata:
-                metadata["crs"] = f"EPSG:{keys[key]}"
+        crs = crs_of(first)
+        if crs is not None:
+            metadata["crs"] = crs
         if self._on_map():
-            matrix = _map_matrix(first)
-            steps = matrix[:2, :2]
-            lengths = np.linalg.norm(steps, axis=0)
-            corner = 0.0 if keys.get(1025) == 2 else 0.5  # coordinates of a pixel's centre, or of its corner
-            if (lengths > 0.0).all():
-                spacing[:2] = lengths.tolist()
-                direction[:2, :2] = steps / lengths
-                origin[:2] = (steps @ [corner, corner] + matrix[:2, 3]).tolist()
+            place = place_of(first)
+            if place is not None:
+                spacing[:2], origin[:2], direction[:2, :2] = place
             return spacing, origin, direction.T.tolist()
         text = first.get("description", "")
         unit = {2: 25.4, 3: 10.0}.get(first["resolution_unit"], 0.0)
@@ -694,6 +767,17 @@ class TiffFile:
         return np.ascontiguousarray(pixels, self.header["type"])
 
 
+    def read_mask(self) -> npt.NDArray[np.uint8] | None:
+        """Reads the page of a map that says which of its pixels hold data; None if there is none."""
+        if self._mask is None:
+            return None
+        width, height = self._first["width"], self._first["height"]
+        bits = self._mask["bits"]
+        valid = empty((1, height, (width + 7) // 8 if bits == 1 else width), "uint8")
+        core().read_tiff_pixels(self.name, (self._mask["offset"],), valid)
+        return np.unpackbits(valid[0], axis=-1)[:, :width] if bits == 1 else valid[0]
+
+
 def _require_tiff_end(name: str, offset: int) -> None:
     """Checks that the last page's tags are in the file, with the place of the next page, which the library takes for none
     where the file ends before it."""
@@ -716,23 +800,6 @@ def _turned(pixels: npt.NDArray[Any], orientation: int) -> npt.NDArray[Any]:
     return pixels[:, ::down, ::right]
 
 
-def _geo_keys(page: dict[str, Any]) -> dict[int, int]:
-    """Returns the keys of GeoTIFF that are short integers."""
-    numbers = [int(number) for number in page.get("GeoKeyDirectory", ())]
-    entries = [numbers[i : i + 4] for i in range(4, len(numbers) - 3, 4)]
-    return {key: value for key, place, _, value in entries if place == 0}
-
-
-def _map_matrix(page: dict[str, Any]) -> npt.NDArray[np.float64]:
-    """Returns the matrix from columns and rows of pixels to coordinates on the map."""
-    if len(page.get("ModelTransformation", ())) == 16:
-        return np.reshape(page["ModelTransformation"], (4, 4))
-    (i, j, _, x, y, _), scale = page["ModelTiepoint"][:6], page["ModelPixelScale"]
-    matrix = np.diag([scale[0], -scale[1], 1.0, 1.0])
-    matrix[:2, 3] = x - scale[0] * i, y + scale[1] * j
-    return matrix
-
-
 def _float_or_none(text: Any) -> float | None:
     try:
         return None if text is None else float(text)
@@ -741,7 +808,7 @@ def _float_or_none(text: Any) -> float | None:
 
 
 def _is_map(image: Image) -> bool:
-    return any(name in image.metadata for name in _MAP)
+    return any(name in image.metadata for name in MAP) or (image.crs is not None and find_spec("rasterio") is not None)
 
 
 def _tags_of(image: Image) -> dict[str, Any]:
@@ -751,16 +818,10 @@ def _tags_of(image: Image) -> dict[str, Any]:
     if image.no_data is not None:
         tags["GDAL_NODATA"] = repr(image.no_data).removesuffix(".0")
     if _is_map(image) and image.dimension == 2:
-        tags |= {name: image.metadata[name] for name in _MAP[3:] if name in image.metadata}
-        corner = 0.0 if _geo_keys(image.metadata).get(1025) == 2 else 0.5
-        steps = image.direction * image.spacing
-        x, y = np.array(image.origin) - steps @ [corner, corner]
-        if (image.direction == [[1.0, 0.0], [0.0, -1.0]]).all():
-            tags["ModelPixelScale"], tags["ModelTiepoint"] = (*image.spacing, 0.0), (0.0, 0.0, 0.0, float(x), float(y), 0.0)
-        else:
-            matrix = np.eye(4)
-            matrix[:2, :2], matrix[:2, 3], matrix[2, 2] = steps, (x, y), 0.0
-            tags["ModelTransformation"] = tuple(matrix.ravel().tolist())
+        known = image.metadata
+        if image.crs not in (None, crs_of(known)) and find_spec("rasterio") is not None:
+            known = {**known, **geo_keys(image.crs)}
+        tags |= tags_at((image.spacing, image.origin, image.direction), known)
     return tags
 
 

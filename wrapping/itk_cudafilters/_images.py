@@ -501,6 +501,15 @@ def axes_of(array: Any) -> tuple[int, ...]:
     return tuple(range(array.ndim))
 
 
+def crs_of_array(array: Any) -> str | None:
+    """Returns the reference system of a DataArray, which rioxarray keeps as CF's conventions have it: in the attributes of a
+    coordinate without a dimension; None if there is none."""
+    name = array.encoding.get("grid_mapping") or array.attrs.get("grid_mapping") or "spatial_ref"
+    attributes = array.coords[name].attrs if name in array.coords else {}
+    text = attributes.get("crs_wkt") or attributes.get("spatial_ref")
+    return None if text is None else str(text)
+
+
 def _image_from_xarray(array: Any, pixels: npt.NDArray[Any], name: str) -> Any:
     """Returns an itk.Image of `pixels`, which belong to `array`, with the geometry of the array."""
     geometry = Geometry.of(array, name)

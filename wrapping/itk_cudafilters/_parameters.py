@@ -18,6 +18,9 @@ _T = TypeVar("_T")
 # GPU failed or a filter was aborted.
 _LIBRARY_ERROR = re.compile(r"\A[^\n]+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
 
+# The advice of C++ for decibels, which these functions convert.
+_IN_DECIBELS = re.compile(r"Then compute 10\^\(pixel / \d+\) first")
+
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG = 2**32 - 1, 2**64 - 1
@@ -49,14 +52,22 @@ def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
         try:
             return function(*arguments, **keywords)
         except RuntimeError as error:
-            found = _LIBRARY_ERROR.match(str(error))
-            if found is None:
+            found = plain_error(error)
+            if found is error:
                 raise
-            of_callable = "CommandCallable" in found["sentence"]  # raised by a Python observer
-            kind = ValueError if found["argument"] and not of_callable else RuntimeError
-            raise kind(found["sentence"].rstrip("\n")) from None
+            raise found from None
 
     return call
+
+
+def plain_error(error: Exception) -> Exception:
+    """Returns an exception of the library as library_errors() raises it, and other exceptions unchanged."""
+    found = _LIBRARY_ERROR.match(str(error)) if isinstance(error, RuntimeError) else None
+    if found is None:
+        return error
+    of_callable = "CommandCallable" in found["sentence"]  # raised by a Python observer
+    kind = ValueError if found["argument"] and not of_callable else RuntimeError
+    return kind(_IN_DECIBELS.sub('Then give quantity="db"', found["sentence"]).rstrip("\n"))
 
 
 def switch(value: Any, name: str) -> bool:

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
+from ._features import signed_area, to_geodataframe
 from ._image import Image
-from ._images import Geometry, describe, first_index_of, is_xarray, labels_beside, like, mask_beside
+from ._images import Geometry, axes_of, describe, first_index_of, is_xarray, labels_beside, like, mask_beside
 from ._images import pixels_of, plane_of, valid_pixels_of, with_first_index, with_geometry_of
 from ._info import Backend, backend_name
 from ._itk import is_itk_object
@@ -23,7 +24,8 @@ from ._library import core
 from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, snake_case
 from ._parameters import switch, whole_number
 from ._progress import progress_bar
-from ._segmentation import ImageLike, new_labels, noise_laws, one_looks, threshold_of
+from ._radar import Quantity, as_law_needs
+from ._segmentation import ImageLike, contrast_of, json_number, new_labels, noise_laws, one_looks, threshold_of
 
 IMAGES_AT_ONCE_ON_GPU = 48
 """A run waits for the host between launches, and the GPU works on other images meanwhile. On an H200 a hundred images of
@@ -50,6 +52,8 @@ class PartitionStatistics:
     backend: Backend
     """Where the label map and the gains of changes were computed: cuda or host."""
     backend_reason: str
+    quantity: str | None = None
+    """What the law describes, to which the pixels were converted: intensity, amplitude or db; None if nobody said what they were."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +108,11 @@ class Partition(Generic[ImageLike]):
         * number_of_neighbours
         * description: the length of the region's description in nats, without the boundary; NaN for regions that
           merge() made
+        * mean_outside: of the pixels of all neighbours; contrast: the mean divided by it. Under log_normal the contrast is
+          that of the geometric means. They are NaN without neighbours.
+        * gain: how much longer the description becomes by the merge that ends the region, in nats: the change of its
+          first step in `merges`. It is NaN for a region without neighbours.
+        * physical_area, physical_perimeter: of the polygon, in the physical units of the image
         """
         regions = core().partition_regions(self._map)
 
@@ -111,14 +120,49 @@ class Partition(Generic[ImageLike]):
             return np.array([region[name] for region in regions], kind)
 
         boxes = np.array([region["bounding_box"] for region in regions], np.int64).reshape(-1, 4)
+        pixels, mean, area = column("number_of_pixels", np.int64), column("mean"), column("area")
+        around = self._means_around([region["neighbors"] for region in regions], mean, pixels)
         return {
             "region": np.arange(1, len(regions) + 1),
-            "pixels": column("number_of_pixels", np.int64),
-            **{name: column(name) for name in ("mean", "mean_square", "variance", "area", "perimeter")},
+            "pixels": pixels,
+            "mean": mean,
+            **{name: column(name) for name in ("mean_square", "variance")},
+            "area": area,
+            "perimeter": column("perimeter"),
             **dict(zip(("x_min", "y_min", "x_max", "y_max"), boxes.T.copy())),
             "number_of_neighbours": np.array([len(region["neighbors"]) for region in regions], np.int64),
             "description": column("description"),
+            "mean_outside": around,
+            "contrast": contrast_of(mean, around, self.statistics.law),
+            "gain": self._gains(),
+            "physical_area": area * abs(float(np.linalg.det(self._geometry.direction * self._geometry.spacing))),
+            "physical_perimeter": self._physical_perimeters(),
         }
+
+    def _means_around(
+        self, neighbours: Sequence[Sequence[int]], mean: npt.NDArray[np.float64], pixels: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """Returns the mean of the pixels of each region's neighbours."""
+        own = np.repeat(np.arange(len(neighbours)), [len(numbers) for numbers in neighbours])
+        others = np.array([number for numbers in neighbours for number in numbers], np.int64) - 1
+        sums, counts = (np.bincount(own, each[others], len(neighbours)) for each in (mean * pixels, pixels))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(sums / counts)
+
+    def _gains(self) -> npt.NDArray[np.float64]:
+        """Returns by how much the first merge of each region changes the description."""
+        merges, gains = self.merges, np.full(len(self), np.nan)
+        regions = np.stack([merges["first"], merges["second"]], axis=1).astype(np.int64)
+        # The last assignment of an index wins, so that the merges are taken from the last to the first.
+        gains[regions[::-1].ravel() - 1] = np.repeat(merges["change"][::-1], 2)
+        return gains
+
+    def _physical_perimeters(self) -> npt.NDArray[np.float64]:
+        edges, nodes = self.edges.astype(np.int64), self.nodes
+        lengths = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+        # Region 0 is outside of the image.
+        left, right = (np.bincount(edges[:, side], lengths, len(self) + 1) for side in (2, 3))
+        return np.asarray((left + right)[1:])
 
     @property
     def neighbours(self) -> list[list[int]]:
@@ -231,6 +275,19 @@ class Partition(Generic[ImageLike]):
         """A GeoJSON collection of the polygons in physical units, with the table."""
         return {"type": "FeatureCollection", "features": self._features("physical")}
 
+    def to_geodataframe(self, crs: str | None = None, *, clip: bool = False) -> Any:
+        """Returns the polygons with the table as a geopandas.GeoDataFrame, in the reference system of the image; see
+        itk_cudafilters.to_geodataframe()."""
+        return to_geodataframe(self, crs=crs, clip=clip)
+
+    @property
+    def _labels(self) -> Any:
+        return self.labels
+
+    def _clipping_mask(self) -> npt.NDArray[np.bool_]:
+        """Returns the pixels that belong to regions, by [y, x]. Boundaries run across the others."""
+        return np.asarray(np.transpose(pixels_of(self.labels), axes_of(self.labels)) != 0)
+
     def _rings(self, coordinates: str) -> Iterator[Rings]:
         physical = coordinates == "physical"
         for number in range(1, len(self) + 1):
@@ -244,7 +301,7 @@ class Partition(Generic[ImageLike]):
         neighbours = self.neighbours
         features = []
         for index, rings in enumerate(self._rings(coordinates)):
-            properties = {name: _json_number(column[index]) for name, column in table.items()}
+            properties = {name: json_number(column[index]) for name, column in table.items()}
             properties["neighbours"] = neighbours[index]
             features.append({"type": "Feature", "properties": properties, "geometry": _geometry_of(rings)})
         return features
@@ -296,20 +353,14 @@ def _whole(value: Any, name: str) -> int:
         raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
 
 
-def _json_number(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def _geometry_of(rings: Rings) -> dict[str, Any] | None:
     """Returns a GeoJSON Polygon, or a MultiPolygon if there are several outer rings. Each outer ring starts a new
     part."""
     parts: list[list[list[list[float]]]] = []
     for ring in rings:
-        closed = np.concatenate([ring, ring[:1]])
-        x, y = (closed - closed[0]).T
-        if np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]) > 0.0:
+        if signed_area(ring) > 0.0:
             parts.append([])
-        parts[-1].append(closed.tolist())
+        parts[-1].append(np.concatenate([ring, ring[:1]]).tolist())
     if len(parts) > 1:
         return {"type": "MultiPolygon", "coordinates": parts}
     return {"type": "Polygon", "coordinates": parts[0]} if parts else None
@@ -324,6 +375,7 @@ def partition_image(
     *,
     number_of_looks: float | None = None,
     foreground_threshold: float | None = None,
+    quantity: Quantity | None = None,
     block_size: int = 4,
     minimum_number_of_pixels: int = 8,
     maximum_number_of_iterations: int = 12,
@@ -368,6 +420,12 @@ def partition_image(
         Cost of a straight edge between two regions, in nats. A larger cost gives fewer nodes and fewer small regions.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. Images that hold only 0 and one other value need none.
+    quantity
+        What the pixels of a radar image are: intensity, amplitude, or db for decibels. They are converted to what the law
+        describes: intensity for gamma, amplitude for rayleigh.
+
+        By default an Image says it, and other pixels are taken as they are. Decibels become intensities under log_normal, and
+        stay what they are under the other laws. The means of the statistics are those of the converted pixels.
     block_size
         Side of the blocks that the search starts from, in pixels. 2 suits magnetic resonance images.
     minimum_number_of_pixels
@@ -432,6 +490,7 @@ def partition_image(
             "looks": one_looks(looks, number_of_looks),
             "segment_cost": segment_cost,
             "foreground_threshold": foreground_threshold,
+            "quantity": quantity,
             "block_size": block_size,
             "minimum_number_of_pixels": minimum_number_of_pixels,
             "maximum_number_of_iterations": maximum_number_of_iterations,
@@ -543,11 +602,13 @@ class _Division(Generic[ImageLike]):
     """The partition of one image, with the parameters of partition_image()."""
 
     def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
+        self.law = known_name("law", parameters["law"], noise_laws())
+        valid_mask = valid_pixels_of(image, parameters["valid_mask"])
+        image, self.quantity = as_law_needs(image, self.law, parameters["quantity"], valid_mask)
         self.image = image
         self.pixels = plane_of(image, "image")
         self.geometry = Geometry.of(image)
         self.labels = new_labels(image, self.pixels.shape, "uint32")
-        self.law = known_name("law", parameters["law"], noise_laws())
         self.backend = known_name("backend", parameters["backend"], get_args(Backend))
         self.device = device_number(parameters["device_index"])
 
@@ -570,7 +631,7 @@ class _Division(Generic[ImageLike]):
         valid, initial = (
             None if value is None else read(value, name, image, self.pixels.shape)
             for name, value, read in (
-                ("valid_mask", valid_pixels_of(image, parameters["valid_mask"]), mask_beside),
+                ("valid_mask", valid_mask, mask_beside),
                 ("initial_labels", parameters["initial_labels"], labels_beside),
             )
         )
@@ -595,6 +656,7 @@ class _Division(Generic[ImageLike]):
             stop=snake_case(stop),
             backend=backend_name(backend),
             backend_reason=reason,
+            quantity=self.quantity,
         )
         means = self._find_means() if self.law == "bernoulli" else None
         return Partition(like(self.labels, self.image, "labels"), statistics, found, self.geometry, means)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
+from ._features import length_of, signed_area, to_geodataframe
 from ._images import Geometry, axes_of, describe, empty_like, first_index_of, like, mask_beside, pixels_of, plane_of
 from ._images import valid_pixels_of, with_first_index
 from ._info import Backend, backend_name
@@ -21,6 +22,7 @@ from ._library import core, empty
 from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, snake_case
 from ._parameters import switch, whole_number
 from ._progress import progress_bar
+from ._radar import Quantity, as_law_needs
 
 # In 20 images of 64 x 64 pixels with one look the estimates ranged from 0.79 to 1.27. The factor is larger, so that
 # this spread does not cause a warning.
@@ -122,6 +124,14 @@ class Statistics:
     """Time of the parts: samples, sums, start, moves, removal."""
     number_of_looks: float = 1.0
     """The number given, or estimated; 1 for laws without looks."""
+    quantity: str | None = None
+    """What the law describes, to which the pixels were converted: intensity, amplitude or db; None if nobody said what they were."""
+
+    @property
+    def gain(self) -> float:
+        """How much shorter the description by the polygon is than that by one region, in nats. It is above 0 if the boundary
+        is significant."""
+        return self.criterion_of_one_region - self.description_length
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,25 +169,24 @@ class Segmentation(Generic[ImageLike]):
     def __geo_interface__(self) -> dict[str, Any]:
         """A GeoJSON feature of the polygon in physical units, with the statistics. shapely.geometry.shape() accepts
         it."""
-        return self._feature(self.contour)
+        return self._features("physical")[0]
 
-    def _feature(self, contour: npt.NDArray[np.float64]) -> dict[str, Any]:
-        ring = contour.tolist()
-        statistics = self.statistics
-        return {
-            "type": "Feature",
-            "properties": {
-                "law": statistics.law,
-                "significant_boundary": statistics.significant_boundary,
-                "nodes": len(ring),
-                "inside": _describe(statistics.inside),
-                "outside": _describe(statistics.outside),
-                "criterion": statistics.criterion,
-                "criterion_of_one_region": statistics.criterion_of_one_region,
-                "description_length": statistics.description_length,
-            },
-            "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]},
-        }
+    def to_geodataframe(self, crs: str | None = None) -> Any:
+        """Returns the polygon with its attributes as a geopandas.GeoDataFrame of one row, in the reference system of the
+        image; see itk_cudafilters.to_geodataframe()."""
+        return to_geodataframe(self, crs=crs)
+
+    @property
+    def _labels(self) -> Any:
+        return self.label
+
+    def _clipping_mask(self) -> None:
+        """Returns nothing, because the polygon encloses the target alone."""
+        return None
+
+    def _features(self, coordinates: str) -> list[dict[str, Any]]:
+        """Returns the polygon as the only feature, counter-clockwise in the coordinates."""
+        return [feature_of(self.contour, self.contour_in_pixels, self.statistics, coordinates)]
 
     def __repr__(self) -> str:
         inside, outside = self.statistics.inside.number_of_pixels, self.statistics.outside.number_of_pixels
@@ -194,6 +203,49 @@ def _restore_segmentation(
     return Segmentation(with_first_index(label, index), contour, statistics)
 
 
+def feature_of(
+    contour: npt.NDArray[np.float64], in_pixels: npt.NDArray[np.float64], statistics: Statistics, coordinates: str
+) -> dict[str, Any]:
+    """Returns a contour, which is given in physical space and in pixels, as a feature with its statistics."""
+    written = contour if coordinates == "physical" else in_pixels
+    if signed_area(written) < 0.0:
+        written = np.roll(written[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
+    ring = written.tolist()
+    inside, outside = statistics.inside.mean, statistics.outside.mean
+    properties = {
+        "law": statistics.law,
+        "significant_boundary": statistics.significant_boundary,
+        "nodes": len(ring),
+        "inside": _describe(statistics.inside),
+        "outside": _describe(statistics.outside),
+        "criterion": statistics.criterion,
+        "criterion_of_one_region": statistics.criterion_of_one_region,
+        "description_length": statistics.description_length,
+        "pixels": statistics.inside.number_of_pixels,
+        "mean_inside": inside,
+        "mean_outside": outside,
+        "contrast": json_number(float(contrast_of(inside, outside, statistics.law))),
+        "gain": statistics.gain,
+        "area": abs(signed_area(in_pixels)),
+        "perimeter": length_of(in_pixels),
+        "physical_area": abs(signed_area(contour)),
+        "physical_perimeter": length_of(contour),
+    }
+    return {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]}}
+
+
+def contrast_of(inside: Any, outside: Any, law: str) -> npt.NDArray[np.float64]:
+    """Returns means divided by those of what surrounds them. Under the law log_normal, whose means are of logarithms, these
+    are geometric means."""
+    with np.errstate(all="ignore"):
+        return np.asarray(np.exp(np.subtract(inside, outside)) if law == "log_normal" else np.divide(inside, outside))
+
+
+def json_number(value: Any) -> Any:
+    """Returns a value as JSON can hold it, which has no NaN and no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _describe(region: RegionStatistics) -> dict[str, int | float | None]:
     # Laws that need no squares have the variance NaN, which JSON cannot hold.
     variance = None if math.isnan(region.variance) else region.variance
@@ -208,9 +260,12 @@ def segment_region(
     *,
     number_of_looks: float | None = None,
     foreground_threshold: float | None = None,
+    quantity: Quantity | None = None,
     initial_contour: npt.ArrayLike | None = None,
     initial_mask: Any = None,
     initial_region: Sequence[int] | None = None,
+    local_background: bool = False,
+    margin: int | None = None,
     start: Start = "automatic",
     valid_mask: Any = None,
     schedule: Schedule = "coarse_to_fine",
@@ -259,6 +314,12 @@ def segment_region(
         Another name of `looks`.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. Images that hold only 0 and one other value need none.
+    quantity
+        What the pixels of a radar image are: intensity, amplitude, or db for decibels. They are converted to what the law
+        describes: intensity for gamma, amplitude for rayleigh.
+
+        By default an Image says it, and other pixels are taken as they are. Decibels become intensities under log_normal, and
+        stay what they are under the other laws. The means of the statistics are those of the converted pixels.
     initial_contour
         Polygon that the search starts from, in physical space.
 
@@ -271,6 +332,12 @@ def segment_region(
         Rectangle that the search starts from: x, y, width and height in pixels, counted from 0.
 
         At most one of these three may be given.
+    local_background
+        Whether the search sees only a window around the start, so that the background is what surrounds the target. Needs
+        one of the three starts. segment_regions() does this for many starts.
+    margin
+        Pixels that the window extends beyond the bounding box of the start. By default as many as the longer side of the
+        box, and at least 16.
     start
         Start of the search without an initial contour, mask or region. automatic: the best of many rectangles.
         margin_rectangle: the image without a margin of a tenth on each side.
@@ -334,26 +401,112 @@ def segment_region(
     >>> abs(int(found.label.sum()) - 1600) < 80
     True
     """
-    pixels = plane_of(image, "image")
-    valid_mask = valid_pixels_of(image, valid_mask)
     law = known_name("law", law, noise_laws())
+    valid_mask = valid_pixels_of(image, valid_mask)
+    image, quantity_of_law = as_law_needs(image, law, quantity, valid_mask)
+    pixels = plane_of(image, "image")
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):
-        looks = _estimate_looks(image, law, valid_mask, backend, device_index)
+        looks = estimate_looks_of(image, law, valid_mask, backend, device_index)
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are given; the search has one start")
 
+    if switch(local_background, "local_background") and not given:
+        raise ValueError("local_background needs a start: give initial_contour, initial_mask or initial_region")
+    if margin is not None and not local_background:
+        raise ValueError(f"margin is {margin}, and local_background is not set; only windows have a margin")
+
     geometry = Geometry.of(image)
     label = new_labels(image, pixels.shape, "uint8")
     corners = None
     if initial_contour is not None:
-        corners = _corners_of_contour(initial_contour, geometry, pixels.shape)
+        corners = corners_of_contour(initial_contour, geometry, pixels.shape)
     elif initial_region is not None:
-        corners = _corners_of_region(initial_region, pixels.shape)
+        corners = corners_of_region(initial_region, pixels.shape)
     number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
-    parameters = (
+    parameters = search_parameters(
+        law,
+        number_of_looks,
+        foreground_threshold,
+        schedule,
+        maximum_step,
+        minimum_edge_length,
+        minimum_gain,
+        use_description_length,
+        maximum_number_of_nodes,
+        maximum_number_of_iterations,
+        minimum_region_size,
+        start,
+    )
+    values = whole_number(inside_value, "inside_value", 0, 255), whole_number(outside_value, "outside_value", 0, 255)
+    where = known_name("backend", backend, get_args(Backend)), device_number(device_index)
+    valid, start_mask = (
+        None if mask is None else mask_beside(mask, name, image, pixels.shape)
+        for name, mask in (("valid_mask", valid_mask), ("initial_mask", initial_mask))
+    )
+    first = tuple(geometry.first.tolist())
+    with progress_bar("segment_region", progress) as update:
+        if local_background:
+            counts = None if corners is None else np.array([[len(corners)]], np.int32)
+            areas = None if start_mask is None else (start_mask != 0).astype(np.uint32)
+            labels = empty(pixels.shape, "uint32")
+            margin_or_0 = margin_of(margin)
+            regions, _, *ran = core().segment_regions(
+                pixels, labels, valid, areas, corners, counts, first, margin_or_0, parameters, True, *where, update
+            )
+            if not regions:
+                raise ValueError("initial_mask is 0 everywhere; it must have pixels to start from")
+            result = contour_of_start(regions[0], pixels.shape)
+            np.copyto(pixels_of(label), np.where(labels != 0, *np.array(values, np.uint8)))
+        else:
+            result, *ran = core().segment(
+                pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update
+            )
+    statistics = statistics_of(law, number_of_looks, quantity_of_law, result, *ran)
+    return Segmentation(like(label, image, "label"), contour_of(result, geometry), statistics)
+
+
+def margin_of(margin: int | None) -> int:
+    """Returns the margin for the library, which is 0 for None."""
+    return 0 if margin is None else whole_number(margin, "margin", 1, LARGEST_UNSIGNED)
+
+
+def contour_of_start(region: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+    """Returns the result of a region. Raises ValueError if its start had too few pixels, so that it has no polygon."""
+    result: dict[str, Any] = region["result"]
+    if not result["polygon"]:
+        x, y, width, height = region["window"]
+        raise ValueError(
+            f"the start has less than minimum_region_size valid pixels inside, or outside in its window of {width} x {height} pixels at "
+            f"x = {x}, y = {y} of the image of {shape[1]} x {shape[0]}"
+        )
+    return result
+
+
+def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """Returns pixels for the labels of an image, or for an itk.Image an image with its geometry. They are not
+    initialized."""
+    return empty_like(image, dtype) if is_itk_object(image) else empty(shape, dtype)
+
+
+def search_parameters(
+    law: str,
+    number_of_looks: float,
+    foreground_threshold: float | None,
+    schedule: str,
+    maximum_step: int,
+    minimum_edge_length: float,
+    minimum_gain: float,
+    use_description_length: bool,
+    maximum_number_of_nodes: int,
+    maximum_number_of_iterations: int,
+    minimum_region_size: int,
+    start: str = "automatic",
+) -> tuple[Any, ...]:
+    """Returns the parameters of the search as the library takes them. Raises TypeError or ValueError if one is wrong."""
+    return (
         plain_name(law),
         number_of_looks,
         threshold_of(foreground_threshold),
@@ -366,25 +519,7 @@ def segment_region(
         whole_number(maximum_number_of_nodes, "maximum_number_of_nodes", 0, LARGEST_UNSIGNED),
         whole_number(maximum_number_of_iterations, "maximum_number_of_iterations", 0, LARGEST_UNSIGNED),
         whole_number(minimum_region_size, "minimum_region_size", 0, LARGEST_UNSIGNED_LONG),
-        whole_number(inside_value, "inside_value", 0, 255),
-        whole_number(outside_value, "outside_value", 0, 255),
-        known_name("backend", backend, get_args(Backend)),
-        device_number(device_index),
     )
-    valid, start_mask = (
-        None if mask is None else mask_beside(mask, name, image, pixels.shape)
-        for name, mask in (("valid_mask", valid_mask), ("initial_mask", initial_mask))
-    )
-    first = tuple(geometry.first.tolist())
-    with progress_bar("segment_region", progress) as update:
-        found = core().segment(pixels, pixels_of(label), valid, start_mask, corners, first, *parameters, update)
-    return Segmentation(like(label, image, "label"), _contour_of(found[0], geometry), _statistics_of(law, number_of_looks, *found))
-
-
-def new_labels(image: Any, shape: tuple[int, ...], dtype: str) -> Any:
-    """Returns pixels for the labels of an image, or for an itk.Image an image with its geometry. They are not
-    initialized."""
-    return empty_like(image, dtype) if is_itk_object(image) else empty(shape, dtype)
 
 
 def laws_of_looks() -> list[str]:
@@ -399,7 +534,7 @@ def one_looks(looks: float | None, number_of_looks: float | None) -> float | Non
     return number_of_looks if looks is None else looks
 
 
-def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
+def estimate_looks_of(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
     """Returns the number of looks that a partition of the image estimates, and warns if it is not about 1. The
     partition stops after its first, coarse labels."""
     from ._partition import partition_image
@@ -427,51 +562,56 @@ def threshold_of(value: Any) -> Any:
     return found
 
 
-def _corners_of_contour(
-    contour: npt.ArrayLike, geometry: Geometry, shape: tuple[int, ...]
+def corners_of_contour(
+    contour: npt.ArrayLike, geometry: Geometry, shape: tuple[int, ...], name: str = "initial_contour"
 ) -> npt.NDArray[np.int32]:
     """Returns the corners of pixels that are next to the points of a contour."""
     try:
         points = np.asarray(contour, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"initial_contour is {describe(contour)}; it must be numbers, N x 2") from None
+        raise TypeError(f"{name} is {describe(contour)}; it must be numbers, N x 2") from None
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 3:
-        raise ValueError(f"initial_contour has the shape {points.shape}; it must be N x 2, of three points or more")
+        raise ValueError(f"{name} has the shape {points.shape}; it must be N x 2, of three points or more")
     if not np.isfinite(points).all():
-        raise ValueError(f"initial_contour has the point {points[~np.isfinite(points).all(axis=1)][0]}; all must be finite")
+        raise ValueError(f"{name} has the point {points[~np.isfinite(points).all(axis=1)][0]}; all must be finite")
     corners = np.floor(geometry.corners_at(points) + 0.5)
     is_outside = ((corners < 0.0) | (corners > shape[::-1])).any(axis=1)
     if is_outside.any():
         raise ValueError(
-            f"initial_contour has the point {points[is_outside][0]}; it must lie in the image of {shape[1]} x {shape[0]} pixels"
+            f"{name} has the point {points[is_outside][0]}; it must lie in the image of {shape[1]} x {shape[0]} pixels"
         )
     return corners.astype(np.int32, order="C")
 
 
-def _corners_of_region(region: Sequence[int], shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
+def corners_of_region(
+    region: Sequence[int], shape: tuple[int, ...], name: str = "initial_region"
+) -> npt.NDArray[np.int32]:
+    """Returns the corners of a rectangle."""
     try:
         numbers = [operator.index(number) for number in region]
     except TypeError:
-        raise TypeError(f"initial_region is {region!r}; it must be whole numbers (x, y, width, height)") from None
+        raise TypeError(f"{name} is {region!r}; it must be whole numbers (x, y, width, height)") from None
     if len(numbers) != 4:
-        raise ValueError(f"initial_region is {tuple(region)}; it must be (x, y, width, height)")
+        raise ValueError(f"{name} is {tuple(numbers)}; it must be (x, y, width, height)")
     x, y, width, height = numbers
     if min(x, y) < 0 or min(width, height) < 1 or x + width > shape[1] or y + height > shape[0]:
         raise ValueError(
-            f"initial_region is {tuple(region)}; it must be (x, y, width, height) of a rectangle in the image of {shape[1]} x {shape[0]} "
+            f"{name} is {tuple(numbers)}; it must be (x, y, width, height) of a rectangle in the image of {shape[1]} x {shape[0]} "
             "pixels, its width and height 1 or more"
         )
     return np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], np.int32)
 
 
-def _contour_of(result: dict[str, Any], geometry: Geometry) -> npt.NDArray[np.float64]:
+def contour_of(result: dict[str, Any], geometry: Geometry) -> npt.NDArray[np.float64]:
     corners = np.array(result["polygon"], np.int64).reshape(-1, 2)
     if geometry.is_mirrored:
         corners[1:] = corners[:0:-1].copy()
     return geometry.place(corners)
 
 
-def _statistics_of(law: str, number_of_looks: float, result: dict[str, Any], backend: str, reason: str) -> Statistics:
+def statistics_of(
+    law: str, number_of_looks: float, quantity: str | None, result: dict[str, Any], backend: str, reason: str
+) -> Statistics:
     def region(name: str) -> RegionStatistics:
         values = result[name]
         return RegionStatistics(values["number_of_pixels"], values["mean"], values["variance"])
@@ -491,4 +631,5 @@ def _statistics_of(law: str, number_of_looks: float, result: dict[str, Any], bac
         backend_reason=reason,
         seconds=result["seconds"],
         number_of_looks=number_of_looks if law in laws_of_looks() else 1.0,
+        quantity=quantity,
     )

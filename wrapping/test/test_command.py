@@ -71,6 +71,9 @@ VESSELS = ("vesselness", "in.png", "out.mha", "--sigmas", "1")
         (("partition", "in.png", "--law", "cauchy"), '"cauchy"; it must be one of gaussian'),
         (("partition", "in.png", "--law", "poisson", "--number-of-looks", "3"), "argument --looks: it is for --law gamma and rayleigh"),
         (("partition", "in.png", *LAW, "--block-size", "four"), "'four' is not a whole number"),
+        (("detect", "in.png"), "the following arguments are required: --law"),
+        (("detect", "in.png", *LAW, "--guard-window", "3,5,7"), "'3,5,7' is not a number, or a width and a height"),
+        (("detect", "in.png", *LAW, "--window-units", "feet"), '"feet"; it must be one of pixels, physical'),
         (("partition", "in.png", *LAW, "--polygons", "p.json", "--labels-only"), "not allowed with"),
         (("partition", "in.png", *LAW, "--overlay", "picture.svg"), "'picture.svg' is not the name"),
         (("vesselness", "in.png", "out.mha"), "the following arguments are required: --sigmas"),
@@ -129,6 +132,9 @@ OUT = ("out.mha", "--sigmas", "1")
         ("segment", (*LAW, "--initial-region", "1,2,1000,3"), "in the image of 200 x 160 pixels"),
         ("partition", (*LAW, "--block-size", "-1"), "--block-size is -1; it must be an integer from 0"),
         ("partition", (*LAW, "--segment-cost=-1"), "--segment-cost is -1"),
+        ("detect", (*LAW, "--target-window", "4"), "--target-window is 4 x 4; it must be of odd numbers of pixels"),
+        ("detect", (*LAW, "--guard-window", "2.5"), "--guard-window is 2.5; it must be an integer from 1"),
+        ("detect", (*LAW, "--probability-of-false-alarm", "1"), "--probability-of-false-alarm is 1; it must be above 0 and at most 0.1"),
         ("partition", (*LAW, "--segment-cost", "-1"), "--segment-cost is -1"),
         *(
             ("vesselness", (*OUT, f"--{name}", value), f"--{name} is {float(value)}; it must be finite and above 0")
@@ -246,7 +252,7 @@ def test_help_of_all(capsys):
         run("--help")
     assert end.value.code == 0
     text = capsys.readouterr().out
-    assert all(re.search(rf"(?m)^    {part}\b", text) for part in ("smooth", "segment", "partition", "vesselness", "compare", "info"))
+    assert all(re.search(rf"(?m)^    {part}\b", text) for part in ("smooth", "segment", "partition", "detect", "vesselness", "compare", "info"))
 
 
 def modules_after(*arguments):
@@ -263,7 +269,7 @@ def modules_after(*arguments):
 def test_a_part_loads_what_it_uses(tmp_path, scene):
     found = modules_after("--help")
     assert not {"numpy", "itk_cudafilters._library", "itk_cudafilters._command.smooth"} & found
-    of_package = {"smooth": "_gaussian", "vesselness": "_vesselness", "segment": "_segmentation", "partition": "_partition"}
+    of_package = {"smooth": "_gaussian", "vesselness": "_vesselness", "segment": "_segmentation", "partition": "_partition", "detect": "_detection"}
     for part, own in of_package.items():
         found = modules_after(part, "--help")
         assert f"itk_cudafilters.{own}" in found and f"itk_cudafilters._command.{part}" in found
@@ -279,6 +285,7 @@ PARTS_ON_A_FILE = {
     "smooth": ("{}.mha", "--sigma", "1"),
     "segment": ("--law", "gamma"),
     "partition": ("--law", "gamma", "--labels-only"),
+    "detect": ("--law", "gamma", "--looks", "1"),
     "vesselness": ("{}.mha", "--sigmas", "1"),
 }
 
@@ -294,7 +301,8 @@ def test_progress_is_shown_on_a_terminal(tmp_path, scene, package):
     else:
         package = "no_such_package"
     program = f"import sys; {'' if package == 'tqdm' else 'sys.modules.update(tqdm=None); '}from itk_cudafilters._command import main; sys.exit(main())"
-    for part, name in (("smooth", "smoothing"), ("segment", "segment_region"), ("partition", "partition_image"), ("vesselness", "enhancing")):
+    for part, name in (("smooth", "smoothing"), ("segment", "segment_region"), ("partition", "partition_image"), ("detect", "detect_targets"),
+                       ("vesselness", "enhancing")):
         ours, its = pty.openpty()
         fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
         words = [sys.executable, "-c", program, part, scene, *options_of(part, tmp_path / part)]

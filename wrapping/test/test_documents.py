@@ -15,7 +15,7 @@ from itk_cudafilters import _command
 
 ROOT = pathlib.Path(__file__).parents[2]
 DATA = ROOT / "examples" / "data"
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / "user" / f"{name}.md" for name in ("start", "python", "existing_programs"))]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / "user" / f"{name}.md" for name in ("start", "python", "detection", "existing_programs"))]
 # The pages with commands in blocks of sh, and the files that they write.
 COMMANDS = {
     "README.md": ("smoothed.nii.gz", "vessels.nii.gz", "vessels.png", "fields.geojson", "fields.csv", "fields.png"),
@@ -97,7 +97,7 @@ def test_python_of_a_page(folder, page, host_allowed):
 def test_commands_of_the_page(folder):
     lines = re.findall(r"(?m)^    itk-cudafilters (.*)$", (ROOT / "docs" / "user" / "python.md").read_text(encoding="utf-8"))
     assert len(lines) >= 4
-    assert {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "vesselness", "compare", "info"}
+    assert {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "detect", "vesselness", "compare", "info"}
     for line in lines:
         assert _command.main(shlex.split(line)) == 0, line
     assert all((folder / name).is_file() for name in ("smoothed.nii.gz", "overlay.png", "regions.geojson", "regions.csv", "vessels.png"))
@@ -139,7 +139,11 @@ def test_links_of_the_page_exist():
 
 
 @pytest.mark.parametrize(
-    "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition", "_structure_tensor", "_vesselness"]
+    "module",
+    [
+        "_features", "_files", "_gaussian", "_image", "_image_files", "_override", "_partition", "_radar", "_segmentation",
+        "_structure_tensor", "_vesselness", "ndimage",
+    ],
 )
 def test_examples_of_docstrings(module, host_allowed):
     try:

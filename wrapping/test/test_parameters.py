@@ -21,7 +21,7 @@ FILTERS = {"smooth": "SMOOTHING", "segment": "SNAKE", "partition": "PARTITION", 
 # Without a number the functions estimate it. The classes take these.
 LOOKS = {"segment": 1.0, "partition": 0.0}
 # Keywords that are no parameters of the filter.
-OTHER_KEYWORDS = {"image", "number_of_looks", "progress"}
+OTHER_KEYWORDS = {"image", "local_background", "margin", "number_of_looks", "progress", "quantity"}
 
 
 @dataclass(frozen=True)

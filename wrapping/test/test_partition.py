@@ -449,7 +449,7 @@ def test_geopackage(tmp_path, found):
 
 def test_geopackage_without_its_packages(tmp_path, found, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyogrio", None)
-    with pytest.raises(ModuleNotFoundError, match="needs the package pyogrio: pip install pyogrio shapely"):
+    with pytest.raises(ModuleNotFoundError, match="needs the package pyogrio: pip install rasterio pyogrio"):
         write_geopackage(found, tmp_path / "out.gpkg")
 
 

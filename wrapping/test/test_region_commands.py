@@ -9,7 +9,7 @@ import pytest
 from command import DATA, expect_failure, keys_of_report, run, write_meta_image
 from scenes import ORIGIN, SHAPE, SPACING, draw, inside, overlap
 
-from itk_cudafilters import Image, partition_image, read_image, segment_region, write_image
+from itk_cudafilters import Image, detect_targets, partition_image, read_image, segment_region, write_image
 from itk_cudafilters._pictures import draw_overlay
 
 
@@ -60,6 +60,60 @@ def test_partition(capsys, tmp_path, scene):
     np.testing.assert_array_equal(boundary[scale // 2 :: scale, scale::scale][:, : inner.shape[1]] >= inner, True)
 
 
+def ships_image():
+    rng = np.random.default_rng(9)
+    mean = np.full((80, 120), 10.0)
+    mean[20:24, 30:40] = mean[60:66, 90:94] = 300.0
+    return Image(rng.gamma(4.0, mean / 4.0).astype(np.float32), SPACING, ORIGIN)
+
+
+def test_detect(capsys, tmp_path):
+    ends = {"labels": "tif", "table": "csv", "overlay": "png", "report": "json"}
+    names = {name: tmp_path / f"{name}.{end}" for name, end in ends.items()}
+    outputs = [word for name, path in names.items() for word in (f"--{name}", path)]
+    write_image(ships_image(), tmp_path / "in.mha")
+    options = ("--law", "gamma", "--looks", 4, "--target-window", "5,3", "--guard-window", 17, "--outlines")
+    assert run("detect", tmp_path / "in.mha", tmp_path / "out.geojson", *options, *outputs) == 0
+    printed = capsys.readouterr()
+    expected = detect_targets(ships_image(), "gamma", 4, target_window=(5, 3), guard_window=17, outlines=True)
+    assert len(expected) == 2 and f"\n2 targets; {expected.statistics.number_of_pixels_above_threshold} of 9600 pixels" in printed.out
+    np.testing.assert_array_equal(read_image(names["labels"]).array, expected.labels.array)
+    lines = list(csv.DictReader(names["table"].open(encoding="utf-8")))
+    for name, column in expected.table.items():
+        np.testing.assert_array_equal([float(line[name]) for line in lines], column)
+    collection = json.loads((tmp_path / "out.geojson").read_text())
+    for feature, target in zip(collection["features"], expected, strict=True):
+        np.testing.assert_array_equal(feature["geometry"]["coordinates"][0][:-1], target.outline.contour)
+    report = json.loads(names["report"].read_text())
+    assert set(report) == set(keys_of_report("detect")) and report["targets"] == 2 and report["target_window"] == [5, 3]
+    assert (read_image(names["overlay"]).array == (255, 150, 30)).all(axis=-1).any()
+
+
+def test_detect_beside_land(tmp_path):
+    image = ships_image()
+    write_image(image, tmp_path / "in.mha")
+    land = np.zeros(image.shape, np.uint8)
+    land[50:, 70:] = 1
+    write_image(image.with_array(land), tmp_path / "land.mha")
+    corners = image.to_physical(np.array([[69.5, 49.5], [200.0, 49.5], [200.0, 200.0], [69.5, 200.0]])).tolist()
+    polygon = {"type": "Feature", "properties": None, "geometry": {"type": "Polygon", "coordinates": [corners + corners[:1]]}}
+    (tmp_path / "land.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [polygon]}))
+    for name in ("land.mha", "land.geojson"):
+        given = ("--law", "gamma", "--looks", 4, "--land-mask", tmp_path / name, "--labels", tmp_path / "labels.mha")
+        assert run("detect", tmp_path / "in.mha", *given, "--report", tmp_path / "report.json") == 0
+        expected = detect_targets(image, "gamma", 4, land_mask=land)
+        np.testing.assert_array_equal(read_image(tmp_path / "labels.mha").array, expected.labels.array)
+        assert json.loads((tmp_path / "report.json").read_text())["tested_pixels"] == (land == 0).sum()
+
+
+def test_detect_refuses_land_that_is_none(capsys, tmp_path):
+    write_image(ships_image(), tmp_path / "in.mha")
+    (tmp_path / "bad.geojson").write_text("{")
+    for name, message in (("bad.geojson", "is no GeoJSON file with polygons"), ("missing.json", "does not exist or cannot be opened")):
+        said = expect_failure(capsys, "detect", tmp_path / "in.mha", "--law", "gamma", "--looks", 4, "--land-mask", tmp_path / name)
+        assert message in said
+
+
 def test_partition_from_labels_and_masks(tmp_path, scene):
     parts, valid = np.zeros(SHAPE, np.uint16), np.ones(SHAPE, np.uint8)
     parts[:, 100:], valid[:40] = 300, 0
@@ -88,7 +142,7 @@ def test_segment(capsys, tmp_path, scene, backend):
     report = json.loads(names["report"].read_text())
     assert set(report) == set(keys_of_report("segment"))
     first = keys_of_report("segment")
-    assert set(feature["properties"]) == {*first[: first.index("description_length") + 1], "coordinates"}
+    assert set(feature["properties"]) == {*first[: first.index("physical_perimeter") + 1], "coordinates"}
     assert report["law"] == "gamma" and report["stop"] == "converged" and report["converged"] is True
     assert report["inside"] == {"pixels": expected.statistics.inside.number_of_pixels, "mean": pytest.approx(60, rel=0.1), "variance": None}
     assert set(report["record"][0]) == {"what", "block_side", "step", "nodes", "pixels_inside", "criterion", "change"}

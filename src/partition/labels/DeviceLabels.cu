@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/executor/DeviceExecutor.cuh"
+#include "executor/DeviceExecutor.cuh"
 #include "partition/labels/LabelSearch.h"
 
 // Compiles the search for labels apart from the rest of the partition, so that the two are compiled at the same time.

@@ -3,12 +3,12 @@
 #define CudaFilters_partition_labels_EdgeGraph_h
 
 #include "runtime/HostDevice.h"
-#include "partition/executor/EdgeTable.h"
-#include "partition/executor/Executor.h"
+#include "partition/labels/EdgeTable.h"
+#include "executor/Executor.h"
 #include "partition/MergeRule.h"
 #include "partition/labels/MergeRounds.h"
 #include "partition/Model.h"
-#include "partition/executor/DisjointSets.h"
+#include "executor/DisjointSets.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +22,8 @@ namespace itk::cuda::partition
 // what a work item writes, except for atomic operations, whose order does not matter.
 namespace functors
 {
+using executor::functors::Iota;
+using executor::functors::IsRoot;
 /** Flags that are set if there are regions to be united before the first round, as in few images. */
 struct UnusualRegions
 {

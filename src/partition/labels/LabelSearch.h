@@ -3,9 +3,9 @@
 #define CudaFilters_partition_labels_LabelSearch_h
 
 #include "partition/labels/EdgeGraph.h"
-#include "partition/executor/EdgeTable.h"
+#include "partition/labels/EdgeTable.h"
 #include "partition/labels/RowFunctors.h"
-#include "partition/executor/DisjointSets.h"
+#include "executor/DisjointSets.h"
 #include "partition/WriteLabels.h"
 
 #include <algorithm>

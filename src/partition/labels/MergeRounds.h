@@ -3,7 +3,7 @@
 #define CudaFilters_partition_labels_MergeRounds_h
 
 #include "runtime/HostDevice.h"
-#include "partition/executor/EdgeTable.h"
+#include "partition/labels/EdgeTable.h"
 #include "partition/MergeRule.h"
 #include "partition/Model.h"
 

@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_labels_RowFunctors_h
 #define CudaFilters_partition_labels_RowFunctors_h
 
-#include "partition/executor/DisjointSets.h"
+#include "executor/DisjointSets.h"
 #include "partition/labels/SweepFunctors.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #define CudaFilters_partition_map_ExecutorMap_h
 
 #include "runtime/HostDevice.h"
-#include "partition/executor/Executor.h"
+#include "executor/Executor.h"
 #include "partition/map/EdgeGrid.h"
 #include "partition/map/MapData.h"
 

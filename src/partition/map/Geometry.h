@@ -4,7 +4,7 @@
 
 #include "region/Lattice.h"
 #include "runtime/HostDevice.h"
-#include "partition/executor/SerialTeam.h"
+#include "executor/SerialTeam.h"
 #include "partition/map/MapData.h"
 
 #include <cstddef>

@@ -418,7 +418,7 @@ private:
     const double               segmentCost = this->Round.Model.SegmentCost;
     const LatticePoint * const positions = this->Arrays.Positions + chain.First;
     const Moments * const      sums = this->Arrays.Sums + chain.First;
-    auto                       window = this->Round.Integrator.GetChordWindow();
+    auto                       window = this->Round.Integrator.GetChordWindow(ChainWindow);
     double                     costs[MaximumChainEdges + 1];
     const auto                 costOfChord = [&](size_t i, size_t j) {
       window.MoveTo(j, positions, chain.NumberOfEdges);

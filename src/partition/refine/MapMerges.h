@@ -2,7 +2,7 @@
 #ifndef CudaFilters_partition_refine_MapMerges_h
 #define CudaFilters_partition_refine_MapMerges_h
 
-#include "partition/executor/EdgeTable.h"
+#include "partition/labels/EdgeTable.h"
 #include "partition/MergeRule.h"
 #include "partition/refine/RefinementRound.h"
 

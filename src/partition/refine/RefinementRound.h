@@ -3,7 +3,7 @@
 #define CudaFilters_partition_refine_RefinementRound_h
 
 #include "runtime/HostDevice.h"
-#include "partition/executor/SerialTeam.h"
+#include "executor/SerialTeam.h"
 #include "partition/map/ExecutorMap.h"
 
 #include <cstddef>

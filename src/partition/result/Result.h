@@ -138,10 +138,6 @@ MakeBoundaries(double cost, const std::vector<Adjacency> & adjacencies);
 double
 DescribeTable(const std::vector<CudaPartitionRegion> & table, const std::vector<Boundary> & boundaries);
 
-/** \exception ExceptionObject if labels of this type cannot tell the regions apart */
-void
-CheckLargestLabel(size_t numberOfRegions, CudaComponentType labelType);
-
 /** Returns the region that each region belongs to after the first `merges` steps; entry i is for region i, and entry 0
  * is 0. */
 std::vector<uint32_t>

@@ -2,9 +2,7 @@
 #include "partition/result/Result.h"
 
 #include "region/Checks.h"
-#include "itkMacro.h"
 
-#include <limits>
 #include <utility>
 
 namespace itk::cuda::partition
@@ -71,18 +69,5 @@ DescribeTable(const std::vector<CudaPartitionRegion> & table, const std::vector<
     description += boundary.Cost;
   }
   return description;
-}
-
-void
-CheckLargestLabel(size_t numberOfRegions, CudaComponentType labelType)
-{
-  const size_t largest = labelType == CudaComponentType::UShort ? std::numeric_limits<uint16_t>::max()
-                                                                : std::numeric_limits<uint32_t>::max();
-  if (numberOfRegions > largest)
-  {
-    itkGenericExceptionMacro("The partition has " << numberOfRegions << " regions; labels of "
-                                                  << 8 * CudaComponentSize(labelType) << " bits tell " << largest
-                                                  << " apart. Labels of unsigned int would do");
-  }
 }
 } // namespace itk::cuda::partition

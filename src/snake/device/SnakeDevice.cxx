@@ -6,6 +6,8 @@
 #include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Call.h"
 #include "runtime/run/HostToHost.h"
+#include "snake/Batch.h"
+#include "snake/Plan.h"
 #include "snake/device/Snake.h"
 #include "snake/Group.h"
 #include "runtime/transfer/Transfer.h"
@@ -36,6 +38,69 @@ MakeDeviceSnakeImage(const CudaDeviceImageView &       image,
   }
   return cuda::snake::DeviceSnakeImage(onDevice, parameters, context);
 }
+
+/** Makes a snake image of an image in device memory, and calls use(snakeImage, seconds that this took). */
+template <typename TUse>
+void
+UseDeviceImage(const CudaDeviceImageView &       image,
+               const CudaRegionSnakeInput &      input,
+               const CudaRegionSnakeParameters & parameters,
+               const TUse &                      use)
+{
+  using namespace cuda::snake;
+  CudaRegionSnakeInput checked = input;
+  checked.Image = cuda::GetShape(image);
+  CheckSnakeParameters(parameters);
+  CheckSnakeInput(checked);
+  const cuda::Context       context = cuda::GetThreadContext(cuda::GetMemory(image).GetDevice());
+  const cuda::DeviceGuard   guard(context.GetDevice());
+  const cuda::DeviceReading reading(image, context);
+  cuda::WithEarlierFailures([&] {
+    const double           timeOfImage = GetSeconds();
+    const DeviceSnakeImage prepared = MakeDeviceSnakeImage(image, input, parameters, context);
+    use(prepared, GetSeconds() - timeOfImage);
+  });
+}
+
+CudaRegionSnakeBatch
+RunBatchOnDevice(const cuda::snake::DeviceSnakeImage & image,
+                 const CudaRegionSnakeStarts &         starts,
+                 const CudaRegionSnakeParameters &     parameters,
+                 const CudaRegionSnakeObserver &       observer,
+                 const cuda::region::Threads &         threads)
+{
+  using namespace cuda::snake;
+  const int processors = cuda::GetDeviceProperties(image.GetSums().GetDevice()).MultiprocessorCount;
+  return RunBatch(
+    image, starts, parameters, observer, threads, [&](const SnakeRun & run, const Threads & threadsOfRun) {
+      // The launches of all threads are resident at the same time if they share the multiprocessors.
+      SnakeLaunchOptions options;
+      options.MaximumNumberOfBlocks =
+        std::max(1, processors * static_cast<int>(threadsOfRun.GetNumber()) / static_cast<int>(threads.GetNumber()));
+      return RunOnDevice(image, run, options);
+    });
+}
+
+class PreparedOnDevice final : public CudaPreparedSnakeImage
+{
+public:
+  PreparedOnDevice(const CudaRegionSnakeInput &      input,
+                   const CudaRegionSnakeParameters & parameters,
+                   int                               device,
+                   unsigned int                      threads)
+    : m_Image(input, parameters, cuda::region::Threads(threads), device)
+  {}
+
+  CudaRegionSnakeResult
+  Run(const CudaPreparedSnakeRun & run) const override
+  {
+    return cuda::snake::RunPrepared(
+      run, [&](const cuda::snake::SnakeRun & snakeRun) { return RunOnDevice(m_Image, snakeRun); });
+  }
+
+private:
+  const cuda::snake::DeviceSnakeImage m_Image;
+};
 } // namespace
 
 const char *
@@ -85,23 +150,58 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
                              const CudaRegionSnakeObserver &   observer)
 {
   using namespace cuda::snake;
-  CudaRegionSnakeInput checked = input;
-  checked.Image = cuda::GetShape(image);
-  CheckSnakeParameters(parameters);
-  CheckSnakeInput(checked);
-  const cuda::Context       context = cuda::GetThreadContext(cuda::GetMemory(image).GetDevice());
-  const cuda::DeviceGuard   guard(context.GetDevice());
-  const cuda::DeviceReading reading(image, context);
-  CudaRegionSnakeResult     result;
-  cuda::WithEarlierFailures([&] {
-    const double           timeOfImage = GetSeconds();
-    const DeviceSnakeImage prepared = MakeDeviceSnakeImage(image, input, parameters, context);
-    const double           timeOfRun = GetSeconds();
+  CudaRegionSnakeResult result;
+  UseDeviceImage(image, input, parameters, [&](const DeviceSnakeImage & prepared, double secondsOfImage) {
     CheckNumberOfValidPixels(parameters, prepared.GetSamples().NumberOfValidPixels);
     result = RunOnDevice(prepared, { parameters, {}, input.StartPolygon, input.StartMask, observer });
-    result.SecondsOfSums += timeOfRun - timeOfImage;
+    result.SecondsOfSums += secondsOfImage;
   });
   return result;
+}
+
+std::unique_ptr<CudaPreparedSnakeImage>
+CudaPrepareSnakeImageOnDevice(const CudaRegionSnakeInput &      input,
+                              const CudaRegionSnakeParameters & parameters,
+                              int                               deviceIndex,
+                              unsigned int                      numberOfThreads)
+{
+  return std::make_unique<PreparedOnDevice>(input, parameters, deviceIndex, numberOfThreads);
+}
+
+size_t
+CudaRegionSnakeBatchWorkingSet(const CudaRegionSnakeInput &      input,
+                               const CudaRegionSnakeParameters & parameters,
+                               unsigned int                      numberOfThreads)
+{
+  return std::max(1u, numberOfThreads) * CudaRegionSnakeWorkingSet(input, parameters);
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnDevice(const CudaRegionSnakeInput &      input,
+                             const CudaRegionSnakeStarts &     starts,
+                             const CudaRegionSnakeParameters & parameters,
+                             int                               deviceIndex,
+                             unsigned int                      numberOfThreads,
+                             const CudaRegionSnakeObserver &   observer)
+{
+  const cuda::region::Threads         threads(numberOfThreads);
+  const cuda::snake::DeviceSnakeImage image(input, parameters, threads, deviceIndex);
+  return RunBatchOnDevice(image, starts, parameters, observer, threads);
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOfDeviceImage(const CudaDeviceImageView &       image,
+                                  const CudaRegionSnakeInput &      input,
+                                  const CudaRegionSnakeStarts &     starts,
+                                  const CudaRegionSnakeParameters & parameters,
+                                  unsigned int                      numberOfThreads,
+                                  const CudaRegionSnakeObserver &   observer)
+{
+  CudaRegionSnakeBatch batch;
+  UseDeviceImage(image, input, parameters, [&](const cuda::snake::DeviceSnakeImage & prepared, double) {
+    batch = RunBatchOnDevice(prepared, starts, parameters, observer, cuda::region::Threads(numberOfThreads));
+  });
+  return batch;
 }
 
 void

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snake/host/Host.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
+#include "snake/Batch.h"
 #include "snake/Control.h"
 #include "snake/Core.h"
 #include "snake/Group.h"
@@ -588,5 +589,52 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
     threads,
     [&](cuda::region::Samples && samples) { return HostSnakeImage(std::move(samples), parameters, threads); },
     [&](const HostSnakeImage & image, const SnakeRun & run) { return RunOnHost(image, run, threads); });
+}
+
+namespace
+{
+class PreparedOnHost final : public CudaPreparedSnakeImage
+{
+public:
+  PreparedOnHost(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, unsigned int threads)
+    : m_Threads(threads)
+    , m_Image(input, parameters, m_Threads)
+  {}
+
+  CudaRegionSnakeResult
+  Run(const CudaPreparedSnakeRun & run) const override
+  {
+    return cuda::snake::RunPrepared(
+      run, [&](const cuda::snake::SnakeRun & snakeRun) { return RunOnHost(m_Image, snakeRun, m_Threads); });
+  }
+
+private:
+  const cuda::region::Threads       m_Threads;
+  const cuda::snake::HostSnakeImage m_Image;
+};
+} // namespace
+
+std::unique_ptr<CudaPreparedSnakeImage>
+CudaPrepareSnakeImageOnHost(const CudaRegionSnakeInput &      input,
+                            const CudaRegionSnakeParameters & parameters,
+                            unsigned int                      numberOfThreads)
+{
+  return std::make_unique<PreparedOnHost>(input, parameters, numberOfThreads);
+}
+
+CudaRegionSnakeBatch
+CudaRegionSnakeBatchOnHost(const CudaRegionSnakeInput &      input,
+                           const CudaRegionSnakeStarts &     starts,
+                           const CudaRegionSnakeParameters & parameters,
+                           unsigned int                      numberOfThreads,
+                           const CudaRegionSnakeObserver &   observer)
+{
+  using namespace cuda::snake;
+  const cuda::region::Threads threads(numberOfThreads);
+  const HostSnakeImage        image(input, parameters, threads);
+  return RunBatch(
+    image, starts, parameters, observer, threads, [&](const SnakeRun & run, const Threads & threadsOfRun) {
+      return RunOnHost(image, run, threadsOfRun);
+    });
 }
 } // end namespace itk::CudaDetail

@@ -24,6 +24,7 @@ PARTS = {
     "smooth": "Smooths an image with a Gaussian.",
     "segment": "Finds the polygon that divides an image into a target and a background and explains it best.",
     "partition": "Divides an image into all its homogeneous regions, with polygons for boundaries.",
+    "detect": "Detects small bright targets with a constant rate of false alarms.",
     "vesselness": "Enhances vessels and other lines by the Hessians of several scales.",
     "compare": "Compares this package's smoothing with that of ITK's own filter.",
     "info": "Prints the GPUs and the driver that were found, and where filters run and why.",
@@ -69,7 +70,7 @@ def _reason_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return f"{error.strerror}: '{error.filename}'" if error.filename else str(error.strerror)
     reason = " ".join(re.sub(r"^\S+:\d+:\n(ITK ERROR: (\w+\(0x[0-9a-f]+\): )?)?", "", str(error)).split())
-    return reason.replace("a mask of valid pixels", "--valid-mask")
+    return reason.replace("a mask of valid pixels", "--valid-mask").replace('quantity="db"', "--quantity db")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from .. import _image_files as files
 from .._image import Image
 from .._library import core
 from .._output import is_stream, print_text, require_writable, write_text
+from .._rasters import RasterFile
 from ._parser import STANDARD_OUTPUT, Parser, WrongArguments, option_of
 
 UNITS = (
@@ -77,7 +78,7 @@ def open_volume(arguments: argparse.Namespace) -> files.ImageFile:
     return file
 
 
-def require_one_component(file: files.ImageFile) -> None:
+def require_one_component(file: files.ImageFile | RasterFile) -> None:
     # Grey images with a palette are also read as colours, whose luminance is taken.
     if file.components != 1 and file.pixel_type != "rgb":
         raise ValueError(f"'{file.name}' has {file.components} components per pixel; extract one of them first")
@@ -87,7 +88,7 @@ def type_name(dtype: np.dtype[Any]) -> str:
     return _TYPE_NAMES.get(dtype.name, dtype.name)
 
 
-def check_names(arguments: argparse.Namespace, file: files.ImageFile, masks: Iterable[str], **outputs: str | None) -> None:
+def check_names(arguments: argparse.Namespace, file: files.ImageFile | RasterFile, masks: Iterable[str], **outputs: str | None) -> None:
     """Checks the files to write before the work begins. `output` may replace the input.
 
     Raises WrongArguments if two of them, or one of them and an input, are the same file, and OSError if one cannot be
@@ -100,14 +101,15 @@ def check_names(arguments: argparse.Namespace, file: files.ImageFile, masks: Ite
         is_image = Path(name).suffix.lower() in (".mhd", ".nhdr", ".hdr", ".img", ".gz")
         paths = files.paths_of(name) if is_image else [Path(name)]
         replaced = set()
-        if option == "output" and _identity_of(paths[0]) == _identity_of(names[0]):
+        if option == "output" and _identity_of(paths[0]) == _identity_of(file.paths[0]):
             replaced = {_identity_of(path) for path in file.paths}
         for path in paths:
             identity = _identity_of(path)
+            named = "OUT" if option in ("output", "features") else option_of(option)
             if identity in taken and identity not in replaced:
-                raise WrongArguments(f"'{path}' of {'OUT' if option == 'output' else option_of(option)} is {taken[identity]} too: name another file")
+                raise WrongArguments(f"'{path}' of {named} is {taken[identity]} too: name another file")
             require_writable(path)
-            taken[identity] = f"that of {option_of(option)}"
+            taken[identity] = f"that of {named}"
 
 
 def _identity_of(path: Path) -> Any:
@@ -172,13 +174,13 @@ def product(numbers: Sequence[float]) -> str:
 
 
 def finish(
-    arguments: argparse.Namespace, file: files.ImageFile, axes: int, done: str, backend: tuple[str, str], seconds: dict[str, float],
+    arguments: argparse.Namespace, file: files.ImageFile | RasterFile, axes: int, done: str, backend: tuple[str, str], seconds: dict[str, float],
     report: dict[str, Any],
 ) -> None:
     """Prints what was done, where and why there, and writes the report, to which this is added."""
     used, reason = backend[0].lower(), backend[1]
     verb, _, rest = done.partition("|")
-    name = getattr(arguments, "output", arguments.input)
+    name = getattr(arguments, "output", None) or arguments.input
     say(arguments, f"{name}: {verb} with backend {used} in {seconds['filter']:.3g} s ({reason}){rest}")
     of_file = {"input": arguments.input, "size": file.size[:axes], "spacing": file.spacing[:axes], "component_type": type_name(file.dtype)}
     of_run = {"backend_asked": arguments.backend, "backend_used": used, "backend_reason": reason, "seconds": seconds}

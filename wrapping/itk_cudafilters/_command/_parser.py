@@ -67,6 +67,13 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         parsed, left = self.parse_known_args(args, namespace)
+        if len(left) == 1 and not left[0].startswith("-") and getattr(parsed, "features", left) is None:
+            # argparse takes an optional OUT for missing if options stand between it and IN.
+            (out,) = [action for action in parsed.parser._actions if action.dest == "features"]
+            try:
+                parsed.features, left = parsed.parser._get_value(out, left[0]), []
+            except argparse.ArgumentError as error:
+                parsed.parser.error(str(error))
         if left:
             are_numbers = all(re.fullmatch(r"[-+.\de]+", word) for word in left)
             hint = "; several numbers have commas between: 1,2,3" if are_numbers else ""
@@ -167,6 +174,12 @@ def _kind(convert: Callable[[str], Any], wanted: str, accepts: Callable[[Any], b
     return take
 
 
+def _one_or_pair(values: list[Any]) -> Any:
+    if len(values) > 2:
+        raise ValueError
+    return values[0] if len(values) == 1 else tuple(values)
+
+
 def _bytes(text: str) -> int:
     from .._parameters import bytes_of
 
@@ -180,7 +193,22 @@ SIGMAS = _kind(
     lambda values: all(value > 0.0 and math.isfinite(value) for value in values),
 )
 RECTANGLE = _kind(lambda text: tuple(map(int, text.split(","))), "X,Y,WIDTH,HEIGHT in pixels", lambda values: len(values) == 4)
+BOUNDS = _kind(
+    lambda text: tuple(map(float, text.split(","))),
+    "LEFT,BOTTOM,RIGHT,TOP on the map",
+    lambda values: len(values) == 4 and all(map(math.isfinite, values)),
+)
+WINDOW = _kind(
+    lambda text: _one_or_pair([float(part) if re.search(r"[.en]", part) else int(part) for part in text.split(",")]),
+    "a number, or a width and a height with a comma between",
+)
+LOOKS = _kind(lambda text: "estimate" if text.lower() == "estimate" else float(text), "a number, or the word estimate")
 SIZE = _kind(_bytes, "a number of bytes above 0, or one with K, M, G or T as in 8G")
 SIZE_OR_ZERO = _kind(lambda text: 0 if text == "0" else _bytes(text), "a number of bytes, or one with K, M, G or T as in 8G")
 PICTURE = _kind(str, "the name of a file that ends in .png", lambda name: name.lower().endswith(".png"))
+FEATURES = _kind(
+    lambda text: STANDARD_OUTPUT if text == "-" else text,
+    "the name of a file that ends in .gpkg, .geojson or .json",
+    lambda name: name == STANDARD_OUTPUT or name.lower().endswith((".gpkg", ".geojson", ".json")),
+)
 DOCUMENT = _kind(lambda text: STANDARD_OUTPUT if text == "-" else text, "the name of a file")

@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What segment and partition have in common."""
+"""What segment, partition and detect have in common: the scene that they read, and the polygons that they write."""
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _image_files as files
+from .._features import COORDINATES, Coordinates, crs_of_image
+from .._files import write_geojson, write_geopackage
 from .._image import Image
+from .._radar import estimate_looks, quantity_of_law
+from .._rasters import RasterFile, require_package
 from .._segmentation import laws_of_looks, noise_laws
 from ._common import READS, UNITS, require_one_component, type_name
-from ._parser import Parser, WrongArguments, descriptions_of, name_of
+from ._parser import BOUNDS, COUNT, FEATURES, LOOKS, RECTANGLE, STANDARD_OUTPUT, Parser, WrongArguments, descriptions_of, name_of
 
 EPILOG = (
-    f"{UNITS} {READS}: 2-D, with one value per pixel, of unsigned char, unsigned short, short or float. Of RGB colours the luminance "
-    "is taken, and of a 3-D file with a single slice that slice. Pixels that hold no data belong to no region."
+    f"{UNITS} {READS}, and by the package rasterio whatever GDAL reads: 2-D, with one value per pixel, of unsigned char, unsigned short, "
+    "short, float or double. Of RGB colours the luminance is taken, and of a 3-D file with a single slice that slice. Pixels that hold no "
+    "data belong to no region. OUT.gpkg needs the package pyogrio, and longitude and latitude need rasterio: pip install rasterio pyogrio."
 )
-_PIXELS = ("uint8", "uint16", "int16", "float32")
+_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
 
 
 def add_model(part: Parser, function: Callable[..., Any], *names: str, **changes: Any) -> None:
@@ -24,19 +32,56 @@ def add_model(part: Parser, function: Callable[..., Any], *names: str, **changes
     laws = noise_laws()
     described = ", ".join(f"{law.name} ({law.description})" for law in laws.values())
     law = {"type": name_of(tuple(laws)), "metavar": "NAME", "help": f"{descriptions_of(function)['law']}. The laws are {described}"}
-    looks = {"flags": ["--looks", "--number-of-looks"]}
+    text = "; estimate: by estimate_looks(), for speckle that may be correlated"
+    text = descriptions_of(function)["looks"] + text
+    looks = {"flags": ["--looks", "--number-of-looks"], "type": LOOKS, "metavar": "N|estimate", "help": text}
     part.add_argument("input", metavar="IN", help="image to read")
-    part.add_keywords(function, "law", "looks", "foreground_threshold", "valid_mask", *names, law=law, looks=looks, **changes)
+    text = "file to write: the polygons with their attributes, as GeoPackage (.gpkg) in the reference system of the image, or as GeoJSON "
+    text += "(.geojson, or '-' for the standard output) in longitude and latitude if that is known"
+    part.add_argument("features", metavar="OUT", nargs="?", type=FEATURES, help=text)
+    part.add_keywords(function, "law", "looks", "quantity", "foreground_threshold", "valid_mask", *names, law=law, looks=looks, **changes)
+    add_scene(part)
 
 
-def open_image(arguments: argparse.Namespace, done: str) -> files.ImageFile:
+def add_scene(part: Parser) -> None:
+    """Adds the options for the part of a scene to read, and for the coordinates of polygons. Parts of the command that find
+    polygons share them."""
+    part.add("--band", "INT", "number of the band to read, from 1", COUNT)
+    pieces = part.add_mutually_exclusive_group()
+    text = "part of the image to read, in pixels. Rectangles and pixel coordinates of other options count from its corner; of masks the "
+    text += "same part is read"
+    pieces.add_argument("--window", type=RECTANGLE, metavar="X,Y,WIDTH,HEIGHT", help=text)
+    text = "part of the image to read, in coordinates of the map: all pixels that the rectangle meets"
+    pieces.add_argument("--bounds", type=BOUNDS, metavar="LEFT,BOTTOM,RIGHT,TOP", help=text)
+    part.add("--crs", "NAME", "reference system of the image's coordinates, such as EPSG:32632; by default the file says it", str)
+    text = f"coordinates of OUT: {', '.join(COORDINATES)}; by default physical for .gpkg, geographic for .geojson if the reference system "
+    text += "is known"
+    part.add("--coordinates", "NAME", text, name_of(tuple(COORDINATES)))
+    part.options |= {name: f"--{name}" for name in ("band", "window", "bounds", "crs", "coordinates")}
+
+
+def open_scene(arguments: argparse.Namespace) -> files.ImageFile | RasterFile:
+    """Opens the input, or the part of it that is asked for, and checks the arguments for OUT."""
+    if arguments.features is None:
+        # The reference system is also that of a contour to start from.
+        for name in ("crs", "coordinates", "clip"):
+            if name in arguments.given and not (name == "crs" and "initial_contour" in arguments.given):
+                raise WrongArguments(f"argument --{name}: it is for OUT, the file of polygons, which is not given")
+    elif getattr(arguments, "labels_only", False):
+        raise WrongArguments("argument --labels-only: not allowed with OUT, the file of polygons")
+    return files.open_file(arguments.input, arguments.band, arguments.window, arguments.bounds, getattr(arguments, "quantity", None))
+
+
+def open_image(arguments: argparse.Namespace, done: str) -> files.ImageFile | RasterFile:
     """Opens the input, and checks that it and the arguments fit."""
     for name, laws in (("looks", laws_of_looks()), ("foreground_threshold", ["bernoulli"])):
         if name in arguments.given and arguments.law not in laws:
             raise WrongArguments(f"argument {arguments.parser.options[name]}: it is for --law {' and '.join(laws)}")
-    file = files.ImageFile(arguments.input)
+    file = open_scene(arguments)
     if file.axes != 2:
         raise ValueError(f"'{file.name}' has {file.axes} dimensions; images of 2, or single slices, can be {done}")
+    if file.components > 1 and file.pixel_type != "rgb":
+        raise ValueError(f"'{file.name}' has {file.components} components per pixel: name one of them by --band")
     require_one_component(file)
     if file.dtype.name not in _PIXELS:
         raise ValueError(
@@ -49,14 +94,81 @@ def open_image(arguments: argparse.Namespace, done: str) -> files.ImageFile:
 def keywords_of(arguments: argparse.Namespace, image: Image) -> dict[str, Any]:
     """Returns the keywords that the arguments give, with images for their files."""
     keywords = {name: getattr(arguments, name) for name in arguments.keywords}
-    for name in ("initial_mask", "valid_mask", "initial_labels"):
+    for name in ("initial_mask", "valid_mask", "land_mask", "initial_labels"):
         if keywords.get(name) is not None:
-            keywords[name] = files.read_mask(keywords[name], like=image, is_label=name == "initial_labels")
+            keywords[name] = files.read_mask(_open_mask(keywords[name], arguments), like=image, is_label=name == "initial_labels")
+    if keywords["looks"] == "estimate":
+        quantity = keywords["quantity"] or quantity_of_law(arguments.law)
+        keywords["looks"] = estimate_looks(image, quantity, correlated=True, valid_mask=keywords["valid_mask"])
     return keywords
+
+
+def _open_mask(name: str, arguments: argparse.Namespace) -> files.ImageFile | RasterFile:
+    """Opens an image beside the input, of which the same part is read."""
+    return files.open_file(name, None, arguments.window, arguments.bounds)
+
+
+def _coordinates_of(arguments: argparse.Namespace, image: Image) -> tuple[Coordinates, str | None]:
+    """Returns which coordinates the file OUT has, and the reference system of the image."""
+    crs = arguments.crs or crs_of_image(image)
+    is_package = arguments.features.lower().endswith(".gpkg")
+    return arguments.coordinates or ("physical" if is_package or crs is None else "geographic"), crs
+
+
+def write_features(arguments: argparse.Namespace, results: Any, image: Image) -> None:
+    """Writes the polygons of results as the file OUT, whose name says the format."""
+    name, clip = arguments.features, getattr(arguments, "clip", False)
+    coordinates, crs = _coordinates_of(arguments, image)
+    if not name.lower().endswith(".gpkg"):
+        write_geojson(results, name, {"input": arguments.input}, coordinates=coordinates, crs=crs, clip=clip)
+        return
+    if crs is None and coordinates == "physical":
+        text = f"{arguments.parser.prog}: '{name}': the image has no reference system, and the file says so: --crs names one"
+        print(text, file=sys.stderr)
+    write_geopackage(results, name, crs=crs, coordinates=coordinates, clip=clip)
+
+
+def describe_features(arguments: argparse.Namespace, count: int, image: Image) -> str:
+    """Returns what was written as OUT, as a line of the message; nothing without OUT."""
+    if arguments.features in (None, STANDARD_OUTPUT):
+        return ""
+    coordinates, crs = _coordinates_of(arguments, image)
+    of_map = f"coordinates of {'the image' if crs is None else _short(crs)}"
+    where = {"physical": of_map, "pixel": "pixels", "geographic": "longitude and latitude"}[coordinates]
+    return f"\n{arguments.features}: {count} polygon{'s' if count != 1 else ''} in {where}"
+
+
+def _short(crs: str) -> str:
+    """Returns a code, or the name in a WKT."""
+    return crs if len(crs) < 40 else crs.split('"')[1] if '"' in crs else crs[:40]
+
+
+def describe_quantity(arguments: argparse.Namespace, image: Image, quantity: str | None) -> str:
+    """Returns what the pixels were converted to, as a line of the message; nothing if they were not."""
+    found = arguments.quantity or image.quantity
+    return f"\nconverted from {found} to {quantity} for the law {arguments.law}" if found != quantity else ""
+
+
+def require_writer(arguments: argparse.Namespace) -> None:
+    """Imports what the file OUT needs before the work begins."""
+    name = arguments.features
+    if name is not None and name != STANDARD_OUTPUT and name.lower().endswith(".gpkg"):
+        require_package("pyogrio", f"'{name}'")
+    if arguments.coordinates == "geographic":
+        require_package("rasterio", "--coordinates geographic")
+    if getattr(arguments, "clip", False):
+        require_package("rasterio", "--clip")
+        require_package("shapely", "--clip")
+
+
+def with_16_bits(labels: Image) -> Image:
+    """Converts labels to 16 bits if their values fit, because many formats cannot store 32-bit integers."""
+    fits = labels.array.max(initial=0) <= np.iinfo(np.uint16).max
+    return labels.with_array(labels.array.astype(np.uint16)) if fits else labels
 
 
 def without_no_data(image: Image) -> Image:
     """Returns an image of labels or means, whose values are all data."""
     image = image.with_array(image.array)
-    image.no_data = None
+    image.no_data, image.valid_mask = None, None
     return image

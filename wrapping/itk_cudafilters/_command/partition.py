@@ -14,7 +14,8 @@ from .._pictures import draw_boundaries, write_picture
 from ._common import Clock, add_report, check_names, finish, progress_is_shown, write_each, write_image
 from ._parser import DOCUMENT, Parser
 from ._regions import EPILOG as EPILOG
-from ._regions import add_model, keywords_of, open_image, without_no_data
+from ._regions import add_model, describe_features, describe_quantity, keywords_of, open_image, require_writer, with_16_bits
+from ._regions import without_no_data, write_features
 
 
 def add_arguments(part: Parser) -> None:
@@ -24,6 +25,8 @@ def add_arguments(part: Parser) -> None:
         "labels_only", "backend", "device_index",
     )
     add_model(part, partition_image, *names, labels_only={"flags": ["--labels-only"], "group": ends})
+    text = "cut off the parts of the polygons of OUT that lie in pixels without data; needs the packages rasterio and shapely"
+    part.add_argument("--clip", nargs=0, default=False, help=text)
     part.add("--labels", "FILE", "label image to write: regions count from 1; 16 bit for up to 65535 regions, else 32")
     text = "file to write: the polygons of all regions in the physical units of the image, outer rings counter-clockwise in x, y"
     ends.add_argument("--polygons", type=DOCUMENT, metavar="FILE.geojson", help=text)
@@ -38,7 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
     for name, dtype in ((arguments.labels, "uint16"), (arguments.means, file.dtype.name)):
         if name is not None:
             files.require_format(name, dtype, 2)
-    outputs = {name: getattr(arguments, name) for name in ("labels", "means", "overlay", "polygons", "table")}
+    outputs = {name: getattr(arguments, name) for name in ("features", "labels", "means", "overlay", "polygons", "table")}
+    require_writer(arguments)
     check_names(arguments, file, ("valid_mask", "initial_labels"), **outputs)
 
     clock = Clock()
@@ -48,10 +52,11 @@ def run(arguments: argparse.Namespace) -> None:
     found = partition_image(image, progress=progress_is_shown(), **keywords)
     seconds["filter"] = clock.look()
     write_each(
-        (arguments.labels, lambda name: write_image(arguments, _with_16_bits(without_no_data(found.labels)), name, True)),
+        (arguments.features, lambda _: write_features(arguments, found, image)),
+        (arguments.labels, lambda name: write_image(arguments, with_16_bits(without_no_data(found.labels)), name, True)),
         (arguments.means, lambda name: write_image(arguments, _with_pixels_like(without_no_data(found.means), image), name, True)),
         (arguments.overlay, lambda name: write_picture(name, draw_boundaries(image, found.labels))),
-        (arguments.polygons, lambda name: write_geojson(found, name, {"input": arguments.input})),
+        (arguments.polygons, lambda name: write_geojson(found, name, {"input": arguments.input}, coordinates="physical")),
         (arguments.table, lambda name: write_table(found, name)),
     )
     result, summary = found.statistics, found._summary()
@@ -60,15 +65,11 @@ def run(arguments: argparse.Namespace) -> None:
         f"{result.number_of_looks:g} looks per pixel; description of {result.description:g} nats, as one region "
         f"{result.description_of_one_region:g}"
         + (f"\nnot converged: stopped by {result.stop}" if result.stop == "maximum_number_of_iterations" else "")
+        + describe_quantity(arguments, image, result.quantity)
+        + describe_features(arguments, len(found), image)
     )
-    own = {"converged": result.stop == "converged", "stop": result.stop, "iterations": result.number_of_iterations}
+    own = {"quantity": result.quantity, "converged": result.stop == "converged", "stop": result.stop, "iterations": result.number_of_iterations}
     finish(arguments, file, 2, done, (result.backend, result.backend_reason), seconds, {**summary, **own})
-
-
-def _with_16_bits(labels: Image) -> Image:
-    """Converts labels to 16 bits if their values fit, because many formats cannot store 32-bit integers."""
-    fits = labels.array.max(initial=0) <= np.iinfo(np.uint16).max
-    return labels.with_array(labels.array.astype(np.uint16)) if fits else labels
 
 
 def _with_pixels_like(means: Image, image: Image) -> Image:

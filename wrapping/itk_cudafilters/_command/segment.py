@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _image_files as files
+from .._features import LONGITUDE_LATITUDE, crs_of_image, transform_points
 from .._files import write_geojson
 from .._image import Image
 from .._pictures import draw_overlay, write_picture
@@ -18,7 +19,7 @@ from .._segmentation import Segmentation, laws_of_looks, segment_region
 from ._common import Clock, add_report, check_names, finish, progress_is_shown, write_each, write_image
 from ._parser import RECTANGLE, Parser
 from ._regions import EPILOG as EPILOG
-from ._regions import add_model, keywords_of, open_image, without_no_data
+from ._regions import add_model, describe_features, describe_quantity, keywords_of, open_image, require_writer, without_no_data, write_features
 
 
 def add_arguments(part: Parser) -> None:
@@ -45,28 +46,36 @@ def run(arguments: argparse.Namespace) -> None:
     file = open_image(arguments, "segmented")
     if arguments.label is not None:
         files.require_format(arguments.label, "uint8", 2)
-    outputs = {name: getattr(arguments, name) for name in ("label", "contour", "overlay")}
+    outputs = {name: getattr(arguments, name) for name in ("features", "label", "contour", "overlay")}
+    require_writer(arguments)
     check_names(arguments, file, ("initial_contour", "initial_mask", "valid_mask"), **outputs)
 
     clock = Clock()
     image = files.read_slice(file)
     keywords = keywords_of(arguments, image)
     if arguments.initial_contour is not None:
-        keywords["initial_contour"] = _read_contour(arguments.initial_contour, image)
+        keywords["initial_contour"] = _read_contour(arguments.initial_contour, image, arguments.crs)
     seconds = {"read": clock.look()}
     found = segment_region(image, progress=progress_is_shown(), **keywords)
     seconds["filter"] = clock.look()
     write_each(
+        (arguments.features, lambda _: write_features(arguments, found, image)),
         (arguments.label, lambda name: write_image(arguments, without_no_data(found.label), name, True)),
         (arguments.overlay, lambda name: write_picture(name, draw_overlay(image, found))),
-        (arguments.contour, lambda name: write_geojson(found, name, {"input": arguments.input})),
+        (arguments.contour, lambda name: write_geojson(found, name, {"input": arguments.input}, coordinates="physical")),
     )
     backend = (found.statistics.backend, found.statistics.backend_reason)
-    finish(arguments, file, 2, f"segmented|{_describe(found)}", backend, {**seconds, **found.statistics.seconds}, _report(arguments, found))
+    done = f"segmented|{_describe(found)}{describe_quantity(arguments, image, found.statistics.quantity)}"
+    done += describe_features(arguments, 1, image)
+    finish(arguments, file, 2, done, backend, {**seconds, **found.statistics.seconds}, _report(arguments, found))
 
 
-def _read_contour(name: str, image: Image) -> npt.NDArray[np.float64]:
-    """Returns the outer ring of the first polygon in a GeoJSON file, in physical space."""
+def _read_contour(name: str, image: Image, crs: str | None) -> npt.NDArray[np.float64]:
+    """Returns the outer ring of the first polygon in a GeoJSON file, in physical space.
+
+    The polygon's property `coordinates` says what its coordinates are. Without it they are longitude and latitude if the image has a
+    reference system, as RFC 7946 has them, and physical otherwise."""
+    crs = crs or crs_of_image(image)
     try:
         content = json.loads(Path(name).read_text(encoding="utf-8"))
         features = content["features"] if content.get("type") == "FeatureCollection" else [content]
@@ -85,6 +94,10 @@ def _read_contour(name: str, image: Image) -> npt.NDArray[np.float64]:
         raise ValueError(f"'{name}' is no GeoJSON file with a polygon") from None
     if len(ring) > 1 and (ring[0] == ring[-1]).all():
         ring = ring[:-1]
+    if coordinates == "geographic" or (coordinates is None and crs is not None):
+        if crs is None:
+            raise ValueError(f"'{name}' holds longitude and latitude, and the image has no reference system: give --crs")
+        return transform_points(ring, LONGITUDE_LATITUDE, crs)
     return image.to_physical(ring) if coordinates == "pixel" else ring
 
 
@@ -118,6 +131,7 @@ def _report(arguments: argparse.Namespace, found: Segmentation[Any]) -> dict[str
     return {
         **found.__geo_interface__["properties"],
         "number_of_looks": result.number_of_looks,
+        "quantity": result.quantity,
         "schedule": arguments.schedule,
         "converged": result.stop == "converged",
         "stop": result.stop,

@@ -1,0 +1,12 @@
+# Tests of the detection of targets.
+set(CudaFilters_DETECTION_GTESTS
+    detection/itkCudaConstantFalseAlarmRateImageFilterGTest.cxx
+    detection/itkCudaDetectionGTest.cxx
+    detection/itkCudaDetectionTailsGTest.cxx)
+
+if(COMMAND cudafilters_add_gtests)
+  cudafilters_add_gtests(CudaFiltersDetectionGTestDriver SOURCES ${CudaFilters_DETECTION_GTESTS})
+  # The tests compare bits of what the library's headers compute here with what they computed there.
+  target_compile_options(CudaFiltersDetectionGTestDriver
+                         PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>")
+endif()
