@@ -63,7 +63,7 @@ python=$environment/bin/python
 
 if [ -z "$package" ]; then
   package=$(find "$repository/build/test-pip/wheel" "$repository/dist" -name 'itk_cudafilters-*.whl' -printf '%T@ %p\n' 2> /dev/null |
-    sort -n | tail -n 1 | cut -d ' ' -f 2-)
+    sort -n | tail -n 1 | cut -d ' ' -f 2- || true) # one of the folders may be missing
 fi
 if [ -z "$package" ]; then
   note "building the Python package (log: $work/wheel.log)"

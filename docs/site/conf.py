@@ -35,7 +35,6 @@ extensions = [
 root_doc = "README"
 include_patterns = ["*.md", "docs/**", "examples/data/README.md", "test/README.md", "gallery/**", "reference/**"]
 exclude_patterns = ["docs/site/**"]
-nitpicky = False
 # Blocks of Markdown that are only indented are commands, diagrams and output.
 highlight_language = "text"
 pygments_style = "friendly"
@@ -49,7 +48,7 @@ breathe_default_project = "CudaFilters"
 breathe_show_include = False
 cpp_maximum_signature_line_length = 100
 
-templates_path = ["templates"]
+templates_path = [str(pathlib.Path(__file__).parent / "templates")]
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "signature"
@@ -96,6 +95,12 @@ def link_pages(app, doctree):
         text.parent.replace(text, found)
 
 
+def name_aliases(app, what, name, thing, options, signature, returned):
+    """Writes the names of autodoc_type_aliases, which Sphinx writes as calls within unions."""
+    plain = lambda text: text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
+    return plain(signature), plain(returned)
+
+
 def write_mathml(writer, node):
     """Writes a formula as MathML, which browsers show without a program."""
     display = "block" if node.tagname == "math_block" else "inline"
@@ -122,6 +127,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))
     app.connect("source-read", add_to_page)
     app.connect("doctree-read", link_pages)
+    app.connect("autodoc-process-signature", name_aliases)
     app.connect("env-updated", warn_of_missing_names)
 
 

@@ -33,7 +33,7 @@ def navigation(source):
     """Returns the lists of pages for the README: those of docs/README.md in their order, and what is made here."""
     text = (source / "docs/README.md").read_text(encoding="utf-8")
     user, _, developer = text.partition("\n## For developers")
-    pages_of = lambda part: [f"{title} </{posixpath.normpath('docs/' + target)[:-3]}>" for title, target in LINK.findall(part)]
+    pages_of = lambda part: [f"{title[0].upper()}{title[1:]} </{posixpath.normpath('docs/' + target)[:-3]}>" for title, target in LINK.findall(part)]
     return (
         toctree("For users", [*pages_of(user), "Changes </CHANGELOG>"])
         + toctree("Examples and reference", ["Gallery </gallery/index>", "Python reference </reference/python>", "C++ reference </reference/cpp>"])
@@ -42,6 +42,7 @@ def navigation(source):
 
 
 def heading(text, line="="):
+    """Returns a heading of reStructuredText."""
     return f"{text}\n{line * len(text)}\n\n"
 
 
@@ -58,13 +59,12 @@ def write_cpp_pages(xml_folder, folder):
         title = next(title for title, pattern in CPP_GROUPS if re.match(pattern, name))
         groups[title].append((name, brief))
         text = f".. doxygen{compound.get('kind')}:: itk::{name}\n   :members:\n"
-        (folder / "cpp" / f"{name}.rst").write_text(heading(name) + text, encoding="utf-8")
+        (folder / "cpp" / f"{name}.rst").write_text(".. highlight:: cpp\n\n" + heading(name) + text, encoding="utf-8")
     namespace = xml.etree.ElementTree.parse(xml_folder / "namespaceitk.xml").getroot()[0]
-    directives = {"enum": "enum", "typedef": "typedef", "variable": "variable", "function": "function"}
-    free = {kind: [] for kind in directives}
+    free = {kind: [] for kind in ("enum", "typedef", "variable", "function")}
     for member in namespace.iter("memberdef"):
         free[member.get("kind")].append((member.findtext("name"), member.findtext("argsstring") or ""))
-    text = heading("Functions, enumerations and types")
+    text = ".. highlight:: cpp\n\n" + heading("Functions, enumerations and types")
     for kind, members in free.items():
         for name, arguments in sorted(members):
             signature = re.sub(r"=.*?(?=[,)])", "", arguments) if kind == "function" else ""
@@ -74,7 +74,7 @@ def write_cpp_pages(xml_folder, folder):
     text += "All names are in the namespace `itk`, and each class has a header of its name. :doc:`C++ </docs/user/cpp>` says how to build and link.\n\n"
     text += "The pages leave out what ITK's superclasses have. `Set` and `Get` of a parameter share their description.\n\n"
     for title, members in groups.items():
-        text += heading(title, "-") + ".. list-table::\n   :widths: 45 55\n\n"
+        text += heading(title, "-") + ".. list-table::\n   :widths: 45 55\n   :class: fixed\n\n"
         for name, brief in sorted(members):
             text += f"   * - :doc:`{name} <cpp/{name}>`\n     - {brief.replace('`', '``')}\n"
         text += "\n"
