@@ -3,10 +3,10 @@
 """Draws the pictures that the Python package computes itself, on any machine.
 Usage: draw-package-pictures.py PICTURES [NAME...]
 
-Draws partition.png, partition_mr.png, detection.png, geodata.png, profile.png, microscopy.png and speed.png into PICTURES,
-which is docs/pictures; with names, such as speed, those alone. The images are the samples of examples/data, except for the disc of
-profile.png and the sea of detection.png, which are computed. Partitions and detections are the same bit for bit on the host and on a GPU.
-speed.png shows the table of README.md. Needs the package itk-cudafilters, SciPy and matplotlib, and for geodata.png rasterio, pyogrio and
+Draws partition.png, partition_mr.png, detection.png, geodata.png, volume.png, tracking.gif, profile.png, microscopy.png and speed.png
+into PICTURES, which is docs/pictures; with names, such as speed, those alone. The images are the samples of examples/data, except for the
+disc of profile.png, the sea of detection.png and the frames of tracking.gif, which are computed. Partitions, polygons and detections are
+the same bit for bit on the host and on a GPU. speed.png shows the table of README.md. Needs the package itk-cudafilters, SciPy and matplotlib, and for geodata.png rasterio, pyogrio and
 shapely.
 """
 import importlib.util
@@ -350,6 +350,64 @@ def draw_detection(plt, path):
     save(plt, figure, path)
 
 
+def closed(contour):
+    return np.vstack([contour, contour[:1]])
+
+
+def draw_volume(plt, path):
+    """Draws slices of a head with its outline, which is followed from the middle slice to both ends."""
+    import itk_cudafilters
+
+    head = itk_cudafilters.read_image(SAMPLES / "HeadT1Volume.nii.gz")
+    found = itk_cudafilters.segment_volume(head, "gamma", 1.0, start_slice=31, minimum_edge_length=10.0)
+    figure, axes = plt.subplots(2, 5, figsize=(WIDTH, 4.1), layout="constrained")
+    for axis, z in zip(axes.flat, np.linspace(3, 57, 10).astype(int)):
+        (region,) = (each for each in found.slices if each.frame == z)
+        show(axis, head.array[z], f"slice {z}", vmin=0, vmax=float(np.percentile(head.array, 99.5)))
+        axis.plot(*closed(region.contour_in_pixels).T, color=CONTOUR, linewidth=1.5)
+    figure.suptitle(f"A head of {found.volume / 1e6:.2f} litres, outlined in {len(found.contours)} slices from one start")
+    save(plt, figure, path)
+
+
+def make_frames(rng, number=20, shape=(110, 190), looks=2.0):
+    """Returns frames of speckle in which a bright target moves along a curve, turns and changes its shape."""
+    y, x = np.mgrid[: shape[0], : shape[1]].astype(float)
+    frames = []
+    for time in range(number):
+        angle = 0.12 * time
+        dx, dy = x - (42.0 + 5.5 * time), y - (55.0 + 20.0 * np.sin(0.3 * time))
+        along, across = np.cos(angle) * dx + np.sin(angle) * dy, np.cos(angle) * dy - np.sin(angle) * dx
+        waist = 13.0 * (1.0 + 0.35 * np.cos(along / 9.0 + 0.3 * time))
+        is_target = (np.abs(across) < waist) & (np.abs(along) < 30.0)
+        frames.append(rng.gamma(looks, np.where(is_target, 3.0, 1.0) / looks).astype(np.float32))
+    return frames
+
+
+def draw_tracking(plt, path):
+    """Draws a target that is followed through frames of two looks, as an animated picture."""
+    import itk_cudafilters
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    frames = make_frames(np.random.default_rng(4))
+    tracked = list(itk_cudafilters.track_region(frames, "gamma", 2.0, minimum_edge_length=8.0))
+    figure, axis = plt.subplots(figsize=(4.8, 3.05), layout="constrained")
+    image = show(axis, np.sqrt(frames[0]), "", vmin=0.0, vmax=3.0)
+    (line,) = axis.plot([], [], color=CONTOUR, linewidth=2.0)
+    (trail,) = axis.plot([], [], color="#6baed6", linewidth=1.0)
+    centres = np.array([region.contour_in_pixels.mean(axis=0) for region in tracked])
+
+    def draw(index):
+        region = tracked[index]
+        image.set_data(np.sqrt(frames[index]))
+        line.set_data(*closed(region.contour_in_pixels).T)
+        trail.set_data(*centres[: index + 1].T)
+        axis.set_title(f"frame {index}: {region.statistics.inside.number_of_pixels} pixels, {len(region.contour)} nodes")
+
+    FuncAnimation(figure, draw, frames=len(frames)).save(path.with_suffix(".gif"), writer=PillowWriter(fps=6), dpi=66)
+    plt.close(figure)
+    print(f"Drawn: {path.with_suffix('.gif')}")
+
+
 def save(plt, figure, path):
     figure.savefig(path, dpi=100)
     plt.close(figure)
@@ -361,6 +419,8 @@ DRAWN = {
     "partition_mr": draw_partition_mr,
     "detection": draw_detection,
     "geodata": draw_geodata,
+    "volume": draw_volume,
+    "tracking": draw_tracking,
     "profile": draw_profile,
     "microscopy": draw_microscopy,
     "speed": draw_speed,
