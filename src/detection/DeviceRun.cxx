@@ -6,6 +6,7 @@
 #include "region/Checks.h"
 #include "region/DeviceSums.h"
 #include "runtime/device/Device.h"
+#include "runtime/memory/DeviceAccess.h"
 
 #include <algorithm>
 #include <cstddef>

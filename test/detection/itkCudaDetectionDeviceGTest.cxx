@@ -84,7 +84,7 @@ GetHostLabels(const CudaDeviceImage<unsigned int, 2> * labels)
   return GetHostLabels(CudaDownload(labels).GetPointer());
 }
 
-class CudaDetectionGpu : public SnakeDeviceTest
+class CudaDetectionGpu : public itk::cuda::SnakeDeviceTest
 {};
 
 TEST_F(CudaDetectionGpu, EveryLawHasTheHostsBytes)
