@@ -6,8 +6,8 @@
 # Usage: gpu-sanitize [--output FILE] [--tools "memcheck ..."] [--jobs "lines ..."] [--time-limit S] [--bin FOLDER]
 #   --output      file of the record (default: sanitize.json)
 #   --tools       tools to run (default: all four)
-#   --jobs        parts of the units to run (default: lines others filters images held snake image_snake partition slabs
-#                 tensors)
+#   --jobs        parts of the units to run (default: lines others filters images held snake image_snake partition detection
+#                 slabs tensors)
 #   --time-limit  seconds for each pair of tool and job, which all run at the same time (default: 240)
 #   --bin         folder of the units' programs (default: bin beside this script)
 # Exit status: 0 if all runs ended without a report, 1 if there were reports or a unit failed, 77 if something was not
@@ -19,7 +19,7 @@ output=sanitize.json
 tools="memcheck racecheck initcheck synccheck"
 limit=240
 bin=$here/bin
-jobs="lines others filters images held snake image_snake partition slabs tensors"
+jobs="lines others filters images held snake image_snake partition detection slabs tensors"
 while [ $# -gt 0 ]; do
   case $1 in
     --output | --tools | --jobs | --time-limit | --bin)
@@ -47,6 +47,7 @@ program() {
     filters) echo CudaFiltersGTestDriver ;;
     snake | image_snake) echo CudaFiltersSnakeGTestDriver ;;
     partition) echo CudaFiltersPartitionGTestDriver ;;
+    detection) echo CudaFiltersDetectionGTestDriver ;;
   esac
 }
 units() {
@@ -70,6 +71,8 @@ units() {
       echo 'CudaDeviceRegionSnakeGpu.Labels*:CudaDeviceRegionSnakeGpu.Integers*:CudaDeviceRegionSnakeGpu.Chain*' ;;
     partition)
       echo 'CudaPartitionGpu.EveryLaw*:CudaPartitionGpu.Degenerate*' ;;
+    detection)
+      echo 'CudaDetectionGpu.EveryLaw*' ;;
     slabs)
       echo 'Machine/SlabRuns.HaveTheBitsOfTheWholeAtSeams/Gpu:Machine/SlabRuns.PartsMakeUpTheWhole/Gpu:Machine/SlabRuns.ContinueTheImage*'\
 ':GaussianSlabsGpu.TwoThreads*:Machine/SlabRunsOnDevice.HaveTheBitsOfLinesThatAreNeverCut/Gpu' ;;

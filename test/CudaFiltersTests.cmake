@@ -80,7 +80,7 @@ endif()
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS}
-                             ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_DETECTION_GTESTS} ${CudaFilters_STREAMING_SOURCES}
+                             ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_DETECTION_GTESTS} ${CudaFilters_DETECTION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES}
                              ${CudaFilters_OVERRIDE_GTESTS} contract/itkCudaContractGTest.cxx runtime/itkCudaHelperThreadsGTest.cxx slabs/itkCudaSlabFakesGTest.cxx)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)

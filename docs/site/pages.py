@@ -12,7 +12,7 @@ CPP_GROUPS = (
     ("Filters", r"Cuda(?!Upload|Download|Pixel).*ImageFilter$"),
     ("Device images", r"Cuda(Device.*Image|DeviceImage.*|Upload.*|Download.*|Pixel.*|HostImageOf|IsDeviceImage)$"),
     ("Bases of filters of device images", r"CudaDevice.*Filter$|.*FilterBase$"),
-    ("Results of segmentation", r"Cuda(Region|Partition|Snake|Noise).*"),
+    ("Results of segmentation", r"Cuda(Detection|Region|Partition|Snake|Noise).*"),
     ("Configuration, statistics and errors", r".*"),
 )
 # The pictures of the examples in C++, which the same filters have drawn of the same images.

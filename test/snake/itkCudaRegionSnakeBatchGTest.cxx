@@ -210,6 +210,7 @@ TEST_P(CudaRegionSnakeBatch, PolygonsAreThoseOfTheCroppedImages)
 {
   Targets targets;
   targets.PerRow = 40;
+  targets.Ratio = 4.0;
   targets.PerColumn = 25;
   const auto image = targets.MakeImage<unsigned short>();
   const auto batch = Segment<unsigned short>(image, targets, GetParam());

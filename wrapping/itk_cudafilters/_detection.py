@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ._arrays import number as as_number
 from ._features import crs_of_image, to_geodataframe
-from ._images import Geometry, axes_of, first_index_of, like, mask_beside, pixels_of, plane_of, valid_pixels_of
+from ._images import Geometry, axes_of, first_index_of, is_xarray, like, mask_beside, pixels_of, plane_of, valid_pixels_of
 from ._images import with_first_index
 from ._info import Backend, backend_name
 from ._library import core
@@ -347,9 +347,9 @@ def detect_targets(
     shape = plane_of(image, "image").shape
     geometry = Geometry.of(image)
     valid = _valid_pixels(image, geometry, shape, valid_mask, land_mask)
-    image, quantity_of_law = as_law_needs(image, law, quantity)
+    beside = np.transpose(valid, np.argsort(axes_of(image))) if valid is not None and is_xarray(image) else valid
+    image, quantity_of_law = as_law_needs(image, law, quantity, beside)
     pixels = plane_of(image, "image")
-    beside = None if valid is None else np.transpose(valid, np.argsort(axes_of(image)))
     if law in laws_of_looks() and looks in (None, 0):
         looks = estimate_looks_of(image, law, beside, backend, device_index)
     number_of_looks = 1.0 if looks is None else as_number(looks, "looks")

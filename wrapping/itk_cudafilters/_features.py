@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Polygons of results with their attributes, in pixels, in the coordinates of the image, or in longitude and latitude.
 
-A result is of a class with three members: `_features(coordinates)` returns its polygons as features of GeoJSON, in "physical"
-or in "pixel" coordinates, `_labels` is the image of its labels, whose place and reference system they have, and
-`_clipping_mask()` returns the pixels that polygons are cut to on request, or None. Files and tables are written of any such
+A result is of a class with two members: `_features(coordinates)` returns its polygons as features of GeoJSON, in "physical"
+or in "pixel" coordinates, and `_labels` is the image of its labels, whose place and reference system they have. If it has
+`_clipping_mask()`, this returns the pixels that polygons are cut to on request. Files and tables are written of any such
 results, and of sequences of them.
 """
 from __future__ import annotations
@@ -40,8 +40,6 @@ class Result(Protocol):
 
     @property
     def _labels(self) -> Any: ...
-
-    def _clipping_mask(self) -> npt.NDArray[np.bool_] | None: ...
 
     def _features(self, coordinates: str) -> list[Feature]: ...
 
@@ -96,7 +94,7 @@ def features_of(results: Sequence[Result], coordinates: Coordinates, crs: str | 
     is_clipped = switch(clip, "clip")
     features = []
     for number, result in enumerate(results, 1):
-        mask = result._clipping_mask() if is_clipped else None
+        mask = result._clipping_mask() if is_clipped and hasattr(result, "_clipping_mask") else None
         own = result._features(in_plane) if mask is None or mask.all() else _clipped(result, mask, in_plane)
         for feature in own if len(results) > 1 else ():
             feature["properties"] = {"result": number, **feature["properties"]}
@@ -139,6 +137,8 @@ def _geographic(geometries: list[Any], crs: str | None) -> list[Any]:
             "crs is not given, and the image has no reference system, so that longitudes are not known: give it, such as EPSG:32632, or "
             "take physical or pixel coordinates. A scene with ground control points alone must be warped first, for example by gdalwarp"
         )
+    if crs == LONGITUDE_LATITUDE:
+        return geometries
     known = [geometry for geometry in geometries if geometry is not None]
     with _known_crs(crs) as warp:
         moved = iter(warp.transform_geom(crs, LONGITUDE_LATITUDE, known, antimeridian_cutting=True) if known else ())

@@ -219,7 +219,7 @@ def segment_regions(
     """
     law = known_name("law", law, noise_laws())
     valid_mask = valid_pixels_of(image, valid_mask)
-    image, quantity_of_law = as_law_needs(image, law, quantity)
+    image, quantity_of_law = as_law_needs(image, law, quantity, valid_mask)
     pixels = plane_of(image, "image")
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):

@@ -180,10 +180,6 @@ class Segmentation(Generic[ImageLike]):
     def _labels(self) -> Any:
         return self.label
 
-    def _clipping_mask(self) -> None:
-        """Returns nothing, because the polygon encloses the target alone."""
-        return None
-
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         """Returns the polygon as the only feature, counter-clockwise in the coordinates."""
         return [feature_of(self.contour, self.contour_in_pixels, self.statistics, coordinates)]

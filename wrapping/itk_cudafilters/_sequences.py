@@ -175,7 +175,7 @@ class _Follower:
         frame, image = numbered
         with _names(frame):
             valid = valid_pixels_of(image, self._image_options["valid_mask"])
-            image, _ = as_law_needs(image, self._law, self._image_options["quantity"])
+            image, _ = as_law_needs(image, self._law, self._image_options["quantity"], valid)
             pixels = plane_of(image, "image")
             if pixels.shape != self._shape:
                 raise ValueError(f"image has the shape {pixels.shape}; it must be that of the first frame, {self._shape}")

@@ -353,6 +353,25 @@ def test_places_are_those_of_the_map(scene, dims):
     assert len(found.__geo_interface__["features"]) == len(found)
 
 
+def test_images_of_itk_keep_their_geometry(scene):
+    import itk
+
+    image = itk.image_from_array(scene)
+    image.SetSpacing((0.5, 2.0))
+    image.SetOrigin((3.0, -4.0))
+    image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1.0], [1.0, 0.0]])))
+    land = np.zeros(scene.shape, bool)
+    land[50:, 80:] = True
+    for parameters in ({}, {"outlines": True}, {"land_mask": land}):
+        found, expected = detect_targets(image, "gamma", 4, **parameters), detect_targets(scene, "gamma", 4, **parameters)
+        np.testing.assert_array_equal(itk.array_view_from_image(found.labels), expected.labels)
+        assert tuple(found.labels.GetSpacing()) == (0.5, 2.0) and len(found) == len(expected)
+        for one, other in zip(found, expected):
+            column, row = other.centroid
+            assert one.centroid == pytest.approx((3.0 - 2.0 * row, -4.0 + 0.5 * column))
+            assert one.centroid_in_pixels == other.centroid
+
+
 def test_windows_in_metres_are_odd_numbers_of_pixels(scene):
     array = draw_data_array(scene)
     found = detect_targets(array, "gamma", 4, target_window=60, guard_window=(150, 300), background_window=620,

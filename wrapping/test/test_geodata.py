@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from command import DATA, ROOT, expect_failure, expect_wrong_arguments, run
 
-from itk_cudafilters import Image, estimate_looks, partition_image, read_image, segment_region, to_geodataframe, write_geojson
-from itk_cudafilters import write_geopackage, write_image
+from itk_cudafilters import Image, detect_targets, estimate_looks, partition_image, read_image, segment_region, to_geodataframe
+from itk_cudafilters import write_geojson, write_geopackage, write_image
 
 rasterio = pytest.importorskip("rasterio")
 pyogrio = pytest.importorskip("pyogrio")
@@ -117,6 +117,37 @@ def test_partition_as_geopackage(tmp_path, scenes, expected, name, capsys):
     np.testing.assert_allclose(table["mean"], [pixels[labels == number].mean() for number in table["region"]], rtol=1e-12)
     np.testing.assert_allclose(table["physical_area"], shapely.area(shapes), rtol=1e-9)
     np.testing.assert_allclose(table["physical_perimeter"], shapely.length(shapes), rtol=1e-9)
+
+
+@ALL_AFFINES
+def test_detection_as_geopackage(tmp_path, scenes, name, capsys):
+    """Outlines of targets and their attributes are those of the array function at their place on the map; land in longitude and
+    latitude is left out."""
+    corners = np.array([[60.0, 30.0], [200.0, 30.0], [200.0, 160.0], [60.0, 160.0]])
+    degrees = np.stack(rasterio.warp.transform(CRS, "EPSG:4326", *move(corners, AFFINES[name]).T.tolist()), axis=-1).tolist()
+    (tmp_path / "land.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [degrees + degrees[:1]]}))
+    land = np.zeros(amplitude().shape, bool)
+    land[30:160, 60:200] = True
+    options = ("--law", "rayleigh", "--looks", 1, "--probability-of-false-alarm", 1e-4, "--outlines")
+    assert run("detect", scenes[name], tmp_path / "out.gpkg", *options, "--land-mask", tmp_path / "land.geojson") == 0
+    found = detect_targets(
+        amplitude(), "rayleigh", 1, probability_of_false_alarm=1e-4, outlines=True, valid_mask=valid_pixels(), land_mask=land
+    )
+    assert capsys.readouterr().out.endswith(f"out.gpkg: {len(found)} polygons in coordinates of {CRS}\n") and len(found) > 10
+    meta, _, encoded, columns = pyogrio.raw.read(tmp_path / "out.gpkg", layer="regions")
+    table = dict(zip(meta["fields"], columns))
+    shapes = shapely.from_wkb(encoded)
+    assert meta["crs"] == CRS and shapely.is_valid(shapes).all()
+    for shape, target, x, y in zip(shapes, found, table["x"], table["y"], strict=True):
+        left, top, width, height = target.region
+        box = np.array([[left, top], [left + width, top], [left + width, top + height], [left, top + height]])
+        ring = target.outline.contour_in_pixels + 0.5 if target.outline.significant_boundary else box
+        expected = vertices([move(ring, AFFINES[name])])
+        np.testing.assert_allclose(vertices([np.array(shape.exterior.coords)[:-1]]), expected, rtol=0, atol=2e-5)
+        assert shape.exterior.is_ccw
+        np.testing.assert_allclose((x, y), move(np.add(target.centroid_in_pixels, 0.5)[None], AFFINES[name])[0], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(table["significance"], [target.significance for target in found])
+    np.testing.assert_array_equal(table["pixels"], [target.number_of_pixels for target in found])
 
 
 @ALL_AFFINES
@@ -278,6 +309,20 @@ def test_bands_and_masks(tmp_path):
     assert scaled.dtype == np.float32
     np.testing.assert_array_equal(scaled.valid, pixels[0] != 4)
     np.testing.assert_array_equal(scaled.array[scaled.valid], pixels[0][pixels[0] != 4] * 0.5 - 20.0)
+
+
+def test_cloud_optimized_scenes(tmp_path, scenes):
+    """Files with overviews, as a whole and in parts."""
+    expected = read_image(scenes["rotated"])
+    with rasterio.open(scenes["rotated"]) as file:
+        how = {"compress": "zstd", "predictor": 2, "blocksize": 128, "overviews": "auto"}
+        rasterio.shutil.copy(file, tmp_path / "cog.tif", driver="COG", **how)
+    with rasterio.open(tmp_path / "cog.tif") as file:
+        assert file.overviews(1)
+    whole, part = read_image(tmp_path / "cog.tif"), read_image(tmp_path / "cog.tif", window=(100, 70, 150, 90))
+    assert (whole.transform, whole.crs, whole.no_data) == (expected.transform, CRS, NO_DATA)
+    np.testing.assert_array_equal(whole.array, expected.array)
+    np.testing.assert_array_equal(part.array, expected.array[70:160, 100:250])
 
 
 def test_masked_pixels_are_in_no_region(tmp_path):
@@ -716,7 +761,9 @@ def test_standard_output(capsys, scenes):
     assert json.loads(captured.out)["features"][0]["properties"]["coordinates"] == "geographic" and "segmented" in captured.err
 
 
-def test_masks_of_the_whole_scene_beside_a_window(tmp_path, scenes):
+def test_masks_of_the_whole_scene_beside_a_window(tmp_path, scenes, monkeypatch):
+    if sys.modules["itk"].__file__ == "the package itk is missing":
+        monkeypatch.delitem(sys.modules, "itk")  # whose tolerances of geometries are taken where it is loaded
     mask = np.ones(amplitude().shape, np.uint8)
     mask[60:90, 150:180] = 0
     path = write_raster(tmp_path / "mask.tif", mask)
@@ -725,7 +772,7 @@ def test_masks_of_the_whole_scene_beside_a_window(tmp_path, scenes):
     labels = read_image(tmp_path / "l.tif")
     np.testing.assert_array_equal(labels.array == 0, mask[30:190, 120:270] == 0)
     with rasterio.open(tmp_path / "l.tif") as file:
-        assert file.crs == CRS and file.transform[2::3] == pytest.approx(move([120, 30], AFFINES["north-up"]), rel=1e-15)
+        assert file.crs == CRS and tuple(file.transform)[2:6:3] == pytest.approx(move([120, 30], AFFINES["north-up"]), rel=1e-15)
 
 
 def test_a_full_disk(tmp_path, expected):
@@ -760,6 +807,10 @@ def test_packages_that_are_missing(tmp_path, monkeypatch, capsys, scenes, expect
     with pytest.raises(ModuleNotFoundError, match="reading '.*' needs the package rasterio: pip install rasterio pyogrio"):
         read_image(scenes["north-up"], band=1)
     write_geojson(found, tmp_path / "o.geojson", coordinates="physical")
+    degrees = Image(amplitude(), (1e-4, 1e-4), (12.0, 48.0), [[1, 0], [0, -1]], metadata={"crs": "EPSG:4326"}, no_data=0)
+    write_geojson(segment_region(degrees, "rayleigh", 0.7), tmp_path / "d.geojson")  # needs no conversion
+    (feature,) = json.loads((tmp_path / "d.geojson").read_text())["features"]
+    assert feature["properties"]["coordinates"] == "geographic" and shapely.geometry.shape(feature["geometry"]).exterior.is_ccw
     monkeypatch.setitem(sys.modules, "geopandas", None)
     with pytest.raises(ModuleNotFoundError, match=r"to_geodataframe\(\) needs the package geopandas"):
         expected.to_geodataframe()

@@ -59,6 +59,7 @@ def rows_of(section):
 
 
 PARTS = ("smooth", "segment", "partition", "vesselness", "compare", "info")
+WITHOUT_TABLE = ("detect",)
 ROWS = {part: rows_of(part) for part in PARTS}
 PARAMETERS = [(part, row) for part in FILTERS for row in ROWS[part] if row.setter]
 OPTIONS = [(part, row) for part in PARTS for row in ROWS[part]]
@@ -83,7 +84,7 @@ def plain(value):
 def actions_of(part):
     parser = _command.make_parser([part])
     (subparsers,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    assert set(subparsers.choices) == set(PARTS)
+    assert set(subparsers.choices) == {*PARTS, *WITHOUT_TABLE}
     return [a for a in subparsers.choices[part]._actions if a.option_strings and not {"--help", "--version"} & {*a.option_strings}]
 
 
