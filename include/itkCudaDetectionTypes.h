@@ -18,7 +18,7 @@ namespace itk
  */
 struct CudaDetection
 {
-  uint64_t               NumberOfPixels{ 0 };
+  uint64_t               NumberOfPixels{ 0 };           // above the threshold
   std::array<int32_t, 4> BoundingBox{ { 0, 0, 0, 0 } }; // smallest x, y, largest x, y, as corners of pixels
   std::array<double, 2>  Centroid{ { 0.0, 0.0 } };      // of the pixels' centres
   std::array<int32_t, 2> Peak{ { 0, 0 } };              // the most significant pixel, the first one of several
@@ -35,7 +35,7 @@ struct CudaDetection
 struct CudaDetectionResult
 {
   std::vector<CudaDetection> Detections; // number i + 1 in the label image, in the order of their first pixels
-  uint64_t                   NumberOfTestedPixels{ 0 };
+  uint64_t                   NumberOfTestedPixels{ 0 }; // valid pixels with enough valid pixels in their windows
   uint64_t                   NumberOfPixelsAboveThreshold{ 0 }; // with those of components of other sizes
 };
 } // end namespace itk

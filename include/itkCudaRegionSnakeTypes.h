@@ -126,9 +126,9 @@ struct CudaRegionSnakeRegion : CudaRegionSnakeResult
  */
 struct CudaRegionSnakeOverlap
 {
-  size_t   First;
-  size_t   Second;
-  uint64_t NumberOfPixels;
+  size_t   First;          // number of the region that has the common pixels
+  size_t   Second;         // number of the other region
+  uint64_t NumberOfPixels; // that both regions have
 };
 } // end namespace itk
 

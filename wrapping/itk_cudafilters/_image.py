@@ -114,7 +114,7 @@ class Image:
 
     @property
     def crs(self) -> str | None:
-        """The coordinate reference system of the map, as `EPSG:32632` or as WKT; None if it is not known."""
+        """The coordinate reference system of the map, by its number at EPSG or as WKT; None if it is not known."""
         return self.metadata.get("crs")
 
     @property

@@ -293,8 +293,9 @@ def track_region(
         Image of the size of a frame: pixels where it is 0 belong to no region in any frame.
     schedule, maximum_step
         As of segment_region(), for the first frame.
-    minimum_edge_length, minimum_gain, use_description_length, maximum_number_of_nodes, maximum_number_of_iterations,
-    minimum_region_size
+    minimum_edge_length, minimum_gain, use_description_length, maximum_number_of_nodes
+        As of segment_region(), for each frame.
+    maximum_number_of_iterations, minimum_region_size
         As of segment_region(), for each frame.
     backend, device_index
         As of segment_region().
@@ -398,7 +399,8 @@ def segment_volume(
         As of track_region().
     valid_mask
         Two-dimensional array: pixels where it is 0 belong to no region in any slice.
-    schedule, maximum_step, minimum_edge_length, minimum_gain, use_description_length, maximum_number_of_nodes,
+    schedule, maximum_step, minimum_edge_length, minimum_gain, use_description_length, maximum_number_of_nodes
+        As of segment_region().
     maximum_number_of_iterations, minimum_region_size, backend, device_index, progress
         As of segment_region().
 
