@@ -63,6 +63,8 @@ install "$wheel"
 # Run the package before more is installed, because it must work with its declared dependencies.
 (cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
 install pytest 'pytest-xdist>=3.6,<4' scipy xarray
+# Stores and schedulers are the same for all builds of the package.
+[ "$with_itk" = yes ] || install 'dask[array]' distributed h5py ngff-zarr tifffile zarr
 run_tests without-itk
 if [ "$with_itk" = yes ]; then
   note "installing itk $itk"

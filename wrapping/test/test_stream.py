@@ -9,6 +9,7 @@ import pytest
 
 import itk_cudafilters
 from itk_cudafilters import stream
+from itk_cudafilters._parameters import bytes_of
 
 pytestmark = pytest.mark.usefixtures("host_allowed")
 ndimage = pytest.importorskip("scipy.ndimage")
@@ -33,14 +34,19 @@ class Planes:
         self.written = []
 
     def __getitem__(self, planes):
-        assert isinstance(planes, slice) and planes.step is None
-        self.read.append((planes.start, planes.stop))
+        self.read.append(self._range_of(planes))
         return self._array[planes].copy()
 
     def __setitem__(self, planes, values):
-        assert isinstance(planes, slice) and planes.step is None
-        self.written.append((planes.start, planes.stop))
+        self.written.append(self._range_of(planes))
         self._array[planes] = values
+
+    @staticmethod
+    def _range_of(planes):
+        """The range of the planes, whose item of a batch may be given before it."""
+        *item, planes = planes if isinstance(planes, tuple) else (planes,)
+        assert all(isinstance(index, int) for index in item) and isinstance(planes, slice) and planes.step is None
+        return planes.start, planes.stop
 
 
 class Keeping(Planes):
@@ -73,8 +79,9 @@ def deviation(result, expected):
 def test_arguments_are_those_of_the_function_of_arrays(name):
     ours = inspect.signature(FUNCTIONS[name]).parameters
     theirs = inspect.signature(getattr(itk_cudafilters, name)).parameters
-    assert list(ours)[:2] == ["source", "target"] and list(ours)[-2:] == ["memory_limit", "progress"]
-    assert {key: ours[key].default for key in list(ours)[2:-2]} == {
+    own = ["memory_limit", "progress", "scheduler", "slab_planes", "timeout"]
+    assert list(ours)[:2] == ["source", "target"] and list(ours)[-5:] == own
+    assert {key: ours[key].default for key in list(ours)[2:-5]} == {
         key: theirs[key].default for key in theirs if key not in ("input", "output")
     }
 
@@ -398,7 +405,7 @@ def test_a_source_that_says_another_shape_is_told():
     "text, size", [("8G", 8 << 30), ("512m", 512 << 20), ("1.5K", 1536), ("100", 100), (7, 7), ("2T", 2 << 40), ("3GiB", 3 << 30)]
 )
 def test_sizes(text, size):
-    assert stream.bytes_of(text) == size
+    assert bytes_of(text) == size
 
 
 @pytest.mark.parametrize("text", ["8Q", "", "G", "-3", "0", 0, -1, "1e9", "nan"])
