@@ -211,31 +211,23 @@ struct Part
   std::shared_ptr<itk::CudaSlabStates> States;
 };
 
-/** Runs the job on the device if that can be used, otherwise on the host if that is allowed. Does not fall back to the
- * host after the device has begun to deliver results. */
-itk::CudaSlabReport
-Run(const Images &                                images,
-    const Part &                                  part,
-    CudaFilterBackend &                           backend,
-    const itk::CudaSlabSource &                   source,
-    const itk::CudaSlabSink &                     sink,
-    const itk::CudaDetail::CudaProgressFunction & progress)
+/** Calls run(options) for the device if that can be used, otherwise for the host if that is allowed. Does not fall back
+ * to the host after `hasGiven` has become true. */
+template <typename TRun>
+auto
+RunWithOptions(const Part &                                  part,
+               CudaFilterBackend &                           backend,
+               const itk::CudaDetail::CudaProgressFunction & progress,
+               const bool &                                  hasGiven,
+               const TRun &                                  runWith)
 {
-  // Throws before the source is read.
-  itk::CudaDetail::CudaGetGaussianSlabShape(images.Plan, images.Input, images.Output);
   const auto threader = itk::MultiThreaderBase::New();
-  bool       hasGiven = false;
-  const auto noted = [&](size_t first, size_t planes, const void * pixels) {
-    hasGiven = true;
-    sink(first, planes, pixels);
-  };
   const auto run = [&] {
     itk::CudaSlabOptions options = backend.MakeSlabOptions(threader);
     options.FirstPlane = part.FirstPlane;
     options.NumberOfPlanes = part.NumberOfPlanes;
     options.States = part.States;
-    return itk::CudaDetail::CudaGaussianFilterSlabs(
-      images.Plan, images.Input, images.Output, source, noted, options, progress);
+    return runWith(options);
   };
   if (backend.SelectDevice(nullptr, 0, true))
   {
@@ -253,6 +245,45 @@ Run(const Images &                                images,
     }
   }
   return run();
+}
+
+CudaFilterBackend
+MakeBackend(const Job & job)
+{
+  CudaFilterBackend backend;
+  backend.Requested = itk::CudaBackendFromString(job.Backend);
+  backend.Streaming = itk::CudaFiltersEnums::Streaming::On;
+  backend.DeviceMemoryLimit = job.MemoryLimit;
+  return backend;
+}
+
+/** Returns a function that lets a Python function fill planes. */
+itk::CudaSlabSource
+MakeSource(PyObject * function, const Images & images, WithoutLock & without)
+{
+  return [function, &without, bytes = images.Input.GetNumberOfBytes() / images.NumberOfPlanes](
+           size_t first, size_t count, void * pixels) {
+    without.CallWithLock(
+      [&] { CallWithPlanes(function, first, count, static_cast<char *>(pixels), count * bytes, PyBUF_WRITE); });
+  };
+}
+
+std::vector<unsigned char>
+ReadBytes(PyObject * bytes)
+{
+  char *     begin;
+  Py_ssize_t size;
+  if (PyBytes_AsStringAndSize(bytes, &begin, &size) != 0)
+  {
+    throw PythonError();
+  }
+  return { begin, begin + size };
+}
+
+PyObject *
+MakeBytes(const std::vector<unsigned char> & bytes)
+{
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(bytes.data()), static_cast<Py_ssize_t>(bytes.size()));
 }
 
 PyObject *
@@ -277,14 +308,14 @@ FilterSlabs(PyObject * arguments)
              &states);
   const Job         job = ReadJob(tuple);
   const Images      images(job);
-  const size_t      inputBytes = images.Input.GetNumberOfBytes() / images.NumberOfPlanes;
   const size_t      outputBytes = images.Output.GetNumberOfBytes() / images.NumberOfPlanes;
-  CudaFilterBackend backend;
-  backend.Requested = itk::CudaBackendFromString(job.Backend);
-  backend.Streaming = itk::CudaFiltersEnums::Streaming::On;
-  backend.DeviceMemoryLimit = job.MemoryLimit;
-  Part part{ first, planes, nullptr };
-  if (states != Py_None)
+  CudaFilterBackend backend = MakeBackend(job);
+  Part              part{ first, planes, nullptr };
+  if (PyBytes_Check(states))
+  {
+    part.States = itk::CudaDetail::CudaReadSlabStates(ReadBytes(states));
+  }
+  else if (states != Py_None)
   {
     const auto * const given =
       static_cast<std::shared_ptr<itk::CudaSlabStates> *>(PyCapsule_GetPointer(states, NameOfStates));
@@ -297,30 +328,92 @@ FilterSlabs(PyObject * arguments)
   itk::CudaSlabReport report;
   {
     WithoutLock without;
-    report = Run(
-      images,
-      part,
-      backend,
-      [&](size_t firstPlane, size_t count, void * pixels) {
-        without.CallWithLock([&] {
-          CallWithPlanes(
-            sourceFunction, firstPlane, count, static_cast<char *>(pixels), count * inputBytes, PyBUF_WRITE);
-        });
-      },
-      [&](size_t firstPlane, size_t count, const void * pixels) {
-        without.CallWithLock([&] {
-          CallWithPlanes(sinkFunction,
-                         firstPlane,
-                         count,
-                         const_cast<char *>(static_cast<const char *>(pixels)),
-                         count * outputBytes,
-                         PyBUF_READ);
-        });
-      },
-      [&](float share) { without.ReportProgress(progress, share); });
+    bool        hasGiven = false;
+    const auto  show = [&](float share) { without.ReportProgress(progress, share); };
+    const auto  sink = [&](size_t firstPlane, size_t count, const void * pixels) {
+      hasGiven = true;
+      without.CallWithLock([&] {
+        CallWithPlanes(sinkFunction,
+                       firstPlane,
+                       count,
+                       const_cast<char *>(static_cast<const char *>(pixels)),
+                       count * outputBytes,
+                       PyBUF_READ);
+      });
+    };
+    // Throws before the source is read.
+    itk::CudaDetail::CudaGetGaussianSlabShape(images.Plan, images.Input, images.Output);
+    report = RunWithOptions(part, backend, show, hasGiven, [&](const itk::CudaSlabOptions & options) {
+      return itk::CudaDetail::CudaGaussianFilterSlabs(
+        images.Plan, images.Input, images.Output, MakeSource(sourceFunction, images, without), sink, options, show);
+    });
   }
   return Py_BuildValue(
     "(Nss)", AsPython(report), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
+}
+
+PyObject *
+GetEndStates(PyObject * arguments)
+{
+  PyObject *         tuple;
+  PyObject *         sourceFunction;
+  unsigned long long first, planes;
+  ParseTuple(arguments, "O!OKK:slab_end_states", &PyTuple_Type, &tuple, &sourceFunction, &first, &planes);
+  const Job                  job = ReadJob(tuple);
+  const Images               images(job);
+  CudaFilterBackend          backend = MakeBackend(job);
+  std::vector<unsigned char> bytes;
+  {
+    WithoutLock without;
+    const auto  show = [&](float) { without.CheckSignals(); };
+    bytes = RunWithOptions({ first, planes, nullptr }, backend, show, false, [&](const itk::CudaSlabOptions & options) {
+      return itk::CudaDetail::CudaGaussianSlabEndStates(
+        images.Plan, images.Input, images.Output, MakeSource(sourceFunction, images, without), options, show);
+    });
+  }
+  return MakeBytes(bytes);
+}
+
+PyObject *
+GetStartStates(PyObject * arguments)
+{
+  PyObject * tuple;
+  PyObject * endStates;
+  PyObject * firstPlanes;
+  ParseTuple(arguments,
+             "O!O!O!:slab_start_states",
+             &PyTuple_Type,
+             &tuple,
+             &PyTuple_Type,
+             &endStates,
+             &PyTuple_Type,
+             &firstPlanes);
+  const Job                               job = ReadJob(tuple);
+  const Images                            images(job);
+  CudaFilterBackend                       backend = MakeBackend(job);
+  std::vector<std::vector<unsigned char>> parts;
+  ForEachItem(endStates, [&](PyObject * item) { parts.push_back(ReadBytes(item)); });
+  std::vector<size_t> firsts;
+  ForEachItem(firstPlanes, [&](PyObject * item) { firsts.push_back(PyLong_AsSize_t(item)); });
+  {
+    WithoutLock without;
+    const auto  show = [&](float) { without.CheckSignals(); };
+    parts = RunWithOptions({ 0, 0, nullptr }, backend, show, false, [&](const itk::CudaSlabOptions & options) {
+      return itk::CudaDetail::CudaGaussianSlabStartStates(
+        images.Plan, images.Input, images.Output, parts, firsts, options);
+    });
+  }
+  const Reference list(PyList_New(0));
+  for (const auto & bytes : parts)
+  {
+    const Reference item(MakeBytes(bytes));
+    if (PyList_Append(list.Get(), item.Get()) != 0)
+    {
+      throw PythonError();
+    }
+  }
+  Py_INCREF(list.Get());
+  return list.Get();
 }
 
 PyObject *
@@ -343,10 +436,9 @@ GetSlabShape(PyObject * arguments)
   ParseTuple(arguments, "O!:slab_shape", &PyTuple_Type, &tuple);
   const Images images(ReadJob(tuple));
   const auto   shape = itk::CudaDetail::CudaGetGaussianSlabShape(images.Plan, images.Input, images.Output);
-  return Py_BuildValue("(KKi)",
-                       static_cast<unsigned long long>(shape.NumberOfPlanes),
-                       static_cast<unsigned long long>(shape.ChunkLength),
-                       shape.NeedsAllChunks ? -1 : static_cast<int>(shape.LookAhead));
+  return Py_BuildValue("(iK)",
+                       shape.NeedsAllChunks ? -1 : static_cast<int>(shape.LookAhead),
+                       static_cast<unsigned long long>(shape.PaddingPlanes));
 }
 } // namespace
 
@@ -370,6 +462,18 @@ PyMethodDef SlabMethods[] = {
     "0\n"
     "planes: all from the first one on. Runs over parts of one image may share slab_states(), so that what depends on\n"
     "the whole image is computed once." },
+  { "slab_end_states",
+    Call<GetEndStates>,
+    METH_VARARGS,
+    "slab_end_states(job, source, first, planes)\n--\n\n"
+    "Returns the states at the ends of the chunks of these planes, as bytes, for a job that depends on all chunks." },
+  { "slab_start_states",
+    Call<GetStartStates>,
+    METH_VARARGS,
+    "slab_start_states(job, end_states, first_planes)\n--\n\n"
+    "Takes tuples of what slab_end_states() returned for all parts of the image, in order, and of their first planes, "
+    "and\n"
+    "returns a list of what filter_slabs() takes as `states` for each part." },
   { "slab_states",
     Call<MakeSlabStates>,
     METH_NOARGS,
@@ -378,9 +482,8 @@ PyMethodDef SlabMethods[] = {
     Call<GetSlabShape>,
     METH_VARARGS,
     "slab_shape(job)\n--\n\n"
-    "Returns how filter_slabs() cuts an image: number of planes, planes of a chunk, and the number of chunks on "
-    "either\n"
-    "side of a chunk that it depends on, or -1 if it depends on all of them." },
+    "Returns the number of chunks of 128 planes on either side of a chunk that its result depends on, or -1 if it\n"
+    "depends on all of them; and the number of planes by which the image is continued beyond either end." },
   { nullptr, nullptr, 0, nullptr }
 };
 } // namespace cudafilters

@@ -10,7 +10,10 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import operator
+import queue
 import sys
+import threading
 import uuid
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -32,6 +35,7 @@ from ._info import Backend, Device, backend_name
 from ._library import core
 from ._planes import for_other_processes, opened, planes_of_written_chunk, require_planes
 from ._slabs import CHUNK, Progress, Report, Slab, SlabFilter, gaussian_slabs, sum_of
+from ._vesselness_slabs import vesselness_slabs
 
 _Index = tuple[int, ...]
 # Threads that read the blocks of a slab.
@@ -151,8 +155,15 @@ def _measure(filter: SlabFilter, slab: Slab, blocks: Blocks, values: list[Any]) 
     return filter.measure(blocks.with_values(values), slab)
 
 
-def _combine(filter: SlabFilter, measured: list[Any]) -> Any:
-    return filter.combine(measured)
+def _combine(filter: SlabFilter, measured: list[Any], slabs: _Hidden) -> list[Any]:
+    return filter.combine(measured, slabs.value)
+
+
+class _Hidden:
+    """A value that Dask is not to look into."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 def lazy(label: str, filter: SlabFilter, array: Any) -> Any:
@@ -163,21 +174,22 @@ def lazy(label: str, filter: SlabFilter, array: Any) -> Any:
     name = f"{label}-{tokenize(filter, array.name, planes)}"
     tasks: dict[Hashable, Any] = {}
     used: set[Hashable] = set()
-    wholes: dict[_Index, list[Hashable]] = {}
-    for slab in slabs:
-        blocks = reading.blocks(slab, filter.reads(slab))
-        used.update(blocks.keys)
-        number = slab.first // planes
-        whole = None
-        if filter.needs_whole:
-            measured = (f"measure-{name}", *slab.item, number)
-            tasks[measured] = (_measure, filter, slab, blocks, list(blocks.keys))
-            wholes.setdefault(slab.item, []).append(measured)
-            whole = (f"combine-{name}", *slab.item)
-        rest = (0,) * (len(filter.shape) - 1)
-        tasks[(name, *slab.item, number, *rest)] = (_filter, filter, slab, blocks, list(blocks.keys), whole)
-    for item, measured_slabs in wholes.items():
-        tasks[(f"combine-{name}", *item)] = (_combine, filter, measured_slabs)
+    rest = (0,) * (len(filter.shape) - 1)
+    for of_item in _by_item(slabs):
+        exchanges = filter.needs_whole and len(of_item) > 1
+        blocks = [reading.blocks(slab, filter.reads(slab) if len(of_item) > 1 else [(0, filter.shape[0])]) for slab in of_item]
+        used.update(key for each in blocks for key in each.keys)
+        item = of_item[0].item
+        if exchanges:
+            measured = [(f"measure-{name}", *item, number) for number in range(len(of_item))]
+            for key, slab, each in zip(measured, of_item, blocks, strict=True):
+                tasks[key] = (_measure, filter, slab, each, list(each.keys))
+            tasks[(f"combine-{name}", *item)] = (_combine, filter, measured, _Hidden(of_item))
+        for number, (slab, each) in enumerate(zip(of_item, blocks, strict=True)):
+            whole = (f"whole-{name}", *item, number) if exchanges else None
+            if whole is not None:
+                tasks[whole] = (operator.getitem, (f"combine-{name}", *item), number)
+            tasks[(name, *item, number, *rest)] = (_filter, filter, slab, each, list(each.keys), whole)
     graph = HighLevelGraph(
         {**reading.graph.layers, name: MaterializedLayer(tasks)},
         {**reading.graph.dependencies, name: reading.layers_of(used)},
@@ -213,6 +225,39 @@ def lazy_gaussian(
         channel_axis, valid_mask, preserve_nan, approximation, backend, None, name="input",
     )
     return lazy(f"gaussian_{kind}", replace(filter, backend=resolve(filter.backend)), input)
+
+
+def lazy_vesselness(
+    image: Any,
+    sigmas: Any,
+    measure: Any,
+    object_dimension: Any,
+    bright: Any,
+    normalize: Any,
+    alpha: Any,
+    beta: Any,
+    gamma: Any,
+    tau: Any,
+    mode: Any,
+    cval: Any,
+    spacing: Any,
+    valid_mask: Any,
+    preserve_nan: Any,
+    dtype: Any,
+    approximation: str,
+    backend: str,
+) -> Any:
+    """Returns the lazy result of vesselness()."""
+    require_known_chunks(image, "image")
+    require_planes(image, "image")
+    if valid_mask is not None:
+        raise ValueError("valid_mask is given; images in slabs have none: call itk_cudafilters.vesselness() with an array of NumPy")
+    filter = vesselness_slabs(
+        image.shape, image.dtype, _result_type(image, None, dtype), sigmas, measure, object_dimension, bright, normalize, alpha, beta,
+        gamma, tau, mode, cval, spacing, None, preserve_nan, approximation, backend, None, name="image",
+    )
+    filter.require_parts()
+    return lazy("vesselness", replace(filter, backend=resolve(filter.backend)), image)
 
 
 def require_known_chunks(array: Any, name: str) -> None:
@@ -254,22 +299,30 @@ def run(
 ) -> Report:
     """Filters from a source to a target in tasks of a scheduler of Dask, each of which reads and writes a slab."""
     client, threads = _client_of(scheduler)
-    filter = replace(filter, backend=resolve(filter.backend, client))
+    filter = replace(filter, backend=resolve(filter.backend, client, timeout))
     if scheduler not in _IN_THIS_PROCESS:
         source, target = for_other_processes(source, "source"), for_other_processes(target, "target")
+    filter.require_parts()
     slabs = filter.slabs(planes_of_slab(filter, target, threads, planes))
-    ends = _Ends(source, target)
+    ends = _Hidden((source, target))
     graph: dict[str, Any] = {}
     results: list[str] = []
     token = uuid.uuid4().hex  # other runs of the client may have slabs with the same numbers
-    for number, slab in enumerate(slabs):
-        whole = None
-        if filter.needs_whole:
-            whole, measured = f"combine-{token}-{slab.item}", f"measure-{token}-{number}"
-            graph[measured] = (_measure_ends, filter, slab, ends)
-            graph.setdefault(whole, (_combine, filter, []))[2].append(measured)
-        results.append(f"filter-{token}-{number}")
-        graph[results[-1]] = (_filter_ends, filter, slab, ends, whole)
+    for of_item in _by_item(slabs):
+        exchanges = filter.needs_whole and len(of_item) > 1
+        begin = len(results)
+        combined = f"combine-{token}-{begin}"
+        measured = [f"measure-{token}-{begin + i}" for i in range(len(of_item))] if exchanges else []
+        for key, slab in zip(measured, of_item):
+            graph[key] = (_measure_ends, filter, slab, ends)
+        if exchanges:
+            graph[combined] = (_combine, filter, measured, _Hidden(of_item))
+        for number, slab in enumerate(of_item):
+            whole = f"whole-{token}-{begin + number}" if exchanges else None
+            if whole is not None:
+                graph[whole] = (operator.getitem, combined, number)
+            results.append(f"filter-{token}-{begin + number}")
+            graph[results[-1]] = (_filter_ends, filter, slab, ends, whole)
     done = _Done(len(graph), progress)
     if client is None:
         with Callback(posttask=lambda *_: done.add(1)):
@@ -280,12 +333,8 @@ def run(
     return sum_of(reports)
 
 
-class _Ends:
-    """The source and the target, which Dask is not to look into."""
-
-    def __init__(self, source: Any, target: Any) -> None:
-        self.source = source
-        self.target = target
+def _by_item(slabs: Iterable[Slab]) -> list[list[Slab]]:
+    return [list(of_item) for _, of_item in itertools.groupby(slabs, lambda slab: slab.item)]
 
 
 class _Done:
@@ -302,13 +351,13 @@ class _Done:
             self._progress(self._count / self._total)
 
 
-def _filter_ends(filter: SlabFilter, slab: Slab, ends: _Ends, whole: Any) -> Report:
-    with opened(ends.source) as source, opened(ends.target) as target:
+def _filter_ends(filter: SlabFilter, slab: Slab, ends: _Hidden, whole: Any) -> Report:
+    with opened(ends.value[0]) as source, opened(ends.value[1]) as target:
         return filter.filter(source, target, slab, whole)
 
 
-def _measure_ends(filter: SlabFilter, slab: Slab, ends: _Ends) -> Any:
-    with opened(ends.source) as source:
+def _measure_ends(filter: SlabFilter, slab: Slab, ends: _Hidden) -> Any:
+    with opened(ends.value[0]) as source:
         return filter.measure(source, slab)
 
 
@@ -354,13 +403,13 @@ def _client_of(scheduler: Any) -> tuple[Any, int]:
         except ImportError:
             raise ImportError("a scheduler's address needs the package distributed: pip install 'itk-cudafilters[dask]'") from None
         if "://" not in scheduler and ":" not in scheduler:
-            raise ValueError(f"scheduler is '{scheduler}'; it must be {', '.join(_LOCAL)}, a client, or an address such as tcp://HOST:8786")
+            raise ValueError(f"scheduler is '{scheduler}'; it must be threads, processes, synchronous, a client, or an address such as tcp://HOST:8786")
         try:
-            client = Client(scheduler, timeout=10, set_as_default=False)
+            client = Client(scheduler, set_as_default=False)
         except OSError as error:
             raise OSError(f"there is no scheduler at '{scheduler}': {error}") from None
     if not hasattr(client, "nthreads") or not hasattr(client, "scheduler"):
-        raise TypeError(f"scheduler is {describe(scheduler)}; it must be {', '.join(_LOCAL)}, a client of distributed, or an address")
+        raise TypeError(f"scheduler is {describe(scheduler)}; it must be threads, processes, synchronous, a client of distributed, or an address")
     threads = sum(client.nthreads().values())
     if not threads:
         raise RuntimeError(f"the cluster at '{client.scheduler.address}' has no workers")
@@ -387,7 +436,7 @@ def planes_of_slab(filter: SlabFilter, target: Any, threads: int, planes: int | 
                 f"a multiple of {unit}"
             )
         return planes
-    if unit > _MOST_CHUNKS * CHUNK and unit < length:
+    if layer < length and unit > _MOST_CHUNKS * CHUNK:
         raise ValueError(
             f"target has chunks of {layer} planes, of which two slabs of a multiple of {CHUNK} planes would write one; they must have a "
             f"number of planes that divides {CHUNK}, or is a multiple of it"
@@ -396,7 +445,11 @@ def planes_of_slab(filter: SlabFilter, target: Any, threads: int, planes: int | 
     return max(1, -(-length // (slabs * unit))) * unit
 
 
-def resolve(backend: Backend, client: Any = None) -> Backend:
+# Seconds for which workers are waited for that are asked for their devices.
+_PATIENCE = 60.0
+
+
+def resolve(backend: Backend, client: Any = None, timeout: float | None = None) -> Backend:
     """Returns where all tasks of a graph run. With `automatic` this is the GPU if all workers can use one, and the host
     if none can. All slabs of an image must be filtered on one kind of device, because their bits may differ otherwise.
 
@@ -407,7 +460,7 @@ def resolve(backend: Backend, client: Any = None) -> Backend:
         return "host" if _device_of_worker() is None else "cuda"
     if backend == "host" or client is None:
         return backend
-    found = client.run(_device_of_worker)
+    found = _ask(client, timeout or _PATIENCE)
     if not found:
         raise RuntimeError(f"the cluster at '{client.scheduler.address}' has no workers")
     kinds = set(found.values())
@@ -420,6 +473,29 @@ def resolve(backend: Backend, client: Any = None) -> Backend:
             "workers must have GPUs of one kind"
         )
     return "cuda"
+
+
+def _ask(client: Any, timeout: float) -> dict[str, str | None]:
+    """Returns the devices of all workers. Their tasks are not waited for."""
+    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answers.put(client.run(_device_of_worker))
+        except BaseException as error:
+            answers.put(error)
+
+    threading.Thread(target=ask, daemon=True).start()  # it waits for as long as a worker hangs
+    try:
+        found = answers.get(timeout=timeout)
+    except queue.Empty:
+        raise TimeoutError(
+            f'the workers were asked for their devices, and did not all answer within {timeout:g} s; with backend "host" they are not asked'
+        ) from None
+    if isinstance(found, BaseException):
+        raise found
+    devices: dict[str, str | None] = found
+    return devices
 
 
 def _device_of_worker() -> str | None:

@@ -288,6 +288,10 @@ class Source(_Planes):
                     )
         return read
 
+    def copy(self, planes: npt.NDArray[Any], first: int, count: int, memory: memoryview) -> None:
+        """Copies planes to the memory of `count` planes, from its plane `first` on."""
+        self._buffer(memory, count)[first : first + len(planes)] = planes
+
     def __call__(self, first: int, count: int, memory: memoryview) -> None:
         read = self.read(first, count)
         # Assign in a single expression, so that no traceback can keep an array that refers to this memory.

@@ -49,8 +49,8 @@ class SlabFilter:
     """A filter of images in slabs. An image may have items, which are filtered by themselves: `items` has the lengths of
     the axes that count them, and `shape` those of the others, along whose first one an item is cut.
 
-    What a slab needs to know of the whole item is computed by measure() from each slab and by combine() from these, if
-    needs_whole is True, and given to run()."""
+    What a slab needs to know of the whole item, if needs_whole is True, is computed by measure() from each slab, and by
+    combine() for each slab from these. It is given to run(), which computes it itself if it runs the whole item."""
 
     items: tuple[int, ...]
     shape: tuple[int, ...]
@@ -64,18 +64,22 @@ class SlabFilter:
         return (*self.items, *self.shape)
 
     @property
-    def look_ahead(self) -> int:
-        """The number of chunks on either side of a slab that its results depend on; -1: all."""
+    def reach(self) -> tuple[int, int]:
+        """The number of chunks on either side of a slab that its results depend on, or -1 if they depend on all, and the
+        number of planes by which the image is continued beyond its ends."""
         raise NotImplementedError
 
     @property
     def needs_whole(self) -> bool:
-        return False
+        return self.reach[0] < 0
+
+    def require_parts(self) -> None:
+        """Raises ValueError if slabs cannot be filtered by themselves."""
 
     def measure(self, planes: Any, slab: Slab) -> Any:
         raise NotImplementedError
 
-    def combine(self, measured: Sequence[Any]) -> Any:
+    def combine(self, measured: Sequence[Any], slabs: Sequence[Slab]) -> list[Any]:
         raise NotImplementedError
 
     def run(self, source: Source, target: Target, slab: Slab, whole: Any, progress: Progress | None) -> Report:
@@ -89,16 +93,23 @@ class SlabFilter:
         ]
 
     def open_source(self, planes: Any, slab: Slab) -> Source:
-        end = slab.first + slab.count + self.look_ahead * CHUNK if self.look_ahead >= 0 else None
-        return Source(planes, slab.item, self.refuses_nan, end)
+        ahead = self.reach[0]
+        return Source(planes, slab.item, self.refuses_nan, slab.first + slab.count + max(0, ahead) * CHUNK)
 
     def reads(self, slab: Slab) -> list[tuple[int, int]]:
-        """Returns the ranges of planes that the run of a slab may read."""
-        length, ahead = self.shape[0], self.look_ahead * CHUNK
-        # In other modes than nearest the image is continued by `ahead` planes, and the first of these is subtracted.
-        if ahead < 0 or length <= 2 * ahead:
+        """Returns the ranges of planes that measure() and run() may read of a slab, if it is not the whole item."""
+        length, (ahead, padding) = self.shape[0], self.reach
+        if length <= 2 * padding:
             return [(0, length)]
-        return [(max(0, slab.first - ahead), min(length, slab.first + slab.count + ahead)), (0, 1), (max(0, ahead - 1), ahead + 1)]
+        end = slab.first + slab.count
+        ranges = [(max(0, slab.first - max(0, ahead) * CHUNK), min(length, end + max(0, ahead) * CHUNK)), (0, 1)]
+        if padding > 0:
+            ranges.append((padding - 1, padding + 1))  # where the first plane of the continued image comes from
+            if slab.first == 0:
+                ranges.append((0, padding + 1))
+            if end + max(0, ahead) * CHUNK >= length:
+                ranges.append((max(0, length - 2 * padding - 1), length))
+        return ranges
 
     def filter(self, source: Any, target: Any, slab: Slab, whole: Any = None, progress: Progress | None = None) -> Report:
         """Filters a slab from a source to a target."""
@@ -118,8 +129,7 @@ class SlabFilter:
         items = self.slabs(self.shape[0])
         for i, slab in enumerate(items):
             part = None if progress is None else _part_of(progress, i, len(items))
-            whole = self.combine([self.measure(source, slab)]) if self.needs_whole else None
-            reports.append(self.filter(source, target, slab, whole, part))
+            reports.append(self.filter(source, target, slab, None, part))
         return sum_of(reports)
 
 
@@ -180,11 +190,20 @@ class GaussianSlabs(SlabFilter):
         return self.shape[0] == 1 and self.sigma[0] == 0.0
 
     @property
-    def look_ahead(self) -> int:
+    def reach(self) -> tuple[int, int]:
         if self.is_copy or self.sigma[0] == 0.0:
-            return 0
-        found: int = core().slab_shape(self.job)[2]
-        return found
+            return 0, 0
+        ahead, padding = core().slab_shape(self.job)
+        return ahead, padding
+
+    def measure(self, planes: Any, slab: Slab) -> bytes:
+        with Source(planes, slab.item, self.refuses_nan, slab.first + slab.count) as source:
+            states: bytes = core().slab_end_states(self.job, source, slab.first, slab.count)
+        return states
+
+    def combine(self, measured: Sequence[bytes], slabs: Sequence[Slab]) -> list[bytes]:
+        starts: list[bytes] = core().slab_start_states(self.job, tuple(measured), tuple(slab.first for slab in slabs))
+        return starts
 
     def run(self, source: Source, target: Target, slab: Slab, whole: Any, progress: Progress | None) -> Report:
         if self.is_copy:
@@ -251,7 +270,7 @@ def gaussian_slabs(
     filtered = axes_to_filter(axes, None if channel_axis is None else dimension - 1, dimension)
     count = len(filtered)
     sigmas = sigmas_of(sigma, fwhm, count)
-    spacings = _spacings(spacing, count)
+    spacings = spacings_of_slabs(spacing, count)
     rank = dimension - (channel_axis is not None)
     # Leading axes that are not filtered count items, as long as the others are three, of which one may be channels.
     items = 0
@@ -307,7 +326,7 @@ def _last_axis(channel_axis: int, dimension: int) -> int:
     return dimension - 1
 
 
-def _spacings(spacing: Any, count: int) -> list[float]:
+def spacings_of_slabs(spacing: Any, count: int) -> list[float]:
     if spacing is None:
         return [1.0] * count
     if isinstance(spacing, str):

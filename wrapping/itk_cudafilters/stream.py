@@ -21,8 +21,10 @@ from ._info import Backend
 from ._parameters import library_errors
 from ._planes import require_planes, require_writable, share_pixels
 from ._slabs import Progress, SlabFilter, gaussian_slabs
+from ._vesselness import Measure
+from ._vesselness_slabs import vesselness_slabs
 
-__all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace"]
+__all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace", "vesselness"]
 
 @library_errors
 def gaussian_filter(
@@ -199,6 +201,79 @@ def gaussian_laplace(
     )
 
 
+@library_errors
+def vesselness(
+    source: Any,
+    target: Any,
+    sigmas: float | Sequence[float],
+    measure: Measure = "objectness",
+    object_dimension: int = 1,
+    bright: bool = True,
+    normalize: bool = True,
+    *,
+    alpha: float = 0.5,
+    beta: float = 0.5,
+    gamma: float | None = None,
+    tau: float = 0.5,
+    mode: Mode = "reflect",
+    cval: float = 0.0,
+    spacing: float | Sequence[float] | None = None,
+    axes: int | Sequence[int] | None = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+    memory_limit: int | str | None = None,
+    progress: Progress | None = None,
+    scheduler: Any = None,
+    slab_planes: int | None = None,
+    timeout: float | None = None,
+) -> dict[str, Any]:
+    """Runs itk_cudafilters.vesselness() from a source to a target, in slabs of planes.
+
+    The Hessians of a group of planes are computed scale after scale, and only the largest response is kept. The host
+    holds planes of the source, with the look-ahead of the largest scale, and the responses of 128 planes or of 256 MiB.
+    A GPU computes the Hessians, and the host the measure. Where the measure has a parameter that follows from all
+    Hessians (objectness and frangi without `gamma`, jerman), they are computed twice.
+
+    Parameters
+    ----------
+    sigmas, measure, object_dimension, bright, normalize, alpha, beta, gamma, tau
+        As in itk_cudafilters.vesselness(). In tasks of a scheduler the window of each sigma must reach no further than
+        three chunks of planes: 42 planes of float pixels with accurate.
+    axes
+        The last two or three axes, which are filtered; those in front of them count items. None: all axes, two or three.
+    source, target, mode, cval, spacing, preserve_nan, dtype, approximation, backend, memory_limit, progress, scheduler, \
+slab_planes, timeout
+        As in gaussian_filter() of this module.
+
+    Returns
+    -------
+    dict
+        As of gaussian_filter(), summed over the scales.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, OSError
+        As of gaussian_filter().
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume = np.zeros((140, 20, 20), np.float32)
+    >>> volume[:, 9:12, 9:12] = 1
+    >>> response = np.empty_like(volume)
+    >>> report = vesselness(volume, response, (1, 2), measure="frangi", backend="host")
+    >>> bool(response[70, 10, 10] > 0.5), bool(response[70, 2, 2] < 0.01)
+    (True, True)
+    """
+    filter = vesselness_slabs(
+        *_ends(source, target, dtype), sigmas, measure, object_dimension, bright, normalize, alpha, beta, gamma, tau, mode, cval,
+        spacing, axes, preserve_nan, approximation, backend, memory_limit,
+    )
+    return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
+
+
 def _run(
     kind: Literal["filter", "gradient_magnitude", "laplace"],
     source: Any,
@@ -222,6 +297,15 @@ def _run(
     slab_planes: int | None,
     timeout: float | None,
 ) -> dict[str, Any]:
+    filter = gaussian_slabs(
+        kind, *_ends(source, target, dtype), sigma, order, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, approximation, backend, memory_limit,
+    )
+    return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
+
+
+def _ends(source: Any, target: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any], np.dtype[Any]]:
+    """Checks source and target, and returns their shape and their types."""
     require_planes(source, "source")
     require_planes(target, "target")
     require_writable(target)
@@ -232,14 +316,10 @@ def _run(
         raise ValueError("target and source have the same memory; planes of the source are needed after results are written")
     if dtype is not None and _type_of(dtype) != target.dtype:
         raise ValueError(f"dtype is {np.dtype(dtype)}; it must be that of target, {target.dtype}")
-    filter = gaussian_slabs(
-        kind, shape, np.dtype(source.dtype), np.dtype(target.dtype), sigma, order, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, approximation, backend, memory_limit,
-    )
-    return filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
+    return shape, np.dtype(source.dtype), np.dtype(target.dtype)
 
 
-def filter_by(
+def _filter_by(
     filter: SlabFilter,
     source: Any,
     target: Any,

@@ -107,6 +107,49 @@ def test_tasks_and_blocks(store):
     assert itk_cudafilters.gaussian_filter(source, 2.0).name != itk_cudafilters.gaussian_filter(source, 2.1).name
 
 
+@pytest.mark.parametrize("mode", ["nearest", "reflect", "mirror", "constant"])
+def test_large_sigmas_exchange_states(mode):
+    """A sigma whose window is longer than three chunks needs the states of all slabs: 3 S + 1 tasks."""
+    values = volume((1100, 5, 7))
+    for sigma in (45.0, 150.0):
+        expected = without_dask(values, sigma=(sigma, 1.0, 2.0), mode=mode)
+        source = da.from_array(values, chunks=(60, 5, 4))
+        for chunks in (1, 3):
+            with slabs_of(chunks * 128 * 35 * 4):
+                result = itk_cudafilters.gaussian_filter(source, (sigma, 1.0, 2.0), mode=mode, backend="host")
+                slabs = result.numblocks[0]
+                assert slabs == -(-9 // chunks) and added(result, source) == 3 * slabs + 1
+                np.testing.assert_array_equal(result.compute(), expected)
+        target = np.empty_like(values)
+        stream.gaussian_filter(values, target, (sigma, 1.0, 2.0), mode=mode, scheduler="threads", slab_planes=256, backend="host")
+        np.testing.assert_array_equal(target, expected)
+
+
+@pytest.mark.parametrize("name, options", [("vesselness", {}), ("frangi", {"black_ridges": False}), ("sato", {}), ("meijering", {})])
+def test_vesselness(name, options):
+    """Tasks of two and of one chunk have the bits of one run; a parameter that follows from all Hessians is that of the
+    whole image."""
+    values = volume((400, 9, 12))
+    values[:, 3:6, 4:7] += 300.0
+    source = da.from_array(values, chunks=(90, 9, 5))
+    function = getattr(itk_cudafilters, name)
+    found = []
+    for chunks in (4, 2, 1):
+        with slabs_of(chunks * 128 * 108 * 4):
+            result = function(source, (1.0, 2.0), mode="nearest", backend="host", **options)
+            assert added(result, source) <= 3 * result.numblocks[0] + 1
+            found.append(result.compute())
+    expected = function(values, (1.0, 2.0), mode="nearest", backend="host", **options)
+    for each in found:
+        np.testing.assert_array_equal(each, expected)
+    if name == "vesselness":
+        target = np.empty_like(values)
+        stream.vesselness(values, target, (1.0, 2.0), mode="nearest", scheduler="threads", slab_planes=128, backend="host")
+        np.testing.assert_array_equal(target, expected)
+        with pytest.raises(ValueError, match="sigmas has 60.0, which reaches further than three chunks of 128 planes"):
+            function(source, 60.0)
+
+
 class Counting:
     """An array that counts how often each plane is read."""
 
@@ -229,3 +272,105 @@ def test_schedulers_of_one_machine(store, scheduler):
     target = zarr.create_array(store[0] / "smooth.zarr", shape=values.shape, chunks=(32, 128, 128), dtype="float32", overwrite=True)
     stream.gaussian_filter(source, target, SIGMA, scheduler=scheduler, slab_planes=128)
     np.testing.assert_array_equal(target[:], without_dask(values))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_large_sigma_on_schedulers(store, scheduler):
+    """States travel between processes."""
+    values = store[1][:, :40, :40].copy()
+    source = zarr.create_array(store[0] / "column.zarr", shape=values.shape, chunks=(100, 40, 40), dtype="float32", overwrite=True)
+    source[:] = values
+    target = zarr.create_array(store[0] / "wide.zarr", shape=values.shape, chunks=(128, 40, 40), dtype="float32", overwrite=True)
+    stream.gaussian_filter(source, target, 70.0, scheduler=scheduler, slab_planes=256)
+    np.testing.assert_array_equal(target[:], without_dask(values, sigma=70.0))
+
+
+def test_sources_and_targets_of_other_processes(client, store, tmp_path):
+    """HDF5 is read, and memory maps are read and written, by the workers."""
+    h5py = pytest.importorskip("h5py")
+    values = store[1][:500]
+    with h5py.File(tmp_path / "source.h5", "w") as file:
+        file.create_dataset("a/b", data=values, chunks=(60, 64, 64))
+    target = np.memmap(tmp_path / "target", "float32", "w+", shape=values.shape)
+    with h5py.File(tmp_path / "source.h5", "r") as file:
+        stream.gaussian_filter(file["a/b"], target, SIGMA, scheduler=client.scheduler.address, slab_planes=256)
+    np.testing.assert_array_equal(target, without_dask(values))
+    source = np.memmap(tmp_path / "target", "float32", "r", shape=values.shape)
+    again = np.memmap(tmp_path / "again", "float32", "w+", shape=values.shape)
+    stream.gaussian_filter(source, again, SIGMA, scheduler=client)
+    np.testing.assert_array_equal(again, without_dask(np.array(source)))
+
+
+def test_what_goes_wrong_on_a_cluster(client, store):
+    source, target = zarr.open_array(store[0] / "source.zarr", mode="r"), target_in(store[0])
+    for message, arguments in (
+        ("slab_planes is 100; it must be a multiple of 128", {"slab_planes": 100}),
+        ("target is .* in the memory of this process", {"target": np.empty(SHAPE, np.float32)}),
+        ("source is .* in the memory of this process", {"source": np.empty(SHAPE, np.float32)}),
+        ("slab_planes is 128, and the chunks of target have 256 planes, of which two slabs would write one; it must be a multiple of 256",
+         {"slab_planes": 128, "target": target_in(store[0], "thick.zarr", (256, 64, 64))}),
+        ("target has chunks of 331 planes, of which two slabs of a multiple of 128 planes would write one",
+         {"target": target_in(store[0], "prime.zarr", (331, 64, 64))}),
+        ("sigma has 2 values", {"sigma": (1, 2)}),
+        ("scheduler is 'nonsense'; it must be threads", {"scheduler": "nonsense"}),
+    ):
+        given = {"source": source, "target": target, "sigma": SIGMA, "scheduler": client, **arguments}
+        with pytest.raises(ValueError, match=message):
+            stream.gaussian_filter(given.pop("source"), given.pop("target"), given.pop("sigma"), **given)
+    with pytest.raises(TypeError, match="scheduler is .*; it must be threads"):
+        stream.gaussian_filter(source, target, SIGMA, scheduler=7)
+    with pytest.raises(OSError, match="there is no scheduler at 'tcp://127.0.0.1:9'"), dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        stream.gaussian_filter(source, target, SIGMA, scheduler="tcp://127.0.0.1:9")
+    broken = zarr.create_array(store[0] / "broken.zarr", shape=SHAPE, chunks=(64, 64, 64), dtype="float32", overwrite=True)
+    broken[640:] = store[1][640:]
+    chunk = next((store[0] / "broken.zarr").glob("c/12/0/0"))
+    chunk.write_bytes(chunk.read_bytes()[:100])
+    with pytest.raises(OSError, match="planes .* of source could not be read, in '.*broken.zarr'"):
+        stream.gaussian_filter(broken, target, SIGMA, scheduler=client)
+    stream.gaussian_filter(source, target, SIGMA, scheduler=client)  # the next call works
+    assert target[:].tobytes() == store[2].tobytes()
+
+
+def test_a_stuck_worker_ends_by_timeout(client, store):
+    source, target = zarr.open_array(store[0] / "source.zarr", mode="r"), target_in(store[0])
+    pids = list(client.run(os.getpid).values())
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError, match="no slab was done for 1.5 s; unfinished: planes .* on tcp.*The target is incomplete"):
+            stream.gaussian_filter(source, target, SIGMA, scheduler=client, slab_planes=128, timeout=1.5, backend="host")
+        with pytest.raises(TimeoutError, match="asked for their devices, and did not all answer within 1.5 s"):
+            stream.gaussian_filter(source, target, SIGMA, scheduler=client, timeout=1.5)
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    stream.gaussian_filter(source, target, SIGMA, scheduler=client)  # the next call works
+    assert target[:].tobytes() == store[2].tobytes()
+
+
+def test_what_lazy_arrays_refuse():
+    source = da.from_array(volume((200, 5, 6)), chunks=50)
+    for error, message, arguments in (
+        (ValueError, "valid_mask is given; images in slabs have none", {"valid_mask": np.ones((200, 5, 6), bool)}),
+        (ValueError, "mode is 'wrap', which needs the last plane before the first", {"mode": "wrap"}),
+        (ValueError, "output is given; of an array of Dask the result is a new lazy array", {"output": np.empty((200, 5, 6))}),
+        (ValueError, "sigma has 2 values", {"sigma": (1, 2)}),
+        (ValueError, "channel_axis is 0; in slabs it must be the last axis", {"channel_axis": 0}),
+        (TypeError, "dtype is .*; it must be None, or a type of real numbers", {"dtype": "nonsense"}),
+        (TypeError, "the result has pixels of type complex64", {"dtype": "complex64"}),
+    ):
+        with pytest.raises(error, match=message):
+            itk_cudafilters.gaussian_filter(source, **{"sigma": 2.0, **arguments})
+    with pytest.raises(ValueError, match="input has 1 axes"):
+        itk_cudafilters.gaussian_filter(da.ones(300), 2.0)
+    with pytest.raises(TypeError, match="input has pixels of type complex128"):
+        itk_cudafilters.gaussian_laplace(source.astype(complex), 2.0)
+    with pytest.raises(ValueError, match="its lengths must be known: call input.compute_chunk_sizes"):
+        itk_cudafilters.gaussian_filter(source[source[:, 0, 0] > 0], 2.0)
+    with pytest.raises(ValueError, match="return_scale and return_directions are not for arrays of Dask"):
+        itk_cudafilters.vesselness(source, 2.0, return_scale=True)
+    bad = volume((200, 5, 6))
+    bad[150, 2, 3] = np.nan
+    lazy = itk_cudafilters.gaussian_filter(da.from_array(bad, chunks=50), 2.0)
+    with pytest.raises(ValueError, match="plane 150 of source has pixels that are NaN or infinite"):
+        lazy.compute(scheduler="synchronous")

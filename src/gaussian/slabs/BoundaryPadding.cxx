@@ -206,7 +206,8 @@ ReadsFromFront(const SlabRunArguments & arguments, size_t begin)
 {
   const CudaGaussianSlabShape shape =
     CudaDetail::CudaGetGaussianSlabShape(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output);
-  return shape.NeedsAllChunks || begin <= shape.LookAhead * ChunkLength;
+  const auto & states = arguments.Options.States;
+  return (shape.NeedsAllChunks && !(states && states->AreOfPart())) || begin <= shape.LookAhead * ChunkLength;
 }
 
 class PaddedSlabRun : public SlabRun
@@ -233,6 +234,16 @@ public:
     padded.Endpoints.Source = [this](size_t first, size_t count, void * to) { m_Source.Read(first, count, to); };
     padded.Options.FirstPlane = m_Begin + m_Padding;
     padded.Options.NumberOfPlanes = RoundUp(m_End, ChunkLength) - m_Begin; // the last chunk may exceed the image
+    if (padded.Options.States && padded.Options.States->Task == CudaSlabStates::Sweep)
+    {
+      // The padding belongs to the first and to the last part.
+      const size_t begin = m_Begin == 0 ? 0 : padded.Options.FirstPlane;
+      const size_t end = m_End == m_Endpoints.Input.Size[m_Axis]
+                           ? padded.Endpoints.Input.Size[m_Axis]
+                           : padded.Options.FirstPlane + padded.Options.NumberOfPlanes;
+      padded.Options.FirstPlane = begin;
+      padded.Options.NumberOfPlanes = end - begin;
+    }
     m_Run = MakeUnpaddedSlabRun(std::move(padded));
   }
 
