@@ -10,6 +10,7 @@
 #include "itkCudaSlabs.h"
 
 #include <memory>
+#include <vector>
 
 namespace itk::CudaDetail
 {
@@ -29,6 +30,9 @@ struct CudaGaussianSlabShape
   /** Whether its results depend on all chunks instead. A first sweep over the image then computes the states at the
    * ends of the chunks. */
   bool NeedsAllChunks{ false };
+  /** Number of planes by which CudaGaussianFilterSlabs() continues the image on either side, in other boundary modes
+   * than Nearest. */
+  size_t PaddingPlanes{ 0 };
 };
 
 /** Returns how the image is cut for the plan. The data and strides of the shapes are not read.
@@ -42,6 +46,36 @@ CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
 /** Returns empty states for CudaSlabOptions::States. They must be used for one plan and one image only. */
 CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
                    CudaMakeSlabStates();
+
+/** Runs over parts of one image may also be runs of different processes. If the plan needs all chunks
+ * (CudaGaussianSlabShape), they share the sweep and the states in three steps, with states as bytes:
+ * -# CudaGaussianSlabEndStates() reads the planes of a part, which CudaSlabOptions::FirstPlane and NumberOfPlanes name,
+ *    and returns the end states of its chunks.
+ * -# CudaGaussianSlabStartStates() takes those of all parts, in order and without gaps, with their first planes, and
+ *    returns the start states for each of them.
+ * -# CudaGaussianFilterSlabs() filters a part with CudaReadSlabStates() of them as CudaSlabOptions::States.
+ *
+ * The results have the bits of one run. All steps must be on hosts, or all on devices of one kind.
+ *
+ * \exception ExceptionObject if the plan does not need all chunks, or the bytes are not of this plan and this image
+ *
+ * \exception CudaError */
+CudaFilters_EXPORT std::vector<unsigned char>
+                   CudaGaussianSlabEndStates(const CudaGaussianPlan &     plan,
+                                             const CudaImageView &        inputShape,
+                                             const CudaImageView &        outputShape,
+                                             const CudaSlabSource &       source,
+                                             const CudaSlabOptions &      options,
+                                             const CudaProgressFunction & progress);
+CudaFilters_EXPORT std::vector<std::vector<unsigned char>>
+                   CudaGaussianSlabStartStates(const CudaGaussianPlan &                        plan,
+                                               const CudaImageView &                           inputShape,
+                                               const CudaImageView &                           outputShape,
+                                               const std::vector<std::vector<unsigned char>> & endStates,
+                                               const std::vector<size_t> &                     firstPlanes,
+                                               const CudaSlabOptions &                         options);
+CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
+                   CudaReadSlabStates(const std::vector<unsigned char> & bytes);
 
 /** Runs the plan over an image whose input and output are exchanged in whole planes (CudaGaussianSlabShape). The shapes
  * give sizes, component types and numbers of components; their data and strides are not used.

@@ -232,6 +232,8 @@ ReadComponentType(const char * format)
   } types[] = { { '?', Type::UChar },  { 'B', Type::UChar }, { 'b', Type::Char },
                 { 'H', Type::UShort }, { 'h', Type::Short }, { 'I', Type::UInt },
                 { 'i', Type::Int },    { 'f', Type::Float }, { 'd', Type::Double } };
+  // NumPy writes the order of bytes also of native types, if it was given; others do not get here.
+  format += format[0] == '<' || format[0] == '=' || format[0] == '@' ? 1 : 0;
   for (const auto & type : types)
   {
     if (format[0] == type.Format && format[1] == '\0')

@@ -7,6 +7,8 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -379,6 +381,53 @@ RunVesselnessOfArray(PyObject * arguments)
   }
 }
 
+constexpr const char * MeasureDocumentation =
+  "hessian_measure(tensors, output, plan, largest)\n--\n\n"
+  "Computes the measure of vesselness() with this plan from Hessians, whose components are the last axis of `tensors`: "
+  "the\n"
+  "upper triangle row by row. `largest` is the largest value in the image of the quantity that sets the measure's "
+  "parameter at\n"
+  "this scale. With None, `output` gets that quantity, if the measure has such a parameter, and the function returns\n"
+  "whether it has one.";
+
+PyObject *
+RunMeasure(PyObject * arguments)
+{
+  PyObject * input;
+  PyObject * output;
+  PyObject * plan;
+  PyObject * largest;
+  ParseTuple(arguments, "OOOO:hessian_measure", &input, &output, &plan, &largest);
+  const Buffer                source(input, PyBUF_C_CONTIGUOUS);
+  const Buffer                target(output, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
+  const CudaVesselnessMeasure measure = ReadVesselness(plan).Measure;
+  const auto                  parameter = measure.MakeScaleParameter();
+  if (largest == Py_None && !parameter)
+  {
+    Py_RETURN_FALSE;
+  }
+  const double value = largest == Py_None ? 0.0 : PyFloat_AsDouble(largest);
+  if (PyErr_Occurred())
+  {
+    throw PythonError();
+  }
+  const HostArray to = target.Get();
+  CudaImageView   pixels;
+  pixels.Size[0] = std::accumulate(to.Shape.begin(), to.Shape.end(), size_t{ 1 }, std::multiplies<size_t>());
+  {
+    const WithoutLock without;
+    const auto        threader = itk::MultiThreaderBase::New();
+    CudaRunOnHost(
+      largest == Py_None ? parameter->Quantity : measure.Make(parameter ? parameter->Get(value) : 1.0),
+      ViewAdjacent(
+        pixels, source.Get().Data, source.Get().Type, itk::CudaDetail::CudaTensorComponents(measure.Dimension)),
+      ViewAdjacent(pixels, to.Data, to.Type, 1),
+      threader,
+      nullptr);
+  }
+  Py_RETURN_TRUE;
+}
+
 constexpr const char * QueueVesselnessDocumentation =
   "queue_vesselness(image, response, scale, directions, last_axis_first, plan)\n--\n\n"
   "Queues the computation of vesselness() in GPU memory on the stream of the arrays' owner. `image` is that of\n"
@@ -418,6 +467,7 @@ QueueVesselness(PyObject * arguments)
 PyMethodDef TensorMethods[] = {
   { "structure_tensor", Call<StructureTensor>, METH_VARARGS, StructureTensorDocumentation },
   { "queue_structure_tensor", Call<QueueStructureTensor>, METH_VARARGS, QueueStructureTensorDocumentation },
+  { "hessian_measure", Call<RunMeasure>, METH_VARARGS, MeasureDocumentation },
   { "vesselness", Call<RunVesselnessOfArray>, METH_VARARGS, VesselnessDocumentation },
   { "queue_vesselness", Call<QueueVesselness>, METH_VARARGS, QueueVesselnessDocumentation },
   { nullptr, nullptr, 0, nullptr }

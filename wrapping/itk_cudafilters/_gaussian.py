@@ -16,7 +16,7 @@ from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_
 from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMasked, Masked
 from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
 from ._image import Image
-from ._images import valid_pixels_of
+from ._images import is_dask, valid_pixels_of
 from ._info import Backend
 from ._library import empty, takes, takes_type
 from ._line_passes import Combination, DeviceLineFilter, DevicePasses, HostLineFilter, HostPasses, Pass, Term
@@ -147,6 +147,13 @@ def gaussian_filter(
     >>> float(abs(smoothed[3, 15] - 1 / (2 * np.sqrt(2 * np.pi)))) < 1e-4
     True
     """
+    if is_dask(input):
+        from ._dask import lazy_gaussian
+
+        return lazy_gaussian(
+            "filter", input, sigma, order, output, mode, cval, fwhm, spacing, axes, channel_axis,
+            valid_mask, preserve_nan, dtype, approximation, backend,
+        )
     if output is None and valid_mask is None:
         result = run_repeated(
             input,
@@ -309,6 +316,13 @@ def gaussian_gradient_magnitude(
     >>> bool(abs(gaussian_gradient_magnitude(ramp, sigma=1.5)[30, 30] - 5) < 1e-4)
     True
     """
+    if is_dask(input):
+        from ._dask import lazy_gaussian
+
+        return lazy_gaussian(
+            "gradient_magnitude", input, sigma, 0, output, mode, cval, fwhm, spacing, axes, channel_axis,
+            valid_mask, preserve_nan, dtype, approximation, backend,
+        )
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
@@ -348,6 +362,13 @@ def gaussian_laplace(
     >>> bool(abs(gaussian_laplace(parabola, sigma=2)[30, 30] - 6) < 1e-2)
     True
     """
+    if is_dask(input):
+        from ._dask import lazy_gaussian
+
+        return lazy_gaussian(
+            "laplace", input, sigma, 0, output, mode, cval, fwhm, spacing, axes, channel_axis,
+            valid_mask, preserve_nan, dtype, approximation, backend,
+        )
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,

@@ -57,6 +57,10 @@ def is_xarray(image: Any) -> bool:
     return is_instance(image, "xarray", "DataArray")
 
 
+def is_dask(image: Any) -> bool:
+    return is_instance(image, "dask.array", "Array")
+
+
 def describe(image: Any) -> str:
     """Returns the kind of an object, for messages."""
     if hasattr(image, "GetNameOfClass"):

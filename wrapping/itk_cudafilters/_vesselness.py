@@ -16,7 +16,7 @@ from ._arrays import Given, Target, is_single, number, positive, read_mask, spac
 from ._device import is_device_image
 from ._exporters import SHAPES, is_foreign, open_on_default_stream, result_for, shape_of
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
-from ._images import _require_no_bands, describe, is_column, is_xarray, valid_pixels_of
+from ._images import _require_no_bands, describe, is_column, is_dask, is_xarray, valid_pixels_of
 from ._info import Backend
 from ._library import core, empty, settings_of_run, takes
 from ._operations import current_device_of, image_on_gpu
@@ -138,6 +138,15 @@ def vesselness(
     >>> bool(response[20, 30] > 10 * response[8, 30]), float(scale[20, 30])
     (True, 3.0)
     """
+    if is_dask(image):
+        from ._dask import lazy_vesselness
+
+        if return_scale or return_directions:
+            raise ValueError("return_scale and return_directions are not for arrays of Dask: call .compute() first")
+        return lazy_vesselness(
+            image, sigmas, measure, object_dimension, bright, normalize, alpha, beta, gamma, tau, mode, cval, spacing,
+            valid_mask, preserve_nan, dtype, approximation, backend,
+        )
     with current_device_of(image):
         make = _ExportedCall if is_foreign(image) or is_device_image(image) else _Call
         call = make(image, sigmas, mode, cval, spacing, valid_mask, preserve_nan, dtype, approximation, backend)

@@ -9,11 +9,12 @@ import pytest
 
 import itk_cudafilters
 from itk_cudafilters import stream
+from itk_cudafilters._parameters import bytes_of
 
 pytestmark = pytest.mark.usefixtures("host_allowed")
 ndimage = pytest.importorskip("scipy.ndimage")
 
-FUNCTIONS = {name: getattr(stream, name) for name in stream.__all__}
+FUNCTIONS = {name: getattr(stream, name) for name in stream.__all__ if name.startswith("gaussian")}
 # As in test_gaussian_functions.py: of scipy's results, relative to the largest value, by order.
 BOUND = (2e-5, 2e-4, 1e-3)
 SHAPE = (300, 14, 17)
@@ -33,14 +34,19 @@ class Planes:
         self.written = []
 
     def __getitem__(self, planes):
-        assert isinstance(planes, slice) and planes.step is None
-        self.read.append((planes.start, planes.stop))
+        self.read.append(self._range_of(planes))
         return self._array[planes].copy()
 
     def __setitem__(self, planes, values):
-        assert isinstance(planes, slice) and planes.step is None
-        self.written.append((planes.start, planes.stop))
+        self.written.append(self._range_of(planes))
         self._array[planes] = values
+
+    @staticmethod
+    def _range_of(planes):
+        """The range of the planes, whose item of a batch may be given before it."""
+        *item, planes = planes if isinstance(planes, tuple) else (planes,)
+        assert all(isinstance(index, int) for index in item) and isinstance(planes, slice) and planes.step is None
+        return planes.start, planes.stop
 
 
 class Keeping(Planes):
@@ -73,8 +79,9 @@ def deviation(result, expected):
 def test_arguments_are_those_of_the_function_of_arrays(name):
     ours = inspect.signature(FUNCTIONS[name]).parameters
     theirs = inspect.signature(getattr(itk_cudafilters, name)).parameters
-    assert list(ours)[:2] == ["source", "target"] and list(ours)[-2:] == ["memory_limit", "progress"]
-    assert {key: ours[key].default for key in list(ours)[2:-2]} == {
+    own = ["memory_limit", "progress", "scheduler", "slab_planes", "timeout"]
+    assert list(ours)[:2] == ["source", "target"] and list(ours)[-5:] == own
+    assert {key: ours[key].default for key in list(ours)[2:-5]} == {
         key: theirs[key].default for key in theirs if key not in ("input", "output")
     }
 
@@ -338,6 +345,43 @@ def refused(message, source=None, target=None, sigma=2.0, error=ValueError, **ar
         stream.gaussian_filter(source, target, sigma, **{"mode": "nearest", **arguments})
 
 
+@pytest.mark.parametrize("measure, options", [("objectness", {}), ("frangi", {"gamma": 3.0}), ("sato", {"bright": False}), ("jerman", {})])
+@pytest.mark.parametrize("dtype", ["uint16", "float64"])
+def test_vesselness_is_that_of_arrays(measure, options, dtype):
+    """To the bit in the mode nearest. Other modes continue the image by planes and are equal within rounding."""
+    values = volume((300, 11, 13), dtype)
+    values[:, 4:7, 5:8] += 300
+    for mode in ("nearest", "reflect"):
+        for sigmas in ((1.0, 2.5), (1.5, 50.0)):
+            expected = itk_cudafilters.vesselness(values, sigmas, measure, mode=mode, backend="host", **options)
+            found = np.full(values.shape, np.nan, expected.dtype)
+            source = Planes(values)
+            report = stream.vesselness(source, found, sigmas, measure, mode=mode, backend="host", **options)
+            bound = 0.0 if mode == "nearest" else 1e-4 * abs(expected).max()
+            np.testing.assert_allclose(found, expected, rtol=0.0, atol=bound)
+            assert report["backend_used"] == "host"
+    items = np.stack([values, values[::-1]])
+    found = np.empty(items.shape, np.float64)
+    stream.vesselness(items, found, 2.0, measure, axes=(1, 2, 3), backend="host", **options)
+    for item, of in zip(found, items):
+        alone = np.empty(of.shape)
+        stream.vesselness(of, alone, 2.0, measure, backend="host", **options)
+        np.testing.assert_array_equal(item, alone)
+
+
+def test_vesselness_of_what_slabs_cannot():
+    values, target = volume(), np.empty(SHAPE, np.float32)
+    for message, arguments in (
+        ("mode is 'wrap'", {"mode": "wrap"}),
+        ("axes is .0, 1.; in slabs it must be the last axes", {"axes": (0, 1)}),
+        ("source has 1 axes; it must have 2 or 3", {"axes": 2}),
+        ("sigmas is -1", {"sigmas": -1}),
+        ("slab_planes and timeout are for tasks of a scheduler", {"timeout": 3}),
+    ):
+        with pytest.raises(ValueError, match=message):
+            stream.vesselness(values, target, **{"sigmas": 2.0, **arguments})
+
+
 def test_what_is_refused_is_told_in_words():
     values = volume()
     refused("mode is 'wrap', which needs the last plane before the first", mode="wrap")
@@ -398,7 +442,7 @@ def test_a_source_that_says_another_shape_is_told():
     "text, size", [("8G", 8 << 30), ("512m", 512 << 20), ("1.5K", 1536), ("100", 100), (7, 7), ("2T", 2 << 40), ("3GiB", 3 << 30)]
 )
 def test_sizes(text, size):
-    assert stream.bytes_of(text) == size
+    assert bytes_of(text) == size
 
 
 @pytest.mark.parametrize("text", ["8Q", "", "G", "-3", "0", 0, -1, "1e9", "nan"])

@@ -77,12 +77,14 @@ public:
                const CudaGaussianBoundary & boundary,
                const CudaImageView &        shape,
                unsigned int                 axis,
-               size_t                       padding)
+               size_t                       padding,
+               bool                         readsFromFront)
     : m_Source(source)
     , m_Boundary(boundary)
     , m_NumberOfPlanes(shape.Size[axis])
     , m_BytesOfPlane(GetBytesOfPlane(shape, axis))
     , m_PaddingPlanes(padding)
+    , m_ReadsFromFront(readsFromFront)
   {
     if (boundary.Mode == ModeEnum::Constant)
     {
@@ -161,7 +163,8 @@ private:
   }
 
   /** Returns a plane near an end of the image. If it is not kept yet, the function reads it together with the planes
-   * between it and the end, or between it and the last plane that was read, so that the source is read in order. */
+   * between it and the end, or between it and the last plane that was read, so that the source is read in order. A run
+   * that does not read the front of the image reads only this plane there. */
   const Plane &
   GetKept(size_t plane)
   {
@@ -171,7 +174,8 @@ private:
       return kept->second;
     }
     const auto   next = m_Kept.lower_bound(plane);
-    const size_t begin = next == m_Kept.begin() ? (plane <= m_PaddingPlanes ? 0 : plane) : std::prev(next)->first + 1;
+    const bool   isFront = m_ReadsFromFront && plane <= m_PaddingPlanes;
+    const size_t begin = next == m_Kept.begin() ? (isFront ? 0 : plane) : std::prev(next)->first + 1;
     const size_t first = plane - begin <= m_PaddingPlanes ? begin : plane;
     Plane        pixels((plane + 1 - first) * m_BytesOfPlane);
     this->ReadPlanes(first, plane + 1 - first, pixels.data());
@@ -191,9 +195,20 @@ private:
   const size_t               m_NumberOfPlanes;
   const size_t               m_BytesOfPlane;
   const size_t               m_PaddingPlanes;
+  const bool                 m_ReadsFromFront;
   Plane                      m_Constant; // pads the image in the mode Constant
   std::map<size_t, Plane>    m_Kept;
 };
+
+/** Returns whether a run whose results begin with this plane reads the image from its first plane on. */
+bool
+ReadsFromFront(const SlabRunArguments & arguments, size_t begin)
+{
+  const CudaGaussianSlabShape shape =
+    CudaDetail::CudaGetGaussianSlabShape(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output);
+  const auto & states = arguments.Options.States;
+  return (shape.NeedsAllChunks && !(states && states->AreOfPart())) || begin <= shape.LookAhead * ChunkLength;
+}
 
 class PaddedSlabRun : public SlabRun
 {
@@ -206,7 +221,12 @@ public:
     , m_End(arguments.Options.NumberOfPlanes == 0 ? m_Endpoints.Input.Size[m_Axis]
                                                   : m_Begin + arguments.Options.NumberOfPlanes)
     , m_KeepsEndFirst(m_Endpoints.Input.Data && m_Endpoints.Input.Data == m_Endpoints.Output.Data)
-    , m_Source(m_Endpoints.Source, arguments.Plan.Boundary, m_Endpoints.Input, m_Axis, m_Padding)
+    , m_Source(m_Endpoints.Source,
+               arguments.Plan.Boundary,
+               m_Endpoints.Input,
+               m_Axis,
+               m_Padding,
+               ReadsFromFront(arguments, m_Begin))
   {
     SlabRunArguments padded = arguments;
     padded.Endpoints.Input.Size[m_Axis] += 2 * m_Padding;
@@ -214,6 +234,16 @@ public:
     padded.Endpoints.Source = [this](size_t first, size_t count, void * to) { m_Source.Read(first, count, to); };
     padded.Options.FirstPlane = m_Begin + m_Padding;
     padded.Options.NumberOfPlanes = RoundUp(m_End, ChunkLength) - m_Begin; // the last chunk may exceed the image
+    if (padded.Options.States && padded.Options.States->Task == CudaSlabStates::Sweep)
+    {
+      // The padding belongs to the first and to the last part.
+      const size_t begin = m_Begin == 0 ? 0 : padded.Options.FirstPlane;
+      const size_t end = m_End == m_Endpoints.Input.Size[m_Axis]
+                           ? padded.Endpoints.Input.Size[m_Axis]
+                           : padded.Options.FirstPlane + padded.Options.NumberOfPlanes;
+      padded.Options.FirstPlane = begin;
+      padded.Options.NumberOfPlanes = end - begin;
+    }
     m_Run = MakeUnpaddedSlabRun(std::move(padded));
   }
 

@@ -1026,16 +1026,25 @@ private:
 
   // Two sweeps.
 
+  void
+  WaitForSweep(const Context & context) const
+  {
+    for (const Event & ready : m_EndStatesReady)
+    {
+      if (this->IsSweep())
+      {
+        ready.MakeWait(context);
+      }
+    }
+  }
+
   /** Turns the end states of all chunks into their start states, for the passes that need all chunks. */
   void
   ConvertToStartStates() override
   {
     const DeviceGuard guard(m_Devices.front());
     const Context &   context = m_Pipeline->GetContext(0);
-    for (const Event & ready : m_EndStatesReady)
-    {
-      ready.MakeWait(context);
-    }
+    this->WaitForSweep(context);
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
       for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
@@ -1058,7 +1067,7 @@ private:
   }
 
   /** What CudaSlabStates::Starts points to: end states and edge states of each component's passes. */
-  using StartStates = std::vector<std::vector<unsigned char>>;
+  using StartStates = CudaSlabStates::StateBytes;
 
   /** Calls copy(buffers of the groups, bytes of all groups) for end states and edge states, in the order of
    * StartStates.
@@ -1072,7 +1081,7 @@ private:
     {
       for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
       {
-        const size_t chunks = m_Geometry.Shape.NumberOfChunks;
+        const size_t chunks = m_SweepCut.Chunks.back().End - m_SweepCut.Chunks.front().Begin;
         copy(&m_RunBuffers.EndStates[this->GetBufferIndex(component, i, m_Groups.front())],
              chunks * this->GetStateBytes(i, rows));
         copy(&m_RunBuffers.Edges[this->GetBufferIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
@@ -1132,6 +1141,23 @@ private:
       m_ExtraBytesUp += bytes;
     });
     m_FirstPlaneKept->Record(context);
+  }
+
+  CudaSlabStates::StateBytes
+  GetBytesOfStates() override
+  {
+    const DeviceGuard guard(m_Devices.front());
+    this->WaitForSweep(m_Pipeline->GetContext(0));
+    return *std::static_pointer_cast<StartStates>(this->GetStartStates());
+  }
+
+  void
+  SetBytesOfStates(const CudaSlabStates::StateBytes & bytes) override
+  {
+    const auto states = std::make_shared<StartStates>(bytes);
+    size_t     i = 0;
+    this->VisitStates([&](void * const *, size_t expected) { VerifyBytesOfStates(*states, i++, expected); });
+    this->SetStartStates(states);
   }
 
   const SplitPlan  m_SplitPlan;

@@ -4,6 +4,7 @@
 #include "runtime/image/Components.h"
 #include "runtime/run/Progress.h"
 #include "runtime/transfer/StridedBytes.h"
+#include "itkMacro.h"
 
 // Runs a plan in slabs over the steps of the host or of devices.
 
@@ -46,19 +47,22 @@ GaussianSlabRun::Cut(size_t chunksPerSlab)
 SlabPlanes
 GaussianSlabRun::Next()
 {
-  if (!m_Cut)
-  {
-    this->Begin();
-  }
-  return this->NextOfSlabs();
+  m_IsComplete = m_IsComplete || (!m_Cut && !this->Begin());
+  return m_IsComplete ? SlabPlanes{} : this->NextOfSlabs();
 }
 
-void
+bool
 GaussianSlabRun::Begin()
 {
   const bool needsAllChunks = m_Geometry.Shape.NeedsAllChunks;
   const bool hasStates = m_States && m_States->ComputedOn == m_Location;
-  const bool hasStarts = hasStates && m_States->Starts;
+  const bool hasStarts = hasStates && (m_States->Starts || m_States->AreOfPart());
+  if (m_States && !m_States->Bytes.empty() && !hasStates)
+  {
+    itkGenericExceptionMacro("The states of slabs were computed on a "
+                             << (m_Location == CudaSlabStates::Host ? "device, and this run is on the host"
+                                                                    : "host, and this run is on a device"));
+  }
   this->Allocate();
   if (m_States && !hasStates && !m_Source)
   {
@@ -67,17 +71,27 @@ GaussianSlabRun::Begin()
     plane.Gather(pixels.data(), 0, pixels.size());
     this->NoteFirstPlane(pixels.data());
   }
+  const bool isForOthers = m_States && m_States->Task != CudaSlabStates::Filter;
   if (hasStates)
   {
     this->KeepFirstPlane(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), m_States->FirstPlane.data()));
   }
-  else if (!needsAllChunks && this->BeginsBehindFirstPlane())
+  else if ((isForOthers || !needsAllChunks) && this->BeginsBehindFirstPlane())
   {
     this->RequestFirstPlane();
+  }
+  if (isForOthers)
+  {
+    this->ComputeStatesOfOthers();
+    return false;
   }
   if (needsAllChunks && !hasStarts)
   {
     this->Sweep();
+  }
+  else if (needsAllChunks && m_States->AreOfPart())
+  {
+    this->SetBytesOfStates(m_States->Bytes);
   }
   else if (needsAllChunks)
   {
@@ -85,14 +99,36 @@ GaussianSlabRun::Begin()
   }
   m_Cut = &m_FilterCut;
   this->StartSlabs(GetPartOfProgress(m_Progress, needsAllChunks && !hasStarts ? SweepEnd : 0.0f, 1.0f));
+  return true;
+}
+
+void
+GaussianSlabRun::ComputeStatesOfOthers()
+{
+  if (m_States->Task == CudaSlabStates::Sweep)
+  {
+    this->SweepPlanes(1.0f);
+  }
+  else
+  {
+    this->SetBytesOfStates(m_States->Bytes);
+    this->ConvertToStartStates();
+  }
+  m_States->Bytes = this->GetBytesOfStates();
+}
+
+void
+GaussianSlabRun::SweepPlanes(float endOfProgress)
+{
+  m_Cut = &m_SweepCut;
+  this->StartSlabs(GetPartOfProgress(m_Progress, 0.0f, endOfProgress));
+  this->NextOfSlabs(); // no planes, but all slabs are done
 }
 
 void
 GaussianSlabRun::Sweep()
 {
-  m_Cut = &m_SweepCut;
-  this->StartSlabs(GetPartOfProgress(m_Progress, 0.0f, SweepEnd));
-  this->NextOfSlabs(); // no planes, but all slabs are done
+  this->SweepPlanes(SweepEnd);
   this->ConvertToStartStates();
   if (m_States)
   {

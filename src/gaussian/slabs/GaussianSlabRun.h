@@ -110,6 +110,15 @@ protected:
   virtual void
   SetStartStates(const std::shared_ptr<void> & starts) = 0;
 
+  /** Return and set the states of the chunks of m_SweepCut, and of the ends of lines if the last chunk is among them.
+   */
+  virtual CudaSlabStates::StateBytes
+  GetBytesOfStates() = 0;
+
+  /** \exception ExceptionObject if their number differs from that of the run's states */
+  virtual void
+  SetBytesOfStates(const CudaSlabStates::StateBytes & bytes) = 0;
+
   const CudaGaussianPlan                m_Plan;
   SlabGeometry                          m_Geometry;
   const unsigned int                    m_Axis;
@@ -120,8 +129,14 @@ protected:
   SlabCut                               m_FilterCut, m_SweepCut;
 
 private:
-  void
+  /** Prepares the filter of the first slab. Returns false if there is none, because the run is only for states. */
+  bool
   Begin();
+  /** Computes or converts the states that other runs need, as CudaSlabStates::Task says. */
+  void
+  ComputeStatesOfOthers();
+  void
+  SweepPlanes(float endOfProgress);
   void
   Sweep();
   /** Keeps the first plane of the image for later runs. */
@@ -132,6 +147,7 @@ private:
 
   const CudaSlabStates::Location m_Location;
   const CudaSlabSource           m_Source;
+  bool                           m_IsComplete{ false };
   uint64_t                       m_BytesOfSource{ 0 };
   const SlabCut *                m_Cut{ nullptr };
 };

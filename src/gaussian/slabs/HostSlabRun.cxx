@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 // Runs a plan in slabs on the host, chunk by chunk: first the passes along the last axis, across slabs (HostSlabPass),
@@ -45,6 +46,14 @@ public:
   /** Releases the end states of the chunks before this one. */
   virtual void
   ReleaseBefore(size_t chunk) = 0;
+
+  /** Appends the states of chunks, and those of the ends of lines if they are known, to bytes. */
+  virtual void
+  GetBytes(const ChunkRange & chunks, CudaSlabStates::StateBytes & bytes) const = 0;
+
+  /** Sets the states of chunks of `packs` packs of lines from the bytes from `piece` on. */
+  virtual void
+  SetBytes(const ChunkRange & chunks, size_t packs, const CudaSlabStates::StateBytes & bytes, size_t piece) = 0;
 };
 
 template <unsigned int VPairs>
@@ -122,7 +131,46 @@ public:
     m_States.erase(m_States.begin(), m_States.lower_bound(chunk));
   }
 
+  void
+  GetBytes(const ChunkRange & chunks, CudaSlabStates::StateBytes & bytes) const override
+  {
+    bytes.resize(bytes.size() + 2);
+    for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
+    {
+      Append(bytes[bytes.size() - 2], m_States.at(chunk));
+    }
+    Append(bytes.back(), m_Behind);
+  }
+
+  void
+  SetBytes(const ChunkRange & chunks, size_t packs, const CudaSlabStates::StateBytes & bytes, size_t piece) override
+  {
+    const size_t size = packs * sizeof(StatesType);
+    VerifyBytesOfStates(bytes, piece, (chunks.End - chunks.Begin) * size);
+    for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
+    {
+      Set(m_States[chunk], &bytes[piece][(chunk - chunks.Begin) * size], packs);
+    }
+    VerifyBytesOfStates(bytes, piece + 1, size);
+    Set(m_Behind, bytes[piece + 1].data(), packs);
+  }
+
 private:
+  static void
+  Append(std::vector<unsigned char> & bytes, const std::vector<StatesType> & states)
+  {
+    static_assert(std::is_trivially_copyable_v<StatesType>);
+    const auto * const begin = reinterpret_cast<const unsigned char *>(states.data());
+    bytes.insert(bytes.end(), begin, begin + states.size() * sizeof(StatesType));
+  }
+
+  static void
+  Set(std::vector<StatesType> & states, const unsigned char * bytes, size_t packs)
+  {
+    states.resize(packs);
+    std::memcpy(states.data(), bytes, packs * sizeof(StatesType));
+  }
+
   /** Calls f(pack, first pixels, buffer, pixels of a line) for all packs, with the pixels less the first in the buffer.
    */
   template <typename TFunction>
@@ -346,6 +394,34 @@ private:
   SetStartStates(const std::shared_ptr<void> & starts) override
   {
     m_Passes = std::static_pointer_cast<Passes>(starts);
+  }
+
+  ChunkRange
+  GetSweptChunks() const
+  {
+    return { m_SweepCut.Chunks.front().Begin, m_SweepCut.Chunks.back().End };
+  }
+
+  CudaSlabStates::StateBytes
+  GetBytesOfStates() override
+  {
+    CudaSlabStates::StateBytes bytes;
+    for (const auto & pass : *m_Passes)
+    {
+      pass->GetBytes(this->GetSweptChunks(), bytes);
+    }
+    return bytes;
+  }
+
+  void
+  SetBytesOfStates(const CudaSlabStates::StateBytes & bytes) override
+  {
+    const CudaImageView line = GetComponent(this->GetFirstPlane(), 0);
+    const size_t        packs = LineBundles(line, m_Axis, LinePack::Count).GetCount();
+    for (size_t i = 0; i < m_Passes->size(); ++i)
+    {
+      (*m_Passes)[i]->SetBytes(this->GetSweptChunks(), packs, bytes, 2 * i);
+    }
   }
 
   /** Returns whether the pass writes the final values of this image, so that only the conversion to the output follows.

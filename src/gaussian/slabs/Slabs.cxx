@@ -7,6 +7,9 @@
 #include "itkMacro.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
 
 // Cuts images into slabs, and chooses how a plan runs in slabs: on devices or on the host, with or without padding.
 
@@ -56,6 +59,7 @@ MakeSlabGeometry(const CudaGaussianPlan & plan,
   VerifyChunkBoundary(geometry, "FirstPlane + NumberOfPlanes", end);
   geometry.FirstChunk = options.FirstPlane / geometry.Shape.ChunkLength;
   geometry.EndChunk = DivideUp(end, geometry.Shape.ChunkLength);
+  geometry.SweepsPart = options.States && options.States->AreOfPart();
   geometry.ChunksPerSlab = std::max<size_t>(1, options.ChunksPerSlab);
   geometry.BytesOfInputPlane = GetBytesOfPlane(inputShape, geometry.Shape.Axis);
   geometry.BytesOfOutputPlane = GetBytesOfPlane(outputShape, geometry.Shape.Axis);
@@ -117,6 +121,17 @@ MakeCut(const SlabGeometry & geometry, std::vector<ChunkRange> && ranges, bool h
 }
 } // namespace
 
+void
+VerifyBytesOfStates(const CudaSlabStates::StateBytes & bytes, size_t piece, size_t expected)
+{
+  if (piece >= bytes.size() || bytes[piece].size() != expected)
+  {
+    itkGenericExceptionMacro("The states of slabs have " << (piece < bytes.size() ? bytes[piece].size() : 0)
+                                                         << " bytes in part " << piece
+                                                         << ", where this plan and this image have " << expected);
+  }
+}
+
 SlabCut
 CutToFilter(const SlabGeometry & geometry, size_t chunksPerSlab)
 {
@@ -131,7 +146,14 @@ SlabCut
 CutToSweep(const SlabGeometry & geometry, size_t chunksPerSlab)
 {
   std::vector<ChunkRange> ranges;
-  Divide(0, geometry.Shape.NeedsAllChunks ? geometry.Shape.NumberOfChunks : 0, chunksPerSlab, ranges);
+  if (geometry.Shape.NeedsAllChunks)
+  {
+    const bool isPart = geometry.SweepsPart;
+    Divide(isPart ? geometry.FirstChunk : 0,
+           isPart ? geometry.EndChunk : geometry.Shape.NumberOfChunks,
+           chunksPerSlab,
+           ranges);
+  }
   return MakeCut(geometry, std::move(ranges), false);
 }
 
@@ -224,7 +246,8 @@ CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
   CudaGaussianSlabShape shape = GetSlabShape(plan, inputShape, outputShape);
   VerifyCanBeCut(plan, shape);
   CudaImageView continued = inputShape;
-  continued.Size[shape.Axis] += 2 * GetPaddingPlanes(plan, inputShape, outputShape);
+  shape.PaddingPlanes = GetPaddingPlanes(plan, inputShape, outputShape);
+  continued.Size[shape.Axis] += 2 * shape.PaddingPlanes;
   const CudaGaussianSlabShape ofPadded = GetSlabShape(plan, continued, outputShape);
   shape.LookAhead = ofPadded.LookAhead;
   shape.NeedsAllChunks = ofPadded.NeedsAllChunks;
@@ -235,6 +258,148 @@ std::shared_ptr<CudaSlabStates>
 CudaMakeSlabStates()
 {
   return std::make_shared<CudaSlabStates>();
+}
+
+namespace
+{
+using Bytes = std::vector<unsigned char>;
+
+void
+Append(Bytes & bytes, const Bytes & piece)
+{
+  const uint64_t size = piece.size();
+  const auto *   begin = reinterpret_cast<const unsigned char *>(&size);
+  bytes.insert(bytes.end(), begin, begin + sizeof(size));
+  bytes.insert(bytes.end(), piece.begin(), piece.end());
+}
+
+/** Returns the states as a program can keep them: where they were computed, the first plane, and the pieces. */
+Bytes
+Write(const CudaSlabStates & states)
+{
+  Bytes bytes;
+  Append(bytes, { static_cast<unsigned char>(states.ComputedOn) });
+  Append(bytes, states.FirstPlane);
+  for (const Bytes & piece : states.Bytes)
+  {
+    Append(bytes, piece);
+  }
+  return bytes;
+}
+
+/** Calls run() with the states, and takes none of its planes. */
+void
+RunForStates(const CudaGaussianPlan &        plan,
+             const CudaImageView &           inputShape,
+             const CudaImageView &           outputShape,
+             const CudaSlabSource &          source,
+             CudaSlabOptions                 options,
+             std::shared_ptr<CudaSlabStates> states,
+             const CudaProgressFunction &    progress)
+{
+  if (!CudaGetGaussianSlabShape(plan, inputShape, outputShape).NeedsAllChunks)
+  {
+    itkGenericExceptionMacro(
+      "The plan needs a few chunks on either side of a slab; only plans that need all have states");
+  }
+  options.States = std::move(states);
+  CudaGaussianFilterSlabs(plan, inputShape, outputShape, source, {}, options, progress);
+}
+} // namespace
+
+std::shared_ptr<CudaSlabStates>
+CudaReadSlabStates(const std::vector<unsigned char> & bytes)
+{
+  auto               states = CudaMakeSlabStates();
+  std::vector<Bytes> pieces;
+  for (size_t at = 0; at < bytes.size();)
+  {
+    uint64_t size = bytes.size();
+    if (bytes.size() - at >= sizeof(size))
+    {
+      std::memcpy(&size, &bytes[at], sizeof(size));
+    }
+    at += sizeof(size);
+    if (at > bytes.size() || size > bytes.size() - at)
+    {
+      pieces.clear();
+      break;
+    }
+    pieces.emplace_back(bytes.begin() + at, bytes.begin() + at + size);
+    at += size;
+  }
+  if (pieces.size() < 3 || pieces.front().size() != 1)
+  {
+    itkGenericExceptionMacro(<< "The states of slabs have " << bytes.size() << " bytes that are not those of states");
+  }
+  states->ComputedOn = static_cast<CudaSlabStates::Location>(pieces[0].front());
+  states->FirstPlane = std::move(pieces[1]);
+  states->Bytes.assign(std::make_move_iterator(pieces.begin() + 2), std::make_move_iterator(pieces.end()));
+  return states;
+}
+
+std::vector<unsigned char>
+CudaGaussianSlabEndStates(const CudaGaussianPlan &     plan,
+                          const CudaImageView &        inputShape,
+                          const CudaImageView &        outputShape,
+                          const CudaSlabSource &       source,
+                          const CudaSlabOptions &      options,
+                          const CudaProgressFunction & progress)
+{
+  const auto states = CudaMakeSlabStates();
+  states->Task = CudaSlabStates::Sweep;
+  RunForStates(plan, inputShape, outputShape, source, options, states, progress);
+  return Write(*states);
+}
+
+std::vector<std::vector<unsigned char>>
+CudaGaussianSlabStartStates(const CudaGaussianPlan &                        plan,
+                            const CudaImageView &                           inputShape,
+                            const CudaImageView &                           outputShape,
+                            const std::vector<std::vector<unsigned char>> & endStates,
+                            const std::vector<size_t> &                     firstPlanes,
+                            const CudaSlabOptions &                         options)
+{
+  const size_t padding = GetPaddingPlanes(plan, inputShape, outputShape) / CudaSlabChunkLength;
+  const auto   shape = GetSlabShape(plan, inputShape, outputShape);
+  const size_t chunks = cuda::DivideUp(shape.NumberOfPlanes + 2 * padding * CudaSlabChunkLength, CudaSlabChunkLength);
+  const auto   all = CudaReadSlabStates(endStates.at(0));
+  for (size_t part = 1; part < endStates.size(); ++part)
+  {
+    const auto more = CudaReadSlabStates(endStates[part]);
+    if (more->ComputedOn != all->ComputedOn || more->Bytes.size() != all->Bytes.size())
+    {
+      itkGenericExceptionMacro("The states of slabs " << part - 1 << " and " << part
+                                                      << " are those of different plans, or of a host and a device");
+    }
+    for (size_t i = 0; i < all->Bytes.size(); i += 2)
+    {
+      all->Bytes[i].insert(all->Bytes[i].end(), more->Bytes[i].begin(), more->Bytes[i].end());
+      all->Bytes[i + 1] = more->Bytes[i + 1]; // the last part has the end of the lines
+    }
+  }
+  all->Task = CudaSlabStates::Scan;
+  RunForStates(plan, inputShape, outputShape, {}, options, all, [](float) {});
+
+  std::vector<Bytes> starts;
+  for (size_t part = 0; part < firstPlanes.size(); ++part)
+  {
+    const bool   isLast = part + 1 == firstPlanes.size();
+    const size_t begin = padding + firstPlanes[part] / CudaSlabChunkLength;
+    const size_t end =
+      padding + cuda::DivideUp(isLast ? shape.NumberOfPlanes : firstPlanes[part + 1], CudaSlabChunkLength);
+    CudaSlabStates states;
+    states.ComputedOn = all->ComputedOn;
+    states.FirstPlane = all->FirstPlane;
+    for (size_t i = 0; i < all->Bytes.size(); i += 2)
+    {
+      const size_t size = all->Bytes[i].size() / chunks;
+      states.Bytes.emplace_back(all->Bytes[i].begin() + begin * size, all->Bytes[i].begin() + end * size);
+      states.Bytes.push_back(all->Bytes[i + 1]);
+    }
+    starts.push_back(Write(states));
+  }
+  return starts;
 }
 
 CudaSlabReport

@@ -31,9 +31,30 @@ public:
     Device
   };
 
+  /** What a run with these states does. All but `Filter` return no planes. */
+  enum Work : unsigned char
+  {
+    Filter,
+    Sweep, // sets Bytes to the end states of the chunks of CudaSlabOptions::FirstPlane and NumberOfPlanes
+    Scan   // turns Bytes from the end states of all chunks into their start states
+  };
+
+  /** States as bytes: for each component and pass across slabs those of chunks, one after the other, and those of the
+   * ends of lines. */
+  using StateBytes = std::vector<std::vector<unsigned char>>;
+
   Location                   ComputedOn{ Nowhere };
   std::vector<unsigned char> FirstPlane; // in the source's pixel type
   std::shared_ptr<void>      Starts; // the start states of all chunks, if the plan needs them, as the run keeps them
+  Work                       Task{ Filter };
+  StateBytes                 Bytes; // of Task; for `Filter` the start states of the run's own chunks, or empty
+
+  /** Returns whether the run knows only the states of its own chunks. */
+  bool
+  AreOfPart() const
+  {
+    return Task == Sweep || (Task == Filter && !Bytes.empty());
+  }
 };
 } // end namespace itk
 
@@ -48,6 +69,7 @@ struct SlabGeometry
   size_t                ChunksPerSlab{ 1 };
   size_t                FirstChunk{ 0 };
   size_t                EndChunk{ 0 };
+  bool                  SweepsPart{ false }; // whether a sweep and its states are only of the chunks with results
   size_t                BytesOfInputPlane{ 0 };
   size_t                BytesOfOutputPlane{ 0 };
 
@@ -101,9 +123,14 @@ struct SlabCut
 CudaFilters_EXPORT SlabCut
 CutToFilter(const SlabGeometry & geometry, size_t chunksPerSlab);
 
-/** Cuts all chunks of the image, none of which has a result, if the results depend on all of them. */
+/** Cuts all chunks of the image, or of the part that is swept, none of which has a result, if the results depend on all
+ * chunks. */
 CudaFilters_EXPORT SlabCut
 CutToSweep(const SlabGeometry & geometry, size_t chunksPerSlab);
+
+/** Verifies the bytes of one piece of states. \exception ExceptionObject if there are more or fewer than expected */
+void
+VerifyBytesOfStates(const CudaSlabStates::StateBytes & bytes, size_t piece, size_t expected);
 
 /** Returns how an image is cut into slabs if its lines across slabs continue with their edge values. */
 CudaGaussianSlabShape

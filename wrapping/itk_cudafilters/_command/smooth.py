@@ -17,7 +17,9 @@ from ._parser import SIZE, SIZE_OR_ZERO, Parser, WrongArguments, name_of
 EPILOG = (
     f"{UNITS} {READS}, and writes them: 2-D and 3-D, with one or several components per pixel. The output has the pixel type of the "
     "input; integers are truncated, which is half a grey level less on average. Pixels that are NaN or infinite, or that hold no data, "
-    "do not spread: they are NaN, or hold no data, in the output. A 3-D file with a single slice is smoothed within that slice."
+    "do not spread: they are NaN, or hold no data, in the output. A 3-D file with a single slice is smoothed within that slice. "
+    "IN may also be a store of Zarr, the folder of an array or of an OME-Zarr image, whose largest array is smoothed in slabs along "
+    "its axes in space to the store OUT.zarr; its pixels must be finite."
 )
 _SLABS = ("number_of_slabs", "look_ahead", "devices", "bytes_up", "bytes_down", "peak_device_bytes")
 
@@ -34,10 +36,29 @@ def add_arguments(part: Parser) -> None:
     part.add("--device-memory-limit", "SIZE", text, SIZE_OR_ZERO, 0)
     text = "memory for pixels, on the host and on the GPU: 8G, 512M, ... With it a file is read, smoothed and written in parts"
     part.add("--memory", "SIZE", text, SIZE)
+    text = "scheduler of Dask that smooths a store of Zarr slab by slab: its address, tcp://HOST:8786, or threads or processes of this machine"
+    part.add("--scheduler", "ADDRESS", text, str)
+    text = "seconds after which a cluster that completes no slab is given up; without it there is no limit"
+    part.add("--timeout", "SECONDS", text, float)
+    part.add_argument("--overwrite", nargs=0, default=False, help="replace OUT if it is a store of Zarr that exists")
     add_report(part)
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from .._stores import is_zarr
+
+    if is_zarr(arguments.input):
+        from ._stores import smooth
+
+        smooth(arguments)
+        return
+    for name in ("scheduler", "timeout", "overwrite"):
+        if name in getattr(arguments, "given", ()):
+            raise WrongArguments(f"argument --{name}: it is for stores of Zarr, and '{arguments.input}' is none")
+    _run_on_file(arguments)
+
+
+def _run_on_file(arguments: argparse.Namespace) -> None:
     if arguments.memory and arguments.valid_mask:
         raise WrongArguments("argument --valid-mask: not allowed with argument --memory, by which the image is read in parts")
     file = open_volume(arguments)

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Filters of slabs of planes, as data: their checked parameters, which other processes can be given, and the runs over
+the slabs of an image."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import axes_to_filter, axis_of, number, per_axis, truncate
+from ._gaussian import Approximation, Mode, _mode, _order, sigmas_of
+from ._images import describe
+from ._info import Backend
+from ._library import core
+from ._parameters import bytes_of, known_name, switch
+from ._planes import Source, Target, native_type
+
+CHUNK = 128
+"""Planes of a chunk, the unit in which images are cut."""
+
+Progress = Callable[[float], object]
+Report = dict[str, Any]
+
+_COPIED: Report = {
+    "used": "Whole", "on_host": True, "number_of_slabs": 1, "chunks_per_slab": 0, "look_ahead": 0, "devices": (),
+    "bytes_up": 0, "bytes_down": 0, "peak_device_bytes": 0,
+}
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Planes of one item of the source."""
+
+    item: tuple[int, ...]
+    first: int
+    count: int
+
+    def __str__(self) -> str:
+        of = f" of item {self.item}" if self.item else ""
+        return f"planes {self.first} to {self.first + self.count - 1}{of}"
+
+
+@dataclass(frozen=True)
+class SlabFilter:
+    """A filter of images in slabs. An image may have items, which are filtered by themselves: `items` has the lengths of
+    the axes that count them, and `shape` those of the others, along whose first one an item is cut.
+
+    What a slab needs to know of the whole item, if needs_whole is True, is computed by measure() from each slab, and by
+    combine() for each slab from these. It is given to run(), which computes it itself if it runs the whole item."""
+
+    items: tuple[int, ...]
+    shape: tuple[int, ...]
+    source_type: np.dtype[Any]
+    target_type: np.dtype[Any]
+    refuses_nan: bool
+    backend: Backend
+
+    @property
+    def whole_shape(self) -> tuple[int, ...]:
+        return (*self.items, *self.shape)
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The number of chunks on either side of a slab that its results depend on, or -1 if they depend on all, and the
+        number of planes by which the image is continued beyond its ends."""
+        raise NotImplementedError
+
+    @property
+    def needs_whole(self) -> bool:
+        return self.reach[0] < 0
+
+    def require_parts(self) -> None:
+        """Raises ValueError if slabs cannot be filtered by themselves."""
+
+    def measure(self, planes: Any, slab: Slab) -> Any:
+        raise NotImplementedError
+
+    def combine(self, measured: Sequence[Any], slabs: Sequence[Slab]) -> list[Any]:
+        raise NotImplementedError
+
+    def run(self, source: Source, target: Target, slab: Slab, whole: Any, progress: Progress | None) -> Report:
+        raise NotImplementedError
+
+    def slabs(self, planes: int) -> list[Slab]:
+        """Cuts all items into slabs of that many planes, a multiple of the planes of a chunk."""
+        length = self.shape[0]
+        return [
+            Slab(item, first, min(planes, length - first)) for item in np.ndindex(*self.items) for first in range(0, length, planes)
+        ]
+
+    def open_source(self, planes: Any, slab: Slab) -> Source:
+        ahead = self.reach[0]
+        return Source(planes, slab.item, self.refuses_nan, slab.first + slab.count + max(0, ahead) * CHUNK)
+
+    def reads(self, slab: Slab) -> list[tuple[int, int]]:
+        """Returns the ranges of planes that measure() and run() may read of a slab, if it is not the whole item."""
+        length, (ahead, padding) = self.shape[0], self.reach
+        if length <= 2 * padding:
+            return [(0, length)]
+        end = slab.first + slab.count
+        ranges = [(max(0, slab.first - max(0, ahead) * CHUNK), min(length, end + max(0, ahead) * CHUNK)), (0, 1)]
+        if padding > 0:
+            ranges.append((padding - 1, padding + 1))  # where the first plane of the continued image comes from
+            if slab.first == 0:
+                ranges.append((0, padding + 1))
+            if end + max(0, ahead) * CHUNK >= length:
+                ranges.append((max(0, length - 2 * padding - 1), length))
+        return ranges
+
+    def filter(self, source: Any, target: Any, slab: Slab, whole: Any = None, progress: Progress | None = None) -> Report:
+        """Filters a slab from a source to a target."""
+        with self.open_source(source, slab) as planes, Target(target, slab.item) as results:
+            return self.run(planes, results, slab, whole, progress)
+
+    def compute(self, source: Any, slab: Slab, whole: Any = None) -> npt.NDArray[Any]:
+        """Returns a filtered slab."""
+        result = np.empty((slab.count, *self.shape[1:]), self.target_type)
+        with self.open_source(source, slab) as planes, Target(result, offset=slab.first) as results:
+            self.run(planes, results, slab, whole, None)
+        return result
+
+    def filter_all(self, source: Any, target: Any, progress: Progress | None) -> Report:
+        """Filters all items in this process, one after the other."""
+        reports = []
+        items = self.slabs(self.shape[0])
+        for i, slab in enumerate(items):
+            part = None if progress is None else _part_of(progress, i, len(items))
+            reports.append(self.filter(source, target, slab, None, part))
+        return sum_of(reports)
+
+
+def _part_of(progress: Progress, i: int, count: int) -> Progress:
+    return lambda share: progress((i + share) / count)
+
+
+def sum_of(reports: Sequence[Report]) -> Report:
+    """Returns the report of several runs with one filter."""
+    summed = dict(reports[0])
+    for name in ("number_of_slabs", "bytes_up", "bytes_down"):
+        summed[name] = sum(report[name] for report in reports)
+    summed["peak_device_bytes"] = max(report["peak_device_bytes"] for report in reports)
+    return summed
+
+
+Kind = Literal["filter", "gradient", "gradient_magnitude", "laplace", "hessian", "normalized_hessian"]
+
+
+@dataclass(frozen=True)
+class GaussianSlabs(SlabFilter):
+    """A Gaussian filter. What there is one of for each axis is in the order of `shape`, without the channels. The mode,
+    the value beyond the ends, the approximation and the limit of device memory are those of `_core`."""
+
+    kind: Kind
+    sigma: tuple[float, ...]
+    spacing: tuple[float, ...]
+    orders: tuple[int, ...]
+    channels: int
+    mode: str
+    cval: float
+    approximation: str
+    memory_limit: int
+
+    @property
+    def job(self) -> tuple[Any, ...]:
+        """The job of `_core`, where x comes first."""
+        shape = self.shape[: len(self.sigma)]
+        return (
+            self.kind,
+            *(tuple(reversed(values)) for values in (shape, self.sigma, self.spacing, self.orders)),
+            self.channels,
+            native_type(self.source_type).char,
+            native_type(self.target_type).char,
+            self.mode,
+            self.cval,
+            self.approximation,
+            self.backend,
+            self.memory_limit,
+        )
+
+    @property
+    def is_copy(self) -> bool:
+        return not any(self.sigma)
+
+    @property
+    def is_within_plane(self) -> bool:
+        return self.shape[0] == 1 and self.sigma[0] == 0.0
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        if self.is_copy or self.sigma[0] == 0.0:
+            return 0, 0
+        ahead, padding = core().slab_shape(self.job)
+        return ahead, padding
+
+    def measure(self, planes: Any, slab: Slab) -> bytes:
+        with Source(planes, slab.item, self.refuses_nan, slab.first + slab.count) as source:
+            states: bytes = core().slab_end_states(self.job, source, slab.first, slab.count)
+        return states
+
+    def combine(self, measured: Sequence[bytes], slabs: Sequence[Slab]) -> list[bytes]:
+        starts: list[bytes] = core().slab_start_states(self.job, tuple(measured), tuple(slab.first for slab in slabs))
+        return starts
+
+    def run(self, source: Source, target: Target, slab: Slab, whole: Any, progress: Progress | None) -> Report:
+        if self.is_copy:
+            return _copy(source, target, slab, progress)
+        if self.is_within_plane:
+            return self._run_within_plane(source, target, progress)
+        report, used, reason = core().filter_slabs(self.job, source, target, progress, slab.first, slab.count, whole)
+        return {**report, "backend_used": used.lower(), "backend_reason": reason}
+
+    def _run_within_plane(self, source: Source, target: Target, progress: Progress | None) -> Report:
+        """Filters an image of a single plane whose lines lie within that plane. The library cuts images along the last
+        axis of more than one pixel, so that the rows of this plane are passed as planes."""
+        plane = source.read(0, 1).astype(native_type(self.source_type), copy=False)
+        result = np.empty(self.shape, native_type(self.target_type))
+        # The library needs two axes or more. An image of two axes is transposed instead of dropping its first axis.
+        is_line = len(self.sigma) == 2
+        order = slice(None, None, -1) if is_line else slice(1, None)
+        pixels, rows = (np.swapaxes(plane, 0, 1), np.swapaxes(result, 0, 1)) if is_line else (plane[0], result[0])
+        of_rows = replace(
+            self, items=(), shape=rows.shape, refuses_nan=False, sigma=self.sigma[order], spacing=self.spacing[order],
+            orders=self.orders[order], source_type=plane.dtype, target_type=result.dtype,
+        )
+        report = of_rows.filter(pixels, rows, Slab((), 0, len(rows)), None, progress)
+        target.write(0, truncate(result, self.target_type))
+        return report
+
+
+def _copy(source: Source, target: Target, slab: Slab, progress: Progress | None) -> Report:
+    """Copies the source to the target, because no axis is filtered."""
+    end = slab.first + slab.count
+    for first in range(slab.first, end, CHUNK):
+        read = source.read(first, min(CHUNK, end - first))
+        target.write(first, np.array(truncate(read, target.dtype)))
+        if progress is not None:
+            progress(min(1.0, (first + CHUNK - slab.first) / slab.count))
+    return {**_COPIED, "backend_used": "host", "backend_reason": "no axis is filtered"}
+
+
+def gaussian_slabs(
+    kind: Literal["filter", "gradient_magnitude", "laplace"],
+    shape: tuple[int, ...],
+    source_type: np.dtype[Any],
+    target_type: np.dtype[Any],
+    sigma: Any,
+    order: Any,
+    mode: Any,
+    cval: Any,
+    fwhm: Any,
+    spacing: Any,
+    axes: Any,
+    channel_axis: int | None,
+    valid_mask: Any,
+    preserve_nan: Any,
+    approximation: str,
+    backend: str,
+    memory_limit: int | str | None,
+    name: str = "source",
+) -> GaussianSlabs:
+    """Checks the parameters of a Gaussian function of an image in slabs."""
+    if valid_mask is not None:
+        raise ValueError("valid_mask is given; images in slabs have none: call itk_cudafilters.gaussian_filter()")
+    dimension = len(shape)
+    channels = 1 if channel_axis is None else shape[_last_axis(channel_axis, dimension)]
+    filtered = axes_to_filter(axes, None if channel_axis is None else dimension - 1, dimension)
+    count = len(filtered)
+    sigmas = sigmas_of(sigma, fwhm, count)
+    spacings = spacings_of_slabs(spacing, count)
+    rank = dimension - (channel_axis is not None)
+    # Leading axes that are not filtered count items, as long as the others are three, of which one may be channels.
+    items = 0
+    while rank - items > 3 and all(axis != items or value == 0.0 for axis, value in zip(filtered, sigmas, strict=True)):
+        items += 1
+    if not 2 <= rank - items <= 4:
+        raise ValueError(
+            f"{name} has {rank} axes" + (" without that of the channels" if channel_axis is not None else "")
+            + ("; it must have 2, 3 or 4" if rank < 2 else f", of which {rank - items} from the first filtered one on; these may be 2, 3 or 4: give axes=")
+        )
+
+    def along(values: Sequence[Any], other: Any) -> tuple[Any, ...]:
+        """Expands values of the filtered axes to all axes of an item. The other axes get the value `other`."""
+        found = dict(zip(filtered, values, strict=True))
+        return tuple(found.get(axis, other) for axis in range(items, rank))
+
+    modes = set(per_axis(mode, "mode", count, _mode)) or {"nearest"}
+    if len(modes) > 1:
+        raise ValueError(f"mode is {mode!r}; in slabs it must be one for all axes")
+    (found_mode,) = modes
+    if found_mode == "wrap":
+        raise ValueError(
+            "mode is 'wrap', which needs the last plane before the first; in slabs it must be reflect, nearest, mirror or constant"
+        )
+    found_cval = number(cval, "cval")
+    if found_mode == "constant" and not math.isfinite(found_cval):
+        raise ValueError(f"cval is {cval}; it must be finite")
+    found_backend: Any = known_name("backend", backend, get_args(Backend))
+    made = GaussianSlabs(
+        items=shape[:items],
+        shape=shape[items:],
+        source_type=source_type,
+        target_type=target_type,
+        refuses_nan=switch(preserve_nan, "preserve_nan"),
+        backend=found_backend,
+        kind=kind,
+        sigma=along(sigmas, 0.0),
+        spacing=along(spacings, 1.0),
+        orders=along(per_axis(order, "order", count, _order), 0),
+        channels=channels,
+        mode=found_mode,
+        cval=found_cval,
+        approximation=known_name("approximation", approximation, get_args(Approximation)),
+        memory_limit=0 if memory_limit is None else bytes_of(memory_limit),
+    )
+    _require_derivatives(made, filtered, rank, items)
+    return made
+
+
+def _last_axis(channel_axis: int, dimension: int) -> int:
+    if axis_of(channel_axis, dimension, "channel_axis") != dimension - 1:
+        raise ValueError(f"channel_axis is {channel_axis}; in slabs it must be the last axis, {dimension - 1}, or None")
+    return dimension - 1
+
+
+def spacings_of_slabs(spacing: Any, count: int) -> list[float]:
+    if spacing is None:
+        return [1.0] * count
+    if isinstance(spacing, str):
+        raise ValueError(f"spacing is '{spacing}'; here it must be None, a number, or one for each axis")
+    values = per_axis(spacing, "spacing", count, lambda value: number(value, "spacing"))
+    if not all(math.isfinite(value) and value > 0.0 for value in values):
+        raise ValueError(f"spacing is {spacing}; it must be finite and above 0")
+    return values
+
+
+def _require_derivatives(filter: GaussianSlabs, axes: Sequence[int], rank: int, items: int) -> None:
+    """Raises ValueError for derivatives that slabs do not have."""
+    if filter.kind == "filter":
+        for axis, (sigma, order) in enumerate(zip(filter.sigma, filter.orders, strict=True), items):
+            if order > 0 and sigma == 0.0:
+                raise ValueError(f"sigma of axis {axis} is 0 and its order {order}; a derivative needs a sigma above 0")
+    else:
+        for axis in axes:
+            if axis < items or filter.sigma[axis - items] == 0.0:
+                raise ValueError(f"sigma of axis {axis} is 0; leave the axis out by axes=, or give it a sigma above 0")
+        if rank - 1 not in axes:
+            raise ValueError(f"axes is {tuple(axes)}; in slabs axis {rank - 1} must be one of them")
+    takes_derivatives = filter.kind != "filter" or any(filter.orders)
+    if filter.mode == "constant" and filter.cval != 0.0 and takes_derivatives and sum(map(bool, filter.sigma)) > 1:
+        raise ValueError(
+            f"cval is {filter.cval}; in slabs it must be 0 for derivatives, which depend on the order of the axes: "
+            "call the function of itk_cudafilters for arrays"
+        )
