@@ -42,7 +42,7 @@ class TrackedRegion:
     """As of a Segmentation, of the pixels of the window."""
     window: tuple[int, int, int, int]
     """The rectangle that the search saw: x, y, width and height in pixels, counted from 0."""
-    _shape: tuple[int, int] = field(repr=False)
+    _shape: tuple[int, ...] = field(repr=False)
 
     @property
     def contour_rc(self) -> npt.NDArray[np.float64]:
@@ -130,11 +130,13 @@ class _Follower:
     ) -> None:
         self._law = known_name("law", law, noise_laws())
         self._looks = looks
-        self._image_options = {"quantity": quantity, "valid_mask": valid_mask}
-        self._window_options = {"local_background": switch(local_background, "local_background"), "margin": margin}
+        self._image_options: dict[str, Any] = {"quantity": quantity, "valid_mask": valid_mask}
+        self._window_options: dict[str, Any] = {"local_background": switch(local_background, "local_background"), "margin": margin}
         if margin is not None and not local_background:
             raise ValueError(f"margin is {margin}, and local_background is not set; only windows have a margin")
-        self._where = known_name("backend", backend, get_args(Backend)), device_number(device_index)
+        self._where: dict[str, Any] = {
+            "backend": known_name("backend", backend, get_args(Backend)), "device_index": device_number(device_index)
+        }
         self._settings = settings
         self._shape: tuple[int, ...] = ()
         self._quantity_of_law: str | None = None
@@ -142,7 +144,7 @@ class _Follower:
     def begin(self, frame: int, image: Any, starts: dict[str, Any]) -> tuple[TrackedRegion, npt.NDArray[np.int32]]:
         """Returns the target in the first frame and its corners."""
         has_start = any(starts[name] is not None for name in ("initial_contour", "initial_mask", "initial_region"))
-        window_options = self._window_options if has_start else {}
+        window_options: dict[str, Any] = self._window_options if has_start else {}
         with _names(frame):
             found = segment_region(
                 image,
@@ -152,8 +154,7 @@ class _Follower:
                 **self._image_options,
                 **window_options,
                 **self._settings,
-                backend=self._where[0],
-                device_index=self._where[1],
+                **self._where,
             )
         self._looks = found.statistics.number_of_looks
         self._quantity_of_law = found.statistics.quantity
@@ -161,7 +162,7 @@ class _Follower:
         self._shape = labels.shape
         corners = _corners(found.contour_in_pixels)
         is_lost = not found.statistics.significant_boundary
-        seen = self._window(corners) if has_start and self._window_options["local_background"] else (0, 0, *self._shape[::-1])
+        seen = self._window(corners) if has_start and self._window_options["local_background"] else self._whole
         return TrackedRegion(frame, is_lost, found.contour, found.contour_in_pixels, found.statistics, seen, self._shape), corners
 
     def follow(self, frames: Iterable[tuple[int, Any]], corners: npt.NDArray[np.int32]) -> Iterator[TrackedRegion]:
@@ -181,7 +182,7 @@ class _Follower:
                 raise ValueError(f"image has the shape {pixels.shape}; it must be that of the first frame, {self._shape}")
             valid = None if valid is None else mask_beside(valid, "valid_mask", image, pixels.shape)
             geometry = Geometry.of(image)
-            handle, *ran = core().prepare_snake_image(pixels, valid, tuple(geometry.first.tolist()), self._parameters, *self._where)
+            handle, *ran = core().prepare_snake_image(pixels, valid, tuple(geometry.first.tolist()), self._parameters, *self._where.values())
         return _Prepared(frame, pixels.shape, geometry, handle, ran)
 
     @functools.cached_property
@@ -191,17 +192,22 @@ class _Follower:
     def _run(self, prepared: _Prepared, corners: npt.NDArray[np.int32]) -> tuple[TrackedRegion, npt.NDArray[np.int32]]:
         """Returns the target in a frame and its corners."""
         is_local = self._window_options["local_background"]
-        window = self._window(corners) if is_local else (0, 0, *prepared.shape[::-1])
+        window = self._window(corners) if is_local else self._whole
         with _names(prepared.frame):
             result = core().run_prepared_snake(prepared.handle, window, corners, True, self._parameters)
         statistics = statistics_of(self._law, self._looks or 1.0, self._quantity_of_law, result, *prepared.ran)
         contour = contour_of(result, prepared.geometry)
         found = np.array(result["polygon"], np.int32).reshape(-1, 2)
-        in_pixels = found - 0.5
+        in_pixels = found.astype(np.float64) - 0.5
         if prepared.geometry.is_mirrored:
             in_pixels[1:] = in_pixels[:0:-1].copy()
         is_lost = not statistics.significant_boundary
         return TrackedRegion(prepared.frame, is_lost, contour, in_pixels, statistics, window, prepared.shape), found
+
+    @property
+    def _whole(self) -> tuple[int, int, int, int]:
+        height, width = self._shape
+        return 0, 0, width, height
 
     def _window(self, corners: npt.NDArray[np.int32]) -> tuple[int, int, int, int]:
         """Returns the bounding box of a polygon with its margin, as CudaRegionSnakeBatchFilter has it."""
