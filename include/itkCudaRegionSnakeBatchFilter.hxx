@@ -131,18 +131,19 @@ CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::GenerateData()
     [&](const CudaDetail::CudaRegionSnakeInput & pixels) {
       batch = CudaDetail::CudaRegionSnakeBatchOnHost(pixels, starts, m_Parameters, threads, observer);
     });
-  if (batch.IsAborted)
+  std::vector<CudaRegionSnakeOverlap> overlaps;
+  if (!batch.IsAborted && this->GetMakeLabelImage())
+  {
+    OutputImageType * const output = this->GetOutput();
+    overlaps = CudaDetail::CudaWriteRegionSnakeLabels(
+      batch.Regions, CudaDetail::MakeCudaImageView(output, output->GetBufferedRegion()), threads);
+  }
+  if (batch.IsAborted || !observer.Progress(1.0f))
   {
     CudaDetail::CudaThrowAborted(*this);
   }
   m_Regions = std::move(batch.Regions);
-  if (this->GetMakeLabelImage())
-  {
-    OutputImageType * const output = this->GetOutput();
-    m_Overlaps = CudaDetail::CudaWriteRegionSnakeLabels(
-      m_Regions, CudaDetail::MakeCudaImageView(output, output->GetBufferedRegion()), threads);
-  }
-  this->UpdateProgress(1.0f);
+  m_Overlaps = std::move(overlaps);
 }
 
 template <typename TInputImage, typename TOutputImage>
