@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstring>
 #include <iostream>
 #include <random>
 #include <stdexcept>
@@ -271,6 +272,54 @@ TEST_P(SlabRuns, PartsMakeUpTheWhole)
       EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size());
       // Sigma 3: each part and a chunk on either side, and plane 0 once. Sigma 60: all once, and then the parts.
       EXPECT_EQ(ends.Asked, sigma < 30 ? 1 + (256 + 2 * 128) + (384 + 128) + (260 + 128) : 900u + 900u);
+    }
+  }
+}
+
+/** Parts of an image that know each other only by states as bytes, as runs of several processes do, read their planes
+ * twice, in any order, and the first plane of the image. */
+TEST_P(SlabRuns, StatesAsBytesMakeUpTheWhole)
+{
+  using ModeEnum = CudaFiltersEnums::BoundaryMode;
+  const std::vector<size_t> firsts{ 0, 384, 640 };
+  constexpr size_t          length = 900;
+  for (const ModeEnum mode : { ModeEnum::Nearest, ModeEnum::Reflect, ModeEnum::Constant })
+  {
+    auto parameters = MakeSlabParameters(3, 60.0, CudaFiltersEnums::Approximation::Deriche);
+    parameters.Boundary = { mode, 990.0 };
+    for (const auto & plan : { MakeSmoothingPlan(parameters), MakeGradientMagnitudePlan(parameters) })
+    {
+      SCOPED_TRACE(mode);
+      const SlabImage    input = MakeRandomImage({ 5, 4, length, 1 }, 2, m_Machine.Type, GetSeed());
+      VerifyingEndpoints whole(plan, input, m_Machine.Type);
+      whole.Run(m_Machine.MakeOptions(1));
+      VerifyingEndpoints ends(plan, input, m_Machine.Type);
+      const auto         read = [&](size_t first, size_t planes, void * pixels) {
+        std::memcpy(pixels, &input.Bytes[first * input.GetBytesOfPlane()], planes * input.GetBytesOfPlane());
+      };
+      CudaSlabOptions options = m_Machine.MakeOptions(2);
+      const auto      takePart = [&](size_t part) {
+        options.FirstPlane = firsts[part];
+        options.NumberOfPlanes = (part + 1 < firsts.size() ? firsts[part + 1] : length) - firsts[part];
+      };
+      std::vector<std::vector<unsigned char>> states(firsts.size());
+      for (const size_t part : { 1, 2, 0 })
+      {
+        takePart(part);
+        states[part] = CudaGaussianSlabEndStates(plan, input.Shape, ends.Output.Shape, read, options, [](float) {});
+      }
+      states =
+        CudaGaussianSlabStartStates(plan, input.Shape, ends.Output.Shape, states, firsts, m_Machine.MakeOptions(1));
+      for (const size_t part : { 2, 0, 1 })
+      {
+        takePart(part);
+        options.States = CudaReadSlabStates(states[part]);
+        ends.Next = firsts[part];
+        ends.Run(options);
+      }
+      EXPECT_EQ(FindDifference(ends.Output, whole.Output), whole.Output.Bytes.size());
+      states[0].resize(states[0].size() - 3);
+      EXPECT_THROW(CudaReadSlabStates(states[0]), ExceptionObject);
     }
   }
 }

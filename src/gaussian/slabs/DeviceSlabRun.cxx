@@ -1154,10 +1154,10 @@ private:
   void
   SetBytesOfStates(const CudaSlabStates::StateBytes & bytes) override
   {
-    const auto states = std::make_shared<StartStates>(bytes);
-    size_t     i = 0;
-    this->VisitStates([&](void * const *, size_t expected) { VerifyBytesOfStates(*states, i++, expected); });
-    this->SetStartStates(states);
+    size_t i = 0;
+    this->VisitStates([&](void * const *, size_t expected) { VerifyBytesOfStates(bytes, i++, expected); });
+    // The bytes belong to m_States, which exists until the copies that are queued here have read them.
+    this->SetStartStates(std::shared_ptr<void>(m_States, const_cast<StartStates *>(&bytes)));
   }
 
   const SplitPlan  m_SplitPlan;

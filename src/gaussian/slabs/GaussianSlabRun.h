@@ -115,7 +115,7 @@ protected:
   virtual CudaSlabStates::StateBytes
   GetBytesOfStates() = 0;
 
-  /** \exception ExceptionObject if their number differs from that of the run's states */
+  /** `bytes` must exist as long as the run. \exception ExceptionObject if they are more or fewer than its states */
   virtual void
   SetBytesOfStates(const CudaSlabStates::StateBytes & bytes) = 0;
 
