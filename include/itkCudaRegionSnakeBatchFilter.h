@@ -123,7 +123,7 @@ public:
 
   /** Returns the polygon of region i in physical space, with positive area in x, y. The first vertex is not repeated.
    * \exception ExceptionObject if there is no such region */
-  std::vector<PointType>
+  const std::vector<PointType> &
   GetContourPoints(SizeValueType i) const;
 
   /** Returns the pairs of regions that overlap, in ascending order. They are found with the label image. */
@@ -152,6 +152,7 @@ private:
   std::vector<std::vector<ContinuousIndex<double, 2>>> m_Starts;
   unsigned int                                         m_Margin{ 0 };
   std::vector<CudaRegionSnakeRegion>                   m_Regions;
+  std::vector<std::vector<PointType>>                  m_ContourPoints;
   std::vector<CudaRegionSnakeOverlap>                  m_Overlaps;
 };
 } // end namespace itk

@@ -71,15 +71,11 @@ CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::GetRegion(SizeValueType i
 
 template <typename TInputImage, typename TOutputImage>
 auto
-CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::GetContourPoints(SizeValueType i) const -> std::vector<PointType>
+CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::GetContourPoints(SizeValueType i) const
+  -> const std::vector<PointType> &
 {
-  std::vector<PointType> points;
-  for (const auto & index : this->GetContourIndices(this->GetRegion(i).Polygon))
-  {
-    points.emplace_back();
-    this->GetInput()->TransformContinuousIndexToPhysicalPoint(index, points.back());
-  }
-  return points;
+  this->GetRegion(i); // checks the number
+  return m_ContourPoints[i];
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -102,6 +98,7 @@ CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::GenerateData()
 
   this->PrepareLabels();
   m_Regions.clear();
+  m_ContourPoints.clear();
   m_Overlaps.clear();
   CudaDetail::CudaRegionSnakeInput input = this->MakeInput();
   const auto                       validMask = CudaDetail::MakeCudaOptionalView(this->GetValidMask(), "ValidMask");
@@ -141,6 +138,16 @@ CudaRegionSnakeBatchFilter<TInputImage, TOutputImage>::GenerateData()
   if (batch.IsAborted || !observer.Progress(1.0f))
   {
     CudaDetail::CudaThrowAborted(*this);
+  }
+  // The points are kept, because the input may be gone when they are asked for.
+  for (const CudaRegionSnakeRegion & region : batch.Regions)
+  {
+    m_ContourPoints.emplace_back();
+    for (const auto & index : this->GetContourIndices(region.Polygon))
+    {
+      m_ContourPoints.back().emplace_back();
+      this->GetInput()->TransformContinuousIndexToPhysicalPoint(index, m_ContourPoints.back().back());
+    }
   }
   m_Regions = std::move(batch.Regions);
   m_Overlaps = std::move(overlaps);

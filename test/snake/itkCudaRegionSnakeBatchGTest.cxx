@@ -461,6 +461,23 @@ TEST_P(CudaRegionSnakeBatch, ResultsDoNotDependOnThreadsOrTheLabelImage)
   }
 }
 
+TEST_P(CudaRegionSnakeBatch, ResultsOutliveTheInput)
+{
+  Targets targets;
+  targets.PerRow = 2;
+  targets.PerColumn = 1;
+  auto       image = targets.MakeImage<unsigned short>();
+  const auto batch = Segment<unsigned short>(image, targets, GetParam());
+  const auto points = batch->GetContourPoints(1);
+  batch->SetInput(nullptr);
+  image = nullptr;
+  ASSERT_EQ(points.size(), batch->GetRegion(1).Polygon.size());
+  EXPECT_EQ(points, batch->GetContourPoints(1));
+  const itk::CudaSnakePoint corner = batch->GetRegion(1).Polygon.front();
+  EXPECT_EQ(points.front()[0], FirstIndex[0] + corner.X - 0.5); // spacing 1, origin 0
+  EXPECT_EQ(points.front()[1], FirstIndex[1] + corner.Y - 0.5);
+}
+
 TEST_P(CudaRegionSnakeBatch, StartsWithTooFewPixelsHaveNoPolygon)
 {
   Targets targets;

@@ -233,15 +233,27 @@ SegmentRegions(PyObject * arguments)
 
 constexpr char PreparedName[] = "itk_cudafilters snake image";
 
-/** An image that is prepared for runs, with the array that it may use in place. */
+/** An image that is prepared for runs. On the host it may use pixels in place, which are those of a copy: the array
+ * may hold the next frame of a camera while this one is searched. */
 struct PreparedImage
 {
-  explicit PreparedImage(PyObject * array)
-    : Array(array)
-  {}
-
-  const Plane                                              Array;
+  std::vector<char>                                        Pixels;
   std::unique_ptr<itk::CudaDetail::CudaPreparedSnakeImage> Image;
+
+  /** Copies the pixels of an image, and returns a view of the copy. */
+  itk::CudaDetail::CudaImageView
+  Copy(itk::CudaDetail::CudaImageView view)
+  {
+    const size_t bytes = itk::CudaComponentSize(view.ComponentType);
+    const auto * row = static_cast<const char *>(view.Data);
+    for (size_t y = 0; y < view.Size[1]; ++y, row += view.Stride[1] * bytes)
+    {
+      Pixels.insert(Pixels.end(), row, row + view.Size[0] * bytes);
+    }
+    view.Data = Pixels.data();
+    view.Stride[1] = view.Size[0];
+    return view;
+  }
 };
 
 PyObject *
@@ -265,9 +277,10 @@ PrepareSnakeImage(PyObject * arguments)
   const CudaRegionSnakeParameters    parameters = ReadParameters(parameterTuple);
   itk::CudaDetail::CudaFilterBackend backend;
   SetBackend(backend, backendName, device);
-  auto        prepared = std::make_unique<PreparedImage>(imageArray);
+  auto        prepared = std::make_unique<PreparedImage>();
+  const Plane image(imageArray);
   const Plane valid(validArray);
-  input.Image = *prepared->Array.Get();
+  input.Image = *image.Get();
   input.ValidMask = valid.Get();
   {
     WithoutLock without;
@@ -279,7 +292,14 @@ PrepareSnakeImage(PyObject * arguments)
       [&](int index) {
         prepared->Image = itk::CudaDetail::CudaPrepareSnakeImageOnDevice(input, parameters, index, threads);
       },
-      [&] { prepared->Image = itk::CudaDetail::CudaPrepareSnakeImageOnHost(input, parameters, threads); });
+      [&] {
+        // Samples of floats are a copy in any case.
+        if (input.Image.ComponentType != itk::CudaComponentType::Float)
+        {
+          input.Image = prepared->Copy(input.Image);
+        }
+        prepared->Image = itk::CudaDetail::CudaPrepareSnakeImageOnHost(input, parameters, threads);
+      });
   }
   PyObject * const capsule = PyCapsule_New(prepared.get(), PreparedName, [](PyObject * object) {
     delete static_cast<PreparedImage *>(PyCapsule_GetPointer(object, PreparedName));

@@ -106,6 +106,21 @@ def test_frames_are_taken_when_they_are_needed():
     assert taken[-1] <= 3
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float32"])
+def test_a_source_may_use_one_array_for_all_frames(dtype):
+    frames = [np.minimum(frame, 250).astype(dtype) for frame in frames_of(range(6))]
+
+    def camera():
+        buffer = np.empty(SHAPE, dtype)
+        for frame in frames:
+            buffer[:] = 0  # what is searched meanwhile must not see it
+            buffer[:] = frame
+            yield buffer
+
+    for region, expected in zip(track_region(camera(), "gamma", 4, **SEARCH), track_region(frames, "gamma", 4, **SEARCH), strict=True):
+        assert np.array_equal(region.contour, expected.contour) and region.statistics.criterion == expected.statistics.criterion
+
+
 def test_places_of_frames():
     frames = list(frames_of(range(3)))
     placed = [
