@@ -37,7 +37,8 @@ namespace itk
  * differs from ProbabilityOfFalseAlarm where the target window has few counts.
  *
  * The detector is the one that radar engineers know from ship detection (Crisp, The state of the art in ship detection
- * in synthetic aperture radar imagery, 2004), with exact thresholds in place of those of a Gaussian distribution.
+ * in synthetic aperture radar imagery, 2004), but its thresholds are exact for the law instead of those of a Gaussian
+ * distribution.
  *
  * Pixels above the threshold that touch at sides or corners are a target, if their number lies from
  * MinimumNumberOfPixels to MaximumNumberOfPixels. The output is the label image of the targets, which are numbered from

@@ -93,8 +93,8 @@ public:
     return m_Starts.size();
   }
 
-  /** Sets an image of the input's size in place of rectangles and polygons: each value above 0 is a start, which is the
-   * outer boundary of the largest 4-connected component of the pixels with this value. */
+  /** Sets a label image of the input's size, which replaces rectangles and polygons. Each value above 0 is a start: the
+   * search begins at the outer boundary of the largest 4-connected component of the pixels with this value. */
   itkSetInputMacro(InitialLabels, LabelImageType);
   itkGetInputMacro(InitialLabels, LabelImageType);
 

@@ -150,8 +150,8 @@ LogMidTailOfBinomial(double k, double n, double p, double q, double limit)
   return LogBinomial(k, n, p, q) + Log(terms - 0.5);
 }
 
-/** Returns the logarithm of P(X > k) + P(X = k) / 2 for the hypergeometric distribution: k ones among `drawn` of
- * `number` elements, of which `ones` are ones. It is that of Fisher's exact test with the mid-p. */
+/** Returns the logarithm of P(X > k) + P(X = k) / 2 for the hypergeometric distribution: k ones among
+ * `drawn` elements out of `number`, which contain `ones` ones. This is Fisher's exact test with the mid-p. */
 ITK_CUDA_HOST_DEVICE inline double
 LogMidTailOfHypergeometric(int64_t k, int64_t drawn, int64_t ones, int64_t number, double limit)
 {

@@ -432,14 +432,14 @@ def planes_of_slab(filter: SlabFilter, target: Any, threads: int, planes: int | 
             raise ValueError(f"slab_planes is {planes}; it must be a multiple of {CHUNK}")
         if planes % layer != 0 and planes < length:
             raise ValueError(
-                f"slab_planes is {planes}, and the chunks of target have {layer} planes, of which two slabs would write one; it must be "
-                f"a multiple of {unit}"
+                f"slab_planes is {planes}, and the chunks of target have {layer} planes, so that two slabs would write the same chunk; it "
+                f"must be a multiple of {unit}"
             )
         return planes
     if layer < length and unit > _MOST_CHUNKS * CHUNK:
         raise ValueError(
-            f"target has chunks of {layer} planes, of which two slabs of a multiple of {CHUNK} planes would write one; they must have a "
-            f"number of planes that divides {CHUNK}, or is a multiple of it"
+            f"target has chunks of {layer} planes, and slabs a multiple of {CHUNK}, so that two slabs would write the same chunk; the chunks "
+            f"must have a number of planes that divides {CHUNK} or is a multiple of it"
         )
     slabs = max(1, _SLABS_OF_THREAD * threads // math.prod(filter.items))
     return max(1, -(-length // (slabs * unit))) * unit

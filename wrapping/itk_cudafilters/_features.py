@@ -235,8 +235,8 @@ def to_geodataframe(
     Parameters
     ----------
     results
-        Result of segment_region() or partition_image(), or a list of results. Of a list, the column `result` counts
-        from 1.
+        Result of segment_region() or partition_image(), or a list of results. If a list is given, the column
+        `result` has the number of each result, counted from 1.
     crs
         Reference system of the physical coordinates, such as "EPSG:32632". By default that of the image.
     coordinates

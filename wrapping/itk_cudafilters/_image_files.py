@@ -59,9 +59,9 @@ def read_image(
     file with components has them as the last axis.
 
     The five formats need no other package. rasterio (pip install rasterio) reads other ones, names that begin with https://
-    or /vsi, files whose pixels have a scale or an offset, which becomes float32, and all files of which a band or a part is
-    asked for. Of a tiled file, such as a cloud-optimized GeoTIFF, it loads the tiles of that part alone. Of complex pixels,
-    as those of single-look complex products, it reads the amplitude or the intensity that `quantity` names.
+    or /vsi, files whose pixels have a scale or an offset, which becomes float32, and all files if a band or a part is
+    asked for. It loads only the tiles of that part from a tiled file, such as a cloud-optimized GeoTIFF. It converts complex
+    pixels, such as those of single-look complex products, to the amplitude or the intensity that `quantity` names.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ def keywords_of(arguments: argparse.Namespace, image: Image) -> dict[str, Any]:
 
 
 def _open_mask(name: str, arguments: argparse.Namespace) -> files.ImageFile | RasterFile:
-    """Opens an image beside the input, of which the same part is read."""
+    """Opens a second image of the input's size. The same part of both images is read."""
     return files.open_file(name, None, arguments.window, arguments.bounds)
 
 
