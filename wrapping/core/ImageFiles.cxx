@@ -388,6 +388,10 @@ ReadTags(TIFF * tiff, PyObject * page)
     TIFFGetFieldDefaulted(tiff, tag, &number);
     SetItem(page, name, PyLong_FromLong(number));
   }
+  // ITK's libtiff returns tiles of zeros for a compression that it was built without.
+  uint16_t compression = 0;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
+  SetItem(page, "is_decoded", PyBool_FromLong(TIFFIsCODECConfigured(compression)));
   uint32_t width = 0, height = 0, kind = 0;
   TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
   TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);

@@ -654,6 +654,12 @@ class TiffFile:
         sides = (first["width"], first["height"])
         masks = [page for page in pages if page["kind"] & 5 == 4 and (page["width"], page["height"]) == sides and page["bits"] in (1, 8)]
         self._mask = masks[0] if masks and len(self._pages) == 1 else None
+        for page in [*self._pages, *masks]:
+            if not page["is_decoded"]:
+                raise UnknownKind(
+                    f"'{name}' is compressed by the scheme {page['compression']}, which needs the package rasterio: install it, or "
+                    "compress the file by deflate or LZW"
+                )
         same = ("width", "height", "bits", "samples", "sample_format", "planes", "photometric")
         if any(page[key] != first[key] for page in self._pages for key in same):
             raise OSError(f"'{name}' has pages of different sizes or types, which are not read as one image: split it, for example with tiffsplit")

@@ -6,6 +6,7 @@ import re
 import resource
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from command import DATA, ROOT, expect_failure, expect_wrong_arguments, run
 
-from itk_cudafilters import Image, detect_targets, estimate_looks, partition_image, read_image, segment_region, to_geodataframe
+from itk_cudafilters import Image, _image_files, detect_targets, estimate_looks, partition_image, read_image, segment_region, to_geodataframe
 from itk_cudafilters import write_geojson, write_geopackage, write_image
 
 rasterio = pytest.importorskip("rasterio")
@@ -323,6 +324,22 @@ def test_cloud_optimized_scenes(tmp_path, scenes):
     assert (whole.transform, whole.crs, whole.no_data) == (expected.transform, CRS, NO_DATA)
     np.testing.assert_array_equal(whole.array, expected.array)
     np.testing.assert_array_equal(part.array, expected.array[70:160, 100:250])
+
+
+@pytest.mark.parametrize("has_rasterio", [True, False])
+@pytest.mark.parametrize("layout", [{}, {"tiled": True, "blockxsize": 128, "blockysize": 128}], ids=["strips", "tiles"])
+def test_unknown_compression_is_an_error(tmp_path, monkeypatch, layout, has_rasterio):
+    """A file of a compression that nobody knows is no image of zeros."""
+    with rasterio.open(tmp_path / "x.tif", "w", driver="GTiff", width=300, height=200, count=1, dtype="uint8", **layout) as file:
+        file.write(np.full((200, 300), 7, np.uint8), 1)
+    tag, unknown = (struct.pack("<HHIHH", 259, 3, 1, scheme, 0) for scheme in (1, 60000))
+    stored = (tmp_path / "x.tif").read_bytes()
+    assert stored.count(tag) == 1
+    (tmp_path / "x.tif").write_bytes(stored.replace(tag, unknown))
+    if not has_rasterio:
+        monkeypatch.setattr(_image_files, "find_spec", lambda name: None)
+    with pytest.raises(OSError, match="compressed by the scheme 60000, which needs the package rasterio"):
+        read_image(tmp_path / "x.tif")
 
 
 def test_masked_pixels_are_in_no_region(tmp_path):
