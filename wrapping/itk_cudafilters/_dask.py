@@ -428,7 +428,7 @@ def planes_of_slab(filter: SlabFilter, target: Any, threads: int, planes: int | 
         )
     unit = math.lcm(CHUNK, layer)
     if planes is not None:
-        if planes < 1 or (planes % CHUNK != 0 and planes < length):
+        if planes % CHUNK != 0 and planes < length:
             raise ValueError(f"slab_planes is {planes}; it must be a multiple of {CHUNK}")
         if planes % layer != 0 and planes < length:
             raise ValueError(

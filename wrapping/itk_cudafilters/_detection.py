@@ -193,10 +193,10 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
         """A GeoJSON collection of the targets' outlines or rectangles in physical units, with their properties."""
         return {"type": "FeatureCollection", "features": self._features("physical")}
 
-    def to_geodataframe(self, crs: str | None = None) -> Any:
+    def to_geodataframe(self, crs: str | None = None, *, clip: bool = False) -> Any:
         """Returns the targets' outlines or rectangles and their properties as a geopandas.GeoDataFrame, in the reference system of the
         image; see itk_cudafilters.to_geodataframe()."""
-        return to_geodataframe(self, crs=crs)
+        return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
     def _labels(self) -> Any:

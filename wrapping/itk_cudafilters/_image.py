@@ -300,10 +300,12 @@ QUANTITIES = ("intensity", "amplitude", "db")
 
 
 def quantity_of(name: Any) -> str | None:
-    """Returns the name of what the pixels of a radar image are, in lower case. Raises ValueError if there is none such."""
+    """Returns the name of what the pixels of a radar image are, in lower case. Raises TypeError or ValueError if there is none
+    such."""
     if name is None or (isinstance(name, str) and name.lower() in QUANTITIES):
         return None if name is None else name.lower()
-    raise ValueError(f"quantity is {name!r}; it must be one of {', '.join(QUANTITIES)}, or None")
+    kind = ValueError if isinstance(name, str) else TypeError
+    raise kind(f"quantity is {name!r}; it must be one of {', '.join(QUANTITIES)}, or None")
 
 
 def _holds(dtype: np.dtype[Any], value: Any) -> bool:

@@ -118,10 +118,10 @@ class Segmentations(Generic[ImageLike], Sequence[SegmentedRegion]):
         """A GeoJSON collection of the polygons with significant boundaries in physical units, with their statistics."""
         return {"type": "FeatureCollection", "features": self._features("physical")}
 
-    def to_geodataframe(self, crs: str | None = None) -> Any:
+    def to_geodataframe(self, crs: str | None = None, *, clip: bool = False) -> Any:
         """Returns the polygons with significant boundaries and their attributes as a geopandas.GeoDataFrame, in the
         reference system of the image; see itk_cudafilters.to_geodataframe()."""
-        return to_geodataframe(self, crs=crs)
+        return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
     def _labels(self) -> Any:

@@ -171,10 +171,10 @@ class Segmentation(Generic[ImageLike]):
         it."""
         return self._features("physical")[0]
 
-    def to_geodataframe(self, crs: str | None = None) -> Any:
+    def to_geodataframe(self, crs: str | None = None, *, clip: bool = False) -> Any:
         """Returns the polygon with its attributes as a geopandas.GeoDataFrame of one row, in the reference system of the
         image; see itk_cudafilters.to_geodataframe()."""
-        return to_geodataframe(self, crs=crs)
+        return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
     def _labels(self) -> Any:

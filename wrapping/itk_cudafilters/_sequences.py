@@ -12,7 +12,8 @@ from typing import Any, Generic, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ._images import Geometry, axes_of, describe, like, mask_beside, pixels_of, plane_of, valid_pixels_of, with_geometry_of
+from ._images import Geometry, axes_of, describe, like, mask_beside, pixels_of, plane_of, require_known_kind, valid_pixels_of
+from ._images import with_geometry_of
 from ._info import Backend
 from ._itk import is_itk_object
 from ._library import core
@@ -433,7 +434,8 @@ def segment_volume(
     >>> abs(found.volume / (5 * 25 * 35) - 1.0) < 0.05
     True
     """
-    if np.ndim(pixels_of(volume, "volume")) != 3:
+    require_known_kind(volume, "volume", of_mask="give {name}.data, and valid_mask for all slices")
+    if np.ndim(pixels_of(volume)) != 3:
         raise ValueError(f"volume has {np.ndim(pixels_of(volume))} axes; it must have three, [z, y, x]")
     planes = np.transpose(pixels_of(volume), axes_of(volume))
     index = whole_number(start_slice, "start_slice", -len(planes), len(planes) - 1) % len(planes)

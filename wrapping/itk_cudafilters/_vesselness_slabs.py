@@ -237,6 +237,8 @@ def vesselness_slabs(
             "mode is 'wrap', which needs the last plane before the first; in slabs it must be reflect, nearest, mirror or constant"
         )
     found_cval = number(cval, "cval")
+    if found_mode == "constant" and not math.isfinite(found_cval):
+        raise ValueError(f"cval is {cval}; it must be finite")
     if found_mode == "constant" and found_cval != 0.0:
         raise ValueError(f"cval is {cval}; in slabs it must be 0 for derivatives, which depend on the order of the axes")
     found_backend: Any = known_name("backend", backend, get_args(Backend))

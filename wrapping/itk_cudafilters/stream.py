@@ -15,10 +15,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ._arrays import positive
 from ._gaussian import Approximation, Mode
 from ._images import describe
 from ._info import Backend
-from ._parameters import library_errors
+from ._parameters import library_errors, whole_number
 from ._planes import require_planes, require_writable, share_pixels
 from ._slabs import Progress, SlabFilter, gaussian_slabs
 from ._vesselness import Measure
@@ -331,9 +332,14 @@ def _filter_by(
     """Runs a filter in this process, or in tasks of a scheduler."""
     if progress is not None and not callable(progress):
         raise TypeError(f"progress is {describe(progress)}; it must be None, or a function of the share that is done")
+    if slab_planes is not None:
+        slab_planes = whole_number(slab_planes, "slab_planes", 1, 2**63 - 1)
+    if timeout is not None:
+        timeout = positive(timeout, "timeout")
     if scheduler is None:
         if slab_planes is not None or timeout is not None:
-            raise ValueError("slab_planes and timeout are for tasks of a scheduler, which is not given")
+            name, value = ("slab_planes", slab_planes) if slab_planes is not None else ("timeout", timeout)
+            raise ValueError(f"{name} is {value}, and scheduler is not given; only its tasks have {name}")
         return filter.filter_all(source, target, progress)
     try:
         import dask.array  # noqa: F401
