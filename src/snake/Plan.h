@@ -20,7 +20,11 @@ namespace itk::cuda::snake
 class TooFewPixels : public ExceptionObject
 {
 public:
-  using ExceptionObject::ExceptionObject;
+  /** Constructs an exception whose description begins as those of itkGenericExceptionMacro, by which callers know that
+   * arguments were refused. */
+  TooFewPixels(const char * file, unsigned int line, const std::string & message)
+    : ExceptionObject(file, line, "ITK ERROR: " + message)
+  {}
 };
 
 /** Checks the parameters. \exception ExceptionObject naming a parameter out of range, its value and the valid range. */

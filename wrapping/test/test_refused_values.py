@@ -266,6 +266,7 @@ SEGMENT = {
         [None, (0, 0, 18, 14), np.array([4, 4, 8, 8])],
     ),
     "start": name_of("automatic", "MarginRectangle"),
+    "minimum_region_size": SEARCH["minimum_region_size"] + refused(ValueError, "need at least", 145),
     "inside_value": whole(BYTE, -1, 256, words="must be another value than OutsideValue", out=[0], taken=[1, 255]),
     "outside_value": whole(BYTE, -1, 256, words="must be another value than OutsideValue", out=[1], taken=[0, 255]),
 }

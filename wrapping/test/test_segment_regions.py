@@ -154,6 +154,30 @@ def test_starts_without_pixels_and_boundaries_that_do_not_pay():
     assert len(nothing.table) == 0 and not nothing.labels.any() and all(len(region.contour) >= 3 for region in nothing)
 
 
+NOISE = {
+    **{f"gamma-{looks}": ("gamma", looks, lambda rng, shape, looks=looks: rng.gamma(looks, 50.0 / looks, shape)) for looks in (1, 4.4, 16)},
+    "rayleigh-1": ("rayleigh", 1, lambda rng, shape: rng.rayleigh(40.0, shape)),
+    "gaussian": ("gaussian", None, lambda rng, shape: rng.normal(100.0, 10.0, shape)),
+    "gaussian_common_variance": ("gaussian_common_variance", None, lambda rng, shape: rng.normal(100.0, 10.0, shape)),
+    "poisson": ("poisson", None, lambda rng, shape: rng.poisson(6.0, shape)),
+    "bernoulli": ("bernoulli", None, lambda rng, shape: rng.random(shape) < 0.3),
+    "log_normal": ("log_normal", None, lambda rng, shape: np.exp(rng.normal(2.0, 0.5, shape))),
+}
+
+
+@pytest.mark.parametrize("name", NOISE)
+def test_noise_has_no_significant_boundary(name):
+    """At most 2 % of the searches in noise of the law call a boundary significant, over about 1,000 images of all laws."""
+    law, looks, draw = NOISE[name]
+    rng = np.random.default_rng(11)
+    single = [segment_region(draw(rng, (64, 64)).astype(np.float32), law, looks) for _ in range(111)]
+    assert sum(found.statistics.significant_boundary for found in single) <= 2
+    assert all(found.label.any() == found.statistics.significant_boundary and len(found.contour) >= 3 for found in single)
+    starts = [(x, y, 14, 14) for x in range(20, 180, 54) for y in range(20, 180, 54)]
+    found = segment_regions(draw(rng, (200, 200)).astype(np.float32), law, starts, looks)
+    assert not any(region.significant_boundary for region in found) and not found.labels.any()
+
+
 @pytest.mark.parametrize(
     "starts, words",
     [

@@ -176,13 +176,6 @@ def test_observer_sees_every_change_and_changes_nothing():
     observed.RemoveAllObservers()
 
 
-def test_noise_has_no_significant_boundary():
-    found = segment_region(np.random.default_rng(1).exponential(5.0, SHAPE).astype(np.float32), "gamma")
-    assert not found.statistics.significant_boundary
-    assert not found.label.any()
-    assert len(found.contour) >= 3
-
-
 def test_same_kind_out_as_in():
     xarray = pytest.importorskip("xarray")
     image = draw_image("gamma")
