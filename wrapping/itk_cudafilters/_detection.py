@@ -303,7 +303,9 @@ def detect_targets(
         __geo_interface__ such as those of shapely and geopandas, or a list of these. Their coordinates are those of the image; a
         pixel is inside if its centre is.
     land_mask
-        Where no targets are searched, such as land: the reverse of valid_mask, of the same kinds.
+        Where no targets are searched, such as land: an image that is not 0 there, or polygons, as of GeoJSON.
+
+        The reverse of valid_mask, of the same kinds.
     backend
         automatic: the GPU if one can be used, otherwise the host. cuda: the GPU, or an error. host: the host.
 

@@ -410,7 +410,7 @@ def segment_region(
         raise ValueError(f"{' and '.join(given)} are given; the search has one start")
 
     if switch(local_background, "local_background") and not given:
-        raise ValueError("local_background needs a start: give initial_contour, initial_mask or initial_region")
+        raise ValueError("local_background is True without a start, around which it would look: a contour, a mask or a region")
     if margin is not None and not local_background:
         raise ValueError(f"margin is {margin}, and local_background is not set; only windows have a margin")
 

@@ -15,13 +15,17 @@ from itk_cudafilters import _command
 from itk_cudafilters._command._parser import descriptions_of
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "user" / "parameters.md"
-FUNCTIONS = {"segment": itk_cudafilters.segment_region, "partition": itk_cudafilters.partition_image}
+FUNCTIONS = {
+    "segment": itk_cudafilters.segment_region,
+    "partition": itk_cudafilters.partition_image,
+    "detect": itk_cudafilters.detect_targets,
+}
 SIGNATURES = {part: inspect.signature(function).parameters for part, function in FUNCTIONS.items()}
 FILTERS = {"smooth": "SMOOTHING", "segment": "SNAKE", "partition": "PARTITION", "vesselness": "VESSELNESS"}
 # Without a number the functions estimate it. The classes take these.
 LOOKS = {"segment": 1.0, "partition": 0.0}
-# Keywords that are no parameters of the filter.
-OTHER_KEYWORDS = {"image", "local_background", "margin", "number_of_looks", "progress", "quantity"}
+# Keywords that the command does not have by these names, or that are among its own options.
+OTHER_KEYWORDS = {"image", "number_of_looks", "progress", "quantity"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Row:
     meaning: str
 
     def __str__(self):
-        return self.setter or self.options[0]
+        return self.setter or self.keyword or self.options[0]
 
 
 def cells(line):
@@ -58,8 +62,7 @@ def rows_of(section):
     return rows
 
 
-PARTS = ("smooth", "segment", "partition", "vesselness", "compare", "info")
-WITHOUT_TABLE = ("detect",)
+PARTS = ("smooth", "segment", "partition", "detect", "vesselness", "compare", "info")
 ROWS = {part: rows_of(part) for part in PARTS}
 PARAMETERS = [(part, row) for part in FILTERS for row in ROWS[part] if row.setter]
 OPTIONS = [(part, row) for part in PARTS for row in ROWS[part]]
@@ -84,7 +87,7 @@ def plain(value):
 def actions_of(part):
     parser = _command.make_parser([part])
     (subparsers,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    assert set(subparsers.choices) == {*PARTS, *WITHOUT_TABLE}
+    assert set(subparsers.choices) == {*PARTS}
     return [a for a in subparsers.choices[part]._actions if a.option_strings and not {"--help", "--version"} & {*a.option_strings}]
 
 
@@ -95,10 +98,10 @@ def test_tables_are_read():
 
 @pytest.mark.parametrize("part", FUNCTIONS)
 def test_keywords_of_the_function_are_those_of_the_table(part):
-    assert {row.keyword for row in ROWS[part] if row.setter} == set(SIGNATURES[part]) - OTHER_KEYWORDS
+    assert {row.keyword for row in ROWS[part] if row.keyword} == set(SIGNATURES[part]) - OTHER_KEYWORDS
 
 
-@pytest.mark.parametrize("part, row", [(part, row) for part in FUNCTIONS for row in ROWS[part] if row.setter], ids=str)
+@pytest.mark.parametrize("part, row", [(part, row) for part in FUNCTIONS for row in ROWS[part] if row.keyword], ids=str)
 def test_default_of_the_function(part, row):
     default, expected = SIGNATURES[part][row.keyword].default, value_of(row.default)
     if expected == "required":

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from command import DATA, expect_failure, keys_of_report, run, write_meta_image
+from command import DATA, expect_failure, expect_wrong_arguments, keys_of_report, run, write_meta_image
 from scenes import ORIGIN, SHAPE, SPACING, draw, inside, overlap
 
 from itk_cudafilters import Image, detect_targets, partition_image, read_image, segment_region, write_image
@@ -203,6 +203,18 @@ def test_parameters_of_segment_reach_the_filter(tmp_path, scene):
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["criterion"] == pytest.approx(expected.criterion, rel=1e-12)
     assert report["stop"] == expected.stop and len(report["record"]) == len(expected.record)
+
+
+def test_segment_before_a_local_background(capsys, tmp_path, scene):
+    start = ["--initial-region", "60,40,30,30", "--local-background", "--margin", 12]
+    assert run("segment", scene, "--law", "gamma", "--looks", 1, *start, "--label", tmp_path / "label.mha") == 0
+    local = {"initial_region": (60, 40, 30, 30), "local_background": True, "margin": 12}
+    expected = segment_region(scene_image(), "gamma", 1, **local)
+    assert expected.label.array.any()
+    np.testing.assert_array_equal(read_image(tmp_path / "label.mha").array, expected.label.array)
+    capsys.readouterr()
+    for wrong, words in ((["--local-background"], "without a start"), (["--margin", 12], "--margin is 12, and local_background is not set")):
+        assert words in expect_wrong_arguments(capsys, "segment", scene, "--law", "gamma", *wrong)
 
 
 def test_segment_takes_the_luminance_of_colours_and_single_slices(tmp_path):

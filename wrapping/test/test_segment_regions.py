@@ -202,7 +202,7 @@ def test_wrong_parameters():
     image, starts, _ = scene(1, 2)
     with pytest.raises(ValueError, match="margin is 0"):
         segment_regions(image, "gamma", starts, looks=4, margin=0)
-    with pytest.raises(ValueError, match="local_background needs a start"):
+    with pytest.raises(ValueError, match="local_background is True without a start"):
         segment_region(image, "gamma", 4, local_background=True)
     with pytest.raises(ValueError, match="margin is 4, and local_background is not set"):
         segment_region(image, "gamma", 4, initial_region=(1, 1, 9, 9), margin=4)

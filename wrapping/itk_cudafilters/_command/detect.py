@@ -28,7 +28,6 @@ _POLYGONS = (".geojson", ".json")
 def add_arguments(part: Parser) -> None:
     windows = ("target_window", "guard_window", "background_window")
     changes: dict[str, Any] = {name: {"type": WINDOW, "metavar": "N[,N]"} for name in windows}
-    changes["land_mask"] = {"help": "where no targets are searched: an image of which pixels above 0 are land, or polygons of GeoJSON"}
     names = ("window_units", "minimum_size", "maximum_size", "outlines", "land_mask", "backend", "device_index")
     add_model(part, detect_targets, "probability_of_false_alarm", *windows, *names, outlines={"flags": ["--outlines"]}, **changes)
     part.add("--labels", "FILE", "label image to write: targets count from 1; 16 bit for up to 65535 targets, else 32")

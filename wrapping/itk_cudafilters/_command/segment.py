@@ -31,7 +31,7 @@ def add_arguments(part: Parser) -> None:
         "start": {"group": starts},
     }
     search = (
-        "schedule", "maximum_step", "minimum_edge_length", "minimum_gain", "use_description_length", "maximum_number_of_nodes",
+        "local_background", "margin", "schedule", "maximum_step", "minimum_edge_length", "minimum_gain", "use_description_length", "maximum_number_of_nodes",
         "maximum_number_of_iterations", "minimum_region_size", "inside_value", "outside_value", "backend", "device_index",
     )
     add_model(part, segment_region, *changes, *search, **changes)
