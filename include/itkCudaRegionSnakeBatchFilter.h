@@ -40,8 +40,8 @@ namespace itk
  * \tparam TOutputImage Image of unsigned char, unsigned short or unsigned int
  *
  * \exception ExceptionObject if a parameter, a mask or a start is invalid, if the law cannot describe a pixel, or if
- * the label image's type cannot hold the number of starts; the message names it \exception CudaError if Backend is Cuda
- * and the GPU cannot be used
+ * the label image's type cannot hold the number of starts; the message names it
+ * \exception CudaError if Backend is Cuda and the GPU cannot be used
  *
  * \ingroup CudaFilters
  */
