@@ -116,7 +116,7 @@ run_logged "$bundle/install.log" "${PYTHON:-python3}" -m pip install --disable-p
   --no-compile "itk==$itk" "$wheel" matplotlib pytest tqdm xarray
 mkdir -p "$tree/wrapping" "$tree/examples" "$tree/docs/user"
 cp -a "$repository/wrapping/test" "$tree/wrapping/"
-cp -a "$repository/examples/python" "$repository/examples/data" "$tree/examples/"
+cp -a "$repository/examples/python" "$repository/examples/qgis" "$repository/examples/data" "$tree/examples/"
 cp "$repository/README.md" "$repository/pyproject.toml" "$tree/"
 cp "$repository"/docs/user/*.md "$tree/docs/user/"
 

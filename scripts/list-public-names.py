@@ -14,7 +14,7 @@ import pathlib
 import re
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-MODULES = ("__init__", "ndimage", "stream")
+MODULES = ("__init__", "monai", "ndimage", "stream")
 HIDDEN = ("CudaDetail", "detail")  # namespaces
 ACCESS = ("public", "protected", "private")
 CLASSES = ("class", "struct", "union")

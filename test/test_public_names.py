@@ -68,6 +68,7 @@ SOURCES = {
         @decorated
         def divide(part: Part, *, count: int = 2, **others: Any) -> list[Part]: ...
         """,
+    "wrapping/itk_cudafilters/monai.py": "__all__ = []",
     "wrapping/itk_cudafilters/ndimage.py": "__all__ = []",
     "wrapping/itk_cudafilters/stream.py": "__all__ = []",
 }

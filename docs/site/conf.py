@@ -55,6 +55,7 @@ autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 autodoc_type_aliases = {"npt.DTypeLike": "DTypeLike", "npt.ArrayLike": "ArrayLike"}
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["monai", "torch"]  # some gigabytes, for the bases of four classes
 python_maximum_signature_line_length = 80
 napoleon_google_docstring = False
 napoleon_use_rtype = False
@@ -112,10 +113,13 @@ def write_mathml(writer, node):
 def warn_of_missing_names(app, environment):
     """Warns of public names of the Python package that the reference does not have."""
     import itk_cudafilters
+    from sphinx.ext.autodoc.mock import mock
     from sphinx.util import logging
 
     documented = environment.domains["py"].objects
-    for module in (itk_cudafilters, itk_cudafilters.ndimage, itk_cudafilters.stream):
+    with mock(app.config.autodoc_mock_imports):
+        import itk_cudafilters.monai
+    for module in (itk_cudafilters, itk_cudafilters.monai, itk_cudafilters.ndimage, itk_cudafilters.stream):
         for name in module.__all__:
             if not isinstance(getattr(module, name), types.ModuleType) and f"{module.__name__}.{name}" not in documented:
                 logging.getLogger(__name__).warning("docs/site/python.rst does not have %s.%s", module.__name__, name)

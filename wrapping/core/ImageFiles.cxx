@@ -410,6 +410,39 @@ ReadTags(TIFF * tiff, PyObject * page)
   }
 }
 
+/** Returns the elements of a tag of the current page and their number, or nullptr if the page does not have it.
+ *
+ * A tag that libtiff does not know has the type and the number of elements that the file states. GDAL describes the
+ * tags of maps to the libtiff that both use, in another way, once it has opened a file in the same process. */
+const void *
+FindMapTag(TIFF * tiff, uint32_t tag, TIFFDataType type, uint32_t & count)
+{
+  const TIFFField * const field = TIFFFindField(tiff, tag, TIFF_ANY);
+  if (!field || TIFFFieldDataType(field) != type)
+  {
+    return nullptr;
+  }
+  void *   data = nullptr;
+  uint16_t shortCount = 0;
+  if (!TIFFFieldPassCount(field))
+  {
+    const bool isText = type == TIFF_ASCII && TIFFGetField(tiff, tag, &data) && data;
+    count = isText ? static_cast<uint32_t>(std::strlen(static_cast<const char *>(data))) : 0;
+    return isText ? data : nullptr;
+  }
+  switch (TIFFFieldReadCount(field))
+  {
+    case TIFF_VARIABLE2:
+      return TIFFGetField(tiff, tag, &count, &data) ? data : nullptr;
+    case TIFF_VARIABLE:
+      data = TIFFGetField(tiff, tag, &shortCount, &data) ? data : nullptr;
+      count = shortCount;
+      return data;
+    default:
+      return nullptr;
+  }
+}
+
 /** Sets entries to the palette and to the tags of maps. */
 void
 ReadArrays(TIFF * tiff, PyObject * page)
@@ -427,12 +460,9 @@ ReadArrays(TIFF * tiff, PyObject * page)
   }
   for (const auto & tag : mapTags)
   {
-    // A tag that libtiff does not know has the type and the number of elements that the file states.
-    const TIFFField * const field = TIFFFindField(tiff, tag.Tag, TIFF_ANY);
-    uint32_t                count = 0;
-    void *                  data = nullptr;
-    if (!field || !TIFFFieldPassCount(field) || TIFFFieldReadCount(field) != TIFF_VARIABLE2 ||
-        TIFFFieldDataType(field) != tag.Type || !TIFFGetField(tiff, tag.Tag, &count, &data) || !data)
+    uint32_t           count = 0;
+    const void * const data = FindMapTag(tiff, tag.Tag, tag.Type, count);
+    if (!data)
     {
       continue;
     }

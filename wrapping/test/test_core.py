@@ -401,6 +401,21 @@ def test_messages_where_itk_is_missing():
     assert text in run(program)
 
 
+def test_message_where_monai_is_missing():
+    found = run(
+        """
+        import sys
+
+        sys.modules["monai"] = None
+        try:
+            import itk_cudafilters.monai
+        except ImportError as failure:
+            print(failure)
+        """
+    )
+    assert "pip install 'itk-cudafilters[monai]'" in found
+
+
 def test_message_for_another_version_of_itk():
     major, minor = _library.core().itk_version.split(".")[:2]
     _library.require_same_version(f"{major}.{minor}.99")

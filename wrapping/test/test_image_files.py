@@ -625,6 +625,49 @@ def test_places_on_maps(tmp_path, capfd, point):
         write_image(found, tmp_path / "o.nrrd")
 
 
+# What GDAL tells libtiff of the tags of maps when it first opens a file, where both use the libtiff of the system.
+DESCRIBE_TAGS_AS_GDAL_DOES = """
+import ctypes, sys
+from itk_cudafilters import read_image, write_image
+
+class Field(ctypes.Structure):
+    _fields_ = [("tag", ctypes.c_uint32), ("read", ctypes.c_short), ("write", ctypes.c_short), ("type", ctypes.c_int),
+                ("bit", ctypes.c_ushort), ("may_change", ctypes.c_ubyte), ("has_count", ctypes.c_ubyte), ("name", ctypes.c_char_p)]
+
+before = read_image(sys.argv[1])
+libraries = {line.split()[-1] for line in open("/proc/self/maps") if "/libtiff.so" in line}
+if not libraries:
+    sys.exit("libtiff is a part of this package")
+tiff = ctypes.CDLL(libraries.pop())
+kinds = {33550: 12, 33922: 12, 34264: 12, 34735: 3, 34736: 12, 34737: 2, 42112: 2, 42113: 2}  # 12: double, 3: short, 2: text
+fields = (Field * len(kinds))(*(Field(tag, -1, -1, kind, 65, 1, kind != 2, b"name") for tag, kind in kinds.items()))
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def describe(file):
+    tiff.TIFFMergeFieldInfo(ctypes.c_void_p(file), fields, len(fields))
+
+tiff.TIFFSetTagExtender(describe)
+for _ in range(2):
+    after = read_image(sys.argv[1])
+    assert after.metadata == before.metadata, (before.metadata, after.metadata)
+    assert (after.crs, after.transform, after.no_data) == (before.crs, before.transform, before.no_data)
+    write_image(after, sys.argv[1])
+print(after.crs)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_maps_where_gdal_describes_their_tags(tmp_path):
+    place = {"spacing": (10.0, 10.0), "origin": (700005.0, 5399995.0), "direction": [[1, 0], [0, -1]]}
+    metadata = {"crs": "EPSG:32632", "GDAL_METADATA": '<GDALMetadata><Item name="A">b</Item></GDALMetadata>'}
+    write_image(Image(np.arange(30, dtype=np.float32).reshape(5, 6), **place, no_data=3, metadata=metadata), tmp_path / "map.tif")
+    command = [sys.executable, "-c", DESCRIBE_TAGS_AS_GDAL_DOES, str(tmp_path / "map.tif")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    if "libtiff is a part" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0 and done.stdout == "EPSG:32632\n", done.stderr
+
+
 def test_turned_maps(tmp_path):
     pixels = np.random.default_rng(10).random((30, 40)).astype(np.float32)
     geotiff(tmp_path / "geo.tif", pixels, transformation=True)
