@@ -76,32 +76,6 @@ ViewAdjacent(const CudaImageView & image, void * data, itk::CudaComponentType ty
   return view;
 }
 
-/** A view of a host array, or of a copy of adjacent pixels if transfers do not take the array. */
-class Input
-{
-public:
-  Input(const HostArray & array, itk::MultiThreaderBase * threader)
-    : m_View(MakeView(array))
-  {
-    if (!CanTransfer(m_View))
-    {
-      m_Copy.emplace(array.Shape, array.Type);
-      CopyPixels(array, m_Copy->Get(), threader);
-      m_View = MakeView(m_Copy->Get());
-    }
-  }
-
-  const CudaImageView &
-  Get() const
-  {
-    return m_View;
-  }
-
-private:
-  CudaImageView          m_View;
-  std::optional<Scratch> m_Copy;
-};
-
 CudaStructureTensorPlan
 ReadTensorPlan(PyObject * tuple)
 {
@@ -174,7 +148,7 @@ StructureTensor(PyObject * arguments)
   WithoutLock         without;
   const auto          progress = [&](float) { without.CheckSignals(); };
   const auto          threader = itk::MultiThreaderBase::New();
-  const Input         from(pixels, threader);
+  const Transferable  from(pixels, threader);
   const unsigned int  components = itk::CudaDetail::CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
   const CudaImageView result = ViewAdjacent(from.Get(), to.Data, to.Type, components);
   if (!backend.SelectDevice(nullptr, CudaWorkingSet(plan, from.Get(), result)) ||
@@ -364,9 +338,9 @@ RunVesselnessOfArray(PyObject * arguments)
   const HostArray              pixels = source.Get(axes);
   const itk::CudaComponentType type = targets[0].value().Get().Type;
   {
-    WithoutLock without;
-    const auto  threader = itk::MultiThreaderBase::New();
-    const Input from(pixels, threader);
+    WithoutLock        without;
+    const auto         threader = itk::MultiThreaderBase::New();
+    const Transferable from(pixels, threader);
     RunVesselness(vesselness,
                   from.Get(),
                   { results[0], results[1], results[2], { vesselness.Measure.Dimension, axes.front() == 0 } },
