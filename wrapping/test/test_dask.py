@@ -392,6 +392,57 @@ def test_what_lazy_arrays_refuse():
         lazy.compute(scheduler="synchronous")
 
 
+def speckle(seed):
+    """A scene with a target, whose place depends on the seed."""
+    generator = np.random.default_rng([SEED, seed])
+    scene = generator.gamma(4.0, 0.25, (120, 150)).astype(np.float32)
+    scene[30 + seed : 36 + seed, 60:67] += 20.0
+    return scene
+
+
+def require_same_results(found, expected):
+    """Labels, tables and statistics, to the bit."""
+    np.testing.assert_array_equal(np.asarray(found.labels), np.asarray(expected.labels))
+    assert found.statistics == expected.statistics and found.table.keys() == expected.table.keys()
+    for name, column in expected.table.items():
+        np.testing.assert_array_equal(found.table[name], column)
+
+
+@pytest.mark.parametrize("name, options", [("detect_targets", {"looks": 4}), ("partition_image", {"looks": 4, "segment_cost": 12.0})])
+def test_lists_of_scenes(client, tmp_path, name, options):
+    """One task a scene, from arrays, lazy arrays and files, whose results have the bits of calls in this process."""
+    function = getattr(itk_cudafilters, name)
+    scenes = [speckle(seed) for seed in range(3)]
+    expected = [function(scene, "gamma", **options) for scene in scenes]
+    for found in (
+        client.gather(client.map(function, scenes, law="gamma", **options)),
+        dask.compute(*(dask.delayed(function)(da.from_array(scene, chunks=50), "gamma", **options) for scene in scenes)),
+    ):
+        for each, other in zip(found, expected, strict=True):
+            require_same_results(each, other)
+    paths = [str(tmp_path / f"{seed}.tif") for seed in range(3)]
+    for path, scene in zip(paths, scenes):
+        itk_cudafilters.write_image(scene, path)
+    bag = pytest.importorskip("dask.bag").from_sequence(paths, npartitions=len(paths))
+    tables = bag.map(lambda path: function(itk_cudafilters.read_image(path), "gamma", **options).table).compute()
+    for table, other in zip(tables, expected, strict=True):
+        assert list(table) == list(other.table) and len(table["pixels"]) == len(other.table["pixels"])
+        np.testing.assert_array_equal(table["pixels"], other.table["pixels"])
+    with pytest.raises(TypeError, match=r"image is of type dask.Array; .*: call image.compute\(\), or the function by dask.delayed\(\)"):
+        function(da.from_array(scenes[0]), "gamma", **options)
+
+
+def test_lazy_arrays_in_xarray_are_computed():
+    xarray = pytest.importorskip("xarray")
+    values = volume((140, 6, 7))
+    image = xarray.DataArray(da.from_array(values, chunks=50), dims=("z", "y", "x"), coords={"z": np.arange(140) * 2.0})
+    found = itk_cudafilters.gaussian_filter(image, 1.5, backend="host")
+    np.testing.assert_array_equal(found.data, itk_cudafilters.gaussian_filter(values, 1.5, backend="host"))
+    lazy = image.copy(data=itk_cudafilters.gaussian_filter(image.data, 1.5, backend="host"))
+    np.testing.assert_array_equal(lazy.compute().data, found.data)
+    assert isinstance(lazy.data, da.Array) and lazy.coords.equals(found.coords)
+
+
 def test_the_page_on_clusters(tmp_path, monkeypatch):
     """The blocks of Python of docs/user/clusters.md run, with their checks."""
     page = pathlib.Path(__file__).parents[2] / "docs/user/clusters.md"
