@@ -155,6 +155,39 @@ def test_vesselness(name, options):
             function(source, 60.0)
 
 
+@pytest.mark.parametrize("name", ["structure_tensor", "structure_tensor_eigenvalues"])
+def test_structure_tensors(name):
+    """Lazy results of slabs of one to five chunks have the bits of the function for arrays, as the runs of tasks do."""
+    values = volume((600, 9, 12))
+    source = da.from_array(values, chunks=(90, 9, 5))
+    function = getattr(itk_cudafilters, name)
+    for sigma, integration_sigma in ((1.0, 2.0), (8.0, 30.0)):
+        expected = function(values, sigma, integration_sigma, backend="host")
+        for chunks in (5, 2, 1):
+            with slabs_of(chunks * 128 * 108 * 4 * expected.shape[-1]):
+                result = function(source, sigma, integration_sigma, backend="host")
+                assert result.numblocks == (-(-5 // chunks), 1, 1, 1) and added(result, source) == result.numblocks[0]
+                assert result.shape == expected.shape and result.dtype == expected.dtype
+                np.testing.assert_array_equal(result.compute(), expected)
+                np.testing.assert_array_equal(result[590].compute(), expected[590])
+        target = np.empty_like(expected)
+        getattr(stream, name)(values, target, sigma, integration_sigma, scheduler="threads", slab_planes=256, backend="host")
+        np.testing.assert_array_equal(target, expected)
+    with pytest.raises(ValueError, match="sigma is 100.0, which reaches further than three chunks of 128 planes"):
+        function(source, 100.0)
+
+
+def test_structure_tensors_from_store_to_store(client, store):
+    """In tasks of a cluster; the chunks of the target hold one component."""
+    values = store[1][:500, :40, :40].copy()
+    source = zarr.create_array(store[0] / "wood.zarr", shape=values.shape, chunks=(64, 40, 40), dtype="float32", overwrite=True)
+    source[:] = values
+    target = zarr.create_array(store[0] / "tensors.zarr", shape=(*values.shape, 6), chunks=(64, 40, 40, 1), dtype="float32", overwrite=True)
+    report = stream.structure_tensor(source, target, 1.5, 4.0, scheduler=client, slab_planes=128)
+    assert report["backend_used"] == "host"
+    np.testing.assert_array_equal(target[:], itk_cudafilters.structure_tensor(values, 1.5, 4.0, backend="host"))
+
+
 class Counting:
     """An array that counts how often each plane is read."""
 
