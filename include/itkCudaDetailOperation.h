@@ -38,8 +38,7 @@ using CudaProgressFunction = std::function<void(float)>;
 /** The computation of a plan, wherever the pixels are: on the host, on the device, or on their way between the two.
  *
  * A plan converts to an operation where one of the functions below takes it. The operation refers to the plan, which
- * must exist as long as the operation. A CudaGaussianFirPlan has no run on the host, where ITK's filter runs instead.
- */
+ * must exist as long as the operation. */
 class CudaFilters_EXPORT CudaOperation
 {
 public:
@@ -78,6 +77,8 @@ CudaFilters_EXPORT size_t
 CudaWorkingSet(const CudaOperation & operation, const CudaImageView & input, const CudaImageView & output);
 
 /** Runs the operation on the host, on the threads of `threader`. The result does not depend on the number of threads.
+ * A CudaGaussianFirPlan has the sums of itk::DiscreteGaussianImageFilter in double; its output may be a part of the
+ * input.
  *
  * Input and output are different memory. A Gaussian plan may also read and write the same memory if it has a mask, or
  * if only its first pass reads the plan's input. This holds for plans of MakeGaussianLinePlan(), and for plans of

@@ -87,6 +87,12 @@ MakeAlgorithm(const CudaEigenPlan &)
 }
 
 std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaGaussianFirPlan &)
+{
+  return nullptr;
+}
+
+std::shared_ptr<const DeviceAlgorithm>
 MakeAlgorithm(const CudaGaussianPlan &)
 {
   return nullptr;
@@ -157,8 +163,6 @@ CudaDeviceImageMemory::Adopt(void *, size_t, int, ReleaseFunction)
 
 namespace itk::CudaDetail
 {
-CudaOperation::CudaOperation(const CudaGaussianFirPlan &) {}
-
 size_t
 CudaWorkingSet(const CudaOperation &, const CudaImageView &, const CudaImageView &)
 {

@@ -261,6 +261,7 @@ Execute(PyObject * module)
   bool isReady = type && PyModule_AddStringConstant(module, "itk_version", itk::Version::GetITKVersion()) == 0;
   for (PyMethodDef * const methodsOfFile : { ConfigurationMethods,
                                              DetectionMethods,
+                                             DiscreteGaussianMethods,
                                              GpuArrayMethods,
                                              ImageFileMethods,
                                              PartitionMethods,

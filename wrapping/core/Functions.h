@@ -9,6 +9,7 @@ namespace cudafilters
 // The functions of the module, by the file that defines them. Each table ends with an empty entry.
 extern PyMethodDef ConfigurationMethods[];
 extern PyMethodDef DetectionMethods[];
+extern PyMethodDef DiscreteGaussianMethods[];
 extern PyMethodDef PartitionMethods[];
 extern PyMethodDef SlabMethods[];
 extern PyMethodDef SnakeMethods[];

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace cudafilters
@@ -189,6 +190,32 @@ private:
 /** Copies the pixels of an array to another one of the same shape and type. */
 void
 CopyPixels(const HostArray & from, const HostArray & to, itk::MultiThreaderBase * threader);
+
+/** A view of a host array, or of a copy of adjacent pixels if transfers do not take the array. */
+class Transferable
+{
+public:
+  Transferable(const HostArray & array, itk::MultiThreaderBase * threader)
+    : m_View(MakeView(array))
+  {
+    if (!CanTransfer(m_View))
+    {
+      m_Copy.emplace(array.Shape, array.Type);
+      CopyPixels(array, m_Copy->Get(), threader);
+      m_View = MakeView(m_Copy->Get());
+    }
+  }
+
+  const itk::CudaDetail::CudaImageView &
+  Get() const
+  {
+    return m_View;
+  }
+
+private:
+  itk::CudaDetail::CudaImageView m_View;
+  std::optional<Scratch>         m_Copy;
+};
 
 /** Exchanges the pixels of two arrays of the same shape and type. */
 void

@@ -19,7 +19,7 @@ set(CudaFilters_CORE_INCLUDE_DIR ${CMAKE_CURRENT_BINARY_DIR}/include)
 configure_file(${CudaFilters_DLPACK_INCLUDE_DIR}/dlpack/dlpack.h ${CudaFilters_CORE_INCLUDE_DIR}/dlpack/dlpack.h COPYONLY)
 
 function(cudafilters_add_core_sources target)
-  foreach(name ArrayFilter Configuration Core Detection GpuArrays HostArray ImageFiles Partition Slabs Snake Tensors)
+  foreach(name ArrayFilter Configuration Core Detection DiscreteGaussian GpuArrays HostArray ImageFiles Partition Slabs Snake Tensors)
     target_sources(${target} PRIVATE ${CudaFilters_CORE_DIR}/${name}.cxx)
   endforeach()
   set_source_files_properties(${CudaFilters_CORE_DIR}/ArrayFilter.cxx PROPERTIES COMPILE_OPTIONS -ffp-contract=off)

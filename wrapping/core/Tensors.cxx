@@ -76,32 +76,6 @@ ViewAdjacent(const CudaImageView & image, void * data, itk::CudaComponentType ty
   return view;
 }
 
-/** A view of a host array, or of a copy of adjacent pixels if transfers do not take the array. */
-class Input
-{
-public:
-  Input(const HostArray & array, itk::MultiThreaderBase * threader)
-    : m_View(MakeView(array))
-  {
-    if (!CanTransfer(m_View))
-    {
-      m_Copy.emplace(array.Shape, array.Type);
-      CopyPixels(array, m_Copy->Get(), threader);
-      m_View = MakeView(m_Copy->Get());
-    }
-  }
-
-  const CudaImageView &
-  Get() const
-  {
-    return m_View;
-  }
-
-private:
-  CudaImageView          m_View;
-  std::optional<Scratch> m_Copy;
-};
-
 CudaStructureTensorPlan
 ReadTensorPlan(PyObject * tuple)
 {
@@ -174,7 +148,7 @@ StructureTensor(PyObject * arguments)
   WithoutLock         without;
   const auto          progress = [&](float) { without.CheckSignals(); };
   const auto          threader = itk::MultiThreaderBase::New();
-  const Input         from(pixels, threader);
+  const Transferable  from(pixels, threader);
   const unsigned int  components = itk::CudaDetail::CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
   const CudaImageView result = ViewAdjacent(from.Get(), to.Data, to.Type, components);
   if (!backend.SelectDevice(nullptr, CudaWorkingSet(plan, from.Get(), result)) ||
@@ -364,9 +338,9 @@ RunVesselnessOfArray(PyObject * arguments)
   const HostArray              pixels = source.Get(axes);
   const itk::CudaComponentType type = targets[0].value().Get().Type;
   {
-    WithoutLock without;
-    const auto  threader = itk::MultiThreaderBase::New();
-    const Input from(pixels, threader);
+    WithoutLock        without;
+    const auto         threader = itk::MultiThreaderBase::New();
+    const Transferable from(pixels, threader);
     RunVesselness(vesselness,
                   from.Get(),
                   { results[0], results[1], results[2], { vesselness.Measure.Dimension, axes.front() == 0 } },
@@ -428,6 +402,36 @@ RunMeasure(PyObject * arguments)
   Py_RETURN_TRUE;
 }
 
+constexpr const char * EigenvaluesDocumentation = "eigenvalues(tensors, output)\n--\n\n"
+                                                  "Computes the eigenvalues of symmetric matrices, in ascending order, "
+                                                  "with the bits of structure_tensor(). The last axis\n"
+                                                  "of `tensors` has the upper triangle row by row, and that of "
+                                                  "`output` the eigenvalues; both have adjacent elements of\n"
+                                                  "one type, float or double.";
+
+void
+Eigenvalues(PyObject * arguments)
+{
+  PyObject * input;
+  PyObject * output;
+  ParseTuple(arguments, "OO:eigenvalues", &input, &output);
+  const Buffer    source(input, PyBUF_C_CONTIGUOUS);
+  const Buffer    target(output, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
+  const HostArray from = source.Get();
+  const HostArray to = target.Get();
+  const auto      dimension = static_cast<unsigned int>(to.Shape.back());
+  const auto      plan = itk::CudaDetail::MakeEigenPlan(dimension, itk::CudaDetail::CudaEigenValueOrder::ByValue);
+  CudaImageView   pixels;
+  pixels.Size[0] = std::accumulate(to.Shape.begin(), to.Shape.end() - 1, size_t{ 1 }, std::multiplies<size_t>());
+  const WithoutLock without;
+  const auto        threader = itk::MultiThreaderBase::New();
+  CudaRunOnHost(plan,
+                ViewAdjacent(pixels, from.Data, from.Type, itk::CudaDetail::CudaTensorComponents(dimension)),
+                ViewAdjacent(pixels, to.Data, to.Type, dimension),
+                threader,
+                nullptr);
+}
+
 constexpr const char * QueueVesselnessDocumentation =
   "queue_vesselness(image, response, scale, directions, last_axis_first, plan)\n--\n\n"
   "Queues the computation of vesselness() in GPU memory on the stream of the arrays' owner. `image` is that of\n"
@@ -467,6 +471,7 @@ QueueVesselness(PyObject * arguments)
 PyMethodDef TensorMethods[] = {
   { "structure_tensor", Call<StructureTensor>, METH_VARARGS, StructureTensorDocumentation },
   { "queue_structure_tensor", Call<QueueStructureTensor>, METH_VARARGS, QueueStructureTensorDocumentation },
+  { "eigenvalues", Call<Eigenvalues>, METH_VARARGS, EigenvaluesDocumentation },
   { "hessian_measure", Call<RunMeasure>, METH_VARARGS, MeasureDocumentation },
   { "vesselness", Call<RunVesselnessOfArray>, METH_VARARGS, VesselnessDocumentation },
   { "queue_vesselness", Call<QueueVesselness>, METH_VARARGS, QueueVesselnessDocumentation },

@@ -35,6 +35,7 @@ from ._info import Backend, Device, backend_name
 from ._library import core
 from ._planes import for_other_processes, opened, planes_of_written_chunk, require_planes
 from ._slabs import CHUNK, Progress, Report, Slab, SlabFilter, gaussian_slabs, sum_of
+from ._structure_tensor_slabs import structure_tensor_slabs
 from ._vesselness_slabs import vesselness_slabs
 
 _Index = tuple[int, ...]
@@ -174,7 +175,8 @@ def lazy(label: str, filter: SlabFilter, array: Any) -> Any:
     name = f"{label}-{tokenize(filter, array.name, planes)}"
     tasks: dict[Hashable, Any] = {}
     used: set[Hashable] = set()
-    rest = (0,) * (len(filter.shape) - 1)
+    behind = (*filter.shape[1:], *filter.components)
+    rest = (0,) * len(behind)
     for of_item in _by_item(slabs):
         exchanges = filter.needs_whole and len(of_item) > 1
         blocks = [reading.blocks(slab, filter.reads(slab) if len(of_item) > 1 else [(0, filter.shape[0])]) for slab in of_item]
@@ -195,7 +197,7 @@ def lazy(label: str, filter: SlabFilter, array: Any) -> Any:
         {**reading.graph.dependencies, name: reading.layers_of(used)},
     )
     lengths = tuple(slab.count for slab in slabs if slab.item == slabs[0].item)
-    chunks = (*((1,) * length for length in filter.items), lengths, *((length,) for length in filter.shape[1:]))
+    chunks = (*((1,) * length for length in filter.items), lengths, *((length,) for length in behind))
     return da.Array(graph, name, chunks, dtype=filter.target_type)
 
 
@@ -260,6 +262,26 @@ def lazy_vesselness(
     return lazy("vesselness", replace(filter, backend=resolve(filter.backend)), image)
 
 
+def lazy_structure_tensor(
+    image: Any,
+    sigma: Any,
+    integration_sigma: Any,
+    with_eigenvalues: bool,
+    spacing: Any,
+    dtype: Any,
+    approximation: str,
+    backend: str,
+) -> Any:
+    """Returns the lazy result of structure_tensor() or structure_tensor_eigenvalues()."""
+    require_known_chunks(image, "image")
+    require_planes(image, "image")
+    filter = structure_tensor_slabs(
+        image.shape, image.dtype, _result_type(image, None, dtype), sigma, integration_sigma, with_eigenvalues, spacing, None,
+        approximation, backend, None, name="image",
+    )
+    return lazy("structure_tensor", replace(filter, backend=resolve(filter.backend)), image)
+
+
 def require_known_chunks(array: Any, name: str) -> None:
     """Raises ValueError for arrays of which Dask does not know how long they are."""
     if any(math.isnan(length) for length in array.shape):
@@ -283,7 +305,7 @@ def _result_type(input: Any, output: Any, dtype: Any) -> np.dtype[Any]:
 
 def _planes_of_slab(filter: SlabFilter) -> int:
     """Returns the planes of a slab: as many chunks as the configuration's array.chunk-size holds, and at least one."""
-    plane = math.prod(filter.shape[1:]) * filter.target_type.itemsize
+    plane = math.prod((*filter.shape[1:], *filter.components)) * filter.target_type.itemsize
     size = parse_bytes(dask.config.get("array.chunk-size"))
     return max(1, int(size) // (plane * CHUNK)) * CHUNK
 

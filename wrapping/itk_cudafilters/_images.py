@@ -27,7 +27,7 @@ _CONVERSIONS = {
     "SimpleITK": "itk_cudafilters.Image.of({name})",
     "builtins": 'numpy.asarray({name}, dtype="float32")',
     "cupy": "{name}.get()",
-    "dask": "{name}.compute()",
+    "dask": "{name}.compute(), or the function by dask.delayed(), which makes a task of it",
     "h5py": "{name}[...]",
     "jax": "numpy.asarray({name})",
     "jaxlib": "numpy.asarray({name})",

@@ -61,7 +61,13 @@ class SlabFilter:
 
     @property
     def whole_shape(self) -> tuple[int, ...]:
+        """The shape of the source."""
         return (*self.items, *self.shape)
+
+    @property
+    def components(self) -> tuple[int, ...]:
+        """The axes that the target has behind those of the source."""
+        return ()
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -118,7 +124,7 @@ class SlabFilter:
 
     def compute(self, source: Any, slab: Slab, whole: Any = None) -> npt.NDArray[Any]:
         """Returns a filtered slab."""
-        result = np.empty((slab.count, *self.shape[1:]), self.target_type)
+        result = np.empty((slab.count, *self.shape[1:], *self.components), self.target_type)
         with self.open_source(source, slab) as planes, Target(result, offset=slab.first) as results:
             self.run(planes, results, slab, whole, None)
         return result
@@ -144,6 +150,99 @@ def sum_of(reports: Sequence[Report]) -> Report:
         summed[name] = sum(report[name] for report in reports)
     summed["peak_device_bytes"] = max(report["peak_device_bytes"] for report in reports)
     return summed
+
+
+# Bytes of the results that are computed together: one chunk of planes, or as many as these hold.
+_GROUP_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class SlabChain(SlabFilter):
+    """A filter that runs Gaussian filters of images of its source's size, and keeps what lies between them in memory."""
+
+    spacing: tuple[float, ...]
+    mode: str
+    cval: float
+    approximation: str
+    memory_limit: int
+
+    @property
+    def real(self) -> np.dtype[Any]:
+        """The type between the filters."""
+        wide = any(each.name in ("uint32", "int32", "uint64", "int64", "float64") for each in (self.source_type, self.target_type))
+        found: np.dtype[Any] = np.dtype("float64" if wide else "float32")
+        return found
+
+    def gaussian(self, kind: Kind, sigma: float, source_type: np.dtype[Any], channels: int = 1) -> GaussianSlabs:
+        dimension = len(self.shape)
+        return GaussianSlabs(
+            items=self.items, shape=self.shape if channels == 1 else (*self.shape, channels), source_type=source_type,
+            target_type=self.real, refuses_nan=self.refuses_nan, backend=self.backend, kind=kind, sigma=(sigma,) * dimension,
+            spacing=self.spacing, orders=(0,) * dimension, channels=channels, mode=self.mode, cval=self.cval,
+            approximation=self.approximation, memory_limit=self.memory_limit,
+        )
+
+    def groups(self, slab: Slab, components: int = 1) -> list[Slab]:
+        """Divides a slab into parts that are computed together."""
+        plane = math.prod(self.shape[1:]) * components * self.real.itemsize
+        planes = max(1, _GROUP_BYTES // (plane * CHUNK)) * CHUNK
+        end = slab.first + slab.count
+        return [Slab(slab.item, first, min(planes, end - first)) for first in range(slab.first, end, planes)]
+
+    def chunks_around(self, group: Slab, ahead: int) -> range:
+        """Returns the chunks of a group, and as many others on either side."""
+        last = -(-(group.first + group.count) // CHUNK) + ahead
+        return range(max(0, group.first // CHUNK - ahead), min(last, -(-self.shape[0] // CHUNK)))
+
+
+class KeptChunks:
+    """Chunks of planes that several runs read: `read` is a source of `_core`. `load` returns planes, and `copy` puts them into
+    the memory of a run. Those of the chunks in `range` are loaded once, and single planes beside them."""
+
+    def __init__(
+        self,
+        length: int,
+        load: Callable[[int, int], npt.NDArray[Any]],
+        copy: Callable[[npt.NDArray[Any], int, int, memoryview], None],
+    ) -> None:
+        self._length = length
+        self._load = load
+        self._copy = copy
+        self._range = range(0)
+        self._planes: dict[int, npt.NDArray[Any]] = {}
+        self.chunks: dict[int, npt.NDArray[Any]] = {}
+
+    def keep(self, wanted: range) -> None:
+        """Sets the range, and drops the chunks that are not in it."""
+        self._range = wanted
+        self.chunks = {i: planes for i, planes in self.chunks.items() if i in wanted}
+
+    def has_plane(self, plane: int) -> bool:
+        return plane in self._planes
+
+    def keep_plane(self, plane: int, pixels: npt.NDArray[Any]) -> None:
+        self._planes[plane] = pixels
+
+    def read(self, first: int, count: int, memory: memoryview) -> None:
+        at = 0
+        while at < count:
+            chunk = (first + at) // CHUNK
+            inside = first + at - chunk * CHUNK
+            taken = min(count - at, CHUNK - inside)
+            self._copy(self._take(chunk, inside, taken), at, count, memory)
+            at += taken
+
+    def _take(self, chunk: int, inside: int, count: int) -> npt.NDArray[Any]:
+        if chunk in self._range:
+            if chunk not in self.chunks:
+                self.chunks[chunk] = self._load(chunk * CHUNK, min(CHUNK, self._length - chunk * CHUNK))
+            return self.chunks[chunk][inside : inside + count]
+        plane = chunk * CHUNK + inside
+        if count > 1:
+            return self._load(plane, count)
+        if plane not in self._planes:
+            self._planes[plane] = self._load(plane, 1).copy()
+        return self._planes[plane]
 
 
 Kind = Literal["filter", "gradient", "gradient_magnitude", "laplace", "hessian", "normalized_hessian"]
@@ -318,6 +417,25 @@ def gaussian_slabs(
     )
     _require_derivatives(made, filtered, rank, items)
     return made
+
+
+def items_and_shape(axes: Any, shape: tuple[int, ...], name: str) -> tuple[tuple[int, ...], tuple[int, ...], list[int]]:
+    """Returns the lengths of the axes that count items, those of the last two or three ones, which are filtered, and the
+    filtered axes in the order in which they are given."""
+    rank = len(shape)
+    filtered = axes_to_filter(axes, None, rank)
+    dimension = len(filtered)
+    if dimension not in (2, 3):
+        raise ValueError(f"{name} has {dimension} axes; it must have 2 or 3, or axes must name 2 or 3 of them")
+    if sorted(filtered) != list(range(rank - dimension, rank)):
+        raise ValueError(f"axes is {tuple(filtered)}; in slabs it must be the last axes of {name}, whose others count items")
+    return shape[: rank - dimension], shape[rank - dimension :], filtered
+
+
+def ordered_spacings(spacing: Any, filtered: Sequence[int]) -> tuple[float, ...]:
+    """Returns the spacings, which are given in the order of the filtered axes, in the order of the array's axes."""
+    spacings = dict(zip(filtered, spacings_of_slabs(spacing, len(filtered)), strict=True))
+    return tuple(spacings[axis] for axis in sorted(filtered))
 
 
 def _last_axis(channel_axis: int, dimension: int) -> int:

@@ -10,13 +10,23 @@ import numpy.typing as npt
 
 from ._arrays import Given, Target, positive, spacings_of
 from ._gaussian import Approximation
-from ._images import _require_no_bands, is_xarray
+from ._images import _require_no_bands, is_dask, is_xarray
 from ._info import Backend
 from ._library import core, empty, takes
 from ._operations import current_device_of, image_on_gpu
 from ._parameters import known_name, library_errors
 
 _SHORTEST_LINE = 4
+
+
+def components_of(dimension: int) -> list[tuple[int, int]]:
+    """Returns the axes of the components of a tensor: its upper triangle, row by row."""
+    return [(i, j) for i in range(dimension) for j in range(i, dimension)]
+
+
+def require_long_lines(shape: tuple[int, ...], name: str) -> None:
+    if min(shape) < _SHORTEST_LINE:
+        raise ValueError(f"{name} has the shape {shape}; each axis must have {_SHORTEST_LINE} pixels or more")
 
 
 @library_errors
@@ -40,7 +50,8 @@ def structure_tensor(
     ----------
     image
         NumPy array, xarray.DataArray or itk.Image of two or three axes, each of four pixels or more; or an array of
-        CuPy or PyTorch in GPU memory, which is processed there.
+        CuPy or PyTorch in GPU memory, which is processed there; or an array of Dask, whose result is lazy, and computed in slabs
+        of planes as stream.structure_tensor() does.
     sigma
         Standard deviation of the Gaussian of the derivatives, in pixels unless `spacing` is given.
     integration_sigma
@@ -75,6 +86,10 @@ def structure_tensor(
     >>> tensor.shape, bool(tensor[25, 30, 2] > 1e3 * abs(tensor[25, 30, 0]))
     ((50, 60, 3), True)
     """
+    if is_dask(image):
+        from ._dask import lazy_structure_tensor
+
+        return lazy_structure_tensor(image, sigma, integration_sigma, False, spacing, dtype, approximation, backend)
     with current_device_of(image):
         return _TensorCall(image, sigma, integration_sigma, spacing, dtype, approximation, backend).components()
 
@@ -103,6 +118,10 @@ def structure_tensor_eigenvalues(
     >>> bool(largest > 1e3 * abs(least))
     True
     """
+    if is_dask(image):
+        from ._dask import lazy_structure_tensor
+
+        return lazy_structure_tensor(image, sigma, integration_sigma, True, spacing, dtype, approximation, backend)
     with current_device_of(image):
         return _TensorCall(image, sigma, integration_sigma, spacing, dtype, approximation, backend).eigenvalues()
 
@@ -126,8 +145,7 @@ class _TensorCall:
         self._shape = tuple(self._given.array.shape)
         if len(self._shape) not in (2, 3):
             raise ValueError(f"image has {len(self._shape)} axes; it must have 2 or 3")
-        if min(self._shape) < _SHORTEST_LINE:
-            raise ValueError(f"image has the shape {self._shape}; each axis must have {_SHORTEST_LINE} pixels or more")
+        require_long_lines(self._shape, "image")
         self._sigmas = [positive(sigma, "sigma"), positive(integration_sigma, "integration_sigma")]
         self._spacing = spacings_of(spacing, self._given, range(len(self._shape)))
         self._steps = tuple(abs(step) for step in reversed(self._spacing))
@@ -140,7 +158,7 @@ class _TensorCall:
 
     def components(self) -> Any:
         dimension = len(self._shape)
-        pairs = [(i, j) for i in range(dimension) for j in range(i, dimension)]
+        pairs = components_of(dimension)
         # On a GPU the library stores the upper triangle with x first.
         tensors = self._run(False, [pairs.index((dimension - 1 - j, dimension - 1 - i)) for i, j in pairs])
         signs = np.sign(self._spacing)  # negative where coordinates descend

@@ -22,10 +22,19 @@ from ._info import Backend
 from ._parameters import library_errors, whole_number
 from ._planes import require_planes, require_writable, share_pixels
 from ._slabs import Progress, SlabFilter, gaussian_slabs
+from ._structure_tensor_slabs import structure_tensor_slabs
 from ._vesselness import Measure
 from ._vesselness_slabs import vesselness_slabs
 
-__all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace", "vesselness"]
+__all__ = [
+    "gaussian_filter",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "structure_tensor",
+    "structure_tensor_eigenvalues",
+    "vesselness",
+]
+
 
 @library_errors
 def gaussian_filter(
@@ -275,6 +284,125 @@ slab_planes, timeout
     return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
 
 
+@library_errors
+def structure_tensor(
+    source: Any,
+    target: Any,
+    sigma: float = 1.0,
+    integration_sigma: float = 2.0,
+    *,
+    spacing: float | Sequence[float] | None = None,
+    axes: int | Sequence[int] | None = None,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+    memory_limit: int | str | None = None,
+    progress: Progress | None = None,
+    scheduler: Any = None,
+    slab_planes: int | None = None,
+    timeout: float | None = None,
+) -> dict[str, Any]:
+    """Runs itk_cudafilters.structure_tensor() from a source to a target, in slabs of planes.
+
+    The products of derivatives are computed chunk after chunk of 128 planes, and smoothed. The host holds those of a chunk, or of
+    256 MiB, and of the chunks on either side that the window of `integration_sigma` reaches; for each pixel of three axes they
+    are six numbers. A GPU computes the derivatives and smooths, and the host multiplies. On the host the result has the bits of
+    the function for arrays in memory.
+
+    Parameters
+    ----------
+    source
+        Image, as in gaussian_filter() of this module. Its pixels must be finite.
+    target
+        Destination, with the components as one more axis behind those of the source: three for two axes, six for three.
+    sigma, integration_sigma
+        As in itk_cudafilters.structure_tensor(). The window of each must reach no further than three chunks of planes: 42 planes
+        of float pixels with accurate.
+    axes
+        The last two or three axes, which are filtered; those in front of them count items. None: all axes, two or three.
+    spacing, dtype, approximation, backend, memory_limit, progress, scheduler, slab_planes, timeout
+        As in gaussian_filter() of this module.
+
+    Returns
+    -------
+    dict
+        As of gaussian_filter(), summed over both filters.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, OSError
+        As of gaussian_filter().
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stripes = np.sin(np.arange(20) / 3) * np.ones((300, 10, 1))
+    >>> tensors = np.empty((*stripes.shape, 6))
+    >>> report = structure_tensor(stripes, tensors, backend="host")
+    >>> bool(tensors[150, 5, 10, 5] > 1e3 * abs(tensors[150, 5, 10, :5]).max())
+    True
+    """
+    return _run_tensor(
+        False, source, target, sigma, integration_sigma, spacing, axes, dtype, approximation, backend, memory_limit, progress,
+        scheduler, slab_planes, timeout,
+    )
+
+
+@library_errors
+def structure_tensor_eigenvalues(
+    source: Any,
+    target: Any,
+    sigma: float = 1.0,
+    integration_sigma: float = 2.0,
+    *,
+    spacing: float | Sequence[float] | None = None,
+    axes: int | Sequence[int] | None = None,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+    memory_limit: int | str | None = None,
+    progress: Progress | None = None,
+    scheduler: Any = None,
+    slab_planes: int | None = None,
+    timeout: float | None = None,
+) -> dict[str, Any]:
+    """Runs itk_cudafilters.structure_tensor_eigenvalues() from a source to a target, in slabs of planes.
+
+    The target has the eigenvalues as one more axis behind those of the source, two or three. The parameters, the result and the
+    errors are otherwise those of structure_tensor() of this module.
+    """
+    return _run_tensor(
+        True, source, target, sigma, integration_sigma, spacing, axes, dtype, approximation, backend, memory_limit, progress,
+        scheduler, slab_planes, timeout,
+    )
+
+
+def _run_tensor(
+    with_eigenvalues: bool,
+    source: Any,
+    target: Any,
+    sigma: Any,
+    integration_sigma: Any,
+    spacing: Any,
+    axes: Any,
+    dtype: Any,
+    approximation: str,
+    backend: str,
+    memory_limit: int | str | None,
+    progress: Progress | None,
+    scheduler: Any,
+    slab_planes: int | None,
+    timeout: float | None,
+) -> dict[str, Any]:
+    require_planes(source, "source")
+    filter = structure_tensor_slabs(
+        tuple(int(length) for length in source.shape), np.dtype(source.dtype), np.dtype(getattr(target, "dtype", np.float32)), sigma,
+        integration_sigma, with_eigenvalues, spacing, axes, approximation, backend, memory_limit,
+    )
+    _ends(source, target, dtype, filter.components)
+    return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
+
+
 def _run(
     kind: Literal["filter", "gradient_magnitude", "laplace"],
     source: Any,
@@ -305,14 +433,17 @@ def _run(
     return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
 
 
-def _ends(source: Any, target: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any], np.dtype[Any]]:
-    """Checks source and target, and returns their shape and their types."""
+def _ends(
+    source: Any, target: Any, dtype: Any, components: tuple[int, ...] = ()
+) -> tuple[tuple[int, ...], np.dtype[Any], np.dtype[Any]]:
+    """Checks source and target, and returns the source's shape and their types. The target may have one more axis."""
     require_planes(source, "source")
     require_planes(target, "target")
     require_writable(target)
     shape = tuple(int(length) for length in source.shape)
-    if tuple(target.shape) != shape:
-        raise ValueError(f"target has the shape {tuple(target.shape)}; it must be that of source, {shape}")
+    if tuple(target.shape) != (*shape, *components):
+        behind = f" and {components[0]} components" if components else ""
+        raise ValueError(f"target has the shape {tuple(target.shape)}; it must be that of source{behind}, {(*shape, *components)}")
     if share_pixels(source, target):
         raise ValueError("target and source have the same memory; planes of the source are needed after results are written")
     if dtype is not None and _type_of(dtype) != target.dtype:

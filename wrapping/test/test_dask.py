@@ -155,6 +155,39 @@ def test_vesselness(name, options):
             function(source, 60.0)
 
 
+@pytest.mark.parametrize("name", ["structure_tensor", "structure_tensor_eigenvalues"])
+def test_structure_tensors(name):
+    """Lazy results of slabs of one to five chunks have the bits of the function for arrays, as the runs of tasks do."""
+    values = volume((600, 9, 12))
+    source = da.from_array(values, chunks=(90, 9, 5))
+    function = getattr(itk_cudafilters, name)
+    for sigma, integration_sigma in ((1.0, 2.0), (8.0, 30.0)):
+        expected = function(values, sigma, integration_sigma, backend="host")
+        for chunks in (5, 2, 1):
+            with slabs_of(chunks * 128 * 108 * 4 * expected.shape[-1]):
+                result = function(source, sigma, integration_sigma, backend="host")
+                assert result.numblocks == (-(-5 // chunks), 1, 1, 1) and added(result, source) == result.numblocks[0]
+                assert result.shape == expected.shape and result.dtype == expected.dtype
+                np.testing.assert_array_equal(result.compute(), expected)
+                np.testing.assert_array_equal(result[590].compute(), expected[590])
+        target = np.empty_like(expected)
+        getattr(stream, name)(values, target, sigma, integration_sigma, scheduler="threads", slab_planes=256, backend="host")
+        np.testing.assert_array_equal(target, expected)
+    with pytest.raises(ValueError, match="sigma is 100.0, which reaches further than three chunks of 128 planes"):
+        function(source, 100.0)
+
+
+def test_structure_tensors_from_store_to_store(client, store):
+    """In tasks of a cluster; the chunks of the target hold one component."""
+    values = store[1][:500, :40, :40].copy()
+    source = zarr.create_array(store[0] / "wood.zarr", shape=values.shape, chunks=(64, 40, 40), dtype="float32", overwrite=True)
+    source[:] = values
+    target = zarr.create_array(store[0] / "tensors.zarr", shape=(*values.shape, 6), chunks=(64, 40, 40, 1), dtype="float32", overwrite=True)
+    report = stream.structure_tensor(source, target, 1.5, 4.0, scheduler=client, slab_planes=128)
+    assert report["backend_used"] == "host"
+    np.testing.assert_array_equal(target[:], itk_cudafilters.structure_tensor(values, 1.5, 4.0, backend="host"))
+
+
 class Counting:
     """An array that counts how often each plane is read."""
 
@@ -390,6 +423,57 @@ def test_what_lazy_arrays_refuse():
     lazy = itk_cudafilters.gaussian_filter(da.from_array(bad, chunks=50), 2.0)
     with pytest.raises(ValueError, match="plane 150 of source has pixels that are NaN or infinite"):
         lazy.compute(scheduler="synchronous")
+
+
+def speckle(seed):
+    """A scene with a target, whose place depends on the seed."""
+    generator = np.random.default_rng([SEED, seed])
+    scene = generator.gamma(4.0, 0.25, (120, 150)).astype(np.float32)
+    scene[30 + seed : 36 + seed, 60:67] += 20.0
+    return scene
+
+
+def require_same_results(found, expected):
+    """Labels, tables and statistics, to the bit."""
+    np.testing.assert_array_equal(np.asarray(found.labels), np.asarray(expected.labels))
+    assert found.statistics == expected.statistics and found.table.keys() == expected.table.keys()
+    for name, column in expected.table.items():
+        np.testing.assert_array_equal(found.table[name], column)
+
+
+@pytest.mark.parametrize("name, options", [("detect_targets", {"looks": 4}), ("partition_image", {"looks": 4, "segment_cost": 12.0})])
+def test_lists_of_scenes(client, tmp_path, name, options):
+    """One task a scene, from arrays, lazy arrays and files, whose results have the bits of calls in this process."""
+    function = getattr(itk_cudafilters, name)
+    scenes = [speckle(seed) for seed in range(3)]
+    expected = [function(scene, "gamma", **options) for scene in scenes]
+    for found in (
+        client.gather(client.map(function, scenes, law="gamma", **options)),
+        dask.compute(*(dask.delayed(function)(da.from_array(scene, chunks=50), "gamma", **options) for scene in scenes)),
+    ):
+        for each, other in zip(found, expected, strict=True):
+            require_same_results(each, other)
+    paths = [str(tmp_path / f"{seed}.tif") for seed in range(3)]
+    for path, scene in zip(paths, scenes):
+        itk_cudafilters.write_image(scene, path)
+    bag = pytest.importorskip("dask.bag").from_sequence(paths, npartitions=len(paths))
+    tables = bag.map(lambda path: function(itk_cudafilters.read_image(path), "gamma", **options).table).compute()
+    for table, other in zip(tables, expected, strict=True):
+        assert list(table) == list(other.table) and len(table["pixels"]) == len(other.table["pixels"])
+        np.testing.assert_array_equal(table["pixels"], other.table["pixels"])
+    with pytest.raises(TypeError, match=r"image is of type dask.Array; .*: call image.compute\(\), or the function by dask.delayed\(\)"):
+        function(da.from_array(scenes[0]), "gamma", **options)
+
+
+def test_lazy_arrays_in_xarray_are_computed():
+    xarray = pytest.importorskip("xarray")
+    values = volume((140, 6, 7))
+    image = xarray.DataArray(da.from_array(values, chunks=50), dims=("z", "y", "x"), coords={"z": np.arange(140) * 2.0})
+    found = itk_cudafilters.gaussian_filter(image, 1.5, backend="host")
+    np.testing.assert_array_equal(found.data, itk_cudafilters.gaussian_filter(values, 1.5, backend="host"))
+    lazy = image.copy(data=itk_cudafilters.gaussian_filter(image.data, 1.5, backend="host"))
+    np.testing.assert_array_equal(lazy.compute().data, found.data)
+    assert isinstance(lazy.data, da.Array) and lazy.coords.equals(found.coords)
 
 
 def test_the_page_on_clusters(tmp_path, monkeypatch):

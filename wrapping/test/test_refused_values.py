@@ -622,6 +622,16 @@ EACH = {
     "stream.gaussian_filter": (planes, {**STREAM, "order": ORDER}),
     "stream.gaussian_gradient_magnitude": (planes, DERIVATIVES_OF_STREAMS),
     "stream.gaussian_laplace": (planes, DERIVATIVES_OF_STREAMS),
+    **{
+        f"stream.{name}": (
+            lambda folder, components=components: {"source": IMAGE, "target": np.empty((*SHAPE, components), np.float32)},
+            {
+                **{each: row for each, row in STREAM.items() if each in inspect.signature(itk_cudafilters.stream.structure_tensor).parameters},
+                **{each: TENSOR[each] for each in ("sigma", "integration_sigma")},
+            },
+        )
+        for name, components in (("structure_tensor", 3), ("structure_tensor_eigenvalues", 2))
+    },
     "stream.vesselness": (
         lambda folder: {"source": IMAGE, "target": np.empty(SHAPE, np.float32), "sigmas": 1.0},
         {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import itk_cudafilters
-from itk_cudafilters import stream
+from itk_cudafilters import _slabs, stream
 from itk_cudafilters._parameters import bytes_of
 
 pytestmark = pytest.mark.usefixtures("host_allowed")
@@ -376,10 +376,68 @@ def test_vesselness_of_what_slabs_cannot():
         ("axes is .0, 1.; in slabs it must be the last axes", {"axes": (0, 1)}),
         ("source has 1 axes; it must have 2 or 3", {"axes": 2}),
         ("sigmas is -1", {"sigmas": -1}),
-        ("slab_planes and timeout are for tasks of a scheduler", {"timeout": 3}),
+        ("timeout is 3.0, and scheduler is not given", {"timeout": 3}),
     ):
         with pytest.raises(ValueError, match=message):
             stream.vesselness(values, target, **{"sigmas": 2.0, **arguments})
+
+
+TENSORS = ("structure_tensor", "structure_tensor_eigenvalues")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "int32", "float64"])
+@pytest.mark.parametrize("name", TENSORS)
+def test_structure_tensors_are_those_of_arrays(name, dtype):
+    """To the bit, of two and three axes, from one chunk of planes to several, with windows of one to three chunks of either
+    Gaussian; and of axes that count items."""
+    generator = np.random.default_rng([7, len(name), np.dtype(dtype).num])
+    for shape in ((300, 11, 13), (int(generator.integers(4, 128)), 9, 10), (520, 14)):
+        values = (generator.random(shape) * 200).astype(dtype)
+        for sigma, integration_sigma in ((1.0, 2.0), (20.0, 7.5), (6.0, 30.0 if dtype in ("uint8", "float32") else 12.0)):
+            spacing = (1.0, 0.5, 2.0)[: len(shape)]
+            given = {"sigma": sigma, "integration_sigma": integration_sigma, "spacing": spacing, "backend": "host"}
+            expected = getattr(itk_cudafilters, name)(values, **given)
+            found = np.full(expected.shape, np.nan, expected.dtype)
+            shares = []
+            report = getattr(stream, name)(Planes(values), found, progress=shares.append, **given)
+            np.testing.assert_array_equal(found, expected, err_msg=f"{shape} {sigma} {integration_sigma}")
+            assert report["backend_used"] == "host" and shares == sorted(shares) and shares[-1] == 1.0
+    items = (generator.random((2, 140, 8, 9)) * 200).astype(dtype)
+    found = np.empty((*items.shape, 6 if name == TENSORS[0] else 3))
+    getattr(stream, name)(items, found, axes=(1, 2, 3), backend="host")
+    for item, of in zip(found, items):
+        np.testing.assert_array_equal(item, getattr(itk_cudafilters, name)(of, dtype="float64", backend="host"))
+
+
+def test_structure_tensors_in_groups_of_planes(monkeypatch):
+    """Groups of one chunk, which keep what the next one needs, have the bits of one group, and read each plane once but the first,
+    with which all lines begin."""
+    values = volume((700, 5, 6))
+    expected = itk_cudafilters.structure_tensor(values, 2.0, 3.0, backend="host")
+    monkeypatch.setattr(_slabs, "_GROUP_BYTES", 1)
+    source = Planes(values)
+    found = np.empty(expected.shape, np.float32)
+    stream.structure_tensor(source, found, 2.0, 3.0, backend="host")
+    np.testing.assert_array_equal(found, expected)
+    assert sorted(plane for first, last in source.read for plane in range(first, last)) == [0, *range(700)]
+
+
+def test_structure_tensors_of_what_slabs_cannot():
+    values, target = volume((700, 14, 17)), np.empty((700, 14, 17, 6), np.float32)
+    for message, arguments in (
+        ("sigma is 100.0, which reaches further than three chunks of 128 planes", {"sigma": 100}),
+        ("integration_sigma is 60.0, which reaches further than three chunks of 128 planes", {"integration_sigma": 60}),
+        ("target has the shape .700, 14, 17.; it must be that of source and 6 components", {"target": np.empty(values.shape, np.float32)}),
+        ("axes is .0, 1.; in slabs it must be the last axes", {"axes": (0, 1)}),
+        ("source has the shape .3, 14, 17.; each axis must have 4 pixels or more", {"source": values[:3]}),
+        ("timeout is 3.0, and scheduler is not given", {"timeout": 3}),
+    ):
+        given = {"source": values, "target": target, **arguments}
+        with pytest.raises(ValueError, match=message):
+            stream.structure_tensor(given.pop("source"), given.pop("target"), **given)
+    values[200, 3, 4] = np.nan
+    with pytest.raises(ValueError, match="plane 200 of source has pixels that are NaN or infinite"):
+        stream.structure_tensor(values, target, backend="host")
 
 
 def test_what_is_refused_is_told_in_words():

@@ -126,6 +126,15 @@ private:
 } // namespace
 } // end namespace itk::cuda::gaussian
 
+namespace itk::cuda
+{
+std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaGaussianFirPlan & plan)
+{
+  return std::make_shared<gaussian::FirAlgorithm>(plan);
+}
+} // end namespace itk::cuda
+
 namespace itk::CudaDetail
 {
 namespace
@@ -162,10 +171,6 @@ MakeFirSlab(const CudaGaussianFirPlan & plan,
 }
 
 } // namespace
-
-CudaOperation::CudaOperation(const CudaGaussianFirPlan & plan)
-  : m_Algorithm(std::make_shared<cuda::gaussian::FirAlgorithm>(plan))
-{}
 
 bool
 CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output)

@@ -14,6 +14,8 @@ namespace itk::cuda
 std::shared_ptr<const DeviceAlgorithm>
 MakeAlgorithm(const CudaDetail::CudaEigenPlan & plan);
 std::shared_ptr<const DeviceAlgorithm>
+MakeAlgorithm(const CudaDetail::CudaGaussianFirPlan & plan);
+std::shared_ptr<const DeviceAlgorithm>
 MakeAlgorithm(const CudaDetail::CudaGaussianPlan & plan);
 std::shared_ptr<const DeviceAlgorithm>
 MakeAlgorithm(const CudaDetail::CudaHessianMeasure & plan);
