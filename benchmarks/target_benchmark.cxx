@@ -84,7 +84,8 @@ GetTargetScene(itk::SizeValueType side)
         const auto [centreX, centreY] = centres[x / Cell];
         const bool isTarget = std::hypot(static_cast<double>(x % Cell) + 0.5 - centreX,
                                          static_cast<double>(y % Cell) + 0.5 - centreY) < Radius;
-        pixels[y * side + x] = static_cast<unsigned short>(std::min((isTarget ? 600.0F : 200.0F) * speckle(generator), 65535.0F));
+        pixels[y * side + x] =
+          static_cast<unsigned short>(std::min((isTarget ? 600.0F : 200.0F) * speckle(generator), 65535.0F));
       }
     },
     nullptr);
@@ -162,7 +163,9 @@ GetOverlap(const LabelType * labels)
 
 template <typename TFilter>
 void
-FindOutlines(benchmark::State & state, const typename TFilter::InputImageType * image, CudaFiltersEnums::Backend backend)
+FindOutlines(benchmark::State &                       state,
+             const typename TFilter::InputImageType * image,
+             CudaFiltersEnums::Backend                backend)
 {
   const auto               filter = MakeFilter<TFilter>(image, backend);
   const itk::SizeValueType columns = image->GetLargestPossibleRegion().GetSize(0) / Cell;
@@ -184,7 +187,8 @@ FindOutlines(benchmark::State & state, const typename TFilter::InputImageType * 
 template <typename TImage>
 struct Filters
 {
-  using Labels = std::conditional_t<itk::CudaIsDeviceImage<TImage>::value, itk::CudaDeviceImage<unsigned int, 2>, LabelType>;
+  using Labels =
+    std::conditional_t<itk::CudaIsDeviceImage<TImage>::value, itk::CudaDeviceImage<unsigned int, 2>, LabelType>;
   using Detection = itk::CudaConstantFalseAlarmRateImageFilter<TImage, Labels>;
   using Outlines = itk::CudaRegionSnakeBatchFilter<TImage, LabelType>;
 };
