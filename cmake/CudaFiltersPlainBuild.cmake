@@ -6,7 +6,9 @@ include(GenerateExportHeader)
 include(CMakePackageConfigHelpers)
 
 option(BUILD_SHARED_LIBS "Build a shared library" ON)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL
+   AND NOT CMAKE_BUILD_TYPE
+   AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE
       Release
       CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
@@ -69,6 +71,7 @@ install(
   NAMESPACE CudaFilters::
   DESTINATION ${CudaFilters_INSTALL_PACKAGE_DIR})
 
-if(BUILD_TESTING)
+# The tests of a project that has this one as a part are its own.
+if(BUILD_TESTING AND PROJECT_IS_TOP_LEVEL)
   add_subdirectory(test)
 endif()

@@ -250,6 +250,10 @@ build_wheel()
     -o "$folder/raw" "-Cbuild-dir=$module_tree" "${options[@]}"
   note "taking oneTBB into the wheel, naming the platform after the C library that it needs (log: $folder/auditwheel.log)"
   run_logged "$folder/auditwheel.log" auditwheel repair "$folder"/raw/*.whl -w "$folder/repaired"
+  note "adding the licences of what is in the wheel (log: $folder/licences.log)"
+  local licences=(--itk-source "${itk_tree%/build}/source" --itk-build "$itk_tree")
+  [ "$cuda" = no ] || licences+=(--cuda "$(dirname "$(dirname "$(readlink -f "${CUDACXX:-$(command -v nvcc)}")")")")
+  run_logged "$folder/licences.log" python -B "$repository/scripts/add-licences.py" "$folder"/repaired/*.whl "${licences[@]}"
   wheel=$output/$(basename "$folder"/repaired/*.whl)
   mv "$folder"/repaired/*.whl "$wheel"
 }

@@ -140,7 +140,7 @@ build_pages()
 
 spell()
 {
-  "$environment/bin/codespell" --ignore-words-list uptodate,tread,trun,bui --skip '*.png,*.json,*.svg' ./*.md docs include wrapping/itk_cudafilters \
+  "$environment/bin/codespell" --ignore-words-list uptodate,thirdparty,tread,trun,bui --skip '*.png,*.json,*.svg' ./*.md docs include wrapping/itk_cudafilters \
     examples/*.cxx examples/*.h examples/python examples/qgis examples/data/README.md test/README.md scripts src || return 1
   echo "no misspelling"
 }

@@ -97,19 +97,23 @@ cpu_stage()
   echo "$passed passed, $failed failed, $skipped skipped"
 }
 
-# Builds the package as `pip install .` does, with the options of the stage cpu and in a folder of the same depth, so that
-# ccache has most object files from there.
+# Makes the source distribution, and builds the package of it as `pip install .` does, with the options of the stage cpu and
+# in a folder of the same depth, so that ccache has most object files from there.
 pip_stage()
 {
-  local folder=$repository/build/test-pip python=${PYTHON:-python3}
+  local folder=$repository/build/test-pip python=${PYTHON:-python3} source
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || exit 3
   rm -rf "$folder"
   mkdir -p "$folder"
   run_logged "$folder/environment.log" "$python" -m venv "$folder/environment"
+  run_logged "$folder/environment.log" "$folder/environment/bin/python" -m pip install --disable-pip-version-check build
   note "building the Python package (log: $folder/build.log)"
-  CMAKE_BUILD_PARALLEL_LEVEL=$jobs run_logged "$folder/build.log" "$folder/environment/bin/python" -m pip wheel -v \
+  run_logged "$folder/build.log" "$folder/environment/bin/python" -m build --sdist -o "$folder/sdist" "$repository"
+  tar -C "$folder" -xzf "$folder"/sdist/*.tar.gz
+  source=$(echo "$folder"/itk_cudafilters-*/)
+  CMAKE_BUILD_PARALLEL_LEVEL=$jobs CCACHE_BASEDIR=${source%/} run_logged "$folder/build.log" "$folder/environment/bin/python" -m pip wheel -v \
     --disable-pip-version-check --no-deps -w "$folder/wheel" --config-settings=build-dir=build/test-pip \
-    --config-settings=cmake.define.CudaFilters_USE_CUDA=OFF --config-settings=cmake.define.CudaFilters_WARNINGS_AS_ERRORS=ON "$repository"
+    --config-settings=cmake.define.CudaFilters_USE_CUDA=OFF --config-settings=cmake.define.CudaFilters_WARNINGS_AS_ERRORS=ON "${source%/}"
   "$repository/scripts/test-wheel.sh" --wheel "$(echo "$folder"/wheel/*.whl)" --without-itk || exit 1
 }
 

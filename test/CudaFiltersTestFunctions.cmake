@@ -126,7 +126,7 @@ function(cudafilters_add_header_test)
   set_tests_properties(CudaFiltersHeaderTest PROPERTIES TIMEOUT 600 RESOURCE_LOCK build)
 endfunction()
 
-# A project of its own finds the module with find_package(), compiles a small program and runs it.
+# A project of its own finds the module with find_package(), compiles a small program and runs it; another one has the module as a part.
 function(cudafilters_add_consumer_test)
   if(ITK_SOURCE_DIR)
     return() # no package of the module before ITK itself is installed
@@ -143,4 +143,15 @@ function(cudafilters_add_consumer_test)
       compiler=${CMAKE_CXX_COMPILER} -D flags=${CMAKE_CXX_FLAGS} -D launcher=${CMAKE_CXX_COMPILER_LAUNCHER} -D
       build_type=$<CONFIG> -Dwith_overrides=${CudaFilters_BUILD_OVERRIDES} -P ${CMAKE_CURRENT_SOURCE_DIR}/Consumer/RunConsumerTest.cmake)
   set_tests_properties(CudaFiltersConsumerTest PROPERTIES TIMEOUT 600 RESOURCE_LOCK build LABELS cuda)
+  if(install)
+    # The same project with the sources as a part of it. To build it would compile the whole library once more.
+    add_test(
+      NAME CudaFiltersSubprojectTest
+      COMMAND
+        ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_SOURCE_DIR}/Consumer -B ${CMAKE_CURRENT_BINARY_DIR}/Subproject -G ${CMAKE_GENERATOR}
+        -DCMAKE_BUILD_TYPE=$<CONFIG> -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DITK_DIR=${ITK_DIR} -DCudaFilters_USE_CUDA=OFF
+        -DCudaFilters_FOLDER=${PROJECT_SOURCE_DIR} -Dwith_overrides=${CudaFilters_BUILD_OVERRIDES}
+        -DCudaFilters_BUILD_OVERRIDES=${CudaFilters_BUILD_OVERRIDES})
+    set_tests_properties(CudaFiltersSubprojectTest PROPERTIES TIMEOUT 300)
+  endif()
 endfunction()

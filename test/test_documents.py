@@ -115,7 +115,8 @@ class DocumentsTest(unittest.TestCase):
         version = re.search(r"(?m)^ *VERSION ([0-9.]+)$", (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
         changes = re.search(r"(?m)^## ([0-9.]+) ", (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8"))[1]
         citation = re.search(r"(?m)^version: ([0-9.]+)$", (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))[1]
-        self.assertEqual((changes, citation), (version, version))
+        recipe = re.search(r'(?m)^  version: "([0-9.]+)"$', (REPOSITORY / "packaging/conda/recipe.yaml").read_text(encoding="utf-8"))[1]
+        self.assertEqual((changes, citation, recipe), (version, version, version))
 
     def test_decimals_begin_with_a_digit(self):
         for path in FILES:

@@ -73,6 +73,19 @@ def test_info_as_a_program(backend):
     assert "run on the host: backend Host is set" in done.stdout
 
 
+def test_licences_of_what_is_inside():
+    """A wheel with the wrapped classes holds ITK with its libraries and oneTBB, and the CUDA runtime if it has GPU code."""
+    distribution = importlib.metadata.distribution("itk-cudafilters")
+    named = distribution.metadata.get_all("License-File")
+    texts = {name: (distribution.read_text(f"licenses/{name}") or "") for name in named}
+    assert {"LICENSE", "ITK.txt", "Eigen.txt", "VXL.txt", "tiff.txt", "png.txt", "zlib-ng.txt"} <= texts.keys()
+    assert ("CUDA.txt" in texts) == ("CCCL.txt" in texts) == itk_cudafilters.info().built_with_cuda
+    assert ("oneTBB.txt" in texts) == any("libtbb" in file.name for file in distribution.files)
+    assert all(len(text) > 100 for text in texts.values())
+    for name in ("MPL-2.0", "libtiff", "Zlib", "BSD-3-Clause"):
+        assert name in distribution.metadata["License-Expression"].split(" AND ")
+
+
 def test_type_hints_are_installed():
     assert importlib.resources.files("itk_cudafilters").joinpath("py.typed").is_file()
 
