@@ -1,6 +1,7 @@
 # Compile options of the module's own targets, both in the plain build and in the module build.
 option(CudaFilters_WARNINGS_AS_ERRORS "Compiler warnings in the module's own code are errors" OFF)
 option(CudaFilters_ONLY_THREAD_TESTS "Of the tests only those of threads, which need no test kernel of ITK's" OFF)
+option(CudaFilters_BUILD_FUZZERS "Build the fuzz targets as programs of libFuzzer's (needs clang)" OFF)
 option(CudaFilters_LONG_TESTS "Tests with files of several gigabytes as well" OFF)
 option(CudaFilters_COVERAGE "Record which lines run (gcov)" OFF)
 option(CudaFilters_BUILD_EXAMPLES "Build the example programs" OFF)

@@ -70,6 +70,7 @@ include(CudaFiltersPointwiseTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersDetectionTests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersFuzzTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersContractTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStreamingTests.cmake)
@@ -81,7 +82,7 @@ endif()
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS}
                              ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_DETECTION_GTESTS} ${CudaFilters_DETECTION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES}
-                             ${CudaFilters_OVERRIDE_GTESTS} contract/itkCudaContractGTest.cxx runtime/itkCudaHelperThreadsGTest.cxx slabs/itkCudaSlabFakesGTest.cxx)
+                             ${CudaFilters_OVERRIDE_GTESTS} ${CudaFilters_FUZZ_GTESTS} contract/itkCudaContractGTest.cxx runtime/itkCudaHelperThreadsGTest.cxx slabs/itkCudaSlabFakesGTest.cxx)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()

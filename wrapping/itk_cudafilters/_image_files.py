@@ -312,12 +312,17 @@ class ImageFile:
         self.components: int = found["components"]
         self.pixel_type: str = found["pixel_type"]
         self.metadata: dict[str, Any] = found["metadata"]
+        if not np.isfinite([*self.spacing, *found["origin"], *np.ravel(found["direction"])]).all():
+            raise OSError(f"'{self.name}' is damaged: its header has no place in space")
         spacing = tuple(abs(step) or 1.0 for step in self.spacing)
         self.place = [spacing, tuple(found["origin"]), np.array(found["direction"], np.float64).T.tolist()]
         # A file that was decompressed to memory is not read in parts, although its copy could be.
         self._reads_parts = bool(found["reads_parts"]) and not self._is_copy
         if self.format == "NIfTI":
             self.metadata["nifti"] = (self._nifti_header, *self.place)
+            if self.components > 1 and self.dtype.kind == "f" and not _is_nifti_of_floats(self._nifti_header):
+                # ITK's reader would write beyond the pixels.
+                raise OSError(f"'{self.name}' has {self.components} components of integers with a slope and an intercept, which are not read")
         if self.components > 1 and self.pixel_type != "vector":
             self.metadata["pixel_type"] = self.pixel_type
         self.seconds = time.perf_counter() - start_time
@@ -342,14 +347,21 @@ class ImageFile:
                 if compressed:
                     copy = scratch.create("image" + end)
                     with _open(name) as file:
-                        sizes.append(_inflate(file, name, 31, copy))
+                        if end != ".img":
+                            _inflate(file, name, 31, copy, 348)
+                            copy.flush()
+                        header = _start_of(scratch.path("image" + ends[0]))
+                        # No more than the header promises is kept.
+                        needed = 348 if end == ".hdr" else _size_of_nifti(header, self.name, len(names) == 1)
+                        file.seek(0)
+                        copy.seek(0)
+                        sizes.append(_inflate(file, name, 31, copy, needed))
                     copy.flush()
                 else:
                     scratch.link("image" + end, name)
                     sizes.append(os.path.getsize(name))
             self._path = scratch.path("image" + ends[0])
-            with open(self._path, "rb") as file:
-                self._nifti_header = file.read(348)
+            self._nifti_header = _start_of(self._path)
             _require_size(names[-1], sizes[-1], _size_of_nifti(self._nifti_header, self.name, len(names) == 1))
         except BaseException:
             scratch.close()
@@ -415,6 +427,8 @@ def _open(name: str | os.PathLike[str]) -> BinaryIO:
         if not stat.S_ISREG(os.stat(name).st_mode):
             raise OSError(f"'{name}' is no regular file")
         return open(name, "rb")
+    except ValueError as error:  # a name from a header
+        raise OSError(f"{os.fspath(name)!r} is no name of a file: {error}") from None
     except OSError as error:
         if error.errno is None:
             raise
@@ -446,26 +460,30 @@ def _require_size(name: str | os.PathLike[str], size: int, needed: int) -> None:
         raise OSError(f"'{name}' ends after {size} of {needed} bytes")
 
 
-def _inflate(file: BinaryIO, name: str | os.PathLike[str], window: int, copy: BinaryIO | None = None) -> int:
-    """Decompresses the rest of a file, checks its checksums, and returns the number of bytes. `window` is zlib's, which
-    says whether the data are those of gzip."""
+def _inflate(
+    file: BinaryIO, name: str | os.PathLike[str], window: int, copy: BinaryIO | None = None, most: int = 0
+) -> int:
+    """Decompresses the rest of a file in blocks, checks its checksums, and returns the number of bytes, of which it writes
+    `most` to a copy. `window` is zlib's, which says whether the data are those of gzip."""
     decoder = zlib.decompressobj(window)
     size = 0
     while block := file.read(_BLOCK):
-        while block:
+        is_full = False
+        while block or is_full:
             if decoder.eof:
                 block = block.lstrip(b"\0")
                 if not block or window < 16:
                     break  # zeros behind the end are padding; behind zlib's data the rest of the file follows
                 decoder = zlib.decompressobj(window)
             try:
-                data = decoder.decompress(block)
+                data = decoder.decompress(block, _BLOCK)
             except zlib.error as error:
                 raise OSError(f"'{name}' is damaged: {error}") from None
+            if copy is not None and size < most:
+                copy.write(data[: most - size])
             size += len(data)
-            if copy is not None:
-                copy.write(data)
-            block = decoder.unused_data
+            is_full = len(data) == _BLOCK and not decoder.eof
+            block = decoder.unused_data if decoder.eof else decoder.unconsumed_tail
     if not decoder.eof:
         raise OSError(f"'{name}' ends after {os.fstat(file.fileno()).st_size} bytes, before its compressed pixels do")
     return size
@@ -513,30 +531,37 @@ def _check_meta(file: BinaryIO, name: str) -> list[Path]:
     skipped = _whole(fields.get("HeaderSize", "0"), "HeaderSize", name, -1)
     place, data = file.tell(), fields["ElementDataFile"]
     is_compressed = fields.get("CompressedData", "").lower() in ("true", "t", "1")
+    packed = _whole_or_float(fields.get("CompressedDataSize", "0"), "CompressedDataSize", name) if is_compressed else 0
     if fields.get("BinaryData", "True").lower() not in ("true", "t", "1"):
         return []  # numbers as text; ITK counts them
     if data.upper() == "LOCAL":
+        _require_size(name, os.fstat(file.fileno()).st_size, place + packed)
         _check_pixels(file, name, place + max(skipped, 0), needed, 15 if is_compressed else None)
         return []
     if data.upper().startswith("LIST") or "%" in data:
-        names = _names_of_slices(data, [line.decode("utf-8", "surrogateescape").strip() for line in file])
+        names = _names_of_slices(data, [line.decode("utf-8", "surrogateescape").strip() for line in file], name, math.prod(size))
         count = max(1, len(names))
     else:
         names, count = [data], 1
     paths = [Path(os.path.join(os.path.dirname(name), each)) for each in names]
     for path in paths:
         with _open(path) as pixels:
+            _require_size(path, os.fstat(pixels.fileno()).st_size, packed)
             _check_pixels(pixels, path, max(skipped, 0), needed // count, 15 if is_compressed else None)
     return paths
 
 
-def _names_of_slices(data: str, lines: list[str]) -> list[str]:
-    """Returns the names of the files of slices: the lines of a list, or those of a pattern with its first and last number
-    and step."""
+def _names_of_slices(data: str, lines: list[str], name: str, most: int) -> list[str]:
+    """Returns the names of the files of slices, at most one for each pixel: the lines of a list, or those of a pattern with
+    its first and last number and step."""
     if data.upper().startswith("LIST"):
         return [line for line in lines if line]
     pattern, *numbers = data.split()
-    first, last, step = [*map(int, numbers), *(1, 1, 1)[len(numbers) :]][:3]
+    # The library gives the pattern to printf().
+    is_pattern = re.fullmatch(r"[^%]*%0?\d{0,2}d[^%]*", pattern) is not None
+    first, last, step = [*(_whole(number, "ElementDataFile", name, -most) for number in numbers), *(1, 1, 1)[len(numbers) :]][:3]
+    if not is_pattern or step < 1 or not 0 <= last - first <= step * most:
+        raise OSError(f"'{name}' is damaged: ElementDataFile is '{data}'; it must be a name with %d, and the first, the last and the step")
     return [pattern % number for number in range(first, last + 1, step)]
 
 
@@ -562,7 +587,19 @@ def _whole(text: str | None, key: str, name: str, least: int, most: int = 1 << 6
     return value
 
 
+def _whole_or_float(text: str, key: str, name: str) -> int:
+    """Returns a number of bytes, which some programs write as 1.5e+06."""
+    value = _float_or_none(text)
+    if value is None or not 0.0 <= value < 2**62:
+        raise OSError(f"'{name}' is damaged: {key} is '{text}' in its header")
+    return int(value)
+
+
 _NRRD_SIZES = {"char": 1, "int8": 1, "short": 2, "int16": 2, "int": 4, "int32": 4, "longlong": 8, "int64": 8, "float": 4, "double": 8}
+
+
+# Longer lines that it does not understand overflow the buffer in which ITK's reader tells so.
+_LONGEST_NRRD_LINE = 800
 
 
 def _check_nrrd(file: BinaryIO, name: str) -> list[Path]:
@@ -575,6 +612,8 @@ def _check_nrrd(file: BinaryIO, name: str) -> list[Path]:
         if not text or text.startswith("data file: LIST"):
             break
         key, colon, value = text.partition(":")
+        if len(line) > _LONGEST_NRRD_LINE and not (text.startswith("#") or value.startswith("=") or key in ("content", "labels")):
+            raise OSError(f"'{name}' is damaged: its header has a line of {len(line)} bytes that begins with '{text[:20]}'")
         if colon and not text.startswith("#") and not value.startswith("="):
             fields[key.strip().lower().replace(" ", "")] = value.strip()
     kind = re.sub(r"^u|unsigned|signed|_t$|[ ]", "", fields.get("type", ""))
@@ -583,7 +622,7 @@ def _check_nrrd(file: BinaryIO, name: str) -> list[Path]:
     encoding = fields.get("encoding", "raw").lower()
     if data is not None and (len(data.split()) > 1 or data.upper().startswith("LIST")):
         return []  # several files, whose lengths the library checks
-    if int(fields.get("lineskip", 0)) > 0 or int(fields.get("byteskip", 0)) != 0:
+    if _whole(fields.get("lineskip", "0"), "lineskip", name, 0) > 0 or _whole(fields.get("byteskip", "0"), "byteskip", name, -1) != 0:
         needed = place = 0
     path = name if data is None else os.path.join(os.path.dirname(name), data)
     with _open(path) as pixels:
@@ -594,8 +633,11 @@ def _check_nrrd(file: BinaryIO, name: str) -> list[Path]:
             _check_pixels(pixels, path, start, needed, 31)
         elif encoding in ("bz2", "bzip2") and needed:
             pixels.seek(start)
+            size = 0
             try:
-                size = len(bz2.decompress(pixels.read()))
+                with bz2.open(pixels) as unpacked:
+                    while block := unpacked.read(_BLOCK):
+                        size += len(block)
             except (OSError, ValueError, EOFError) as error:
                 raise OSError(f"'{path}' is damaged: {error}") from None
             _require_size(path, size, needed)
@@ -632,6 +674,17 @@ def _size_of_nifti(header: bytes, name: str, is_single: bool) -> int:
     first: int = max(348, int(place)) if is_single else int(place)
     size: int = (pixels * bits + 7) // 8
     return first + size
+
+
+def _start_of(path: str) -> bytes:
+    """Returns the header of a NIfTI file."""
+    with open(path, "rb") as file:
+        return file.read(348)
+
+
+def _is_nifti_of_floats(header: bytes) -> bool:
+    """Returns whether the file's own numbers, without slope and intercept, are floating-point or complex ones."""
+    return struct.unpack(f"{_order_of_nifti(header)}h", header[70:72])[0] in (16, 32, 64, 1536, 1792, 2048)
 
 
 def _order_of_nifti(header: bytes) -> str:

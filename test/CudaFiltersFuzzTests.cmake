@@ -1,0 +1,16 @@
+# Fuzz targets. Every build runs them on the inputs of fuzz/corpus; with CudaFilters_BUILD_FUZZERS, which needs clang, each is also
+# a program of libFuzzer's (scripts/fuzz.sh).
+set(CudaFilters_FUZZ_TARGETS Detection Gaussian Partition Slabs Snake Views)
+set(CudaFilters_FUZZ_GTESTS fuzz/itkCudaFuzzCorpusGTest.cxx)
+set(CudaFilters_FUZZ_SOURCES ${CudaFilters_FUZZ_TARGETS})
+list(TRANSFORM CudaFilters_FUZZ_SOURCES REPLACE "(.+)" "fuzz/itkCudaFuzz\\1.cxx")
+if(CudaFilters_BUILD_FUZZERS)
+  foreach(target IN LISTS CudaFilters_FUZZ_TARGETS)
+    cudafilters_add_test_program(CudaFiltersFuzz${target} fuzz/itkCudaFuzz${target}.cxx fuzz/itkCudaFuzzMain.cxx)
+    target_compile_definitions(CudaFiltersFuzz${target} PRIVATE CUDAFILTERS_FUZZ_TARGET=Fuzz${target})
+    target_link_options(CudaFiltersFuzz${target} PRIVATE -fsanitize=fuzzer)
+  endforeach()
+else()
+  cudafilters_add_gtests(CudaFiltersFuzzGTestDriver SOURCES ${CudaFilters_FUZZ_GTESTS} ${CudaFilters_FUZZ_SOURCES})
+  target_compile_definitions(CudaFiltersFuzzGTestDriver PRIVATE CUDAFILTERS_FUZZ_CORPUS="${CMAKE_CURRENT_LIST_DIR}/fuzz/corpus")
+endif()
