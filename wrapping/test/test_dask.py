@@ -478,6 +478,7 @@ def test_lazy_arrays_in_xarray_are_computed():
 
 def test_the_page_on_clusters(tmp_path, monkeypatch):
     """The blocks of Python of docs/user/clusters.md run, with their checks."""
+    pytest.importorskip("ngff_zarr")
     page = pathlib.Path(__file__).parents[2] / "docs/user/clusters.md"
     blocks = re.findall(r"(?ms)^```python\n(.*?)^```", page.read_text(encoding="utf-8"))
     lines = "\n".join(blocks).splitlines()
