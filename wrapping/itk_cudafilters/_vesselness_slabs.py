@@ -19,6 +19,7 @@ from ._planes import Source, Target
 from ._slabs import CHUNK, GaussianSlabs, KeptChunks, Progress, Report, Slab, SlabChain, items_and_shape, ordered_spacings, sum_of
 from ._vesselness import _SATO, Measure, _object_dimension, _sigmas, _tau
 
+
 @dataclass(frozen=True)
 class VesselnessSlabs(SlabChain):
     """The largest response of a measure over several scales. `measure_plan` is that of `_core.vesselness`, without its

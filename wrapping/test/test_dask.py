@@ -478,6 +478,7 @@ def test_lazy_arrays_in_xarray_are_computed():
 
 def test_the_page_on_clusters(tmp_path, monkeypatch):
     """The blocks of Python of docs/user/clusters.md run, with their checks."""
+    pytest.importorskip("ngff_zarr")
     page = pathlib.Path(__file__).parents[2] / "docs/user/clusters.md"
     blocks = re.findall(r"(?ms)^```python\n(.*?)^```", page.read_text(encoding="utf-8"))
     lines = "\n".join(blocks).splitlines()
@@ -589,6 +590,62 @@ def test_tiff_that_is_opened_by_zarr(tmp_path):
     target = np.empty(values.shape, np.float32)
     stream.gaussian_filter(source, target, 2.0)
     np.testing.assert_array_equal(target, without_dask(values, sigma=2.0))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_codec_that_nobody_knows(tmp_path, capsys, version):
+    """The command names the store and the codec, and writes nothing."""
+    make = {"shape": (140, 6, 7), "chunks": (64, 6, 7), "dtype": "float32", "zarr_format": version}
+    zarr.create_array(tmp_path / "source.zarr", **make)[:] = volume(make["shape"])
+    metadata = tmp_path / "source.zarr" / ("zarr.json" if version == 3 else ".zarray")
+    known = json.loads(metadata.read_text())
+    if version == 3:
+        known["codecs"][-1]["name"] = "secret"
+    else:
+        known["compressor"] = {"id": "secret"}
+    metadata.write_text(json.dumps(known))
+    names = [str(tmp_path / "source.zarr"), str(tmp_path / "target.zarr")]
+    assert _command.main(["smooth", *names, "--sigma", "2"]) == 1
+    error = capsys.readouterr().err
+    assert f"'{names[0]}' could not be read: " in error and "secret" in error and "Traceback" not in error
+    assert [path.name for path in tmp_path.iterdir()] == ["source.zarr"]
+
+
+@pytest.fixture
+def full_disk():
+    """Files end after 50 kB, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("scheduler", [None, "threads"])
+def test_a_full_disk(tmp_path, capsys, full_disk, scheduler):
+    """The message names the planes, the store and the cause; the command leaves no target, and an older one as it was. A target
+    with room gets its result afterwards."""
+    values = volume((300, 20, 30))
+    small = {"shape": values.shape, "dtype": "float32", "compressors": None}
+    source = zarr.create_array(tmp_path / "source.zarr", chunks=(16, 20, 30), **small)
+    source[:] = values
+    target = zarr.create_array(tmp_path / "target.zarr", chunks=(64, 20, 30), **small)
+    before = {path: path.read_bytes() for path in (tmp_path / "source.zarr").rglob("*") if path.is_file()}
+    with pytest.raises(OSError, match="planes .* of target could not be written, in '.*target.zarr': .*File too large"):
+        stream.gaussian_filter(source, target, 2.0, scheduler=scheduler)
+    room = zarr.create_array(tmp_path / "room.zarr", chunks=(16, 20, 30), **small)
+    stream.gaussian_filter(source, room, 2.0, scheduler=scheduler)
+    np.testing.assert_array_equal(room[:], without_dask(values, sigma=2.0))
+    large = zarr.create_array(tmp_path / "large.zarr", chunks=(16, 20, 30), shards=(128, 20, 30), **small)
+    large[:1] = 3.0  # the other shards are missing: they are zeros
+    names = [str(tmp_path / "large.zarr"), str(tmp_path / "room.zarr")]
+    schedulers = [] if scheduler is None else ["--scheduler", scheduler]
+    assert _command.main(["smooth", *names, "--sigma", "2", "--overwrite", *schedulers]) == 1
+    assert "of target could not be written" in capsys.readouterr().err
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "room.zarr", mode="r")[:], without_dask(values, sigma=2.0))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.zarr", "room.zarr", "source.zarr", "target.zarr"]
+    assert all(path.read_bytes() == pixels for path, pixels in before.items())
 
 
 def test_what_stores_refuse(tmp_path):

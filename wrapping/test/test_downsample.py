@@ -81,6 +81,17 @@ def test_components_are_images_of_their_own(dtype):
             np.testing.assert_array_equal(found.data[..., component], alone.data)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "uint32", "int32"])
+def test_integers_are_equal_where_centres_are_pixels(dtype):
+    """Passes truncate as ITK's do, to the bit. With odd factors nothing is interpolated, and with spacing 1 ITK's places in the
+    input are whole numbers."""
+    generator = np.random.default_rng([SEED, np.dtype(dtype).num, 1])
+    for shape, factors in (((61, 83), [3, 5]), ((22, 31, 40), [5, 1, 3]), ((9, 10, 11, 12), [3, 3, 3, 3])):
+        image = image_of(pixels_of(generator, shape, dtype))
+        expected = itkwasm_downsample_wasi.downsample(image, shrink_factors=factors)
+        np.testing.assert_array_equal(downsample(image, factors).data, expected.data)
+
+
 def test_formula():
     """Lindeberg's discrete Gaussian exp(-t) I_n(t), cut off where 99 % are reached, and the mean at the centres of bins."""
     ndimage, special = pytest.importorskip("scipy.ndimage"), pytest.importorskip("scipy.special")

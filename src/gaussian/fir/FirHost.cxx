@@ -159,23 +159,19 @@ RunPass(const CudaGaussianFirPass &  pass,
 }
 
 /** Copies the pixels of a view to another one of its size and converts them. */
+template <typename TTo, typename TFrom>
 void
 Convert(const CudaImageView & from, const CudaImageView & to, MultiThreaderBase * threader)
 {
-  VisitComponentType(from.ComponentType, [&](auto zero) {
-    const auto * const pixels = static_cast<const decltype(zero) *>(from.Data);
-    VisitComponentType(to.ComponentType, [&](auto zeroOfResult) {
-      using PixelType = decltype(zeroOfResult);
-      auto * const results = static_cast<PixelType *>(to.Data);
-      const auto   convert = [&](size_t position, size_t positionInResult) {
-        for (size_t c = 0; c < from.NumberOfComponents; ++c)
-        {
-          results[positionInResult + c] = ConvertComponent<PixelType>(pixels[position + c]);
-        }
-      };
-      ForEachPixel(threader, convert, from, to);
-    });
-  });
+  const auto * const pixels = static_cast<const TFrom *>(from.Data);
+  auto * const       results = static_cast<TTo *>(to.Data);
+  const auto         convert = [&](size_t position, size_t positionInResult) {
+    for (size_t c = 0; c < from.NumberOfComponents; ++c)
+    {
+      results[positionInResult + c] = ConvertComponent<TTo>(pixels[position + c]);
+    }
+  };
+  ForEachPixel(threader, convert, from, to);
 }
 
 bool
@@ -200,7 +196,7 @@ RunPasses(const CudaGaussianFirPlan &  plan,
   {
     scratch[0].Allocate(input, type);
     source = scratch[0].View;
-    Convert(input, source, threader);
+    VisitComponentType(input.ComponentType, [&](auto zero) { Convert<T, decltype(zero)>(input, source, threader); });
     free = 1;
   }
   for (size_t i = 0; i < plan.Passes.size(); ++i, free = 1 - free)
@@ -227,7 +223,7 @@ RunPasses(const CudaGaussianFirPlan &  plan,
     {
       source = Slice(source, axis, plan.OutputOffset[axis], output.Size[axis]);
     }
-    Convert(source, output, threader);
+    VisitComponentType(output.ComponentType, [&](auto zero) { Convert<decltype(zero), T>(source, output, threader); });
   }
 }
 
