@@ -37,7 +37,7 @@ struct CudaGaussianSlabShape
 
 /** Returns how the image is cut for the plan. The data and strides of the shapes are not read.
  *
- * \exception ExceptionObject if the plan cannot be cut, because it has a mask or BoundaryMode Wrap */
+ * \exception ExceptionObject if the plan cannot be cut: a mask, BoundaryMode Wrap, a BoundaryValue or Sigma */
 CudaFilters_EXPORT CudaGaussianSlabShape
 CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
                          const CudaImageView &    inputShape,

@@ -103,7 +103,32 @@ TEST(GaussianSlabs, WhatCannotBeCutIsRefusedInWords)
       VerifyingEndpoints(MakeSmoothingPlan(parameters), input, CudaComponentType::Float).Run(MakeHostOptions(1));
     }),
     "BoundaryMode is");
+  const auto getRefusal = [&](const SlabImage & image) {
+    return GetException([&] {
+      CudaGetGaussianSlabShape(MakeSmoothingPlan(parameters),
+                               image.Shape,
+                               MakeSlabOutput(MakeSmoothingPlan(parameters), image, CudaComponentType::Float).Shape);
+    });
+  };
+  for (const auto mode : { CudaFiltersEnums::BoundaryMode::Reflect, CudaFiltersEnums::BoundaryMode::Mirror })
+  {
+    parameters.Boundary.Mode = mode;
+    parameters.Sigma[2] = 1e12;
+    ExpectContains(getRefusal(input), "Sigma is so large that slabs would continue the image by");
+    ExpectContains(
+      GetException([&] {
+        VerifyingEndpoints(MakeSmoothingPlan(parameters), input, CudaComponentType::Float).Run(MakeHostOptions(1));
+      }),
+      "at most 131072 are possible, or Streaming Off");
+    parameters.Sigma[2] = 1000;
+    EXPECT_EQ(getRefusal(input), "");
+  }
+  parameters.Boundary = { CudaFiltersEnums::BoundaryMode::Constant, 0.5 };
+  ExpectContains(getRefusal(MakeRandomImage({ 4, 4, 300, 1 }, 1, CudaComponentType::Short, 1)),
+                 "BoundaryValue is 0.5; in slabs it must be a value that the input's pixels can have");
+  EXPECT_EQ(getRefusal(input), "");
   parameters.Boundary.Mode = CudaFiltersEnums::BoundaryMode::Nearest;
+  parameters.Sigma[2] = 2;
   CudaSlabOptions options = MakeHostOptions(1);
   options.FirstPlane = 100;
   ExpectContains(GetException([&] {

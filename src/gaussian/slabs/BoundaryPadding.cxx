@@ -22,8 +22,11 @@ namespace
 {
 using ModeEnum = CudaFiltersEnums::BoundaryMode;
 
-/** Makes a plane that is filled with the boundary value.
- * \exception ExceptionObject if the image's type cannot represent the value */
+/** The number of planes on either side above which an image is not continued: they would take more time and memory than
+ * any image in slabs. */
+constexpr size_t MaximumPaddingPlanes = size_t{ 1 } << 17;
+
+/** Makes a plane that is filled with the boundary value. */
 std::vector<unsigned char>
 MakeConstantPlane(double value, const CudaImageView & shape, size_t bytes)
 {
@@ -31,11 +34,6 @@ MakeConstantPlane(double value, const CudaImageView & shape, size_t bytes)
   VisitComponentType(shape.ComponentType, [&](auto zero) {
     using ComponentType = decltype(zero);
     const auto converted = ConvertComponent<ComponentType>(value);
-    if (std::is_integral_v<ComponentType> && static_cast<double>(converted) != value)
-    {
-      itkGenericExceptionMacro("BoundaryValue is " << value
-                                                   << "; in slabs it must be a value that the input's pixels can have");
-    }
     for (size_t i = 0; i < bytes / sizeof(ComponentType); ++i)
     {
       std::memcpy(&plane[i * sizeof(ComponentType)], &converted, sizeof(ComponentType));
@@ -64,6 +62,30 @@ GetPaddingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape
     }
   }
   return chunks * ChunkLength;
+}
+
+void
+VerifyPadding(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape)
+{
+  const size_t planes = GetPaddingPlanes(plan, inputShape, outputShape);
+  if (planes > MaximumPaddingPlanes)
+  {
+    itkGenericExceptionMacro(<< "Sigma is so large that slabs would continue the image by " << planes
+                             << " planes on either side in BoundaryMode " << plan.Boundary.Mode << "; at most "
+                             << MaximumPaddingPlanes << " are possible, or Streaming Off");
+  }
+  if (planes > 0 && plan.Boundary.Mode == ModeEnum::Constant)
+  {
+    VisitComponentType(inputShape.ComponentType, [&](auto zero) {
+      using ComponentType = decltype(zero);
+      const double value = plan.Boundary.Value;
+      if (std::is_integral_v<ComponentType> && static_cast<double>(ConvertComponent<ComponentType>(value)) != value)
+      {
+        itkGenericExceptionMacro("BoundaryValue is "
+                                 << value << "; in slabs it must be a value that the input's pixels can have");
+      }
+    });
+  }
 }
 
 namespace

@@ -175,7 +175,10 @@ AddSource(SlabEndpoints & endpoints, unsigned int axis)
 /** Verifies that the plan can run in slabs.
  * \exception ExceptionObject says why it cannot */
 void
-VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
+VerifyCanBeCut(const CudaGaussianPlan &      plan,
+               const CudaImageView &         inputShape,
+               const CudaImageView &         outputShape,
+               const CudaGaussianSlabShape & shape)
 {
   if (plan.Mask)
   {
@@ -186,6 +189,7 @@ VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shap
     itkGenericExceptionMacro(<< "BoundaryMode is " << plan.Boundary.Mode
                              << "; in slabs it must be another one, or Streaming Off");
   }
+  VerifyPadding(plan, inputShape, outputShape);
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
     if (IsSlabPass(pass, shape) && pass.Source != 0)
@@ -212,7 +216,7 @@ MakeSlabRun(SlabRunArguments arguments)
 {
   const CudaGaussianSlabShape shape =
     GetSlabShape(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output);
-  VerifyCanBeCut(arguments.Plan, shape);
+  VerifyCanBeCut(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output, shape);
   if (GetPaddingPlanes(arguments.Plan, arguments.Endpoints.Input, arguments.Endpoints.Output) == 0)
   {
     return MakeUnpaddedSlabRun(std::move(arguments));
@@ -244,7 +248,7 @@ CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
                          const CudaImageView &    outputShape)
 {
   CudaGaussianSlabShape shape = GetSlabShape(plan, inputShape, outputShape);
-  VerifyCanBeCut(plan, shape);
+  VerifyCanBeCut(plan, inputShape, outputShape, shape);
   CudaImageView continued = inputShape;
   shape.PaddingPlanes = GetPaddingPlanes(plan, inputShape, outputShape);
   continued.Size[shape.Axis] += 2 * shape.PaddingPlanes;

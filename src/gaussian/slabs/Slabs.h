@@ -212,6 +212,11 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
 size_t
 GetPaddingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
 
+/** Verifies that an image can be padded for the plan. \exception ExceptionObject if it would take more planes than are
+ * possible, or if its pixels cannot have the value of BoundaryMode Constant */
+void
+VerifyPadding(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
+
 /** Makes a run of a plan over the padded image that returns only the planes of the image itself. The planes come from a
  * source. If input and output are the same memory, the planes at the image's end are read before the first plane is
  * returned. */
