@@ -129,7 +129,7 @@ public:
   itkSetGetCudaNoiseLawMacro();
 
   /** Sets the number of independent looks per pixel, for the laws Gamma and Rayleigh: a number above 0, which need not
-   * be an integer. Too large a number makes more false alarms. Default: 1. */
+   * be an integer, and at most 1e9. Too large a number makes more false alarms. Default: 1. */
   itkSetGetCudaParameterMacro(NumberOfLooks, double);
 
   /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one

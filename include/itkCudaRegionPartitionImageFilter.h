@@ -143,8 +143,8 @@ public:
   itkSetGetCudaNoiseLawMacro();
 
   /** Sets the number of independent looks per pixel, for the laws Gamma and Rayleigh. 0 (default) estimates it from the
-   * image. Another value must be above 0 and need not be an integer; it is below 1 where neighbouring pixels are
-   * correlated. GetNumberOfLooksUsed() returns the number that a run used. */
+   * image. Another value must be above 0, at most 1e9, and need not be an integer; it is below 1 where neighbouring
+   * pixels are correlated. GetNumberOfLooksUsed() returns the number that a run used. */
   itkSetGetCudaParameterMacro(NumberOfLooks, double);
 
   /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one
@@ -153,7 +153,7 @@ public:
 
   /** Sets the cost of an edge between two regions, in nats. The published code takes 2 + log(4 m_x m_y) nats for edges
    * that extend over m_x by m_y pixels on average, which is 7.5 nats for 8 by 8 pixels and 10 for 27 by 27. A larger
-   * cost gives fewer nodes and fewer small regions. Default: 9. */
+   * cost, up to 1e100, gives fewer nodes and fewer small regions. Default: 9. */
   itkSetGetCudaParameterMacro(SegmentCost, double);
 
   /** Sets the side of the blocks that the search starts from, in pixels: a power of two up to 64. Smaller blocks find

@@ -67,8 +67,8 @@ public:
   itkSetGetCudaNoiseLawMacro();
 
   /** Sets the number of independent looks whose intensities were averaged, for the laws Gamma and Rayleigh. It must be
-   * above 0 and need not be an integer. Pixels are this average under Gamma, and its square root under Rayleigh.
-   * Default: 1. */
+   * above 0 and at most 1e9, and need not be an integer. Pixels are this average under Gamma, and its square root under
+   * Rayleigh. Default: 1. */
   itkSetGetCudaParameterMacro(NumberOfLooks, double);
 
   /** Sets the threshold of the Bernoulli law: pixels above it count as ones. Default: NaN, for images of 0 and one

@@ -77,10 +77,10 @@ VerifyCudaDetectionParameters(const CudaDetectionParameters & parameters)
   using namespace cuda::detection;
   constexpr double largestProbability = 0.1;
   CheckNoiseLaw(parameters.NoiseLaw);
-  Require(std::isfinite(parameters.NumberOfLooks) && parameters.NumberOfLooks > 0.0,
+  Require(parameters.NumberOfLooks > 0.0 && parameters.NumberOfLooks <= MaximumNumberOfLooks,
           "NumberOfLooks",
           parameters.NumberOfLooks,
-          "a number above 0");
+          "a number above 0 and at most 1e9");
   CheckForegroundThreshold(parameters.ForegroundThreshold);
   Require(parameters.ProbabilityOfFalseAlarm >= std::numeric_limits<double>::min() &&
             parameters.ProbabilityOfFalseAlarm <= largestProbability,

@@ -20,6 +20,7 @@ namespace cuda::partition
 {
 namespace
 {
+constexpr double       MaximumSegmentCost = 1e100;
 constexpr unsigned int MaximumBlockSize = 64;
 constexpr unsigned int LargestNumberOfIterations = 1000000;
 constexpr size_t       MaximumHostPixels = (size_t{ 1 } << 31) - 1; // 31 bits hold the index of a pixel
@@ -73,15 +74,16 @@ VerifyCudaRegionPartitionParameters(const CudaRegionPartitionParameters & parame
   using namespace cuda::region;
   using namespace cuda::partition;
   CheckNoiseLaw(parameters.NoiseLaw);
-  Require(std::isfinite(parameters.NumberOfLooks) && parameters.NumberOfLooks >= 0.0,
+  Require(parameters.NumberOfLooks >= 0.0 && parameters.NumberOfLooks <= MaximumNumberOfLooks,
           "NumberOfLooks",
           parameters.NumberOfLooks,
-          "a number above 0, or 0 for an estimate");
+          "a number above 0, or 0 for an estimate, and at most 1e9");
   CheckForegroundThreshold(parameters.ForegroundThreshold);
-  Require(std::isfinite(parameters.SegmentCost) && parameters.SegmentCost >= 0.0,
+  // The description of many segments stays finite.
+  Require(parameters.SegmentCost >= 0.0 && parameters.SegmentCost <= MaximumSegmentCost,
           "SegmentCost",
           parameters.SegmentCost,
-          "0 or more nats");
+          "0 or more nats, and at most 1e100");
   Require(parameters.BlockSize >= 1 && parameters.BlockSize <= MaximumBlockSize &&
             (parameters.BlockSize & (parameters.BlockSize - 1)) == 0,
           "BlockSize",

@@ -43,6 +43,9 @@ CheckNoiseLaw(const std::optional<NoiseLaw> & law);
 void
 CheckForegroundThreshold(double threshold);
 
+/** Larger numbers of looks than any radar has make a criterion that is not finite. */
+constexpr double MaximumNumberOfLooks = 1e9;
+
 /** Checks an image and its mask of valid pixels, which may be null. \exception ExceptionObject if the image cannot be
  * segmented, or if the mask does not fit it. */
 void

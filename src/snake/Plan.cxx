@@ -24,10 +24,10 @@ void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters)
 {
   CheckNoiseLaw(parameters.NoiseLaw);
-  Require(std::isfinite(parameters.NumberOfLooks) && parameters.NumberOfLooks > 0.0,
+  Require(parameters.NumberOfLooks > 0.0 && parameters.NumberOfLooks <= MaximumNumberOfLooks,
           "NumberOfLooks",
           parameters.NumberOfLooks,
-          "a number above 0");
+          "a number above 0 and at most 1e9");
   CheckForegroundThreshold(parameters.ForegroundThreshold);
   Require(parameters.MaximumStep >= 1 && parameters.MaximumStep <= MaximumOfMaximumStep,
           "MaximumStep",

@@ -2,12 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads damaged image files: each must be an image or an OSError in words, soon, in memory that its header promises.
 
-Usage: test/fuzz/fuzz_image_files.py [--seconds N] [--seed N] [--folder FOLDER] [FILE...]
-  --seconds N       how long (default 60)
-  --seed N          of the random damages (default 1)
-  --folder FOLDER   where files that fail are kept (default: a folder of the system's temporary files)
-  FILE...           read these files instead, once
-
 The files begin as those that write_image() makes of small images of all formats and types, and as those of test/fuzz/corpus/Files. The
 readers are C and C++ libraries, so that the reading is done in a process of its own, with a limit of memory, whose end by a signal is a
 finding. The last line has the numbers: cases, cases a second, different outcomes, findings. Exit status 1: there were findings.
@@ -235,11 +229,12 @@ def note(findings, what, name, seeds, seed, case, keep):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "itk-cudafilters-files")
-    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    folder = pathlib.Path(tempfile.gettempdir()) / "itk-cudafilters-files"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long (default: 60)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random damages (default: 1)")
+    parser.add_argument("--folder", type=pathlib.Path, default=folder, help=f"where files that fail are kept (default: {folder})")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE", help="read these files instead, once")
     options = parser.parse_args()
     if options.files:
         for path in options.files:

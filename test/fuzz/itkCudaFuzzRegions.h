@@ -13,12 +13,14 @@ namespace itk::cuda::test
 class FuzzScene
 {
 public:
+  // Braces, because arguments in parentheses would be read in an order that differs between compilers.
   FuzzScene(FuzzInput & input, size_t longestSide)
-    : Image(
-        DrawSize(input, longestSide),
-        1,
-        input.Choose(
-          { CudaComponentType::Float, CudaComponentType::UChar, CudaComponentType::UShort, CudaComponentType::Short }))
+    : Image{ DrawSize(input, longestSide),
+             1,
+             input.Choose({ CudaComponentType::Float,
+                            CudaComponentType::UChar,
+                            CudaComponentType::UShort,
+                            CudaComponentType::Short }) }
     , m_Mask(Image.View.Size, 1, CudaComponentType::UChar)
     , m_HasMask(input.Integer(0, 3) == 3)
   {

@@ -171,12 +171,12 @@ struct PlanCase
 {
   PlanCase(FuzzInput & input, unsigned int dimension)
     : Plan(MakePlan(input, dimension))
-    , Image(DrawSize(input, dimension),
-            input.Integer(1, 2),
-            input.Choose({ CudaComponentType::Float, CudaComponentType::Short, CudaComponentType::Double }))
-    , Whole(Image.View.Size,
-            Image.View.NumberOfComponents * Plan.Results.size(),
-            input.Choose({ CudaComponentType::Float, CudaComponentType::UChar, CudaComponentType::Double }))
+    , Image{ DrawSize(input, dimension),
+             input.Integer(1, 2),
+             input.Choose({ CudaComponentType::Float, CudaComponentType::Short, CudaComponentType::Double }) }
+    , Whole{ Image.View.Size,
+             Image.View.NumberOfComponents * Plan.Results.size(),
+             input.Choose({ CudaComponentType::Float, CudaComponentType::UChar, CudaComponentType::Double }) }
   {
     Image.Fill(input, input.Integer(0, 3) != 3);
     FuzzImage source(Image);
@@ -251,7 +251,8 @@ private:
 void
 FuzzRuns(FuzzInput & input)
 {
-  const PlanCase        test(input, input.Choose({ 1u, 1u, 2u, 2u, 2u, 3u, 4u }));
+  const unsigned int    dimension = input.Choose({ 1u, 1u, 2u, 2u, 2u, 3u, 4u });
+  const PlanCase        test(input, dimension);
   CudaGaussianSlabShape shape;
   if (!FuzzAccepts([&] { shape = CudaGetGaussianSlabShape(test.Plan, test.Image.View, test.Whole.View); }))
   {

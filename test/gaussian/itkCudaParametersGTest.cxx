@@ -422,12 +422,13 @@ TEST(CudaParameters, CudaRegionPartitionImageFilter)
   CheckBackend(rows);
   NAMES(NoiseLaw, "Rayleigh");
   ACCEPTS(NoiseLaw, CudaFiltersEnums::NoiseLaw, 0.0, 1.0, 2.0, 3.0, 6.0);
-  REFUSES(NumberOfLooks, double, "must be a number above 0, or 0 for an estimate", Nan, Infinity, -Infinity, -1.0);
+  REFUSES(
+    NumberOfLooks, double, "must be a number above 0, or 0 for an estimate", Nan, Infinity, -Infinity, -1.0, 1e10);
   ACCEPTS(NumberOfLooks, double, 0.0, 0.3, 1000.0);
   REFUSES(ForegroundThreshold, double, "must be finite", Infinity, -Infinity);
   ACCEPTS(ForegroundThreshold, double, Nan, 0.0, -1.0, Huge);
-  REFUSES(SegmentCost, double, "must be 0 or more nats", Nan, Infinity, -Infinity, -1.0);
-  ACCEPTS(SegmentCost, double, 0.0, 9.0, Huge);
+  REFUSES(SegmentCost, double, "must be 0 or more nats", Nan, Infinity, -Infinity, -1.0, Huge);
+  ACCEPTS(SegmentCost, double, 0.0, 9.0, 1e100);
   REFUSES(BlockSize, unsigned int, "must be 1, 2, 4, 8, 16, 32 or 64", 0.0, 3.0, 128.0, LargestUnsigned);
   ACCEPTS(BlockSize, unsigned int, 1.0, 64.0);
   REFUSES(MinimumNumberOfPixels, uint64_t, "must be 1 or more", 0.0);
@@ -454,7 +455,8 @@ TEST(CudaParameters, CudaConstantFalseAlarmRateImageFilter)
   CheckBackend(rows);
   NAMES(NoiseLaw, "Rayleigh");
   ACCEPTS(NoiseLaw, CudaFiltersEnums::NoiseLaw, 0.0, 1.0, 2.0, 3.0, 6.0);
-  POSITIVE(NumberOfLooks, "must be a number above 0");
+  REFUSES(NumberOfLooks, double, "must be a number above 0", Nan, Infinity, -Infinity, 0.0, -1.0, 1e10);
+  ACCEPTS(NumberOfLooks, double, 0.5, 3.0, 1e9);
   REFUSES(ForegroundThreshold, double, "must be finite", Infinity, -Infinity);
   ACCEPTS(ForegroundThreshold, double, Nan, 0.0, -1.0, Huge);
   REFUSES(ProbabilityOfFalseAlarm, double, "must be above 0 and at most 0.1", Nan, Infinity, -1.0, 0.0, 0.11);
@@ -483,7 +485,7 @@ TEST(CudaParameters, CudaRegionSnakeImageFilter)
   ACCEPTS(Schedule, CudaFiltersEnums::Schedule, 0.0, 1.0);
   NAMES(Start, "MarginRectangle");
   ACCEPTS(Start, CudaFiltersEnums::Start, 0.0, 1.0);
-  REFUSES(NumberOfLooks, double, "must be a number above 0", Nan, Infinity, -Infinity, 0.0, -1.0);
+  REFUSES(NumberOfLooks, double, "must be a number above 0", Nan, Infinity, -Infinity, 0.0, -1.0, 1e10);
   ACCEPTS(NumberOfLooks, double, 0.3, 1000.0);
   REFUSES(ForegroundThreshold, double, "must be finite", Infinity, -Infinity);
   ACCEPTS(ForegroundThreshold, double, Nan, 0.0, -1.0, Huge);

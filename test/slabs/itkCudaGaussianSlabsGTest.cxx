@@ -119,7 +119,7 @@ TEST(GaussianSlabs, WhatCannotBeCutIsRefusedInWords)
       GetException([&] {
         VerifyingEndpoints(MakeSmoothingPlan(parameters), input, CudaComponentType::Float).Run(MakeHostOptions(1));
       }),
-      "at most 1048576 are possible, or Streaming Off");
+      "at most 131072 are possible, or Streaming Off");
     parameters.Sigma[2] = 1000;
     EXPECT_EQ(getRefusal(input), "");
   }

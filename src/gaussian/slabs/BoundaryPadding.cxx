@@ -24,7 +24,7 @@ using ModeEnum = CudaFiltersEnums::BoundaryMode;
 
 /** The number of planes on either side above which an image is not continued: they would take more time and memory than
  * any image in slabs. */
-constexpr size_t MaximumPaddingPlanes = size_t{ 1 } << 20;
+constexpr size_t MaximumPaddingPlanes = size_t{ 1 } << 17;
 
 /** Makes a plane that is filled with the boundary value. */
 std::vector<unsigned char>
