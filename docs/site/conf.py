@@ -12,6 +12,7 @@ import types
 import docutils.nodes
 import latex2mathml.converter
 import sphinx.addnodes
+import sphinx.util.inspect
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import pages  # noqa: E402
@@ -97,7 +98,10 @@ def link_pages(app, doctree):
 
 
 def name_aliases(app, what, name, thing, options, signature, returned):
-    """Writes the names of autodoc_type_aliases, which Sphinx writes as calls within unions."""
+    """Writes the names of autodoc_type_aliases, which Sphinx writes as calls within unions, and parameters of classes whose base is mocked."""
+    if what == "class" and thing.__module__ == "itk_cudafilters.monai":
+        own = sphinx.util.inspect.signature(thing.__init__, bound_method=True)
+        signature = sphinx.util.inspect.stringify_signature(own, show_return_annotation=False, unqualified_typehints=True)
     plain = lambda text: text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
     return plain(signature), plain(returned)
 
