@@ -88,7 +88,8 @@ public:
       m_Part.SetIndex(d, region.GetIndex(d) + static_cast<IndexValueType>(begin));
       m_Part.SetSize(d, input.Integer(1, region.GetSize(d) - begin));
     }
-    const bool isTame = input.Integer(0, 3) != 3;
+    // ITK's own class, which does the work of many cases on the host, casts results beyond the range of integer pixels.
+    const bool isTame = input.Integer(0, 3) != 3 || std::is_integral_v<typename OutputType::PixelType>;
     m_IsConstant = input.Fill(CudaDetail::CudaComponentTraits<typename InputType::PixelType>::Type,
                               m_Image->GetBufferPointer(),
                               region.GetNumberOfPixels(),
