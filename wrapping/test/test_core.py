@@ -214,8 +214,9 @@ CALLS = {
         """,
     "partition_images": "package.partition_images([image] * 5, 'gamma', looks=1)",
     "stream": """
-        target = np.empty((200, *image.shape), "f")
+        components = {"structure_tensor": (6,), "structure_tensor_eigenvalues": (3,)}
         for name in package.stream.__all__:
+            target = np.empty((200, *image.shape, *components.get(name, ())), "f")
             getattr(package.stream, name)(np.stack([image] * 200), target, 2.0)
         """,
     "exceptions": """
