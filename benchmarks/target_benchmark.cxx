@@ -92,7 +92,7 @@ GetTargetScene(itk::SizeValueType side)
   return kept;
 }
 
-/** Sets what all rows have in common. */
+/** Returns a filter with the parameters that all rows have in common. */
 template <typename TFilter>
 typename TFilter::Pointer
 MakeFilter(const typename TFilter::InputImageType * image, CudaFiltersEnums::Backend backend)
@@ -135,7 +135,8 @@ Detect(benchmark::State & state, const typename TFilter::InputImageType * image,
   state.counters["targets"] = static_cast<double>(filter->GetNumberOfDetections());
 }
 
-/** Returns the mean overlap of the outlines, of which outline i is that of cell i, with the disks. */
+/** Returns how well the outlines match the disks: the mean over all cells of intersection divided by union. The label i
+ * + 1 is that of the cell i. */
 double
 GetOverlap(const LabelType * labels)
 {

@@ -18,11 +18,11 @@ namespace itk
  * magnitude, or not at all. Unordered eigenvalues are in the order in which the method finds them, which differs from
  * the order of the superclass's method.
  *
- * A rotation diagonalises tensors of two rows. Of tensors of three rows, a Householder reflection first splits off the
- * eigenvalue that lies farthest from the others, and a rotation diagonalises the rest, as by D. Eberly, A Robust
- * Eigensolver for 3 x 3 Symmetric Matrices, 2014. The eigenvalues are as accurate for equal or nearly equal ones as
- * for others: within 1e-6 of the largest magnitude in float, and 1e-13 in double. The arithmetic is
- * double if the input or the output is of double, int or unsigned int. A tensor with a NaN or infinite element gives
+ * A plane rotation diagonalises tensors of two rows. For tensors of three rows, a Householder reflection first splits
+ * off the eigenvalue that lies farthest from the others, and a plane rotation diagonalises what remains (after D.
+ * Eberly, A Robust Eigensolver for 3 x 3 Symmetric Matrices, 2014). The eigenvalues are as accurate for equal or
+ * nearly equal ones as for others: within 1e-6 of the largest magnitude in float, and 1e-13 in double. The arithmetic
+ * is double if the input or the output is of double, int or unsigned int. A tensor with a NaN or infinite element gives
  * NaN. It changes no other pixel.
  *
  * Backend selects where the filter runs. Automatic (default) uses the GPU if one is usable and the images fit into its

@@ -463,8 +463,8 @@ def _require_size(name: str | os.PathLike[str], size: int, needed: int) -> None:
 def _inflate(
     file: BinaryIO, name: str | os.PathLike[str], window: int, copy: BinaryIO | None = None, most: int = 0
 ) -> int:
-    """Decompresses the rest of a file in blocks, checks its checksums, and returns the number of bytes, of which it writes
-    `most` to a copy. `window` is zlib's, which says whether the data are those of gzip."""
+    """Decompresses the rest of a file in blocks, checks its checksums, and returns the number of bytes. It writes the first
+    `most` bytes to a copy, because the header promises no more. `window` is zlib's, which says whether the data are those of gzip."""
     decoder = zlib.decompressobj(window)
     size = 0
     while block := file.read(_BLOCK):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import napari
 
 Extent = Literal["volumes", "planes"]
-_COUNTS = {"volumes": 3, "planes": 2}  # of axes that are filtered together, where a layer has so many
+_COUNTS = {"volumes": 3, "planes": 2}
+"""How many axes are filtered together. A layer may have fewer."""
 _LAYERS = "list[napari.types.LayerDataTuple]"
 
 
@@ -194,6 +195,6 @@ def _parts(pixels: npt.NDArray[Any], count: int) -> list[npt.NDArray[Any]]:
 
 
 def _layer(data: Any, image: Any, name: str, kind: str, **attributes: Any) -> tuple[Any, dict[str, Any], str]:
-    """Returns the data of a layer in the place of an image."""
+    """Returns the data of a new layer, which lies where the image lies."""
     place = {key: getattr(image, key) for key in ("scale", "translate", "rotate", "shear", "affine", "units", "axis_labels")}
     return data, {"name": f"{image.name} {name}", **place, **attributes}, kind

@@ -70,7 +70,7 @@ class _SceneAlgorithm(QgsProcessingAlgorithm):  # type: ignore[misc]
         self.addParameter(QgsProcessingParameterNumber(name, title, kind, value, minValue=least, maxValue=greatest))
 
     def _add_parameters(self) -> None:
-        """Adds those that the algorithm has besides the scene, its law and the file."""
+        """Adds the parameters of the algorithm itself. All algorithms have the scene, its law and the file."""
         raise NotImplementedError
 
     def _compute(self, scene: Any, law: str, looks: float | None, layer: Any, parameters: Any, context: Any) -> Any:
