@@ -27,7 +27,8 @@ struct DetectionRequest
 {
   const CudaDetectionParameters & Parameters;
   CudaComponentType               LabelType;
-  const CudaDetectionProgress &   Progress; // may be empty
+  const CudaDetectionProgress &   Progress;                           // may be empty
+  int64_t                         PixelsOfPart{ int64_t{ 1 } << 24 }; // tested before Progress is called again
 };
 
 /** \class Detection
@@ -77,8 +78,7 @@ private:
   using Array = typename TExecutor::template Array<T>;
   using Atomics = typename TExecutor::Atomics;
 
-  static constexpr float   ShareOfWindows = 0.9f;             // of the time
-  static constexpr int64_t PixelsOfPart = int64_t{ 1 } << 24; // that are tested before the observer is asked again
+  static constexpr float ShareOfWindows = 0.9f; // of the time
 
   const TExecutor &                  m_Executor;
   const region::SamplesDescription & m_Samples;
@@ -131,9 +131,10 @@ private:
     m_Words = m_Executor.template Allocate<uint32_t>(words);
     m_Executor.Fill(m_Words.Get(), words, 0);
     m_Executor.Fill(tested.Get(), 1, 0);
-    const auto strips = static_cast<int32_t>((m_Shape.Height - 1) / RowsOfStrip + 1);
-    const auto stripsOfPart =
-      static_cast<int32_t>(std::max<int64_t>(1, PixelsOfPart / (static_cast<int64_t>(m_Shape.Width) * RowsOfStrip)));
+    const auto    strips = static_cast<int32_t>((m_Shape.Height - 1) / RowsOfStrip + 1);
+    const int64_t pixelsOfStrip = static_cast<int64_t>(m_Shape.Width) * RowsOfStrip;
+    const auto    stripsOfPart =
+      static_cast<int32_t>(std::clamp<int64_t>(m_Request.PixelsOfPart / pixelsOfStrip, 1, strips));
     for (int32_t first = 0; first < strips; first += stripsOfPart)
     {
       if (!this->GoesOn(ShareOfWindows * static_cast<float>(first) / static_cast<float>(strips)))

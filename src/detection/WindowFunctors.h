@@ -208,7 +208,7 @@ struct FindPixelsOfTile : FindPixels<TScene, TAtomics>
     const size_t                                                              tiles = GetNumberOfTiles(shape.Width);
     const auto    left = static_cast<int32_t>(item % tiles) * ColumnsOfTile;
     const int32_t right = std::min(shape.Width, left + ColumnsOfTile);
-    const int32_t first = static_cast<int32_t>(item / tiles) * RowsOfStrip;
+    const int32_t first = this->GetFirstRow(item / tiles);
     const int32_t end = std::min(shape.Height, first + RowsOfStrip);
     Range         corners[WindowShape::Number]; // columns whose prefixes the windows need
     for (int window = 0; window < WindowShape::Number; ++window)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -29,11 +30,17 @@ struct Found
   CudaDetectionResult   Result;
 };
 
+constexpr int64_t OnePart = std::numeric_limits<int64_t>::max();
+
 template <typename TExecutor>
 Found
-RunOn(const TExecutor & loops, const PreparedCase & prepared, const CudaDetectionParameters & parameters)
+RunOn(const TExecutor &               loops,
+      const PreparedCase &            prepared,
+      const CudaDetectionParameters & parameters,
+      int64_t                         pixelsOfPart = OnePart)
 {
-  const detection::DetectionRequest request{ parameters, CudaComponentType::UInt, {} };
+  const CudaDetectionProgress       noObserver;
+  const detection::DetectionRequest request{ parameters, CudaComponentType::UInt, noObserver, pixelsOfPart };
   Found                             found;
   found.Labels.assign(static_cast<size_t>(prepared.Samples.Width) * static_cast<size_t>(prepared.Samples.Height), 77);
   found.Result =
@@ -244,6 +251,10 @@ TEST(CudaDetection, EveryLawFindsWhatBruteForceFinds)
       ExpectEqual(RunOn(TestExecutor(prepared.Scene, 1 + engine()), prepared, parameters), onHost, 0.0);
       const PreparedCase inThreads(image, 3);
       ExpectEqual(RunOn(inThreads.GetExecutor(), inThreads, parameters), onHost, 0.0);
+      // As large images are tested: in parts of one or more strips.
+      const auto pixelsOfPart = static_cast<int64_t>(1 + engine() % 10000);
+      ExpectEqual(RunOn(prepared.GetExecutor(), prepared, parameters, pixelsOfPart), onHost, 0.0);
+      ExpectEqual(RunOn(TestExecutor(prepared.Scene, 7), prepared, parameters, pixelsOfPart), onHost, 0.0);
       detections += onHost.Result.Detections.size();
     }
   }
