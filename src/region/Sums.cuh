@@ -611,23 +611,46 @@ SumCellsKernel(DevicePixels<TSample, VMask> pixels,
   }
 }
 
-/** Adds the sums of all pixels of a level to `total`. One thread handles a row. */
+/** Adds the sums of the pixels of the rows first, first + stride, ... of a level to `total`. Called by whole warps. */
 template <typename TSample, bool VMask>
-__global__ void
-__launch_bounds__(ThreadsPerBlock) SumPixelsKernel(DevicePixels<TSample, VMask> pixels, Moments * total)
+__device__ void
+AddPixels(const DevicePixels<TSample, VMask> & pixels, int first, int stride, Moments & total)
 {
-  Moments   sum;
-  const int rows = static_cast<int>(gridDim.x) * ThreadsPerBlock;
-  for (int y = static_cast<int>(blockIdx.x) * ThreadsPerBlock + static_cast<int>(threadIdx.x); y < pixels.Height;
-       y += rows)
+  Moments sum;
+  for (int y = first; y < pixels.Height; y += stride)
   {
     sum += pixels.RowPrefix(y, pixels.Left + pixels.Width) - pixels.RowPrefix(y, pixels.Left);
   }
   sum = SumOverWarp(sum);
   if (LaneIndex() == 0)
   {
-    AtomicAdd(*total, sum);
+    AtomicAdd(total, sum);
   }
+}
+
+/** Adds the contributions of the edges first, first + stride, ... of a polygon to `sums`. Called by a whole warp. */
+template <typename TLevel>
+__device__ void
+AddEdges(const TLevel & level, const LatticePoint * polygon, int n, int first, int stride, Moments & sums)
+{
+  for (int i = first; i < n; i += stride)
+  {
+    const LatticePoint after = polygon[Next(i, n)];
+    const Moments      sum = SumOverWarp(SumChainRows(level, { polygon[i], after, after }, LaneIndex(), WarpSize));
+    if (LaneIndex() == 0)
+    {
+      AtomicAdd(sums, sum);
+    }
+  }
+}
+
+/** Adds the sums of all pixels of a level to `total`. One thread handles a row. */
+template <typename TSample, bool VMask>
+__global__ void
+__launch_bounds__(ThreadsPerBlock) SumPixelsKernel(DevicePixels<TSample, VMask> pixels, Moments * total)
+{
+  const int first = static_cast<int>(blockIdx.x) * ThreadsPerBlock + static_cast<int>(threadIdx.x);
+  AddPixels(pixels, first, static_cast<int>(gridDim.x) * ThreadsPerBlock, *total);
 }
 
 /** Adds the sums inside a polygon to `sums`. One warp handles an edge. */
@@ -635,15 +658,7 @@ template <typename TLevel>
 __global__ void
 SumPolygonKernel(TLevel level, const LatticePoint * polygon, int n, Moments * sums)
 {
-  for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
-  {
-    const LatticePoint after = polygon[Next(i, n)];
-    const Moments      sum = SumOverWarp(SumChainRows(level, { polygon[i], after, after }, LaneIndex(), WarpSize));
-    if (LaneIndex() == 0)
-    {
-      AtomicAdd(*sums, sum);
-    }
-  }
+  AddEdges(level, polygon, n, WarpOfGrid(), WarpsOfGrid(), *sums);
 }
 } // namespace kernels
 

@@ -76,7 +76,7 @@ struct RowPrefixImage
   int32_t                Left{ 0 }; // first column of the level in the image
 
   /** Restricts this level, which must be the full image's, to a rectangle. */
-  void
+  ITK_CUDA_HOST_DEVICE void
   Crop(const PixelRectangle & rectangle)
   {
     Samples += rectangle.Y * RowStride;

@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -42,7 +43,7 @@ struct Box
 struct WindowStart
 {
   PixelRectangle   Window;
-  CudaSnakePolygon Polygon; // relative to the window's corner; empty: the pixels of the label
+  CudaSnakePolygon Polygon; // relative to the window's corner; empty: the run traces the pixels of the label
   uint32_t         Label{ 0 };
 };
 
@@ -155,20 +156,62 @@ MakeStarts(const CudaRegionSnakeStarts &     starts,
   return made;
 }
 
-/** Returns the mask of a label in a window. */
-std::vector<unsigned char>
-MakeMask(const CudaImageView & labels, const WindowStart & start)
+/** The pixels of a label in a window, as the start of a run. */
+class LabelMask
 {
-  std::vector<unsigned char> mask;
-  mask.reserve(static_cast<size_t>(start.Window.Width) * start.Window.Height);
-  for (int32_t y = 0; y < start.Window.Height; ++y)
+public:
+  LabelMask(const CudaImageView & labels, const WindowStart & start)
   {
-    const uint32_t * const row = GetRow(labels, start.Window.Y + y) + start.Window.X;
-    std::transform(row, row + start.Window.Width, std::back_inserter(mask), [&](uint32_t label) {
-      return static_cast<unsigned char>(label == start.Label);
-    });
+    m_Pixels.reserve(static_cast<size_t>(start.Window.Width) * start.Window.Height);
+    for (int32_t y = 0; y < start.Window.Height; ++y)
+    {
+      const uint32_t * const row = GetRow(labels, start.Window.Y + y) + start.Window.X;
+      std::transform(row, row + start.Window.Width, std::back_inserter(m_Pixels), [&](uint32_t label) {
+        return static_cast<unsigned char>(label == start.Label);
+      });
+    }
+    m_View.Data = m_Pixels.data();
+    m_View.ComponentType = CudaComponentType::UChar;
+    m_View.Size = { { static_cast<size_t>(start.Window.Width), static_cast<size_t>(start.Window.Height), 1, 1 } };
+    m_View.Stride = { { 1, m_View.Size[0], m_Pixels.size(), m_Pixels.size() } };
   }
-  return mask;
+
+  LabelMask(const LabelMask &) = delete;
+  LabelMask &
+  operator=(const LabelMask &) = delete;
+
+  const CudaImageView &
+  GetView() const
+  {
+    return m_View;
+  }
+
+private:
+  std::vector<unsigned char> m_Pixels;
+  CudaImageView              m_View;
+};
+
+/** Traces the outlines of labels whose runs have no coarse level, so that these runs start from polygons. */
+void
+TraceLabels(std::vector<WindowStart> &        starts,
+            const CudaImageView &             labels,
+            const CudaRegionSnakeParameters & parameters,
+            const Threads &                   threads)
+{
+  threads.ForRanges(starts.size(), 16, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+    {
+      if (GetCoarseExponent(parameters.Schedule, starts[i].Window) == 0)
+      {
+        const LabelMask  mask(labels, starts[i]);
+        CudaSnakePolygon polygon = TraceMask(mask.GetView(), 0, parameters.MaximumNumberOfNodes);
+        if (polygon.size() <= parameters.MaximumNumberOfNodes)
+        {
+          starts[i].Polygon = std::move(polygon);
+        }
+      }
+    }
+  });
 }
 
 /** \class BatchObserver
@@ -227,14 +270,16 @@ public:
     }
   }
 
-  /** Reports the share of runs that have ended, if this is the observer's thread. Returns whether runs go on. */
+  /** Reports the share of the work that is done in advance, or of the runs that have ended if that is larger. Does
+   * nothing in other threads than the observer's. Returns whether runs go on. */
   bool
-  Report()
+  Report(double shareInAdvance = 0.0)
   {
     if (m_Observer.Progress && !m_IsOver && this->IsThreadOfObserver())
     {
-      const auto runs = static_cast<float>(std::max<size_t>(m_NumberOfRuns, 1));
-      m_IsOver = !m_Observer.Progress(static_cast<float>(m_NumberOfEndedRuns) / runs) || m_IsOver;
+      const auto runs = static_cast<double>(std::max<size_t>(m_NumberOfRuns, 1));
+      m_Share = std::max({ m_Share, shareInAdvance, static_cast<double>(m_NumberOfEndedRuns) / runs });
+      m_IsOver = !m_Observer.Progress(static_cast<float>(m_Share)) || m_IsOver;
     }
     return !m_IsOver;
   }
@@ -267,6 +312,7 @@ private:
   const std::thread::id           m_Thread{ std::this_thread::get_id() };
   std::atomic<size_t>             m_NumberOfEndedRuns{ 0 };
   std::atomic<bool>               m_IsOver{ false };
+  double                          m_Share{ 0.0 }; // reported last
   std::mutex                      m_Mutex;
   std::condition_variable         m_Ended;
   std::exception_ptr              m_Error;
@@ -278,33 +324,30 @@ private:
   }
 };
 
-/** Runs the snake on one window. A start without enough valid pixels in it or around it has no polygon. */
-CudaRegionSnakeRegion
-RunWindow(const WindowStart &               start,
-          const CudaImageView *             labels,
-          const CudaRegionSnakeParameters & parameters,
-          const CudaRegionSnakeObserver &   observer,
-          const Threads &                   threads,
-          const WindowRun &                 run)
+/** Returns the run of a start that has a polygon. */
+SnakeRun
+MakeRun(const WindowStart &               start,
+        const CudaRegionSnakeParameters & parameters,
+        const CudaRegionSnakeObserver &   observer)
 {
-  const PixelRectangle window = start.Window;
-  SnakeRun             snakeRun{ parameters, window, &start.Polygon, nullptr, observer };
-  CudaImageView        mask;
-  const auto           pixels = start.Label != 0 ? MakeMask(*labels, start) : std::vector<unsigned char>{};
-  if (start.Label != 0)
+  return { parameters, start.Window, start.Polygon.empty() ? nullptr : &start.Polygon, nullptr, observer };
+}
+
+/** Runs the snake on one window. A start without enough valid pixels in it or around it has no polygon. */
+template <typename TRun>
+CudaRegionSnakeRegion
+RunWindow(const WindowStart & start, const CudaImageView * labels, SnakeRun run, const TRun & function)
+{
+  std::optional<LabelMask> mask;
+  if (run.StartPolygon == nullptr)
   {
-    mask.Data = const_cast<unsigned char *>(pixels.data());
-    mask.ComponentType = CudaComponentType::UChar;
-    mask.Size = { { static_cast<size_t>(window.Width), static_cast<size_t>(window.Height), 1, 1 } };
-    mask.Stride = { { 1, mask.Size[0], pixels.size(), pixels.size() } };
-    snakeRun.StartPolygon = nullptr;
-    snakeRun.StartMask = &mask;
+    mask.emplace(*labels, start);
+    run.StartMask = &mask->GetView();
   }
   CudaRegionSnakeRegion region;
-  static_cast<CudaRegionSnakeResult &>(region) =
-    RunInWindow(snakeRun, [&](const SnakeRun & inWindow) { return run(inWindow, threads); });
-  region.WindowCorner = { window.X, window.Y };
-  region.WindowSize = { window.Width, window.Height };
+  static_cast<CudaRegionSnakeResult &>(region) = RunInWindow(run, function);
+  region.WindowCorner = { start.Window.X, start.Window.Y };
+  region.WindowSize = { start.Window.Width, start.Window.Height };
   region.StartLabel = start.Label;
   return region;
 }
@@ -381,20 +424,33 @@ RunBatch(const SnakeImage &                image,
          const CudaRegionSnakeParameters & parameters,
          const CudaRegionSnakeObserver &   observer,
          const Threads &                   threads,
-         const WindowRun &                 run)
+         BatchBackend &                    backend)
 {
-  const std::vector<WindowStart> made = MakeStarts(starts, image.GetWhole(), parameters, threads);
-  CudaRegionSnakeBatch           batch;
+  std::vector<WindowStart> made = MakeStarts(starts, image.GetWhole(), parameters, threads);
+  if (starts.Labels != nullptr)
+  {
+    TraceLabels(made, *starts.Labels, parameters, threads);
+  }
+  CudaRegionSnakeBatch batch;
   batch.Regions.resize(made.size());
-  BatchObserver progress(observer, made.size());
-  progress.Report();
+  BatchObserver         progress(observer, made.size());
+  std::vector<SnakeRun> runs;
+  for (const WindowStart & start : made)
+  {
+    runs.push_back(MakeRun(start, parameters, progress.MakeObserver()));
+  }
+  if (progress.Report())
+  {
+    backend.RunTogether(runs, [&](double share) { return progress.Report(share); });
+  }
   std::atomic<size_t> next{ 0 };
   const auto          runAll = [&](const Threads & threadsOfRun) {
     try
     {
       for (size_t i = next++; i < made.size() && !progress.IsOver(); i = next++)
       {
-        batch.Regions[i] = RunWindow(made[i], starts.Labels, parameters, progress.MakeObserver(), threadsOfRun, run);
+        batch.Regions[i] = RunWindow(
+          made[i], starts.Labels, runs[i], [&](const SnakeRun & run) { return backend.Run(i, run, threadsOfRun); });
         progress.EndRun();
       }
       progress.WaitForOthers();

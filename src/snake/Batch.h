@@ -8,12 +8,32 @@
 #include "snake/Image.h"
 #include "snake/Run.h"
 
+#include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace itk::cuda::snake
 {
-/** Runs the snake on one window. `threads` are the threads that the run may use. */
-using WindowRun = std::function<CudaRegionSnakeResult(const SnakeRun & run, const Threads & threads)>;
+/** \class BatchBackend
+ * \brief Interface to the computations of many runs on windows of one image, on the host or on a device. All backends
+ * give bit-identical results.
+ */
+class BatchBackend
+{
+public:
+  virtual ~BatchBackend() = default;
+
+  /** Does in advance what it can for all runs together. Called once, before Run(). The function is called with the
+   * share of the work that is done, and returns whether to continue. */
+  virtual void
+  RunTogether(const std::vector<SnakeRun> &, const std::function<bool(double)> &)
+  {}
+
+  /** Returns the result of the run with this index. Several threads may call it at the same time. `threads` are the
+   * threads that the run may use. */
+  virtual CudaRegionSnakeResult
+  Run(size_t index, const SnakeRun & run, const Threads & threads) = 0;
+};
 
 /** Segments the windows of all starts. Several of `threads` run windows at the same time, each with one thread, unless
  * there are fewer windows than threads, which then run one after the other. The order does not change the results.
@@ -24,7 +44,7 @@ RunBatch(const SnakeImage &                image,
          const CudaRegionSnakeParameters & parameters,
          const CudaRegionSnakeObserver &   observer,
          const Threads &                   threads,
-         const WindowRun &                 run);
+         BatchBackend &                    backend);
 } // namespace itk::cuda::snake
 
 #endif

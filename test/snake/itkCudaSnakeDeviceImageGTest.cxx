@@ -5,14 +5,17 @@
 #include "support/itkCudaFaultWalk.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
+#include "snake/device/Batch.h"
 #include "snake/device/Snake.h"
 #include "snake/itkCudaSnakeDeviceTest.h"
+#include "snake/Start.h"
 #include "snake/itkCudaSnakeImageTestCase.h"
 
 #include <cuda_runtime.h>
 
 #include <functional>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -109,6 +112,67 @@ TEST_F(CudaSnakeImageGpu, OneWorkspaceServesManyRuns)
       const auto answer =
         AnswerOf([&] { return RunOnDevice(*prepared, run, Workspace(memory.GetPointer(), bytes), stream); });
       ExpectSameAnswers(expected, answer, image.Name);
+    }
+  }
+}
+
+// Runs that are launched together give what each gives alone: in one launch, in many small ones with little room for
+// their results, and if the batch is stopped before it begins. The starts of some are too long to run together.
+TEST_F(CudaSnakeImageGpu, BatchesGiveTheBitsOfEachRunAlone)
+{
+  uint64_t seed = 57000;
+  std::cout << "seeds from " << seed << std::endl;
+  std::mt19937_64 engine(seed);
+  for (const auto law : AllLaws)
+  {
+    for (const bool masked : { false, true })
+    {
+      ++seed;
+      TypedCase image = RandomTypedCase(seed, law, SnakePixelTypes[seed % 4], masked, 600);
+      image.Parameters.MinimumEdgeLength = 1.0 + static_cast<double>(engine() % 4);
+      image.Parameters.MaximumStep = 4;
+      image.Parameters.MaximumNumberOfNodes = 4096;
+      image.Parameters.UseDescriptionLength = true;
+      const auto                    prepared = this->Prepare(image);
+      std::vector<CudaSnakePolygon> polygons;
+      std::vector<SnakeRun>         runs;
+      for (int i = 0; i < 60; ++i)
+      {
+        const auto below = [&](size_t limit) { return static_cast<int32_t>(engine() % limit); };
+        const auto width = 1 + below(std::min<size_t>(image.Width, i % 10 == 0 ? 600 : 60));
+        const auto height = 1 + below(std::min<size_t>(image.Height, i % 10 == 0 ? 600 : 60));
+        SnakeRun   run = RunWith(image);
+        run.Rectangle = { below(image.Width - static_cast<size_t>(width) + 1),
+                          below(image.Height - static_cast<size_t>(height) + 1),
+                          width,
+                          height };
+        polygons.push_back(MakeRectangle(width / 4, height / 4, width - width / 4, height - height / 4));
+        runs.push_back(run);
+      }
+      std::vector<SnakeAnswer> expected;
+      for (size_t i = 0; i < runs.size(); ++i)
+      {
+        runs[i].StartPolygon = &polygons[i];
+        expected.push_back(AnswerOf([&] { return RunOnDevice(*prepared, runs[i]); }));
+      }
+      const auto compare = [&](const BatchLaunchOptions & options, bool goesOn) {
+        const auto batch = MakeDeviceBatch(*prepared, Threads(2), options);
+        int        asked = 0;
+        batch->RunTogether(runs, [&](double share) {
+          EXPECT_GE(share, 0.0);
+          EXPECT_LT(share, 1.0);
+          ++asked;
+          return goesOn;
+        });
+        for (size_t i = 0; i < runs.size(); ++i)
+        {
+          ExpectSameAnswers(
+            expected[i], AnswerOf([&] { return batch->Run(i, runs[i], Threads(1)); }), image.Name + std::to_string(i));
+        }
+        return asked;
+      };
+      EXPECT_LT(compare({}, true), compare({ 7, 1, 1, 0 }, true));
+      EXPECT_EQ(compare({}, false), 1);
     }
   }
 }

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <cuda/atomic>
 
-// What the threads of the snake's persistent kernel share: the barrier between its blocks (GridBarrier), and the group
-// of threads that concludes a phase (BlockGroup). A limited launch also looks at the clock, and ends when its time is
-// up.
+// The threads that work on a snake: all blocks of a cooperative launch (GridTeam) with a barrier between them
+// (GridBarrier), or one block for each of many snakes (BlockTeam). In both, one block concludes a phase (BlockGroup). A
+// limited launch also looks at the clock, and ends when its time is up.
 
 namespace itk::cuda::snake
 {
@@ -108,6 +108,163 @@ ReadClock()
   return now;
 }
 
+/** \class GridTeam
+ * \brief All blocks of a cooperative launch as the team that works on one snake, whose state is in device memory.
+ *
+ * The first block concludes a phase while the others wait. Each block then loads the state into its shared memory. A
+ * limited launch (VLimited) divides long phases into portions.
+ */
+template <bool VLimited>
+class GridTeam
+{
+public:
+  static constexpr int  Threads = ThreadsPerBlock; // of a block
+  static constexpr int  LanesOfWorker = WarpSize;  // the rows of a unit are shared by a warp
+  static constexpr bool HasCells = true;
+  static constexpr bool IsLimited = VLimited;
+
+  __device__
+  GridTeam(DeviceSnake & state, GridBarrierState & barrier)
+    : m_State(state)
+    , m_Barrier(barrier)
+  {}
+
+  static __device__ int
+  GetBlock()
+  {
+    return static_cast<int>(blockIdx.x);
+  }
+  static __device__ int
+  GetNumberOfBlocks()
+  {
+    return static_cast<int>(gridDim.x);
+  }
+  static __device__ int
+  GetWarp()
+  {
+    return WarpOfGrid();
+  }
+  static __device__ int
+  GetNumberOfWarps()
+  {
+    return WarpsOfGrid();
+  }
+  static __device__ int
+  GetNumberOfWorkers()
+  {
+    return WarpsOfGrid();
+  }
+
+  __device__ void
+  Sync()
+  {
+    m_Barrier.Sync();
+  }
+
+  /** Waits for all blocks, calls `function` in the first one, and stores its state for the others. */
+  template <typename TFunction>
+  __device__ void
+  RunOnFirstBlock(const DeviceSnake & snake, const TFunction & function)
+  {
+    m_Barrier.RunOnFirstBlock([&]() {
+      function();
+      CopyState<Threads>(m_State, snake);
+    });
+  }
+
+  /** Loads the state and returns the polygon; see LoadState(). */
+  __device__ const LatticePoint *
+  Load(BlockStorage & storage, const LatticePoint * lastPolygon, int lastNumberOfNodes) const
+  {
+    return LoadState<Threads>(storage, m_State, lastPolygon, lastNumberOfNodes);
+  }
+
+  /** Returns whether the launch ends after the phase with this number, which is concluded. */
+  static __device__ bool
+  EndsAfter(uint32_t phase, const BlockStorage & storage)
+  {
+    return phase % PhasesPerClockCheck == 0 && ReadClock() >= storage.Scratch.End;
+  }
+
+private:
+  DeviceSnake & m_State;
+  GridBarrier   m_Barrier;
+};
+
+/** \class BlockTeam
+ * \brief One block as the team that works on a snake, whose state is in the block's shared memory.
+ *
+ * It is for small snakes on the pixels of a window. Their edges have few rows, so that each lane sums the rows of a
+ * unit of its own.
+ */
+class BlockTeam
+{
+public:
+  static constexpr int  Threads = 128;
+  static constexpr int  LanesOfWorker = 1;
+  static constexpr bool HasCells = false;
+  static constexpr bool IsLimited = false;
+
+  static __device__ int
+  GetBlock()
+  {
+    return 0;
+  }
+  static __device__ int
+  GetNumberOfBlocks()
+  {
+    return 1;
+  }
+  static __device__ int
+  GetWarp()
+  {
+    return WarpOfBlock();
+  }
+  static __device__ int
+  GetNumberOfWarps()
+  {
+    return Threads / WarpSize;
+  }
+  static constexpr ITK_CUDA_HOST_DEVICE int
+  GetNumberOfWorkers()
+  {
+    return Threads;
+  }
+
+  static __device__ void
+  Sync()
+  {
+    __syncthreads();
+  }
+
+  template <typename TFunction>
+  static __device__ void
+  RunOnFirstBlock(const DeviceSnake &, const TFunction & function)
+  {
+    __syncthreads();
+    function();
+    __syncthreads();
+  }
+
+  static __device__ const LatticePoint *
+  Load(BlockStorage & storage, const LatticePoint *, int)
+  {
+    const DeviceSnake &  snake = storage.Snake;
+    const LatticePoint * polygon = LoadPolygon<Threads>(storage, snake.Polygons[snake.Current], snake.NumberOfNodes);
+    __syncthreads();
+    return polygon;
+  }
+
+  /** Returns whether the run ends after a phase, because there is no room for another node or entry of the record. */
+  static __device__ bool
+  EndsAfter(uint32_t, const BlockStorage & storage)
+  {
+    const DeviceSnake & snake = storage.Snake;
+    return snake.Control.Stop == CudaRegionSnakeStop::MaximumNumberOfNodes ||
+           snake.NumberOfEntries == snake.RecordCapacity;
+  }
+};
+
 /** Updates scratch.TimeIsUp from the clock. Called by one thread of a limited launch. */
 __device__ inline void
 CheckTimeLimit(ConclusionScratch & scratch)
@@ -116,11 +273,11 @@ CheckTimeLimit(ConclusionScratch & scratch)
 }
 
 /** \class BlockGroup
- * \brief A thread block as the group of threads that concludes a phase. SerialGroup documents the functions.
+ * \brief A block of VThreads threads as the group that concludes a phase. SerialGroup documents the functions.
  *
  * In a limited launch (VLimited), ForEachPair() processes lists in device memory in portions.
  */
-template <bool VLimited>
+template <int VThreads, bool VLimited>
 class BlockGroup
 {
 public:
@@ -161,7 +318,7 @@ public:
   __device__ void
   ForEach(int count, const TFunction & function) const
   {
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += ThreadsPerBlock)
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += VThreads)
     {
       function(i);
     }
@@ -181,7 +338,7 @@ public:
     if (threadIdx.x == 0)
     {
       m_Scratch.Sum = GroupSum();
-      for (int warp = 0; warp < WarpsPerBlock; ++warp)
+      for (int warp = 0; warp < Warps; ++warp)
       {
         m_Scratch.Sum.Sums += m_Scratch.WarpSums[warp];
         m_Scratch.Sum.Number += m_Scratch.WarpCounts[warp];
@@ -239,7 +396,7 @@ public:
     int first = 0;
     if (VLimited && !list.HasBoxes)
     {
-      const int portion = WarpsPerBlock * Maximum(1, m_StepsPerPortion / Maximum(1, list.Count / WarpSize));
+      const int portion = Warps * Maximum(1, m_StepsPerPortion / Maximum(1, list.Count / WarpSize));
       for (first = m_Snake.Progress.First; list.Count - first > portion; first += portion)
       {
         ForEachPairOfRows(list, first, first + portion, compare);
@@ -262,7 +419,7 @@ public:
       m_Scratch.Base = 0;
     }
     __syncthreads();
-    for (int base = 0; base < count; base += ThreadsPerBlock)
+    for (int base = 0; base < count; base += VThreads)
     {
       const int  i = base + static_cast<int>(threadIdx.x);
       const auto item = i < count ? read(i) : decltype(read(i))();
@@ -283,6 +440,8 @@ public:
   }
 
 private:
+  static constexpr int Warps = VThreads / WarpSize;
+
   DeviceSnake &       m_Snake;
   ConclusionScratch & m_Scratch;
   const int32_t       m_StepsPerPortion;
@@ -300,7 +459,7 @@ private:
     __syncthreads();
     int rank = m_Scratch.Base + __popc(ballot & ((1u << LaneIndex()) - 1u));
     int all = 0;
-    for (int warp = 0; warp < WarpsPerBlock; ++warp)
+    for (int warp = 0; warp < Warps; ++warp)
     {
       rank += warp < WarpOfBlock() ? m_Scratch.WarpCounts[warp] : 0;
       all += m_Scratch.WarpCounts[warp];
@@ -320,7 +479,7 @@ private:
   static __device__ void
   ForEachPairOfRows(const ProposalList & list, int first, int end, const TFunction & compare)
   {
-    for (int s = first + WarpOfBlock(); s < end; s += WarpsPerBlock)
+    for (int s = first + WarpOfBlock(); s < end; s += Warps)
     {
       for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
       {
@@ -345,6 +504,10 @@ private:
     return !m_Scratch.IsInterrupted;
   }
 };
+
+/** The block of a team that concludes a phase. */
+template <typename TTeam>
+using GroupOf = BlockGroup<TTeam::Threads, TTeam::IsLimited>;
 } // namespace kernels
 } // namespace itk::cuda::snake
 

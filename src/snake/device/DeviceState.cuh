@@ -18,8 +18,8 @@ namespace kernels
 {
 using namespace region::kernels;
 
-/** A unit of work: share number Part of Parts of the rows of the edges at one node. One warp sums it for each item of
- * the phase. */
+/** A unit of work: share number Part of Parts of the rows of the edges at one node. One worker, which is a warp or a
+ * lane, sums it for each item of the phase. */
 struct alignas(16) RowChunk
 {
   int32_t Node;
@@ -77,7 +77,6 @@ struct DeviceSnake : SnakeState
   PhaseProgress Progress;
 
   RowChunk * Chunks{ nullptr };
-  uint32_t   NodeCapacity{ 0 };
 
   /** Returns the number of sums that the next phase needs for each node. */
   __device__ int
@@ -105,10 +104,10 @@ struct LoopResults
   CudaRegionSnakeStep Record[1024];  // the new entries; not set if there are more
 };
 
-// The work of a phase is divided into about UnitsPerWarp units for each warp, but no unit has fewer than
-// MinimumRowsPerUnit rows.
-constexpr int UnitsPerWarp = 2;
-constexpr int MinimumRowsPerUnit = 4 * WarpSize;
+// The work of a phase is divided into about UnitsPerWorker units for each worker, but no unit has fewer than
+// MinimumRowsPerLane rows for each lane.
+constexpr int UnitsPerWorker = 2;
+constexpr int MinimumRowsPerLane = 4;
 
 /** Number of phases after which a launch that does not divide phases into portions checks the clock. */
 constexpr uint32_t PhasesPerClockCheck = 16;
@@ -123,7 +122,7 @@ struct LaunchLimits
   uint64_t Nanoseconds{ 0 };           // time after which the launch ends at the next check of the clock
 };
 
-/** Data that the first block keeps in shared memory while it concludes a phase. */
+/** Data that the block which concludes a phase keeps in shared memory. */
 struct ConclusionScratch
 {
   static constexpr int MaximumListed = 1024; // nodes; with more of them the lists are in device memory
@@ -151,13 +150,14 @@ struct BlockStorage
   ConclusionScratch Scratch;
 };
 
-/** Copies the state with all threads of the block, and waits for them. The size of the state is a multiple of four
- * bytes. */
-__device__ inline void
+/** Copies the state with the VThreads threads of the block, and waits for them. The size of the state is a multiple of
+ * four bytes. */
+template <int VThreads>
+__device__ void
 CopyState(DeviceSnake & to, const DeviceSnake & from)
 {
   static_assert(sizeof(DeviceSnake) % sizeof(uint32_t) == 0 && std::is_trivially_copyable<DeviceSnake>::value);
-  for (unsigned int word = threadIdx.x; word < sizeof(DeviceSnake) / sizeof(uint32_t); word += ThreadsPerBlock)
+  for (unsigned int word = threadIdx.x; word < sizeof(DeviceSnake) / sizeof(uint32_t); word += VThreads)
   {
     reinterpret_cast<uint32_t *>(&to)[word] = reinterpret_cast<const uint32_t *>(&from)[word];
   }
@@ -165,10 +165,11 @@ CopyState(DeviceSnake & to, const DeviceSnake & from)
 }
 
 /** Returns the polygon, copied to shared memory if it fits. The caller must synchronise the block. */
-__device__ inline const LatticePoint *
+template <int VThreads>
+__device__ const LatticePoint *
 LoadPolygon(BlockStorage & storage, const LatticePoint * polygon, int n)
 {
-  for (int i = static_cast<int>(threadIdx.x); n <= BlockStorage::MaximumNodes && i < n; i += ThreadsPerBlock)
+  for (int i = static_cast<int>(threadIdx.x); n <= BlockStorage::MaximumNodes && i < n; i += VThreads)
   {
     storage.Polygon[i] = polygon[i];
   }
@@ -177,15 +178,16 @@ LoadPolygon(BlockStorage & storage, const LatticePoint * polygon, int n)
 
 /** Loads the state and the polygon. Most phases change neither the number of nodes nor the address of the polygon. The
  * polygon is therefore loaded speculatively at the same time as the state, and again only if that was wrong. */
-__device__ inline const LatticePoint *
+template <int VThreads>
+__device__ const LatticePoint *
 LoadState(BlockStorage & storage, const DeviceSnake & state, const LatticePoint * lastPolygon, int lastNumberOfNodes)
 {
-  const LatticePoint * polygon = LoadPolygon(storage, lastPolygon, lastNumberOfNodes);
-  CopyState(storage.Snake, state);
+  const LatticePoint * polygon = LoadPolygon<VThreads>(storage, lastPolygon, lastNumberOfNodes);
+  CopyState<VThreads>(storage.Snake, state);
   const LatticePoint * current = storage.Snake.Polygons[storage.Snake.Current];
   if (current != lastPolygon || storage.Snake.NumberOfNodes != lastNumberOfNodes)
   {
-    polygon = LoadPolygon(storage, current, storage.Snake.NumberOfNodes);
+    polygon = LoadPolygon<VThreads>(storage, current, storage.Snake.NumberOfNodes);
     __syncthreads();
   }
   return polygon;

@@ -47,9 +47,9 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
 
 /** Lists the row chunks of the next phase, which are units of work of about equal size, for the first slice of their
  * rows. Returns the number of slices. */
-template <bool VLimited>
+template <typename TTeam>
 __device__ int
-ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
+ListChunks(GroupOf<TTeam> & group, DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   const int            n = snake.NumberOfNodes;
@@ -57,15 +57,17 @@ ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch 
   const int            rowsOfOwn = own < n ? RowsOfNode(snake, polygon, own, snake.IsStale[own]) : -1;
   const auto rowsOf = [&](int i) { return i == own ? rowsOfOwn : RowsOfNode(snake, polygon, i, snake.IsStale[i]); };
   Moments    all; // only Count is used, for the number of rows
-  for (int i = own; i < n; i += ThreadsPerBlock)
+  for (int i = own; i < n; i += TTeam::Threads)
   {
     all.Count += Maximum(0, rowsOf(i));
   }
-  const int64_t share = group.Sum(all, 0).Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
-  const int     rowsPerUnit =
-    share < MaximumRowsOfNode ? Maximum(static_cast<int>(share), MinimumRowsPerUnit) : MaximumRowsOfNode;
-  const int slices = !VLimited || rowsPerUnit <= stepsPerPortion ? 1 : 1 + (rowsPerUnit - 1) / stepsPerPortion;
-  for (int i = own; i < n; i += ThreadsPerBlock)
+  const int64_t share =
+    group.Sum(all, 0).Sums.Count * snake.GetItemsPerNode() / (UnitsPerWorker * TTeam::GetNumberOfWorkers());
+  const int rowsPerUnit = share < MaximumRowsOfNode
+                            ? Maximum(static_cast<int>(share), MinimumRowsPerLane * TTeam::LanesOfWorker)
+                            : MaximumRowsOfNode;
+  const int slices = !TTeam::IsLimited || rowsPerUnit <= stepsPerPortion ? 1 : 1 + (rowsPerUnit - 1) / stepsPerPortion;
+  for (int i = own; i < n; i += TTeam::Threads)
   {
     const int rows = rowsOf(i);
     if (rows >= 0)
@@ -84,27 +86,27 @@ ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch 
 }
 
 /** Prepares the state for the next phase: scales the polygon to the cells of its level and lists the chunks. */
-template <bool VLimited>
+template <typename TTeam>
 __device__ void
 PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
-  BlockGroup<VLimited> group(snake, scratch, stepsPerPortion);
+  GroupOf<TTeam> group(snake, scratch, stepsPerPortion);
   if (threadIdx.x == 0)
   {
     scratch.Count = 0;
   }
-  else if (VLimited && threadIdx.x == ThreadsPerBlock - 1)
+  else if (TTeam::IsLimited && threadIdx.x == TTeam::Threads - 1)
   {
     snake.Progress = PhaseProgress();
-    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / snake.NumberOfNodes);
+    snake.Progress.NodesPerPortion = TTeam::GetNumberOfWarps() * Maximum(1, stepsPerPortion / snake.NumberOfNodes);
   }
   PreparePolygon(group, snake);
-  const int slices = ListChunks(group, snake, scratch, stepsPerPortion);
+  const int slices = ListChunks<TTeam>(group, snake, scratch, stepsPerPortion);
   if (threadIdx.x == 0)
   {
     snake.NumberOfChunks = scratch.Count;
     snake.IsPrepared = true;
-    if (VLimited)
+    if (TTeam::IsLimited)
     {
       snake.Progress.Slices = slices;
     }
@@ -145,9 +147,10 @@ ConcludeInPortions(DeviceSnake &        snake,
                    ConclusionScratch &  scratch,
                    const LaunchLimits & limits)
 {
-  const bool       measuring = snake.Control.Next == SnakeControl::Phase::Measure;
-  const uint32_t   entries = snake.NumberOfEntries;
-  BlockGroup<true> group(snake, scratch, limits.StepsPerPortion);
+  using Team = GridTeam<true>;
+  const bool     measuring = snake.Control.Next == SnakeControl::Phase::Measure;
+  const uint32_t entries = snake.NumberOfEntries;
+  GroupOf<Team>  group(snake, scratch, limits.StepsPerPortion);
   Conclude(group, snake, polygon);
   const bool news = snake.NumberOfEntries > entries;
   const bool isShown = news && limits.PauseAtSteps;
@@ -159,7 +162,7 @@ ConcludeInPortions(DeviceSnake &        snake,
   __syncthreads();
   if (!scratch.IsInterrupted && !isShown)
   {
-    PrepareNext<true>(snake, scratch, limits.StepsPerPortion);
+    PrepareNext<Team>(snake, scratch, limits.StepsPerPortion);
   }
 }
 
@@ -226,25 +229,29 @@ ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, in
 }
 
 /** Adds the listed chunks' shares of all items to ItemSums. */
-template <typename TLevel>
+template <typename TTeam, typename TLevel>
 __device__ void
 SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * polygon)
 {
-  const int  items = snake.GetItemsPerNode();
-  const auto units = static_cast<int64_t>(snake.NumberOfChunks) * items;
+  constexpr int lanes = TTeam::LanesOfWorker;
+  const int     items = snake.GetItemsPerNode();
+  const auto    units = static_cast<int64_t>(snake.NumberOfChunks) * items;
   // A block takes successive units, because their edges cross the same rows at nearby columns.
-  const int  first = static_cast<int>(units * blockIdx.x / gridDim.x);
-  const int  last = static_cast<int>(units * (blockIdx.x + 1) / gridDim.x);
+  const int  first = static_cast<int>(units * TTeam::GetBlock() / TTeam::GetNumberOfBlocks());
+  const int  last = static_cast<int>(units * (TTeam::GetBlock() + 1) / TTeam::GetNumberOfBlocks());
   const bool measure = snake.Control.Next == SnakeControl::Phase::Measure;
-  for (int unit = first + WarpOfBlock(); unit < last; unit += WarpsPerBlock)
+  const int  lane = static_cast<int>(threadIdx.x) % lanes;
+  for (int unit = first + static_cast<int>(threadIdx.x) / lanes; unit < last; unit += TTeam::Threads / lanes)
   {
     const RowChunk     chunk = snake.Chunks[unit / items];
     const int          w = unit % items;
     const LatticeChain chain = ItemOf(snake, polygon, chunk.Node, w, level.Width, level.Height);
-    const int32_t      row = chunk.Part * WarpSize + LaneIndex();
-    const int32_t      stride = chunk.Parts * WarpSize;
-    const Moments      sum = SumOverWarp(SumChainRows(level, chain, row, stride));
-    if (LaneIndex() == 0)
+    Moments            sum = SumChainRows(level, chain, chunk.Part * lanes + lane, chunk.Parts * lanes);
+    if constexpr (lanes == WarpSize)
+    {
+      sum = SumOverWarp(sum);
+    }
+    if (lane == 0)
     {
       AtomicAdd(snake.ItemSums[measure ? 0 : chunk.Node * items + w], sum);
     }
@@ -328,7 +335,7 @@ struct BestOfWarp
 
 /** Proposes the best possible move of each node of the current colour. One warp handles a node, and one lane a
  * candidate. */
-template <bool VLimited>
+template <typename TTeam>
 __device__ void
 ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
@@ -337,8 +344,8 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
   const int     candidates = Directions * snake.Plan.Rings;
   const int     w = LaneIndex();
   const int32_t cacheBit = 1 << snake.Control.GetCache();
-  const int     end = VLimited ? EndOfNodes(snake) : n;
-  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  const int     end = TTeam::IsLimited ? EndOfNodes(snake) : n;
+  for (int i = (TTeam::IsLimited ? FirstNode(snake) : 0) + TTeam::GetWarp(); i < end; i += TTeam::GetNumberOfWarps())
   {
     if (w == 0)
     {
@@ -395,13 +402,13 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
 }
 
 /** Proposes the edges that can be divided, with the change of the sums. One warp handles an edge. */
-template <bool VLimited>
+template <typename TTeam>
 __device__ void
 ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
-  const int end = VLimited ? EndOfNodes(snake) : n;
-  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  const int end = TTeam::IsLimited ? EndOfNodes(snake) : n;
+  for (int i = (TTeam::IsLimited ? FirstNode(snake) : 0) + TTeam::GetWarp(); i < end; i += TTeam::GetNumberOfWarps())
   {
     const LatticePoint p = polygon[i];
     const LatticePoint q = polygon[Next(i, n)];
@@ -435,7 +442,7 @@ ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
 
 /** Proposes the best removal of a run of nodes that begins at each node. One warp handles a node, and one lane a length
  * of the run. */
-template <bool VLimited>
+template <typename TTeam>
 __device__ void
 ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 {
@@ -443,8 +450,8 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
   const int maximumRun = snake.Control.MaximumRun;
   const int items = ItemsOfRemoval(maximumRun);
   const int run = LaneIndex() + 1;
-  const int end = VLimited ? EndOfNodes(snake) : n;
-  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  const int end = TTeam::IsLimited ? EndOfNodes(snake) : n;
+  for (int i = (TTeam::IsLimited ? FirstNode(snake) : 0) + TTeam::GetWarp(); i < end; i += TTeam::GetNumberOfWarps())
   {
     Moments item;
     if (LaneIndex() < items)
@@ -485,20 +492,20 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 }
 
 /** Makes the proposals of a phase from its sums, for the nodes of the current portion. */
-template <bool VLimited>
+template <typename TTeam>
 __device__ void
 Propose(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
   switch (snake.Control.Next)
   {
     case SnakeControl::Phase::Move:
-      ProposeMoves<VLimited>(snake, polygon, width, height);
+      ProposeMoves<TTeam>(snake, polygon, width, height);
       break;
     case SnakeControl::Phase::Insert:
-      ProposeInsertions<VLimited>(snake, polygon);
+      ProposeInsertions<TTeam>(snake, polygon);
       break;
     case SnakeControl::Phase::Remove:
-      ProposeRemovals<VLimited>(snake, polygon);
+      ProposeRemovals<TTeam>(snake, polygon);
       break;
     default:
       break;

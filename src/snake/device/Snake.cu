@@ -7,10 +7,10 @@
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "region/Sums.cuh"
-#include "runtime/image/Math.h"
 #include "snake/Run.h"
 #include "snake/device/Kernels.cuh"
 #include "snake/device/Loop.cuh"
+#include "snake/device/LoopArrays.cuh"
 #include "snake/Plan.h"
 
 #include <algorithm>
@@ -29,13 +29,25 @@ using namespace kernels;
 
 constexpr int BlocksOfSmallKernels = 1024;
 
-/** The initial state that a launch of the loop's kernel reads. */
-struct LoopLaunch
+/** The initial state that a launch of the loop's kernel reads. The arrays of the loop are behind it. */
+struct alignas(128) LoopLaunch
 {
   DeviceSnake      State;
   GridBarrierState Barrier;
 };
 static_assert(std::is_trivially_copyable_v<LoopLaunch>);
+
+/** Returns the sizes of the arrays of a run. */
+LoopSizes
+MakeLoopSizes(const CudaRegionSnakeParameters & parameters, int numberOfMultiprocessors)
+{
+  // Each iteration adds one entry and at most one for an insertion. In addition, there is at most one entry per node
+  // for removals, and one per level.
+  const size_t nodes = std::max<size_t>(parameters.MaximumNumberOfNodes, 4);
+  const size_t entries =
+    2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + nodes + SnakePlan::MaximumLevels + 2;
+  return { nodes, static_cast<size_t>(numberOfMultiprocessors) * WarpsPerBlock, entries };
+}
 
 /** The data that host and device exchange, in page-locked memory. Copies from it are asynchronous, whereas a copy from
  * pageable memory returns only after the driver has read the data. The kernel writes the results directly. */
@@ -62,82 +74,6 @@ public:
 
 private:
   const Context m_Context;
-};
-
-/** Places the arrays of a run one behind the other in its workspace. */
-class ArrayPlacer
-{
-public:
-  explicit ArrayPlacer(void * base, size_t size = 0)
-    : m_Base(static_cast<char *>(base))
-    , m_Size(size)
-  {}
-
-  template <typename T>
-  void
-  Place(T *& array, size_t number)
-  {
-    constexpr size_t alignment = 128; // a cache line
-    m_Size = RoundUp(m_Size, alignment);
-    array = reinterpret_cast<T *>(m_Base + m_Size);
-    m_Size += number * sizeof(T);
-  }
-  size_t
-  GetSize() const
-  {
-    return m_Size;
-  }
-
-private:
-  char * m_Base;
-  size_t m_Size;
-};
-
-/** The sizes of the arrays of the loop. */
-struct LoopSizes
-{
-  size_t Nodes;
-  size_t Items;
-  size_t Chunks;
-  size_t Entries;
-
-  LoopSizes(const CudaRegionSnakeParameters & parameters, int numberOfMultiprocessors)
-    : Nodes(std::max<size_t>(parameters.MaximumNumberOfNodes, 4))
-    , Items(Nodes * MaximumItemsPerNode)
-    // A chunk for each node, and one more for each unit of work.
-    , Chunks(Nodes + static_cast<size_t>(numberOfMultiprocessors) * WarpsPerBlock * UnitsPerWarp)
-    // Each iteration adds one entry and at most one for an insertion. In addition, there is at most one entry per node
-    // for removals, and one per level.
-    , Entries(2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + Nodes + SnakePlan::MaximumLevels + 2)
-  {}
-
-  /** Sets the arrays of the state in the memory at `base`, behind a LoopLaunch. Returns the number of bytes used. */
-  size_t
-  PlaceArrays(void * base, DeviceSnake & state) const
-  {
-    ArrayPlacer placer(base, sizeof(LoopLaunch));
-    placer.Place(state.Polygons[0], Nodes);
-    placer.Place(state.Polygons[1], Nodes);
-    placer.Place(state.Chunks, Chunks);
-    placer.Place(state.ItemSums, Items);
-    for (Moments *& changes : state.Changes)
-    {
-      placer.Place(changes, Nodes * MaximumCandidates);
-    }
-    placer.Place(state.CacheRows, Nodes);
-    placer.Place(state.IsStale, Nodes);
-    placer.Place(state.Proposed, Nodes);
-    placer.Place(state.IsSuppressed, Nodes);
-    placer.Place(state.Proposals, Nodes);
-    placer.Place(state.Record, Entries);
-    return placer.GetSize();
-  }
-  size_t
-  GetNumberOfBytes() const
-  {
-    DeviceSnake unused;
-    return this->PlaceArrays(nullptr, unused);
-  }
 };
 
 /** The arrays for the search of a rectangle to start from, and their size. */
@@ -178,7 +114,7 @@ struct RunSizes
     const RectangleGrid grid = MakeRectangleGrid(rectangle.Width >> exponent, rectangle.Height >> exponent);
     Cells = exponent > 0 && !kept ? GetCellBytes(rectangle, exponent) : 0;
     Scratch = std::max(SearchArrays(nullptr, grid, GetSearchBlocks(grid, numberOfMultiprocessors)).Size,
-                       LoopSizes(parameters, numberOfMultiprocessors).GetNumberOfBytes());
+                       sizeof(LoopLaunch) + MakeLoopSizes(parameters, numberOfMultiprocessors).GetNumberOfBytes());
   }
 };
 
@@ -197,7 +133,7 @@ public:
     , m_NumberOfMultiprocessors(GetDeviceProperties(context.GetDevice()).MultiprocessorCount)
     , m_Options(options)
     , m_ReportsLevels(run.Observer.ReportsLevels)
-    , m_LoopSizes(run.Parameters, m_NumberOfMultiprocessors)
+    , m_LoopSizes(MakeLoopSizes(run.Parameters, m_NumberOfMultiprocessors))
     , m_Pixels(GetPixels<TSample, VMask>(image.GetSums(), rectangle))
     , m_UsesSquares(UsesSquares(image.GetLaw()))
   {
@@ -410,10 +346,9 @@ private:
     m_State.Law = m_Law;
     m_State.Total = m_Total;
     m_State.Begin(control, static_cast<int32_t>(start.size()));
-    m_State.RecordCapacity = static_cast<uint32_t>(m_LoopSizes.Entries);
-    m_State.NodeCapacity = static_cast<uint32_t>(m_LoopSizes.Nodes);
-    m_LoopSizes.PlaceArrays(m_Scratch, m_State);
-    ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, m_LoopSizes.Items * sizeof(Moments), m_Context.GetStream()));
+    m_LoopSizes.PlaceArrays(static_cast<LoopLaunch *>(m_Scratch) + 1, m_State);
+    ITK_CUDA_CALL(
+      cudaMemsetAsync(m_State.ItemSums, 0, m_LoopSizes.GetNumberOfItems() * sizeof(Moments), m_Context.GetStream()));
     LatticePoint(&exchanged)[std::extent_v<decltype(SnakeExchange::Start)>] = this->GetExchange().Start;
     const bool fits = start.size() <= std::size(exchanged);
     if (fits)

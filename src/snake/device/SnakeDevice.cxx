@@ -6,8 +6,8 @@
 #include "runtime/memory/DeviceImage.h"
 #include "runtime/device/Call.h"
 #include "runtime/run/HostToHost.h"
-#include "snake/Batch.h"
 #include "snake/Plan.h"
+#include "snake/device/Batch.h"
 #include "snake/device/Snake.h"
 #include "snake/Group.h"
 #include "runtime/transfer/Transfer.h"
@@ -69,16 +69,8 @@ RunBatchOnDevice(const cuda::snake::DeviceSnakeImage & image,
                  const CudaRegionSnakeObserver &       observer,
                  const cuda::region::Threads &         threads)
 {
-  using namespace cuda::snake;
-  const int processors = cuda::GetDeviceProperties(image.GetSums().GetDevice()).MultiprocessorCount;
-  return RunBatch(
-    image, starts, parameters, observer, threads, [&](const SnakeRun & run, const Threads & threadsOfRun) {
-      // The launches of all threads are resident at the same time if they share the multiprocessors.
-      SnakeLaunchOptions options;
-      options.MaximumNumberOfBlocks =
-        std::max(1, processors * static_cast<int>(threadsOfRun.GetNumber()) / static_cast<int>(threads.GetNumber()));
-      return RunOnDevice(image, run, options);
-    });
+  const auto backend = cuda::snake::MakeDeviceBatch(image, threads);
+  return RunBatch(image, starts, parameters, observer, threads, *backend);
 }
 
 class PreparedOnDevice final : public CudaPreparedSnakeImage
@@ -173,7 +165,12 @@ CudaRegionSnakeBatchWorkingSet(const CudaRegionSnakeInput &      input,
                                const CudaRegionSnakeParameters & parameters,
                                unsigned int                      numberOfThreads)
 {
-  return std::max(1u, numberOfThreads) * CudaRegionSnakeWorkingSet(input, parameters);
+  // A run on a window alone needs less than the snake of an image of this size.
+  constexpr size_t     side = 1024;
+  CudaRegionSnakeInput window = input;
+  window.Image.Size = { { std::min(input.Image.Size[0], side), std::min(input.Image.Size[1], side), 1, 1 } };
+  return CudaRegionSnakeWorkingSet(input, parameters) + cuda::snake::BytesOfDeviceBatch +
+         std::max(1u, numberOfThreads) * CudaRegionSnakeWorkingSet(window, parameters);
 }
 
 CudaRegionSnakeBatch

@@ -612,6 +612,23 @@ private:
   const cuda::region::Threads       m_Threads;
   const cuda::snake::HostSnakeImage m_Image;
 };
+
+class HostBatch final : public cuda::snake::BatchBackend
+{
+public:
+  explicit HostBatch(const cuda::snake::HostSnakeImage & image)
+    : m_Image(image)
+  {}
+
+  CudaRegionSnakeResult
+  Run(size_t, const cuda::snake::SnakeRun & run, const cuda::region::Threads & threads) override
+  {
+    return RunOnHost(m_Image, run, threads);
+  }
+
+private:
+  const cuda::snake::HostSnakeImage & m_Image;
+};
 } // namespace
 
 std::unique_ptr<CudaPreparedSnakeImage>
@@ -632,9 +649,7 @@ CudaRegionSnakeBatchOnHost(const CudaRegionSnakeInput &      input,
   using namespace cuda::snake;
   const cuda::region::Threads threads(numberOfThreads);
   const HostSnakeImage        image(input, parameters, threads);
-  return RunBatch(
-    image, starts, parameters, observer, threads, [&](const SnakeRun & run, const Threads & threadsOfRun) {
-      return RunOnHost(image, run, threadsOfRun);
-    });
+  HostBatch                   backend(image);
+  return RunBatch(image, starts, parameters, observer, threads, backend);
 }
 } // end namespace itk::CudaDetail
