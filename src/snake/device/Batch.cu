@@ -120,8 +120,12 @@ __launch_bounds__(BlockTeam::Threads) SumStartsKernel(DevicePixels<TSample, VMas
   BatchSums &        own = sums[blockIdx.x];
   image.Crop(start.Window);
   AddPixels(image, static_cast<int>(threadIdx.x), BlockTeam::Threads, own.Total);
-  AddEdges(
-    image, nodes + start.FirstNode, start.NumberOfNodes, BlockTeam::GetWarp(), BlockTeam::GetNumberOfWarps(), own.Inside);
+  AddEdges(image,
+           nodes + start.FirstNode,
+           start.NumberOfNodes,
+           BlockTeam::GetWarp(),
+           BlockTeam::GetNumberOfWarps(),
+           own.Inside);
 }
 
 /** Prepares the state of a run with all threads of the block. */
@@ -183,12 +187,10 @@ EndRun(const DeviceSnake & snake, const LatticePoint * polygon, BatchResult & re
  * other. */
 template <typename TSample, bool VMask>
 __global__ void
-__launch_bounds__(BlockTeam::Threads, BlocksPerMultiprocessor) BatchKernel(DevicePixels<TSample, VMask> image,
-                                                                           BatchArrays                  arrays,
-                                                                           size_t                       bytesPerBlock,
-                                                                           uint64_t                     nanoseconds)
+__launch_bounds__(BlockTeam::Threads, BlocksPerMultiprocessor)
+  BatchKernel(DevicePixels<TSample, VMask> image, BatchArrays arrays, size_t bytesPerBlock, uint64_t nanoseconds)
 {
-  __shared__ SharedStorage<BlockStorage>                 shared;
+  __shared__ SharedStorage<BlockStorage> shared;
   __shared__ SharedStorage<DevicePixels<TSample, VMask>> window;
   __shared__ uint32_t                                    taken;
   BlockStorage &                                         storage = shared.Get();
@@ -333,12 +335,11 @@ private:
     {
       return {};
     }
-    CudaSnakePolygon polygon =
-      SnapPolygon(CheckStartPolygon(
-                    *run.StartPolygon, rectangle.Width, rectangle.Height, run.Parameters.MaximumNumberOfNodes),
-                  0,
-                  rectangle.Width,
-                  rectangle.Height);
+    CudaSnakePolygon polygon = SnapPolygon(
+      CheckStartPolygon(*run.StartPolygon, rectangle.Width, rectangle.Height, run.Parameters.MaximumNumberOfNodes),
+      0,
+      rectangle.Width,
+      rectangle.Height);
     return polygon.size() < NodesOfBlock ? polygon : CudaSnakePolygon{};
   }
 
@@ -408,8 +409,7 @@ private:
                     MakeSnakePlan(parameters, window.Width, window.Height, validPixels),
                     MakeLawDescription(parameters, validPixels),
                     total };
-      run.Plan.MaximumNumberOfNodes =
-        std::min<uint32_t>(run.Plan.MaximumNumberOfNodes, NodesOfBlock);
+      run.Plan.MaximumNumberOfNodes = std::min<uint32_t>(run.Plan.MaximumNumberOfNodes, NodesOfBlock);
       m_Runs.push_back(run);
       m_Waiting.push_back(i);
     }
@@ -441,7 +441,8 @@ private:
     }
   }
 
-  /** Launches the kernel, and takes the results of the runs that have ended. Those that are too large are left to Run().
+  /** Launches the kernel, and takes the results of the runs that have ended. Those that are too large are left to
+   * Run().
    */
   void
   Launch(size_t blocks, const DeviceBuffer & starts, const DeviceBuffer & memory, const Context & context)
@@ -449,7 +450,8 @@ private:
     const size_t       number = std::min(m_Runs.size(), m_Options.RunsPerLaunch);
     const size_t       roomForNodes = number * m_Options.NodesPerRun + NodesOfBlock;
     const size_t       roomForEntries = number * m_Options.EntriesPerRun + EntriesOfBlock;
-    const DeviceBuffer runs = Uploaded(std::vector<BatchRun>(m_Runs.begin(), m_Runs.begin() + static_cast<ptrdiff_t>(number)), context);
+    const DeviceBuffer runs =
+      Uploaded(std::vector<BatchRun>(m_Runs.begin(), m_Runs.begin() + static_cast<ptrdiff_t>(number)), context);
     const DeviceBuffer results(number * sizeof(BatchResult), context);
     const DeviceBuffer nodes(roomForNodes * sizeof(LatticePoint), context);
     const DeviceBuffer entries(roomForEntries * sizeof(CudaRegionSnakeStep), context);

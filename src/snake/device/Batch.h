@@ -28,9 +28,7 @@ struct BatchLaunchOptions
  * and other snakes alone. All results are bit-identical to those of RunOnDevice(). The image must outlive the backend.
  * \param threads prepare the starts, and run snakes that run alone */
 CudaFilters_EXPORT std::unique_ptr<BatchBackend>
-MakeDeviceBatch(const DeviceSnakeImage &   image,
-                const Threads &            threads,
-                const BatchLaunchOptions & options = {});
+MakeDeviceBatch(const DeviceSnakeImage & image, const Threads & threads, const BatchLaunchOptions & options = {});
 
 /** Device memory that runs together need at most, besides the image. */
 constexpr size_t BytesOfDeviceBatch = size_t{ 384 } << 20;
