@@ -24,6 +24,8 @@ struct SamplesDescription
   double            Offset{ 0.0 };
   double            Step{ 1.0 };
   size_t            NumberOfValidPixels{ 0 };
+  // Whether the law needs sums of squares that may reach 2^63. They are then known modulo 2^64 (SumOfSquaresOf()).
+  bool SquaresWrap{ false };
 
   /** Returns the number of 16-bit words for a row of a mask. Pixel x has bit x % 16 of word x / 16. */
   size_t

@@ -6,8 +6,10 @@
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "snake/device/Snake.h"
+#include "snake/host/Host.h"
 #include "snake/itkCudaSnakeDeviceTest.h"
 #include "snake/itkCudaSnakeImageTestCase.h"
+#include "snake/itkCudaSnakeLongSums.h"
 
 #include <cuda_runtime.h>
 
@@ -15,6 +17,7 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // Any number of runs on one image in device memory: each gives what the host gives, whoever else runs on it, and
@@ -85,6 +88,19 @@ TEST_F(CudaSnakeImageGpu, RectanglesGiveTheBitsOfTheCutImage)
 TEST_F(CudaSnakeImageGpu, ExceptionsLeaveTheImageAsItWas)
 {
   CompareAfterExceptions(m_Prepare, RunOn);
+}
+
+TEST_F(CudaSnakeImageGpu, SumsOfSquaresBeyond64BitsGiveTheSameSnake)
+{
+  CompareLongSums(
+    [this](Samples && samples, const TypedCase & image, const SnakeRun & run) {
+      const CudaRegionSnakeResult result = RunOn(DeviceSnakeImage(samples, image.Parameters, m_Device), run);
+      ExpectSameResults(RunOnHost(HostSnakeImage(std::move(samples), image.Parameters, Threads(2)), run, Threads(2)),
+                        result,
+                        image.Name);
+      return result;
+    },
+    57000);
 }
 
 TEST_F(CudaSnakeImageGpu, OneWorkspaceServesManyRuns)
