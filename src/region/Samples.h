@@ -4,6 +4,7 @@
 
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
+#include "runtime/memory/ScratchMemory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,7 +64,7 @@ public:
   std::unique_ptr<uint16_t[]> ValidBits;
 
 private:
-  std::unique_ptr<char[]> m_Storage;
+  ScratchMemory m_Storage;
 };
 } // namespace itk::cuda::region
 

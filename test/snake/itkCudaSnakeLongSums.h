@@ -94,8 +94,8 @@ CompareLongSums(const TRun & run, uint64_t firstSeed)
     for (const int32_t side : { 100, 300, 560, 560 })
     {
       ++seed;
-      const TypedCase                    image = RandomTypedCase(seed, law, CudaComponentType::Float, seed % 2 == 0, side);
-      const RandomRuns                   runs(image.Parameters, image.Width, image.Height);
+      const TypedCase  image = RandomTypedCase(seed, law, CudaComponentType::Float, seed % 2 == 0, side);
+      const RandomRuns runs(image.Parameters, image.Width, image.Height);
       const std::vector<snake::SnakeRun> all = runs.Get();
       for (size_t i = 0; i < all.size(); ++i)
       {
@@ -126,9 +126,9 @@ CompareLongSums(const TRun & run, uint64_t firstSeed)
         {
           // J = looks * (n log of the mean square, for both regions), the samples in steps of their grid.
           const auto part = [](const CudaRegionSnakeStatistics & s) {
-            const long double squares = std::ldexp(static_cast<long double>(s.SumOfSquaresHigh), 64) +
-                                        static_cast<long double>(s.SumOfSquares);
-            const auto        n = static_cast<long double>(s.NumberOfPixels);
+            const long double squares =
+              std::ldexp(static_cast<long double>(s.SumOfSquaresHigh), 64) + static_cast<long double>(s.SumOfSquares);
+            const auto n = static_cast<long double>(s.NumberOfPixels);
             return n * std::log(squares / n);
           };
           const long double n = static_cast<long double>(result.Inside.NumberOfPixels + result.Outside.NumberOfPixels);

@@ -170,8 +170,8 @@ TEST(CudaSnakeLongSums, RegionsHaveTheSumsOf128Bits)
     {
       const LinearForm form{ 0.5, -3.0, 0.125 };
       const bool       isLess = second.Squares < first.Squares;
-      const double     squares = ToDouble(Divide(isLess ? first.Squares - second.Squares : second.Squares - first.Squares));
-      const Moments    change = second.Wrapped - first.Wrapped;
+      const double squares = ToDouble(Divide(isLess ? first.Squares - second.Squares : second.Squares - first.Squares));
+      const Moments change = second.Wrapped - first.Wrapped;
       decreasing += isLess && squares > 0x1p63 ? 1 : 0;
       ASSERT_EQ(EvaluateChange(form, first.Wrapped, change),
                 0.5 * static_cast<double>(change.Count) - 3.0 * static_cast<double>(static_cast<int64_t>(change.Sum)) +
@@ -222,13 +222,13 @@ TEST(CudaSnakeLongSums, PolygonsHaveTheSumsOf128Bits)
   const BlockLevel level{ prefixes.data(), side, side };
   for (int trial = 0; trial < 50; ++trial)
   {
-    const auto                  corner = [&engine](int32_t low) { return low + static_cast<int32_t>(engine() % (side / 2)); };
-    const itk::CudaSnakePolygon polygon{
-      { corner(0), corner(0) }, { corner(side / 2), corner(0) }, { corner(side / 2), corner(side / 2) },
-      { corner(0), corner(side / 2) }
-    };
-    Moments   sums;
-    PixelSums expected;
+    const auto corner = [&engine](int32_t low) { return low + static_cast<int32_t>(engine() % (side / 2)); };
+    const itk::CudaSnakePolygon polygon{ { corner(0), corner(0) },
+                                         { corner(side / 2), corner(0) },
+                                         { corner(side / 2), corner(side / 2) },
+                                         { corner(0), corner(side / 2) } };
+    Moments                     sums;
+    PixelSums                   expected;
     for (int i = 0; i < 4; ++i)
     {
       sums += SumEdge(level, polygon[i], polygon[(i + 1) % 4]);
@@ -259,7 +259,8 @@ TEST(CudaSnakeLongSums, ImagesAreRefusedOnlyWhereTheirSumsAreNotKnown)
     EXPECT_FALSE(SquaresWrap<uint16_t>(law, 2147549185));
     EXPECT_TRUE(SquaresWrap<uint16_t>(law, 2147549186));
     EXPECT_TRUE(SquaresWrap<uint16_t>(law, 17180393484));
-    test::ExpectContains(Refusal<uint16_t>(law, 17180393485), "17180393485 valid pixels in a range of 65535 grey levels");
+    test::ExpectContains(Refusal<uint16_t>(law, 17180393485),
+                         "17180393485 valid pixels in a range of 65535 grey levels");
     EXPECT_TRUE(SquaresWrap<uint16_t>(law, 17180393485, 100.0, 4195.0));
     EXPECT_TRUE(SquaresWrap<uint16_t>(law, 4400194781440, 100.0, 4195.0));
     test::ExpectContains(Refusal<uint16_t>(law, 4400194781441, 100.0, 4195.0), "in a range of 4095 grey levels");
@@ -284,8 +285,7 @@ TEST(CudaSnakeLongSums, SnakesAreThoseOfShorterSums)
 {
   CompareLongSums(
     [](Samples && samples, const TypedCase & image, const snake::SnakeRun & run) {
-      return snake::RunOnHost(
-        snake::HostSnakeImage(std::move(samples), image.Parameters, Threads(2)), run, Threads(1));
+      return snake::RunOnHost(snake::HostSnakeImage(std::move(samples), image.Parameters, Threads(2)), run, Threads(1));
     },
     57000);
 }
@@ -309,8 +309,8 @@ TEST(CudaSnakeLongSums, SlowGigapixelsAreSummedExactly)
     const uint64_t noise = SplitMix64((static_cast<uint64_t>(y) << 32) | static_cast<uint32_t>(x)) % 4096;
     return static_cast<uint16_t>(65535 - noise - (isTarget(x, y) ? 2048 : 0));
   };
-  const size_t            width = static_cast<size_t>(side);
-  const Threads           threads(64);
+  const size_t                width = static_cast<size_t>(side);
+  const Threads               threads(64);
   std::unique_ptr<uint16_t[]> pixels(new uint16_t[width * width]);
   threads.ForRanges(width, 16, [&](size_t begin, size_t end) {
     for (size_t y = begin; y < end; ++y)
@@ -328,11 +328,11 @@ TEST(CudaSnakeLongSums, SlowGigapixelsAreSummedExactly)
   const itk::CudaRegionSnakeResult result = itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 64, {});
 
   const itk::CudaDetail::CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(result.Polygon, side);
-  PixelSums                    inside;
-  PixelSums                    outside;
-  uint64_t                     misplaced = 0;
-  uint64_t                     target = 0;
-  std::mutex                   mutex;
+  PixelSums                                inside;
+  PixelSums                                outside;
+  uint64_t                                 misplaced = 0;
+  uint64_t                                 target = 0;
+  std::mutex                               mutex;
   threads.ForRanges(width, 16, [&](size_t begin, size_t end) {
     PixelSums own[2];
     uint64_t  ownMisplaced = 0;
@@ -361,7 +361,8 @@ TEST(CudaSnakeLongSums, SlowGigapixelsAreSummedExactly)
     EXPECT_EQ(found.Sum, expected.Wrapped.Sum);
     EXPECT_TRUE(Join({ found.SumOfSquaresHigh, found.SumOfSquares }) == expected.Squares);
     const auto n = static_cast<long double>(expected.Wrapped.Count);
-    EXPECT_NEAR(found.Variance, static_cast<double>(static_cast<long double>(expected.GetScaledVariance()) / (n * n)), 1e-6);
+    EXPECT_NEAR(
+      found.Variance, static_cast<double>(static_cast<long double>(expected.GetScaledVariance()) / (n * n)), 1e-6);
   };
   expectSums(inside, result.Inside);
   expectSums(outside, result.Outside);
@@ -374,8 +375,8 @@ TEST(CudaSnakeLongSums, SlowGigapixelsAreSummedExactly)
   std::string reason;
   if (itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
   {
-    const itk::CudaRegionSnakeResult onDevice =
-      itk::CudaDetail::CudaRegionSnakeOnDevice(input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), 64, {});
+    const itk::CudaRegionSnakeResult onDevice = itk::CudaDetail::CudaRegionSnakeOnDevice(
+      input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), 64, {});
     ExpectSameResults(result, onDevice, "device");
     std::cout << "device: sums " << onDevice.SecondsOfSums << " s, moves " << onDevice.SecondsOfMoves << " s"
               << std::endl;
