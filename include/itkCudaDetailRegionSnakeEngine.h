@@ -79,7 +79,7 @@ struct CudaRegionSnakeState
   const CudaRegionSnakeStep & Step;
   const CudaSnakePolygon &    Polygon; // in corners of the level's cells
   uint64_t                    Sum;
-  uint64_t                    SumOfSquares;
+  uint64_t                    SumOfSquares; // modulo 2^64
 };
 
 /** Functions that are called from the thread that runs the engine. They do not change the result. */

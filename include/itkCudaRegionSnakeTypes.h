@@ -65,7 +65,8 @@ struct CudaRegionSnakeStatistics
   double Variance{ 0.0 };
   // Exact sums of the integer samples with which the law computes. Squares are summed only for laws that need them.
   uint64_t Sum{ 0 };
-  uint64_t SumOfSquares{ 0 };
+  uint64_t SumOfSquares{ 0 };     // modulo 2^64
+  uint64_t SumOfSquaresHigh{ 0 }; // the sum divided by 2^64; 0 in images of less than 2^31 pixels
 };
 
 /** Why the search stopped. */

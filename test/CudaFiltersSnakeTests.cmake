@@ -9,6 +9,7 @@ set(CudaFilters_SNAKE_GTESTS
     snake/itkCudaSnakeImageGTest.cxx
     snake/itkCudaSnakeLatticeGTest.cxx
     snake/itkCudaSnakeLawsGTest.cxx
+    snake/itkCudaSnakeLongSumsGTest.cxx
     snake/itkCudaSnakePhasesGTest.cxx)
 # Units of what is only there in a build with CUDA.
 set(CudaFilters_SNAKE_CUDA_GTESTS

@@ -107,6 +107,7 @@ MakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLa
   statistics.NumberOfPixels = static_cast<uint64_t>(sums.Count);
   statistics.Sum = sums.Sum;
   statistics.SumOfSquares = sums.SumOfSquares;
+  statistics.SumOfSquaresHigh = UsesSquares(law) ? SumOfSquaresOf(sums).High : 0;
   if (sums.Count > 0)
   {
     const double n = static_cast<double>(sums.Count);

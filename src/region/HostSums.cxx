@@ -229,8 +229,8 @@ RowSums::GetPixels() const
   RowPrefixImage<TSample, VSquares, VMask> pixels;
   pixels.Samples = static_cast<const TSample *>(m_Samples.Data);
   pixels.RowStride = m_Samples.RowStride;
-  pixels.Checkpoints = m_Checkpoints.get();
-  pixels.Mask = m_Mask.get();
+  pixels.Checkpoints = m_Checkpoints.Get();
+  pixels.Mask = m_Mask.Get();
   pixels.CheckpointsPerRow = m_Samples.Width / CheckpointSpacing + 1;
   pixels.Width = m_Samples.Width;
   pixels.Height = m_Samples.Height;
@@ -244,8 +244,8 @@ RowSums::RowSums(const Samples & samples, bool squares, uint32_t coarseExponent,
   , m_CoarseExponent(coarseExponent)
 {
   const size_t checkpoints = static_cast<size_t>(samples.Width / CheckpointSpacing + 1) * samples.Height;
-  m_Checkpoints.reset(new Checkpoint[checkpoints]);
-  m_Mask.reset(samples.ValidBits ? new MaskCheckpoint[checkpoints] : nullptr);
+  m_Checkpoints = ScratchArray<Checkpoint>(checkpoints);
+  m_Mask = samples.ValidBits ? ScratchArray<MaskCheckpoint>(checkpoints) : ScratchArray<MaskCheckpoint>();
   if (coarseExponent > 0)
   {
     const BlockLevel cells = this->GetCells();
@@ -271,12 +271,12 @@ RowSums::SumRows(const TLevel & pixels, const Threads & threads)
       for (int32_t y = first; y < last; ++y)
       {
         const size_t row = static_cast<size_t>(y) * pixels.CheckpointsPerRow;
-        SumRow(pixels, y, m_Checkpoints.get() + row);
-        if (m_Mask)
+        SumRow(pixels, y, m_Checkpoints.Get() + row);
+        if (m_Mask.Get() != nullptr)
         {
           CountRow(m_Samples.ValidBits.get() + y * m_Samples.GetMaskWordsPerRow(),
                    pixels.CheckpointsPerRow,
-                   m_Mask.get() + row);
+                   m_Mask.Get() + row);
         }
         bandTotals[band] += pixels.RowPrefix(y, pixels.Width);
       }

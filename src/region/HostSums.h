@@ -2,6 +2,7 @@
 #ifndef CudaFilters_region_HostSums_h
 #define CudaFilters_region_HostSums_h
 
+#include "runtime/memory/ScratchMemory.h"
 #include "region/Samples.h"
 #include "region/Sums.h"
 #include "region/Threads.h"
@@ -88,13 +89,13 @@ public:
   }
 
 private:
-  const Samples &                   m_Samples;
-  const bool                        m_Squares;
-  const uint32_t                    m_CoarseExponent;
-  std::unique_ptr<Checkpoint[]>     m_Checkpoints;
-  std::unique_ptr<MaskCheckpoint[]> m_Mask;
-  std::vector<Moments>              m_Cells;
-  Moments                           m_Total;
+  const Samples &              m_Samples;
+  const bool                   m_Squares;
+  const uint32_t               m_CoarseExponent;
+  ScratchArray<Checkpoint>     m_Checkpoints;
+  ScratchArray<MaskCheckpoint> m_Mask; // no elements without a mask
+  std::vector<Moments>         m_Cells;
+  Moments                      m_Total;
 
   template <typename TSample, typename TFunction>
   void

@@ -21,8 +21,9 @@ namespace itk::cuda::region
 using NoiseLaw = CudaFiltersEnums::NoiseLaw;
 
 /** The number of valid pixels, the sum of their samples and the sum of the samples' squares. Contributions of edges
- * wrap around modulo 2^64. Sums of regions do not, and differences of the sums of two regions are valid as signed
- * 64-bit numbers. */
+ * wrap around modulo 2^64. Counts and sums of regions do not, and their differences are valid as signed 64-bit numbers.
+ * This holds for sums of squares, too, unless LawDescription::SquaresWrap says that these are known modulo 2^64; then
+ * SumOfSquaresOf() returns the whole sum of a region. */
 struct Moments
 {
   int64_t  Count{ 0 };
@@ -69,7 +70,8 @@ struct LinearForm
   double Sum{ 0.0 };
   double SumOfSquares{ 0.0 };
 
-  /** Returns the value of the form at a difference of the sums of two regions. */
+  /** Returns the value of the form at a difference of the sums of two regions, which must be valid as signed numbers.
+   */
   ITK_CUDA_HOST_DEVICE double
   operator()(const Moments & difference) const
   {
@@ -79,12 +81,56 @@ struct LinearForm
   }
 };
 
-/** Returns count * (sum of squares) - sum^2, which is count^2 times the variance. The integer result is exact, and is
- * rounded once. */
+/** Returns count * SumOfSquares - sum^2 as a signed number. */
+ITK_CUDA_HOST_DEVICE inline UInt128
+WrappedVariance(const Moments & m)
+{
+  return Subtract(Multiply(static_cast<uint64_t>(m.Count), m.SumOfSquares), Multiply(m.Sum, m.Sum));
+}
+
+/** Returns how many multiples of 2^64 a region's SumOfSquares has lost. `variance` is its WrappedVariance().
+ *
+ * The variance of numbers that span a range is at least 0 and at most a quarter of the range's square (Popoviciu's
+ * inequality). As long as count * range^2 < 2^66, which CheckSums() requires, count^2 times the variance is therefore
+ * in [0, count * 2^64). A lost multiple decreases WrappedVariance() by count * 2^64, so it makes it negative, and only
+ * one number of multiples leads back into the interval. */
+ITK_CUDA_HOST_DEVICE inline uint64_t
+CountWraps(int64_t count, const UInt128 & variance)
+{
+  if (static_cast<int64_t>(variance.High) >= 0 || count <= 0)
+  {
+    return 0;
+  }
+  const auto n = static_cast<uint64_t>(count);
+  return (n - 1 - variance.High) / n;
+}
+
+/** Returns the sum of the squares of a region's samples. */
+ITK_CUDA_HOST_DEVICE inline UInt128
+SumOfSquaresOf(const Moments & m)
+{
+  return { CountWraps(m.Count, WrappedVariance(m)), m.SumOfSquares };
+}
+
+/** Returns count * (sum of squares) - sum^2, which is count^2 times the variance, for a region. The integer result is
+ * exact, and is rounded once. */
 ITK_CUDA_HOST_DEVICE inline double
 ScaledVariance(const Moments & m)
 {
-  return ToDouble(Subtract(Multiply(static_cast<uint64_t>(m.Count), m.SumOfSquares), Multiply(m.Sum, m.Sum)));
+  UInt128 variance = WrappedVariance(m);
+  variance.High += static_cast<uint64_t>(m.Count) * CountWraps(m.Count, variance);
+  return ToDouble(variance);
+}
+
+/** Returns the value of the form at the difference of the sums of two regions, of which `from` is one, also if sums of
+ * squares have wrapped. It is kept out of kernels, in which its registers would be missing. */
+ITK_CUDA_HOST_DEVICE ITK_CUDA_NOINLINE inline double
+EvaluateChange(const LinearForm & form, const Moments & from, const Moments & difference)
+{
+  const UInt128 squares = Subtract(SumOfSquaresOf(from + difference), SumOfSquaresOf(from));
+  return form.Count * static_cast<double>(difference.Count) +
+         form.Sum * static_cast<double>(static_cast<int64_t>(difference.Sum)) +
+         form.SumOfSquares * SignedToDouble(squares);
 }
 
 /** The variance of the rounding to the grid. Samples cannot resolve a smaller one. */
@@ -146,12 +192,13 @@ struct RayleighRegion
 {
   static constexpr double MinimumMeanSquare = 0.25;
   double                  NumberOfLooks;
+  bool                    SquaresWrap{ false };
 
   ITK_CUDA_HOST_DEVICE double
   Criterion(const Moments & m) const
   {
     const double n = static_cast<double>(m.Count);
-    const double meanSquare = static_cast<double>(m.SumOfSquares) / n;
+    const double meanSquare = this->SumOfSquares(m) / n;
     return meanSquare >= MinimumMeanSquare
              ? NumberOfLooks * n * Log(meanSquare)
              : NumberOfLooks * n * (Log(MinimumMeanSquare) + meanSquare / MinimumMeanSquare - 1.0);
@@ -159,9 +206,16 @@ struct RayleighRegion
   ITK_CUDA_HOST_DEVICE LinearForm
   Linearize(const Moments & m) const
   {
-    const double estimate = static_cast<double>(m.SumOfSquares) / static_cast<double>(m.Count);
+    const double estimate = this->SumOfSquares(m) / static_cast<double>(m.Count);
     const double meanSquare = estimate >= MinimumMeanSquare ? estimate : MinimumMeanSquare;
     return { NumberOfLooks * Log(meanSquare), 0.0, NumberOfLooks / meanSquare };
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE double
+  SumOfSquares(const Moments & m) const
+  {
+    return SquaresWrap ? ToDouble(SumOfSquaresOf(m)) : static_cast<double>(m.SumOfSquares);
   }
 };
 
@@ -425,6 +479,7 @@ struct LawDescription
   NoiseLaw Law{ NoiseLaw::Gaussian };
   double   NumberOfLooks{ 1.0 };
   int64_t  NumberOfValidPixels{ 1 };
+  bool     SquaresWrap{ false }; // see SamplesDescription
 
   /** Returns the lower bound of Poisson means and Bernoulli probabilities: half a count in the whole image. */
   ITK_CUDA_HOST_DEVICE double
@@ -445,7 +500,7 @@ struct LawDescription
       case NoiseLaw::Gamma:
         return function(IndependentRegions<GammaRegion>{ { NumberOfLooks } });
       case NoiseLaw::Rayleigh:
-        return function(IndependentRegions<RayleighRegion>{ { NumberOfLooks } });
+        return function(IndependentRegions<RayleighRegion>{ { NumberOfLooks, SquaresWrap } });
       case NoiseLaw::Poisson:
         return function(IndependentRegions<PoissonRegion>{ { this->HalfACount() } });
       case NoiseLaw::Bernoulli:

@@ -41,6 +41,13 @@ ToDouble(const UInt128 & x)
   return static_cast<double>(x.High) * 18446744073709551616.0 + static_cast<double>(x.Low);
 }
 
+/** Converts x, which is a signed number in two's complement. */
+ITK_CUDA_HOST_DEVICE inline double
+SignedToDouble(const UInt128 & x)
+{
+  return static_cast<int64_t>(x.High) < 0 ? -ToDouble(Subtract({ 0, 0 }, x)) : ToDouble(x);
+}
+
 /** Returns the largest integer not above numerator / denominator, for denominator > 0. */
 ITK_CUDA_HOST_DEVICE inline int64_t
 FloorDivide(int64_t numerator, int64_t denominator)

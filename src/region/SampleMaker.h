@@ -369,22 +369,49 @@ private:
                    "of valid pixels; or, if the others are meant to be nothing, set them to 0");
   }
 
-  // Sums must stay below 2^63, so that their differences are valid as signed 64-bit numbers.
+  /** Sums must stay below 2^63, so that their differences are valid as signed 64-bit numbers. Sums of squares may
+   * exceed this, as long as CountWraps() can tell by how much. */
   void
-  CheckSums() const
+  CheckSums()
   {
     double largest = m_Samples.Type == CudaComponentType::UChar ? 255.0 : 65535.0;
     if (m_Samples.Type == CudaComponentType::UInt)
     {
       largest = std::max(1.0, (m_Survey.Maximum - m_Samples.Offset) / m_Samples.Step + 1.0);
     }
-    const double terms = m_Traits.UsesSquares ? largest * largest : largest;
-    const double limit = std::ldexp(1.0, 63) / terms;
-    if (static_cast<double>(m_Samples.NumberOfValidPixels) >= limit)
+    const auto   pixels = static_cast<double>(m_Samples.NumberOfValidPixels);
+    const double limitOfSums = std::ldexp(1.0, 63) / largest;
+    if (pixels >= limitOfSums)
     {
       itkGenericExceptionMacro("The image has " << m_Samples.NumberOfValidPixels << " valid pixels of up to " << largest
-                                                << "; sums of 63 bits hold fewer than " << limit << " of them");
+                                                << "; sums of 63 bits hold fewer than " << limitOfSums << " of them");
     }
+    m_Samples.SquaresWrap = m_Traits.UsesSquares && pixels >= std::ldexp(1.0, 63) / (largest * largest);
+    const auto limitOfSquares = [](double range) { return std::ldexp(1.0, 66) / (range * range); };
+    if (m_Samples.SquaresWrap && pixels >= limitOfSquares(largest))
+    {
+      const double range = this->FindRange(largest);
+      if (pixels >= limitOfSquares(range))
+      {
+        itkGenericExceptionMacro("The image has "
+                                 << m_Samples.NumberOfValidPixels << " valid pixels in a range of " << range
+                                 << " grey levels; NoiseLaw " << m_Traits.Name << " takes fewer than "
+                                 << limitOfSquares(range)
+                                 << " of them, because it needs the sum of their squares. Segment a part of the image");
+      }
+    }
+  }
+
+  /** Returns the difference of the largest and the smallest sample, which are at most `largest`. */
+  double
+  FindRange(double largest)
+  {
+    if (!IsInteger || m_Traits.Grid == SampleGrid::Logarithms || m_Traits.Grid == SampleGrid::Binary)
+    {
+      return largest;
+    }
+    const ValueSurvey survey = m_Source.Survey(RangeValues{ ValueRange::Finite });
+    return survey.Minimum <= survey.Maximum ? survey.Maximum - survey.Minimum : 0.0;
   }
 };
 

@@ -22,10 +22,7 @@ class HostSource
 public:
   using PixelType = TPixel;
 
-  HostSource(const PixelRows<TPixel> & rows,
-             Samples &                 samples,
-             std::unique_ptr<char[]> & storage,
-             const Threads &           threads)
+  HostSource(const PixelRows<TPixel> & rows, Samples & samples, ScratchMemory & storage, const Threads & threads)
     : m_Rows(rows)
     , m_Samples(samples)
     , m_Storage(storage)
@@ -56,8 +53,8 @@ public:
   Copy(const TFunction & function)
   {
     using SampleType = typename TFunction::SampleType;
-    m_Storage.reset(new char[m_Rows.Width * m_Rows.Height * sizeof(SampleType)]);
-    auto * const samples = reinterpret_cast<SampleType *>(m_Storage.get());
+    m_Storage = ScratchMemory(m_Rows.Width * m_Rows.Height * sizeof(SampleType));
+    auto * const samples = static_cast<SampleType *>(m_Storage.GetPointer());
     m_Threads.ForRanges(m_Rows.Height, RowsPerPiece, [&](size_t begin, size_t end) {
       for (size_t y = begin; y < end; ++y)
       {
@@ -86,10 +83,10 @@ public:
   }
 
 private:
-  const PixelRows<TPixel>   m_Rows;
-  Samples &                 m_Samples;
-  std::unique_ptr<char[]> & m_Storage;
-  const Threads &           m_Threads;
+  const PixelRows<TPixel> m_Rows;
+  Samples &               m_Samples;
+  ScratchMemory &         m_Storage;
+  const Threads &         m_Threads;
 };
 
 void

@@ -4,6 +4,7 @@
 
 #include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
+#include "runtime/memory/ScratchMemory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,8 @@ struct SamplesDescription
   double            Offset{ 0.0 };
   double            Step{ 1.0 };
   size_t            NumberOfValidPixels{ 0 };
+  // Whether the law needs sums of squares that may reach 2^63. They are then known modulo 2^64 (SumOfSquaresOf()).
+  bool SquaresWrap{ false };
 
   /** Returns the number of 16-bit words for a row of a mask. Pixel x has bit x % 16 of word x / 16. */
   size_t
@@ -61,7 +64,7 @@ public:
   std::unique_ptr<uint16_t[]> ValidBits;
 
 private:
-  std::unique_ptr<char[]> m_Storage;
+  ScratchMemory m_Storage;
 };
 } // namespace itk::cuda::region
 

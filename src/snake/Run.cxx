@@ -163,7 +163,8 @@ RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend)
   const Moments                   total = backend.GetTotal();
   const auto                      validPixels = static_cast<size_t>(total.Count);
   const SnakePlan                 plan = MakeSnakePlan(parameters, rectangle.Width, rectangle.Height, validPixels);
-  const LawDescription            law = MakeLawDescription(parameters, validPixels);
+  LawDescription                  law = MakeLawDescription(parameters, validPixels);
+  law.SquaresWrap = image.GetSamples().SquaresWrap;
   backend.Begin(plan, law);
   const double     timeOfStart = GetSeconds();
   const SnakeStart start = FindStart(run, rectangle, plan, backend);

@@ -127,19 +127,26 @@ struct SnakeState
     return IsCountAllowed(Sums.Count + change.Count, Sums.Count, Total.Count, Plan.MinimumRegionSize);
   }
 
+  /** Returns the change of J by an allowed change of the sums, according to the tangent. */
+  ITK_CUDA_HOST_DEVICE double
+  TangentialChange(const Moments & change) const
+  {
+    return Law.SquaresWrap ? EvaluateChange(Tangent, Sums, change) : Tangent(change);
+  }
+
   /** Returns the change of J by a change of the sums, according to the tangent. It is 0 if the change is not allowed.
    */
   ITK_CUDA_HOST_DEVICE double
   DeltaCostOf(const Moments & change) const
   {
-    return this->Allows(change) ? Tangent(change) : 0.0;
+    return this->Allows(change) ? this->TangentialChange(change) : 0.0;
   }
 
   /** Returns DeltaCostOf() for a removal of `nodes` nodes, less the cost of the nodes. */
   ITK_CUDA_HOST_DEVICE double
   DeltaCostOfRemoval(const Moments & change, int nodes) const
   {
-    return this->Allows(change) ? Tangent(change) - Plan.NodeCost * static_cast<double>(nodes) : 0.0;
+    return this->Allows(change) ? this->TangentialChange(change) - Plan.NodeCost * static_cast<double>(nodes) : 0.0;
   }
 };
 } // namespace itk::cuda::snake

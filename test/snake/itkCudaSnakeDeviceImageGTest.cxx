@@ -7,9 +7,11 @@
 #include "runtime/memory/PinnedMemory.h"
 #include "snake/device/Batch.h"
 #include "snake/device/Snake.h"
+#include "snake/host/Host.h"
 #include "snake/itkCudaSnakeDeviceTest.h"
 #include "snake/Start.h"
 #include "snake/itkCudaSnakeImageTestCase.h"
+#include "snake/itkCudaSnakeLongSums.h"
 
 #include <cuda_runtime.h>
 
@@ -18,6 +20,7 @@
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // Any number of runs on one image in device memory: each gives what the host gives, whoever else runs on it, and
@@ -88,6 +91,19 @@ TEST_F(CudaSnakeImageGpu, RectanglesGiveTheBitsOfTheCutImage)
 TEST_F(CudaSnakeImageGpu, ExceptionsLeaveTheImageAsItWas)
 {
   CompareAfterExceptions(m_Prepare, RunOn);
+}
+
+TEST_F(CudaSnakeImageGpu, SumsOfSquaresBeyond64BitsGiveTheSameSnake)
+{
+  CompareLongSums(
+    [this](Samples && samples, const TypedCase & image, const SnakeRun & run) {
+      const CudaRegionSnakeResult result = RunOn(DeviceSnakeImage(samples, image.Parameters, m_Device), run);
+      ExpectSameResults(RunOnHost(HostSnakeImage(std::move(samples), image.Parameters, Threads(2)), run, Threads(2)),
+                        result,
+                        image.Name);
+      return result;
+    },
+    57000);
 }
 
 TEST_F(CudaSnakeImageGpu, OneWorkspaceServesManyRuns)

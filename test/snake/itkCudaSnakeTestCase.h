@@ -74,8 +74,13 @@ ExpectSameResults(const CudaRegionSnakeResult & a, const CudaRegionSnakeResult &
     return bits;
   };
   const auto fieldsOf = [bitsOf](const CudaRegionSnakeStatistics & s) {
-    return std::tuple(
-      s.NumberOfPixels, s.Sum, s.SumOfSquares, bitsOf(s.Mean), bitsOf(s.Variance), bitsOf(s.MeanSquare));
+    return std::tuple(s.NumberOfPixels,
+                      s.Sum,
+                      s.SumOfSquares,
+                      s.SumOfSquaresHigh,
+                      bitsOf(s.Mean),
+                      bitsOf(s.Variance),
+                      bitsOf(s.MeanSquare));
   };
   ASSERT_EQ(a.Polygon.size(), b.Polygon.size()) << name;
   for (size_t i = 0; i < a.Polygon.size(); ++i)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._map_tags import corner_of, matrix_of, tags_at
+from ._scratch import empty_or_scratch
 
 
 class Image:
@@ -104,13 +105,14 @@ class Image:
             mask = np.broadcast_to(mask[..., None], self.array.shape)
         if self.no_data is None:
             return mask
+        valid = empty_or_scratch(self.array.shape, "bool")
         if math.isnan(self.no_data):
-            valid = np.asarray(~np.isnan(self.array))
+            np.logical_not(np.isnan(self.array, out=valid), out=valid)
         else:
             # The files' text of a value of float32 may have the digits of another type.
             value = np.asarray(self.no_data).astype(self.array.dtype) if self.array.dtype.kind == "f" else self.no_data
-            valid = np.asarray(self.array != value)
-        return valid if mask is None else valid & mask
+            np.not_equal(self.array, value, out=valid)
+        return valid if mask is None else np.logical_and(valid, mask, out=valid)
 
     @property
     def crs(self) -> str | None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._images import name_of
+from ._scratch import scratch_array
 
 _TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 
@@ -88,10 +89,14 @@ _POOLED = 1 << 20
 
 
 def empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
-    """Returns an uninitialized array. Large ones are in memory of the library's pool, which has been used already."""
+    """Returns an uninitialized array. Large ones are in memory of the library's pool, which has been used already, or in a file
+    if the user has named a folder for them."""
     kind = np.dtype(dtype)
     bytes = math.prod(shape) * kind.itemsize
-    return np.empty(shape, kind) if bytes < _POOLED else np.ndarray(shape, kind, core().allocate(bytes))
+    if bytes < _POOLED:
+        return np.empty(shape, kind)
+    array = scratch_array(shape, dtype)
+    return np.ndarray(shape, kind, core().allocate(bytes)) if array is None else array
 
 
 _settings: ContextVar[dict[str, Any] | None] = ContextVar("settings", default=None)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ._arrays import truncate
 from ._images import describe
+from ._scratch import empty_or_scratch, scratch_folder
 
 # Types that the filters read and write. Planes of other types are converted to these and back.
 _NATIVE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
@@ -26,6 +27,8 @@ _CONVERTED = {"bool": "uint8", "float16": "float32", "int64": "float64", "uint64
 _STORES = ("h5py", "zarr")
 # Most planes behind those asked for that are kept because they are in the same chunks, in bytes.
 _KEPT_BYTES = 512 << 20
+# Bytes of the rows of a store that are copied at once.
+_ROWS_BYTES = 64 << 20
 
 _T = TypeVar("_T")
 
@@ -296,6 +299,21 @@ class Source(_Planes):
         read = self.read(first, count)
         # Assign in a single expression, so that no traceback can keep an array that refers to this memory.
         self._buffer(memory, count)[...] = read
+
+
+def held_in_scratch(image: Any) -> Any:
+    """Returns the pixels of a store, which are read by layers of its chunks, as an array in the folder that the user has named
+    for large arrays. Other images, and all without such a folder, are returned as they are. Pixels that the region filters
+    convert become what these need."""
+    if _kind(image) == "" or scratch_folder() is None or len(image.shape) != 2:
+        return image
+    dtype = np.dtype(image.dtype).name
+    array = empty_or_scratch(tuple(image.shape), {"bool": "uint8", "float64": "float32"}.get(dtype, dtype))
+    with Source(image, refuses_nan=False) as source:
+        rows = max(1, _ROWS_BYTES // max(1, array[:1].nbytes))
+        for first in range(0, len(array), rows):
+            array[first : first + rows] = source.read(first, min(rows, len(array) - first))
+    return array
 
 
 class Target(_Planes):

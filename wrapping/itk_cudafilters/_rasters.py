@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._image import Image
-from ._library import core
+from ._library import core, empty
 from ._map_tags import MAP, Place, place_of
 from ._output import Scratch
 
@@ -70,6 +70,7 @@ class RasterFile:
             kinds, scales, offsets, no_data, flags = zip(*(of_bands[number - 1] for number in self._bands))
             stored = np.result_type(*{"complex64" if kind.startswith("complex_") else kind for kind in kinds})
             self._scales = None if set(scales) == {1.0} and set(offsets) == {0.0} else np.array([scales, offsets])
+            self._stored = stored
             self._is_complex = stored.kind == "c"
             self._quantity = quantity
             if self._is_complex and quantity not in ("amplitude", "intensity"):
@@ -144,7 +145,8 @@ class RasterFile:
         """Reads the window as an image."""
         with self._open() as source:
             window = self._rasterio.windows.Window(*self._window)
-            pixels = source.read(self._bands, window=window)
+            *_, width, height = self._window
+            pixels = source.read(self._bands, window=window, out=empty((len(self._bands), height, width), self._stored.name))
             valid = (source.read_masks(self._bands, window=window) != 0).all(axis=0) if self._has_mask else None
         if self._is_complex:
             pixels = np.abs(pixels) ** (2 if self._quantity == "intensity" else 1)

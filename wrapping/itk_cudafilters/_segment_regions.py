@@ -16,6 +16,7 @@ from ._images import valid_pixels_of, with_first_index
 from ._info import Backend
 from ._library import core
 from ._parameters import device_number, known_name, library_errors
+from ._planes import held_in_scratch
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
 from ._segmentation import ImageLike, Schedule, Statistics, contour_of, corners_of_contour, corners_of_region, estimate_looks_of
@@ -218,6 +219,7 @@ def segment_regions(
     [True, True]
     """
     law = known_name("law", law, noise_laws())
+    image = held_in_scratch(image)
     valid_mask = valid_pixels_of(image, valid_mask)
     image, quantity_of_law = as_law_needs(image, law, quantity, valid_mask)
     pixels = plane_of(image, "image")

@@ -21,6 +21,7 @@ from ._itk import is_itk_object
 from ._library import core, empty
 from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, snake_case
 from ._parameters import switch, whole_number
+from ._planes import held_in_scratch
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
 
@@ -398,6 +399,7 @@ def segment_region(
     True
     """
     law = known_name("law", law, noise_laws())
+    image = held_in_scratch(image)
     valid_mask = valid_pixels_of(image, valid_mask)
     image, quantity_of_law = as_law_needs(image, law, quantity, valid_mask)
     pixels = plane_of(image, "image")
@@ -455,7 +457,10 @@ def segment_region(
             if not regions:
                 raise ValueError("initial_mask is 0 everywhere; it must have pixels to start from")
             result = contour_of_start(regions[0], pixels.shape)
-            np.copyto(pixels_of(label), np.where(labels != 0, *np.array(values, np.uint8)))
+            x, y, width, height = regions[0]["window"]
+            window = slice(y, y + height), slice(x, x + width)
+            pixels_of(label)[...] = values[1]
+            pixels_of(label)[window] = np.where(labels[window] != 0, *np.array(values, np.uint8))
         else:
             result, *ran = core().segment(
                 pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update
