@@ -185,6 +185,7 @@ RunFilter(const SlabCase & test, CudaFiltersEnums::Streaming streaming, bool isP
   CudaFilterBackend backend;
   backend.Requested = CudaFiltersEnums::Backend::Cuda;
   backend.Streaming = streaming;
+  backend.DeviceIndex = 0; // the limits below are those of one device
   const size_t needed = CudaWorkingSet(test.Plan, input.GetView(), output.GetView());
   EXPECT_TRUE(backend.SelectDevice(nullptr, needed, true));
   EXPECT_TRUE(CudaRunOnDevice(test.Plan, input.GetView(), output.GetView(), backend, nullptr));
