@@ -9,7 +9,8 @@
 //                                             has touched); chunks in a slab, chosen if they are not given
 //
 // Sigma holds along all axes. One line of JSON goes to the standard output for each case: milliseconds, the best of
-// three runs and the first one, and a hash of the result.
+// three runs and the first one, and a hash of the result. Slabs are dealt to the devices of the configuration, which
+// the environment names (ITK_CUDAFILTERS_DEVICES=all), and the copies are divided among the different ones of them.
 
 #include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianSlabs.h"
@@ -27,6 +28,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <sys/mman.h>
@@ -214,12 +216,13 @@ Measure(const std::function<void()> & run)
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/** Copies the bytes of both images concurrently, in pieces of 64 MB, between page-locked memory and the device. */
+/** Copies the bytes of both images concurrently, in pieces of 64 MB, between page-locked memory and a device. */
 void
-CopyPinned(const CudaImageView & input, const CudaImageView & output)
+CopyPinned(const CudaImageView & input, const CudaImageView & output, int device)
 {
   constexpr size_t         piece = size_t{ 64 } << 20;
-  const cuda::StreamLease  up(0), down(0);
+  const cuda::DeviceGuard  guard(device);
+  const cuda::StreamLease  up(device), down(device);
   const cuda::DeviceBuffer a(piece, up), b(piece, down);
   const size_t             bytes = std::max(input.GetNumberOfBytes(), output.GetNumberOfBytes());
   for (size_t begin = 0; begin < bytes; begin += piece)
@@ -243,13 +246,14 @@ CopyPinned(const CudaImageView & input, const CudaImageView & output)
   down.Synchronize();
 }
 
-/** Copies the bytes of both images concurrently between ordinary memory and the device, by the module's transfers in
- * two threads. */
+/** Copies the bytes of both images concurrently between ordinary memory and a device, by the module's transfers in two
+ * threads. */
 void
-CopyStaged(const CudaImageView & input, const CudaImageView & output)
+CopyStaged(const CudaImageView & input, const CudaImageView & output, int device)
 {
-  const auto copy = [](const CudaImageView & view, bool upload) {
-    const cuda::StreamLease stream(0);
+  const auto copy = [device](const CudaImageView & view, bool upload) {
+    const cuda::DeviceGuard guard(device);
+    const cuda::StreamLease stream(device);
     constexpr size_t        pieceBytes = size_t{ 512 } << 20;
     const unsigned int      axis = view.Size[2] > 1 ? 2 : 1;
     const size_t            planes =
@@ -265,6 +269,31 @@ CopyStaged(const CudaImageView & input, const CudaImageView & output)
   std::thread up([&] { copy(input, true); });
   copy(output, false);
   up.join();
+}
+
+/** Calls copy(input, output, device) for each device of the configuration at the same time, with a share of the planes.
+ */
+template <typename TCopy>
+void
+CopyOnAllDevices(const CudaImageView & input, const CudaImageView & output, const TCopy & copy)
+{
+  const auto               indices = CudaFiltersConfiguration::GetDeviceIndices();
+  const std::set<int>      devices(indices.begin(), indices.end());
+  const unsigned int       axis = input.Size[2] > 1 ? 2 : 1;
+  std::vector<std::thread> threads;
+  size_t                   part = 0;
+  for (const int device : devices)
+  {
+    const size_t first = part * input.Size[axis] / devices.size();
+    const size_t end = ++part * input.Size[axis] / devices.size();
+    threads.emplace_back([=, &copy] {
+      copy(cuda::Slice(input, axis, first, end - first), cuda::Slice(output, axis, first, end - first), device);
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
 }
 
 /** Measures the first and the best time of up to three runs within a few seconds. */
@@ -298,19 +327,22 @@ Run(const Case & test)
   CudaSlabOptions        options;
   options.DeviceMemoryLimit = static_cast<size_t>(test.LimitInGigabytes * 1e9);
   options.ChunksPerSlab = test.ChunksPerSlab;
+  options.Devices = CudaFiltersConfiguration::GetDeviceIndices();
 
   CudaSlabReport report;
   std::string    line = "{\"case\": \"" + test.Text + "\", ";
   line += MeasureRuns("slabs", [&] { report = CudaGaussianFilterSlabs(plan, input, output, options, nullptr); });
   std::ostringstream details;
   details << ", \"report\": \"" << report << "\", \"bytes_up\": " << report.BytesUp
-          << ", \"bytes_down\": " << report.BytesDown << ", \"peak_bytes\": " << report.PeakDeviceBytes
-          << ", \"hash\": \"" << std::hex << GetHash(output) << std::dec << "\", ";
+          << ", \"bytes_down\": " << report.BytesDown << ", \"bytes_between\": " << report.BytesBetween
+          << ", \"peak_bytes\": " << report.PeakDeviceBytes << ", \"hash\": \"" << std::hex << GetHash(output)
+          << std::dec << "\", ";
   line += details.str();
-  line += MeasureRuns("duplex", [&] { isPinned ? CopyPinned(input, output) : CopyStaged(input, output); });
+  line += MeasureRuns("duplex", [&] { CopyOnAllDevices(input, output, isPinned ? CopyPinned : CopyStaged); });
   if (test.LimitInGigabytes == 0 && CudaWorkingSet(plan, input, output) < size_t{ 60 } << 30)
   {
-    line += ", " + MeasureRuns("whole", [&] { CudaRunOnDevice(plan, input, output, 0, nullptr); });
+    line +=
+      ", " + MeasureRuns("whole", [&] { CudaRunOnDevice(plan, input, output, options.Devices.front(), nullptr); });
     std::ostringstream hash;
     hash << std::hex << GetHash(output);
     line += ", \"whole_hash\": \"" + hash.str() + "\"";
@@ -323,7 +355,7 @@ int
 main(int argc, char * argv[])
 {
   std::string reason;
-  if (!CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+  if (!CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
   {
     std::cerr << reason << std::endl;
     return 77;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace itk::cuda
 {
@@ -32,8 +33,10 @@ public:
 
   BackendEnum Requested{ BackendEnum::Automatic };
   int         DeviceIndex{ -1 };
-  BackendEnum Used{ BackendEnum::Automatic }; // Automatic: no run yet
-  std::string Reason{ "not run yet" };
+  /** The devices to which slabs are dealt; empty: DeviceIndex, or the configuration's devices if that is -1. */
+  std::vector<int> Devices;
+  BackendEnum      Used{ BackendEnum::Automatic }; // Automatic: no run yet
+  std::string      Reason{ "not run yet" };
 
   StreamingEnum  Streaming{ StreamingEnum::Automatic }; // Automatic: the configuration's value
   size_t         DeviceMemoryLimit{ 0 };                // bytes; 0: the configuration's limit
@@ -64,6 +67,14 @@ public:
     return m_SelectedDeviceIndex;
   }
 
+  /** Returns the devices that the slabs of the next run are dealt to. The first one is that of GetSelectedDeviceIndex()
+   * unless SelectDevice() has chosen the device of an image. */
+  const std::vector<int> &
+  GetSelectedDevices() const
+  {
+    return m_SelectedDevices;
+  }
+
   /** Returns whether SelectDevice() chose slabs, because the image does not fit or Streaming is On. */
   bool
   RunsInSlabs() const
@@ -72,7 +83,7 @@ public:
   }
 
   /** Returns the bytes of device memory that the run may use: its working set, or in slabs all memory that may become
-   * available. */
+   * available on each of its devices. */
   size_t
   GetWorkingSet() const
   {
@@ -131,8 +142,13 @@ public:
   void
   PrintStreaming(std::ostream & os, Indent indent) const;
 
+  /** Prints the member that itkCudaFilterDevicesMacro() adds. */
+  void
+  PrintDevices(std::ostream & os, Indent indent) const;
+
 private:
   int                   m_SelectedDeviceIndex{ 0 };
+  std::vector<int>      m_SelectedDevices{ 0 };
   bool                  m_RunsInSlabs{ false };
   size_t                m_WorkingSet{ 0 };
   std::optional<size_t> m_IdleMemory;
@@ -143,6 +159,10 @@ private:
  * throw. */
 CudaFilters_EXPORT std::shared_ptr<cuda::MemoryReservation>
                    CudaReserveMemory(const CudaFilterBackend & backend, const std::function<void(float)> & progress);
+
+/** Verifies the devices of a parameter. \exception ExceptionObject if an index is negative */
+CudaFilters_EXPORT void
+CudaVerifyDevices(const std::vector<int> & devices, const char * parameter);
 
 template <typename TDevice, typename THost>
 void
@@ -257,8 +277,28 @@ private:                                                                        
 public:                                                                                                               \
   static_assert(true, "")
 
+/** Declares the additional methods of filters that deal parts of their image to several GPUs. It must follow
+ * itkCudaFilterBackendMacro(). */
+#define itkCudaFilterDevicesMacro()                                                                       \
+  /** Sets the indices of the GPUs to which the filter deals the parts of an image that it cuts, in turn. \
+   * The first one runs what is not cut. If the list is empty, which is the default, DeviceIndex          \
+   * says the GPU, or CudaFiltersConfiguration the GPUs if that is -1.                                    \
+   * \exception ExceptionObject if an index is negative */                                                \
+  void SetDevices(const std::vector<int> & devices)                                                       \
+  {                                                                                                       \
+    itk::CudaDetail::CudaVerifyDevices(devices, "Devices");                                               \
+    itk::CudaDetail::CudaSetParameter(*this, m_CudaBackend.Devices, devices);                             \
+  }                                                                                                       \
+  /** Returns the indices of the GPUs to which the filter deals parts, or an empty list. */               \
+  const std::vector<int> & GetDevices() const                                                             \
+  {                                                                                                       \
+    return m_CudaBackend.Devices;                                                                         \
+  }                                                                                                       \
+  static_assert(true, "")
+
 /** Declares the additional methods of filters that can run in slabs. It must follow itkCudaFilterBackendMacro(). */
 #define itkCudaFilterStreamingMacro()                                                     \
+  itkCudaFilterDevicesMacro();                                                            \
   /** Sets whether the filter cuts its image into slabs along the last axis: Automatic    \
    * (default), On or Off. */                                                             \
   void SetStreaming(itk::CudaFiltersEnums::Streaming streaming)                           \

@@ -19,7 +19,8 @@ namespace itk
  * A filter's own settings have priority. A filter whose Backend is Automatic uses the backend set here, and a filter
  * whose DeviceIndex is -1 uses the index set here. Until they are set, backend and index are read from the environment
  * variables `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and `ITK_CUDAFILTERS_DEVICE` (default
- * 0). `ITK_CUDAFILTERS_KEEP_ON_DEVICE` (0 or 1; default 0) applies until SetKeepOnDevice() is called, and
+ * 0). `ITK_CUDAFILTERS_DEVICES` (indices with commas between them, or all) applies until SetDevices() is called,
+ * `ITK_CUDAFILTERS_KEEP_ON_DEVICE` (0 or 1; default 0) applies until SetKeepOnDevice() is called, and
  * `ITK_CUDAFILTERS_STREAMING` (automatic, on, off; default automatic) until SetStreaming() is called.
  *
  * With `ITK_CUDAFILTERS_SYNCHRONOUS=1` in the environment, each filter waits for its kernels before it downloads its
@@ -59,6 +60,17 @@ public:
   SetDeviceIndex(int index);
   static int
   GetDeviceIndex();
+
+  /** Sets or returns the devices to which filters deal the slabs of their images, if the filters have neither devices
+   * nor an index of their own. The first one becomes the DeviceIndex and runs what is not dealt; SetDeviceIndex() makes
+   * its device the only one. An empty list, which is the default, stands for the device of GetDeviceIndex(), so at
+   * least one index is returned. `ITK_CUDAFILTERS_DEVICES=all` stands for all usable devices of the compute capability
+   * of the first usable one. Whether devices exist is checked when a filter runs.
+   * \exception ExceptionObject if an index is negative, or the environment variable is not a list of indices */
+  static void
+  SetDevices(const std::vector<int> & indices);
+  static std::vector<int>
+  GetDeviceIndices();
 
   /** Sets or returns whether results stay on the device between two filters of host images. Default: off. It affects
    * images with ReleaseDataFlag on, which nobody may read after the next filter. Pixels do not change;

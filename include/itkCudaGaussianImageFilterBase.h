@@ -48,6 +48,10 @@ class CudaGaussianOverrideAccess;
  * again. The division into requests does not change a bit of the result. Off never cuts the image. GetSlabReport()
  * describes the last run (docs/user/larger_than_memory.md).
  *
+ * SetDevices() names several GPUs, to which the slabs are dealt in turn, with the bits of a run on one of them. They
+ * must have the same compute capability. An image that is not cut, or a device image, runs on one GPU: the first of
+ * them, or its own (docs/user/several_gpus.md).
+ *
  * The filter refuses parameters that do not suit the input's spacing or size before the input's source runs.
  *
  * \tparam TSuperclass filter of one image, with Sigma and NormalizeAcrossScale

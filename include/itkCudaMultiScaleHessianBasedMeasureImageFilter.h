@@ -28,7 +28,8 @@ namespace itk
  * then computes the Hessian, the measure and the maximum for each scale in turn. It stores Hessians only for a part of
  * the image at a time, in float, or in double if the input or the output is of double, int or unsigned int. An image
  * that does not fit into the GPU's memory is computed in slabs across its last axis, as long as SigmaMaximum is at most
- * 32 pixels there (17 in double). Slabs do not change a bit of the result.
+ * 32 pixels there (17 in double). Slabs do not change a bit of the result. If SetDevices() names several GPUs, such
+ * slabs are dealt to all.
  *
  * Responses differ from the superclass's by at most 1e-5 of the largest response, except where the measure itself is
  * discontinuous; see CudaHessianToObjectnessMeasureImageFilter. Where the responses of two scales are as close as that,
@@ -86,6 +87,7 @@ public:
   itkTypeMacro(CudaMultiScaleHessianBasedMeasureImageFilter, MultiScaleHessianBasedMeasureImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaFilterDevicesMacro();
 
   using Superclass::MakeOutput;
   itkCudaNumberedOutputsMacro();

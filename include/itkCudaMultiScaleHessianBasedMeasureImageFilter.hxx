@@ -286,6 +286,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
 {
   Superclass::PrintSelf(os, indent);
   m_CudaBackend.Print(os, indent);
+  m_CudaBackend.PrintDevices(os, indent);
 }
 } // end namespace itk
 

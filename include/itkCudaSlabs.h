@@ -49,9 +49,10 @@ struct CudaSlabReport
   size_t           NumberOfSlabs{ 1 };   // 1 for Whole
   size_t           ChunksPerSlab{ 0 };   // 0 if the image was not cut into chunks
   unsigned int     LookAhead{ 0 };       // number of chunks on either side that a chunk needs; 0: all
-  std::vector<int> Devices;              // as given; a device that is named several times counts several times
+  std::vector<int> Devices;              // as given; slab i ran on device i modulo their number
   uint64_t         BytesUp{ 0 };         // copied to the devices
   uint64_t         BytesDown{ 0 };       // copied from the devices
+  uint64_t         BytesBetween{ 0 };    // copied from device to device: plane 0 and the states of chunks
   size_t           PeakDeviceBytes{ 0 }; // the largest number of bytes that the run held on one device
 };
 
@@ -77,7 +78,10 @@ class CudaSlabStates;
 /** Options of a run in slabs. Only `OnHost` changes the bits of the result. */
 struct CudaSlabOptions
 {
-  std::vector<int>            Devices;                // empty: the configuration's device
+  /** The devices that take slabs in turn; a device that is named several times has several queues. Empty: the
+   * configuration's device. Where several are given, all must have the same compute capability, because the bits of
+   * others may differ. */
+  std::vector<int>            Devices;
   size_t                      DeviceMemoryLimit{ 0 }; // bytes on each device; 0: the configuration's
   CudaFiltersEnums::Streaming Streaming{ CudaFiltersEnums::Streaming::Automatic }; // whether the image is cut
   bool                        OnHost{ false };     // on the threads of `Threader`, in double

@@ -48,6 +48,7 @@ namespace itk
  * Images have two or three dimensions and arithmetic pixels; the response is of float or double. Backend selects where
  * the filter runs. Automatic (default) uses the GPU if one is usable and the images fit into its memory. Otherwise the
  * same steps run on ITK's threads. Cuda throws CudaError instead of falling back.
+ * If SetDevices() names several GPUs and the images do not fit into the memory of one, their slabs are dealt to all.
  *
  * \code
  * auto filter = itk::CudaVesselnessImageFilter<ImageType, ImageType>::New();
@@ -176,6 +177,7 @@ public:
   GetHessianOutput();
 
   itkCudaFilterBackendMacro();
+  itkCudaFilterDevicesMacro();
 
 #if !defined(ITK_WRAPPING_PARSER)
   /** Computes on an array in GPU memory, on the array's device and on the stream of the array's owner, without waiting

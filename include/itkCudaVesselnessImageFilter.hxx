@@ -274,6 +274,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & o
   os << indent << "GenerateScaleOutput: " << m_GenerateScaleOutput << '\n';
   os << indent << "GenerateHessianOutput: " << m_GenerateHessianOutput << '\n';
   m_CudaBackend.Print(os, indent);
+  m_CudaBackend.PrintDevices(os, indent);
 }
 } // end namespace itk
 

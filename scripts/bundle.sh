@@ -4,6 +4,7 @@
 # with all libraries that they need except the C library and the driver. The bundle runs on any x86-64 Linux with an
 # NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
+#   build/bundle/multi-gpu-check                        # measures slabs that are dealt to several GPUs
 #   build/bundle/gpu-sanitize --output sanitize.json    # runs compute-sanitizer over a part of the tests
 #   build/bundle/benchmark                              # makes the reports for the pages on performance
 #   python3 build/bundle/vesselness_peers.py build/bundle/bin/gaussian_benchmark   # beside CuPy, scikit-image, ITK
@@ -97,6 +98,7 @@ fi
 
 cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
 cp "$repository/scripts/gpu-sanitize.sh" "$bundle/gpu-sanitize"
+cp "$repository/scripts/multi-gpu-check.sh" "$bundle/multi-gpu-check"
 cp "$repository/scripts/benchmark.sh" "$bundle/benchmark"
 cp "$repository"/benchmarks/{peers,vesselness_peers,compare,device_image_goals,traffic/device_image_traffic}.py "$bundle/"
 

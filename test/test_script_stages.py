@@ -3,6 +3,7 @@
 """Tests of scripts: which stages test.sh starts, what it counts and what it remembers, where the stages are a program that obeys a
 list; what remote-module.sh writes for ITK; and that the units named by gpu-sanitize.sh exist."""
 import fnmatch
+import json
 import os
 import pathlib
 import re
@@ -228,6 +229,90 @@ class NamedUnitsTest(unittest.TestCase):
             suite = [part for part in suite.split("/") if "[" not in part][-1]
             unit = unit.split("/")[0]
             self.assertTrue(any(of == suite and fnmatch.fnmatchcase(name, unit) for of, name in units), pattern)
+
+
+FAKE_SLAB_TIMES = """\
+#!/usr/bin/env python3
+import json, os, sys, time
+devices = os.environ["ITK_CUDAFILTERS_DEVICES"]
+name = sys.argv[1]
+if "fails" in name:
+    sys.exit(3)
+if "slow" in name:
+    time.sleep(60)
+changed = "different" in name and devices == "0,1"
+print(json.dumps({"case": name, "slabs_ms": 2.0, "duplex_ms": 1.0, "hash": "abc1" if changed else "abc", "whole_hash": "abc"}))
+"""
+
+
+class MultiGpuCheckTest(unittest.TestCase):
+    """What the script writes where programs answer for GPUs."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.write("slab_times", FAKE_SLAB_TIMES)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        (self.folder / name).chmod(0o755)
+
+    def check(self, *options, gpus=2):
+        """Returns (exit status, output, record)."""
+        answer = "".join(f"echo {i}, fake, 1, 2\n" for i in range(gpus)) or "echo no driver; exit 9\n"
+        self.write("nvidia-smi", f"#!/bin/sh\n{answer}")
+        record = self.folder / "record.json"
+        process = subprocess.run(
+            [str(SCRIPTS / "multi-gpu-check.sh"), "--bin", str(self.folder), "--output", str(record), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"),
+            check=False,
+        )
+        found = json.loads(record.read_text()) if record.exists() else None
+        return process.returncode, process.stdout.decode(), found
+
+    def test_all_lists_of_devices_are_compared(self):
+        for gpus, lists in ((1, ["0", "0,0"]), (2, ["0", "0,0", "0,1"]), (3, ["0", "0,0", "0,1", "0,1,2"]),
+                            (8, ["0", "0,0", "0,1", "0,1,2,3", "0,1,2,3,4,5,6,7"])):
+            status, output, record = self.check("--cases", "float:8:8:8:4:0:pinned", gpus=gpus)
+            self.assertEqual(status, 0, output)
+            self.assertEqual([",".join(map(str, run["devices"])) for run in record["runs"]], lists)
+            self.assertEqual(len(record["devices"]), gpus)
+            self.assertTrue(all(run["has_the_bits_of_the_first"] for run in record["runs"]))
+
+    def test_different_bits_and_programs_that_fail_are_reported(self):
+        status, output, record = self.check("--cases", "float:8:8:8:4:0:different short:8:8:8:4:0:pinned")
+        self.assertEqual(status, 1)
+        self.assertIn("DIFFERENT", output)
+        self.assertEqual([run["has_the_bits_of_the_first"] for run in record["runs"]], [True, True, False, True, True, True])
+        status, output, record = self.check("--cases", "float:8:8:8:4:0:fails")
+        self.assertEqual(status, 1)
+        self.assertIn("slab_times: exit status 3", record["runs"][0]["error"])
+        self.write("CudaFiltersCudaGTestDriver", "#!/bin/sh\nexit 1\n")
+        self.assertEqual(self.check("--cases", "float:8:8:8:4:0:pinned")[0], 1)
+
+    def test_the_time_limit_holds(self):
+        status, output, record = self.check("--cases", "float:8:8:8:4:0:slow", "--time-limit", "2")
+        self.assertIn("slab_times: exit status 124", output)
+        self.assertEqual(len(record["runs"]), 3)
+        self.assertEqual(status, 1)
+        self.assertIn("not run: no time is left", output)
+
+    def test_wrong_use(self):
+        status, output, record = self.check(gpus=0)
+        self.assertEqual((status, record), (77, None))
+        self.assertIn("skipped: no GPU: no driver", output)
+        for options, words in (
+            (("--time-limit", "soon"), "--time-limit is 'soon'; it must be a number of seconds"),
+            (("--cases",), "--cases needs a value"),
+            (("--what",), "unknown argument '--what'"),
+            (("--bin", "/nonexistent"), "/nonexistent has no program slab_times"),
+        ):
+            status, output, _ = self.check(*options)
+            self.assertEqual(status, 2, output)
+            self.assertIn(words, output)
 
 
 if __name__ == "__main__":

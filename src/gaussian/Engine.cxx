@@ -216,7 +216,7 @@ public:
   {
     if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
     {
-      if (const auto report = TryOverlappedSlabs(m_Plan, input, output, device, progress, m_Scan))
+      if (const auto report = TryOverlappedSlabs(m_Plan, input, output, backend.GetSelectedDevices(), progress, m_Scan))
       {
         backend.SlabReport = *report;
         return;

@@ -23,6 +23,8 @@
 #include "gaussian/Engine.h"
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -249,26 +251,66 @@ RunSlab(const HostToHostRun &        run,
   }
 }
 
-/** Runs the image, whole or in slabs. Returns false if it has a parameter and is too large to run as a whole. */
-bool
-RunOnDevice(const HostToHostRun & run, int device, const CudaProgressFunction & progress)
+/** The streams and the page-locked memory with which a device runs slabs. */
+struct SlabStreams
 {
-  const DeviceGuard guard(device);
-  const StreamLease stream(device);
-  const StreamLease downloadStream(device);
-  StagingMemory     staging(stream);
-  StagingMemory     downloads(downloadStream);
-  PartRun           slabs = MakeSlabs(run);
-  const size_t      planes = GetPlanesOfPart(slabs, GetAvailableDeviceMemory(device));
+  explicit SlabStreams(int device)
+    : Work(device)
+    , Downloads(device)
+    , WorkStaging(Work)
+    , DownloadStaging(Downloads)
+  {}
+
+  const StreamLease Work, Downloads;
+  StagingMemory     WorkStaging, DownloadStaging;
+};
+
+/** Returns the planes of a slab for which each of the devices has memory. */
+size_t
+GetPlanesOfSlab(const PartRun & slabs, const std::vector<int> & devices)
+{
+  const size_t planes = GetPlanesOfPart(slabs, GetAvailableDeviceMemory(devices.front()));
+  if (planes >= slabs.Length || devices.size() == 1)
+  {
+    return planes;
+  }
+  size_t bytes = std::numeric_limits<size_t>::max();
+  for (const int device : devices)
+  {
+    bytes = std::min(bytes, GetAvailableDeviceMemory(device) / std::count(devices.begin(), devices.end(), device));
+  }
+  return GetPlanesOfDealtPart(slabs, bytes, devices.size());
+}
+
+/** Runs the image, whole on the first device or in slabs on all. Returns false if it has a parameter and is too large
+ * to run as a whole. */
+bool
+RunOnDevices(const HostToHostRun & run, const std::vector<int> & devices, const CudaProgressFunction & progress)
+{
+  const PartRun slabs = MakeSlabs(run);
+  const size_t  planes = GetPlanesOfSlab(slabs, devices);
   if (run.Parameter && planes < run.GetLength())
   {
     return false;
   }
-  const size_t context = GetContextOfSlab(run, planes);
-  slabs.Run = [&](size_t first, size_t count, const CudaProgressFunction & slabProgress) {
-    RunSlab(run, first, first + count, context, stream, staging, downloads, slabProgress);
-  };
-  RunParts(slabs, planes, progress);
+  const size_t                              context = GetContextOfSlab(run, planes);
+  std::vector<std::unique_ptr<SlabStreams>> streams;
+  std::vector<PartRun>                      workers;
+  for (const int device : devices)
+  {
+    if (planes < run.GetLength() || workers.empty())
+    {
+      const DeviceGuard guard(device);
+      streams.push_back(std::make_unique<SlabStreams>(device));
+      workers.push_back(slabs);
+      workers.back().Run = [&run, context, device, &with = *streams.back()](
+                             size_t first, size_t count, const CudaProgressFunction & slabProgress) {
+        const DeviceGuard ofThread(device);
+        RunSlab(run, first, first + count, context, with.Work, with.WorkStaging, with.DownloadStaging, slabProgress);
+      };
+    }
+  }
+  DealParts(workers, planes, progress);
   return true;
 }
 
@@ -396,7 +438,7 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 const CudaProgressFunction &  progress)
 {
   const auto run = [&] {
-    cuda::multiscale::RunOnDevice({ plan, input, outputs }, backend.GetSelectedDeviceIndex(), progress);
+    cuda::multiscale::RunOnDevices({ plan, input, outputs }, backend.GetSelectedDevices(), progress);
   };
   return backend.TryOnDevice(run, progress);
 }
@@ -412,7 +454,7 @@ CudaRunWholeOnDevice(const CudaMultiScalePlan &    plan,
   bool       isDone = false;
   const auto run = [&] {
     const cuda::multiscale::HostToHostRun whole{ plan, input, outputs, &parameter };
-    isDone = cuda::multiscale::RunOnDevice(whole, backend.GetSelectedDeviceIndex(), progress);
+    isDone = cuda::multiscale::RunOnDevices(whole, backend.GetSelectedDevices(), progress);
   };
   return backend.TryOnDevice(run, progress) && isDone;
 }

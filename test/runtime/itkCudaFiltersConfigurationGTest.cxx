@@ -3,6 +3,7 @@
 #include "itkCudaError.h"
 #include "support/itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itksys/SystemTools.hxx"
 
 #include <gtest/gtest.h>
@@ -40,6 +41,17 @@ Print(const TFunction & function)
   return text.str();
 }
 
+std::string
+JoinIndices(const std::vector<int> & indices)
+{
+  std::string text;
+  for (const int index : indices)
+  {
+    text += (text.empty() ? "" : " ") + std::to_string(index);
+  }
+  return text;
+}
+
 /** Restores the settings that the tests change. */
 class CudaFiltersConfiguration : public testing::Test
 {
@@ -69,6 +81,7 @@ TEST(CudaFiltersConfigurationDeathTest, Settings_come_from_the_environment)
   const auto index = [] { return Print(Configuration::GetDeviceIndex); };
   const auto keep = [] { return Print(Configuration::GetKeepOnDevice); };
   const auto streaming = [] { return Print(Configuration::GetStreaming); };
+  const auto devices = [] { return JoinIndices(Configuration::GetDeviceIndices()); };
 
   std::vector<Row> rows{
     { "BACKEND=", backend, "Backend::Automatic" },
@@ -84,6 +97,32 @@ TEST(CudaFiltersConfigurationDeathTest, Settings_come_from_the_environment)
     { "DEVICE=", index, "^0\n" },
     { "DEVICE=3", index, "^3\n" },
     { "DEVICE=one", Configuration::GetStatus, "ITK_CUDAFILTERS_DEVICE is \"one\"" },
+    { "DEVICES=", devices, "^0\n" },
+    { "DEVICES=1,0,12,0", devices, "^1 0 12 0\n" },
+    { "DEVICES=5,6", index, "^5\n" },
+    { "DEVICES=5,6",
+      [] {
+        Configuration::SetDeviceIndex(2);
+        return JoinIndices(Configuration::GetDeviceIndices());
+      },
+      "^2\n" },
+    { "DEVICES=5,6",
+      [] {
+        Configuration::SetDevices({ 3, 4 });
+        return Print(Configuration::GetDeviceIndex) + ", " + JoinIndices(Configuration::GetDeviceIndices());
+      },
+      "^3, 3 4\n" },
+    { "DEVICES=all",
+      [] {
+        std::string none;
+        for (const int device : Configuration::GetDeviceIndices())
+        {
+          std::string reason;
+          none += device == 0 || Configuration::IsDeviceUsable(device, reason) ? "" : reason;
+        }
+        return none;
+      },
+      "^\n" },
     { "KEEP_ON_DEVICE=", keep, "^0\n" },
     { "KEEP_ON_DEVICE=0", keep, "^0\n" },
     { "KEEP_ON_DEVICE=1", keep, "^1\n" },
@@ -108,6 +147,13 @@ TEST(CudaFiltersConfigurationDeathTest, Settings_come_from_the_environment)
   {
     rows.push_back(
       { "DEVICE=" + text, index, "ITK_CUDAFILTERS_DEVICE is \"" + text + "\"; it must be the index of a device" });
+  }
+  for (const std::string text : { "0,", ",0", "0,,1", "0;1", "0,-1", "All", "all,0", "0, 1", "1.5", "99999999999" })
+  {
+    rows.push_back(
+      { "DEVICES=" + text,
+        devices,
+        "ITK_CUDAFILTERS_DEVICES is \"" + text + "\"; it must be all, or indices of devices with commas" });
   }
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   for (const Row & row : rows)
@@ -151,6 +197,63 @@ TEST_F(CudaFiltersConfiguration, Device_index_must_not_be_negative)
   Configuration::SetDeviceIndex(2);
   ExpectContains(GetException([] { Configuration::SetDeviceIndex(-1); }), "DeviceIndex is -1; it must be");
   EXPECT_EQ(Configuration::GetDeviceIndex(), 2);
+}
+
+TEST_F(CudaFiltersConfiguration, Devices_include_the_device_index)
+{
+  Configuration::SetDeviceIndex(2);
+  EXPECT_EQ(JoinIndices(Configuration::GetDeviceIndices()), "2");
+  Configuration::SetDevices({ 1, 0, 1 });
+  EXPECT_EQ(JoinIndices(Configuration::GetDeviceIndices()), "1 0 1");
+  EXPECT_EQ(Configuration::GetDeviceIndex(), 1);
+  ExpectContains(Configuration::GetStatus(), ", device 1 0 1\n");
+  ExpectContains(GetException([] {
+                   Configuration::SetDevices({ 0, -3 });
+                 }),
+                 "Devices contain -3; they must be indices of devices: 0, 1, 2, ...");
+  EXPECT_EQ(JoinIndices(Configuration::GetDeviceIndices()), "1 0 1") << "nothing has changed";
+  Configuration::SetDevices({});
+  EXPECT_EQ(JoinIndices(Configuration::GetDeviceIndices()), "1");
+  Configuration::SetDevices({ 4, 5 });
+  Configuration::SetDeviceIndex(0);
+  EXPECT_EQ(JoinIndices(Configuration::GetDeviceIndices()), "0");
+}
+
+/** A filter's own devices come first, then its index, then the devices of the configuration. */
+TEST_F(CudaFiltersConfiguration, Devices_of_filters_have_priority)
+{
+  using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<itk::Image<float, 3>, itk::Image<float, 3>>;
+  const auto filter = FilterType::New();
+  EXPECT_TRUE(filter->GetDevices().empty());
+  const auto time = filter->GetMTime();
+  filter->SetDevices({});
+  EXPECT_EQ(filter->GetMTime(), time);
+  filter->SetDevices({ 0, 1 });
+  EXPECT_GT(filter->GetMTime(), time);
+  EXPECT_EQ(JoinIndices(filter->GetDevices()), "0 1");
+  ExpectContains(GetException([&] { filter->SetDevices({ -1 }); }), "Devices contain -1; they must be");
+  std::ostringstream text;
+  filter->Print(text);
+  ExpectContains(text.str(), "Devices: 0 1\n");
+
+  Configuration::SetDevices({ 0, 0, 0 });
+  itk::CudaDetail::CudaFilterBackend backend;
+  const auto                         select = [&backend] {
+    backend.SelectDevice(nullptr, 0, true);
+    return JoinIndices(backend.GetSelectedDevices());
+  };
+  EXPECT_EQ(select(), "0 0 0");
+  backend.DeviceIndex = 0;
+  EXPECT_EQ(select(), "0");
+  backend.Devices = { 0, 0 };
+  EXPECT_EQ(select(), "0 0");
+  backend.Streaming = itk::CudaFiltersEnums::Streaming::On;
+  backend.Devices = { 0, noSuchDevice };
+  EXPECT_FALSE(backend.SelectDevice(nullptr, 0, true));
+  ExpectContains(backend.Reason, HasDevice() ? "device index 1000 is out of range" : "");
+  backend.Requested = Backend::Cuda;
+  ExpectContains(GetException([&] { backend.SelectDevice(nullptr, 0, true); }),
+                 "The backend of the filter is Cuda, but it cannot be used: ");
 }
 
 namespace

@@ -269,6 +269,44 @@ TEST(CudaMemoryGate, What_is_thrown_while_a_thread_waits_goes_on_and_leaves_noth
   EXPECT_TRUE(third.HasAllocated());
 }
 
+/** A run on several devices waits at each gate. What is thrown at one of them leaves nothing at the others. */
+TEST(CudaMemoryGate, A_run_on_several_devices_holds_memory_of_each)
+{
+  MemoryGate                            gates[2];
+  FakeMemory                            memories[2]{ FakeMemory(100), FakeMemory(100) };
+  const std::vector<Reservation::Place> places{ { &gates[0], memories[0].GetAvailable() },
+                                                { &gates[1], memories[1].GetAvailable() } };
+  {
+    OtherRun other(gates[1], memories[1], 60);
+    other.WaitForBegin();
+    EXPECT_THROW(Reservation(places, 60, [] { throw std::runtime_error("aborted"); }), std::runtime_error);
+    EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 0u);
+    OtherRun(gates[0], memories[0], 100).WaitForBegin(); // nothing of the first device is reserved any more
+    unsigned int looks = 0;
+    Reservation  waited(places, 60, [&] {
+      if (++looks == 3)
+      {
+        other.End();
+      }
+    });
+    EXPECT_GE(looks, 3u);
+    EXPECT_EQ(MemoryGate::GetNumberOfEnclosingRuns(), 1u);
+    for (unsigned int i = 0; i < 2; ++i)
+    {
+      OtherRun next(gates[i], memories[i], 60);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      EXPECT_FALSE(next.HasBegun()) << "gate " << i;
+      waited.Pause(); // paused runs are not waited for
+      next.WaitForBegin();
+      waited.Resume();
+    }
+  }
+  for (unsigned int i = 0; i < 2; ++i)
+  {
+    OtherRun(gates[i], memories[i], 100).WaitForBegin();
+  }
+}
+
 TEST(CudaMemoryGate, Small_runs_of_other_threads_do_not_overtake_a_large_one)
 {
   MemoryGate gate;

@@ -7,6 +7,7 @@
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianSlabs.h"
+#include "runtime/device/Device.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "itkCudaError.h"
 #include "support/itkCudaFaultWalk.h"
@@ -36,10 +37,14 @@ using namespace itk::cuda::test;
 void
 PoisonDeviceMemory(size_t bytes)
 {
-  const cuda::StreamLease  stream(0);
-  const cuda::DeviceBuffer buffer(bytes, stream);
-  ITK_CUDA_CALL(cudaMemsetAsync(buffer.GetPointer(), 0xff, bytes, stream.GetStream()));
-  stream.Synchronize();
+  for (const int device : CudaFiltersConfiguration::GetDeviceIndices())
+  {
+    const cuda::DeviceGuard  guard(device);
+    const cuda::StreamLease  stream(device);
+    const cuda::DeviceBuffer buffer(bytes, stream);
+    ITK_CUDA_CALL(cudaMemsetAsync(buffer.GetPointer(), 0xff, bytes, stream.GetStream()));
+    stream.Synchronize();
+  }
 }
 
 SlabImage
@@ -57,26 +62,28 @@ MakeDeviceOptions(size_t chunksPerSlab, size_t queues = 1)
   return GetSlabMachine().MakeOptions(chunksPerSlab, queues);
 }
 
-/** Counts what is allocated, from CUDA. */
+/** Counts what is allocated on each device, from CUDA, and the most that any device held. */
 struct CountingMemory
 {
-  std::atomic<size_t> InUse{ 0 };
-  std::atomic<size_t> Most{ 0 };
+  static constexpr size_t MostDevices = 64;
+
+  std::array<std::atomic<size_t>, MostDevices> InUse{};
+  std::atomic<size_t>                          Most{ 0 };
 
   static void *
-  Allocate(size_t bytes, int, void * stream, void * context)
+  Allocate(size_t bytes, int device, void * stream, void * context)
   {
     auto * const counts = static_cast<CountingMemory *>(context);
-    const size_t inUse = counts->InUse += bytes;
+    const size_t inUse = counts->InUse.at(device) += bytes;
     counts->Most = std::max<size_t>(counts->Most, inUse);
     void * pointer = nullptr;
     return cudaMallocAsync(&pointer, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess ? pointer : nullptr;
   }
 
   static void
-  Release(void * pointer, size_t bytes, int, void * stream, void * context) noexcept
+  Release(void * pointer, size_t bytes, int device, void * stream, void * context) noexcept
   {
-    static_cast<CountingMemory *>(context)->InUse -= bytes;
+    static_cast<CountingMemory *>(context)->InUse[device] -= bytes;
     ITK_CUDA_CALL_NOTHROW(cudaFreeAsync(pointer, static_cast<cudaStream_t>(stream)));
   }
 };
@@ -178,6 +185,7 @@ RunFilter(const SlabCase & test, CudaFiltersEnums::Streaming streaming, bool isP
   CudaFilterBackend backend;
   backend.Requested = CudaFiltersEnums::Backend::Cuda;
   backend.Streaming = streaming;
+  backend.DeviceIndex = 0; // the limits below are those of one device
   const size_t needed = CudaWorkingSet(test.Plan, input.GetView(), output.GetView());
   EXPECT_TRUE(backend.SelectDevice(nullptr, needed, true));
   EXPECT_TRUE(CudaRunOnDevice(test.Plan, input.GetView(), output.GetView(), backend, nullptr));

@@ -36,10 +36,12 @@ using itk::cuda::TransferCounts;
 
 TransferCounts before;
 
-/** Host memory counts as page-locked memory in some of the queries. */
+/** Host memory counts as page-locked memory in some of the queries. Queues are dealt to three devices, one of which has
+ * two. */
 std::string
 SetUpFakes()
 {
+  itk::CudaFiltersConfiguration::SetDevices({ 0, 1, 1, 2 });
   itk::CudaFiltersConfiguration::SetNumberOfTransferThreads(8);
   SetMixesPageLocked(true);
   return {};
@@ -49,6 +51,7 @@ void
 TearDownFakes()
 {
   SetMixesPageLocked(false);
+  itk::CudaFiltersConfiguration::SetDevices({});
   itk::CudaFiltersConfiguration::SetNumberOfTransferThreads(0);
 }
 
@@ -140,6 +143,110 @@ TakePlanes(cuda::SlabRun & run, size_t calls, SlabImage & output)
       &output.Bytes[planes.First * output.GetBytesOfPlane()], planes.Pixels, planes.Number * output.GetBytesOfPlane());
   }
   return false;
+}
+
+/** The bits do not depend on which devices the slabs are dealt to, on a link between them, or on how much memory each
+ * has. A device's memory is not exceeded, and one that is too small is named. */
+TEST_F(SlabFakes, SlabsAreDealtToDevicesOfDifferentMemory)
+{
+  const std::vector<std::vector<int>> lists{ { 0, 0 }, { 0, 0, 0 }, { 2, 1 }, { 3, 0, 0, 3 }, { 0, 1, 2, 3 } };
+  for (const double sigma : { 2.0, 20.0, 60.0 })
+  {
+    SlabCase test = MakeSmoothingCase(1700, sigma);
+    test.InputType = CudaComponentType::Short;
+    test.OutputType = CudaComponentType::Double;
+    const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+    const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+    for (const std::vector<int> & devices : lists)
+    {
+      CudaSlabOptions options = MakeDeviceOptions(1, 1);
+      options.Devices = devices;
+      const auto run = [&] {
+        VerifyingEndpoints ends(test.Plan, input, test.OutputType);
+        PrepareRun(true);
+        const CudaSlabReport report = ends.Run(options);
+        VerifyRun(report);
+        EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << sigma;
+        EXPECT_EQ(report.Devices, devices);
+        EXPECT_GT(report.BytesBetween, 0u);
+        return report;
+      };
+      const CudaSlabReport report = run();
+      const int            small = devices.back();
+      options.DeviceMemoryLimit = 0;
+      SetFakeMemory(small, report.PeakDeviceBytes / 2);
+      SetArePeersLinked(false);
+      EXPECT_EQ(run().BytesBetween, report.BytesBetween);
+      SetFakeMemory(small, 1000);
+      try
+      {
+        run();
+        ADD_FAILURE() << "nothing was thrown";
+      }
+      catch (const CudaError & error)
+      {
+        EXPECT_EQ(error.GetKind(), CudaError::Kind::OutOfMemory);
+        const std::string name = "not enough memory on device " + std::to_string(small) + ' ';
+        EXPECT_EQ(std::string(error.GetDescription()).find(name), 0u) << error.GetDescription();
+        EXPECT_NE(std::string(error.GetDescription()).find("allowed: 1000 bytes"), std::string::npos);
+      }
+      SetFakeMemory(small, 0);
+      SetArePeersLinked(true);
+    }
+  }
+}
+
+/** An index that is no device's is refused in words. */
+TEST_F(SlabFakes, DevicesThatDoNotExistAreRefused)
+{
+  const SlabCase  test = MakeSmoothingCase(300, 2.0);
+  const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+  for (const int device : { -1, 4, 100 })
+  {
+    CudaSlabOptions options = MakeDeviceOptions(1, 1);
+    options.Devices = { 0, device };
+    VerifyingEndpoints ends(test.Plan, input, test.OutputType);
+    try
+    {
+      ends.Run(options);
+      ADD_FAILURE() << "nothing was thrown";
+    }
+    catch (const CudaError & error)
+    {
+      EXPECT_EQ(error.GetKind(), CudaError::Kind::NotUsable);
+      EXPECT_EQ(std::string(error.GetDescription()),
+                "Devices: device index " + std::to_string(device) + " is out of range: there are devices 0 to 3");
+    }
+    EXPECT_EQ(ends.Asked, 0u);
+  }
+}
+
+/** Runs of two threads deal to the same devices in a different order. */
+TEST_F(SlabFakes, ThreadsShareDevices)
+{
+  SlabCase test = MakeSmoothingCase(1300, 20.0);
+  test.InputType = test.OutputType = CudaComponentType::Double;
+  const SlabImage          input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+  const SlabImage          expected = RunWhole(test.Plan, input, test.OutputType);
+  std::vector<std::thread> threads;
+  for (const std::vector<int> & devices : { std::vector<int>{ 0, 1, 2 }, { 2, 1, 0 }, { 1, 3 } })
+  {
+    threads.emplace_back([&test, &input, &expected, devices] {
+      for (unsigned int run = 0; run < 3; ++run)
+      {
+        CudaSlabOptions options = MakeDeviceOptions(1, 1);
+        options.Devices = devices;
+        VerifyingEndpoints ends(test.Plan, input, test.OutputType);
+        ends.Run(options);
+        EXPECT_TRUE(ends.Output.Bytes == expected.Bytes);
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), 0u);
 }
 
 /** The threads of the queues continue while nobody takes planes, and end with a run that nobody completes. */
@@ -255,7 +362,10 @@ ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & optio
     const bool mayGoOn = !fired || isHarmless || error == cudaErrorMemoryAllocation;
     EXPECT_TRUE(failure.empty() ? mayGoOn : fired) << where << ": " << failure;
     const bool isNamed = failure.find(call) != std::string::npos;
-    EXPECT_TRUE(failure.empty() || isNamed || failure.find("device 0") == 0) << where << ": " << failure;
+    EXPECT_TRUE(failure.empty() || isNamed || failure.find("Devices: device ") == 0 || failure.find("device ") == 0)
+      << where << ": " << failure;
+    const bool namesDevice = failure.find("device ") != std::string::npos;
+    EXPECT_TRUE(failure.empty() || namesDevice || error == cudaErrorMemoryAllocation) << where << ": " << failure;
     EXPECT_TRUE(!failure.empty() || ends.Output.Bytes == expected.Bytes) << where;
     EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), 0u) << where;
     if (n % 4 == 0)

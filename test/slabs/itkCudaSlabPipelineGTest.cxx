@@ -647,6 +647,53 @@ TEST_F(CudaSlabPipelineGpu, Convolution_runs_in_slabs)
   EXPECT_EQ(whole.Filter->GetSlabReport().Used, Report::Whole) << whole.Filter->GetSlabReport();
 }
 
+/** Slabs are dealt to the devices of the filter, with the bits of the whole: those of requests, of an image that does
+ * not fit, and parts of a convolution. A filter that does not cut its image runs on the first one. */
+TEST_F(CudaSlabPipelineGpu, Filters_deal_slabs_to_their_devices)
+{
+  using ConvolutionType = itk::CudaDiscreteGaussianImageFilter<ImageType>;
+  Smoothing                 smoothed(deviceRegion);
+  Pipeline<ConvolutionType> convolved(deviceRegion);
+  smoothed.Filter->SetSigma(narrow);
+  convolved.Filter->SetVariance(9.0);
+  const auto runWhole = [](auto & pipeline, const std::vector<int> & devices) {
+    pipeline.Filter->SetStreaming(Streaming::Off);
+    pipeline.Filter->SetBackend(Backend::Cuda);
+    pipeline.Filter->SetDevices(devices);
+    pipeline.Filter->UpdateLargestPossibleRegion();
+    EXPECT_EQ(pipeline.Filter->GetSlabReport().Devices, std::vector<int>{ 0 });
+    return GetBytes(pipeline.Filter->GetOutput());
+  };
+  const auto smoothedBytes = runWhole(smoothed, { 0, 0 });
+  const auto convolvedBytes = runWhole(convolved, { 0, 0 });
+  for (const std::vector<int> & devices : { std::vector<int>{ 0, 0 }, { 0, 0, 0 } })
+  {
+    for (const unsigned int divisions : { 1u, 7u })
+    {
+      Smoothing pipeline(deviceRegion);
+      pipeline.Filter->SetSigma(narrow);
+      pipeline.Filter->SetBackend(Backend::Cuda);
+      pipeline.Filter->SetDevices(devices);
+      EXPECT_TRUE(MakeInDivisions(pipeline.Filter.GetPointer(), divisions) == smoothedBytes);
+      ExpectAllCounts(pipeline.Source->GetCounts(), 1);
+      EXPECT_EQ(pipeline.Filter->GetSlabReport().Devices, devices);
+      EXPECT_GT(pipeline.Filter->GetSlabReport().BytesBetween, 0u);
+    }
+    const auto runLimited = [&devices](auto & pipeline, const auto & expected) {
+      pipeline.Filter->SetStreaming(Streaming::Automatic);
+      pipeline.Filter->SetDeviceMemoryLimit(13 * mebibyte);
+      pipeline.Filter->SetDevices(devices);
+      pipeline.Filter->UpdateLargestPossibleRegion();
+      const Report & report = pipeline.Filter->GetSlabReport();
+      EXPECT_TRUE(GetBytes(pipeline.Filter->GetOutput()) == expected) << report;
+      EXPECT_EQ(report.Devices, devices) << report;
+      EXPECT_LE(report.PeakDeviceBytes, 13 * mebibyte) << report;
+    };
+    runLimited(smoothed, smoothedBytes);
+    runLimited(convolved, convolvedBytes);
+  }
+}
+
 TEST_F(CudaSlabPipelineGpu, Threads_whose_images_fit_one_at_a_time_all_finish)
 {
   constexpr unsigned int numberOfThreads = 4;

@@ -7,11 +7,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
 namespace
 {
+using itk::cuda::DealParts;
+using itk::cuda::GetPlanesOfDealtPart;
 using itk::cuda::GetPlanesOfPart;
 using itk::cuda::PartRun;
 using itk::cuda::RunParts;
@@ -120,5 +125,115 @@ TEST(SlabPlans, PartsFollowEachOther)
   EXPECT_EQ(shares, (std::vector<float>{ 0.2f, 0.4f, 0.6f, 0.8f, 0.9f, 1.0f }));
   RunParts(run, 10, nullptr);
   EXPECT_EQ(parts.size(), 4u);
+}
+
+TEST(SlabPlans, PartsThatAreDealtAreAsManyForEachWorker)
+{
+  const PartRun run{ 1000, 10, [](size_t planes) { return planes; }, nullptr };
+  EXPECT_EQ(GetPlanesOfDealtPart(run, 1000, 3), 1000u) << "one part is enough";
+  EXPECT_EQ(GetPlanesOfDealtPart(run, 999, 1), 500u);
+  EXPECT_EQ(GetPlanesOfDealtPart(run, 999, 2), 500u);
+  EXPECT_EQ(GetPlanesOfDealtPart(run, 999, 3), 340u);
+  EXPECT_EQ(GetPlanesOfDealtPart(run, 330, 2), 250u);
+  EXPECT_EQ(GetPlanesOfDealtPart(run, 0, 7), 10u) << "no part is smaller than a unit";
+  const PartRun none{ 0, 1, [](size_t) { return size_t{ 0 }; }, nullptr };
+  EXPECT_EQ(GetPlanesOfDealtPart(none, 0, 2), 0u);
+}
+
+/** Workers run each part once, with any number of parts and workers, and only the calling thread sees the progress,
+ * which grows up to 1. */
+TEST(SlabPlans, PartsAreDealtToWorkers)
+{
+  for (const size_t number : { 1, 2, 5 })
+  {
+    for (const size_t planes : { 1, 3, 40 })
+    {
+      constexpr size_t                 length = 40;
+      std::vector<std::atomic<size_t>> runs(length);
+      std::vector<std::thread::id>     threads(number);
+      std::vector<PartRun>             workers;
+      for (size_t worker = 0; worker < number; ++worker)
+      {
+        workers.push_back({ length, 1, nullptr, [&, worker](size_t first, size_t count, const auto & progress) {
+                             threads[worker] = std::this_thread::get_id();
+                             EXPECT_LE(first + count, length);
+                             for (size_t plane = first; plane < first + count; ++plane)
+                             {
+                               ++runs[plane];
+                               progress(static_cast<float>(plane - first + 1) / static_cast<float>(count));
+                             }
+                           } });
+      }
+      float      last = 0.0f;
+      const auto caller = std::this_thread::get_id();
+      DealParts(workers, planes, [&](float share) {
+        EXPECT_EQ(std::this_thread::get_id(), caller);
+        EXPECT_GE(share, last);
+        last = share;
+      });
+      EXPECT_EQ(last, 1.0f);
+      for (const auto & count : runs)
+      {
+        EXPECT_EQ(count, 1u);
+      }
+      const bool isDealt = number > 1 && planes < length;
+      for (const std::thread::id & thread : threads)
+      {
+        EXPECT_FALSE(isDealt && thread == caller);
+      }
+      DealParts(workers, planes, nullptr);
+    }
+  }
+}
+
+/** Counts the workers that are at work. */
+class Entry
+{
+public:
+  explicit Entry(std::atomic<int> & number)
+    : m_Number(number)
+  {
+    ++m_Number;
+  }
+  ~Entry() { --m_Number; }
+
+private:
+  std::atomic<int> & m_Number;
+};
+
+/** An exception of a worker or of the progress arrives once the others have ended. */
+TEST(SlabPlans, WhatAWorkerOrTheProgressThrowsArrives)
+{
+  std::atomic<int>     running{ 0 };
+  bool                 fails = true;
+  std::vector<PartRun> workers;
+  for (size_t worker = 0; worker < 3; ++worker)
+  {
+    workers.push_back({ 1000, 1, nullptr, [&](size_t first, size_t, const auto & progress) {
+                         const Entry entry(running);
+                         progress(0.5f);
+                         if (fails && first == 7)
+                         {
+                           throw std::out_of_range("plane 7");
+                         }
+                       } });
+  }
+  for (unsigned int run = 0; run < 20; ++run)
+  {
+    EXPECT_THROW(DealParts(workers, 1, nullptr), std::out_of_range);
+    EXPECT_EQ(running, 0);
+  }
+  fails = false;
+  EXPECT_THROW(DealParts(workers,
+                         1,
+                         [](float share) {
+                           if (share > 0.01f)
+                           {
+                             throw std::domain_error("aborted");
+                           }
+                         }),
+               std::domain_error);
+  EXPECT_EQ(running, 0);
+  DealParts(workers, 1, nullptr);
 }
 } // namespace

@@ -490,4 +490,71 @@ TEST_P(SlabRunsOnDevice, HaveTheBitsOfLinesThatAreNeverCut)
     EXPECT_EQ(FindDifference(ends.Output, output), output.Bytes.size());
   }
 }
+
+/** Returns what queues must copy from each other for a plan of one pass, found chunk by chunk: the first plane for each
+ * queue but the first; with a window of chunks, half of the states of each chunk that a slab of another queue is within
+ * reach of, and the states of the lines' ends for slabs that they are within reach of; otherwise the states of all
+ * chunks that are not on the first queue, to it and back, and once the states of the lines' ends. */
+size_t
+CountBytesBetween(const CudaSlabReport & report,
+                  size_t                 chunks,
+                  size_t                 bytesOfState,
+                  size_t                 bytesOfPlane,
+                  bool                   fetchesEnds)
+{
+  const size_t queues = report.Devices.size();
+  const size_t slabs = report.NumberOfSlabs;
+  const auto   getSlab = [&](size_t chunk) { return chunk / report.ChunksPerSlab; };
+  size_t       bytes = (std::min(queues, slabs) - 1) * bytesOfPlane;
+  for (size_t slab = 0; slab < slabs; ++slab)
+  {
+    const size_t begin = slab * report.ChunksPerSlab;
+    const size_t end = std::min(begin + report.ChunksPerSlab, chunks);
+    for (size_t chunk = 0; chunk < chunks; ++chunk)
+    {
+      const bool isNear = chunk + report.LookAhead >= begin && chunk < end + report.LookAhead;
+      bytes += isNear && getSlab(chunk) % queues != slab % queues ? bytesOfState / 2 : 0;
+    }
+    if (report.Used == CudaSlabReport::TwoSweeps)
+    {
+      const size_t states = 2 * (end - begin) * bytesOfState + (end == chunks ? bytesOfState / 2 : 0);
+      bytes += slab % queues == 0 ? 0 : states;
+      continue;
+    }
+    const bool needsEnds = fetchesEnds && end + report.LookAhead >= chunks;
+    bytes += needsEnds && (slabs - 1) % queues != slab % queues ? bytesOfState / 2 : 0;
+  }
+  return bytes;
+}
+
+/** Queues copy from each other what their slabs need and no more, whether their devices are different or the same, and
+ * whether a link joins them. */
+TEST_P(SlabRunsOnDevice, QueuesCopyOnlyStatesWithinReachFromEachOther)
+{
+  for (const double sigma : { 0.7, 4.0, 10.67, 20.0, 30.0 })
+  {
+    SlabCase test = MakeSmoothingCase(11 * 128 - 3, sigma);
+    test.Size[0] = 64; // rows without padding, so that states are of pixels only
+    test.InputType = test.OutputType = m_Machine.Type;
+    const size_t    lines = test.Size[0] * test.Size[1];
+    const size_t    bytesOfPixel = CudaComponentSize(m_Machine.Type);
+    const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+    const SlabImage expected = m_Machine.RunWhole(test.Plan, input, test.OutputType);
+    for (const size_t chunks : { 1, 2, 3 })
+    {
+      for (const size_t queues : { 1, 2, 3, 4 })
+      {
+        const CudaSlabOptions options = m_Machine.MakeOptions(chunks, queues);
+        VerifyingEndpoints    ends(test.Plan, input, test.OutputType);
+        const CudaSlabReport  report = ends.Run(options);
+        EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size());
+        EXPECT_EQ(report.Devices, options.Devices);
+        // Two sweeps of two pole pairs with two numbers each. Strips, in which the GPU computes, need no ends of lines.
+        EXPECT_EQ(report.BytesBetween,
+                  CountBytesBetween(report, 11, lines * 8 * bytesOfPixel, lines * bytesOfPixel, m_Machine.IsFake))
+          << "sigma " << sigma << ", chunks in a slab: " << chunks << ", queues: " << queues;
+      }
+    }
+  }
+}
 } // namespace

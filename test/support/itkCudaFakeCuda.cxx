@@ -3,12 +3,15 @@
 // Imitates the CUDA runtime in tests without a GPU: streams, events and memory. A stream is a thread that executes a
 // queue slowly and in random timing, and memory that is not written is NaN, so an event that is not waited for is
 // detected. The module's own code for devices, streams and memory runs on top of it, and its calls can be made to fail
-// (FaultHook). There is one device.
+// (FaultHook). There are several devices, each with streams, events and memory of its own. Work on a stream whose
+// device is not the thread's current one fails, as do copies within one device of memory that is on another one, and
+// events that are recorded on a stream of another device.
 
 #include "runtime/device/Call.h"
 #include "support/itkCudaFakeCuda.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -26,16 +29,22 @@
 
 namespace
 {
+constexpr int    numberOfDevices = 4;
+thread_local int currentDevice = 0;
+
 /** Never destroyed, like the streams of the module. */
 class FakeStream
 {
 public:
-  FakeStream()
+  explicit FakeStream(int device)
+    : Device(device)
   {
     std::thread([this] { this->Work(); }).detach();
     const std::lock_guard<std::mutex> lock(s_Mutex);
     s_All.push_back(this);
   }
+
+  const int Device;
 
   static std::vector<FakeStream *>
   GetAll()
@@ -113,8 +122,15 @@ private:
 FakeStream &
 GetFake(cudaStream_t stream)
 {
-  static FakeStream & byDefault = *new FakeStream;
+  static FakeStream & byDefault = *new FakeStream(0);
   return stream ? *reinterpret_cast<FakeStream *>(stream) : byDefault;
+}
+
+/** Returns whether work may be queued on the stream by a thread with this current device. */
+bool
+IsCurrent(cudaStream_t stream)
+{
+  return !stream || GetFake(stream).Device == currentDevice;
 }
 
 /** A recorded event, which is a position in a stream's queue. */
@@ -129,6 +145,7 @@ struct FakeEvent
     }
   }
 
+  int          Device{ 0 };
   FakeStream * Stream{ nullptr };
   size_t       Position{ 0 };
 };
@@ -204,12 +221,38 @@ private:
 };
 
 /** Never destroyed, because static objects may still hold memory. */
-FakeMemory & deviceMemory = *new FakeMemory;
-FakeMemory & pageLockedMemory = *new FakeMemory;
+std::vector<FakeMemory> & deviceMemory = *new std::vector<FakeMemory>(numberOfDevices);
+FakeMemory &              pageLockedMemory = *new FakeMemory;
 
 std::atomic<bool> mixesPageLocked{ false };
+std::atomic<bool> arePeersLinked{ true };
 
-constexpr size_t totalMemory = size_t{ 1 } << 40;
+constexpr size_t                                 totalMemory = size_t{ 1 } << 40;
+std::array<std::atomic<size_t>, numberOfDevices> memoryLimits{
+  { { totalMemory }, { totalMemory }, { totalMemory }, { totalMemory } }
+};
+
+/** Returns the device that the address belongs to, or -1 for memory of the host. */
+int
+FindDevice(const void * address)
+{
+  for (int device = 0; device < numberOfDevices; ++device)
+  {
+    if (deviceMemory[device].Contains(address))
+    {
+      return device;
+    }
+  }
+  return -1;
+}
+
+/** Returns whether the address belongs to the host or to the device of the stream. */
+bool
+IsWithinReach(const void * address, cudaStream_t stream)
+{
+  const int device = FindDevice(address);
+  return device == -1 || !stream || device == GetFake(stream).Device;
+}
 } // namespace
 
 namespace itk::cuda::test
@@ -217,13 +260,34 @@ namespace itk::cuda::test
 void
 EnqueueOnFakeStream(cudaStream_t stream, std::function<void()> work)
 {
+  if (!IsCurrent(stream))
+  {
+    ThrowCudaError(cudaErrorInvalidResourceHandle, "kernel on a stream of another device", __FILE__, __LINE__);
+  }
   GetFake(stream).Enqueue(std::move(work));
 }
 
 size_t
 GetMostFakeBytes()
 {
-  return deviceMemory.TakeMost();
+  size_t most = 0;
+  for (FakeMemory & memory : deviceMemory)
+  {
+    most = std::max(most, memory.TakeMost());
+  }
+  return most;
+}
+
+void
+SetFakeMemory(int device, size_t bytes)
+{
+  memoryLimits[device] = bytes == 0 ? totalMemory : bytes;
+}
+
+void
+SetArePeersLinked(bool linked)
+{
+  arePeersLinked = linked;
 }
 
 void
@@ -247,7 +311,7 @@ extern "C"
   cudaError_t
   cudaGetDeviceCount(int * count)
   {
-    *count = 1;
+    *count = numberOfDevices;
     return cudaSuccess;
   }
 
@@ -275,14 +339,19 @@ extern "C"
   cudaError_t
   cudaGetDevice(int * device)
   {
-    *device = 0;
+    *device = currentDevice;
     return cudaSuccess;
   }
 
   cudaError_t
   cudaSetDevice(int device)
   {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    if (device < 0 || device >= numberOfDevices)
+    {
+      return cudaErrorInvalidDevice;
+    }
+    currentDevice = device;
+    return cudaSuccess;
   }
 
   cudaError_t
@@ -335,7 +404,7 @@ extern "C"
   cudaError_t
   cudaStreamCreateWithFlags(cudaStream_t * stream, unsigned int)
   {
-    *stream = reinterpret_cast<cudaStream_t>(new FakeStream);
+    *stream = reinterpret_cast<cudaStream_t>(new FakeStream(currentDevice));
     return cudaSuccess;
   }
 
@@ -392,14 +461,19 @@ extern "C"
   cudaError_t
   cudaEventCreateWithFlags(cudaEvent_t * event, unsigned int)
   {
-    *event = reinterpret_cast<cudaEvent_t>(new FakeEvent);
+    *event = reinterpret_cast<cudaEvent_t>(new FakeEvent{ currentDevice, nullptr, 0 });
     return cudaSuccess;
   }
 
   cudaError_t
   cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
   {
-    GetFake(event) = { &GetFake(stream), GetFake(stream).GetPosition() };
+    const int device = GetFake(event).Device;
+    if (stream && device != GetFake(stream).Device)
+    {
+      return cudaErrorInvalidResourceHandle;
+    }
+    GetFake(event) = { device, &GetFake(stream), GetFake(stream).GetPosition() };
     return cudaSuccess;
   }
 
@@ -427,15 +501,28 @@ extern "C"
   cudaError_t
   cudaMemGetInfo(size_t * available, size_t * total)
   {
-    *total = totalMemory;
-    *available = totalMemory - deviceMemory.GetInUse();
+    *total = memoryLimits[currentDevice];
+    *available = *total - std::min(*total, deviceMemory[currentDevice].GetInUse());
     return cudaSuccess;
   }
 
   cudaError_t
-  cudaMemPoolCreate(cudaMemPool_t * pool, const cudaMemPoolProps *)
+  cudaMemPoolCreate(cudaMemPool_t * pool, const cudaMemPoolProps * properties)
   {
-    *pool = reinterpret_cast<cudaMemPool_t>(&deviceMemory);
+    *pool = reinterpret_cast<cudaMemPool_t>(&deviceMemory[properties->location.id]);
+    return cudaSuccess;
+  }
+
+  cudaError_t
+  cudaDeviceCanAccessPeer(int * canAccess, int device, int peer)
+  {
+    *canAccess = arePeersLinked && device != peer ? 1 : 0;
+    return cudaSuccess;
+  }
+
+  cudaError_t
+  cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc *, size_t)
+  {
     return cudaSuccess;
   }
 
@@ -459,26 +546,32 @@ extern "C"
   }
 
   cudaError_t
-  cudaMallocFromPoolAsync(void ** memory, size_t bytes, cudaMemPool_t, cudaStream_t)
+  cudaMallocFromPoolAsync(void ** memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
   {
-    if (bytes > totalMemory)
+    FakeMemory & from = *reinterpret_cast<FakeMemory *>(pool);
+    if (stream && &from != &deviceMemory[GetFake(stream).Device])
+    {
+      return cudaErrorInvalidDevice;
+    }
+    if (bytes > memoryLimits[&from - deviceMemory.data()] - from.GetInUse())
     {
       return cudaErrorMemoryAllocation;
     }
-    *memory = deviceMemory.Allocate(bytes);
+    *memory = from.Allocate(bytes);
     return cudaSuccess;
   }
 
   cudaError_t
   cudaMalloc(void ** memory, size_t bytes)
   {
-    return cudaMallocFromPoolAsync(memory, bytes, nullptr, nullptr);
+    const auto pool = reinterpret_cast<cudaMemPool_t>(&deviceMemory[currentDevice]);
+    return cudaMallocFromPoolAsync(memory, bytes, pool, nullptr);
   }
 
   cudaError_t
   cudaFreeAsync(void * memory, cudaStream_t stream)
   {
-    deviceMemory.Release(memory);
+    deviceMemory[FindDevice(memory)].Release(memory);
     GetFake(stream).Enqueue([memory] { FakeMemory::Delete(memory); });
     return cudaSuccess;
   }
@@ -518,6 +611,21 @@ extern "C"
   cudaError_t
   cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
   {
+    if (!IsCurrent(stream) || !IsWithinReach(to, stream) || !IsWithinReach(from, stream))
+    {
+      return cudaErrorInvalidValue;
+    }
+    GetFake(stream).Enqueue([=] { std::memcpy(to, from, bytes); });
+    return cudaSuccess;
+  }
+
+  cudaError_t
+  cudaMemcpyPeerAsync(void * to, int toDevice, const void * from, int fromDevice, size_t bytes, cudaStream_t stream)
+  {
+    if (FindDevice(to) != toDevice || FindDevice(from) != fromDevice)
+    {
+      return cudaErrorInvalidValue;
+    }
     GetFake(stream).Enqueue([=] { std::memcpy(to, from, bytes); });
     return cudaSuccess;
   }
@@ -536,6 +644,10 @@ extern "C"
     {
       return cudaErrorInvalidPitchValue;
     }
+    if (!IsCurrent(stream) || !IsWithinReach(to, stream) || !IsWithinReach(from, stream))
+    {
+      return cudaErrorInvalidValue;
+    }
     GetFake(stream).Enqueue([=] {
       for (size_t row = 0; row < height; ++row)
       {
@@ -548,6 +660,10 @@ extern "C"
   cudaError_t
   cudaMemset2DAsync(void * to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
   {
+    if (!IsCurrent(stream) || !IsWithinReach(to, stream))
+    {
+      return cudaErrorInvalidValue;
+    }
     GetFake(stream).Enqueue([=] {
       for (size_t row = 0; row < height; ++row)
       {

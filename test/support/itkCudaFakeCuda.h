@@ -13,13 +13,21 @@ namespace itk::cuda::test
 void
 EnqueueOnFakeStream(cudaStream_t stream, std::function<void()> work);
 
-/** Returns the largest number of bytes of device memory in use at the same time since the last call. */
+/** Returns the largest number of bytes in use at the same time on one device since the last call. */
 size_t
 GetMostFakeBytes();
 
 /** Makes host memory count as page-locked in some of the queries. */
 void
 SetMixesPageLocked(bool mixes);
+
+/** Sets the bytes of a device's memory; 0 stands for so many that any run fits. */
+void
+SetFakeMemory(int device, size_t bytes);
+
+/** Sets whether a link joins the devices, which is all that the module asks about it. */
+void
+SetArePeersLinked(bool linked);
 } // namespace itk::cuda::test
 
 #endif

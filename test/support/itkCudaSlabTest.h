@@ -237,13 +237,19 @@ struct SlabMachine
   /** Verifies the device memory of a run. */
   void (*Verify)(const CudaSlabReport & report);
 
+  /** Returns options for a number of queues, which are dealt to the devices of the configuration. On a GPU these are
+   * device 0, unless the environment names others (ITK_CUDAFILTERS_DEVICES). */
   CudaSlabOptions
   MakeOptions(size_t chunksPerSlab, size_t queues = 1) const
   {
     CudaSlabOptions options;
     options.OnHost = OnHost;
     options.ChunksPerSlab = chunksPerSlab;
-    options.Devices.assign(OnHost ? 0 : queues, 0);
+    const std::vector<int> devices = CudaFiltersConfiguration::GetDeviceIndices();
+    for (size_t queue = 0; !OnHost && queue < queues; ++queue)
+    {
+      options.Devices.push_back(devices[queue % devices.size()]);
+    }
     return options;
   }
 };

@@ -28,7 +28,7 @@ StoreRun(PyObject * settings, const itk::CudaDetail::CudaFilterBackend & ran)
   {
     PyTuple_SetItem(devices, static_cast<Py_ssize_t>(i), PyLong_FromLong(slabs.Devices[i]));
   }
-  const Reference run(Py_BuildValue("{s:s,s:s,s:s,s:n,s:I,s:N,s:K,s:K,s:n}",
+  const Reference run(Py_BuildValue("{s:s,s:s,s:s,s:n,s:I,s:N,s:K,s:K,s:K,s:n}",
                                     "backend_used",
                                     itk::CudaBackendToString(ran.Used).c_str(),
                                     "backend_reason",
@@ -45,6 +45,8 @@ StoreRun(PyObject * settings, const itk::CudaDetail::CudaFilterBackend & ran)
                                     static_cast<unsigned long long>(slabs.BytesUp),
                                     "bytes_down",
                                     static_cast<unsigned long long>(slabs.BytesDown),
+                                    "bytes_between",
+                                    static_cast<unsigned long long>(slabs.BytesBetween),
                                     "peak_device_bytes",
                                     static_cast<Py_ssize_t>(slabs.PeakDeviceBytes)));
   if (PyDict_Update(settings, run.Get()) != 0)

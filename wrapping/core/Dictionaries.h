@@ -72,7 +72,7 @@ AsPython(const itk::CudaDeviceInformation & device)
 inline PyObject *
 AsPython(const itk::CudaSlabReport & report)
 {
-  return Py_BuildValue("{s:s,s:N,s:n,s:n,s:I,s:N,s:K,s:K,s:n}",
+  return Py_BuildValue("{s:s,s:N,s:n,s:n,s:I,s:N,s:K,s:K,s:K,s:n}",
                        "used",
                        itk::CudaSlabScheduleToString(report.Used).c_str(),
                        "on_host",
@@ -89,6 +89,8 @@ AsPython(const itk::CudaSlabReport & report)
                        static_cast<unsigned long long>(report.BytesUp),
                        "bytes_down",
                        static_cast<unsigned long long>(report.BytesDown),
+                       "bytes_between",
+                       static_cast<unsigned long long>(report.BytesBetween),
                        "peak_device_bytes",
                        static_cast<Py_ssize_t>(report.PeakDeviceBytes));
 }

@@ -60,6 +60,7 @@ struct Job
   const char *           Approximation;
   const char *           Backend;
   size_t                 MemoryLimit;
+  std::vector<int>       Devices;
 };
 
 std::vector<double>
@@ -79,10 +80,11 @@ ReadJob(PyObject * tuple)
   PyObject *   sigma;
   PyObject *   spacing;
   PyObject *   order;
+  PyObject *   devices;
   const char * inputType;
   const char * outputType;
   ParseTuple(tuple,
-             "sOOOOksssdssk",
+             "sOOOOksssdsskO",
              &job.Kind,
              &shape,
              &sigma,
@@ -95,7 +97,9 @@ ReadJob(PyObject * tuple)
              &job.Value,
              &job.Approximation,
              &job.Backend,
-             &job.MemoryLimit);
+             &job.MemoryLimit,
+             &devices);
+  ForEachItem(devices, [&](PyObject * item) { job.Devices.push_back(static_cast<int>(PyLong_AsLong(item))); });
   job.Shape = ReadNumbers(shape);
   job.Sigma = ReadNumbers(sigma);
   job.Spacing = ReadNumbers(spacing);
@@ -254,6 +258,7 @@ MakeBackend(const Job & job)
   backend.Requested = itk::CudaBackendFromString(job.Backend);
   backend.Streaming = itk::CudaFiltersEnums::Streaming::On;
   backend.DeviceMemoryLimit = job.MemoryLimit;
+  backend.Devices = job.Devices;
   return backend;
 }
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from . import ndimage, stream
     from ._detection import Detection, Detections, DetectionStatistics, detect_targets
     from ._device import from_dlpack, to_device, to_host
+    from ._devices import map_devices
     from ._features import to_geodataframe
     from ._files import write_geojson, write_geopackage, write_svg, write_table
     from ._gaussian import (
@@ -88,6 +89,7 @@ __all__ = [
     "gaussian_hessian",
     "gaussian_laplace",
     "info",
+    "map_devices",
     "meijering",
     "ndimage",
     "noise_laws",
@@ -119,6 +121,7 @@ __all__ = [
 _MODULES = {
     "_detection": "Detection DetectionStatistics Detections detect_targets",
     "_device": "from_dlpack to_device to_host",
+    "_devices": "map_devices",
     "_features": "to_geodataframe",
     "_files": "write_geojson write_geopackage write_svg write_table",
     "_gaussian": "difference_of_gaussians gaussian_filter gaussian_filter1d gaussian_gradient gaussian_gradient_magnitude "

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
 from ._images import describe
+from ._library import core
+
+Devices = Literal["all"] | Sequence[int]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -37,6 +40,23 @@ def whole_number(value: Any, name: str, least: int, largest: int) -> int:
 
 def device_number(value: Any, name: str = "device_index") -> int:
     return whole_number(value, name, -(2**31), 2**31 - 1)
+
+
+def devices_of(value: Any, name: str = "devices") -> tuple[int, ...]:
+    """Returns the indices of GPUs of a parameter: None, "all" or a sequence of indices. "all" stands for the usable GPUs of
+    the compute capability of the first one, because the results of others may differ by rounding. It is empty if there are
+    none, so that the backend decides."""
+    if value is None:
+        return ()
+    if isinstance(value, str) and value == "all":
+        usable = [device for device in core().info()["devices"] if device["usable"]]
+        return tuple(each["index"] for each in usable if each["compute_capability"] == usable[0]["compute_capability"])
+    is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    indices = tuple(whole_number(index, f"{name}[{i}]", 0, 2**31 - 1) for i, index in enumerate(value)) if is_list else ()
+    if not indices:
+        kind = ValueError if is_list or isinstance(value, str) else TypeError
+        raise kind(f'{name} is {value!r}; it must be None, "all", or a list of indices of GPUs, such as [0, 1]')
+    return indices
 
 
 def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:

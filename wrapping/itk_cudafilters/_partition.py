@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, get_args
@@ -21,8 +21,8 @@ from ._images import pixels_of, plane_of, valid_pixels_of, with_first_index, wit
 from ._info import Backend, backend_name
 from ._itk import is_itk_object
 from ._library import core
-from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, device_number, known_name, library_errors, plain_name, snake_case
-from ._parameters import switch, whole_number
+from ._parameters import LARGEST_UNSIGNED, LARGEST_UNSIGNED_LONG, Devices, device_number, devices_of, known_name, library_errors
+from ._parameters import plain_name, snake_case, switch, whole_number
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
 from ._segmentation import ImageLike, contrast_of, json_number, new_labels, noise_laws, one_looks, threshold_of
@@ -514,6 +514,7 @@ def partition_images(
     *,
     valid_mask: Sequence[Any] | None = None,
     initial_labels: Sequence[Any] | None = None,
+    devices: Devices | None = None,
     **parameters: Any,
 ) -> list[Partition[ImageLike]]:
     """Divides several images, as partition_image() does, some of them concurrently.
@@ -530,6 +531,10 @@ def partition_images(
         Parameters of partition_image() except `progress`. They apply to all images.
     valid_mask, initial_labels
         Sequences with a mask, or labels, for each image.
+    devices
+        Indices of the GPUs that share the images, for example [0, 1], or "all" for all usable ones of the compute capability
+        of the first. The next image goes to the one that has the fewest. None: the GPU of `device_index`, -1 if it is not
+        given either.
 
     Returns
     -------
@@ -559,17 +564,23 @@ def partition_images(
         return []
     looks = one_looks(looks, parameters.pop("number_of_looks", None))
     common = {**defaults, "law": law, "looks": looks, "segment_cost": segment_cost, **parameters}
+    if devices is not None and common["device_index"] != -1:
+        raise ValueError(f"device_index is {common['device_index']}, and devices is {devices!r}; only one of them can say the GPUs")
+    dealt_to = devices_of(devices) or (common["device_index"],)
+    waiting: deque[_Division[ImageLike]] = deque()
 
     def make_division(index: int) -> _Division[ImageLike]:
         own = {name: values[index] for name, values in each.items() if values is not None}
-        return _Division(images[index], {**common, **own})
+        busy = Counter(division.device for division in waiting)
+        device = min(dealt_to, key=lambda each: busy[each] / dealt_to.count(each))
+        return _Division(images[index], {**common, **own, "device_index": device})
 
     first = make_division(0)  # determines the backend of all
     threads = core().number_of_threads()
-    at_once = max(threads, IMAGES_AT_ONCE_ON_GPU) if core().may_use_gpu(first.backend, first.device) else threads
+    on_gpus = IMAGES_AT_ONCE_ON_GPU * len(set(dealt_to))
+    at_once = max(threads, on_gpus) if core().may_use_gpu(first.backend, first.device) else threads
     threads_of_each = max(1, threads // min(len(images), at_once))
     divisions = core().new_divisions(at_once)
-    waiting: deque[_Division[ImageLike]] = deque()
 
     def finish() -> Partition[ImageLike]:
         return waiting.popleft().get_partition(*core().finish_division(divisions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,7 +16,7 @@ from ._gaussian import Approximation, Mode, _mode, _order, sigmas_of
 from ._images import describe
 from ._info import Backend
 from ._library import core
-from ._parameters import bytes_of, known_name, switch
+from ._parameters import bytes_of, devices_of, known_name, switch
 from ._planes import Source, Target, native_type
 
 CHUNK = 128
@@ -27,7 +27,7 @@ Report = dict[str, Any]
 
 _COPIED: Report = {
     "used": "Whole", "on_host": True, "number_of_slabs": 1, "chunks_per_slab": 0, "look_ahead": 0, "devices": (),
-    "bytes_up": 0, "bytes_down": 0, "peak_device_bytes": 0,
+    "bytes_up": 0, "bytes_down": 0, "bytes_between": 0, "peak_device_bytes": 0,
 }
 
 
@@ -58,6 +58,8 @@ class SlabFilter:
     target_type: np.dtype[Any]
     refuses_nan: bool
     backend: Backend
+    devices: tuple[int, ...] = field(default=(), kw_only=True)
+    """The GPUs that slabs are dealt to; empty: that of the configuration."""
 
     @property
     def whole_shape(self) -> tuple[int, ...]:
@@ -146,7 +148,7 @@ def _part_of(progress: Progress, i: int, count: int) -> Progress:
 def sum_of(reports: Sequence[Report]) -> Report:
     """Returns the report of several runs with one filter."""
     summed = dict(reports[0])
-    for name in ("number_of_slabs", "bytes_up", "bytes_down"):
+    for name in ("number_of_slabs", "bytes_up", "bytes_down", "bytes_between"):
         summed[name] = sum(report[name] for report in reports)
     summed["peak_device_bytes"] = max(report["peak_device_bytes"] for report in reports)
     return summed
@@ -179,7 +181,7 @@ class SlabChain(SlabFilter):
             items=self.items, shape=self.shape if channels == 1 else (*self.shape, channels), source_type=source_type,
             target_type=self.real, refuses_nan=self.refuses_nan, backend=self.backend, kind=kind, sigma=(sigma,) * dimension,
             spacing=self.spacing, orders=(0,) * dimension, channels=channels, mode=self.mode, cval=self.cval,
-            approximation=self.approximation, memory_limit=self.memory_limit,
+            approximation=self.approximation, memory_limit=self.memory_limit, devices=self.devices,
         )
 
     def groups(self, slab: Slab, components: int = 1) -> list[Slab]:
@@ -278,6 +280,7 @@ class GaussianSlabs(SlabFilter):
             self.approximation,
             self.backend,
             self.memory_limit,
+            self.devices,
         )
 
     @property
@@ -360,6 +363,7 @@ def gaussian_slabs(
     backend: str,
     memory_limit: int | str | None,
     name: str = "source",
+    devices: Any = None,
 ) -> GaussianSlabs:
     """Checks the parameters of a Gaussian function of an image in slabs."""
     if valid_mask is not None:
@@ -414,6 +418,7 @@ def gaussian_slabs(
         cval=found_cval,
         approximation=known_name("approximation", approximation, get_args(Approximation)),
         memory_limit=0 if memory_limit is None else bytes_of(memory_limit),
+        devices=devices_of(devices),
     )
     _require_derivatives(made, filtered, rank, items)
     return made

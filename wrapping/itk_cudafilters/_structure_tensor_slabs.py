@@ -12,7 +12,7 @@ from ._arrays import positive, truncate
 from ._gaussian import Approximation
 from ._info import Backend
 from ._library import core
-from ._parameters import bytes_of, known_name
+from ._parameters import bytes_of, devices_of, known_name
 from ._planes import Source, Target
 from ._slabs import CHUNK, GaussianSlabs, KeptChunks, Progress, Report, Slab, SlabChain, items_and_shape, ordered_spacings, sum_of
 from ._structure_tensor import components_of, require_long_lines
@@ -176,6 +176,7 @@ def structure_tensor_slabs(
     backend: Any,
     memory_limit: int | str | None,
     name: str = "source",
+    devices: Any = None,
 ) -> StructureTensorSlabs:
     """Checks the parameters of structure tensors of an image in slabs."""
     items, of_item, filtered = items_and_shape(axes, shape, name)
@@ -193,6 +194,7 @@ def structure_tensor_slabs(
         cval=0.0,
         approximation=known_name("approximation", approximation, get_args(Approximation)),
         memory_limit=0 if memory_limit is None else bytes_of(memory_limit),
+        devices=devices_of(devices),
         sigma=positive(sigma, "sigma"),
         integration_sigma=positive(integration_sigma, "integration_sigma"),
         with_eigenvalues=with_eigenvalues,

@@ -14,7 +14,7 @@ from ._arrays import number, positive, truncate
 from ._gaussian import Approximation, _mode
 from ._info import Backend
 from ._library import core
-from ._parameters import bytes_of, known_name, switch
+from ._parameters import bytes_of, devices_of, known_name, switch
 from ._planes import Source, Target
 from ._slabs import CHUNK, GaussianSlabs, KeptChunks, Progress, Report, Slab, SlabChain, items_and_shape, ordered_spacings, sum_of
 from ._vesselness import _SATO, Measure, _object_dimension, _sigmas, _tau
@@ -169,6 +169,7 @@ def vesselness_slabs(
     backend: str,
     memory_limit: int | str | None,
     name: str = "source",
+    devices: Any = None,
 ) -> VesselnessSlabs:
     """Checks the parameters of vesselness of an image in slabs."""
     items, of_item, filtered = items_and_shape(axes, shape, name)
@@ -208,4 +209,5 @@ def vesselness_slabs(
         cval=found_cval,
         approximation=known_name("approximation", approximation, get_args(Approximation)),
         memory_limit=0 if memory_limit is None else bytes_of(memory_limit),
+        devices=devices_of(devices),
     )

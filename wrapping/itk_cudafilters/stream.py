@@ -19,7 +19,7 @@ from ._arrays import positive
 from ._gaussian import Approximation, Mode
 from ._images import describe
 from ._info import Backend
-from ._parameters import library_errors, whole_number
+from ._parameters import Devices, library_errors, whole_number
 from ._planes import require_planes, require_writable, share_pixels
 from ._slabs import Progress, SlabFilter, gaussian_slabs
 from ._structure_tensor_slabs import structure_tensor_slabs
@@ -55,6 +55,7 @@ def gaussian_filter(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
     memory_limit: int | str | None = None,
+    devices: Devices | None = None,
     progress: Progress | None = None,
     scheduler: Any = None,
     slab_planes: int | None = None,
@@ -93,7 +94,14 @@ def gaussian_filter(
         None, or the type of the target.
     memory_limit
         Largest number of bytes of device memory to use, or text such as "8G". None: the free memory, within the limit
-        of the configuration.
+        of the configuration. With several GPUs it holds for each.
+    devices
+        Indices of the GPUs to which slabs of 128 planes or more are dealt in turn, for example [0, 1], or "all" for all usable
+        ones of the compute capability of the first. The result has the bits of a run on one of them. A GPU that is named
+        several times has several queues. They read one source in the order of its planes, and write in order, so that
+        several GPUs pay where the links to the GPUs are slower than source and target. None: the configuration's, which are
+        those of ITK_CUDAFILTERS_DEVICES, or one. With a scheduler it must be None: each worker takes the GPUs of its
+        environment.
     progress
         Function that is called with the fraction of the work that is done, from 0 to 1. An exception that it raises
         ends the run.
@@ -112,7 +120,7 @@ def gaussian_filter(
     Returns
     -------
     dict
-        used (OneSweep, TwoSweeps, ...), on_host, number_of_slabs, bytes_up, bytes_down and other entries of
+        used (OneSweep, TwoSweeps, ...), on_host, number_of_slabs, devices, bytes_up, bytes_down, bytes_between and other entries of
         GetSlabReport(), and backend_used and backend_reason.
 
     Raises
@@ -139,7 +147,7 @@ def gaussian_filter(
     """
     return _run(
         "filter", source, target, sigma, order, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit, progress, scheduler, slab_planes, timeout,
+        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit, devices, progress, scheduler, slab_planes, timeout,
     )
 
 
@@ -161,6 +169,7 @@ def gaussian_gradient_magnitude(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
     memory_limit: int | str | None = None,
+    devices: Devices | None = None,
     progress: Progress | None = None,
     scheduler: Any = None,
     slab_planes: int | None = None,
@@ -173,7 +182,7 @@ def gaussian_gradient_magnitude(
     """
     return _run(
         "gradient_magnitude", source, target, sigma, 0, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit, progress, scheduler, slab_planes, timeout,
+        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit, devices, progress, scheduler, slab_planes, timeout,
     )
 
 
@@ -195,6 +204,7 @@ def gaussian_laplace(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
     memory_limit: int | str | None = None,
+    devices: Devices | None = None,
     progress: Progress | None = None,
     scheduler: Any = None,
     slab_planes: int | None = None,
@@ -207,7 +217,7 @@ def gaussian_laplace(
     """
     return _run(
         "laplace", source, target, sigma, 0, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit, progress, scheduler, slab_planes, timeout,
+        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit, devices, progress, scheduler, slab_planes, timeout,
     )
 
 
@@ -234,6 +244,7 @@ def vesselness(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
     memory_limit: int | str | None = None,
+    devices: Devices | None = None,
     progress: Progress | None = None,
     scheduler: Any = None,
     slab_planes: int | None = None,
@@ -253,7 +264,7 @@ def vesselness(
         three chunks of planes: 42 planes of float pixels with accurate.
     axes
         The last two or three axes, which are filtered; those in front of them count items. None: all axes, two or three.
-    source, target, mode, cval, spacing, preserve_nan, dtype, approximation, backend, memory_limit, progress, scheduler, \
+    source, target, mode, cval, spacing, preserve_nan, dtype, approximation, backend, memory_limit, devices, progress, scheduler, \
 slab_planes, timeout
         As in gaussian_filter() of this module.
 
@@ -279,7 +290,7 @@ slab_planes, timeout
     """
     filter = vesselness_slabs(
         *_ends(source, target, dtype), sigmas, measure, object_dimension, bright, normalize, alpha, beta, gamma, tau, mode, cval,
-        spacing, axes, preserve_nan, approximation, backend, memory_limit,
+        spacing, axes, preserve_nan, approximation, backend, memory_limit, devices=devices,
     )
     return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
 
@@ -297,6 +308,7 @@ def structure_tensor(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
     memory_limit: int | str | None = None,
+    devices: Devices | None = None,
     progress: Progress | None = None,
     scheduler: Any = None,
     slab_planes: int | None = None,
@@ -320,7 +332,7 @@ def structure_tensor(
         of float pixels with accurate.
     axes
         The last two or three axes, which are filtered; those in front of them count items. None: all axes, two or three.
-    spacing, dtype, approximation, backend, memory_limit, progress, scheduler, slab_planes, timeout
+    spacing, dtype, approximation, backend, memory_limit, devices, progress, scheduler, slab_planes, timeout
         As in gaussian_filter() of this module.
 
     Returns
@@ -343,7 +355,7 @@ def structure_tensor(
     True
     """
     return _run_tensor(
-        False, source, target, sigma, integration_sigma, spacing, axes, dtype, approximation, backend, memory_limit, progress,
+        False, source, target, sigma, integration_sigma, spacing, axes, dtype, approximation, backend, memory_limit, devices, progress,
         scheduler, slab_planes, timeout,
     )
 
@@ -361,6 +373,7 @@ def structure_tensor_eigenvalues(
     approximation: Approximation = "accurate",
     backend: Backend = "automatic",
     memory_limit: int | str | None = None,
+    devices: Devices | None = None,
     progress: Progress | None = None,
     scheduler: Any = None,
     slab_planes: int | None = None,
@@ -372,7 +385,7 @@ def structure_tensor_eigenvalues(
     errors are otherwise those of structure_tensor() of this module.
     """
     return _run_tensor(
-        True, source, target, sigma, integration_sigma, spacing, axes, dtype, approximation, backend, memory_limit, progress,
+        True, source, target, sigma, integration_sigma, spacing, axes, dtype, approximation, backend, memory_limit, devices, progress,
         scheduler, slab_planes, timeout,
     )
 
@@ -389,6 +402,7 @@ def _run_tensor(
     approximation: str,
     backend: str,
     memory_limit: int | str | None,
+    devices: Any,
     progress: Progress | None,
     scheduler: Any,
     slab_planes: int | None,
@@ -397,7 +411,7 @@ def _run_tensor(
     require_planes(source, "source")
     filter = structure_tensor_slabs(
         tuple(int(length) for length in source.shape), np.dtype(source.dtype), np.dtype(getattr(target, "dtype", np.float32)), sigma,
-        integration_sigma, with_eigenvalues, spacing, axes, approximation, backend, memory_limit,
+        integration_sigma, with_eigenvalues, spacing, axes, approximation, backend, memory_limit, devices=devices,
     )
     _ends(source, target, dtype, filter.components)
     return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
@@ -421,6 +435,7 @@ def _run(
     approximation: str,
     backend: str,
     memory_limit: int | str | None,
+    devices: Any,
     progress: Progress | None,
     scheduler: Any,
     slab_planes: int | None,
@@ -428,7 +443,7 @@ def _run(
 ) -> dict[str, Any]:
     filter = gaussian_slabs(
         kind, *_ends(source, target, dtype), sigma, order, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, approximation, backend, memory_limit,
+        valid_mask, preserve_nan, approximation, backend, memory_limit, devices=devices,
     )
     return _filter_by(filter, source, target, progress, scheduler, slab_planes, timeout)
 
@@ -467,6 +482,8 @@ def _filter_by(
         slab_planes = whole_number(slab_planes, "slab_planes", 1, 2**63 - 1)
     if timeout is not None:
         timeout = positive(timeout, "timeout")
+    if scheduler is not None and filter.devices:
+        raise ValueError(f"devices is {list(filter.devices)}, and scheduler is given, whose workers take the GPUs of their environment")
     if scheduler is None:
         if slab_planes is not None or timeout is not None:
             name, value = ("slab_planes", slab_planes) if slab_planes is not None else ("timeout", timeout)

@@ -293,7 +293,15 @@ PARTITION = {
     ),
 }
 LIST = refused(TypeError, "must be a list of images", 3, "thing", THING, *(PICTURE.to_itk() for _ in range(HAS_CLASSES)))
+DEVICES = Row(
+    refused(ValueError, "must be None", "thing", [])
+    + refused(TypeError, "must be None", 3, THING)
+    + refused(TypeError, "must be an integer", [0.5], [None], shown="devices[0]")
+    + refused(ValueError, "must be an integer", [-1], [2**31], shown="devices[0]"),
+    [None, "all", [0], (0, 0), np.array([0])],
+)
 SEVERAL = {
+    "devices": DEVICES,
     **{name: PARTITION[name] for name in ("law", "looks", "segment_cost")},
     "images": Row(LIST + refused(TypeError, "must be a list of images", None), [[], [IMAGE, IMAGE], np.stack([IMAGE, IMAGE])]),
     "valid_mask": Row(LIST + refused(ValueError, "must have one for each of the 1 images", [], [None, None], shown="entries"), [None, [None]]),
@@ -350,6 +358,7 @@ STREAM = {
     "channel_axis": replace(CHANNEL_AXIS, taken=[None], bad=[each for each in CHANNEL_AXIS.bad if each.error is TypeError]),
     "valid_mask": Row(refused(ValueError, "have none", IMAGE, "thing", shown="given"), [None]),
     "dtype": Row(refused(TypeError, "must be", "thing", THING, 3.5) + refused(ValueError, "must be that of target", "int16"), [None, "float32"]),
+    "devices": DEVICES,
     "memory_limit": Row(
         refused(TypeError, "must be a number of bytes", 2.5, NAN, THING, True, [1])
         + refused(ValueError, "must be a number of bytes above 0", 0, -1, "0", "thing", "", "nan", "-8G", 2**63, "9E", BEYOND_FLOAT64),
@@ -501,6 +510,15 @@ EACH = {
     "gaussian_hessian": (SMOOTH, COMPONENTS),
     "gaussian_laplace": (SMOOTH, DERIVATIVES),
     "info": (given(), {}),
+    "map_devices": (
+        given(function=itk_cudafilters.partition_image, items=[IMAGE], law="gamma", looks=8.0),
+        {
+            "function": Row(refused(TypeError, "must be a function", None, 3, "thing") + refused(TypeError, "has no parameter device_index", len, shown="len")),
+            "items": Row(refused(TypeError, "must be a list", None, 3, "thing", THING), [[], [IMAGE], (IMAGE, IMAGE)]),
+            "devices": DEVICES,
+            "arguments": NOTHING,
+        },
+    ),
     "meijering": (
         LINE,
         {

@@ -79,9 +79,9 @@ def deviation(result, expected):
 def test_arguments_are_those_of_the_function_of_arrays(name):
     ours = inspect.signature(FUNCTIONS[name]).parameters
     theirs = inspect.signature(getattr(itk_cudafilters, name)).parameters
-    own = ["memory_limit", "progress", "scheduler", "slab_planes", "timeout"]
-    assert list(ours)[:2] == ["source", "target"] and list(ours)[-5:] == own
-    assert {key: ours[key].default for key in list(ours)[2:-5]} == {
+    own = ["memory_limit", "devices", "progress", "scheduler", "slab_planes", "timeout"]
+    assert list(ours)[:2] == ["source", "target"] and list(ours)[-6:] == own
+    assert {key: ours[key].default for key in list(ours)[2:-6]} == {
         key: theirs[key].default for key in theirs if key not in ("input", "output")
     }
 

@@ -12,6 +12,8 @@
 #include "runtime/image/Math.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <mutex>
 #include <vector>
 
 // The algorithm of convolutions, and their run in slabs of planes if the image does not fit into device memory.
@@ -190,7 +192,6 @@ CudaRunInSlabs(const CudaGaussianFirPlan & plan,
                const CudaProgressFunction & progress)
 {
   const auto run = [&] {
-    const int          device = backend.GetSelectedDeviceIndex();
     const unsigned int axis = cuda::GetLastAxis(output);
     const size_t       all = output.Size[axis];
     const auto         makeSlab = [&](size_t first, size_t planes) {
@@ -200,20 +201,30 @@ CudaRunInSlabs(const CudaGaussianFirPlan & plan,
       const FirSlab slab = makeSlab(std::min(all - planes, planes), planes);
       return CudaWorkingSet(slab.Plan, slab.Input, slab.Output);
     };
-    CudaSlabReport report;
-    const auto     runSlab = [&](size_t first, size_t planes, const CudaProgressFunction & slabProgress) {
-      const FirSlab slab = makeSlab(first, planes);
-      CudaRunOnDevice(slab.Plan, slab.Input, slab.Output, device, slabProgress);
-      report.BytesUp += slab.Input.GetNumberOfBytes();
-      report.BytesDown += slab.Output.GetNumberOfBytes();
-      report.PeakDeviceBytes = std::max(report.PeakDeviceBytes, CudaWorkingSet(slab.Plan, slab.Input, slab.Output));
-    };
-    const cuda::PartRun parts{ all, 1, getBytes, runSlab };
-    const size_t        planes = GetPlanesOfPart(parts, backend.GetWorkingSet());
+    CudaSlabReport             report;
+    std::mutex                 mutex; // protects the report
+    const std::vector<int> &   devices = backend.GetSelectedDevices();
+    std::vector<cuda::PartRun> workers;
+    std::ptrdiff_t             most = 1; // queues of one device
+    for (const int device : devices)
+    {
+      const auto runSlab = [&, device](size_t first, size_t planes, const CudaProgressFunction & slabProgress) {
+        const FirSlab slab = makeSlab(first, planes);
+        CudaRunOnDevice(slab.Plan, slab.Input, slab.Output, device, slabProgress);
+        const std::lock_guard<std::mutex> lock(mutex);
+        report.BytesUp += slab.Input.GetNumberOfBytes();
+        report.BytesDown += slab.Output.GetNumberOfBytes();
+        report.PeakDeviceBytes =
+          std::max<size_t>(report.PeakDeviceBytes, most * CudaWorkingSet(slab.Plan, slab.Input, slab.Output));
+      };
+      workers.push_back({ all, 1, getBytes, runSlab });
+      most = std::max(most, std::count(devices.begin(), devices.end(), device));
+    }
+    const size_t planes = GetPlanesOfDealtPart(workers.front(), backend.GetWorkingSet() / most, devices.size());
     report.Used = planes < all ? CudaSlabReport::OneSweep : CudaSlabReport::Whole;
     report.NumberOfSlabs = cuda::DivideUp(all, planes);
-    report.Devices = { device };
-    RunParts(parts, planes, progress);
+    report.Devices = planes < all ? devices : std::vector<int>{ devices.front() };
+    DealParts(workers, planes, progress);
     backend.SlabReport = report;
   };
   return backend.TryOnDevice(run, progress);

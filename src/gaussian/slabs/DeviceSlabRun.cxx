@@ -3,6 +3,7 @@
 #include "runtime/image/Components.h"
 #include "runtime/image/Convert.h"
 #include "runtime/device/Device.h"
+#include "runtime/device/DeviceQuery.h"
 #include "runtime/device/Stream.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
@@ -21,9 +22,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +35,11 @@
 // (TryOverlappedSlabs()). DeviceSlabRun decides how large slabs are and what memory they need, and filters the planes
 // that SlabPipeline uploads: first the pass along the last axis, across slabs (FilterAcross()), then the passes within
 // planes (FilterWithin()). A slab is a group of planes that are uploaded together.
+//
+// Each queue has memory of its own, also where several queues are of one device. The queue that holds a slab computes
+// its end states. Another queue that filters a neighbouring slab fetches, in the order of its own work, the states that
+// it needs (FetchStates()). If lines need the states of all chunks, the first queue collects them (SendEndStates()),
+// scans them, and gives each queue those of its slabs.
 
 namespace itk::cuda::gaussian
 {
@@ -42,12 +50,11 @@ namespace
 struct SlabMemory
 {
   SlabQueueSizes Queue;
-  size_t         RowsPerGroup{ 1 };         // rows of a plane whose lines across slabs are filtered together
-  size_t         PlanesPerBatch{ 1 };       // planes that the passes within planes process at a time
-  size_t         NumberOfStateBuffers{ 1 }; // buffers for the end states of one slab each, which slabs reuse in turn
-  size_t         BytesOfQueue{ 0 };
-  size_t         BytesOfRun{ 0 };       // shared by all queues
-  size_t         BytesOfTransfers{ 0 }; // temporary memory of transfers that is not part of the queues' memory
+  size_t         RowsPerGroup{ 1 };   // rows of a plane whose lines across slabs are filtered together
+  size_t         PlanesPerBatch{ 1 }; // planes that the passes within planes process at a time
+  size_t         BytesOfFirstQueue{ 0 };
+  size_t         BytesOfOtherQueue{ 0 };
+  size_t         BytesOfTransfers{ 0 }; // temporary memory of the first queue's transfers beside the queue's memory
 };
 
 /** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
@@ -76,20 +83,12 @@ public:
     {
       m_Devices.push_back(CudaFiltersConfiguration::GetDeviceIndex());
     }
-    for (const int device : m_Devices)
-    {
-      if (device != m_Devices.front())
-      {
-        itkGenericExceptionMacro(<< "Devices of the slabs' options are " << m_Devices.front() << " and " << device
-                                 << "; they must be one device, once or several times");
-      }
-      RequireUsable(device);
-    }
+    this->VerifyDevices();
     this->Fit(arguments.Options.DeviceMemoryLimit, arguments.Options.ChunksPerSlab);
     this->MakeSchedules();
   }
 
-  /** Releases memory after the work of all streams, and with the device of the run as the current one. */
+  /** Releases memory after the work of all streams, and with a device of the run as the current one. */
   ~DeviceSlabRun() override
   {
     if (m_Pipeline)
@@ -99,8 +98,8 @@ public:
       m_EndStatesReady.clear();
       m_Computed.clear();
       m_FirstPlaneKept.reset();
+      m_StartsReady.reset();
       m_Queues.clear();
-      m_RunMemory = DeviceBuffer();
       m_Pipeline.reset();
     }
   }
@@ -130,6 +129,7 @@ public:
     report.Devices = m_Devices;
     report.BytesUp = m_Pipeline->GetBytesUp() + m_ExtraBytesUp;
     report.BytesDown = m_Pipeline->GetBytesDown();
+    report.BytesBetween = m_BytesBetween;
     report.PeakDeviceBytes = m_PeakBytes;
     return report;
   }
@@ -138,9 +138,10 @@ public:
   bool
   IsWorthOverlapping() const
   {
-    const auto slabs = static_cast<double>(m_FilterCut.Slabs.size());
+    const size_t slabs = m_FilterCut.Slabs.size();
+    const size_t turns = DivideUp(slabs, m_UniqueDevices.size()) + m_FilterCut.SlabsAhead + 1;
     return !m_Geometry.Shape.NeedsAllChunks && !m_Memory.Queue.HoldsHostPixels &&
-           slabs + static_cast<double>(m_FilterCut.SlabsAhead) + 1 <= MaximumOverlapTimeRatio * slabs;
+           static_cast<double>(turns) <= MaximumOverlapTimeRatio * static_cast<double>(slabs);
   }
 
   void
@@ -148,14 +149,11 @@ public:
   {
     const Context &    context = m_Pipeline->GetContext(queue);
     const ChunkRange & chunks = this->GetCut().Chunks[slab];
-    if (chunks.Begin == 0 && !m_HasFirstPlane)
+    if (chunks.Begin == 0 && !m_Queues[queue].HasFirstPlane)
     {
       this->CopyFirstPlane(planes, context);
     }
-    if (queue > 0 || m_Devices.size() > 1)
-    {
-      m_FirstPlaneKept->MakeWait(context);
-    }
+    this->FetchFirstPlane(queue);
     if (m_Scan)
     {
       m_Scan->Queue(planes, context);
@@ -170,8 +168,12 @@ public:
       const DeviceView lines = this->LoadLines(group, queue, planes);
       for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
-        this->ComputeEndStates(slab, group, component, GetComponent(lines, component), context);
+        this->ComputeEndStates(slab, group, component, queue, GetComponent(lines, component));
       }
+    }
+    if (this->IsSweep() && queue > 0)
+    {
+      this->SendEndStates(slab, queue);
     }
     m_EndStatesReady[slab].Record(context);
   }
@@ -181,14 +183,9 @@ public:
   {
     const Context &    context = m_Pipeline->GetContext(queue);
     const ChunkRange & chunks = m_FilterCut.Chunks[slab];
-    if (m_Devices.size() > 1 && !m_Geometry.Shape.NeedsAllChunks)
+    if (m_Devices.size() > 1 && first == 0)
     {
-      for (size_t other = slab - std::min(slab, m_FilterCut.SlabsAhead);
-           other <= m_FilterCut.Slabs[slab].LastRequiredSlab;
-           ++other)
-      {
-        m_EndStatesReady[other].MakeWait(context);
-      }
+      this->FetchStates(slab, queue);
     }
     if (m_Memory.Queue.HoldsHostPixels)
     {
@@ -215,6 +212,13 @@ private:
     std::vector<void *>     Intermediates; // of the passes within planes, for one batch
     void *                  Starts{ nullptr };
     void *                  Workspace{ nullptr };
+    void *                  FirstPlane{ nullptr };
+    bool                    HasFirstPlane{ false };
+
+    // Indexed by component, pass and group:
+    std::vector<void *> EndStates; // buffers for those of one slab each, which slabs reuse in turn
+    std::vector<void *> Edges;
+    std::vector<void *> Neighbors; // those of chunks of other queues on either side of a slab, the nearest first
 
     // Only if slots hold pixels in the host's type:
     void *              Source{ nullptr };     // planes of a part in the computed type
@@ -237,13 +241,28 @@ private:
     return m_Pipeline->Next();
   }
 
-  static void
-  RequireUsable(int device)
+  /** Verifies that all devices are usable and compute the same bits.
+   * \exception CudaError if one is not usable \exception ExceptionObject if they are of different kinds */
+  void
+  VerifyDevices()
   {
-    std::string reason;
-    if (!CudaFiltersConfiguration::IsDeviceUsable(device, reason))
+    for (const int device : m_Devices)
     {
-      throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
+      std::string reason;
+      if (!IsDeviceUsableNow(device, reason))
+      {
+        throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "Devices: " + reason);
+      }
+      const DeviceProperties & properties = GetDeviceProperties(device);
+      const DeviceProperties & first = GetDeviceProperties(m_Devices.front());
+      if (properties.ComputeCapability != first.ComputeCapability ||
+          properties.SharedMemoryPerBlockOptin != first.SharedMemoryPerBlockOptin)
+      {
+        itkGenericExceptionMacro(<< "Devices of the slabs' options are " << m_Devices.front() << " (" << first.Name
+                                 << ") and " << device << " (" << properties.Name
+                                 << "); they must be of one compute capability, because others compute different bits");
+      }
+      m_UniqueDevices.insert(device);
     }
   }
 
@@ -302,7 +321,8 @@ private:
     const size_t bytes = std::max<size_t>(
       1, m_Geometry.Shape.ChunkLength * std::max(m_Geometry.BytesOfInputPlane, m_Geometry.BytesOfOutputPlane));
     const size_t chunks = m_Geometry.EndChunk - m_Geometry.FirstChunk;
-    return std::clamp<size_t>(DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / MinimumSlabs));
+    return std::clamp<size_t>(
+      DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / (MinimumSlabs * m_UniqueDevices.size())));
   }
 
   /** Returns the number of result buffers on the device that keeps the link busy: one is computed while others are
@@ -358,23 +378,16 @@ private:
     memory.PlanesPerBatch =
       m_Axis == 0 ? memory.Queue.NumberOfPlanes
                   : std::clamp<size_t>(batchBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
-    // A slab reuses the slot of an earlier slab only after the work on that slab has been queued. The results that are
-    // still to be computed therefore need the end states of at most this number of slabs.
-    const size_t slabs = m_Geometry.Shape.NeedsAllChunks ? m_SweepCut.Slabs.size() : m_FilterCut.Slabs.size();
-    memory.NumberOfStateBuffers = m_Geometry.Shape.NeedsAllChunks
-                                    ? slabs
-                                    : std::min(slabs, queues * memory.Queue.NumberOfSlots + m_FilterCut.SlabsAhead);
-
-    const auto count = [](size_t & bytes) {
-      return [&bytes](size_t piece) -> void * {
+    const auto countBytes = [&](size_t queue) {
+      size_t bytes = GetSlabQueueBytes(m_Endpoints, memory.Queue);
+      this->TakeQueueMemory(memory, queue, [&bytes](size_t piece) -> void * {
         bytes += Workspace::GetPieceSize(piece);
         return nullptr;
-      };
+      });
+      return bytes;
     };
-    size_t ofQueue = 0;
-    this->TakeQueueMemory(memory, count(ofQueue));
-    memory.BytesOfQueue = GetSlabQueueBytes(m_Endpoints, memory.Queue) + ofQueue;
-    this->TakeRunMemory(memory, count(memory.BytesOfRun));
+    memory.BytesOfFirstQueue = countBytes(0);
+    memory.BytesOfOtherQueue = queues > 1 ? countBytes(1) : 0;
     if (memory.Queue.HoldsHostPixels && this->MovesFirstPlane()) // otherwise it fits into the queues' memory
     {
       memory.BytesOfTransfers = Workspace::GetPieceSize(
@@ -390,10 +403,25 @@ private:
     return m_States || this->BeginsBehindFirstPlane();
   }
 
+  /** Returns the number of slabs whose end states a queue keeps at a time. */
+  size_t
+  GetNumberOfStateBuffers(const SlabMemory & memory, size_t queue) const
+  {
+    if (m_Geometry.Shape.NeedsAllChunks)
+    {
+      return queue == 0 ? m_SweepCut.Slabs.size() : 1; // the first queue collects the states of all slabs
+    }
+    // A slab reuses the slot of an earlier slab only after the work on that slab has been queued. The results that are
+    // still to be computed therefore need the end states of at most this number of slabs of the queue.
+    const size_t queues = m_Devices.size();
+    return std::min(DivideUp(m_FilterCut.Slabs.size(), queues),
+                    memory.Queue.NumberOfSlots + DivideUp(m_FilterCut.SlabsAhead, queues));
+  }
+
   /** Divides the memory of a queue, except slots and results, by calling take(bytes) for each buffer. */
   template <typename TTake>
   QueueMemory
-  TakeQueueMemory(const SlabMemory & memory, const TTake & take) const
+  TakeQueueMemory(const SlabMemory & memory, size_t index, const TTake & take) const
   {
     QueueMemory queue;
     const auto  takeImage = [&](DeviceView view) {
@@ -416,6 +444,21 @@ private:
     }
     queue.Starts = take(starts);
     queue.Workspace = take(this->GetWithinWorkspace(memory.PlanesPerBatch));
+    queue.FirstPlane = take(GetNumberOfBytes(MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, nullptr)));
+    const size_t slabs = this->GetNumberOfStateBuffers(memory, index);
+    const size_t neighbors = m_Devices.size() > 1 ? 2 * m_Geometry.Shape.LookAhead : 0;
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
+      {
+        for (const RowGroup & group : this->MakeGroups(memory.RowsPerGroup))
+        {
+          queue.EndStates.push_back(take(slabs * this->GetStateBufferBytes(i, group.Rows)));
+          queue.Edges.push_back(take(this->GetEdgeBytes(i, group.Rows)));
+          queue.Neighbors.push_back(take(neighbors * this->GetStateBytes(i, group.Rows)));
+        }
+      }
+    }
     if (memory.Queue.HoldsHostPixels)
     {
       const size_t planes = memory.Queue.NumberOfResultPlanes;
@@ -471,33 +514,6 @@ private:
     return this->HasSingleResultAcross() ? 0 : number;
   }
 
-  struct RunBuffers
-  {
-    void *              FirstPlane{ nullptr };
-    std::vector<void *> EndStates, Edges; // indexed by component, pass and group
-  };
-
-  /** Divides the memory that all queues share, by calling take(bytes) for each buffer. */
-  template <typename TTake>
-  RunBuffers
-  TakeRunMemory(const SlabMemory & memory, const TTake & take) const
-  {
-    RunBuffers buffers;
-    buffers.FirstPlane = take(GetNumberOfBytes(MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, nullptr)));
-    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
-    {
-      for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
-      {
-        for (const RowGroup & group : this->MakeGroups(memory.RowsPerGroup))
-        {
-          buffers.EndStates.push_back(take(memory.NumberOfStateBuffers * this->GetStateBufferBytes(i, group.Rows)));
-          buffers.Edges.push_back(take(this->GetEdgeBytes(i, group.Rows)));
-        }
-      }
-    }
-    return buffers;
-  }
-
   std::vector<RowGroup>
   MakeGroups(size_t rowsOfGroup) const
   {
@@ -538,21 +554,47 @@ private:
       return 0;
     }
     const std::vector<DeviceView> images(m_SplitPlan.Within.NumberOfImages, this->MakePlanesView(planes, nullptr));
-    return GetPlanWorkspace(m_SplitPlan.Within, images, m_Devices.front());
+    size_t                        bytes = 0;
+    for (const int device : m_UniqueDevices)
+    {
+      bytes = std::max(bytes, GetPlanWorkspace(m_SplitPlan.Within, images, device));
+    }
+    return bytes;
   }
 
-  /** Adopts the memory plan if it fits into the allowed bytes. Lowers `least` to the plan's bytes if they are fewer. */
-  bool
-  TryMemory(const SlabMemory & memory, size_t allowed, size_t & least)
+  /** The memory that a device lacks most for a plan. */
+  struct Shortage
   {
-    const size_t bytes = memory.BytesOfRun + memory.BytesOfTransfers + m_Devices.size() * memory.BytesOfQueue;
-    least = std::min(least, bytes);
-    if (bytes > allowed)
+    int    Device{ 0 };
+    size_t Needed{ 0 };
+    size_t Allowed{ 0 };
+  };
+
+  /** Adopts the memory plan if it fits into the bytes that each device allows. Otherwise keeps in `least` what the plan
+   * with the fewest bytes lacks. */
+  bool
+  TryMemory(const SlabMemory & memory, Shortage & least)
+  {
+    std::map<int, size_t> needed;
+    needed[m_Devices.front()] = memory.BytesOfTransfers;
+    for (size_t queue = 0; queue < m_Devices.size(); ++queue)
     {
+      needed[m_Devices[queue]] += queue == 0 ? memory.BytesOfFirstQueue : memory.BytesOfOtherQueue;
+    }
+    const auto lacks = [this](const auto & a, const auto & b) { // in bytes that may be negative
+      return a.second + m_Allowed[b.first] < b.second + m_Allowed[a.first];
+    };
+    const auto [device, bytes] = *std::max_element(needed.begin(), needed.end(), lacks);
+    if (bytes > m_Allowed[device])
+    {
+      least = least.Needed == 0 || bytes < least.Needed ? Shortage{ device, bytes, m_Allowed[device] } : least;
       return false;
     }
     m_Memory = memory;
-    m_PeakBytes = bytes;
+    for (const auto & [other, bytesOfOther] : needed)
+    {
+      m_PeakBytes = std::max(m_PeakBytes, bytesOfOther);
+    }
     m_Groups = this->MakeGroups(memory.RowsPerGroup);
     return true;
   }
@@ -560,7 +602,7 @@ private:
   /** Tries memory plans in the order of decreasing memory and speed. Slots that hold pixels in the host's type need
    * less memory, but every part of a result then reads all lines of its slab. Returns whether one fits. */
   bool
-  TrySlots(bool holdHostPixels, size_t allowed, size_t & least)
+  TrySlots(bool holdHostPixels, Shortage & least)
   {
     const size_t pitch = std::max(m_Geometry.BytesOfInputPlane, GetNumberOfBytes(this->MakePlanesView(1, nullptr)));
     if (holdHostPixels && (m_Axis == 0 || !HaveDenseRows(m_Endpoints) || pitch > MaximumPitch))
@@ -577,7 +619,7 @@ private:
         {
           for (size_t batch = MaximumBatchBytes; batch >= MinimumBatchBytes; batch /= 2)
           {
-            if (this->TryMemory(this->PlanMemory(holdHostPixels, spare, results, parts, batch), allowed, least))
+            if (this->TryMemory(this->PlanMemory(holdHostPixels, spare, results, parts, batch), least))
             {
               return true;
             }
@@ -600,94 +642,117 @@ private:
   void
   Fit(size_t limit, size_t chunksPerSlab)
   {
-    const size_t available = cuda::GetAvailableDeviceMemory(m_Devices.front());
-    const size_t allowed = limit == 0 ? available : std::min(limit, available);
-    size_t       least = std::numeric_limits<size_t>::max();
+    for (const int device : m_UniqueDevices)
+    {
+      const size_t available = cuda::GetAvailableDeviceMemory(device);
+      // Less than half of the largest number, so that sums do not overflow where no limit is known.
+      m_Allowed[device] =
+        std::min(limit == 0 ? available : std::min(limit, available), std::numeric_limits<size_t>::max() / 4);
+    }
+    Shortage least;
     this->CutAndKeep(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
-    bool fits = this->TrySlots(false, allowed, least);
+    bool fits = this->TrySlots(false, least);
     if (!fits && chunksPerSlab == 0 && m_Geometry.ChunksPerSlab > 1)
     {
       this->CutAndKeep(1);
-      fits = this->TrySlots(false, allowed, least);
+      fits = this->TrySlots(false, least);
     }
-    if (fits || this->TrySlots(true, allowed, least))
+    if (fits || this->TrySlots(true, least))
     {
       return;
     }
     throw CudaError(__FILE__,
                     __LINE__,
                     CudaError::Kind::OutOfMemory,
-                    "not enough memory on device " + std::to_string(m_Devices.front()) + " for slabs of " +
-                      std::to_string(this->GetPlanesOfSlab()) + " planes: least: " + std::to_string(least) +
-                      " bytes (" + cuda::FormatBytes(least) + "), allowed: " + std::to_string(allowed) + " bytes (" +
-                      cuda::FormatBytes(allowed) + ")");
+                    "not enough memory on device " + std::to_string(least.Device) + " for slabs of " +
+                      std::to_string(this->GetPlanesOfSlab()) + " planes: least: " + std::to_string(least.Needed) +
+                      " bytes (" + cuda::FormatBytes(least.Needed) + "), allowed: " + std::to_string(least.Allowed) +
+                      " bytes (" + cuda::FormatBytes(least.Allowed) + ")");
   }
 
   void
   Allocate() override
   {
-    const DeviceGuard guard(m_Devices.front());
     m_Pipeline = std::make_unique<SlabPipeline>(m_Devices, m_Endpoints, m_Memory.Queue);
-    const Context & context = m_Pipeline->GetContext(0);
-    m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
-    Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
-    m_RunBuffers = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
-    // Lines in the padding between rows are filtered, too.
-    ClearPadding(this->GetFirstPlane(), context);
+    for (const int owner : m_UniqueDevices)
+    {
+      for (const int reader : m_UniqueDevices)
+      {
+        AllowPeerAccess(owner, reader);
+      }
+    }
     for (size_t queue = 0; queue < m_Devices.size(); ++queue)
     {
-      this->AllocateQueue(m_Pipeline->GetContext(queue));
+      const DeviceGuard guard(m_Devices[queue]);
+      this->AllocateQueue(queue);
     }
     const size_t slabs = std::max(m_FilterCut.Slabs.size(), m_SweepCut.Slabs.size());
+    for (size_t slab = 0; slab < slabs; ++slab)
+    {
+      const DeviceGuard guard(m_Devices[slab % m_Devices.size()]); // an event belongs to the device of its queue
+      m_EndStatesReady.emplace_back();
+      m_Computed.emplace_back();
+    }
+    const DeviceGuard guard(m_Devices.front());
     m_FirstPlaneKept.emplace();
-    m_EndStatesReady.resize(slabs);
-    m_Computed.resize(slabs);
-    m_FirstPlaneKept->Record(context); // other queues wait for this event before they use the memory
+    m_StartsReady.emplace();
   }
 
   void
-  AllocateQueue(const Context & context)
+  AllocateQueue(size_t index)
   {
-    const size_t bytes = m_Memory.BytesOfQueue - GetSlabQueueBytes(m_Endpoints, m_Memory.Queue);
+    const Context & context = m_Pipeline->GetContext(index);
+    const size_t    bytes = (index == 0 ? m_Memory.BytesOfFirstQueue : m_Memory.BytesOfOtherQueue) -
+                         GetSlabQueueBytes(m_Endpoints, m_Memory.Queue);
     DeviceBuffer buffer(bytes, context);
     Workspace    memory(buffer.GetPointer(), bytes);
-    QueueMemory  queue = this->TakeQueueMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
+    QueueMemory  queue = this->TakeQueueMemory(m_Memory, index, [&](size_t piece) { return memory.Take(piece); });
     queue.Memory = std::move(buffer);
     for (const DeviceView & image : queue.Images)
     {
       ClearPadding(image, context); // passes load whole vectors, and the last one of a row may extend into the padding
     }
     m_Queues.push_back(std::move(queue));
+    ClearPadding(this->GetFirstPlane(index), context); // lines in the padding between rows are filtered, too
+  }
+
+  /** Queues a copy between the memory of two queues in the order of `context`. */
+  void
+  CopyBetween(void * to, size_t toQueue, const void * from, size_t fromQueue, size_t bytes, const Context & context)
+  {
+    ITK_CUDA_CALL(cudaMemcpyPeerAsync(to, m_Devices[toQueue], from, m_Devices[fromQueue], bytes, context.GetStream()));
+    m_BytesBetween += bytes;
   }
 
   // The first plane.
 
-  /** Returns the first plane with all components. */
+  /** Returns the first plane with all components, as a queue keeps it. */
   DeviceView
-  GetFirstPlane() const
+  GetFirstPlane(size_t queue) const
   {
-    return MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_RunBuffers.FirstPlane);
+    return MakeSlabView(m_Endpoints.Input, m_Axis, 1, m_Type, m_Queues[queue].FirstPlane);
   }
 
   /** Returns the rows of the first plane that belong to a group. */
   DeviceView
-  GetFirstPixels(size_t component, const RowGroup & group) const
+  GetFirstPixels(size_t component, const RowGroup & group, size_t queue) const
   {
-    const DeviceView rows = Slice(GetComponent(this->GetFirstPlane(), component), 1, group.FirstRow, group.Rows);
+    const DeviceView rows = Slice(GetComponent(this->GetFirstPlane(queue), component), 1, group.FirstRow, group.Rows);
     return this->MakeLinesView(group.Rows, 1, 1, rows.Data);
   }
 
+  /** Copies the first plane from the first slab, which is on the first queue. */
   void
   CopyFirstPlane(const DeviceView & planes, const Context & context)
   {
     if (m_Memory.Queue.HoldsHostPixels)
     {
-      this->ConvertPlanes(planes.Data, this->GetFirstPlane(), context);
+      this->ConvertPlanes(planes.Data, this->GetFirstPlane(0), context);
     }
     for (size_t component = 0; !m_Memory.Queue.HoldsHostPixels && component < this->GetNumberOfComponents();
          ++component)
     {
-      const DeviceView to = GetComponent(this->GetFirstPlane(), component);
+      const DeviceView to = GetComponent(this->GetFirstPlane(0), component);
       ITK_CUDA_CALL(cudaMemcpyAsync(to.Data,
                                     GetComponent(planes, component).Data,
                                     GetNumberOfBytes(to),
@@ -702,7 +767,7 @@ private:
   {
     const DeviceGuard guard(m_Devices.front());
     const Context &   context = m_Pipeline->GetContext(0);
-    Upload(plane, this->GetFirstPlane(), context, nullptr);
+    Upload(plane, this->GetFirstPlane(0), context, nullptr);
     this->MarkFirstPlane(context);
     m_ExtraBytesUp += m_Geometry.BytesOfInputPlane;
   }
@@ -711,17 +776,31 @@ private:
   MarkFirstPlane(const Context & context)
   {
     m_FirstPlaneKept->Record(context);
-    m_HasFirstPlane = true;
+    m_Queues.front().HasFirstPlane = true;
+  }
+
+  /** Copies the first plane from the first queue, unless the queue has it. */
+  void
+  FetchFirstPlane(size_t queue)
+  {
+    if (!m_Queues[queue].HasFirstPlane)
+    {
+      const Context &  context = m_Pipeline->GetContext(queue);
+      const DeviceView from = this->GetFirstPlane(0);
+      m_FirstPlaneKept->MakeWait(context);
+      this->CopyBetween(m_Queues[queue].FirstPlane, queue, from.Data, 0, GetNumberOfBytes(from), context);
+      m_Queues[queue].HasFirstPlane = true;
+    }
   }
 
   // Passes across slabs.
 
   LineCut
-  GetLineCut(const ChunkRange & chunks, size_t component, const RowGroup & group) const
+  GetLineCut(const ChunkRange & chunks, size_t component, const RowGroup & group, size_t queue) const
   {
     LineCut cut;
     cut.WholeLength = m_Geometry.Shape.NumberOfPlanes;
-    cut.First = this->GetFirstPixels(component, group);
+    cut.First = this->GetFirstPixels(component, group, queue);
     cut.EndIsCut = chunks.End < m_Geometry.Shape.NumberOfChunks;
     return cut;
   }
@@ -732,22 +811,31 @@ private:
     return (component * m_SplitPlan.Across.size() + pass) * m_Groups.size() + group.Index;
   }
 
+  /** Returns the buffer of a queue for the end states of a slab. */
   unsigned char *
-  GetEndStates(size_t component, size_t pass, const RowGroup & group, size_t slab) const
+  GetEndStates(size_t component, size_t pass, const RowGroup & group, size_t slab, size_t queue) const
   {
-    return static_cast<unsigned char *>(m_RunBuffers.EndStates[this->GetBufferIndex(component, pass, group)]) +
-           slab % m_Memory.NumberOfStateBuffers * this->GetStateBufferBytes(pass, group.Rows);
+    const size_t queues = m_Devices.size();
+    const size_t index = m_Geometry.Shape.NeedsAllChunks ? slab : slab / queues;
+    return static_cast<unsigned char *>(m_Queues[queue].EndStates[this->GetBufferIndex(component, pass, group)]) +
+           index % this->GetNumberOfStateBuffers(m_Memory, queue) * this->GetStateBufferBytes(pass, group.Rows);
   }
 
   void *
-  GetEdges(size_t component, size_t pass, const RowGroup & group) const
+  GetEdges(size_t component, size_t pass, const RowGroup & group, size_t queue) const
   {
-    return m_RunBuffers.Edges[this->GetBufferIndex(component, pass, group)];
+    return m_Queues[queue].Edges[this->GetBufferIndex(component, pass, group)];
   }
 
-  /** Returns the states of one chunk, or nullptr if the image has no such chunk. */
-  const void *
-  GetStatesOfChunk(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
+  /** The states of a chunk on the queue that computed or collected them, or nullptr if the run has no such chunk. */
+  struct HeldStates
+  {
+    unsigned char * Data{ nullptr };
+    size_t          Queue{ 0 };
+  };
+
+  HeldStates
+  FindStates(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
   {
     const auto & ranges = (m_Geometry.Shape.NeedsAllChunks ? m_SweepCut : m_FilterCut).Chunks;
     for (size_t slab = 0; slab < ranges.size(); ++slab)
@@ -755,22 +843,155 @@ private:
       if (chunk >= static_cast<std::ptrdiff_t>(ranges[slab].Begin) &&
           chunk < static_cast<std::ptrdiff_t>(ranges[slab].End))
       {
-        return this->GetEndStates(component, pass, group, slab) +
-               (chunk - ranges[slab].Begin) * this->GetStateBytes(pass, group.Rows);
+        const size_t queue = m_Geometry.Shape.NeedsAllChunks ? 0 : slab % m_Devices.size();
+        return { this->GetEndStates(component, pass, group, slab, queue) +
+                   (chunk - ranges[slab].Begin) * this->GetStateBytes(pass, group.Rows),
+                 queue };
       }
     }
-    return nullptr;
+    return {};
+  }
+
+  /** Returns where a queue that filters `chunks` has the states of one chunk: those that it holds or, after
+   * FetchStates(), its copies of others. Returns nullptr if the run has no such chunk. */
+  unsigned char *
+  GetStatesOfChunk(const ChunkRange & chunks,
+                   size_t             component,
+                   size_t             pass,
+                   const RowGroup &   group,
+                   size_t             queue,
+                   std::ptrdiff_t     chunk) const
+  {
+    const HeldStates states = this->FindStates(component, pass, group, chunk);
+    if (!states.Data || states.Queue == queue)
+    {
+      return states.Data;
+    }
+    const size_t bytes = this->GetStateBytes(pass, group.Rows);
+    const auto   begin = static_cast<std::ptrdiff_t>(chunks.Begin);
+    const auto   end = static_cast<std::ptrdiff_t>(chunks.End);
+    if (chunk >= begin && chunk < end)
+    {
+      return this->GetEndStates(component, pass, group, 0, queue) + (chunk - begin) * bytes; // its only buffer
+    }
+    const size_t distance = chunk < begin ? begin - 1 - chunk : m_Geometry.Shape.LookAhead + (chunk - end);
+    return static_cast<unsigned char *>(m_Queues[queue].Neighbors[this->GetBufferIndex(component, pass, group)]) +
+           distance * bytes;
+  }
+
+  /** Calls function(component, pass, group) for each buffer of states. */
+  template <typename TFunction>
+  void
+  VisitBuffers(const TFunction & function) const
+  {
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
+      {
+        for (const RowGroup & group : m_Groups)
+        {
+          function(component, i, group);
+        }
+      }
+    }
+  }
+
+  /** Copies a slab's end states to the first queue, which collects those of a sweep. */
+  void
+  SendEndStates(size_t slab, size_t queue)
+  {
+    const ChunkRange & chunks = m_SweepCut.Chunks[slab];
+    const Context &    context = m_Pipeline->GetContext(queue);
+    this->VisitBuffers([&](size_t component, size_t pass, const RowGroup & group) {
+      this->CopyBetween(this->GetEndStates(component, pass, group, slab, 0),
+                        0,
+                        this->GetEndStates(component, pass, group, slab, queue),
+                        queue,
+                        (chunks.End - chunks.Begin) * this->GetStateBytes(pass, group.Rows),
+                        context);
+      if (chunks.End == m_Geometry.Shape.NumberOfChunks)
+      {
+        this->CopyEdges(component, pass, group, 0, queue, context);
+      }
+    });
+  }
+
+  void
+  CopyEdges(size_t           component,
+            size_t           pass,
+            const RowGroup & group,
+            size_t           toQueue,
+            size_t           fromQueue,
+            const Context &  context)
+  {
+    this->CopyBetween(this->GetEdges(component, pass, group, toQueue),
+                      toQueue,
+                      this->GetEdges(component, pass, group, fromQueue),
+                      fromQueue,
+                      this->GetEdgeBytes(pass, group.Rows),
+                      context);
+  }
+
+  /** Copies the states to the queue that it needs to filter a slab and that other queues hold: of the chunks before the
+   * slab those of causal sweeps, and of the chunks behind it those of anticausal ones. */
+  void
+  FetchStates(size_t slab, size_t queue)
+  {
+    const ChunkRange & chunks = m_FilterCut.Chunks[slab];
+    const Context &    context = m_Pipeline->GetContext(queue);
+    const bool         needsAll = m_Geometry.Shape.NeedsAllChunks;
+    if (needsAll)
+    {
+      m_StartsReady->MakeWait(context);
+    }
+    for (size_t other = slab - std::min(slab, m_FilterCut.SlabsAhead);
+         !needsAll && other <= m_FilterCut.Slabs[slab].LastRequiredSlab;
+         ++other)
+    {
+      m_EndStatesReady[other].MakeWait(context);
+    }
+    this->VisitBuffers([&](size_t component, size_t pass, const RowGroup & group) {
+      const size_t bytes = this->GetStateBytes(pass, group.Rows);
+      const auto   fetch = [&](std::ptrdiff_t chunk, size_t offset, size_t count) {
+        const HeldStates states = this->FindStates(component, pass, group, chunk);
+        if (states.Data && states.Queue != queue)
+        {
+          unsigned char * const to = this->GetStatesOfChunk(chunks, component, pass, group, queue, chunk);
+          this->CopyBetween(to + offset, queue, states.Data + offset, states.Queue, count, context);
+        }
+      };
+      const auto begin = static_cast<std::ptrdiff_t>(chunks.Begin);
+      const auto end = static_cast<std::ptrdiff_t>(chunks.End);
+      if (needsAll)
+      {
+        fetch(begin, 0, (chunks.End - chunks.Begin) * bytes);
+      }
+      const size_t lookAhead = m_Schedules[pass].LookAhead;
+      for (size_t i = 0; i < lookAhead; ++i)
+      {
+        const auto distance = static_cast<std::ptrdiff_t>(i);
+        fetch(begin - 1 - distance, 0, bytes / 2);
+        fetch(end + distance, bytes / 2, bytes / 2);
+      }
+      const size_t last = needsAll ? 0 : (m_FilterCut.Slabs.size() - 1) % m_Devices.size(); // has the ends of lines
+      const size_t reach = RunsInStrips(m_Schedules[pass]) ? 0 : lookAhead;
+      if (lookAhead > 0 && last != queue && chunks.End + reach >= m_Geometry.Shape.NumberOfChunks)
+      {
+        this->CopyEdges(component, pass, group, queue, last, context);
+      }
+    });
   }
 
   /** Makes the queue wait for the work that still reads the earlier end states in this slab's buffer. */
   void
   WaitForReaders(size_t slab, const Context & context)
   {
-    if (m_Devices.size() == 1 || this->IsSweep() || slab < m_Memory.NumberOfStateBuffers)
+    const size_t reused = m_Devices.size() * this->GetNumberOfStateBuffers(m_Memory, slab % m_Devices.size());
+    if (m_Devices.size() == 1 || this->IsSweep() || slab < reused)
     {
       return;
     }
-    const size_t older = slab - m_Memory.NumberOfStateBuffers;
+    const size_t older = slab - reused;
     for (size_t reader = older - std::min(older, m_FilterCut.SlabsAhead); reader <= older + m_FilterCut.SlabsAhead;
          ++reader)
     {
@@ -813,22 +1034,19 @@ private:
   }
 
   void
-  ComputeEndStates(size_t             slab,
-                   const RowGroup &   group,
-                   size_t             component,
-                   const DeviceView & source,
-                   const Context &    context)
+  ComputeEndStates(size_t slab, const RowGroup & group, size_t component, size_t queue, const DeviceView & source)
   {
+    const Context &    context = m_Pipeline->GetContext(queue);
     const ChunkRange & chunks = this->GetCut().Chunks[slab];
-    const LineCut      cut = this->GetLineCut(chunks, component, group);
+    const LineCut      cut = this->GetLineCut(chunks, component, group, queue);
     for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
     {
       const CudaGaussianLinePass & pass = m_SplitPlan.Across[i];
-      void * const                 endStates = this->GetEndStates(component, i, group, slab);
+      void * const                 endStates = this->GetEndStates(component, i, group, slab, queue);
       RunChunkEndStates(pass, m_Schedules[i], { source, source, source, source }, cut, endStates, context);
       if (chunks.End == m_Geometry.Shape.NumberOfChunks)
       {
-        RunEdgeStates(pass, source, cut, this->GetEdges(component, i, group), context);
+        RunEdgeStates(pass, source, cut, this->GetEdges(component, i, group, queue), context);
       }
     }
   }
@@ -842,22 +1060,26 @@ private:
                      size_t             queue,
                      const DeviceView & source)
   {
+    const auto getStates = [&](std::ptrdiff_t chunk) {
+      return this->GetStatesOfChunk(chunks, component, pass, group, queue, chunk);
+    };
     if (m_Schedules[pass].LookAhead == 0 && m_Geometry.Shape.NeedsAllChunks)
     {
-      return this->GetStatesOfChunk(component, pass, group, static_cast<std::ptrdiff_t>(chunks.Begin));
+      return getStates(static_cast<std::ptrdiff_t>(chunks.Begin));
     }
     const size_t bytes = this->GetStateBytes(pass, group.Rows);
     for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
     {
-      ChunkNeighbors neighbors{
-        chunk, m_Geometry.Shape.NumberOfChunks, m_Geometry.Shape.NumberOfPlanes, this->GetEdges(component, pass, group)
-      };
-      for (unsigned int i = 0; i < MaximumLookAhead; ++i)
+      ChunkNeighbors neighbors{ chunk,
+                                m_Geometry.Shape.NumberOfChunks,
+                                m_Geometry.Shape.NumberOfPlanes,
+                                this->GetEdges(component, pass, group, queue) };
+      for (unsigned int i = 0; i < m_Schedules[pass].LookAhead; ++i)
       {
         const auto at = static_cast<std::ptrdiff_t>(chunk);
         const auto distance = 1 + static_cast<std::ptrdiff_t>(i);
-        neighbors.Before[i] = this->GetStatesOfChunk(component, pass, group, at - distance);
-        neighbors.Behind[i] = this->GetStatesOfChunk(component, pass, group, at + distance);
+        neighbors.Before[i] = getStates(at - distance);
+        neighbors.Behind[i] = getStates(at + distance);
       }
       RunChunkStarts(m_SplitPlan.Across[pass],
                      m_Schedules[pass],
@@ -891,7 +1113,7 @@ private:
                            ? this->GetLineResult(r, queue, lines)
                            : this->GetAcross(m_SplitPlan.Results[i][r], component, queue, source, result));
       }
-      const LineCut cut = this->GetLineCut(chunks, component, group);
+      const LineCut cut = this->GetLineCut(chunks, component, group, queue);
       RunChunksFromStates(m_SplitPlan.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
       for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_SplitPlan.Results[i].size(); ++r)
       {
@@ -1045,25 +1267,18 @@ private:
     const DeviceGuard guard(m_Devices.front());
     const Context &   context = m_Pipeline->GetContext(0);
     this->WaitForSweep(context);
-    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
-    {
-      for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
+    this->VisitBuffers([&](size_t component, size_t pass, const RowGroup & group) {
+      if (m_Schedules[pass].LookAhead == 0)
       {
-        for (const RowGroup & group : m_Groups)
-        {
-          if (m_Schedules[i].LookAhead == 0)
-          {
-            const ChunkNeighbors line{
-              0, m_Geometry.Shape.NumberOfChunks, m_Geometry.Shape.NumberOfPlanes, this->GetEdges(component, i, group)
-            };
-            const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
-            void * const     endStates = this->GetEndStates(component, i, group, 0);
-            RunStateScan(m_SplitPlan.Across[i], m_Schedules[i], lines, line, endStates, context);
-          }
-        }
+        const ChunkNeighbors line{
+          0, m_Geometry.Shape.NumberOfChunks, m_Geometry.Shape.NumberOfPlanes, this->GetEdges(component, pass, group, 0)
+        };
+        const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
+        void * const     endStates = this->GetEndStates(component, pass, group, 0, 0);
+        RunStateScan(m_SplitPlan.Across[pass], m_Schedules[pass], lines, line, endStates, context);
       }
-    }
-    m_FirstPlaneKept->Record(context); // other queues wait for this event before they read states
+    });
+    m_StartsReady->Record(context);
   }
 
   /** What CudaSlabStates::Starts points to: end states and edge states of each component's passes. */
@@ -1082,9 +1297,10 @@ private:
       for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
       {
         const size_t chunks = m_SweepCut.Chunks.back().End - m_SweepCut.Chunks.front().Begin;
-        copy(&m_RunBuffers.EndStates[this->GetBufferIndex(component, i, m_Groups.front())],
+        copy(&m_Queues.front().EndStates[this->GetBufferIndex(component, i, m_Groups.front())],
              chunks * this->GetStateBytes(i, rows));
-        copy(&m_RunBuffers.Edges[this->GetBufferIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
+        copy(&m_Queues.front().Edges[this->GetBufferIndex(component, i, m_Groups.front())],
+             this->GetEdgeBytes(i, rows));
       }
     }
   }
@@ -1140,7 +1356,7 @@ private:
       this->CopyStates(pieces, *onHost++, false, context);
       m_ExtraBytesUp += bytes;
     });
-    m_FirstPlaneKept->Record(context);
+    m_StartsReady->Record(context);
   }
 
   CudaSlabStates::StateBytes
@@ -1161,23 +1377,22 @@ private:
   }
 
   const SplitPlan  m_SplitPlan;
-  std::vector<int> m_Devices; // one for each queue
+  std::vector<int> m_Devices;       // one for each queue
+  std::set<int>    m_UniqueDevices; // the different ones
   NonFiniteScan *  m_Scan;
 
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
   SlabMemory                m_Memory;
   std::vector<RowGroup>     m_Groups;
+  std::map<int, size_t>     m_Allowed; // bytes of each device
   size_t                    m_PeakBytes{ 0 };
 
   std::unique_ptr<SlabPipeline> m_Pipeline;
   bool                          m_WritesInput{ false };
-  DeviceBuffer                  m_RunMemory;
-  RunBuffers                    m_RunBuffers; // pieces of m_RunMemory
-  bool                          m_HasFirstPlane{ false };
-  std::optional<Event>          m_FirstPlaneKept; // made on the run's device
+  std::optional<Event>          m_FirstPlaneKept, m_StartsReady; // of the first queue
   std::vector<QueueMemory>      m_Queues;
   std::vector<Event>            m_EndStatesReady, m_Computed; // indexed by slab
-  uint64_t                      m_ExtraBytesUp{ 0 };
+  uint64_t                      m_ExtraBytesUp{ 0 }, m_BytesBetween{ 0 };
 };
 } // namespace
 
@@ -1205,7 +1420,7 @@ std::optional<CudaSlabReport>
 TryOverlappedSlabs(const CudaGaussianPlan &     plan,
                    const CudaImageView &        input,
                    const CudaImageView &        output,
-                   int                          device,
+                   const std::vector<int> &     devices,
                    const CudaProgressFunction & progress,
                    NonFiniteScan *              scan)
 {
@@ -1216,7 +1431,7 @@ TryOverlappedSlabs(const CudaGaussianPlan &     plan,
     return std::nullopt;
   }
   CudaSlabOptions options;
-  options.Devices = { device };
+  options.Devices = devices;
   options.DeviceMemoryLimit = GetBytesWithoutSlabs(plan, input, output);
   const SlabEndpoints          endpoints{ input, output, {} };
   std::optional<DeviceSlabRun> run;

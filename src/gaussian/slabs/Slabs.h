@@ -197,13 +197,14 @@ GetBytesWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input,
 void
 RunWithoutSlabs(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, int device);
 
-/** Runs in slabs an image that fits into the device's memory, if this is expected to be faster. Returns no value
- * otherwise. `scan`, if it is given, searches the input for NaN and infinite pixels. \exception CudaError */
+/** Runs in slabs an image that fits into the first device's memory, dealt to all devices, if this is expected to be
+ * faster. Returns no value otherwise. `scan`, if it is given, searches the input for NaN and infinite pixels.
+ * \exception CudaError */
 std::optional<CudaSlabReport>
 TryOverlappedSlabs(const CudaGaussianPlan &     plan,
                    const CudaImageView &        input,
                    const CudaImageView &        output,
-                   int                          device,
+                   const std::vector<int> &     devices,
                    const CudaProgressFunction & progress,
                    NonFiniteScan *              scan);
 

@@ -85,6 +85,13 @@ ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned
   ClearLastError();
   std::ostringstream text;
   text << call << " failed: " << cudaGetErrorName(error) << " (" << cudaGetErrorString(error) << ')';
+  int device = 0;
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess && count > 1 && cudaGetDevice(&device) == cudaSuccess)
+  {
+    text << " on device " << device;
+  }
+  ClearLastError();
   if (error == cudaErrorMemoryAllocation)
   {
     size_t available = 0;

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,30 @@ public:
     const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
     const size_t inUse = m_BytesInUse;
     return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
+  }
+
+  void
+  AllowAccess(int reader)
+  {
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      if (!m_PoolsSupported || reader == m_Device || m_Readers.count(reader) > 0)
+      {
+        return;
+      }
+    }
+    int isLinked = 0;
+    ITK_CUDA_CALL(cudaDeviceCanAccessPeer(&isLinked, reader, m_Device));
+    if (isLinked)
+    {
+      cudaMemAccessDesc access{};
+      access.location.type = cudaMemLocationTypeDevice;
+      access.location.id = reader;
+      access.flags = cudaMemAccessFlagsProtReadWrite;
+      ITK_CUDA_CALL(cudaMemPoolSetAccess(this->GetHandle(), &access, 1));
+    }
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Readers.insert(reader);
   }
 
   void
@@ -281,6 +306,7 @@ private:
   std::mutex          m_Mutex;
   cudaMemPool_t       m_Handle{ nullptr };
   uint64_t            m_Threshold{ 0 };
+  std::set<int>       m_Readers; // devices for which AllowAccess() has been called
 };
 
 namespace
@@ -351,6 +377,12 @@ GetAvailableDeviceMemory(int device)
 {
   RequireUsableDevice(device);
   return GetDevicePool(device).GetAvailable();
+}
+
+void
+AllowPeerAccess(int owner, int reader)
+{
+  GetDevicePool(owner).AllowAccess(reader);
 }
 
 void

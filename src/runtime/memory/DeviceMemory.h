@@ -59,6 +59,12 @@ private:
 
   std::unique_ptr<void, Release> m_Memory{ nullptr, Release{} };
 };
+
+/** Lets a device access the memory of the module's pool on another one, if a link joins them. Without this, the driver
+ * copies between the two through host memory. Pools ignore cudaDeviceEnablePeerAccess().
+ * \exception CudaError */
+CudaFilters_EXPORT void
+AllowPeerAccess(int owner, int reader);
 } // namespace itk::cuda
 
 #endif

@@ -42,14 +42,25 @@ private:
 };
 } // namespace
 
-MemoryReservation::MemoryReservation(MemoryGate &                          gate,
-                                     size_t                                bytes,
-                                     const MemoryGate::AvailableFunction & getAvailable,
-                                     const MemoryGate::WaitFunction &      whileWaiting)
-  : m_Gate(gate)
-  , m_Bytes(std::min(bytes, largestReservation))
+MemoryReservation::MemoryReservation(const std::vector<Place> &       places,
+                                     size_t                           bytes,
+                                     const MemoryGate::WaitFunction & whileWaiting)
+  : m_Bytes(std::min(bytes, largestReservation))
 {
-  m_Gate.Enter(m_Bytes, getAvailable, whileWaiting);
+  m_Gates.reserve(places.size());
+  try
+  {
+    for (const Place & place : places)
+    {
+      place.Gate->Enter(m_Bytes, place.GetAvailable, whileWaiting);
+      m_Gates.push_back(place.Gate);
+    }
+  }
+  catch (...)
+  {
+    this->Leave();
+    throw;
+  }
   ++runsOfThread;
 }
 
@@ -60,13 +71,25 @@ MemoryReservation::~MemoryReservation()
     this->Resume();
   }
   --runsOfThread;
-  m_Gate.Leave(m_Bytes);
+  this->Leave();
+}
+
+void
+MemoryReservation::Leave()
+{
+  for (MemoryGate * const gate : m_Gates)
+  {
+    gate->Leave(m_Bytes);
+  }
 }
 
 void
 MemoryReservation::Pause()
 {
-  m_Gate.SetPaused(m_Bytes, true);
+  for (MemoryGate * const gate : m_Gates)
+  {
+    gate->SetPaused(m_Bytes, true);
+  }
   --runsOfThread;
   m_IsPaused = true;
 }
@@ -74,7 +97,10 @@ MemoryReservation::Pause()
 void
 MemoryReservation::Resume()
 {
-  m_Gate.SetPaused(m_Bytes, false);
+  for (MemoryGate * const gate : m_Gates)
+  {
+    gate->SetPaused(m_Bytes, false);
+  }
   ++runsOfThread;
   m_IsPaused = false;
 }

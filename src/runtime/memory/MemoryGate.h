@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <vector>
 
 namespace itk::cuda
 {
@@ -77,18 +78,31 @@ private:
 };
 
 /** \class MemoryReservation
- * \brief The memory that a run holds at a gate until this object is destroyed. It belongs to the thread that made it or
- * that has resumed it, and to no thread while it is paused.
+ * \brief The memory that a run holds at one or several gates until this object is destroyed. It belongs to the thread
+ * that made it or that has resumed it, and to no thread while it is paused.
  */
 class CudaFilters_EXPORT MemoryReservation
 {
 public:
+  /** A gate, and the function that returns the bytes that can be allocated there. */
+  struct Place
+  {
+    MemoryGate *                  Gate;
+    MemoryGate::AvailableFunction GetAvailable;
+  };
+
   /** Waits for its turn.
    * \exception anything that `whileWaiting` throws, in which case nothing is reserved */
   MemoryReservation(MemoryGate &                          gate,
                     size_t                                bytes,
                     const MemoryGate::AvailableFunction & getAvailable,
-                    const MemoryGate::WaitFunction &      whileWaiting);
+                    const MemoryGate::WaitFunction &      whileWaiting)
+    : MemoryReservation(std::vector<Place>{ { &gate, getAvailable } }, bytes, whileWaiting)
+  {}
+
+  /** Waits for its turn at each gate, one after the other, and reserves `bytes` there. All runs must name gates in the
+   * same order, so that no two wait for each other. */
+  MemoryReservation(const std::vector<Place> & places, size_t bytes, const MemoryGate::WaitFunction & whileWaiting);
   ~MemoryReservation();
 
   MemoryReservation(const MemoryReservation &) = delete;
@@ -102,9 +116,12 @@ public:
   Resume();
 
 private:
-  MemoryGate & m_Gate;
-  const size_t m_Bytes;
-  bool         m_IsPaused{ false };
+  void
+  Leave();
+
+  const size_t              m_Bytes; // at each gate
+  std::vector<MemoryGate *> m_Gates; // that it has entered
+  bool                      m_IsPaused{ false };
 };
 
 /** Returns the gate of a device, which is never deleted. */

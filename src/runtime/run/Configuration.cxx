@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaFiltersConfiguration.h"
 
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailHostMemoryPool.h"
 #include "runtime/device/DeviceQuery.h"
 #include "runtime/memory/FormatBytes.h"
@@ -21,7 +22,7 @@
 #include <sstream>
 #include <type_traits>
 
-// Implements CudaFiltersConfiguration: the settings of the process, and the status that it prints. Backend, device,
+// Implements CudaFiltersConfiguration: the settings of the process, and the status that it prints. Backend, devices,
 // streaming, and whether results stay on the device are read from environment variables as long as the program has not
 // set them.
 
@@ -34,6 +35,7 @@ using StreamingEnum = CudaFiltersEnums::Streaming;
 
 constexpr const char * backendVariable = "ITK_CUDAFILTERS_BACKEND";
 constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
+constexpr const char * devicesVariable = "ITK_CUDAFILTERS_DEVICES";
 constexpr const char * keepVariable = "ITK_CUDAFILTERS_KEEP_ON_DEVICE";
 constexpr const char * streamingVariable = "ITK_CUDAFILTERS_STREAMING";
 
@@ -47,11 +49,40 @@ std::atomic<std::optional<StreamingEnum>> chosenStreaming{};
 constexpr unsigned int maximumDefaultTransferThreads = 16;
 constexpr size_t       maximumDefaultHostCacheLimit = size_t{ 8 } << 30;
 
-/** A resource that was set, linked to the one set before it. */
-struct ResourceNode
+/** A list of all values of a setting that were ever set. Its nodes are never deleted, so that other threads may read a
+ * value that is no longer set. */
+template <typename TValue>
+struct KeptValues
 {
-  CudaDeviceMemoryResource Resource;
-  const ResourceNode *     Previous;
+  struct Node
+  {
+    TValue       Value;
+    const Node * Previous;
+  };
+
+  /** Returns a copy of the value that is never deleted. A value that is set again gets its earlier copy, so a program
+   * that switches between a few values adds no copies. */
+  const TValue *
+  Keep(const TValue & value)
+  {
+    const Node * const first = Last;
+    for (const Node * node = first; node; node = node->Previous)
+    {
+      if (node->Value == value)
+      {
+        return &node->Value;
+      }
+    }
+    auto * const added = new Node{ value, first };
+    const Node * expected = first;
+    while (!Last.compare_exchange_weak(expected, added))
+    {
+      added->Previous = expected;
+    }
+    return &added->Value;
+  }
+
+  std::atomic<const Node *> Last{ nullptr };
 };
 
 /** The settings that components of src/runtime read. The struct has no destructor because images that outlive main()
@@ -59,8 +90,10 @@ struct ResourceNode
 struct Settings
 {
   std::atomic<size_t>                           DeviceMemoryLimit{ 0 };
-  std::atomic<const ResourceNode *>             Resources{ nullptr }; // list of all resources that were ever set
+  KeptValues<CudaDeviceMemoryResource>          Resources;
   std::atomic<const CudaDeviceMemoryResource *> Resource{ nullptr };
+  KeptValues<std::vector<int>>                  DeviceLists;
+  std::atomic<const std::vector<int> *>         Devices{ nullptr }; // nullptr until they or the index were set
   std::atomic<size_t>                           HostCacheLimit{ 0 };
   std::atomic<bool>                             HasHostCacheLimit{ false };
   std::atomic<unsigned int>                     NumberOfTransferThreads{ 0 };
@@ -96,28 +129,6 @@ GetDefaultHostCacheLimit()
   return known;
 }
 
-/** Returns a copy of the resource that is never deleted. A resource that is set again gets its earlier copy, so a
- * program that switches between a few resources adds no copies. */
-const CudaDeviceMemoryResource *
-KeepResource(const CudaDeviceMemoryResource & resource)
-{
-  const ResourceNode * const first = settings.Resources;
-  for (const ResourceNode * node = first; node; node = node->Previous)
-  {
-    if (node->Resource == resource)
-    {
-      return &node->Resource;
-    }
-  }
-  auto * const         added = new ResourceNode{ resource, first };
-  const ResourceNode * expected = first;
-  while (!settings.Resources.compare_exchange_weak(expected, added))
-  {
-    added->Previous = expected;
-  }
-  return &added->Resource;
-}
-
 /** Returns the value of an environment variable, or nullptr if it is unset or empty. */
 const char *
 GetVariable(const char * name)
@@ -151,6 +162,57 @@ ReadDeviceVariable()
                              << "\"; it must be the index of a device: 0, 1, 2, ...");
   }
   return index;
+}
+
+/** Returns the usable devices of the compute capability of the first one, or device 0 if none is usable. */
+std::vector<int>
+FindAlikeDevices()
+{
+  std::string      reason;
+  std::vector<int> indices;
+  int              capability = 0;
+  for (const CudaDeviceInformation & device : cuda::FindDevices(reason))
+  {
+    if (device.Usable && (indices.empty() || device.ComputeCapability == capability))
+    {
+      capability = device.ComputeCapability;
+      indices.push_back(device.Index);
+    }
+  }
+  return indices.empty() ? std::vector<int>{ 0 } : indices;
+}
+
+/** Returns the devices of the environment, or an empty list if it names none. */
+std::vector<int>
+ReadDevicesVariable()
+{
+  const char * const text = GetVariable(devicesVariable);
+  if (!text)
+  {
+    return {};
+  }
+  if (std::strcmp(text, "all") == 0)
+  {
+    return FindAlikeDevices();
+  }
+  std::vector<int>   indices;
+  const char * const end = text + std::strlen(text);
+  for (const char * at = text;; ++at)
+  {
+    int        index = 0;
+    const auto result = std::from_chars(at, end, index);
+    if (result.ec != std::errc() || index < 0 || (result.ptr != end && *result.ptr != ','))
+    {
+      itkGenericExceptionMacro(<< "The environment variable " << devicesVariable << " is \"" << text
+                               << "\"; it must be all, or indices of devices with commas between them: 0,1,2");
+    }
+    indices.push_back(index);
+    at = result.ptr;
+    if (at == end)
+    {
+      return indices;
+    }
+  }
 }
 
 bool
@@ -220,7 +282,12 @@ PrintBackend(std::ostream & os)
 {
   const BackendEnum backend = CudaFiltersConfiguration::GetBackend();
   const int         index = CudaFiltersConfiguration::GetDeviceIndex();
-  os << "Backend:   " << CudaBackendToString(backend) << ", device " << index << '\n';
+  os << "Backend:   " << CudaBackendToString(backend) << ", device";
+  for (const int device : CudaFiltersConfiguration::GetDeviceIndices())
+  {
+    os << ' ' << device;
+  }
+  os << '\n';
   std::string reason;
   if (backend == BackendEnum::Host)
   {
@@ -279,6 +346,7 @@ CudaFiltersConfiguration::SetDeviceIndex(int index)
   {
     itkGenericExceptionMacro(<< "DeviceIndex is " << index << "; it must be the index of a device: 0, 1, 2, ...");
   }
+  settings.Devices = settings.DeviceLists.Keep({});
   chosenDeviceIndex = index;
 }
 
@@ -286,7 +354,31 @@ int
 CudaFiltersConfiguration::GetDeviceIndex()
 {
   const std::optional<int> index = chosenDeviceIndex;
-  return index ? *index : ReadDeviceVariable();
+  if (index)
+  {
+    return *index;
+  }
+  const std::vector<int> devices = settings.Devices ? std::vector<int>() : ReadDevicesVariable();
+  return devices.empty() ? ReadDeviceVariable() : devices.front();
+}
+
+void
+CudaFiltersConfiguration::SetDevices(const std::vector<int> & indices)
+{
+  CudaDetail::CudaVerifyDevices(indices, "Devices");
+  if (!indices.empty())
+  {
+    chosenDeviceIndex = indices.front();
+  }
+  settings.Devices = settings.DeviceLists.Keep(indices);
+}
+
+std::vector<int>
+CudaFiltersConfiguration::GetDeviceIndices()
+{
+  const std::vector<int> * const chosen = settings.Devices;
+  const std::vector<int>         devices = chosen ? *chosen : ReadDevicesVariable();
+  return devices.empty() ? std::vector<int>{ GetDeviceIndex() } : devices;
 }
 
 void
@@ -344,7 +436,7 @@ CudaFiltersConfiguration::SetDeviceMemoryResource(CudaAllocateFunction allocate,
                              << "' of DeviceMemoryResource is nullptr, but '" << (allocate ? "allocate" : "release")
                              << "' is not; both must be functions, or both nullptr");
   }
-  settings.Resource = allocate ? KeepResource({ allocate, release, context }) : nullptr;
+  settings.Resource = allocate ? settings.Resources.Keep({ allocate, release, context }) : nullptr;
 }
 
 CudaDeviceMemoryResource
@@ -442,6 +534,19 @@ CudaFiltersConfiguration::ReleaseMemory()
 {
   cuda::ReleaseUnusedMemory();
   CudaDetail::CudaHostMemoryPool::ReleaseUnused();
+}
+
+void
+CudaDetail::CudaVerifyDevices(const std::vector<int> & devices, const char * parameter)
+{
+  for (const int device : devices)
+  {
+    if (device < 0)
+    {
+      itkGenericExceptionMacro(<< parameter << " contain " << device
+                               << "; they must be indices of devices: 0, 1, 2, ...");
+    }
+  }
 }
 
 const CudaDeviceMemoryResource *

@@ -58,7 +58,9 @@ int
 CudaSelectDeviceOfOutput(CudaFilterBackend & backend)
 {
   RefuseHost(backend, "output");
-  const int   device = backend.DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : backend.DeviceIndex;
+  const int   device = !backend.Devices.empty()    ? backend.Devices.front()
+                       : backend.DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex()
+                                                   : backend.DeviceIndex;
   std::string reason;
   if (!cuda::IsDeviceUsable(device, reason))
   {

@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 // Decides whether a filter runs on the GPU or on the host, and whether it runs in slabs (SelectDevice()), and whether
 // the host continues when device memory runs out (FallBackToHost()).
@@ -118,13 +120,26 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
     Reason = HostPreference;
     return false;
   }
-  const int    device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
+  const bool isNamed = DeviceIndex != -1;
+  m_SelectedDevices = !Devices.empty() ? Devices
+                      : isNamed        ? std::vector<int>{ DeviceIndex }
+                                       : CudaFiltersConfiguration::GetDeviceIndices();
+  const int    device = m_SelectedDevices.front();
   const size_t limit = this->GetDeviceMemoryLimit();
   Obstacle     obstacle = FindObstacle(unsupported, device, m_RunsInSlabs ? 0 : workingSetBytes, limit, m_IdleMemory);
   if (canCut && obstacle.DoesNotFit && this->GetStreaming() != StreamingEnum::Off)
   {
     m_RunsInSlabs = true;
     obstacle = {};
+  }
+  // Only runs in slabs need the other devices, on which a query would create a context.
+  for (const int other : std::set<int>(m_SelectedDevices.begin(), m_SelectedDevices.end()))
+  {
+    if (m_RunsInSlabs && obstacle.Reason.empty())
+    {
+      std::optional<size_t> idle;
+      obstacle = FindObstacle(nullptr, other, 0, limit, idle);
+    }
   }
   if (obstacle.Reason.empty())
   {
@@ -135,6 +150,12 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
     if (m_RunsInSlabs)
     {
       m_WorkingSet = GetEventuallyAvailableMemory(device, limit, m_IdleMemory);
+      for (size_t i = 1; i < m_SelectedDevices.size(); ++i)
+      {
+        Reason += (i == 1 ? ", with devices " : ", ") + std::to_string(m_SelectedDevices[i]);
+        std::optional<size_t> idle;
+        m_WorkingSet = std::min(m_WorkingSet, GetEventuallyAvailableMemory(m_SelectedDevices[i], limit, idle));
+      }
     }
     return true;
   }
@@ -207,7 +228,7 @@ CudaFilterBackend::MakeSlabOptions(MultiThreaderBase * threader) const
   options.Threader = threader;
   if (!options.OnHost)
   {
-    options.Devices = { m_SelectedDeviceIndex };
+    options.Devices = m_SelectedDevices;
     options.DeviceMemoryLimit = m_WorkingSet;
   }
   return options;
@@ -230,20 +251,29 @@ CudaFilterBackend::ReportWholeRun(size_t bytesUp, size_t bytesDown)
 std::shared_ptr<cuda::MemoryReservation>
 CudaReserveMemory(const CudaFilterBackend & backend, const std::function<void(float)> & progress)
 {
-  const int device = backend.GetSelectedDeviceIndex();
-  // Reuses the value that SelectDevice() has just queried, because the driver takes 6 us to report the available
-  // memory, which is long for a small image.
-  const auto getAvailable = [device, known = backend.GetIdleMemory()]() mutable {
-    const std::optional<size_t> first = std::exchange(known, std::nullopt);
-    return first ? *first : cuda::GetAvailableDeviceMemory(device);
-  };
-  return std::make_shared<cuda::MemoryReservation>(
-    cuda::GetMemoryGate(device), backend.GetWorkingSet(), getAvailable, [&progress] {
-      if (progress)
-      {
-        progress(0.0f);
-      }
-    });
+  std::set<int> devices{ backend.GetSelectedDeviceIndex() };
+  if (backend.RunsInSlabs())
+  {
+    devices.insert(backend.GetSelectedDevices().begin(), backend.GetSelectedDevices().end());
+  }
+  std::vector<cuda::MemoryReservation::Place> places;
+  for (const int device : devices)
+  {
+    // Reuses the value that SelectDevice() has just queried, because the driver takes 6 us to report the available
+    // memory, which is long for a small image.
+    const bool isFirst = device == backend.GetSelectedDeviceIndex();
+    places.push_back(
+      { &cuda::GetMemoryGate(device), [device, known = isFirst ? backend.GetIdleMemory() : std::nullopt]() mutable {
+         const std::optional<size_t> first = std::exchange(known, std::nullopt);
+         return first ? *first : cuda::GetAvailableDeviceMemory(device);
+       } });
+  }
+  return std::make_shared<cuda::MemoryReservation>(places, backend.GetWorkingSet(), [&progress] {
+    if (progress)
+    {
+      progress(0.0f);
+    }
+  });
 }
 
 void
@@ -259,8 +289,20 @@ CudaFilterBackend::Print(std::ostream & os, Indent indent) const
 }
 
 void
+CudaFilterBackend::PrintDevices(std::ostream & os, Indent indent) const
+{
+  os << indent << "Devices:";
+  for (const int device : Devices)
+  {
+    os << ' ' << device;
+  }
+  os << (Devices.empty() ? " (DeviceIndex)" : "") << std::endl;
+}
+
+void
 CudaFilterBackend::PrintStreaming(std::ostream & os, Indent indent) const
 {
+  this->PrintDevices(os, indent);
   os << indent << "Streaming: " << Streaming << std::endl;
   os << indent << "SlabReport: " << SlabReport << std::endl;
 }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 // Runs an image part after part along one axis. This is how algorithms run in slabs whose parts depend on pixels of
 // context, or on none of the other parts, instead of on states.
@@ -30,9 +31,21 @@ struct PartRun
 CudaFilters_EXPORT size_t
 GetPlanesOfPart(const PartRun & run, size_t bytes);
 
+/** Returns the planes of a part that is dealt to one of several workers, each of which has `bytes` of device memory: as
+ * GetPlanesOfPart() does, but with as many parts for each worker, unless the image fits into one part. */
+CudaFilters_EXPORT size_t
+GetPlanesOfDealtPart(const PartRun & run, size_t bytes, size_t workers);
+
 /** Runs all parts. `progress` receives the share of the planes that are done. */
 CudaFilters_EXPORT void
 RunParts(const PartRun & run, size_t planes, const CudaProgressFunction & progress);
+
+/** Runs all parts by several workers, which are equal but for `Run`. Each has a thread and takes the next part when it
+ * is done with one; a single worker runs in the calling thread. Only the calling thread calls `progress`, and it may
+ * throw. The first exception of a worker or of `progress` is rethrown after the other workers have ended, which they do
+ * at their next progress or part. */
+CudaFilters_EXPORT void
+DealParts(const std::vector<PartRun> & workers, size_t planes, const CudaProgressFunction & progress);
 } // namespace itk::cuda
 
 #endif

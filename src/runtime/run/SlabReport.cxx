@@ -35,8 +35,9 @@ operator<<(std::ostream & out, const CudaSlabReport & report)
     {
       out << ' ' << device;
     }
-    out << ", " << cuda::FormatBytes(report.BytesUp) << " up, " << cuda::FormatBytes(report.BytesDown)
-        << " down, at most " << cuda::FormatBytes(report.PeakDeviceBytes) << " held";
+    out << ", " << cuda::FormatBytes(report.BytesUp) << " up, " << cuda::FormatBytes(report.BytesDown) << " down, "
+        << cuda::FormatBytes(report.BytesBetween) << " between queues, at most "
+        << cuda::FormatBytes(report.PeakDeviceBytes) << " held";
   }
   return out;
 }

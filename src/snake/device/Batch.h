@@ -16,8 +16,8 @@ namespace itk::cuda::snake
 struct BatchLaunchOptions
 {
   size_t RunsPerLaunch{ 8192 };
-  // The room for the results of a launch is that of so many nodes and entries of the record for each run. Runs whose
-  // results do not fit are launched again.
+  // Mean number of nodes and entries of the record for which a launch has room. Runs whose results do not fit are
+  // launched again.
   size_t NodesPerRun{ 64 };
   size_t EntriesPerRun{ 256 };
   // Time after which the blocks of a launch begin no further run.
