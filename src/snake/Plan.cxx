@@ -134,8 +134,8 @@ MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32
 }
 
 LawDescription
-MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels)
+MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels, bool squaresWrap)
 {
-  return { parameters.NoiseLaw.value(), parameters.NumberOfLooks, static_cast<int64_t>(validPixels) };
+  return { parameters.NoiseLaw.value(), parameters.NumberOfLooks, static_cast<int64_t>(validPixels), squaresWrap };
 }
 } // namespace itk::cuda::snake

@@ -54,8 +54,9 @@ GetCoarseExponent(CudaFiltersEnums::Schedule schedule, const PixelRectangle & re
 SnakePlan
 MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32_t height, size_t validPixels);
 
+/** Returns the law for an image. \param squaresWrap see SamplesDescription */
 LawDescription
-MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels);
+MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels, bool squaresWrap = false);
 } // namespace itk::cuda::snake
 
 #endif

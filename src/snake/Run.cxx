@@ -163,8 +163,7 @@ RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend)
   const Moments                   total = backend.GetTotal();
   const auto                      validPixels = static_cast<size_t>(total.Count);
   const SnakePlan                 plan = MakeSnakePlan(parameters, rectangle.Width, rectangle.Height, validPixels);
-  LawDescription                  law = MakeLawDescription(parameters, validPixels);
-  law.SquaresWrap = image.GetSamples().SquaresWrap;
+  const LawDescription            law = MakeLawDescription(parameters, validPixels, image.GetSamples().SquaresWrap);
   backend.Begin(plan, law);
   const double     timeOfStart = GetSeconds();
   const SnakeStart start = FindStart(run, rectangle, plan, backend);

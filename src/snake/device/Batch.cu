@@ -407,7 +407,7 @@ private:
       const PixelRectangle & window = m_Starts[i].Window;
       BatchRun               run{ m_Starts[i],
                     MakeSnakePlan(parameters, window.Width, window.Height, validPixels),
-                    MakeLawDescription(parameters, validPixels),
+                    MakeLawDescription(parameters, validPixels, m_Image.GetSamples().SquaresWrap),
                     total };
       run.Plan.MaximumNumberOfNodes = std::min<uint32_t>(run.Plan.MaximumNumberOfNodes, NodesOfBlock);
       m_Runs.push_back(run);
