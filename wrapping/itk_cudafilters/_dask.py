@@ -312,6 +312,8 @@ def _planes_of_slab(filter: SlabFilter) -> int:
 
 # Slabs that each thread of a scheduler gets, so that all of them end at about the same time.
 _SLABS_OF_THREAD = 4
+# Thinnest slab, as a multiple of the chunks that it reads of its neighbours, if each thread gets one.
+_TIMES_OVERLAP = 4
 # Most chunks of a slab that are tried to make slabs end between chunks of the target.
 _MOST_CHUNKS = 64
 
@@ -464,7 +466,10 @@ def planes_of_slab(filter: SlabFilter, target: Any, threads: int, planes: int | 
             f"must have a number of planes that divides {CHUNK} or is a multiple of it"
         )
     slabs = max(1, _SLABS_OF_THREAD * threads // math.prod(filter.items))
-    return max(1, -(-length // (slabs * unit))) * unit
+    units = -(-length // (slabs * unit))
+    overlap = 2 * max(0, filter.reach[0]) * CHUNK
+    thick = min(-(-_TIMES_OVERLAP * overlap // unit), -(-length * math.prod(filter.items) // (threads * unit)))
+    return max(1, units, thick) * unit
 
 
 # Seconds for which workers are waited for that are asked for their devices.

@@ -8,6 +8,7 @@ written by a thread of their own, while planes are filtered.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,6 +27,9 @@ _CONVERTED = {"bool": "uint8", "float16": "float32", "int64": "float64", "uint64
 _STORES = ("h5py", "zarr")
 # Most planes behind those asked for that are kept because they are in the same chunks, in bytes.
 _KEPT_BYTES = 512 << 20
+# Most threads that copy planes, and the least bytes of each. A single thread copies slower than a GPU filters.
+_COPYING_THREADS = 8
+_COPIED_BYTES = 8 << 20
 
 _T = TypeVar("_T")
 
@@ -185,6 +189,18 @@ class _Planes:
     def _buffer(self, memory: memoryview, count: int) -> npt.NDArray[Any]:
         return np.frombuffer(memory, self._native).reshape((count, *self.shape[1:]))
 
+    def _in_parts(self, count: int, function: Callable[[slice], object]) -> None:
+        """Calls a function for parts of planes, by several threads if they are large. When this returns, and also if it raises, no
+        thread uses the planes any more."""
+        size = count * math.prod(self.shape[1:]) * self._native.itemsize
+        threads = min(_COPYING_THREADS, os.cpu_count() or 1, count, size // _COPIED_BYTES)
+        if threads < 2:
+            function(slice(0, count))
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(function, (slice(count * i // threads, count * (i + 1) // threads) for i in range(threads))):
+                pass
+
     def _call(self, what: str, first: int, last: int, function: Callable[[], _T]) -> _T:
         """Calls a function that reads or writes planes. Errors of stores, which often do not tell what failed, become
         OSError."""
@@ -275,27 +291,36 @@ class Source(_Planes):
         """Reads planes from the source, in its own type. Raises ValueError if they must be finite and are not."""
         read = self._take(first, count)
         if self._must_be_finite:
-            # Check the sum first, which is fast: it is not finite if a pixel is not. Check the pixels if the sum is not
-            # finite, because it may also overflow.
-            for i in range(count):
-                with np.errstate(over="ignore", invalid="ignore"):
-                    total = read[i].sum(dtype=np.float64)
-                if not np.isfinite(total) and not np.isfinite(read[i]).all():
-                    of = f" of item {self._item}" if self._item else ""
-                    raise ValueError(
-                        f"plane {first + i}{of} of source has pixels that are NaN or infinite; they must be finite, or "
-                        "preserve_nan False"
-                    )
+            self._in_parts(count, lambda part: self._require_finite(read[part], first + part.start))
         return read
+
+    def _require_finite(self, planes: npt.NDArray[Any], first: int) -> None:
+        """Checks the sum first, which is fast: it is not finite if a pixel is not. Checks the pixels if the sum is not finite,
+        because it may also overflow."""
+        sum_type = np.float32 if planes.dtype.itemsize == 2 else None
+        for i, plane in enumerate(planes):
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = plane.sum(dtype=sum_type)
+            if not np.isfinite(total) and not np.isfinite(plane).all():
+                of = f" of item {self._item}" if self._item else ""
+                raise ValueError(
+                    f"plane {first + i}{of} of source has pixels that are NaN or infinite; they must be finite, or preserve_nan False"
+                )
 
     def copy(self, planes: npt.NDArray[Any], first: int, count: int, memory: memoryview) -> None:
         """Copies planes to the memory of `count` planes, from its plane `first` on."""
         self._buffer(memory, count)[first : first + len(planes)] = planes
 
     def __call__(self, first: int, count: int, memory: memoryview) -> None:
-        read = self.read(first, count)
-        # Assign in a single expression, so that no traceback can keep an array that refers to this memory.
-        self._buffer(memory, count)[...] = read
+        read = self._take(first, count)
+
+        def pass_on(part: slice) -> None:
+            if self._must_be_finite:
+                self._require_finite(read[part], first + part.start)
+            # Assign in a single expression, so that no traceback can keep an array that refers to this memory.
+            self._buffer(memory, count)[part] = read[part]
+
+        self._in_parts(count, pass_on)
 
 
 class Target(_Planes):
@@ -325,10 +350,18 @@ class Target(_Planes):
             self.write(first, truncate(self._buffer(memory, count), self.dtype))
         elif type(self._planes) is np.ndarray:
             first -= self._offset
-            self._planes[self._at(first, first + count)] = self._buffer(memory, count)
+            self._copy_to(self._planes[self._at(first, first + count)], memory)
         else:
             # Pass a copy, because other kinds of targets may keep the array that they are given.
-            self.write(first, self._buffer(memory, count).astype(self.dtype))
+            planes = np.empty((count, *self.shape[1:]), self.dtype)
+            self._copy_to(planes, memory)
+            self.write(first, planes)
+
+    def _copy_to(self, planes: npt.NDArray[Any], memory: memoryview) -> None:
+        def copy(part: slice) -> None:
+            planes[part] = self._buffer(memory, len(planes))[part]
+
+        self._in_parts(len(planes), copy)
 
     def write(self, first: int, planes: npt.NDArray[Any]) -> None:
         """Writes planes that nobody changes later."""

@@ -105,7 +105,8 @@ def gaussian_filter(
         replaced by others, which write the same planes again.
     slab_planes
         Planes of a task, a multiple of 128 and of the planes of the target's chunks, so that no two tasks write one
-        chunk. None: about four tasks for each thread of the scheduler.
+        chunk. None: about four tasks for each thread of the scheduler, and fewer, but one at least, where a task would read more
+        than a quarter of its planes for its neighbours' sake.
     timeout
         For clusters: seconds after which TimeoutError is raised if no slab was done meanwhile. None: no limit.
 

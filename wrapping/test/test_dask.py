@@ -21,6 +21,8 @@ zarr = pytest.importorskip("zarr")
 
 import itk_cudafilters  # noqa: E402
 from itk_cudafilters import _command, stream  # noqa: E402
+from itk_cudafilters._dask import planes_of_slab  # noqa: E402
+from itk_cudafilters._slabs import gaussian_slabs  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("host_allowed")
 SEED = 20261130
@@ -217,6 +219,25 @@ def test_tasks_read_their_planes_and_those_of_the_neighbours():
         np.testing.assert_array_equal(result.compute(), without_dask(values, sigma=2.0, mode="nearest"))
     reads = counting.planes
     assert reads[:128].tolist() == [3] * 32 + [1] * 96 and (reads[128:640] == 2).all() and (reads[640:] == 1).all()
+
+
+def test_default_thickness_of_slabs():
+    """Four slabs a thread, unless more than a fifth of what they read were for their neighbours; no thread is left without one."""
+    target = np.empty((90 * 128, 4, 4), np.float32)
+
+    def chunks(planes, threads, sigma=4.0):
+        found = gaussian_slabs(
+            "filter", (planes, 4, 4), np.dtype("f4"), np.dtype("f4"), sigma, 0, "nearest", 0.0, None, None, None, None, None, True,
+            "accurate", "host", None,
+        )
+        return planes_of_slab(found, target[:planes], threads, None) / 128
+
+    assert chunks(90 * 128, 1) == 23  # a quarter
+    assert chunks(90 * 128, 4) == 8  # eight chunks, with one more on either side
+    assert chunks(23 * 128, 4) == 6  # one for each thread
+    assert chunks(23 * 128, 16) == 2
+    assert chunks(90 * 128, 4, (0.0, 4.0, 4.0)) == 6  # planes depend on no others
+    assert chunks(90 * 128, 4, 60.0) == 6  # end states are exchanged in place of planes
 
 
 def test_batches_and_channels():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import itk_cudafilters
-from itk_cudafilters import _slabs, stream
+from itk_cudafilters import _planes, _slabs, stream
 from itk_cudafilters._parameters import bytes_of
 
 pytestmark = pytest.mark.usefixtures("host_allowed")
@@ -469,6 +469,26 @@ def test_what_is_refused_is_told_in_words():
     refused("sigma of axis 0 is 0 and its order 1", sigma=(0, 1, 1), order=1)
     with pytest.raises(ValueError, match="in slabs axis 2 must be one of them"):
         stream.gaussian_laplace(values, np.empty_like(values), 2.0, mode="nearest", axes=(0, 1))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8"])
+def test_planes_that_several_threads_copy(monkeypatch, dtype):
+    """The bits of a single thread, NaN that is named, and sums of finite pixels that overflow."""
+    values = volume(SHAPE, dtype)
+    if values.dtype.kind == "f":
+        values[:] = np.finfo(dtype).max / 4  # a plane's sum is beyond the type
+        values[::3] = 1
+    expected = smooth(values)
+    monkeypatch.setattr(_planes, "_COPIED_BYTES", 64)
+    monkeypatch.setattr(_planes.os, "cpu_count", lambda: 8)
+    np.testing.assert_array_equal(smooth(values), expected)
+    target = Planes(np.zeros(SHAPE, np.float32))
+    stream.gaussian_filter(Planes(values), target, 2.0, mode="nearest")
+    np.testing.assert_array_equal(target[:], expected)
+    if values.dtype.kind == "f":
+        values[200, 3, 4] = np.nan
+        with pytest.raises(ValueError, match="plane 200 of source has pixels that are NaN or infinite"):
+            smooth(values)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
