@@ -605,6 +605,25 @@ def table_of_label_map_polygons(r):
     return table(header, lines) + f"\n({link_to('host/label_map_polygons.json', 'Record')}, two cores of a virtual machine.)\n"
 
 
+def table_of_programs(r):
+    """Returns the tables of unmodified programs with and without this module's filters, one for each kind of machine."""
+    parts = []
+    for name in ("h200/programs.json", "host/programs.json"):
+        runs = r.read(name)
+        if not runs:
+            continue
+        lines = []
+        for row in r.rows(name).values():
+            share = "not measured" if "gaussian_without" not in row else f"{row['gaussian_without'] / row['seconds_without']:.0%}"
+            times = [f"{row[f'seconds_{kind}']:.2f} s" for kind in ("without", "with")]
+            lines.append([f"`{row['name']}`" if row["name"].startswith("itk.") else row["name"], share, *times, row["results"]])
+        machine = runs[-1]["machine"]
+        place = "On the host" if machine["device"] == "none" else f"With an {machine['device']}"
+        parts.append(f"{place}, {machine['cores']} cores, {runs[-1]['side']}<sup>3</sup> pixels ({link_to(name)}):")
+        parts.append(table(["program", "Gaussian share", "ITK's filters", "this module's", "results"], lines))
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
 def table_of_accuracy(r):
     """Returns the table of the accuracy of this and other methods, measured on scenes with known boundaries."""
     runs = r.read("host/partition_accuracy.json")
@@ -909,6 +928,7 @@ TABLES = {
     "partitions_on_host": table_of_partitions_on_host,
     "many_partitions": table_of_many_partitions,
     "label_map_polygons": table_of_label_map_polygons,
+    "programs": table_of_programs,
     "accuracy": table_of_accuracy,
     "chains": table_of_chains,
     "traffic": table_of_traffic,
