@@ -124,6 +124,9 @@ def run(arguments, folder, clock, environment):
     seconds = time.perf_counter() - start
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(arguments)}: status {done.returncode}: {(done.stderr or done.stdout)[-1000:]}")
+    for line in done.stderr.splitlines():
+        if line.startswith("itkCudaFiltersAutoload: not loaded"):
+            raise RuntimeError(f"{' '.join(arguments)}: {line}")
     lines = times.read_text(encoding="ascii").splitlines() if times.exists() else []
     return seconds, {name: (int(calls), float(sum)) for name, calls, sum in map(str.split, lines)}
 

@@ -75,7 +75,7 @@ Object::InvokeEvent(const EventObject & event)
   static const auto next =
     reinterpret_cast<Function>(dlsym(RTLD_NEXT, "_ZN3itk6Object11InvokeEventERKNS_11EventObjectE"));
 
-  // Compare names, because such a program has no ITKCommon with the classes of events.
+  // Compare names, not types: where there is no ITKCommon, the types of events would be missing when this is loaded.
   const std::string name = event.GetEventName();
   if (name == "StartEvent" && outermost == nullptr &&
       std::strstr(this->GetNameOfClass(), "GaussianImageFilter") != nullptr)

@@ -18,11 +18,11 @@ memory as the filter takes (docs/user/clusters.md).
 import argparse
 import contextlib
 import functools
+import hashlib
 import io
 import json
 import os
 import pathlib
-import platform
 import shutil
 import sys
 import tempfile
@@ -113,26 +113,28 @@ def measure_store(table, options, folder):
         copied, filtered = f"copy, {threads} threads", f"command, Dask's {threads} threads"
         kinds[copied], kinds[filtered] = functools.partial(copy, threads), functools.partial(by_dask, threads)
         beside[filtered] = copied
-    best = {}
+    best, digests = {}, {}
+    compared = [CHUNK * at for at in sorted({0, length // CHUNK // 2, length // CHUNK - 1})]
     for _ in range(options.rounds):
         for name, call in kinds.items():
-            for made in ("copy", "command", "dask"):
-                if made != "copy" or name != "command":
-                    shutil.rmtree(names[made], ignore_errors=True)
+            with contextlib.suppress(OSError):
+                pathlib.Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the most memory is that of this call
             seconds, report = seconds_of(call)
             best[name] = min(best.get(name, (seconds, report)), (seconds, report), key=lambda each: each[0])
+            for made in ("copy", "command", "dask"):
+                if names[made].exists():
+                    written = zarr.open_array(names[made], mode="r")
+                    digests[name] = [hashlib.sha256(written[at : at + CHUNK]).hexdigest() for at in compared]
+                    shutil.rmtree(names[made])
     for name, (seconds, report) in best.items():
         facts = {"gigabytes_per_second": float(f"{2 * source.nbytes / seconds / 1e9:.3g}")}
         if name in beside:
             facts |= {"ratio": float(f"{best[beside[name]][0] / seconds:.3g}"), "backend": report["backend_used"],
                       "slabs": report["slabs"]["number_of_slabs"], "peak_gigabytes": float(f"{report['peak_memory'] / 1e9:.3g}")}
         table.add("store", name, seconds, source.size, **facts)
-    smooth(names["source"], names["command"], "--backend", options.backend, "--overwrite")
-    results = [zarr.open_array(names[name], mode="r") for name in ("command", "dask")]
-    first = [CHUNK * at for at in sorted({0, length // CHUNK // 2, length // CHUNK - 1})]
-    if not all(np.array_equal(*(result[at : at + CHUNK] for result in results)) for at in first):
+    if any(digests[name] != digests["command"] for name in beside):
         raise AssertionError("the results of the command with and without Dask differ")
-    print(f"{len(first)} chunks of {CHUNK} planes compared: with Dask and without the bits are the same", flush=True)
+    print(f"{len(compared)} chunks of {CHUNK} planes compared: with Dask and without the bits are the same", flush=True)
 
 
 def measure_lazy(table, options, folder):
@@ -235,7 +237,7 @@ def main():
     itk_cudafilters.gaussian_filter(small, 1.0, backend=options.backend)  # starts CUDA outside of the measured time
     info = itk_cudafilters.info()
     table, left_out = Table(), {}
-    record = {"machine": {"cores": os.cpu_count(), "system": platform.platform(), "devices": [str(each.name) for each in info.devices]}}
+    record = {"machine": {"device": info.devices[0].name if info.gpu_usable else "none", "cores": os.cpu_count()}, "size": options.size}
 
     def save():
         if options.output:

@@ -31,7 +31,7 @@ from dask.system import CPU_COUNT
 from dask.utils import parse_bytes
 
 from ._images import describe
-from ._info import Backend, Device, backend_name
+from ._info import Backend, Device, gpu_is_default
 from ._library import core
 from ._planes import for_other_processes, opened, planes_of_written_chunk, require_planes
 from ._slabs import CHUNK, Progress, Report, Slab, SlabFilter, gaussian_slabs, sum_of
@@ -527,9 +527,9 @@ def _ask(client: Any, timeout: float) -> dict[str, str | None]:
 
 def _device_of_worker() -> str | None:
     """Returns the kind of GPU that filters of this process run on, or None for the host."""
-    found = core().info()
-    if not found["gpu_usable"] or backend_name(found["backend"]) == "host":
+    if not gpu_is_default():
         return None
+    found = core().info()
     device = next(Device(**each) for each in found["devices"] if each["index"] == found["device_index"])
     return f"{device.name}, compute capability {device.compute_capability[0]}.{device.compute_capability[1]}"
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ._library import core, empty, settings_of_run, takes, takes_type
 from ._images import name_of
+from ._info import gpu_is_default
 from ._parameters import library_errors, whole_number
 
 # The library's images have at most four axes.
@@ -106,13 +107,14 @@ def _downsampled(pixels: npt.NDArray[Any], factors: Sequence[int], radii: Sequen
     dtype = name_of(pixels.dtype)
     variances = [(factor * factor - 1) / (8.0 * math.log(2.0)) for factor in factors]
     found: npt.NDArray[Any] = pixels if takes(pixels) else np.ascontiguousarray(pixels, dtype)
-    if pixels.dtype.kind == "f":
-        # Each axis is interpolated before the next one is smoothed, which then has fewer pixels.
+    if pixels.dtype.kind == "f" and not gpu_is_default():
+        # The host interpolates each axis before it smooths along the next one, which then has fewer pixels.
         for axis, variance in enumerate(variances):
             found = _smoothed(found, {axis: variance})
             found = _centres(found, axis, lengths[axis], factors[axis], radii[axis])
     else:
-        # Passes that truncate do not commute with the interpolation.
+        # Passes that truncate do not commute with the interpolation. A GPU smooths along all axes in one call, so that the image
+        # crosses the link once each way and not once for each axis.
         found = _smoothed(found, dict(enumerate(variances)))
         for axis, (length, factor, radius) in enumerate(zip(lengths, factors, radii, strict=True)):
             found = _centres(found, axis, length, factor, radius)

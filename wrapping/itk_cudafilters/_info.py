@@ -63,6 +63,12 @@ def backend_name(backend: int | str) -> Backend:
     return names[backend if isinstance(backend, int) else names.index(backend.lower())]
 
 
+def gpu_is_default() -> bool:
+    """Returns whether filters run on a GPU, unless they are told otherwise or an image does not fit."""
+    found = core().info()
+    return bool(found["gpu_usable"]) and backend_name(found["backend"]) != "host"
+
+
 def info() -> Info:
     """Returns what the filters found on this machine: GPUs, driver, settings, and where filters run by default.
 

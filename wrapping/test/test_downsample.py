@@ -13,6 +13,7 @@ itkwasm = pytest.importorskip("itkwasm")
 itkwasm_downsample = pytest.importorskip("itkwasm_downsample")
 itkwasm_downsample_wasi = pytest.importorskip("itkwasm_downsample_wasi")
 
+from itk_cudafilters import _downsample  # noqa: E402
 from itk_cudafilters._downsample import downsample  # noqa: E402
 
 SEED = 20261201
@@ -79,6 +80,18 @@ def test_components_are_images_of_their_own(dtype):
         for component in range(shape[-1]):
             alone = downsample(image_of(np.ascontiguousarray(image.data[..., component])), **given)
             np.testing.assert_array_equal(found.data[..., component], alone.data)
+
+
+def test_floats_in_the_order_of_a_gpu(monkeypatch):
+    """All axes smoothed before the first one is interpolated, which is done where a GPU is, gives the same but for rounding."""
+    generator = np.random.default_rng(SEED)
+    for shape in ((61, 83), (22, 31, 40), (9, 10, 11, 12)):
+        image = image_of(pixels_of(generator, shape, "float32"), generator)
+        given = {"shrink_factors": generator.integers(1, 5, len(shape)).tolist(), "crop_radius": [1] * len(shape)}
+        expected = itkwasm_downsample_wasi.downsample(image, **given)
+        for order in (True, False):
+            monkeypatch.setattr(_downsample, "gpu_is_default", lambda order=order: order)
+            require_equal(downsample(image, **given), expected)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "uint32", "int32"])
