@@ -134,7 +134,7 @@ def run(arguments, folder, clock, environment):
 def apart(path, other):
     """Returns how far the results in two files are apart, as a text."""
     if path.read_bytes() == other.read_bytes():
-        return "same bits"
+        return "same bits" if path.stat().st_size > 0 else "no points in both"
     if path.suffix == ".mha":
         return pixels_apart(read_metaimage(path), read_metaimage(other))
     a, b = ([line for line in each.read_text(encoding="utf-8", errors="replace").splitlines() if not line.startswith("#")] for each in (path, other))

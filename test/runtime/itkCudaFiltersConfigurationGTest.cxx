@@ -247,10 +247,13 @@ TEST_F(CudaFiltersConfiguration, Devices_of_filters_have_priority)
   EXPECT_EQ(select(), "0");
   backend.Devices = { 0, 0 };
   EXPECT_EQ(select(), "0 0");
-  backend.Streaming = itk::CudaFiltersEnums::Streaming::On;
   backend.Devices = { 0, noSuchDevice };
-  EXPECT_FALSE(backend.SelectDevice(nullptr, 0, true));
-  ExpectContains(backend.Reason, HasDevice() ? "device index 1000 is out of range" : "");
+  for (const auto streaming : { itk::CudaFiltersEnums::Streaming::On, itk::CudaFiltersEnums::Streaming::Off })
+  {
+    backend.Streaming = streaming;
+    EXPECT_FALSE(backend.SelectDevice(nullptr, 0, true));
+    ExpectContains(backend.Reason, HasDevice() ? "device index 1000 is out of range" : "");
+  }
   backend.Requested = Backend::Cuda;
   ExpectContains(GetException([&] { backend.SelectDevice(nullptr, 0, true); }),
                  "The backend of the filter is Cuda, but it cannot be used: ");

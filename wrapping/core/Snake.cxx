@@ -7,7 +7,14 @@
 #include "Plane.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace cudafilters
@@ -155,6 +162,77 @@ ReadPolygons(PyObject * cornerArray, PyObject * countArray)
   return polygons;
 }
 
+/** Runs the searches of polygons on several devices, each of which has a contiguous part of them and its own sums of
+ * the image. Only the calling thread calls `progress`, which may throw. Starts of labels are searched on the first
+ * device. */
+itk::CudaDetail::CudaRegionSnakeBatch
+SearchOnDevices(const CudaRegionSnakeInput &                   input,
+                const itk::CudaDetail::CudaRegionSnakeStarts & starts,
+                const CudaRegionSnakeParameters &              parameters,
+                const std::vector<int> &                       devices,
+                unsigned int                                   threads,
+                const std::function<void(float)> &             progress)
+{
+  using Batch = itk::CudaDetail::CudaRegionSnakeBatch;
+  itk::CudaDetail::CudaRegionSnakeObserver observer;
+  const size_t                             count = starts.Polygons.size();
+  const size_t                             parts = std::min(devices.size(), count);
+  if (parts < 2)
+  {
+    observer.Progress = [&progress](float share) {
+      progress(share);
+      return true;
+    };
+    return itk::CudaDetail::CudaRegionSnakeBatchOnDevice(input, starts, parameters, devices.front(), threads, observer);
+  }
+  std::vector<std::atomic<float>> shares(parts);
+  std::atomic<bool>               stops{ false };
+  std::vector<std::future<Batch>> running; // their destructors wait
+  try
+  {
+    for (size_t part = 0; part < parts; ++part)
+    {
+      const auto                             begin = starts.Polygons.begin();
+      itk::CudaDetail::CudaRegionSnakeStarts own;
+      own.Polygons.assign(begin + part * count / parts, begin + (part + 1) * count / parts);
+      own.Margin = starts.Margin;
+      observer.Progress = [&share = shares[part], &stops](float done) {
+        share = done;
+        return !stops;
+      };
+      running.push_back(
+        std::async(std::launch::async, [&input, &parameters, &devices, own, observer, part, threads, parts] {
+          return itk::CudaDetail::CudaRegionSnakeBatchOnDevice(
+            input, own, parameters, devices[part], std::max<unsigned int>(1, threads / parts), observer);
+        }));
+    }
+    for (const std::future<Batch> & batch : running)
+    {
+      while (batch.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
+      {
+        float sum = 0.0f;
+        for (const std::atomic<float> & share : shares)
+        {
+          sum += share;
+        }
+        progress(sum / static_cast<float>(parts));
+      }
+    }
+    Batch all;
+    for (std::future<Batch> & batch : running)
+    {
+      Batch found = batch.get();
+      std::move(found.Regions.begin(), found.Regions.end(), std::back_inserter(all.Regions));
+    }
+    return all;
+  }
+  catch (...)
+  {
+    stops = true;
+    throw;
+  }
+}
+
 PyObject *
 SegmentRegions(PyObject * arguments)
 {
@@ -167,12 +245,12 @@ SegmentRegions(PyObject * arguments)
   PyObject *                             parameterTuple;
   int                                    keepsRecords;
   const char *                           backendName;
-  int                                    device;
+  PyObject *                             deviceTuple;
   PyObject *                             progress;
   CudaRegionSnakeInput                   input;
   itk::CudaDetail::CudaRegionSnakeStarts starts;
   ParseTuple(arguments,
-             "OOOOOO(ll)IOpsiO:segment_regions",
+             "OOOOOO(ll)IOpsO!O:segment_regions",
              &imageArray,
              &labelArray,
              &validArray,
@@ -185,11 +263,14 @@ SegmentRegions(PyObject * arguments)
              &parameterTuple,
              &keepsRecords,
              &backendName,
-             &device,
+             &PyTuple_Type,
+             &deviceTuple,
              &progress);
-  const CudaRegionSnakeParameters    parameters = ReadParameters(parameterTuple);
+  const CudaRegionSnakeParameters parameters = ReadParameters(parameterTuple);
+  std::vector<int>                devices;
+  ForEachItem(deviceTuple, [&](PyObject * item) { devices.push_back(static_cast<int>(PyLong_AsLong(item))); });
   itk::CudaDetail::CudaFilterBackend backend;
-  SetBackend(backend, backendName, device);
+  SetBackend(backend, backendName, devices.front());
 
   const Plane image(imageArray);
   const Plane labels(labelArray, PyBUF_WRITABLE);
@@ -214,7 +295,9 @@ SegmentRegions(PyObject * arguments)
       itk::CudaDetail::CudaRegionSnakeBatchWorkingSet(input, parameters, threads),
       observer.Progress,
       [&](int index) {
-        batch = itk::CudaDetail::CudaRegionSnakeBatchOnDevice(input, starts, parameters, index, threads, observer);
+        devices.front() = index; // -1 stands for the configuration's
+        batch = SearchOnDevices(
+          input, starts, parameters, devices, threads, [&](float share) { without.ReportProgress(progress, share); });
       },
       [&] { batch = itk::CudaDetail::CudaRegionSnakeBatchOnHost(input, starts, parameters, threads, observer); });
     overlaps = itk::CudaDetail::CudaWriteRegionSnakeLabels(batch.Regions, *labels.Get(), threads);
@@ -393,12 +476,14 @@ PyMethodDef SnakeMethods[] = {
     Call<SegmentRegions>,
     METH_VARARGS,
     "segment_regions(image, labels, valid_mask, initial_labels, initial_corners, corner_counts, first_index, margin, "
-    "parameters, keep_records, backend, device_index, progress)\n--\n\n"
+    "parameters, keep_records, backend, devices, progress)\n--\n\n"
     "Runs the searches of CudaRegionSnakeBatchFilter on an array, and writes the label image, of contiguous uint32.\n\n"
     "`initial_labels` is None or labels of uint32. Without them, `initial_corners` has the corners of all starting\n"
     "polygons, N x 2 of int32, and `corner_counts` the number of corners of each, 1 x M of int32. `parameters` is "
     "that\n"
-    "of segment(). Without `keep_records` the results have empty records. Returns (regions, overlaps, backend used,\n"
+    "of segment(). `devices` is a tuple of one index or several, which share the starting polygons; -1 is the\n"
+    "configuration's. Without `keep_records` the results have empty records. Returns (regions, overlaps, backend "
+    "used,\n"
     "reason)." },
   { "prepare_snake_image",
     Call<PrepareSnakeImage>,

@@ -15,7 +15,7 @@ from ._images import Geometry, axes_of, describe, first_index_of, labels_beside,
 from ._images import valid_pixels_of, with_first_index
 from ._info import Backend
 from ._library import core
-from ._parameters import device_number, known_name, library_errors
+from ._parameters import Devices, device_number, devices_of, known_name, library_errors
 from ._planes import held_in_scratch
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
@@ -164,6 +164,7 @@ def segment_regions(
     minimum_region_size: int = 16,
     backend: Backend = "automatic",
     device_index: int = -1,
+    devices: Devices | None = None,
     progress: bool = False,
 ) -> Segmentations[ImageLike]:
     """Finds the outlines of many targets in one image, each by the polygon that explains its surroundings best.
@@ -193,6 +194,10 @@ def segment_regions(
         As of segment_region(), for each search.
     backend, device_index, progress
         As of segment_region().
+    devices
+        Indices of the GPUs that share the starts, for example [0, 1], or "all" for all usable ones of the compute capability of
+        the first. Each has a part of the rectangles or contours and the sums of the whole image, so that they pay for many
+        starts; the starts of a label image are searched on the first one. None: the GPU of `device_index`.
 
     Returns
     -------
@@ -218,6 +223,9 @@ def segment_regions(
     >>> [abs(region.statistics.inside.number_of_pixels - area) < 80 for region, area in zip(found, (400, 600))]
     [True, True]
     """
+    if devices is not None and device_index != -1:
+        raise ValueError(f"device_index is {device_index}, and devices is {devices!r}; only one of them can say the GPUs")
+    on_devices = devices_of(devices) or (device_number(device_index),)
     law = known_name("law", law, noise_laws())
     image = held_in_scratch(image)
     valid_mask = valid_pixels_of(image, valid_mask)
@@ -225,7 +233,7 @@ def segment_regions(
     pixels = plane_of(image, "image")
     looks = one_looks(looks, number_of_looks)
     if law in laws_of_looks() and looks in (None, 0):
-        looks = estimate_looks_of(image, law, valid_mask, backend, device_index)
+        looks = estimate_looks_of(image, law, valid_mask, backend, on_devices[0])
     geometry = Geometry.of(image)
     areas, corners, counts = _starts_of(starts, image, geometry, pixels.shape)
     number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
@@ -242,7 +250,7 @@ def segment_regions(
         maximum_number_of_iterations,
         minimum_region_size,
     )
-    where = known_name("backend", backend, get_args(Backend)), device_number(device_index)
+    where = known_name("backend", backend, get_args(Backend)), on_devices
     valid = None if valid_mask is None else mask_beside(valid_mask, "valid_mask", image, pixels.shape)
     labels = new_labels(image, pixels.shape, "uint32")
     first = tuple(geometry.first.tolist())

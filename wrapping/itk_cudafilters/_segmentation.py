@@ -452,7 +452,7 @@ def segment_region(
             labels = empty(pixels.shape, "uint32")
             margin_or_0 = margin_of(margin)
             regions, _, *ran = core().segment_regions(
-                pixels, labels, valid, areas, corners, counts, first, margin_or_0, parameters, True, *where, update
+                pixels, labels, valid, areas, corners, counts, first, margin_or_0, parameters, True, where[0], where[1:], update
             )
             if not regions:
                 raise ValueError("initial_mask is 0 everywhere; it must have pixels to start from")

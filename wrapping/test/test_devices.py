@@ -54,6 +54,7 @@ def test_devices_change_no_bit_of_a_stream(name: str) -> None:
 def test_other_devices_are_refused(devices: Any, kind: type[Exception], text: str) -> None:
     calls = [
         lambda: partition_images(IMAGES, "gamma", looks=1, devices=devices),
+        lambda: segment_regions(IMAGES[0], "gamma", [(9, 9, 20, 20)], looks=1, devices=devices),
         lambda: map_devices(detect_targets, IMAGES, "gamma", devices=devices),
     ]
     for function, parameters, components in FILTERS.values():
@@ -86,6 +87,26 @@ def test_partitions_are_those_of_one_device() -> None:
             assert np.array_equal(one.labels, other.labels)
     with pytest.raises(ValueError, match=r"device_index is 0, and devices is \[0\]; only one of them can say the GPUs"):
         partition_images(IMAGES, "gamma", devices=[0], device_index=0)
+
+
+def test_starts_are_searched_as_on_one_device() -> None:
+    scene = rng.exponential(1.0, (200, 300)).astype(np.float32)
+    starts = [(x, y, 12, 9) for x in range(10, 280, 40) for y in range(15, 180, 50)]
+    for x, y, width, height in starts:
+        scene[y : y + height, x : x + width] *= 6.0
+    labels = np.zeros(scene.shape, np.uint32)
+    for number, (x, y, width, height) in enumerate(starts, 1):
+        labels[y : y + height, x : x + width] = number
+    for given in (starts, labels, starts[:1], []):
+        expected = segment_regions(scene, "gamma", given, looks=1)
+        for devices in ([0], [0, 0, 0], "all", [0] * 100):
+            found = segment_regions(scene, "gamma", given, looks=1, devices=devices)
+            assert np.array_equal(found.labels, expected.labels) and found.overlaps == expected.overlaps, devices
+            for one, other in zip(found, expected, strict=True):
+                assert np.array_equal(one.contour, other.contour) and one.number == other.number
+                assert one.start_label == other.start_label
+    with pytest.raises(ValueError, match=r"device_index is 0, and devices is \[0\]; only one of them can say the GPUs"):
+        segment_regions(scene, "gamma", starts, looks=1, devices=[0], device_index=0)
 
 
 def test_items_are_dealt_in_order_to_threads_that_are_free() -> None:

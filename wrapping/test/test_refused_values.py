@@ -542,6 +542,7 @@ EACH = {
             "looks": LOOKS_OF_A_PIXEL,
             "number_of_looks": replace(LOOKS_OF_A_PIXEL, beside={"looks": ...}),
             "margin": MARGIN,
+            "devices": DEVICES,
             "starts": Row(
                 refused(TypeError, "must be", "thing", None, 3, THING)
                 + refused(ValueError, "must be", np.zeros((2, 3), int), [(1, 2, 3)], [(0, 0, 19, 3)], LABELS[1:], shown="starts"),

@@ -65,6 +65,21 @@ FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit, std::option
            true };
 }
 
+/** Finds out whether there is such a device, without a context on it. */
+Obstacle
+FindMissingDevice(int device)
+{
+  try
+  {
+    cuda::GetDeviceName(device);
+    return {};
+  }
+  catch (const CudaError & error)
+  {
+    return { error.GetKind(), error.GetDescription() };
+  }
+}
+
 Obstacle
 FindObstacle(const char * unsupported, int device, size_t workingSetBytes, size_t limit, std::optional<size_t> & idle)
 {
@@ -132,14 +147,12 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
     m_RunsInSlabs = true;
     obstacle = {};
   }
-  // Only runs in slabs need the other devices, on which a query would create a context.
-  for (const int other : std::set<int>(m_SelectedDevices.begin(), m_SelectedDevices.end()))
+  for (size_t i = 1; i < m_SelectedDevices.size() && obstacle.Reason.empty(); ++i)
   {
-    if (m_RunsInSlabs && obstacle.Reason.empty())
-    {
-      std::optional<size_t> idle;
-      obstacle = FindObstacle(nullptr, other, 0, limit, idle);
-    }
+    // Only runs in slabs need the other devices, on which more than the first query would create a context.
+    std::optional<size_t> idle;
+    obstacle = m_RunsInSlabs ? FindObstacle(nullptr, m_SelectedDevices[i], 0, limit, idle)
+                             : FindMissingDevice(m_SelectedDevices[i]);
   }
   if (obstacle.Reason.empty())
   {

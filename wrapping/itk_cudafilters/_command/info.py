@@ -12,6 +12,7 @@ from ._parser import Parser
 
 EPILOG = (
     "Environment variables: ITK_CUDAFILTERS_BACKEND (automatic, cuda or host), ITK_CUDAFILTERS_DEVICE (index of the GPU), "
+    "ITK_CUDAFILTERS_DEVICES (all, or indices such as 0,1: the GPUs that share large images), "
     "ITK_CUDAFILTERS_KEEP_ON_DEVICE (1: between two filters, results that are released after use stay on the GPU), "
     "ITK_CUDAFILTERS_SYNCHRONOUS (1: each filter waits for its kernels and names itself if they failed)."
 )
