@@ -54,7 +54,7 @@ ExpectSameBytes(const Outcome & x, const Outcome & y)
   EXPECT_EQ(x.Result.NumberOfTestedPixels, y.Result.NumberOfTestedPixels);
   EXPECT_EQ(x.Result.NumberOfPixelsAboveThreshold, y.Result.NumberOfPixelsAboveThreshold);
   ASSERT_EQ(x.Result.Detections.size(), y.Result.Detections.size());
-  static_assert(sizeof(CudaDetection) == 160, "There are no bytes between the members");
+  static_assert(sizeof(CudaDetection) == 176, "There are no bytes between the members");
   for (size_t i = 0; i < x.Result.Detections.size(); ++i)
   {
     EXPECT_EQ(memcmp(&x.Result.Detections[i], &y.Result.Detections[i], sizeof(CudaDetection)), 0) << i;
