@@ -66,10 +66,14 @@ def test_other_devices_are_refused(devices: Any, kind: type[Exception], text: st
         assert text in str(raised.value)
 
 
-def test_a_device_that_does_not_exist_is_named_where_a_gpu_is_demanded() -> None:
+def test_a_device_that_does_not_exist_is_named_where_a_gpu_is_demanded(backend: str) -> None:
     with pytest.raises(RuntimeError, match="The backend of the filter is Cuda, but it cannot be used"):
         stream.gaussian_filter(VOLUME, np.empty_like(VOLUME), 2.0, devices=[0, 999], backend="cuda")
     target = np.empty_like(VOLUME)
+    if backend == "cuda":
+        with pytest.raises(RuntimeError, match="device index 999 is out of range"):
+            stream.gaussian_filter(VOLUME, target, 2.0, devices=[999])
+        return
     report = stream.gaussian_filter(VOLUME, target, 2.0, devices=[999])
     assert report["backend_used"] == "host" and report["backend_reason"]
 

@@ -117,7 +117,7 @@ SlabPipeline::SlabPipeline(const std::vector<int> & devices,
 {
   for (const int device : devices)
   {
-    this->MakeQueue(device);
+    this->MakeQueue(device, static_cast<unsigned int>(devices.size()));
   }
 }
 
@@ -166,7 +166,7 @@ SlabPipeline::Drain() noexcept
 }
 
 void
-SlabPipeline::MakeQueue(int device)
+SlabPipeline::MakeQueue(int device, unsigned int numberOfQueues)
 {
   const DeviceGuard guard(device);
   m_Queues.push_back(std::make_unique<DeviceQueue>(device));
@@ -177,12 +177,14 @@ SlabPipeline::MakeQueue(int device)
     queue.Down.push_back(std::make_unique<DownloadThread>(device));
     DownloadThread & downloads = *queue.Down.back();
     downloads.Staging.SetIsBidirectional(isBidirectional);
+    downloads.Staging.SetNumberOfSharers(numberOfQueues);
     if (!m_QueuesResults)
     {
       downloads.Staging.SetTurn([this, &queue, &downloads] { this->AwaitTurn(queue, downloads.Number); });
     }
   }
   queue.UpStaging.SetIsBidirectional(isBidirectional);
+  queue.UpStaging.SetNumberOfSharers(numberOfQueues);
   const size_t slotBytes = GetQueueViewBytes(m_Endpoints.Input, m_Endpoints.Axis, m_Sizes, m_Sizes.NumberOfPlanes);
   const size_t resultBytes =
     GetQueueViewBytes(m_Endpoints.Output, m_Endpoints.Axis, m_Sizes, m_Sizes.NumberOfResultPlanes);

@@ -231,7 +231,7 @@ private:
 
   /** Creates a queue on the device, with its streams, the memory of its slots and results, and its host buffers. */
   void
-  MakeQueue(int device);
+  MakeQueue(int device, unsigned int numberOfQueues);
   /** Returns a view of a slab's planes in the memory of a slot. */
   DeviceView
   MakeSlabView(size_t slab, void * memory) const;

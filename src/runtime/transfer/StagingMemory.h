@@ -59,6 +59,19 @@ public:
     return m_IsBidirectional;
   }
 
+  /** Sets how many transfers of the same direction, of this memory and of others, run at the same time. Each takes its
+   * share of the threads. */
+  void
+  SetNumberOfSharers(unsigned int number)
+  {
+    m_NumberOfSharers = number;
+  }
+  unsigned int
+  GetNumberOfSharers() const
+  {
+    return m_NumberOfSharers;
+  }
+
   /** Sets a function that a download calls before it requests helper threads. A download to page-locked memory calls it
    * after its copies are queued. The function returns when the previous downloads are done, and may throw to end this
    * one. */
@@ -102,6 +115,7 @@ private:
   const Context           m_Context;
   std::deque<StagingSlot> m_Slots;
   bool                    m_IsBidirectional{ false };
+  unsigned int            m_NumberOfSharers{ 1 };
   std::function<void()>   m_AwaitTurn;
 };
 } // namespace itk::cuda

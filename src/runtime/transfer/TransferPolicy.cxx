@@ -85,10 +85,11 @@ GetUsefulThreads(const TransferWorkload & workload, unsigned int waiting)
   const bool         isUpload = workload.IsUpload();
   const unsigned int all = CudaFiltersConfiguration::GetNumberOfTransferThreads();
   const unsigned int ofAll = isUpload ? std::min(all, maximumUploadThreads) : all;
-  const unsigned int limit =
-    std::max(1u, workload.IsBidirectional ? GetShareOfThreads(workload.Direction, all, workload.FillsNewPages) : ofAll);
-  const size_t woken = workload.Bytes / (isUpload ? bytesPerUploadThread : bytesPerDownloadThread);
-  const size_t inSequence = waiting > 0 ? workload.Bytes / bytesPerThreadInSequence : 0;
+  const unsigned int ofDirection =
+    workload.IsBidirectional ? GetShareOfThreads(workload.Direction, all, workload.FillsNewPages) : ofAll;
+  const unsigned int limit = std::max(1u, ofDirection / workload.NumberOfSharers);
+  const size_t       woken = workload.Bytes / (isUpload ? bytesPerUploadThread : bytesPerDownloadThread);
+  const size_t       inSequence = waiting > 0 ? workload.Bytes / bytesPerThreadInSequence : 0;
   return static_cast<unsigned int>(std::clamp<size_t>(std::max(woken, inSequence), 1, limit));
 }
 

@@ -40,6 +40,7 @@ struct TransferWorkload
   size_t            NumberOfTransfers;
   bool              IsBidirectional;        // transfers in the other direction run at the same time
   bool              FillsNewPages{ false }; // a download is the first to write to its pages
+  unsigned int      NumberOfSharers{ 1 };   // workloads of this direction that run at the same time
 
   bool
   IsUpload() const

@@ -410,6 +410,7 @@ TransferQueue::Run(StagingMemory & staging)
     return nullptr;
   }
   TransferWorkload workload{ m_Direction, this->GetHostImage(0).GetNumberOfBytes(), number, staging.IsBidirectional() };
+  workload.NumberOfSharers = staging.GetNumberOfSharers();
   workload.FillsNewPages = m_Direction == TransferDirection::Download && number > 1 && this->FillsNewPages();
   HelperThreads      helpers;
   const unsigned int helping = helpers.Reserve(GetUsefulThreads(workload, helpers.GetNumberOfWaiting()) - 1);
