@@ -123,8 +123,8 @@ ScaledVariance(const Moments & m)
 }
 
 /** Returns the value of the form at the difference of the sums of two regions, of which `from` is one, also if sums of
- * squares have wrapped. It is kept out of kernels, in which its registers would be missing. */
-ITK_CUDA_HOST_DEVICE ITK_CUDA_NOINLINE inline double
+ * squares have wrapped. */
+ITK_CUDA_HOST_DEVICE inline double
 EvaluateChange(const LinearForm & form, const Moments & from, const Moments & difference)
 {
   const UInt128 squares = Subtract(SumOfSquaresOf(from + difference), SumOfSquaresOf(from));
