@@ -395,7 +395,10 @@ TEST_F(CudaPartitionGpu, TooLittleMemoryIsAnErrorOrTheHost)
   const std::vector<unsigned int> expected = GetLabels(filter);
   CudaFiltersConfiguration::SetDeviceMemoryLimit(CudaFiltersConfiguration::GetDeviceBytesInUse() + 100000);
   filter->SetBackend("cuda");
-  ExpectContains(GetException([&] { filter->Update(); }), "not enough memory");
+  const std::string refusal = GetException([&] { filter->Update(); });
+  ExpectContains(refusal, "not enough memory");
+  ExpectContains(refusal, "asked: ");
+  ExpectContains(refusal, "free: 100000 bytes");
   filter->SetBackend("automatic");
   filter->Update();
   CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
@@ -406,6 +409,17 @@ TEST_F(CudaPartitionGpu, TooLittleMemoryIsAnErrorOrTheHost)
   filter->Update();
   EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Cuda);
   EXPECT_TRUE(GetLabels(filter) == expected);
+}
+
+TEST(CudaPartitionDevice, LargerImagesAreRefusedByTheSizeThatFits)
+{
+  CudaRegionPartitionInput input;
+  input.Image.Size = { { size_t{ 1 } << 15, size_t{ 1 } << 15, 1, 1 } };
+  EXPECT_EQ(CudaRegionPartitionUnsupportedReason(input), nullptr);
+  ++input.Image.Size[0];
+  const char * const reason = CudaRegionPartitionUnsupportedReason(input);
+  ASSERT_NE(reason, nullptr);
+  EXPECT_STREQ(reason, "the partition on the GPU takes images of at most 1073741824 pixels");
 }
 
 TEST_F(CudaPartitionGpu, FailuresLeaveNothingBehind)

@@ -294,6 +294,10 @@ def segment_region(
         Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
         float32; bool and float64 are converted. The coordinates of a DataArray must be evenly spaced, and may ascend or
         descend; an axis without coordinates counts from 0.
+
+        An image may be larger than the memory: if the environment variable ITK_CUDAFILTERS_SCRATCH names a folder on a disk,
+        large arrays of the host lie there. An array of zarr or a dataset of h5py is then taken, too, and copied to that
+        folder. The label image is a file there as well, and vanishes with the array.
     law
         Distribution of the pixels of each region: for example gamma for the intensity of radar images, rayleigh for
         their amplitude, gaussian for photographs and magnetic resonance images.
