@@ -8,6 +8,7 @@ array has. Blocks that other tasks compute, or that are in memory, are inputs of
 from __future__ import annotations
 
 import bisect
+import contextlib
 import itertools
 import math
 import operator
@@ -15,7 +16,8 @@ import queue
 import sys
 import threading
 import uuid
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -349,12 +351,23 @@ def run(
             graph[results[-1]] = (_filter_ends, filter, slab, ends, whole)
     done = _Done(len(graph), progress)
     if client is None:
-        with Callback(posttask=lambda *_: done.add(1)):
-            reports = get_scheduler(scheduler=scheduler)(graph, results)
+        with _pool_of(scheduler, threads) as options, Callback(posttask=lambda *_: done.add(1)):
+            reports = get_scheduler(scheduler=scheduler)(graph, results, **options)
     else:
         reports = _gather(client, graph, results, slabs, timeout, done)
     done.add(len(graph))
     return sum_of(reports)
+
+
+@contextlib.contextmanager
+def _pool_of(scheduler: Any, threads: int) -> Iterator[dict[str, Any]]:
+    """Gives the scheduler of threads a pool that ends before the block does. Dask's own pool still runs tasks when the exception
+    of one of them is raised, and they would write to a target that the caller removes."""
+    if scheduler not in ("threads", "threading"):
+        yield {}
+        return
+    with ThreadPoolExecutor(threads, "itk_cudafilters slab") as pool:
+        yield {"pool": pool}
 
 
 def _by_item(slabs: Iterable[Slab]) -> list[list[Slab]]:
