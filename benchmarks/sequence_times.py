@@ -64,7 +64,7 @@ def measure_upload(frames):
         cupy.asarray(frame)
         cupy.cuda.get_current_stream().synchronize()
         times.append(1e3 * (time.perf_counter() - begin))
-    return statistics.median(times[5:])
+    return round(statistics.median(times[5:]), 3)
 
 
 def overlap_with_cold_run(frame, region, backend):
@@ -87,6 +87,7 @@ def main():
     regions, times = measure(frames, arguments.backend)
     followed = range(10, arguments.frames - 1, 10) or range(1, 2)
     result = {
+        "name": "track_region",
         "frames": arguments.frames,
         "pixels": arguments.size[0] * arguments.size[1],
         "backend": regions[0].statistics.backend,
@@ -101,7 +102,7 @@ def main():
         print(f"{name:12} {value}")
     if arguments.output:
         with open(arguments.output, "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1)
+            json.dump({"rows": [result]}, file, indent=1)
             file.write("\n")
 
 
