@@ -71,7 +71,10 @@ COMMON = {
     "DeviceMemoryLimit": (1 << 33, 0),
 }
 # Of the filters that are cut into slabs.
-STREAMING = {"Streaming": (ENUMS.Streaming_On, ENUMS.Streaming_Off, ENUMS.Streaming_Automatic)}
+STREAMING = {
+    "Devices": ((0, 1), (0, 0), ()),
+    "Streaming": (ENUMS.Streaming_On, ENUMS.Streaming_Off, ENUMS.Streaming_Automatic),
+}
 SIGMA_ARRAY = {"SigmaArray": ([1.5, 2.5], [4.0, 0.5])}
 DERIVATIVES = {
     "NormalizeAcrossScale": (True, False),

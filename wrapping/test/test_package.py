@@ -122,13 +122,26 @@ def test_setter_and_getter_of_the_configuration(parameter, values):
         set_(before)
 
 
+def test_devices_of_the_configuration():
+    before = CONFIGURATION.GetDeviceIndex()
+    try:
+        CONFIGURATION.SetDevices([1, 0])
+        assert CONFIGURATION.GetDeviceIndices() == (1, 0) and CONFIGURATION.GetDeviceIndex() == 1
+        CONFIGURATION.SetDevices([])
+        assert CONFIGURATION.GetDeviceIndices() == (CONFIGURATION.GetDeviceIndex(),)
+        with pytest.raises(RuntimeError, match="Devices contain -1; they must be indices of devices"):
+            CONFIGURATION.SetDevices([0, -1])
+    finally:
+        CONFIGURATION.SetDeviceIndex(before)
+
+
 def test_every_method_of_the_configuration_is_in_these_tests():
     parameters = ("Backend", "DeviceIndex", "DeviceMemoryLimit", "HostCacheLimit", "KeepOnDevice", "NumberOfTransferThreads", "Streaming")
     getters = ("BuiltWithCuda", "DriverVersion", "RequiredDriverVersion", "Devices", "Status")
     memory = ("GetDeviceBytesInUse", "GetPinnedBytesInUse", "ReleaseMemory")
     expected = {f"{verb}{name}" for name in parameters for verb in ("Get", "Set")} | {f"Get{name}" for name in getters}
     methods = {name for name in dir(CONFIGURATION) if name[0].isupper()}
-    assert methods == expected | {*memory, "IsDeviceUsable"}
+    assert methods == expected | {*memory, "IsDeviceUsable", "SetDevices", "GetDeviceIndices"}
 
 
 def test_memory_in_use():
