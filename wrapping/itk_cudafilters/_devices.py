@@ -27,16 +27,16 @@ def map_devices(
     function
         A function with the parameter `device_index`: detect_targets(), segment_region(), segment_regions(),
         segment_volume(), partition_image(), track_region(), or one of the program. It is called as
-        function(item, *arguments, device_index=..., **parameters). If it returns an iterator, as track_region() does, its
+        `function(item, *arguments, device_index=..., **parameters)`. If it returns an iterator, as track_region() does, its
         thread makes a list of it.
     items
-        Images, sequences of frames, or whatever the function takes. They may be a generator, which is asked for the next
+        Images, sequences of frames, or what else the function takes. They may be a generator, which is asked for the next
         item when a GPU is free, by one thread at a time.
     devices
         Indices of the GPUs, for example [0, 1], or "all" for all usable ones of the compute capability of the first. A GPU
         that is named several times has several threads. Without a usable GPU "all" stands for one thread, and the backend
         of the function decides.
-    *arguments, **parameters
+    arguments, parameters
         Further arguments of the function, the same for all items.
 
     Returns
