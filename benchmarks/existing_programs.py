@@ -132,7 +132,7 @@ def run(arguments, folder, clock, environment):
 
 
 def apart(path, other):
-    """Returns how far the results in two files are apart, as a text."""
+    """Compares the results in two files, and says in words how far they are apart."""
     if path.read_bytes() == other.read_bytes():
         return "same bits" if path.stat().st_size > 0 else "no points in both"
     if path.suffix == ".mha":

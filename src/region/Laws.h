@@ -122,8 +122,9 @@ ScaledVariance(const Moments & m)
   return ToDouble(variance);
 }
 
-/** Returns the value of the form at the difference of the sums of two regions, of which `from` is one, also if sums of
- * squares have wrapped. It is kept out of kernels, in which its registers would be missing. */
+/** Returns how much the form changes from a region with the sums `from` to one whose sums differ by `difference`. The
+ * sums of squares may have wrapped around. The function is not inlined, because kernels have no registers left for it.
+ */
 ITK_CUDA_HOST_DEVICE ITK_CUDA_NOINLINE inline double
 EvaluateChange(const LinearForm & form, const Moments & from, const Moments & difference)
 {

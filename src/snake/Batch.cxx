@@ -156,7 +156,7 @@ MakeStarts(const CudaRegionSnakeStarts &     starts,
   return made;
 }
 
-/** The pixels of a label in a window, as the start of a run. */
+/** A mask of the pixels that have a label in a window. A run can start from it. */
 class LabelMask
 {
 public:

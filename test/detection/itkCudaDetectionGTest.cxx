@@ -251,7 +251,7 @@ TEST(CudaDetection, EveryLawFindsWhatBruteForceFinds)
       ExpectEqual(RunOn(TestExecutor(prepared.Scene, 1 + engine()), prepared, parameters), onHost, 0.0);
       const PreparedCase inThreads(image, 3);
       ExpectEqual(RunOn(inThreads.GetExecutor(), inThreads, parameters), onHost, 0.0);
-      // As large images are tested: in parts of one or more strips.
+      // Large images are tested in parts of one or more strips, which must not change the result.
       const auto pixelsOfPart = static_cast<int64_t>(1 + engine() % 10000);
       ExpectEqual(RunOn(prepared.GetExecutor(), prepared, parameters, pixelsOfPart), onHost, 0.0);
       ExpectEqual(RunOn(TestExecutor(prepared.Scene, 7), prepared, parameters, pixelsOfPart), onHost, 0.0);

@@ -21,7 +21,7 @@ GetMostFakeBytes();
 void
 SetMixesPageLocked(bool mixes);
 
-/** Sets the bytes of a device's memory; 0 stands for so many that any run fits. */
+/** Sets the size of a device's memory in bytes. With 0, which is the default, every run fits. */
 void
 SetFakeMemory(int device, size_t bytes);
 

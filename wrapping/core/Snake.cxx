@@ -162,9 +162,9 @@ ReadPolygons(PyObject * cornerArray, PyObject * countArray)
   return polygons;
 }
 
-/** Runs the searches of polygons on several devices, each of which has a contiguous part of them and its own sums of
- * the image. Only the calling thread calls `progress`, which may throw. Starts of labels are searched on the first
- * device. */
+/** Runs the searches of polygons on several devices. Each device makes its own sums of the image and takes a contiguous
+ * part of the searches. Only the calling thread calls `progress`, which may throw. Starts of labels are searched on the
+ * first device. */
 itk::CudaDetail::CudaRegionSnakeBatch
 SearchOnDevices(const CudaRegionSnakeInput &                   input,
                 const itk::CudaDetail::CudaRegionSnakeStarts & starts,

@@ -314,7 +314,7 @@ def _planes_of_slab(filter: SlabFilter) -> int:
 
 # Slabs that each thread of a scheduler gets, so that all of them end at about the same time.
 _SLABS_OF_THREAD = 4
-# Thinnest slab, as a multiple of the chunks that it reads of its neighbours, if each thread gets one.
+# If each thread gets a slab, a slab has at least this many times the chunks that it reads from its neighbours.
 _TIMES_OVERLAP = 4
 # Most chunks of a slab that are tried to make slabs end between chunks of the target.
 _MOST_CHUNKS = 64

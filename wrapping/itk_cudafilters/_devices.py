@@ -37,7 +37,7 @@ def map_devices(
         that is named several times has several threads. Without a usable GPU "all" stands for one thread, and the backend
         of the function decides.
     arguments, parameters
-        Further arguments of the function, the same for all items.
+        Further arguments of the function. They are the same for all items.
 
     Returns
     -------

@@ -458,8 +458,8 @@ def _ends(
     require_writable(target)
     shape = tuple(int(length) for length in source.shape)
     if tuple(target.shape) != (*shape, *components):
-        behind = f" with an axis of {components[0]} components" if components else ""
-        raise ValueError(f"target has the shape {tuple(target.shape)}; it must be that of source{behind}, {(*shape, *components)}")
+        behind = f", followed by {components[0]} components" if components else ""
+        raise ValueError(f"target has the shape {tuple(target.shape)}; it must be that of source{behind}: {(*shape, *components)}")
     if share_pixels(source, target):
         raise ValueError("target and source have the same memory; planes of the source are needed after results are written")
     if dtype is not None and _type_of(dtype) != target.dtype:

@@ -237,7 +237,7 @@ def test_default_thickness_of_slabs():
     assert chunks(23 * 128, 4) == 6  # one for each thread
     assert chunks(23 * 128, 16) == 2
     assert chunks(90 * 128, 4, (0.0, 4.0, 4.0)) == 6  # planes depend on no others
-    assert chunks(90 * 128, 4, 60.0) == 6  # end states are exchanged in place of planes
+    assert chunks(90 * 128, 4, 60.0) == 6  # slabs exchange end states and read no planes of their neighbours
 
 
 def test_batches_and_channels():

@@ -427,7 +427,7 @@ def test_structure_tensors_of_what_slabs_cannot():
     for message, arguments in (
         ("sigma is 100.0, which reaches further than three chunks of 128 planes", {"sigma": 100}),
         ("integration_sigma is 60.0, which reaches further than three chunks of 128 planes", {"integration_sigma": 60}),
-        ("target has the shape .700, 14, 17.; it must be that of source with an axis of 6 components", {"target": np.empty(values.shape, np.float32)}),
+        ("target has the shape .700, 14, 17.; it must be that of source, followed by 6 components", {"target": np.empty(values.shape, np.float32)}),
         ("axes is .0, 1.; in slabs it must be the last axes", {"axes": (0, 1)}),
         ("source has the shape .3, 14, 17.; each axis must have 4 pixels or more", {"source": values[:3]}),
         ("timeout is 3.0, and scheduler is not given", {"timeout": 3}),

@@ -31,8 +31,8 @@ struct PartRun
 CudaFilters_EXPORT size_t
 GetPlanesOfPart(const PartRun & run, size_t bytes);
 
-/** Returns the planes of a part that is dealt to one of several workers, each of which has `bytes` of device memory: as
- * GetPlanesOfPart() does, but with as many parts for each worker, unless the image fits into one part. */
+/** Returns the number of planes of a part if the parts are dealt to several workers with `bytes` of device memory each.
+ * All workers get the same number of parts, unless the whole image fits into one. */
 CudaFilters_EXPORT size_t
 GetPlanesOfDealtPart(const PartRun & run, size_t bytes, size_t workers);
 

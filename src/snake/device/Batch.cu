@@ -5,15 +5,12 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceMemory.h"
-#include "runtime/memory/Workspace.h"
 #include "snake/Start.h"
 #include "snake/device/Kernels.cuh"
 #include "snake/device/Loop.cuh"
 #include "snake/device/LoopArrays.cuh"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 #include <utility>
 
 // Runs many small snakes on windows of one image. Each block of BatchKernel takes a snake from a queue, runs its whole
@@ -102,7 +99,7 @@ struct BatchArrays
   LatticePoint *        Nodes;
   CudaRegionSnakeStep * Entries;
   BatchCounters *       Counters;
-  char *                Blocks; // BytesPerBlock for each block
+  char *                Blocks; // memory of the snakes that blocks are running
   uint32_t              NumberOfRuns;
   uint32_t              RoomForNodes;
   uint32_t              RoomForEntries;
@@ -219,7 +216,7 @@ __launch_bounds__(BlockTeam::Threads, BlocksPerMultiprocessor)
   }
 }
 
-/** The results of a run that has ended, as a backend that has nothing left to compute. */
+/** A backend that returns the results of a run on the device. */
 class EndedRun final : public SnakeBackend
 {
 public:
