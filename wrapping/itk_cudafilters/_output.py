@@ -6,9 +6,11 @@ import contextlib
 import errno
 import os
 import secrets
+import signal
 import stat
 import sys
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -129,7 +131,7 @@ class Scratch:
     A library that does not report a full disk cannot fail there, and none leaves anything behind."""
 
     def __init__(self) -> None:
-        self._folder = os.path.join(tempfile.gettempdir(), f"itk-cudafilters-{secrets.token_hex(8)}")
+        self._folder = os.path.join(_temporary_folder(), f"itk-cudafilters-{secrets.token_hex(8)}")
         # It is registered first, so that it is removed wherever an exception of a signal's handler ends what follows.
         self._files = _scratch[self._folder] = []
         weakref.finalize(self, _remove, self._folder)
@@ -161,6 +163,25 @@ class Scratch:
             file = open(self.path(name), "w+b")
         self._files.append(file)
         return file
+
+
+def _temporary_folder() -> str:
+    """Returns `tempfile.gettempdir()`. Its first call tries the folder with a file, which stays there if a signal ends the call.
+    Signals that arrive meanwhile are therefore raised again at its end."""
+    if tempfile.tempdir is not None or threading.current_thread() is not threading.main_thread():
+        return tempfile.gettempdir()
+    received: list[int] = []
+    # An interruption can be caught by the caller. Its handler is the first to be replaced and the last to return, so that
+    # the caller finds the others as they were.
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not None]
+    handlers = {number: signal.signal(number, lambda number, _: received.append(number)) for number in numbers}
+    try:
+        return tempfile.gettempdir()
+    finally:
+        for number in reversed(numbers):
+            signal.signal(number, handlers[number])
+        for number in received:
+            signal.raise_signal(number)
 
 
 _scratch: dict[str, list[BinaryIO]] = {}  # the folders that exist, with their open files

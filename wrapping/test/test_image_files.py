@@ -589,6 +589,36 @@ def test_interrupted_scratch_is_removed(tmp_path, monkeypatch):
     assert number > 20
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_interrupted_trial_of_the_temporary_folder_leaves_no_file(tmp_path, monkeypatch, number):
+    # The first call of tempfile.gettempdir() in a process opens, writes and removes a file.
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    opened, open_file = [], os.open
+
+    def interrupted_open(path, *arguments, **options):
+        file = open_file(path, *arguments, **options)
+        opened.append(path)
+        signal.raise_signal(number)
+        return file
+
+    def end(number, _):
+        raise SystemExit(128 + number)
+
+    before = signal.signal(number, end)
+    try:
+        monkeypatch.setattr(os, "open", interrupted_open)
+        with pytest.raises(SystemExit) as raised:
+            _output.Scratch()
+    finally:
+        monkeypatch.setattr(os, "open", open_file)
+        assert signal.signal(number, before) is end
+    assert raised.value.code == 128 + number
+    assert len(opened) == 1 and os.listdir(tmp_path) == []
+    with _output.Scratch() as scratch:
+        assert os.path.dirname(scratch.path("a")).startswith(str(tmp_path))
+
+
 # Maps
 
 
