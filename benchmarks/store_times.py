@@ -120,6 +120,7 @@ def measure_store(table, options, folder):
             with contextlib.suppress(OSError):
                 pathlib.Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the most memory is that of this call
             seconds, report = seconds_of(call)
+            print(f"{name}: {seconds:.3g} s", flush=True)
             best[name] = min(best.get(name, (seconds, report)), (seconds, report), key=lambda each: each[0])
             for made in ("copy", "command", "dask"):
                 if names[made].exists():
