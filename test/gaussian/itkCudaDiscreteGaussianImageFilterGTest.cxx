@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Against itk::DiscreteGaussianImageFilter, over its parameters: the plan, run on the host's lines, wherever the tests
-// run; the filter on the GPU where there is one.
+// Against itk::DiscreteGaussianImageFilter, over its parameters: the plan with the arithmetic of the device, run on the
+// host's lines; the plan on the host, as the functions of arrays run it; the filter, on the GPU where there is one.
 
 #include "itkConstantBoundaryCondition.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
@@ -105,6 +105,42 @@ private:
   }
 };
 
+/** The class under test, with the host's run of the plan, which only the functions of arrays use, as the filter leaves
+ * the host to ITK's class. */
+template <typename TInput, typename TOutput>
+class PlanOfArrays : public CudaDiscreteGaussianImageFilter<TInput, TOutput>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(PlanOfArrays);
+  using Self = PlanOfArrays;
+  using Superclass = CudaDiscreteGaussianImageFilter<TInput, TOutput>;
+  using Pointer = SmartPointer<Self>;
+  itkNewMacro(Self);
+
+protected:
+  PlanOfArrays() = default;
+
+  void
+  GenerateData() override
+  {
+    typename TInput::RegionType inputRegion;
+    const char *                unsupported = nullptr;
+    const CudaGaussianFirPlan   plan = this->MakePlan(inputRegion, unsupported);
+    ASSERT_EQ(unsupported, nullptr);
+    this->AllocateOutputs();
+    const TOutput * const output = this->GetOutput();
+    float                 last = 0.0f;
+    CudaRunOnHost(plan,
+                  MakeCudaImageView(this->GetInput(), inputRegion),
+                  MakeCudaImageView(output, output->GetRequestedRegion()),
+                  this->GetMultiThreader(),
+                  [&last](float share) {
+                    EXPECT_TRUE(share >= last && share <= 1.0f);
+                    last = share;
+                  });
+  }
+};
+
 template <typename TImage>
 typename TImage::Pointer
 MakeRandomImage(const typename TImage::SizeType & size, double lowest, double highest)
@@ -177,6 +213,7 @@ struct NoFurther
 enum class Where
 {
   Plan,
+  Arrays,
   Host,
   Cuda
 };
@@ -209,6 +246,10 @@ protected:
     if (GetParam() == Where::Plan)
     {
       filter = PlanOnHost<TInput, TOutput>::New();
+    }
+    else if (GetParam() == Where::Arrays)
+    {
+      filter = PlanOfArrays<TInput, TOutput>::New();
     }
     else
     {
@@ -289,10 +330,14 @@ protected:
 std::string
 GetWhere(const testing::TestParamInfo<Where> & info)
 {
-  return info.param == Where::Plan ? "Plan" : (info.param == Where::Host ? "Host" : "Cuda");
+  static const char * const names[] = { "Plan", "Arrays", "Host", "Cuda" };
+  return names[static_cast<int>(info.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, DiscreteFilter, testing::Values(Where::Plan, Where::Host, Where::Cuda), GetWhere);
+INSTANTIATE_TEST_SUITE_P(Backends,
+                         DiscreteFilter,
+                         testing::Values(Where::Plan, Where::Arrays, Where::Host, Where::Cuda),
+                         GetWhere);
 } // namespace
 
 // Each way to compute once: in float and in double, and with passes that are truncated, from integers of 32 bits, of
@@ -398,9 +443,13 @@ TEST_P(DiscreteFilter, TreatsComponentsByThemselves)
       image->GetBufferPointer()[i][c] = static_cast<float>((i * 31 + c * 77 + i * i) % 256);
     }
   }
-  const auto filter = CudaFilterOf<ImageType, ImageType>::New();
-  const auto reference = ItkFilterOf<ImageType, ImageType>::New();
-  filter->SetBackend(GetParam() == Where::Cuda ? BackendEnum::Cuda : BackendEnum::Host);
+  CudaFilterOf<ImageType, ImageType>::Pointer filter = PlanOfArrays<ImageType, ImageType>::New();
+  const auto                                  reference = ItkFilterOf<ImageType, ImageType>::New();
+  if (GetParam() != Where::Arrays)
+  {
+    filter = CudaFilterOf<ImageType, ImageType>::New();
+    filter->SetBackend(GetParam() == Where::Cuda ? BackendEnum::Cuda : BackendEnum::Host);
+  }
   filter->SetInput(image);
   filter->SetVariance(3.0);
   filter->Update();
