@@ -257,10 +257,6 @@ private:
   }
 };
 
-/** Returns the settings of the noise law on which the samples depend. */
-CudaRegionSnakeParameters
-GetLawOfSamples(const CudaDetectionParameters & parameters);
-
 /** \exception ExceptionObject if the image or its mask is not valid, or if it is smaller than the windows */
 void
 CheckInput(const CudaDetectionInput & input, const CudaDetectionParameters & parameters);

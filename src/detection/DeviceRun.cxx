@@ -54,7 +54,7 @@ CudaDetectOnDevice(const CudaDetectionInput &        input,
   const DetectionRequest             request{ parameters, shapeOfLabels.ComponentType, progress };
   std::optional<CudaDetectionResult> result;
   WithDeviceSums({ input.Image, input.FirstIndex, input.ValidMask, onDevice.Image },
-                 GetLawOfSamples(parameters),
+                 cuda::region::GetLawOfSamples(parameters),
                  deviceIndex,
                  [&](const cuda::region::DeviceSums & sums) { result = RunOnDevice(sums, request, writeLabels); });
   return result;

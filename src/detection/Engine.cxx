@@ -2,11 +2,9 @@
 #include "itkCudaDetailDetectionEngine.h"
 
 #include "detection/Detection.h"
-#include "executor/HostExecutor.h"
-#include "executor/HostScene.h"
+#include "executor/HostImages.h"
 #include "executor/LabelPixels.h"
 #include "region/Checks.h"
-#include "region/HostSums.h"
 #include "runtime/DetailNames.h"
 #include "itkMacro.h"
 
@@ -41,15 +39,6 @@ CheckWindow(const char * name, const Size<2> & window)
                     ", so that it has a central pixel");
 }
 } // namespace
-
-CudaRegionSnakeParameters
-GetLawOfSamples(const CudaDetectionParameters & parameters)
-{
-  CudaRegionSnakeParameters law;
-  law.NoiseLaw = parameters.NoiseLaw;
-  law.ForegroundThreshold = parameters.ForegroundThreshold;
-  return law;
-}
 
 void
 CheckInput(const CudaDetectionInput & input, const CudaDetectionParameters & parameters)
@@ -123,21 +112,14 @@ CudaDetectOnHost(const CudaDetectionInput &      input,
   VerifyCudaDetectionParameters(parameters);
   CheckInput(input, parameters);
   region::CheckLabels(labels, input.Image);
-  CudaRegionSnakeInput image;
-  image.Image = input.Image;
-  image.FirstIndex = input.FirstIndex;
-  image.ValidMask = input.ValidMask;
-  const region::Threads threads(numberOfThreads);
-  const region::Samples samples(image, GetLawOfSamples(parameters), threads);
-  region::CheckValidPixels(samples);
-  const region::RowSums    sums(samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads);
-  const region::SumPyramid pyramid(sums, sums.GetWhole(), 0, threads);
-  const Scene              scene(pyramid.GetLevel(0), samples);
-  const DetectionRequest   request{ parameters, labels.ComponentType, progress };
-  const auto               run = [&](const auto & executor) {
-    return Detection(executor, samples, request).Run([&](const auto & write) { WithLabelPixels(labels, write); });
-  };
-  return threads.GetNumber() == 1 ? run(SerialHostExecutor(scene, threads)) : run(ThreadedHostExecutor(scene, threads));
+  const DetectionRequest request{ parameters, labels.ComponentType, progress };
+  return WithHostSums(
+    input,
+    region::GetLawOfSamples(parameters),
+    numberOfThreads,
+    [&](const auto & executor, const auto & samples, const auto &) {
+      return Detection(executor, samples, request).Run([&](const auto & write) { WithLabelPixels(labels, write); });
+    });
 }
 } // namespace CudaDetail
 } // end namespace itk

@@ -67,7 +67,7 @@ CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
   };
   CudaRegionPartitionResult result;
   WithDeviceSums({ input.Image, input.FirstIndex, input.ValidMask, onDevice.Image },
-                 GetLawOfSamples(parameters),
+                 cuda::region::GetLawOfSamples(parameters),
                  deviceIndex,
                  [&](const cuda::region::DeviceSums & sums) { result = RunOnDevice(sums, request, writeLabels); });
   return result;

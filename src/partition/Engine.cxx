@@ -2,12 +2,10 @@
 #include "itkCudaDetailRegionPartitionEngine.h"
 
 #include "runtime/DetailNames.h"
-#include "executor/HostExecutor.h"
 #include "partition/Partition.h"
-#include "executor/HostScene.h"
+#include "executor/HostImages.h"
 #include "executor/LabelPixels.h"
 #include "region/Checks.h"
-#include "region/HostSums.h"
 #include "itkMacro.h"
 
 #include <cmath>
@@ -24,27 +22,7 @@ constexpr double       MaximumSegmentCost = 1e100;
 constexpr unsigned int MaximumBlockSize = 64;
 constexpr unsigned int LargestNumberOfIterations = 1000000;
 constexpr size_t       MaximumHostPixels = (size_t{ 1 } << 31) - 1; // 31 bits hold the index of a pixel
-
-/** Returns the image as the samples' constructor takes it. */
-CudaRegionSnakeInput
-GetSamplesInput(const CudaRegionPartitionInput & input)
-{
-  CudaRegionSnakeInput image;
-  image.Image = input.Image;
-  image.FirstIndex = input.FirstIndex;
-  image.ValidMask = input.ValidMask;
-  return image;
-}
 } // namespace
-
-CudaRegionSnakeParameters
-GetLawOfSamples(const CudaRegionPartitionParameters & parameters)
-{
-  CudaRegionSnakeParameters law;
-  law.NoiseLaw = parameters.NoiseLaw;
-  law.ForegroundThreshold = parameters.ForegroundThreshold;
-  return law;
-}
 
 void
 CheckInput(const CudaRegionPartitionInput & input)
@@ -110,19 +88,16 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
   VerifyCudaRegionPartitionParameters(parameters);
   CheckInput(input);
   region::CheckLabels(labels, input.Image);
-  const region::Threads threads(numberOfThreads);
-  const region::Samples samples(GetSamplesInput(input), GetLawOfSamples(parameters), threads);
-  region::CheckValidPixels(samples);
-  const region::RowSums    sums(samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads);
-  const region::SumPyramid pyramid(sums, sums.GetWhole(), 0, threads);
-  const Scene              scene(pyramid.GetLevel(0), samples);
-  const PartitionRequest   request{ parameters, input.InitialLabels, labels.ComponentType, numberOfThreads, observer };
-  const auto               run = [&](const auto & executor) {
-    return Partition(executor, samples, sums.GetTotal(), request).Run([&](const auto & write) {
-      WithLabelPixels(labels, write);
+  const PartitionRequest request{ parameters, input.InitialLabels, labels.ComponentType, numberOfThreads, observer };
+  return cuda::executor::WithHostSums(
+    input,
+    region::GetLawOfSamples(parameters),
+    numberOfThreads,
+    [&](const auto & executor, const auto & samples, const auto & total) {
+      return Partition(executor, samples, total, request).Run([&](const auto & write) {
+        WithLabelPixels(labels, write);
+      });
     });
-  };
-  return threads.GetNumber() == 1 ? run(SerialHostExecutor(scene, threads)) : run(ThreadedHostExecutor(scene, threads));
 }
 } // namespace CudaDetail
 } // end namespace itk

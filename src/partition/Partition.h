@@ -244,10 +244,6 @@ private:
   }
 };
 
-/** Returns the settings of the noise law on which the samples depend. */
-CudaRegionSnakeParameters
-GetLawOfSamples(const CudaRegionPartitionParameters & parameters);
-
 /** \exception ExceptionObject if the image, its mask or its initial labels are not valid */
 void
 CheckInput(const CudaRegionPartitionInput & input);

@@ -45,6 +45,17 @@ SampleComponentType()
                               : (sizeof(TSample) == 2 ? CudaComponentType::UShort : CudaComponentType::UInt);
 }
 
+/** Returns the settings of a noise law on which samples depend, out of the parameters of a partition or a detection. */
+template <typename TParameters>
+CudaRegionSnakeParameters
+GetLawOfSamples(const TParameters & parameters)
+{
+  CudaRegionSnakeParameters law;
+  law.NoiseLaw = parameters.NoiseLaw;
+  law.ForegroundThreshold = parameters.ForegroundThreshold;
+  return law;
+}
+
 /** The samples of an image, which are its values on an integer grid, in host memory.
  *
  * Integer images whose values are the samples are used in place if they have no mask. Other images are copied. Floats
