@@ -97,6 +97,14 @@ def link_pages(app, doctree):
         text.parent.replace(text, found)
 
 
+def mark_long_names(app, doctree):
+    """Gives long names in tables a class, so that the style sheet can break them."""
+    for entry in doctree.findall(docutils.nodes.entry):
+        for literal in entry.findall(docutils.nodes.literal):
+            if max(map(len, literal.astext().split()), default=0) > 24:
+                literal["classes"].append("long-name")
+
+
 def name_aliases(app, what, name, thing, options, signature, returned):
     """Writes the names of autodoc_type_aliases, which Sphinx writes as calls within unions, and parameters of classes whose base is mocked."""
     if what == "class" and thing.__module__ == "itk_cudafilters.monai":
@@ -135,6 +143,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))
     app.connect("source-read", add_to_page)
     app.connect("doctree-read", link_pages)
+    app.connect("doctree-read", mark_long_names)
     app.connect("autodoc-process-signature", name_aliases)
     app.connect("env-updated", warn_of_missing_names)
 
