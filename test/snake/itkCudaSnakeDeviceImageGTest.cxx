@@ -15,6 +15,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <random>
@@ -269,5 +270,32 @@ TEST_F(CudaSnakeImageGpu, SurvivesTheFailureOfAnyCall)
   // A run that fails leaves the image as it was.
   const auto prepared = this->Prepare(image);
   itk::cuda::test::WalkFaults<int32_t>("snake run", [&] { return cornersOf(*prepared); });
+  // Small windows, which run together, and the large one, which does not.
+  std::vector<SnakeRun>  windows{ part };
+  const auto             width = static_cast<int32_t>(image.Width);
+  const auto             height = static_cast<int32_t>(image.Height);
+  const int32_t          side = std::min({ 40, width, height });
+  const CudaSnakePolygon start = MakeRectangle(side / 4, side / 4, side - side / 4, side - side / 4);
+  for (int32_t i = 0; i < 20; ++i)
+  {
+    windows.push_back(RunWith(image));
+    windows.back().Rectangle = { i * (width - side) / 20, i * (height - side) / 20, side, side };
+    windows.back().StartPolygon = &start;
+    windows.back().Parameters.UseDescriptionLength = true;
+    windows.back().Parameters.MaximumNumberOfNodes = 256;
+  }
+  itk::cuda::test::WalkFaults<int32_t>("batch", [&] {
+    std::vector<int32_t> corners;
+    const auto           batch = MakeDeviceBatch(*prepared, Threads(1));
+    batch->RunTogether(windows, [](double) { return true; });
+    for (size_t i = 0; i < windows.size(); ++i)
+    {
+      for (const CudaSnakePoint & corner : batch->Run(i, windows[i], Threads(1)).Polygon)
+      {
+        corners.insert(corners.end(), { corner.X, corner.Y });
+      }
+    }
+    return corners;
+  });
   ExpectSameResults(RunAfresh(image, run), RunOn(*prepared, run), image.Name);
 }
