@@ -21,7 +21,7 @@ from ._polygons import is_polygons, rasterize
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
 from ._segment_regions import SegmentedRegion, segment_regions
-from ._segmentation import ImageLike, RegionStatistics, estimate_looks_of, laws_of_looks, new_labels, noise_laws, threshold_of
+from ._segmentation import ImageLike, RegionStatistics, laws_of_looks, looks_for, new_labels, noise_laws, threshold_of
 
 Window = float | tuple[float, float]
 """The side of a square window, or its width and height."""
@@ -352,9 +352,7 @@ def detect_targets(
     beside = np.transpose(valid, np.argsort(axes_of(image))) if valid is not None and is_xarray(image) else valid
     image, quantity_of_law = as_law_needs(image, law, quantity, beside)
     pixels = plane_of(image, "image")
-    if law in laws_of_looks() and looks in (None, 0):
-        looks = estimate_looks_of(image, law, beside, backend, device_index)
-    number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
+    number_of_looks = looks_for(law, looks, image, beside, backend, device_index)
     units = known_name("window_units", window_units, get_args(WindowUnits))
     given = {"target_window": target_window, "guard_window": guard_window, "background_window": background_window}
     windows = {name: _window_of(value, name, units, geometry) for name, value in given.items()}

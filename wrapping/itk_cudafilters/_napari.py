@@ -167,7 +167,7 @@ def detect(
     pixels, places, sizes, tables = _grey_pixels(image), [], [], []
     for index, part in zip(np.ndindex(pixels.shape[:-2]), _parts(pixels, 2)):
         found = detect_targets(
-            part, law, looks or None, probability_of_false_alarm=10.0**-false_alarms, target_window=target_window,
+            part, law, looks, probability_of_false_alarm=10.0**-false_alarms, target_window=target_window,
             guard_window=guard_window, background_window=background_window,
         )
         tables.append(found.table)

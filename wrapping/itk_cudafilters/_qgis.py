@@ -73,7 +73,7 @@ class _SceneAlgorithm(QgsProcessingAlgorithm):  # type: ignore[misc]
         """Adds the parameters of the algorithm itself. All algorithms have the scene, its law and the file."""
         raise NotImplementedError
 
-    def _compute(self, scene: Any, law: str, looks: float | None, layer: Any, parameters: Any, context: Any) -> Any:
+    def _compute(self, scene: Any, law: str, looks: float, layer: Any, parameters: Any, context: Any) -> Any:
         """Returns the result of an Image, which write_geopackage() takes."""
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ class _SceneAlgorithm(QgsProcessingAlgorithm):  # type: ignore[misc]
         band = (self.parameterAsInt(parameters, "BAND", context) or 1) if layer.bandCount() > 1 else None
         quantity = _QUANTITIES[self.parameterAsEnum(parameters, "QUANTITY", context)]
         law = self._laws[self.parameterAsEnum(parameters, "LAW", context)]
-        looks = self.parameterAsDouble(parameters, "LOOKS", context) or None
+        looks = self.parameterAsDouble(parameters, "LOOKS", context)
         try:
             scene = read_image(layer.source(), band=band, bounds=bounds, quantity=quantity)
             feedback.pushInfo(f"{scene}, {scene.crs}")
@@ -117,7 +117,7 @@ class PartitionScene(_SceneAlgorithm):
         self._add_number("SEGMENT_COST", "Cost of an edge in nats; more gives fewer regions", 9.0, 0.0, kind=_REAL)
         self._add_number("GAIN", "Join regions whose boundary is worth no more nats than this", 0.0, 0.0, kind=_REAL)
 
-    def _compute(self, scene: Any, law: str, looks: float | None, layer: Any, parameters: Any, context: Any) -> Any:
+    def _compute(self, scene: Any, law: str, looks: float, layer: Any, parameters: Any, context: Any) -> Any:
         found = partition_image(scene, law, looks, self.parameterAsDouble(parameters, "SEGMENT_COST", context))
         gain = self.parameterAsDouble(parameters, "GAIN", context)
         return found.merge(nats=gain) if gain > 0.0 else found
@@ -141,7 +141,7 @@ class DetectTargets(_SceneAlgorithm):
         self.addParameter(QgsProcessingParameterFeatureSource("LAND", "Land, where no targets are searched", polygons, optional=True))
         self.addParameter(QgsProcessingParameterBoolean("OUTLINES", "Outlines of the targets, not rectangles", True))
 
-    def _compute(self, scene: Any, law: str, looks: float | None, layer: Any, parameters: Any, context: Any) -> Any:
+    def _compute(self, scene: Any, law: str, looks: float, layer: Any, parameters: Any, context: Any) -> Any:
         names = ("target_window", "guard_window", "background_window")
         windows = {name: self.parameterAsInt(parameters, name.upper(), context) for name in names}
         land = self.parameterAsSource(parameters, "LAND", context)

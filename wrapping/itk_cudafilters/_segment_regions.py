@@ -9,7 +9,6 @@ from typing import Any, Generic, get_args, overload
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import number as as_number
 from ._features import columns_of, to_geodataframe
 from ._images import Geometry, axes_of, describe, first_index_of, labels_beside, like, mask_beside, pixels_of, plane_of
 from ._images import valid_pixels_of, with_first_index
@@ -19,8 +18,8 @@ from ._parameters import Devices, device_number, devices_of, known_name, library
 from ._planes import held_in_scratch
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
-from ._segmentation import ImageLike, Schedule, Statistics, contour_of, corners_of_contour, corners_of_region, estimate_looks_of
-from ._segmentation import feature_of, laws_of_looks, margin_of, new_labels, noise_laws, one_looks, search_parameters, statistics_of
+from ._segmentation import ImageLike, Schedule, Statistics, contour_of, corners_of_contour, corners_of_region, feature_of
+from ._segmentation import looks_for, margin_of, new_labels, noise_laws, one_looks, search_parameters, statistics_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,15 +230,12 @@ def segment_regions(
     valid_mask = valid_pixels_of(image, valid_mask)
     image, quantity_of_law = as_law_needs(image, law, quantity, valid_mask)
     pixels = plane_of(image, "image")
-    looks = one_looks(looks, number_of_looks)
-    if law in laws_of_looks() and looks in (None, 0):
-        looks = estimate_looks_of(image, law, valid_mask, backend, on_devices[0])
+    looks = looks_for(law, one_looks(looks, number_of_looks), image, valid_mask, backend, on_devices[0])
     geometry = Geometry.of(image)
     areas, corners, counts = _starts_of(starts, image, geometry, pixels.shape)
-    number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
     parameters = search_parameters(
         law,
-        number_of_looks,
+        looks,
         foreground_threshold,
         schedule,
         maximum_step,
@@ -263,7 +259,7 @@ def segment_regions(
         result = region["result"]
         contour = contour_of(result, geometry)
         in_pixels = np.round(geometry.corners_at(contour) - 0.5, 6) + 0.0 if len(contour) else contour
-        statistics = statistics_of(law, number_of_looks, quantity_of_law, result, *ran)
+        statistics = statistics_of(law, looks, quantity_of_law, result, *ran)
         regions.append(
             SegmentedRegion(number, contour, in_pixels, statistics, region["window"], region["start_label"], region["hidden_pixels"])
         )

@@ -407,9 +407,7 @@ def segment_region(
     valid_mask = valid_pixels_of(image, valid_mask)
     image, quantity_of_law = as_law_needs(image, law, quantity, valid_mask)
     pixels = plane_of(image, "image")
-    looks = one_looks(looks, number_of_looks)
-    if law in laws_of_looks() and looks in (None, 0):
-        looks = estimate_looks_of(image, law, valid_mask, backend, device_index)
+    looks = looks_for(law, one_looks(looks, number_of_looks), image, valid_mask, backend, device_index)
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
@@ -427,10 +425,9 @@ def segment_region(
         corners = corners_of_contour(initial_contour, geometry, pixels.shape)
     elif initial_region is not None:
         corners = corners_of_region(initial_region, pixels.shape)
-    number_of_looks = 1.0 if looks is None else as_number(looks, "looks")
     parameters = search_parameters(
         law,
-        number_of_looks,
+        looks,
         foreground_threshold,
         schedule,
         maximum_step,
@@ -469,7 +466,7 @@ def segment_region(
             result, *ran = core().segment(
                 pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update
             )
-    statistics = statistics_of(law, number_of_looks, quantity_of_law, result, *ran)
+    statistics = statistics_of(law, looks, quantity_of_law, result, *ran)
     return Segmentation(like(label, image, "label"), contour_of(result, geometry), statistics)
 
 
@@ -539,21 +536,26 @@ def one_looks(looks: float | None, number_of_looks: float | None) -> float | Non
     return number_of_looks if looks is None else looks
 
 
-def estimate_looks_of(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
-    """Returns the number of looks that a partition of the image estimates, and warns if it is not about 1. The
-    partition stops after its first, coarse labels."""
+def looks_for(law: str, looks: float | None, image: Any, valid_mask: Any, backend: Backend, device_index: int) -> float:
+    """Returns the number of looks for the library. Without one, or with 0, it is what a partition of the image estimates,
+    which stops after its first, coarse labels, and 1 for laws that do not depend on it. Warns if an estimate is not about 1."""
+    given = 0.0 if looks is None else as_number(looks, "looks")
+    if given != 0.0:
+        return given
+    if law not in laws_of_looks():
+        return 1.0
     from ._partition import partition_image
 
     found = partition_image(
         image, law, labels_only=True, block_size=64, valid_mask=valid_mask, backend=backend, device_index=device_index
     )
-    looks = found.statistics.number_of_looks
-    if not 1.0 / _FACTOR_OF_ONE_LOOK <= looks <= _FACTOR_OF_ONE_LOOK:
+    estimate = found.statistics.number_of_looks
+    if not 1.0 / _FACTOR_OF_ONE_LOOK <= estimate <= _FACTOR_OF_ONE_LOOK:
         warnings.warn(
-            f"looks is not given, and {looks:.3g} per pixel are estimated from the image; looks={looks:.3g} says so without a warning",
+            f"looks is not given, and {estimate:.3g} per pixel are estimated from the image; looks={estimate:.3g} says so without a warning",
             stacklevel=4,
         )
-    return looks
+    return estimate
 
 
 def threshold_of(value: Any) -> Any:

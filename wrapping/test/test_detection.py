@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import ndimage, stats
 
-from itk_cudafilters import Detections, Image, detect_targets, noise_laws, segment_region, segment_regions, write_geojson
+from itk_cudafilters import Detections, Image, detect_targets, noise_laws, partition_image, partition_images, segment_region, segment_regions
+from itk_cudafilters import segment_volume, track_region, write_geojson
 
 LAWS = ("gaussian", "gaussian_common_variance", "gamma", "rayleigh", "poisson", "bernoulli", "log_normal")
 
@@ -483,6 +484,28 @@ def test_wrong_pixels_and_masks_are_refused_in_words(scene):
     refuse(scene, "land_mask has a ring", land_mask={"type": "Polygon", "coordinates": [[[0, 0], [1, 1]]]})
     refuse(scene, "land_mask has a ring", TypeError, land_mask={"type": "Polygon", "coordinates": [5]})
     refuse(scene, "land_mask has the point .*nan", land_mask={"type": "Polygon", "coordinates": [[[0, 0], [1, math.nan], [1, 1]]]})
+
+
+@pytest.mark.filterwarnings("ignore:looks is not given")
+@pytest.mark.parametrize("law", LAWS)
+def test_looks_of_0_are_those_that_nobody_gave(law):
+    """In all functions of regions: an estimate for laws with looks, and 1 for the others."""
+    mean = np.full((64, 64), 0.4)
+    mean[20:44, 16:48] = 0.8
+    image, start = draw(law, 4.0, mean, np.random.default_rng(5)), (16, 20, 32, 24)
+    functions = {
+        "segment_region": lambda looks: segment_region(image, law, looks, initial_region=start),
+        "segment_regions": lambda looks: segment_regions(image, law, [start], looks)[0],
+        "partition_image": lambda looks: partition_image(image, law, looks),
+        "partition_images": lambda looks: partition_images([image], law, looks)[0],
+        "detect_targets": lambda looks: detect_targets(image, law, looks),
+        "track_region": lambda looks: next(track_region([image], law, looks, initial_region=start)),
+        "segment_volume": lambda looks: segment_volume(image[None], law, looks, start_slice=0, initial_region=start).slices[0],
+    }
+    for name, function in functions.items():
+        expected = function(None).statistics.number_of_looks
+        assert [function(looks).statistics.number_of_looks for looks in (0, 0.0, np.float32(0))] == [expected] * 3, name
+        assert (expected == 1.0) == (law not in ("gamma", "rayleigh")), name
 
 
 def test_laws_of_this_file_are_all(scene):
