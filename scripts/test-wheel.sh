@@ -64,8 +64,8 @@ install "$wheel"
 (cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
 # Another version of hypothesis makes other cases.
 install 'hypothesis==6.170.17' pytest 'pytest-xdist>=3.6,<4' geopandas pyogrio rasterio scipy shapely xarray
-# Stores, schedulers and manifests are the same for all builds of the package.
-[ "$with_itk" = yes ] || install 'dask[array]' distributed h5py ngff-zarr npe2 tifffile zarr
+# Stores, schedulers and manifests are the same for all builds of the package; mypy sees the annotations of Dask.
+[ "$with_itk" = yes ] || install 'dask[array]' distributed h5py mypy ngff-zarr npe2 tifffile zarr
 run_tests without-itk
 if [ "$with_itk" = yes ]; then
   note "installing itk $itk"

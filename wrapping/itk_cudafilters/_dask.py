@@ -16,7 +16,7 @@ import queue
 import sys
 import threading
 import uuid
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from dask.blockwise import Blockwise
 from dask.callbacks import Callback
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.system import CPU_COUNT
+from dask.typing import Key
 from dask.utils import parse_bytes
 
 from ._images import describe
@@ -41,6 +42,10 @@ from ._structure_tensor_slabs import structure_tensor_slabs
 from ._vesselness_slabs import vesselness_slabs
 
 _Index = tuple[int, ...]
+# Dask annotates few of its functions. As Any they can be called by functions that are.
+_Array: Any = da.Array
+_Callback: Any = Callback
+_get_scheduler: Any = get_scheduler
 # Threads that read the blocks of a slab.
 _READERS = 8
 
@@ -51,7 +56,7 @@ class Blocks:
     `layers` are the ends of the blocks along the axis of the planes. `tasks` compute blocks from each other and from
     the values of `keys`."""
 
-    def __init__(self, array: Any, axis: int, found: dict[_Index, Hashable], tasks: dict[Hashable, Any], keys: list[Hashable]) -> None:
+    def __init__(self, array: Any, axis: int, found: dict[_Index, Key], tasks: dict[Key, Any], keys: list[Key]) -> None:
         self.shape = array.shape
         self.dtype = array.dtype
         self.layers = list(itertools.accumulate(array.chunks[axis]))
@@ -59,7 +64,7 @@ class Blocks:
         self._starts = [[0, *itertools.accumulate(lengths)] for lengths in array.chunks]
         self._found = found
         self._tasks = tasks
-        self._values: dict[Hashable, Any] = {}
+        self._values: dict[Key, Any] = {}
 
     def with_values(self, values: Sequence[Any]) -> Blocks:
         self._values = dict(zip(self.keys, values, strict=True))
@@ -114,18 +119,18 @@ class _Reading:
         self._all_keys = set(graph.keys())
         self._layer_of = {key: name for name, layer in graph.layers.items() for key in layer.keys()}
         self._taken = {name for name, layer in graph.layers.items() if isinstance(layer, Blockwise) or name.startswith("getitem-")}
-        self._dependencies: dict[Hashable, set[Hashable]] = {}
+        self._dependencies: dict[Key, set[Key]] = {}
 
     def blocks(self, slab: Slab, ranges: Sequence[tuple[int, int]]) -> Blocks:
         """Returns the blocks with planes in the ranges."""
         axis = len(slab.item)
-        found: dict[_Index, Hashable] = {}
+        found: dict[_Index, Key] = {}
         for planes in ranges:
             within = [*((at, at + 1) for at in slab.item), planes, *((0, length) for length in self.array.shape[axis + 1 :])]
             found.update((index, (self.array.name, *index)) for index in _blocks_in(self._starts, within))
-        tasks: dict[Hashable, Any] = {}
-        keys: list[Hashable] = []
-        seen: set[Hashable] = set()
+        tasks: dict[Key, Any] = {}
+        keys: list[Key] = []
+        seen: set[Key] = set()
         left = list(found.values())
         while left:
             key = left.pop()
@@ -140,12 +145,12 @@ class _Reading:
                 keys.append(key)
         return Blocks(self.array, axis, found, tasks, keys)
 
-    def _of(self, key: Hashable, layer: str) -> set[Hashable]:
+    def _of(self, key: Key, layer: str) -> set[Key]:
         if key not in self._dependencies:
             self._dependencies[key] = set(self.graph.layers[layer].get_dependencies(key, self._all_keys))
         return self._dependencies[key]
 
-    def layers_of(self, keys: Iterable[Hashable]) -> set[str]:
+    def layers_of(self, keys: Iterable[Key]) -> set[str]:
         return {self._layer_of[key] for key in keys}
 
 
@@ -175,8 +180,8 @@ def lazy(label: str, filter: SlabFilter, array: Any) -> Any:
     slabs = filter.slabs(planes)
     reading = _Reading(array)
     name = f"{label}-{tokenize(filter, array.name, planes)}"
-    tasks: dict[Hashable, Any] = {}
-    used: set[Hashable] = set()
+    tasks: dict[Key, Any] = {}
+    used: set[Key] = set()
     behind = (*filter.shape[1:], *filter.components)
     rest = (0,) * len(behind)
     for of_item in _by_item(slabs):
@@ -185,12 +190,12 @@ def lazy(label: str, filter: SlabFilter, array: Any) -> Any:
         used.update(key for each in blocks for key in each.keys)
         item = of_item[0].item
         if exchanges:
-            measured = [(f"measure-{name}", *item, number) for number in range(len(of_item))]
+            measured: list[Key] = [(f"measure-{name}", *item, number) for number in range(len(of_item))]
             for key, slab, each in zip(measured, of_item, blocks, strict=True):
                 tasks[key] = (_measure, filter, slab, each, list(each.keys))
             tasks[(f"combine-{name}", *item)] = (_combine, filter, measured, _Hidden(of_item))
         for number, (slab, each) in enumerate(zip(of_item, blocks, strict=True)):
-            whole = (f"whole-{name}", *item, number) if exchanges else None
+            whole: Key | None = (f"whole-{name}", *item, number) if exchanges else None
             if whole is not None:
                 tasks[whole] = (operator.getitem, (f"combine-{name}", *item), number)
             tasks[(name, *item, number, *rest)] = (_filter, filter, slab, each, list(each.keys), whole)
@@ -200,7 +205,7 @@ def lazy(label: str, filter: SlabFilter, array: Any) -> Any:
     )
     lengths = tuple(slab.count for slab in slabs if slab.item == slabs[0].item)
     chunks = (*((1,) * length for length in filter.items), lengths, *((length,) for length in behind))
-    return da.Array(graph, name, chunks, dtype=filter.target_type)
+    return _Array(graph, name, chunks, dtype=filter.target_type)
 
 
 def lazy_gaussian(
@@ -351,8 +356,8 @@ def run(
             graph[results[-1]] = (_filter_ends, filter, slab, ends, whole)
     done = _Done(len(graph), progress)
     if client is None:
-        with _pool_of(scheduler, threads) as options, Callback(posttask=lambda *_: done.add(1)):
-            reports = get_scheduler(scheduler=scheduler)(graph, results, **options)
+        with _pool_of(scheduler, threads) as options, _Callback(posttask=lambda *_: done.add(1)):
+            reports = _get_scheduler(scheduler=scheduler)(graph, results, **options)
     else:
         reports = _gather(client, graph, results, slabs, timeout, done)
     done.add(len(graph))
@@ -402,8 +407,9 @@ def _gather(
     client: Any, graph: dict[str, Any], keys: list[str], slabs: list[Slab], timeout: float | None, done: _Done
 ) -> list[Report]:
     """Computes the tasks on a cluster. Raises TimeoutError if no slab is done for that many seconds."""
-    from distributed import wait
+    import distributed
 
+    wait: Any = distributed.wait
     futures = client.get(graph, keys, sync=False)
     left = set(futures)
     try:
@@ -436,13 +442,14 @@ def _client_of(scheduler: Any) -> tuple[Any, int]:
     client = scheduler
     if isinstance(scheduler, str):
         try:
-            from distributed import Client
+            import distributed
         except ImportError:
             raise ImportError("a scheduler's address needs the package distributed: pip install 'itk-cudafilters[dask]'") from None
         if "://" not in scheduler and ":" not in scheduler:
             raise ValueError(f"scheduler is '{scheduler}'; it must be threads, processes, synchronous, a client, or an address such as tcp://HOST:8786")
         try:
-            client = Client(scheduler, set_as_default=False)
+            connect: Any = distributed.Client
+            client = connect(scheduler, set_as_default=False)
         except OSError as error:
             raise OSError(f"there is no scheduler at '{scheduler}': {error}") from None
     if not hasattr(client, "nthreads") or not hasattr(client, "scheduler"):

@@ -180,8 +180,8 @@ def _temporary_folder() -> str:
     finally:
         for number in reversed(numbers):
             signal.signal(number, handlers[number])
-        for number in received:
-            signal.raise_signal(number)
+        for arrived in received:
+            signal.raise_signal(arrived)
 
 
 _scratch: dict[str, list[BinaryIO]] = {}  # the folders that exist, with their open files

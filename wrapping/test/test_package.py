@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed package: what it loads and when, info(), the process-wide configuration, its environment variables."""
 import importlib.metadata
-import importlib.resources
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -84,19 +82,6 @@ def test_licences_of_what_is_inside():
     assert all(len(text) > 100 for text in texts.values())
     for name in ("MPL-2.0", "libtiff", "Zlib", "BSD-3-Clause"):
         assert name in distribution.metadata["License-Expression"].split(" AND ")
-
-
-def test_type_hints_are_installed():
-    assert importlib.resources.files("itk_cudafilters").joinpath("py.typed").is_file()
-
-
-def test_type_hints_are_strict(tmp_path):
-    pytest.importorskip("mypy")
-    # A copy: mypy does not check packages where they are installed.
-    shutil.copytree(pathlib.Path(itk_cudafilters.__file__).parent, tmp_path / "itk_cudafilters")
-    options = ["--strict", "--ignore-missing-imports", "itk_cudafilters"]
-    done = subprocess.run([sys.executable, "-m", "mypy", *options], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

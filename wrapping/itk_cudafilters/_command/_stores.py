@@ -102,11 +102,12 @@ def smooth(arguments: argparse.Namespace) -> None:
 
 def _client(address: str) -> Any:
     try:
-        from distributed import Client
+        import distributed
     except ImportError:
         raise ImportError("--scheduler needs the package distributed: pip install 'itk-cudafilters[dask]'") from None
+    connect: Any = distributed.Client
     try:
-        return Client(address, set_as_default=False)
+        return connect(address, set_as_default=False)
     except (OSError, ValueError) as error:
         raise OSError(f"there is no scheduler at '{address}': {error}") from None
 
