@@ -144,10 +144,13 @@ class Segmentation(Generic[ImageLike]):
     contour: npt.NDArray[np.float64]
     """Vertices of the polygon, N x 2: x and y in physical space, counter-clockwise in x, y, the first one not repeated."""
     statistics: Statistics
+    window: tuple[int, int, int, int]
+    """The rectangle that the search saw: x, y, width and height in pixels, counted from 0. It is the whole image unless
+    local_background was set."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Returns the parts of which pickle, copy.deepcopy() and process pools construct an equal segmentation."""
-        return _restore_segmentation, (self.label, first_index_of(self.label), self.contour, self.statistics)
+        return _restore_segmentation, (self.label, first_index_of(self.label), self.contour, self.statistics, self.window)
 
     @property
     def contour_rc(self) -> npt.NDArray[np.float64]:
@@ -195,9 +198,9 @@ class Segmentation(Generic[ImageLike]):
 
 
 def _restore_segmentation(
-    label: Any, index: tuple[int, ...] | None, contour: npt.NDArray[np.float64], statistics: Statistics
+    label: Any, index: tuple[int, ...] | None, contour: npt.NDArray[np.float64], statistics: Statistics, window: tuple[int, int, int, int]
 ) -> Segmentation[Any]:
-    return Segmentation(with_first_index(label, index), contour, statistics)
+    return Segmentation(with_first_index(label, index), contour, statistics, window)
 
 
 def feature_of(
@@ -458,16 +461,17 @@ def segment_region(
             if not regions:
                 raise ValueError("initial_mask is 0 everywhere; it must have pixels to start from")
             result = contour_of_start(regions[0], pixels.shape)
-            x, y, width, height = regions[0]["window"]
-            window = slice(y, y + height), slice(x, x + width)
+            x, y, width, height = window = regions[0]["window"]
+            inside = slice(y, y + height), slice(x, x + width)
             pixels_of(label)[...] = values[1]
-            pixels_of(label)[window] = np.where(labels[window] != 0, *np.array(values, np.uint8))
+            pixels_of(label)[inside] = np.where(labels[inside] != 0, *np.array(values, np.uint8))
         else:
+            window = 0, 0, pixels.shape[1], pixels.shape[0]
             result, *ran = core().segment(
                 pixels, pixels_of(label), valid, start_mask, corners, first, parameters, *values, *where, update
             )
     statistics = statistics_of(law, looks, quantity_of_law, result, *ran)
-    return Segmentation(like(label, image, "label"), contour_of(result, geometry), statistics)
+    return Segmentation(like(label, image, "label"), contour_of(result, geometry), statistics, window)
 
 
 def margin_of(margin: int | None) -> int:

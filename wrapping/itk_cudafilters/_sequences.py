@@ -12,6 +12,7 @@ from typing import Any, Generic, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ._image import Image
 from ._images import Geometry, axes_of, describe, like, mask_beside, pixels_of, plane_of, require_known_kind, valid_pixels_of
 from ._images import with_geometry_of
 from ._info import Backend
@@ -163,8 +164,8 @@ class _Follower:
         self._shape = labels.shape
         corners = _corners(found.contour_in_pixels)
         is_lost = not found.statistics.significant_boundary
-        seen = self._window(corners) if has_start and self._window_options["local_background"] else self._whole
-        return TrackedRegion(frame, is_lost, found.contour, found.contour_in_pixels, found.statistics, seen, self._shape), corners
+        region = TrackedRegion(frame, is_lost, found.contour, found.contour_in_pixels, found.statistics, found.window, self._shape)
+        return region, corners
 
     def follow(self, frames: Iterable[tuple[int, Any]], corners: npt.NDArray[np.int32]) -> Iterator[TrackedRegion]:
         """Yields the target in each of the frames. A frame is prepared while the one before it is searched."""
@@ -368,6 +369,7 @@ def segment_volume(
     start: Start = "automatic",
     local_background: bool = False,
     margin: int | None = None,
+    quantity: Quantity | None = None,
     foreground_threshold: float | None = None,
     valid_mask: Any = None,
     schedule: Schedule = "coarse_to_fine",
@@ -393,7 +395,7 @@ def segment_volume(
     volume
         Three-dimensional itk.Image, Image, NumPy array [z, y, x] or xarray.DataArray, of the pixel types of
         segment_region(). Slices are planes of constant z.
-    law, looks, foreground_threshold
+    law, looks, quantity, foreground_threshold
         As of segment_region(). The number of looks, if it is not given, is estimated from the first slice.
     start_slice
         Index of the slice that is searched first, from 0; negative ones count from the last.
@@ -405,7 +407,8 @@ def segment_volume(
     local_background, margin
         As of track_region().
     valid_mask
-        Two-dimensional array: pixels where it is 0 belong to no region in any slice.
+        Two-dimensional array: pixels where it is 0 belong to no region in any slice. Those that hold no data in an Image
+        belong to none in their slice.
     schedule, maximum_step, minimum_edge_length, minimum_gain, use_description_length, maximum_number_of_nodes
         As of segment_region().
     maximum_number_of_iterations, minimum_region_size, backend, device_index, progress
@@ -451,12 +454,20 @@ def segment_volume(
         "minimum_region_size": minimum_region_size,
     }
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region, "start": start}
-    follower = _Follower(law, looks, None, valid_mask, local_background, margin, backend, device_index, settings)
+    follower = _Follower(law, looks, quantity, valid_mask, local_background, margin, backend, device_index, settings)
+
+    def slice_at(z: int) -> Any:
+        """Returns a slice; of an Image with its pixels without data and with what its pixels are."""
+        if not isinstance(volume, Image):
+            return planes[z]
+        mask = None if volume.valid_mask is None else volume.valid_mask[z]
+        return Image(planes[z], no_data=volume.no_data, valid_mask=mask, quantity=volume.quantity)
+
     slices = {}
     with progress_bar("segment_volume", progress) as update:
-        slices[index], corners = follower.begin(index, planes[index], starts)
+        slices[index], corners = follower.begin(index, slice_at(index), starts)
         for direction in (range(index - 1, -1, -1), range(index + 1, len(planes))):
-            for region in follower.follow(((z, planes[z]) for z in direction), corners) if not slices[index].is_lost else ():
+            for region in follower.follow(((z, slice_at(z)) for z in direction), corners) if not slices[index].is_lost else ():
                 slices[region.frame] = region
                 if update is not None:
                     update(len(slices) / len(planes))
@@ -465,5 +476,7 @@ def segment_volume(
     label = np.zeros(planes.shape, np.uint8)
     for z, region in slices.items():
         label[z] = region.label
-    made = with_geometry_of(volume, label) if is_itk_object(volume) else label
-    return VolumeSegmentation(like(made, volume, "label"), tuple(slices[z] for z in sorted(slices)))
+    made: Any = like(with_geometry_of(volume, label) if is_itk_object(volume) else label, volume, "label")
+    if isinstance(made, Image):
+        made.quantity = None
+    return VolumeSegmentation(made, tuple(slices[z] for z in sorted(slices)))

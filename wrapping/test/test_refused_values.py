@@ -553,7 +553,7 @@ EACH = {
     "segment_volume": (
         given(volume=np.stack([IMAGE] * 3), law="gamma", looks=8.0, start_slice=1, minimum_edge_length=4.0),
         {
-            **{name: row for name, row in FOLLOWED.items() if name != "quantity"},
+            **FOLLOWED,
             "volume": Row(
                 refused(TypeError, "must be an itk.Image", None, "thing", 3.5, THING) + refused(ValueError, "must have three", IMAGE, shown="2 axes")
             ),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One target through frames or slices: track_region() and segment_volume()."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,19 @@ def test_each_frame_is_the_search_from_the_polygon_before():
         assert np.array_equal(alone.contour, region.contour) and np.array_equal(alone.label, region.label)
         assert alone.statistics.criterion == region.statistics.criterion
         before = region.contour
+
+
+def test_the_window_of_a_start_is_that_around_the_start():
+    frames = list(frames_of(range(2)))
+    start = {"initial_region": (40, 50, 12, 10)}
+    alone = segment_region(frames[0], "gamma", 4, **start, local_background=True, **SEARCH)
+    first, second = track_region(frames, "gamma", 4, **start, local_background=True, **SEARCH)
+    assert alone.window == first.window == (24, 34, 44, 42)  # 16 pixels on each side of the start
+    assert first.statistics.inside.number_of_pixels + first.statistics.outside.number_of_pixels == 44 * 42
+    left, top = np.maximum(first.contour_in_pixels.min(axis=0) + 0.5, 0)
+    assert second.window[:2] != first.window[:2] and second.window[0] < left and second.window[1] < top
+    everywhere = segment_region(frames[0], "gamma", 4, **start, **SEARCH)
+    assert everywhere.window == (0, 0, SHAPE[1], SHAPE[0]) and pickle.loads(pickle.dumps(alone)).window == alone.window
 
 
 def test_a_target_that_vanishes_is_reported_at_once_and_found_again():
@@ -200,6 +215,34 @@ def test_volume():
         assert np.allclose(contour, np.stack([10.0 - 0.5 * y, 20.0 + 0.5 * x, np.full(len(x), 30.0 + 3.0 * z)], axis=1))
         assert np.array_equal(plain.contours[z][:, :2], in_pixels) and (plain.contours[z][:, 2] == z).all()
     assert repr(found) == f"<target in {len(occupied)} slices, {occupied[0]} to {occupied[-1]}>"
+
+
+def test_pixels_of_a_volume_that_hold_no_data():
+    """They are left out of each slice, by the value or by the mask of the Image."""
+    volume, _ = ellipsoid()
+    volume[:, :, 80:] = -1000.0
+    volume[6, :30, :] = -1000.0
+    expected = [segment_region(plane, "gaussian", valid_mask=plane > -1000.0, **SEARCH).statistics for plane in volume]
+    for image in (Image(volume, no_data=-1000.0), Image(volume, valid_mask=volume > -1000.0),
+                  Image(np.where(volume > -1000.0, volume, np.nan), no_data=np.nan)):
+        found = segment_volume(image, "gaussian", start_slice=7, **SEARCH)
+        assert len(found.slices) > 8 and found.slices[0].is_lost
+        for each in found.slices:
+            assert each.statistics.criterion_of_one_region == expected[each.frame].criterion_of_one_region, each
+            valid = each.statistics.inside.number_of_pixels + each.statistics.outside.number_of_pixels
+            assert valid == np.count_nonzero(volume[each.frame] > -1000.0)
+        assert overlap(found.slices[4].label[:, :80] != 0, ellipsoid()[1][found.slices[4].frame, :, :80]) > 0.9
+
+
+def test_a_volume_of_decibels():
+    volume = np.stack(list(frames_of(range(3)))).astype(np.float32) + 1.0
+    plain = segment_volume(volume, "gamma", 4, start_slice=1, **SEARCH)
+    in_decibels = (10.0 * np.log10(volume.astype(np.float64))).astype(np.float32)
+    for converted in (segment_volume(in_decibels, "gamma", 4, start_slice=1, quantity="db", **SEARCH),
+                      segment_volume(Image(in_decibels, quantity="db"), "gamma", 4, start_slice=1, **SEARCH)):
+        assert overlap(np.asarray(converted.label), plain.label) > 0.99
+        assert [each.statistics.quantity for each in converted.slices] == ["intensity"] * 3
+        assert getattr(converted.label, "quantity", None) is None
 
 
 def test_volume_of_other_kinds():

@@ -20,5 +20,5 @@ def test_type_hints_are_strict(tmp_path):
     # A copy: mypy does not check packages where they are installed.
     shutil.copytree(pathlib.Path(itk_cudafilters.__file__).parent, tmp_path / "itk_cudafilters")
     options = ["--strict", "--ignore-missing-imports", "itk_cudafilters"]
-    done = subprocess.run([sys.executable, "-m", "mypy", *options], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-m", "mypy", *options], cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
