@@ -163,12 +163,6 @@ def transform_points(points: npt.NDArray[np.float64], crs: str, to: str) -> npt.
         return np.stack(warp.transform(crs, to, *points.T.tolist()), axis=-1)
 
 
-def transform_geometries(geometries: list[Any], crs: str, to: str) -> list[Any]:
-    """Returns geometries of GeoJSON in the coordinates of another reference system."""
-    with _known_crs(to) as warp:
-        return list(warp.transform_geom(crs, to, geometries))
-
-
 def _wound(geometry: Any) -> dict[str, Any]:
     """Returns a polygon, or several, of lists, whose outer rings go counter-clockwise and whose holes go clockwise."""
     is_one = geometry["type"] == "Polygon"

@@ -17,7 +17,7 @@ def is_polygons(value: Any) -> bool:
     """Returns whether a value is meant as polygons: a mapping, an object with __geo_interface__ such as those of shapely
     and geopandas, or a list of these."""
     if isinstance(value, (list, tuple)):
-        return len(value) > 0 and all(is_polygons(each) for each in value)
+        return all(is_polygons(each) for each in value)
     return isinstance(value, Mapping) or hasattr(value, "__geo_interface__")
 
 
@@ -31,7 +31,8 @@ def rasterize(polygons: Any, geometry: Geometry, shape: tuple[int, ...], name: s
     """
     mask = np.zeros(shape, np.bool_)
     for rings in _polygons_of(polygons, name):
-        _add_polygon([geometry.corners_at(ring) for ring in rings], mask)
+        if rings:  # GeoJSON has polygons without one
+            _add_polygon([geometry.corners_at(ring) for ring in rings], mask)
     return mask
 
 

@@ -216,6 +216,37 @@ def test_contour_in_degrees_starts_the_snake(tmp_path, scenes):
         np.testing.assert_array_equal(read_image(tmp_path / "l.tif").array, np.asarray(again.label))
 
 
+@pytest.mark.parametrize("system", ["EPSG:32632", "EPSG:3857", "EPSG:4326", None])
+def test_reference_systems_of_files_of_polygons(tmp_path, scenes, system, capsys):
+    """GDAL and QGIS name that of a GeoJSON file by a member that RFC 7946 no longer has; without it, it is longitude and latitude."""
+    corners = np.array([[60.0, 30.0], [200.0, 30.0], [200.0, 160.0], [60.0, 160.0]])
+    ring = rasterio.warp.transform(CRS, system or "EPSG:4326", *move(corners, AFFINES["rotated"]).T.tolist())
+    ring = np.stack(ring, axis=-1).tolist()
+    polygon = {"type": "Polygon", "coordinates": [ring + ring[:1]]}
+    content = {"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {"coordinates": "geographic"}, "geometry": polygon}]}
+    if system is not None:
+        name = "urn:ogc:def:crs:OGC:1.3:CRS84" if system == "EPSG:4326" else system.replace("EPSG:", "urn:ogc:def:crs:EPSG::")
+        content["crs"] = {"type": "name", "properties": {"name": name}}
+    (tmp_path / "polygon.geojson").write_text(json.dumps(content))
+    land = np.zeros(amplitude().shape, bool)
+    land[30:160, 60:200] = True
+    model, given = ("--law", "rayleigh", "--looks", 1), ("--labels", tmp_path / "l.tif")
+    assert run("detect", scenes["rotated"], *given, *model, "--land-mask", tmp_path / "polygon.geojson") == 0
+    expected = detect_targets(amplitude(), "rayleigh", 1, valid_mask=valid_pixels(), land_mask=land)
+    np.testing.assert_array_equal(read_image(tmp_path / "l.tif").array, expected.labels)
+    given = ("--label", tmp_path / "l.tif")
+    assert run("segment", scenes["rotated"], *given, *model, "--initial-contour", tmp_path / "polygon.geojson") == 0
+    expected = segment_region(amplitude(), "rayleigh", 1, valid_mask=valid_pixels(), initial_region=(60, 30, 140, 130))
+    np.testing.assert_array_equal(read_image(tmp_path / "l.tif").array, expected.label)
+    if system == "EPSG:32632":
+        capsys.readouterr()
+        del content["crs"]
+        (tmp_path / "polygon.geojson").write_text(json.dumps(content))
+        for part, option in (("detect", "--land-mask"), ("segment", "--initial-contour")):
+            given = (part, scenes["rotated"], *model, option, tmp_path / "polygon.geojson")
+            assert "which is no longitude and latitude in degrees" in expect_failure(capsys, *given)
+
+
 # Reading
 
 

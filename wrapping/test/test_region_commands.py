@@ -106,10 +106,26 @@ def test_detect_beside_land(tmp_path):
         assert json.loads((tmp_path / "report.json").read_text())["tested_pixels"] == (land == 0).sum()
 
 
+def test_detect_beside_no_land(tmp_path):
+    """A file without polygons, or with empty ones, has no land."""
+    image = ships_image()
+    write_image(image, tmp_path / "in.mha")
+    empty = {"type": "Polygon", "coordinates": []}
+    for content in ({"type": "FeatureCollection", "features": []}, empty, {"type": "GeometryCollection", "geometries": [empty]}):
+        (tmp_path / "land.geojson").write_text(json.dumps(content))
+        given = ("--law", "gamma", "--looks", 4, "--land-mask", tmp_path / "land.geojson", "--report", tmp_path / "report.json")
+        assert run("detect", tmp_path / "in.mha", *given) == 0
+        assert json.loads((tmp_path / "report.json").read_text())["tested_pixels"] == image.array.size
+        found = detect_targets(image, "gamma", 4, land_mask=content)
+        assert found.statistics == detect_targets(image, "gamma", 4, land_mask=[]).statistics == detect_targets(image, "gamma", 4).statistics
+
+
 def test_detect_refuses_land_that_is_none(capsys, tmp_path):
     write_image(ships_image(), tmp_path / "in.mha")
     (tmp_path / "bad.geojson").write_text("{")
-    for name, message in (("bad.geojson", "is no GeoJSON file with polygons"), ("missing.json", "does not exist or cannot be opened")):
+    (tmp_path / "line.geojson").write_text('{"type": "LineString", "coordinates": [[1, 2], [3, 4]]}')
+    messages = {"bad.geojson": "is no GeoJSON file with polygons", "missing.json": "does not exist or cannot be opened"}
+    for name, message in (*messages.items(), ("line.geojson", "has a geometry of type LineString")):
         said = expect_failure(capsys, "detect", tmp_path / "in.mha", "--law", "gamma", "--looks", 4, "--land-mask", tmp_path / name)
         assert message in said
 
@@ -262,7 +278,7 @@ def test_images_that_cannot_be_segmented(capsys, tmp_path, scene):
 def test_contours_that_are_none(capsys, tmp_path, scene, text):
     (tmp_path / "bad.geojson").write_text(text)
     said = expect_failure(capsys, "segment", scene, "--law", "gamma", "--initial-contour", tmp_path / "bad.geojson")
-    assert said.endswith("bad.geojson' is no GeoJSON file with a polygon\n")
+    assert said.endswith("bad.geojson' is no GeoJSON file with polygons\n")
 
 
 def test_pixels_without_a_value_are_refused(capsys, tmp_path):

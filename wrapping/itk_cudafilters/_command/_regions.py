@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _image_files as files
-from .._features import COORDINATES, Coordinates, crs_of_image
+from .._features import COORDINATES, LONGITUDE_LATITUDE, Coordinates, crs_of_image, transform_points
 from .._files import write_geojson, write_geopackage
 from .._image import Image
 from .._radar import estimate_looks, quantity_of_law
@@ -95,12 +98,98 @@ def keywords_of(arguments: argparse.Namespace, image: Image) -> dict[str, Any]:
     """Returns the keywords that the arguments give, with images for their files."""
     keywords = {name: getattr(arguments, name) for name in arguments.keywords}
     for name in ("initial_mask", "valid_mask", "land_mask", "initial_labels"):
-        if keywords.get(name) is not None:
+        if name == "land_mask" and is_polygon_file(keywords.get(name)):
+            keywords[name] = read_polygons(keywords[name], image, arguments.crs)
+        elif keywords.get(name) is not None:
             keywords[name] = files.read_mask(_open_mask(keywords[name], arguments), like=image, is_label=name == "initial_labels")
     if keywords["looks"] == "estimate":
         quantity = keywords["quantity"] or quantity_of_law(arguments.law)
         keywords["looks"] = estimate_looks(image, quantity, correlated=True, valid_mask=keywords["valid_mask"])
     return keywords
+
+
+def is_polygon_file(name: str | None) -> bool:
+    """Returns whether a file is of polygons by its name, and no image."""
+    return name is not None and name.lower().endswith((".geojson", ".json"))
+
+
+def read_polygons(name: str, image: Image, crs: str | None, *, ignores_others: bool = False) -> list[dict[str, Any]]:
+    """Returns the polygons of a GeoJSON file as geometries in the physical space of the image.
+
+    A feature's property `coordinates` says what its coordinates are, as write_geojson() writes it. Without it they are physical if the
+    image has no reference system. Otherwise they are of the system that the member `crs` of the file names, which GDAL and QGIS write,
+    and without that member in longitude and latitude, as RFC 7946 has them. Geometries that are no polygons are refused, or ignored."""
+    crs = crs or crs_of_image(image)
+    sources: list[str] = []
+    rings: list[npt.NDArray[np.float64]] = []
+    lengths: list[int] = []
+    try:
+        content = json.loads(Path(name).read_text(encoding="utf-8"))
+        system = content["crs"]["properties"]["name"] if content.get("crs") is not None else LONGITUDE_LATITUDE
+        for geometry, coordinates in _geometries_in(content):
+            if geometry["type"] not in ("Polygon", "MultiPolygon"):
+                if ignores_others:
+                    continue
+                raise _NoPolygon(f"'{name}' has a geometry of type {geometry['type']}; it must be made of Polygon and MultiPolygon")
+            of_map = "physical" if crs is None else system
+            for polygon in [geometry["coordinates"]] if geometry["type"] == "Polygon" else geometry["coordinates"]:
+                found = [np.array([position[:2] for position in ring], np.float64).reshape(-1, 2) for ring in polygon]
+                sources.append({"physical": "physical", "pixel": "pixel", "geographic": system}.get(coordinates, of_map))
+                lengths.append(len(found))
+                rings += found
+    except OSError as error:
+        raise OSError(f"'{name}' does not exist or cannot be opened: {error.strerror}") from None
+    except _NoPolygon:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        raise ValueError(f"'{name}' is no GeoJSON file with polygons") from None
+    of_rings = [source for source, length in zip(sources, lengths) for _ in range(length)]
+    for source in dict.fromkeys(of_rings):
+        own = [index for index, each in enumerate(of_rings) if each == source]
+        moved = _to_physical(np.concatenate([rings[index] for index in own]), source, name, image, crs)
+        ends = np.cumsum([len(rings[index]) for index in own])
+        for index, ring in zip(own, np.split(moved, ends[:-1])):
+            rings[index] = ring
+    parts = iter(rings)
+    return [{"type": "Polygon", "coordinates": [next(parts).tolist() for _ in range(length)]} for length in lengths]
+
+
+class _NoPolygon(ValueError):
+    """A geometry that is no polygon."""
+
+
+def _geometries_in(content: Any) -> Iterator[tuple[Any, Any]]:
+    """Yields the geometries of GeoJSON, and what their coordinates are as their feature says it."""
+    features = content["features"] if content["type"] == "FeatureCollection" else [content]
+    for feature in features:
+        is_feature = feature["type"] == "Feature"
+        waiting = [feature["geometry"] if is_feature else feature]
+        while waiting:
+            geometry = waiting.pop(0)
+            if geometry is not None and geometry["type"] == "GeometryCollection":
+                waiting = [*geometry["geometries"], *waiting]
+            elif geometry is not None:
+                yield geometry, (feature.get("properties") or {}).get("coordinates") if is_feature else None
+
+
+def _to_physical(
+    points: npt.NDArray[np.float64], source: str, name: str, image: Image, crs: str | None
+) -> npt.NDArray[np.float64]:
+    """Returns points of a file in the physical space of the image."""
+    if source == "physical":
+        return points
+    if source == "pixel":
+        return image.to_physical(points)
+    if crs is None:
+        raise ValueError(f"'{name}' holds longitude and latitude, and the image has no reference system: give --crs")
+    if source == LONGITUDE_LATITUDE:
+        beyond = (np.abs(points) > (360.0, 90.0)).any(axis=1)
+        if beyond.any():
+            raise ValueError(
+                f"'{name}' has the point {points[beyond][0].tolist()}, which is no longitude and latitude in degrees: another reference "
+                "system has to be named by the member crs, as GDAL writes it"
+            )
+    return transform_points(points, source, crs)
 
 
 def _open_mask(name: str, arguments: argparse.Namespace) -> files.ImageFile | RasterFile:

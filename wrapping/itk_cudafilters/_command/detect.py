@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import json
-from pathlib import Path
 from typing import Any
 
 from .. import _image_files as files
 from .._detection import Detections, detect_targets
-from .._features import LONGITUDE_LATITUDE, crs_of_image, transform_geometries
-from .._image import Image
 from .._output import path_of, write_text
 from .._pictures import draw_boundaries, write_picture
 from .._segmentation import laws_of_looks
@@ -21,8 +17,6 @@ from ._parser import WINDOW, Parser
 from ._regions import EPILOG as EPILOG
 from ._regions import add_model, describe_features, describe_quantity, keywords_of, open_image, require_writer, with_16_bits
 from ._regions import without_no_data, write_features
-
-_POLYGONS = (".geojson", ".json")
 
 
 def add_arguments(part: Parser) -> None:
@@ -46,12 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     clock = Clock()
     image = files.read_slice(file)
-    land = arguments.land_mask
-    if land is not None and land.lower().endswith(_POLYGONS):
-        arguments.land_mask = None  # it is no image
-        keywords = keywords_of(arguments, image) | {"land_mask": _read_polygons(land, image, arguments.crs)}
-    else:
-        keywords = keywords_of(arguments, image)
+    keywords = keywords_of(arguments, image)
     seconds = {"read": clock.look()}
     found = detect_targets(image, progress=progress_is_shown(), **keywords)
     seconds["filter"] = clock.look()
@@ -92,20 +81,3 @@ def _write_table(found: Detections[Any], name: str) -> None:
     writer.writerows(zip(*table.values()))
     write_text(path_of(name), text.getvalue())
 
-
-def _read_polygons(name: str, image: Image, crs: str | None) -> list[dict[str, Any]]:
-    """Returns the geometries of a GeoJSON file in the physical space of the image. They are in longitude and latitude if the image has
-    a reference system, as RFC 7946 has them, and physical otherwise."""
-    crs = crs or crs_of_image(image)
-    try:
-        content = json.loads(Path(name).read_text(encoding="utf-8"))
-        features = content["features"] if content["type"] == "FeatureCollection" else [content]
-        found = [feature["geometry"] if feature["type"] == "Feature" else feature for feature in features]
-        geometries = [geometry for geometry in found if geometry is not None]
-    except OSError as error:
-        raise OSError(f"'{name}' does not exist or cannot be opened: {error.strerror}") from None
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        raise ValueError(f"'{name}' is no GeoJSON file with polygons") from None
-    if not geometries or crs is None:
-        return geometries
-    return transform_geometries(geometries, LONGITUDE_LATITUDE, crs)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _image_files as files
-from .._features import LONGITUDE_LATITUDE, crs_of_image, transform_points
 from .._files import write_geojson
 from .._image import Image
 from .._pictures import draw_overlay, write_picture
@@ -19,7 +16,8 @@ from .._segmentation import Segmentation, laws_of_looks, segment_region
 from ._common import Clock, add_report, check_names, finish, progress_is_shown, write_each, write_image
 from ._parser import RECTANGLE, Parser
 from ._regions import EPILOG as EPILOG
-from ._regions import add_model, describe_features, describe_quantity, keywords_of, open_image, require_writer, without_no_data, write_features
+from ._regions import add_model, describe_features, describe_quantity, keywords_of, open_image, read_polygons, require_writer
+from ._regions import without_no_data, write_features
 
 
 def add_arguments(part: Parser) -> None:
@@ -71,34 +69,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_contour(name: str, image: Image, crs: str | None) -> npt.NDArray[np.float64]:
-    """Returns the outer ring of the first polygon in a GeoJSON file, in physical space.
-
-    The polygon's property `coordinates` says what its coordinates are. Without it they are longitude and latitude if the image has a
-    reference system, as RFC 7946 has them, and physical otherwise."""
-    crs = crs or crs_of_image(image)
-    try:
-        content = json.loads(Path(name).read_text(encoding="utf-8"))
-        features = content["features"] if content.get("type") == "FeatureCollection" else [content]
-        for feature in features:
-            geometry = feature["geometry"] if feature["type"] == "Feature" else feature
-            if geometry["type"] in ("Polygon", "MultiPolygon"):
-                polygon = geometry["coordinates"][0]
-                ring = np.array([position[:2] for position in (polygon if geometry["type"] == "Polygon" else polygon[0])], np.float64)
-                coordinates = (feature.get("properties") or {}).get("coordinates")
-                break
-        else:
-            raise ValueError
-    except OSError as error:
-        raise OSError(f"'{name}' does not exist or cannot be opened: {error.strerror}") from None
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError):
-        raise ValueError(f"'{name}' is no GeoJSON file with a polygon") from None
-    if len(ring) > 1 and (ring[0] == ring[-1]).all():
-        ring = ring[:-1]
-    if coordinates == "geographic" or (coordinates is None and crs is not None):
-        if crs is None:
-            raise ValueError(f"'{name}' holds longitude and latitude, and the image has no reference system: give --crs")
-        return transform_points(ring, LONGITUDE_LATITUDE, crs)
-    return image.to_physical(ring) if coordinates == "pixel" else ring
+    """Returns the outer ring of the first polygon in a GeoJSON file, in physical space."""
+    ring = next((polygon["coordinates"][0] for polygon in read_polygons(name, image, crs, ignores_others=True) if polygon["coordinates"]), None)
+    if ring is None:
+        raise ValueError(f"'{name}' is no GeoJSON file with polygons")
+    return np.array(ring[:-1] if len(ring) > 1 and ring[0] == ring[-1] else ring)
 
 
 def _describe(found: Segmentation[Any]) -> str:
