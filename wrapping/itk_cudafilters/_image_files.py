@@ -719,9 +719,12 @@ class TiffFile:
         bits, kind = first["bits"], {1: "u", 2: "i", 3: "f", 4: "u"}.get(first["sample_format"], "")
         is_known = bits in (8, 16, 32, 64) and kind and not (kind == "f" and bits == 8)
         if not is_known and not (bits == 1 and first["samples"] == 1):
-            raise UnknownKind(
-                f"'{name}' has samples of {bits} bits{'' if kind else ' of complex numbers'}, which are not read: convert it to 8, 16 or 32 bits"
-            )
+            if not kind:
+                raise UnknownKind(
+                    f"'{name}' has samples of {bits} bits of complex numbers, whose amplitude or intensity is read by the package rasterio: "
+                    "give quantity"
+                )
+            raise UnknownKind(f"'{name}' has samples of {bits} bits, which are not read: convert it to 8, 16 or 32 bits")
         if first["photometric"] == 6 and first["samples"] > 1 and not self._is_jpeg() or first["photometric"] in (32844, 32845):
             raise OSError(f"'{name}' has colours that are not red, green and blue, which are not read: convert it to RGB")
         self._stored = np.dtype("u1" if bits == 1 else f"{kind}{bits // 8}")

@@ -228,6 +228,8 @@ def plane_of(
     pixels = pixels_of(image, name)
     if is_image and pixels.shape != (whole := tuple(image.GetLargestPossibleRegion().GetSize())[::-1]):
         raise ValueError(f"{name} has the pixels of a part of shape {pixels.shape} in memory; it must have all of {whole}")
+    if pixels.size == 0:
+        raise ValueError(f"{name} has the shape {pixels.shape}; it must have pixels")
     dtype = name_of(pixels.dtype)
     if dtype not in converted:
         require_known_type(dtype, name, known)
@@ -360,8 +362,16 @@ def mask_beside(mask: Any, name: str, given: Any, shape: tuple[int, ...]) -> npt
     `given` is the user's image, whose plane has that shape. A mask that is a NumPy array has the geometry and the order
     of axes of `given`.
     """
-    pixels = _plane_beside(mask, name, given, shape, plane_of)
-    return pixels if pixels.dtype == np.uint8 else (pixels != 0).view(np.uint8)
+    return _plane_beside(mask, name, given, shape, _plane_of_mask).view(np.uint8)
+
+
+def _plane_of_mask(mask: Any, name: str) -> npt.NDArray[Any]:
+    require_known_kind(mask, name, of_mask="give {name}.filled(0)")
+    dtype = pixels_of(mask, name).dtype
+    if dtype.kind not in "biuf":
+        raise TypeError(f"{name} has pixels of type {dtype.name}; they must be numbers or truth values: give {name} != 0")
+    converted = {"bool": np.uint8} if dtype == np.bool_ else {} if dtype == np.uint8 else {dtype.name: np.bool_}
+    return plane_of(mask, name, known=("uint8",), converted=converted)
 
 
 def labels_beside(labels: Any, name: str, given: Any, shape: tuple[int, ...]) -> npt.NDArray[np.uint32]:

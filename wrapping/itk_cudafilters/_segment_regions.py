@@ -280,6 +280,8 @@ def _starts_of(
     polygons = []
     for index, start in enumerate(starts):
         name = f"starts[{index}]"
+        if np.ndim(start) == 0:
+            raise TypeError(f"{name} is {start!r}; it must be a rectangle (x, y, width, height) or a contour of N x 2")
         is_rectangle = np.ndim(start) == 1
         polygons.append(corners_of_region(start, shape, name) if is_rectangle else corners_of_contour(start, geometry, shape, name))
     corners = np.concatenate(polygons) if polygons else np.empty((0, 2), np.int32)

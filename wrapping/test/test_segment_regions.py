@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many targets in one image: segment_regions(), and segment_region() with a local background."""
 import copy
+import itertools
 import json
 import pickle
 
 import numpy as np
 import pytest
 
-from itk_cudafilters import Image, Segmentations, segment_region, segment_regions, write_geojson, write_geopackage
+from itk_cudafilters import Image, Segmentations, detect_targets, partition_image, segment_region, segment_regions, write_geojson
+from itk_cudafilters import write_geopackage
 
 CELL = 48
 SEARCH = {"maximum_step": 4, "minimum_edge_length": 3.0}
@@ -93,19 +95,44 @@ def test_kinds_of_starts():
 
 
 def test_overlaps():
+    """Every two regions are compared, also where they lie under a third one."""
     image, starts, _ = scene(1, 2)
-    shifted = starts + [3, 2, 0, 0]
-    found = segment_regions(image, "gamma", np.concatenate([starts, shifted]), looks=4)
-    alone = [segment_regions(image, "gamma", [start], looks=4).labels != 0 for start in np.concatenate([starts, shifted])]
-    expected, labels = [], np.zeros(image.shape, np.uint32)
-    for index in reversed(range(4)):
-        hidden = np.bincount(labels[alone[index]], minlength=5)
-        expected += [(index + 1, other, int(hidden[other])) for other in range(1, 5) if hidden[other]]
+    starts = np.concatenate([starts + [3 * shift, 2 * shift, 0, 0] for shift in range(3)])
+    found = segment_regions(image, "gamma", starts, looks=4)
+    alone = [segment_regions(image, "gamma", [start], looks=4).labels != 0 for start in starts]
+    labels = np.zeros(image.shape, np.uint32)
+    for index in reversed(range(len(starts))):
         labels[alone[index]] = index + 1
-    assert sorted(expected) == list(found.overlaps) and len(expected) >= 2
+    common = {(i + 1, j + 1): np.count_nonzero(alone[i] & alone[j]) for i, j in itertools.combinations(range(len(starts)), 2)}
+    assert list(found.overlaps) == [(*pair, pixels) for pair, pixels in sorted(common.items()) if pixels]
+    assert {(1, 3), (1, 5), (3, 5), (2, 6)} <= {pair for pair, pixels in common.items() if pixels}
     assert np.array_equal(found.labels, labels) and found.labels.dtype == np.uint32
-    hidden = {number: sum(pixels for _, second, pixels in expected if second == number) for number in range(1, 5)}
-    assert [region.hidden_pixels for region in found] == list(hidden.values())
+    assert [region.hidden_pixels for region in found] == [np.count_nonzero(own & (labels != i)) for i, own in enumerate(alone, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "uint64", "float16", "float32", "float64", ">i4", ">f8"])
+def test_masks_of_any_numbers(dtype):
+    """They are true where they are not 0: also for multiples of 256, for numbers that float32 does not hold, and for NaN."""
+    image, starts, _ = scene(1, 2)
+    valid = np.random.default_rng(3).random(image.shape) < 0.8
+    small = {"f": 1e-300 if dtype.endswith(("f8", "64")) else 6e-8}.get(np.dtype(dtype).kind, 1)
+    mask = np.where(valid, small, 0).astype(dtype)
+    mask[:40][valid[:40]] = {"b": 1, "f": np.nan}.get(np.dtype(dtype).kind, 1 << min(8, 8 * np.dtype(dtype).itemsize - 2))
+    assert np.array_equal(mask != 0, valid)
+    for function in (lambda mask: segment_regions(image, "gamma", starts, 4, valid_mask=mask).labels,
+                     lambda mask: segment_region(image, "gamma", 4, initial_mask=np.where(np.arange(96) < 50, mask, mask.dtype.type(0))).label,
+                     lambda mask: partition_image(image, "gamma", 4, valid_mask=mask).labels,
+                     lambda mask: detect_targets(image, "gamma", 4, land_mask=mask).labels):
+        assert np.array_equal(function(mask), function(valid.astype(np.uint8)))
+
+
+def test_starts_that_are_no_list():
+    image, starts, _ = scene(1, 2)
+    for wrong in (tuple(starts[0].tolist()), starts[0].tolist()):
+        with pytest.raises(TypeError, match=r"starts\[0\] is \d+; it must be a rectangle \(x, y, width, height\) or a contour"):
+            segment_regions(image, "gamma", wrong, looks=4)
+    with pytest.raises(TypeError, match="valid_mask has pixels of type complex64; they must be numbers or truth values: give valid_mask != 0"):
+        segment_regions(image, "gamma", starts, looks=4, valid_mask=np.ones(image.shape, np.complex64))
 
 
 def test_copies_and_representation():
