@@ -352,13 +352,18 @@ RunWindow(const WindowStart & start, const CudaImageView * labels, SnakeRun run,
   return region;
 }
 
+/** What rows of a label image say about the regions of a batch. */
+struct LabelCounts
+{
+  std::map<std::pair<size_t, size_t>, uint64_t> CommonPixels; // of two regions, with or without the label of a third
+  std::map<size_t, uint64_t>                    HiddenPixels; // of a region, with the label of another one
+};
+
 /** Writes rows of the label image of a batch. */
 template <typename TPixel>
 class LabelRows
 {
 public:
-  using Overlaps = std::map<std::pair<size_t, size_t>, uint64_t>;
-
   LabelRows(const std::vector<CudaRegionSnakeRegion> & regions,
             const std::vector<CudaSnakeRowSpans> &     spans,
             const CudaImageView &                      labels)
@@ -367,11 +372,13 @@ public:
     , m_Labels(labels)
   {}
 
-  /** Writes the rows begin to end - 1, and adds the overlaps of their pixels. Regions are drawn from the last to the
-   * first, so that the lower label remains. */
-  void
-  Write(int32_t begin, int32_t end, Overlaps & overlaps) const
+  /** Writes the rows begin to end - 1, and counts their pixels. Regions are drawn from the last to the first, so that
+   * the lower label remains. */
+  LabelCounts
+  Write(int32_t begin, int32_t end) const
   {
+    LabelCounts                    counts;
+    std::vector<std::vector<Span>> drawn(static_cast<size_t>(end - begin));
     for (int32_t y = begin; y < end; ++y)
     {
       std::fill_n(this->GetRow(y), m_Labels.Size[0], TPixel{ 0 });
@@ -382,12 +389,21 @@ public:
       const auto    height = static_cast<int32_t>(m_Spans[i].First.size()) - 1;
       for (int32_t y = std::max(begin, top); y < std::min(end, top + height); ++y)
       {
-        this->WriteRow(i, y, static_cast<size_t>(y - top), overlaps);
+        this->WriteRow(i, y, static_cast<size_t>(y - top), drawn[static_cast<size_t>(y - begin)], counts);
       }
     }
+    return counts;
   }
 
 private:
+  /** Adjacent pixels of a region in a row. */
+  struct Span
+  {
+    size_t  Region;
+    int32_t Begin;
+    int32_t End;
+  };
+
   const std::vector<CudaRegionSnakeRegion> & m_Regions;
   const std::vector<CudaSnakeRowSpans> &     m_Spans; // of rows that count from the top of the polygon
   const CudaImageView &                      m_Labels;
@@ -398,21 +414,35 @@ private:
     return static_cast<TPixel *>(m_Labels.Data) + static_cast<size_t>(y) * m_Labels.Stride[1];
   }
 
+  /** Writes a region's pixels of a row. `drawn` has the spans of the regions before, and gets those of this one. */
   void
-  WriteRow(size_t region, int32_t y, size_t rowOfSpans, Overlaps & overlaps) const
+  WriteRow(size_t region, int32_t y, size_t rowOfSpans, std::vector<Span> & drawn, LabelCounts & counts) const
   {
     const CudaSnakeRowSpans & spans = m_Spans[region];
+    const size_t              numberOfOthers = drawn.size();
     for (size_t i = spans.First[rowOfSpans]; i < spans.First[rowOfSpans + 1]; i += 2)
     {
+      const Span     span{ region, spans.Columns[i], spans.Columns[i + 1] };
       TPixel * const row = this->GetRow(y);
-      for (int32_t x = spans.Columns[i]; x < spans.Columns[i + 1]; ++x)
+      bool           hides = false;
+      for (int32_t x = span.Begin; x < span.End; ++x)
       {
         if (row[x] != 0)
         {
-          ++overlaps[{ region, static_cast<size_t>(row[x]) - 1 }];
+          ++counts.HiddenPixels[static_cast<size_t>(row[x]) - 1];
+          hides = true;
         }
         row[x] = static_cast<TPixel>(region + 1);
       }
+      for (size_t k = 0; hides && k < numberOfOthers; ++k)
+      {
+        const int32_t common = std::min(span.End, drawn[k].End) - std::max(span.Begin, drawn[k].Begin);
+        if (common > 0)
+        {
+          counts.CommonPixels[{ region, drawn[k].Region }] += static_cast<uint64_t>(common);
+        }
+      }
+      drawn.push_back(span);
     }
   }
 };
@@ -502,9 +532,9 @@ CudaWriteRegionSnakeLabels(std::vector<CudaRegionSnakeRegion> & regions,
       spans[i] = ComputeCudaSnakeRowSpans(polygon, bottom - top);
     }
   });
-  std::map<std::pair<size_t, size_t>, uint64_t> overlaps;
-  std::mutex                                    mutex;
-  const auto                                    write = [&](auto zero) {
+  cuda::snake::LabelCounts counts;
+  std::mutex               mutex;
+  const auto               write = [&](auto zero) {
     using PixelType = decltype(zero);
     if (regions.size() > std::numeric_limits<PixelType>::max())
     {
@@ -513,12 +543,15 @@ CudaWriteRegionSnakeLabels(std::vector<CudaRegionSnakeRegion> & regions,
     }
     const cuda::snake::LabelRows<PixelType> rows(regions, spans, labels);
     threads.ForRanges(labels.Size[1], 64, [&](size_t begin, size_t end) {
-      std::map<std::pair<size_t, size_t>, uint64_t> found;
-      rows.Write(static_cast<int32_t>(begin), static_cast<int32_t>(end), found);
+      const cuda::snake::LabelCounts    found = rows.Write(static_cast<int32_t>(begin), static_cast<int32_t>(end));
       const std::lock_guard<std::mutex> lock(mutex);
-      for (const auto & [pair, number] : found)
+      for (const auto & [pair, number] : found.CommonPixels)
       {
-        overlaps[pair] += number;
+        counts.CommonPixels[pair] += number;
+      }
+      for (const auto & [region, number] : found.HiddenPixels)
+      {
+        regions[region].NumberOfHiddenPixels += number;
       }
     });
   };
@@ -537,10 +570,9 @@ CudaWriteRegionSnakeLabels(std::vector<CudaRegionSnakeRegion> & regions,
       itkGenericExceptionMacro("The label image has another pixel type than 8, 16 or 32 bits without sign");
   }
   std::vector<CudaRegionSnakeOverlap> listed;
-  for (const auto & [pair, number] : overlaps)
+  for (const auto & [pair, number] : counts.CommonPixels)
   {
     listed.push_back({ pair.first, pair.second, number });
-    regions[pair.second].NumberOfHiddenPixels += number;
   }
   return listed;
 }
