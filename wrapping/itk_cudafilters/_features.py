@@ -33,6 +33,8 @@ LONGITUDE_LATITUDE = "EPSG:4326"
 Feature = dict[str, Any]
 """A feature of GeoJSON."""
 
+_RESULTS = "a result of segment_region(), segment_regions(), partition_image() or detect_targets(), or a list of these"
+
 
 @runtime_checkable
 class Result(Protocol):
@@ -48,11 +50,11 @@ def results_of(results: Any, name: str) -> list[Result]:
     """Returns results as a list. Raises TypeError if there is something else among them."""
     found = [results] if isinstance(results, Result) else results
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
-        raise TypeError(f"{name} is {describe(results)}; it must be a Segmentation or a Partition, or a list of these")
+        raise TypeError(f"{name} is {describe(results)}; it must be {_RESULTS}")
     found = list(found)
     for each in found:
         if not isinstance(each, Result):
-            raise TypeError(f"{name} holds a value {describe(each)}; it must be a Segmentation or a Partition, or a list of these")
+            raise TypeError(f"{name} holds a value {describe(each)}; it must be {_RESULTS}")
     return found
 
 
@@ -229,8 +231,8 @@ def to_geodataframe(
     Parameters
     ----------
     results
-        Result of segment_region() or partition_image(), or a list of results. If a list is given, the column
-        `result` has the number of each result, counted from 1.
+        Result of segment_region(), segment_regions(), partition_image() or detect_targets(), or a list of results. If a list is
+        given, the column `result` has the number of each result, counted from 1.
     crs
         Reference system of the physical coordinates, such as "EPSG:32632". By default that of the image.
     coordinates

@@ -189,6 +189,17 @@ def test_compare(capsys, tmp_path, scene, on_gpu):
     assert np.abs(raw["difference"]).max() == pytest.approx(found["largest_difference_from_float64"], rel=1e-6)
 
 
+def test_compare_refuses_places_that_cannot_be_written(capsys, tmp_path, scene):
+    """Before it measures; and what it writes it replaces, so that no part of a file remains."""
+    itk.SmoothingRecursiveGaussianImageFilter  # skips the test without ITK
+    said = expect_failure(capsys, "compare", scene, "--raw", tmp_path / "missing" / "raw-")
+    assert "raw-input.raw' could not be written: there is no folder" in said
+    (tmp_path / "raw-input.raw").write_bytes(b"before")
+    (tmp_path / "raw-difference.raw").mkdir()
+    assert "it is a folder" in expect_failure(capsys, "compare", scene, "--raw", tmp_path / "raw-")
+    assert (tmp_path / "raw-input.raw").read_bytes() == b"before" and not (tmp_path / "raw-result.raw").exists()
+
+
 def test_compare_without_an_image(capsys, tmp_path):
     itk.SmoothingRecursiveGaussianImageFilter  # skips the test without ITK
     assert run("compare", "--size", 16, "--runs", 1, "--sigma", "1,2,3", "--report", tmp_path / "report.json") == 0

@@ -338,6 +338,7 @@ DETECT = {
 }
 
 RESULT = refused(TypeError, "must be a Segmentation or a Partition", None, "thing", IMAGE, THING)
+RESULTS = refused(TypeError, "must be a result of segment_region", None, "thing", IMAGE, THING)
 REGIONS = refused(TypeError, "must be a Partition", None, "thing", IMAGE, THING)
 CLIP = SWITCH
 CRS = Row(refused(TypeError, "must be text", 3, THING, b"red"), [None])
@@ -568,7 +569,7 @@ EACH = {
     "to_geodataframe": (
         given(results=FOUND),
         {
-            "results": Row(RESULT, [FOUND, CONTOUR, [FOUND, CONTOUR]]),
+            "results": Row(RESULTS, [FOUND, CONTOUR, [FOUND, CONTOUR]]),
             "crs": CRS_OF_TABLE,
             "coordinates": COORDINATES,
             "clip": CLIP,
@@ -594,7 +595,7 @@ EACH = {
     "write_geojson": (
         written(results=FOUND),
         {
-            "results": Row(RESULT, [FOUND, CONTOUR, [FOUND, CONTOUR]]),
+            "results": Row(RESULTS, [FOUND, CONTOUR, [FOUND, CONTOUR]]),
             "crs": CRS,
             "clip": CLIP,
             "path": PATH,
@@ -605,7 +606,7 @@ EACH = {
     "write_geopackage": (
         written(results=FOUND),
         {
-            "results": Row(RESULT),
+            "results": Row(RESULTS),
             "path": PATH,
             "layer": Row(TEXT),
             "crs": replace(CRS, taken=[]),

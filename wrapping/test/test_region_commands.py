@@ -229,7 +229,7 @@ def test_segment_before_a_local_background(capsys, tmp_path, scene):
     assert expected.label.array.any()
     np.testing.assert_array_equal(read_image(tmp_path / "label.mha").array, expected.label.array)
     capsys.readouterr()
-    for wrong, words in ((["--local-background"], "without a start"), (["--margin", 12], "--margin is 12, and local_background is not set")):
+    for wrong, words in ((["--local-background"], "without a start"), (["--margin", 12], "--margin is 12, and --local-background is not set")):
         assert words in expect_wrong_arguments(capsys, "segment", scene, "--law", "gamma", *wrong)
 
 
@@ -390,7 +390,8 @@ def test_segment_estimates_the_looks(capsys, tmp_path):
     assert run("segment", tmp_path / "in.mha", "--law", "gamma", "--report", report) == 0
     found = json.loads(report.read_text())["number_of_looks"]
     assert 7.0 < found < 11.0
-    assert re.match(r"itk-cudafilters segment: looks is not given, and [\d.]+ per pixel are estimated", capsys.readouterr().err)
+    said = capsys.readouterr().err
+    assert re.fullmatch(r"itk-cudafilters segment: --looks is not given, and ([\d.]+) per pixel are estimated .*; --looks \1 says so .*\n", said)
 
 
 def test_overlay(tmp_path, scene):

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = make_parser(given).parse_args(given)
         part = parsed.parser
-        with _ended_by_signals(), _warnings_as_lines(part.prog):
+        with _ended_by_signals(), _warnings_as_lines(part):
             parsed.run(parsed)
     except WrongArguments as error:
         part.error(str(error))
@@ -70,14 +70,31 @@ def _reason_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return f"{error.strerror}: '{error.filename}'" if error.filename else str(error.strerror)
     reason = " ".join(re.sub(r"^\S+:\d+:\n(ITK ERROR: (\w+\(0x[0-9a-f]+\): )?)?", "", str(error)).split())
-    return reason.replace("a mask of valid pixels", "--valid-mask").replace('quantity="db"', "--quantity db")
+    return _with_options(reason)
+
+
+def _with_options(text: str) -> str:
+    """Returns a message of the package with the names of options in place of those of keywords that stand within it."""
+    for words, option in {
+        "a mask of valid pixels": "--valid-mask",
+        'quantity="db"': "--quantity db",
+        "local_background is not set": "--local-background is not set",
+        "looks=": "--looks ",
+    }.items():
+        text = text.replace(words, option)
+    return text
 
 
 @contextmanager
-def _warnings_as_lines(name: str) -> Iterator[None]:
+def _warnings_as_lines(part: Parser) -> Iterator[None]:
     """Prints warnings of the package's functions as messages of the command."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = _with_options(str(message))
+        print(f"{part.prog}: {part.option_in(text) or text}", file=sys.stderr)
+
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: print(f"{name}: {message}", file=sys.stderr)
+        warnings.showwarning = show
         yield
 
 

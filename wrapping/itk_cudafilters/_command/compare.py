@@ -16,6 +16,7 @@ from .._image import Image
 from .._info import info
 from .._itk import itk
 from .._library import core, run_with
+from .._output import replacing, require_writable
 from ._common import UNITS, add_device_index, add_report, in_pixels, product, say, sigma_of_axes, write_report
 from ._parser import COUNT, Parser, WrongArguments
 
@@ -38,6 +39,9 @@ def add_arguments(part: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.input is not None and "size" in arguments.given:
         raise WrongArguments("argument --size: not allowed with IN, which has a size")
+    raw = {} if arguments.raw is None else {name: f"{arguments.raw}{name}.raw" for name in ("input", "result", "difference")}
+    for path in raw.values():
+        require_writable(path)
     image = _read(arguments)
     sigma = sigma_of_axes(arguments.sigma, image.dimension)
     of_itk = image.to_itk()
@@ -59,9 +63,10 @@ def run(arguments: argparse.Namespace) -> None:
     (result,) = results
     difference = result - _smooth_in_float64(of_itk, sigma)
     from_itk = result.astype(np.float64) - itk.array_view_from_image(smoother.GetOutput())
-    if arguments.raw is not None:
-        for name, values in {"input": image.array, "result": result, "difference": difference}.items():
-            np.asarray(values, dtype=np.float32).tofile(f"{arguments.raw}{name}.raw")
+    values = {"input": image.array, "result": result, "difference": difference}
+    for name, path in raw.items():
+        with replacing(path) as written:
+            written.write(np.ascontiguousarray(values[name], np.float32).tobytes())
 
     backend, found = ran["backend_used"].lower(), info()
     index = arguments.device_index if arguments.device_index >= 0 else found.device_index
