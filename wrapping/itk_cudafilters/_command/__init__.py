@@ -80,6 +80,7 @@ def _with_options(text: str) -> str:
         'quantity="db"': "--quantity db",
         "local_background is not set": "--local-background is not set",
         "looks=": "--looks ",
+        ", or preserve_nan False": "",
     }.items():
         text = text.replace(words, option)
     return text
