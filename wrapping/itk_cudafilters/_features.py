@@ -177,8 +177,9 @@ def _wound(geometry: Any) -> dict[str, Any]:
 
 
 def signed_area(ring: npt.NDArray[np.float64]) -> float:
-    """Returns the area of a polygon whose first vertex is not repeated: above 0 if it goes counter-clockwise in x, y."""
-    x, y = (ring - ring[0]).T
+    """Returns the area of a polygon whose first vertex is not repeated: above 0 if it goes counter-clockwise in x, y, and 0 without
+    vertices."""
+    x, y = (ring - ring[:1]).T
     return float(0.5 * np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
 
 

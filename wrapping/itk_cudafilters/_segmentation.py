@@ -206,7 +206,8 @@ def _restore_segmentation(
 def feature_of(
     contour: npt.NDArray[np.float64], in_pixels: npt.NDArray[np.float64], statistics: Statistics, coordinates: str
 ) -> dict[str, Any]:
-    """Returns a contour, which is given in physical space and in pixels, as a feature with its statistics."""
+    """Returns a contour, which is given in physical space and in pixels, as a feature with its statistics. Without vertices its
+    geometry is None, as GeoJSON has features without a place."""
     written = contour if coordinates == "physical" else in_pixels
     if signed_area(written) < 0.0:
         written = np.roll(written[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
@@ -231,7 +232,8 @@ def feature_of(
         "physical_area": abs(signed_area(contour)),
         "physical_perimeter": length_of(contour),
     }
-    return {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]}}
+    geometry = {"type": "Polygon", "coordinates": [ring + ring[:1]]} if ring else None
+    return {"type": "Feature", "properties": properties, "geometry": geometry}
 
 
 def contrast_of(inside: Any, outside: Any, law: str) -> npt.NDArray[np.float64]:

@@ -126,6 +126,14 @@ def test_masks_of_any_numbers(dtype):
         assert np.array_equal(function(mask), function(valid.astype(np.uint8)))
 
 
+def test_a_region_without_a_polygon_is_a_feature_without_a_place():
+    image, starts, _ = scene(1, 2)
+    small, found = segment_regions(image, "gamma", [(0, 0, 2, 2), starts[0]], looks=4)
+    assert small.statistics.stop == "region_too_small" and small.__geo_interface__["geometry"] is None
+    assert json.loads(json.dumps(small.__geo_interface__, allow_nan=False))["properties"]["nodes"] == 0
+    assert found.__geo_interface__["geometry"]["type"] == "Polygon"
+
+
 def test_starts_that_are_no_list():
     image, starts, _ = scene(1, 2)
     for wrong in (tuple(starts[0].tolist()), starts[0].tolist()):

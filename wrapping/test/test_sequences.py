@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One target through frames or slices: track_region() and segment_volume()."""
+import json
 import pickle
 
 import numpy as np
@@ -102,6 +103,13 @@ def test_a_start_without_valid_pixels_is_a_lost_target():
     tracked = list(track_region([frames[0], Image(hidden, no_data=0), frames[2]], "gamma", 4, **SEARCH))
     assert [region.is_lost for region in tracked] == [False, True, False]
     assert tracked[1].statistics.stop == "region_too_small" and len(tracked[1].contour) == 0
+    feature = json.loads(json.dumps(tracked[1].__geo_interface__, allow_nan=False))
+    assert feature["geometry"] is None and feature["properties"]["area"] == feature["properties"]["physical_perimeter"] == 0.0
+    geopandas = pytest.importorskip("geopandas")
+    table = geopandas.GeoDataFrame.from_features(tracked)
+    assert table["is_lost"].tolist() == [False, True, False]
+    assert [shape is None for shape in table.geometry] == [False, True, False]
+    assert table.geometry[2].area == table["area"][2] > 1000.0
 
 
 def test_frames_are_taken_when_they_are_needed():
