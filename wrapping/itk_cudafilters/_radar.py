@@ -53,7 +53,8 @@ def as_law_needs(image: Any, law: str, quantity: Any, valid_mask: Any) -> tuple[
     plane = plane_of(image, "image")
     if found != "db":
         _require_not_negative(plane, image, valid_mask, found)
-    pixels = _converted(pixels_of(image), found, wanted).astype(np.float32)
+    with np.errstate(all="ignore"):  # what float32 does not hold is infinite, and refused as such
+        pixels = _converted(pixels_of(image), found, wanted).astype(np.float32)
     if isinstance(image, Image):
         changed = image.with_array(pixels)
         changed.no_data, changed.valid_mask, changed.quantity = None, None, None

@@ -4,13 +4,14 @@ import copy
 import json
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
 from scipy import ndimage, stats
 
-from itk_cudafilters import Detections, Image, detect_targets, noise_laws, partition_image, partition_images, segment_region, segment_regions
-from itk_cudafilters import segment_volume, track_region, write_geojson
+from itk_cudafilters import Detections, Image, Segmentations, detect_targets, estimate_looks, noise_laws, partition_image, partition_images
+from itk_cudafilters import segment_region, segment_regions, segment_volume, track_region, write_geojson
 
 LAWS = ("gaussian", "gaussian_common_variance", "gamma", "rayleigh", "poisson", "bernoulli", "log_normal")
 
@@ -486,26 +487,54 @@ def test_wrong_pixels_and_masks_are_refused_in_words(scene):
     refuse(scene, "land_mask has the point .*nan", land_mask={"type": "Polygon", "coordinates": [[[0, 0], [1, math.nan], [1, 1]]]})
 
 
+def functions_of_regions(image, law, **start):
+    """All functions that find regions in an image, as functions of the looks."""
+    return {
+        "segment_region": lambda looks: segment_region(image, law, looks, **start),
+        "segment_regions": lambda looks: segment_regions(image, law, list(start.values()), looks),
+        "partition_image": lambda looks: partition_image(image, law, looks),
+        "partition_images": lambda looks: partition_images([image], law, looks)[0],
+        "detect_targets": lambda looks: detect_targets(image, law, looks),
+        "track_region": lambda looks: next(track_region([image], law, looks, **start)),
+        "segment_volume": lambda looks: segment_volume(image[None], law, looks, start_slice=0, **start).slices[0],
+    }
+
+
 @pytest.mark.filterwarnings("ignore:looks is not given")
 @pytest.mark.parametrize("law", LAWS)
 def test_looks_of_0_are_those_that_nobody_gave(law):
     """In all functions of regions: an estimate for laws with looks, and 1 for the others."""
     mean = np.full((64, 64), 0.4)
     mean[20:44, 16:48] = 0.8
-    image, start = draw(law, 4.0, mean, np.random.default_rng(5)), (16, 20, 32, 24)
-    functions = {
-        "segment_region": lambda looks: segment_region(image, law, looks, initial_region=start),
-        "segment_regions": lambda looks: segment_regions(image, law, [start], looks)[0],
-        "partition_image": lambda looks: partition_image(image, law, looks),
-        "partition_images": lambda looks: partition_images([image], law, looks)[0],
-        "detect_targets": lambda looks: detect_targets(image, law, looks),
-        "track_region": lambda looks: next(track_region([image], law, looks, initial_region=start)),
-        "segment_volume": lambda looks: segment_volume(image[None], law, looks, start_slice=0, initial_region=start).slices[0],
-    }
-    for name, function in functions.items():
-        expected = function(None).statistics.number_of_looks
-        assert [function(looks).statistics.number_of_looks for looks in (0, 0.0, np.float32(0))] == [expected] * 3, name
+    image = draw(law, 4.0, mean, np.random.default_rng(5))
+
+    def looks_of(found):
+        return (found[0] if isinstance(found, Segmentations) else found).statistics.number_of_looks
+
+    for name, function in functions_of_regions(image, law, initial_region=(16, 20, 32, 24)).items():
+        expected = looks_of(function(None))
+        assert [looks_of(function(looks)) for looks in (0, 0.0, np.float32(0))] == [expected] * 3, name
         assert (expected == 1.0) == (law not in ("gamma", "rayleigh")), name
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0)], ids=str)
+def test_images_without_pixels_are_refused_in_words(shape):
+    image = np.zeros(shape, np.float32)
+    for function in (*functions_of_regions(image, "gamma").values(), lambda _: estimate_looks(image)):
+        with pytest.raises(ValueError, match=re.escape(f"image has the shape {shape}; it must have pixels")):
+            function(1)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("quantity, value, law", [("db", 400.0, "gamma"), ("db", 780.0, "rayleigh"), ("amplitude", 1e30, "gamma")])
+def test_pixels_beyond_float32_after_their_conversion(quantity, value, law):
+    """They are refused by their place, without a warning of NumPy, and a mask leaves them out."""
+    image = np.random.default_rng(4).gamma(4.0, 0.25, (60, 70)).astype(np.float32)
+    image[20, 30] = value
+    with pytest.raises(ValueError, match=r"Pixel \[30, 20\] is inf"):
+        partition_image(image, law, 4, quantity=quantity)
+    found = partition_image(image, law, 4, quantity=quantity, valid_mask=image != value)
+    assert found.labels[20, 30] == 0 and np.count_nonzero(found.labels == 0) == 1
 
 
 def test_laws_of_this_file_are_all(scene):
