@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._image import Image
-from ._images import Geometry, axes_of, describe, like, mask_beside, pixels_of, plane_of, require_known_kind, valid_pixels_of
+from ._images import Geometry, axes_of, describe, is_xarray, like, mask_beside, pixels_of, plane_of, require_known_kind, valid_pixels_of
 from ._images import with_geometry_of
 from ._info import Backend
 from ._itk import is_itk_object
@@ -441,6 +441,8 @@ def segment_volume(
     if np.ndim(pixels_of(volume)) != 3:
         raise ValueError(f"volume has {np.ndim(pixels_of(volume))} axes; it must have three, [z, y, x]")
     planes = np.transpose(pixels_of(volume), axes_of(volume))
+    if planes.size == 0:
+        raise ValueError(f"volume has the shape {planes.shape}; it must have pixels")
     index = whole_number(start_slice, "start_slice", -len(planes), len(planes) - 1) % len(planes)
     settings = {
         "foreground_threshold": foreground_threshold,
@@ -453,6 +455,11 @@ def segment_volume(
         "maximum_number_of_iterations": maximum_number_of_iterations,
         "minimum_region_size": minimum_region_size,
     }
+    # Slices are searched in pixels, so that a mask has no place.
+    initial_mask, valid_mask = (
+        np.transpose(pixels_of(mask), axes_of(mask)) if isinstance(mask, Image) or is_xarray(mask) or is_itk_object(mask) else mask
+        for mask in (initial_mask, valid_mask)
+    )
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region, "start": start}
     follower = _Follower(law, looks, quantity, valid_mask, local_background, margin, backend, device_index, settings)
 

@@ -521,7 +521,7 @@ def test_looks_of_0_are_those_that_nobody_gave(law):
 def test_images_without_pixels_are_refused_in_words(shape):
     image = np.zeros(shape, np.float32)
     for function in (*functions_of_regions(image, "gamma").values(), lambda _: estimate_looks(image)):
-        with pytest.raises(ValueError, match=re.escape(f"image has the shape {shape}; it must have pixels")):
+        with pytest.raises(ValueError, match=rf"has the shape \((1, )?{re.escape(str(shape)[1:])}; it must have pixels"):
             function(1)
 
 

@@ -242,6 +242,22 @@ def test_pixels_of_a_volume_that_hold_no_data():
         assert overlap(found.slices[4].label[:, :80] != 0, ellipsoid()[1][found.slices[4].frame, :, :80]) > 0.9
 
 
+def test_masks_of_slices_may_be_images_of_any_place():
+    volume, truth = ellipsoid()
+    valid = np.ones(volume.shape[1:], np.uint8)
+    valid[:20] = 0
+    xarray = pytest.importorskip("xarray")
+    masks = [valid, Image(valid, spacing=(0.5, 0.5)), xarray.DataArray(valid.T, dims=("x", "y"), coords={"x": 7.0 - np.arange(90.0)})]
+    for start in (None, truth[7], Image(truth[7]), xarray.DataArray(truth[7].T, dims=("x", "y"))):
+        found = [
+            segment_volume(image, "gaussian", start_slice=7, valid_mask=mask, initial_mask=start, **SEARCH)
+            for image in (volume, Image(volume, spacing=(0.5, 0.5, 3.0))) for mask in masks
+        ]
+        assert all(np.array_equal(np.asarray(each.label), found[0].label) for each in found) and found[0].label.any()
+    with pytest.raises(ValueError, match=r"volume has the shape \(0, 70, 90\); it must have pixels"):
+        segment_volume(volume[:0], "gaussian", start_slice=0)
+
+
 def test_a_volume_of_decibels():
     volume = np.stack(list(frames_of(range(3)))).astype(np.float32) + 1.0
     plain = segment_volume(volume, "gamma", 4, start_slice=1, **SEARCH)
