@@ -2,7 +2,7 @@
 """Polygons as masks: which pixels have their centres in polygons of GeoJSON."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,18 +44,25 @@ def _polygons_of(value: Any, name: str) -> Iterator[Rings]:
     found = value if isinstance(value, Mapping) else value.__geo_interface__
     kind = found.get("type")
     if kind in ("FeatureCollection", "GeometryCollection"):
-        for each in found["features" if kind == "FeatureCollection" else "geometries"]:
+        for each in _list_in(found, "features" if kind == "FeatureCollection" else "geometries", name):
             yield from _polygons_of(each, name)
     elif kind == "Feature":
         if found.get("geometry") is not None:  # RFC 7946: a feature without a place
             yield from _polygons_of(found["geometry"], name)
     elif kind == "Polygon":
-        yield [_ring_of(ring, name) for ring in found["coordinates"]]
+        yield [_ring_of(ring, name) for ring in _list_in(found, "coordinates", name)]
     elif kind == "MultiPolygon":
-        for rings in found["coordinates"]:
+        for rings in _list_in(found, "coordinates", name):
             yield [_ring_of(ring, name) for ring in rings]
     else:
         raise ValueError(f"{name} has a geometry of type {kind}; it must be made of Polygon and MultiPolygon")
+
+
+def _list_in(geometry: Mapping[str, Any], member: str, name: str) -> Sequence[Any]:
+    found = geometry.get(member)
+    if not isinstance(found, (list, tuple)):
+        raise TypeError(f"{name} has a {geometry['type']} whose member {member} is {describe(found)}; it must be a list")
+    return found
 
 
 def _ring_of(points: Any, name: str) -> npt.NDArray[np.float64]:

@@ -484,6 +484,8 @@ def test_wrong_pixels_and_masks_are_refused_in_words(scene):
     refuse(scene, "land_mask has a geometry of type LineString", land_mask={"type": "LineString", "coordinates": []})
     refuse(scene, "land_mask has a ring", land_mask={"type": "Polygon", "coordinates": [[[0, 0], [1, 1]]]})
     refuse(scene, "land_mask has a ring", TypeError, land_mask={"type": "Polygon", "coordinates": [5]})
+    for geometry in ({"type": "Polygon"}, {"type": "MultiPolygon", "coordinates": 5}, {"type": "FeatureCollection", "features": None}):
+        refuse(scene, "land_mask has a .* whose member .* is of type .*; it must be a list", TypeError, land_mask=geometry)
     refuse(scene, "land_mask has the point .*nan", land_mask={"type": "Polygon", "coordinates": [[[0, 0], [1, math.nan], [1, 1]]]})
 
 
