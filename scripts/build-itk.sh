@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the part of ITK 5.4 that the module, its tests and scripts/upstream-tests.sh need, and prints the path of the
+# Builds the part of ITK that the module, its tests and scripts/upstream-tests.sh need, and prints the path of the
 # build tree as the last line. The build is kept in the user's cache folder, once per version, options and compiler.
 # Usage: scripts/build-itk.sh [--thread-sanitizer] [--cached] [--no-install]
 #   --thread-sanitizer   compile with -fsanitize=thread, and only what the module needs (scripts/thread-sanitizer.sh)
 #   --cached             build nothing; exit status 3 if the build is not in the cache
 #   --no-install         install no packages
 # Environment:
-#   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); by default they are downloaded as Debian's source package or
-#                    from the public tag
+#   ITK_SOURCE_DIR   folder with ITK's sources (5.4 or 6); by default those of 5.4 are downloaded as Debian's source
+#                    package or from the public tag
 # Exit status 3: the sources are not available, or with --cached the build.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -61,7 +61,7 @@ build_tree()
   run_with_progress "$folder/build.log" cmake --build "$folder/build" -j "$jobs" --target "${itk_targets[@]}"
 }
 
-say "ITK 5.4 build tree for the module build"
+say "ITK build tree for the module build"
 [ "$install" = no ] || install_packages "${itk_packages[@]}"
 mkdir -p "$cache_folder"
 exec 9> "$cache_folder/$lock"
@@ -71,7 +71,7 @@ if [ "$cached" = yes ] && ! is_itk_source_cached; then
   note "ITK's sources are not in the cache"
   exit 3
 fi
-find_itk_source || exit 3
+find_itk_source '5.4|6' || exit 3
 
 # A build tree contains its own absolute paths and is therefore built in its final place. The file 'complete' is written
 # last; the build of a tree without it goes on.

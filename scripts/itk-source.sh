@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Functions that find or download ITK 5.4's sources, which are kept in the cache folder. It is sourced after common.sh,
-# not run.
+# Functions that find ITK's sources, or download those of ITK 5.4, which are kept in the cache folder. It is sourced
+# after common.sh, not run.
 #   ITK_SOURCE_DIR       folder with the sources, which are then not downloaded
 #   ITK_SOURCE_ARCHIVE   local copy of Debian's insighttoolkit5_5.4.*.orig.tar.xz, the source of tests and their data
 
@@ -82,11 +82,12 @@ fetch_itk_from_tag()
 
 is_itk_source_cached() { [ -n "${ITK_SOURCE_DIR:-}" ] || [ -d "$cache_folder/itk-source-5.4" ]; }
 
-# Sets itk_source and itk_version: to ITK_SOURCE_DIR if that is given, otherwise to the cached sources, which are
-# downloaded if necessary. Returns 1 if the sources are not available.
+# find_itk_source [VERSIONS] sets itk_source and itk_version: to ITK_SOURCE_DIR if that is given, otherwise to the cached
+# sources, which are downloaded if necessary. VERSIONS are those that the caller can use, such as '5.4|6' (default: 5.4).
+# Returns 1 if the sources are not available.
 find_itk_source()
 {
-  local lock
+  local lock versions=${1:-5.4}
   exec {lock}> "$cache_folder/itk-source.lock"
   flock "$lock"
   itk_source=$cache_folder/itk-source-5.4
@@ -109,10 +110,7 @@ find_itk_source()
   fi
   exec {lock}>&-
   itk_version=$(itk_source_version "$itk_source")
-  case $itk_version in
-    5.4.*) ;;
-    *) die "'$itk_source' holds ITK $itk_version; 5.4.x is needed" ;;
-  esac
+  [[ $itk_version =~ ^($versions)\. ]] || die "'$itk_source' holds ITK $itk_version; ${versions//|/ or } is needed"
 }
 
 # find_itk_tests CACHED sets itk_tests to a folder with the tests of the Gaussian filters' modules, the examples, and

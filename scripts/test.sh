@@ -13,8 +13,8 @@
 #   cuda      builds everything with CUDA, if there is nvcc, and runs the tests of what differs from cpu; those that need a
 #             GPU are skipped without one
 #   wheel     builds the wheel, for the CPU only, and runs its tests in a new environment with PyPI's itk package
-#   module    builds the library as a module of an ITK 5.4 build tree, for the CPU only, and runs the tests of headers,
-#             factory, pipelines and whole filters
+#   module    builds the library as a module of an ITK 5.4 build tree, or of the sources in ITK_SOURCE_DIR, which may be
+#             ITK 6, for the CPU only, and runs the tests of headers, factory, pipelines and whole filters
 #   upstream  runs ITK's own tests with this module's filters on the host
 # Usage: scripts/test.sh [STAGE...] [--all] [--cpu-only] [--coverage] [--gpu-code] [--long] [--no-install]
 #                        [--time-limit SECONDS]
@@ -76,7 +76,7 @@ declare -A titles=(
   [site]="Site"
   [cuda]="CUDA build"
   [wheel]="Python package"
-  [module]="Build as a module beside an ITK 5.4 build tree"
+  [module]="Build as a module beside an ITK build tree"
   [upstream]="ITK's own tests with this module's filters"
   [coverage]="Coverage of the CPU build"
 )
