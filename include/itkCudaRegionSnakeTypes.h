@@ -122,13 +122,14 @@ struct CudaRegionSnakeRegion : CudaRegionSnakeResult
 };
 
 /** \struct CudaRegionSnakeOverlap
- * \brief Two regions that overlap, by their numbers, which begin at 0. Their common pixels have the label of the first.
+ * \brief Two regions that overlap, by their numbers, which begin at 0. Their common pixels have the label of the first,
+ * except those of a third region with a lower number, whose label they have.
  * \ingroup CudaFilters
  */
 struct CudaRegionSnakeOverlap
 {
-  size_t   First;          // number of the region that has the common pixels
-  size_t   Second;         // number of the other region
+  size_t   First; // the lower number
+  size_t   Second;
   uint64_t NumberOfPixels; // that both regions have
 };
 } // end namespace itk
