@@ -128,8 +128,8 @@ struct CudaRegionSnakeRegion : CudaRegionSnakeResult
  */
 struct CudaRegionSnakeOverlap
 {
-  size_t   First; // the lower number
-  size_t   Second;
+  size_t   First;          // the lower number
+  size_t   Second;         // the higher number
   uint64_t NumberOfPixels; // that both regions have
 };
 } // end namespace itk
