@@ -6,52 +6,19 @@ Usage: scripts/compile-times.py BUILD_FOLDER
   BUILD_FOLDER   a build of scripts/test-stage.sh, with compile_commands.json and the compile-times.txt of scripts/time-compiler.sh
 
 The budget is scripts/compile-budget.txt. Its seconds are those of a machine that compiles the reference, a fixed source without
-ITK, in the seconds given there. The reference is compiled here as well, and the measured seconds are scaled accordingly, so that
-neither the speed of a machine nor other work on it decides. A kind is compared if all its files were compiled in this folder.
+ITK, in the seconds given there. The build compiles the reference now and then, beside the other files, and the measured seconds are
+scaled accordingly, so that neither the speed of a machine nor other work on it decides. A kind is compared if all its files were
+compiled in this folder.
 Exit status 1: a kind takes longer than its budget. Exit status 77: no kind could be compared, because ccache had its files.
 """
 import json
 import pathlib
-import resource
-import subprocess
+import statistics
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ("src/factory", "src", "test", "examples", "benchmarks", "wrapping")
-# Templates, containers and streams in the proportions of a filter's test.
-REFERENCE = """\
-#include <algorithm>
-#include <functional>
-#include <iostream>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
-template <int N> double Sum(std::vector<double> & values)
-{
-  std::map<std::string, std::function<double(double)>> table{ { std::to_string(N), [](double x) { return x * N; } } };
-  std::sort(values.begin(), values.end(), [](double a, double b) { return a * N < b; });
-  std::mt19937 generator(N);
-  std::cout << values.front() << std::to_string(N);
-  return table.begin()->second(values.back()) + std::normal_distribution<>()(generator);
-}
-double SumAll(std::vector<double> & v)
-{
-  return Sum<1>(v) + Sum<2>(v) + Sum<3>(v) + Sum<4>(v);
-}
-"""
-
-
-def compile_reference(compiler):
-    """Returns the CPU seconds of one compilation of the reference."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / "reference.cxx"
-        source.write_text(REFERENCE, encoding="utf-8")
-        start = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([compiler, "-std=c++17", "-O2", "-c", source.name, "-o", "reference.o"], cwd=folder, check=True)
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+REFERENCE = ROOT / "scripts/compile-reference.cxx"
 
 
 def read_budget():
@@ -68,12 +35,12 @@ def find_kind(file, folder):
     return "others"
 
 
-def read_times(folder):
-    """Returns the CPU seconds of each source file, from the last time that it was compiled."""
+def read_times(file):
+    """Returns the CPU seconds of each time that a source file was compiled."""
     times = {}
-    for line in (folder / "compile-times.txt").read_text(encoding="utf-8").splitlines():
-        user, system, file = line.split(maxsplit=2)
-        times[pathlib.Path(file)] = float(user) + float(system)
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+        user, system, source = line.split(maxsplit=2)
+        times.setdefault(pathlib.Path(source), []).append(float(user) + float(system))
     return times
 
 
@@ -82,20 +49,23 @@ def main():
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1]).resolve()
     commands = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
-    times = read_times(folder) if (folder / "compile-times.txt").exists() else {}
+    times = read_times(folder / "compile-times.txt")
     budget = read_budget()
-    compiler = next((c["command"].split()[0] for c in commands if c["file"].endswith(".cxx")), "c++")
-    scale = budget["reference"] / min(compile_reference(compiler) for _ in range(2))
+    references = times.get(REFERENCE)
+    if not references:
+        print("nothing was compiled in this folder: ccache had all files")
+        sys.exit(77)
+    scale = budget["reference"] / statistics.mean(references)
 
     files = {}
     for command in commands:
         kind = find_kind(pathlib.Path(command["file"]), folder)
         files.setdefault(kind, []).append(pathlib.Path(command["file"]))
-    print(f"CPU seconds of compiling, times {scale:.2f} for the speed of this machine\n")
+    print(f"CPU seconds of compiling, times {scale:.2f} for the speed of this machine, of {len(references)} references\n")
     print(f"{'kind':12} {'files':>6} {'measured':>9} {'seconds':>9} {'budget':>7}")
     compared, exceeded = 0, []
     for kind in sorted(files):
-        measured = [times[file] * scale for file in files[kind] if file in times]
+        measured = [times[file][-1] * scale for file in files[kind] if file in times]
         seconds = sum(measured)
         print(f"{kind:12} {len(files[kind]):6} {len(measured):9} {seconds:9.0f} {budget.get(kind, ''):>7}")
         if kind in budget and len(measured) == len(files[kind]):
@@ -103,7 +73,7 @@ def main():
             if seconds > budget[kind]:
                 exceeded.append(f"{kind} takes {seconds:.0f} s; its budget is {budget[kind]:.0f} s")
     print("\nslowest files")
-    present = {file: times[file] for kind in files.values() for file in kind if file in times}
+    present = {file: times[file][-1] for kind in files.values() for file in kind if file in times}
     for file, seconds in sorted(present.items(), key=lambda item: -item[1])[:20]:
         print(f"{seconds * scale:7.1f} {file.relative_to(ROOT) if file.is_relative_to(ROOT) else file}")
     if exceeded:
