@@ -20,7 +20,7 @@ from ._parameters import LARGEST_UNSIGNED_LONG, device_number, known_name, libra
 from ._polygons import is_polygons, rasterize
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
-from ._segment_regions import SegmentedRegion, segment_regions
+from ._segment_regions import SegmentedRegion, region_of_nothing, segment_regions
 from ._segmentation import ImageLike, RegionStatistics, laws_of_looks, looks_for, new_labels, noise_laws, threshold_of
 
 Window = float | tuple[float, float]
@@ -69,7 +69,7 @@ class Detection:
         return self._feature("physical")
 
     def _feature(self, coordinates: str) -> dict[str, Any]:
-        properties = {
+        properties: dict[str, Any] = {
             "target": self.number,
             "pixels": self.number_of_pixels,
             "x": self.centroid[0],
@@ -81,10 +81,11 @@ class Detection:
             "target_mean": self.target.mean,
             "background_mean": self.background.mean,
         }
-        if self.outline is not None and self.outline.significant_boundary:
-            feature = self.outline._feature(coordinates)
-            properties |= {f"outline_{name}": feature["properties"][name] for name in _PROPERTIES_OF_OUTLINE}
-            return {"type": "Feature", "properties": properties, "geometry": feature["geometry"]}
+        if self.outline is not None:
+            feature, is_found = self.outline._feature(coordinates), self.outline.significant_boundary
+            properties |= {f"outline_{name}": feature["properties"][name] if is_found else None for name in _PROPERTIES_OF_OUTLINE}
+            if is_found:
+                return {"type": "Feature", "properties": properties, "geometry": feature["geometry"]}
         left, top, width, height = self.region
         in_pixels = [(x - 0.5, y - 0.5) for x in (left, left + width) for y in (top, top + height)]
         corners = self._rectangle if coordinates == "physical" else [in_pixels[index] for index in (0, 2, 3, 1)]
@@ -127,10 +128,11 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
     coordinates."""
     statistics: DetectionStatistics
     _targets: tuple[Detection, ...] = field(repr=False)
+    _has_outlines: bool = field(repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Returns the parts of which pickle, copy.deepcopy() and process pools construct equal detections."""
-        return _restore_detections, (self.labels, first_index_of(self.labels), self.statistics, self._targets)
+        return _restore_detections, (self.labels, first_index_of(self.labels), self.statistics, self._targets, self._has_outlines)
 
     def __len__(self) -> int:
         """The number of targets."""
@@ -205,6 +207,11 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         return [target._feature(coordinates) for target in self]
 
+    def _example(self) -> dict[str, Any]:
+        nothing, outline = RegionStatistics(0, 0.0, 0.0), region_of_nothing() if self._has_outlines else None
+        target = Detection(1, 0, (0.0, 0.0), (0.0, 0.0), (0, 0, 0, 0), (0, 0), 0.0, 0.0, nothing, nothing, outline, ())
+        return target._feature("pixel")
+
     def __repr__(self) -> str:
         statistics = self.statistics
         return (
@@ -214,9 +221,9 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
 
 
 def _restore_detections(
-    labels: Any, index: tuple[int, ...] | None, statistics: DetectionStatistics, targets: tuple[Detection, ...]
+    labels: Any, index: tuple[int, ...] | None, statistics: DetectionStatistics, targets: tuple[Detection, ...], has_outlines: bool
 ) -> Detections[Any]:
-    return Detections(with_first_index(labels, index), statistics, targets)
+    return Detections(with_first_index(labels, index), statistics, targets, has_outlines)
 
 
 @library_errors
@@ -399,7 +406,7 @@ def detect_targets(
             progress=progress,
         )
     targets = tuple(_target_of(number, entry, geometry, outline) for number, (entry, outline) in enumerate(zip(found, shapes), 1))
-    return Detections(like(labels, image, "labels"), statistics, targets)
+    return Detections(like(labels, image, "labels"), statistics, targets, finds_outlines)
 
 
 def _window_of(value: Any, name: str, units: str, geometry: Geometry) -> tuple[int, int]:

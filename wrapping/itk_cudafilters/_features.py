@@ -3,8 +3,8 @@
 
 A result is of a class with two members: `_features(coordinates)` returns its polygons as features of GeoJSON, in "physical"
 or in "pixel" coordinates, and `_labels` is the image of its labels, whose place and reference system they have. If it has
-`_clipping_mask()`, this returns the pixels that polygons are cut to on request. Files and tables are written of any such
-results, and of sequences of them.
+`_clipping_mask()`, this returns the pixels that polygons are cut to on request. If it may have no polygons, it has `_example()`,
+a feature whose properties are those of its polygons. Files and tables are written of any such results, and of sequences of them.
 """
 from __future__ import annotations
 
@@ -209,6 +209,19 @@ def columns_of(features: Sequence[Feature]) -> dict[str, npt.NDArray[Any]]:
     return columns
 
 
+def attributes_of(results: Sequence[Result], features: Sequence[Feature]) -> dict[str, npt.NDArray[Any]]:
+    """Returns the properties of the features of results as columns. Without features they are the columns that there would be, with
+    their types."""
+    return {name: column[: len(features)] for name, column in columns_of(features or _examples_of(results)).items()}
+
+
+def _examples_of(results: Sequence[Result]) -> list[Feature]:
+    examples = [result._example() for result in results if hasattr(result, "_example")]
+    for feature in examples if len(results) > 1 else ():
+        feature["properties"] = {"result": 1, **feature["properties"]}
+    return examples
+
+
 def well_known_binary(geometries: Sequence[Any]) -> tuple[str, npt.NDArray[Any]]:
     """Returns the type of polygons, which is Polygon or for all of them MultiPolygon, and their well-known binary."""
     is_multiple = any(geometry["type"] == "MultiPolygon" for geometry in geometries)
@@ -244,7 +257,8 @@ def to_geodataframe(
     Returns
     -------
     geopandas.GeoDataFrame
-        A row for each polygon, with its attributes as write_geopackage() writes them.
+        A row for each polygon, with its attributes as write_geopackage() writes them. Without polygons there are the same columns,
+        with their types.
 
     Raises
     ------
@@ -268,7 +282,9 @@ def to_geodataframe(
     features = features_of(found, coordinates, crs, clip)
     systems = {"physical": crs, "pixel": None, "geographic": LONGITUDE_LATITUDE}
     shapes = geopandas.GeoSeries.from_wkb(list(well_known_binary(polygons_of(features))[1]), crs=systems[coordinates])
-    return geopandas.GeoDataFrame(columns_of(features), geometry=shapes)
+    # pandas knows the type of a column of words by its values.
+    table = geopandas.GeoDataFrame(columns_of(features or _examples_of(found)))
+    return geopandas.GeoDataFrame(table[: len(features)], geometry=shapes)
 
 
 def polygons_of(features: Sequence[Feature]) -> list[Any]:

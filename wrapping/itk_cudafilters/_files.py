@@ -15,7 +15,7 @@ from typing import Any, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from ._features import COORDINATES, LONGITUDE_LATITUDE, Coordinates, columns_of, coordinates_of, crs_of, features_of, polygons_of
+from ._features import COORDINATES, LONGITUDE_LATITUDE, Coordinates, attributes_of, coordinates_of, crs_of, features_of, polygons_of
 from ._features import results_of, well_known_binary
 from ._images import axes_of, describe, pixels_of, plane_of
 from ._output import path_of, replacing, require_writable, write_text
@@ -182,7 +182,7 @@ def write_geopackage(
     pyogrio = require_package("pyogrio", "write_geopackage()")
     features = features_of(found, coordinates, crs, clip)
     kind, geometries = well_known_binary(polygons_of(features))
-    columns = columns_of(features)
+    columns = attributes_of(found, features)
     # The file is made in memory, where no full disk makes it incomplete.
     made = io.BytesIO()
     system = {"physical": crs, "pixel": None, "geographic": LONGITUDE_LATITUDE}[coordinates]

@@ -306,6 +306,10 @@ class Partition(Generic[ImageLike]):
             features.append({"type": "Feature", "properties": properties, "geometry": _geometry_of(rings)})
         return features
 
+    def _example(self) -> dict[str, Any]:
+        properties = {name: column.dtype.type().item() for name, column in self.table.items()}
+        return {"type": "Feature", "properties": properties, "geometry": None}
+
     def _summary(self) -> dict[str, Any]:
         """Returns the properties of the whole partition for files and reports."""
         return {

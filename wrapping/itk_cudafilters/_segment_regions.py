@@ -9,7 +9,7 @@ from typing import Any, Generic, get_args, overload
 import numpy as np
 import numpy.typing as npt
 
-from ._features import columns_of, to_geodataframe
+from ._features import attributes_of, to_geodataframe
 from ._images import Geometry, axes_of, describe, first_index_of, labels_beside, like, mask_beside, pixels_of, plane_of
 from ._images import valid_pixels_of, with_first_index
 from ._info import Backend
@@ -18,8 +18,9 @@ from ._parameters import Devices, device_number, devices_of, known_name, library
 from ._planes import held_in_scratch
 from ._progress import progress_bar
 from ._radar import Quantity, as_law_needs
-from ._segmentation import ImageLike, Schedule, Statistics, contour_of, corners_of_contour, corners_of_region, feature_of
-from ._segmentation import looks_for, margin_of, new_labels, noise_laws, one_looks, search_parameters, statistics_of
+from ._segmentation import ImageLike, RegionStatistics, Schedule, Statistics, contour_of, corners_of_contour
+from ._segmentation import corners_of_region, feature_of, looks_for, margin_of, new_labels, noise_laws, one_looks, search_parameters
+from ._segmentation import statistics_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,9 +110,9 @@ class Segmentations(Generic[ImageLike], Sequence[SegmentedRegion]):
 
         The columns are the attributes that write_geopackage() writes: the number of the region and of its start's label,
         pixels, means inside and outside, contrast, gain of the description length in nats, area and perimeter in pixels
-        and in physical units, and more.
+        and in physical units, and more. Without such regions the columns are empty.
         """
-        return columns_of(self._features("pixel"))
+        return attributes_of([self], self._features("pixel"))
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
@@ -130,9 +131,19 @@ class Segmentations(Generic[ImageLike], Sequence[SegmentedRegion]):
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         return [region._feature(coordinates) for region in self.regions if region.significant_boundary]
 
+    def _example(self) -> dict[str, Any]:
+        return region_of_nothing()._feature("pixel")
+
     def __repr__(self) -> str:
         found = sum(region.significant_boundary for region in self.regions)
         return f"<{found} regions of {len(self.regions)} starts, {len(self.overlaps)} overlaps>"
+
+
+def region_of_nothing() -> SegmentedRegion:
+    """Returns a region without pixels, whose feature has the properties of others."""
+    nothing, nowhere = RegionStatistics(0, 0.0, 0.0), np.empty((0, 2))
+    statistics = Statistics("", nothing, nothing, 0.0, 0.0, 0.0, False, 0, "", (), "host", "", {})
+    return SegmentedRegion(1, nowhere, nowhere, statistics, (0, 0, 0, 0), 0, 0)
 
 
 def _restore(

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from command import DATA, ROOT, expect_failure, expect_wrong_arguments, run
 
-from itk_cudafilters import Image, _image_files, detect_targets, estimate_looks, partition_image, read_image, segment_region, to_geodataframe
-from itk_cudafilters import write_geojson, write_geopackage, write_image
+from itk_cudafilters import Image, _image_files, detect_targets, estimate_looks, partition_image, read_image, segment_region, segment_regions
+from itk_cudafilters import to_geodataframe, write_geojson, write_geopackage, write_image
 
 rasterio = pytest.importorskip("rasterio")
 pyogrio = pytest.importorskip("pyogrio")
@@ -689,6 +689,69 @@ def test_geodataframe(scenes, expected):
     assert both.crs.to_authority() == ("EPSG", "4326") and len(both) == 1 + len(found)
     np.testing.assert_allclose(both.total_bounds, frame.to_crs("EPSG:4326").total_bounds, rtol=0, atol=1e-6)
     assert expected.to_geodataframe().crs is None
+
+
+def placed(pixels):
+    return Image(pixels, (10.0, 10.0), (600005.0, 5399995.0), [[1, 0], [0, -1]], metadata={"crs": CRS})
+
+
+def find_detections(image):
+    return detect_targets(image, "gamma", 4)
+
+
+def find_outlines(image):
+    return detect_targets(image, "gamma", 4, outlines=True)
+
+
+def find_regions(image):
+    return segment_regions(image, "gamma", [(40, 30, 12, 12)], 4)
+
+
+def find_regions_of_starts(image):
+    return segment_regions(image, "gamma", [(40, 30, 12, 12)] if image.array.max() > 10.0 else np.empty((0, 4), np.int64), 4)
+
+
+def find_two(image):
+    return [find_outlines(image), find_regions(image)]
+
+
+@pytest.mark.parametrize("find", [find_detections, find_outlines, find_regions, find_regions_of_starts, find_two], ids=lambda find: find.__name__)
+def test_results_without_polygons_have_the_columns_of_others(tmp_path, find):
+    geopandas = pytest.importorskip("geopandas")
+    noise = np.random.default_rng(5).gamma(4.0, 0.25, (90, 120)).astype(np.float32)
+    bright = noise.copy()
+    bright[33:39, 43:49] *= 40.0
+    frames, tables = [], []
+    for number, pixels in enumerate((noise, bright)):
+        found = find(placed(pixels))
+        frames.append(to_geodataframe(found))
+        write_geopackage(found, tmp_path / f"{number}.gpkg")
+        meta, _, geometries, columns = pyogrio.raw.read(tmp_path / f"{number}.gpkg")
+        tables.append((meta["crs"], meta["fields"].tolist(), meta["dtypes"].tolist(), [column.dtype for column in columns]))
+        assert len(geometries) == len(frames[-1])
+    nothing, some = frames
+    assert len(nothing) == 0 < len(some) and nothing.crs == some.crs == CRS
+    assert nothing.dtypes.to_dict() == some.dtypes.to_dict() and list(nothing.columns) == list(some.columns)
+    assert tables[0] == tables[1]
+    both = geopandas.pd.concat([nothing, some], ignore_index=True)
+    assert both.crs == CRS and both.dtypes.to_dict() == some.dtypes.to_dict() and both.equals(some.reset_index(drop=True))
+    for driver, name in (("GPKG", "o.gpkg"), ("GeoJSON", "o.geojson")):
+        nothing.to_file(tmp_path / name, driver=driver)
+        assert len(geopandas.read_file(tmp_path / name)) == 0
+    if find is find_regions:
+        table = find(placed(noise)).table
+        assert {name: column.dtype for name, column in table.items()} == {name: column.dtype for name, column in find(placed(bright)).table.items()}
+
+
+def test_outlines_without_significance_keep_their_columns():
+    """They are asked for, and no target has one."""
+    geopandas = pytest.importorskip("geopandas")
+    noise = np.random.default_rng(71).gamma(4.0, 1.0, (300, 300)).astype(np.float32)
+    found = detect_targets(noise, "gamma", 4, probability_of_false_alarm=1e-3, outlines=True)
+    kinds = [target.outline.significant_boundary for target in found]
+    frame = found.to_geodataframe()
+    assert isinstance(frame, geopandas.GeoDataFrame) and not all(kinds) and frame["outline_gain"].notna().tolist() == kinds
+    assert [feature["properties"]["outline_area"] is None for feature in found.__geo_interface__["features"]] == [not kind for kind in kinds]
 
 
 def test_reference_system_of_a_data_array(tmp_path):
