@@ -181,6 +181,7 @@ def exceptions():
 
 
 def interrupted_by_the_keyboard():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
     source = InPython(itk.image_from_array(np.random.default_rng(1).random((64, 256, 256), dtype=np.float32)), doubled)
     smoother = SMOOTHING.wrapped.New(source.output, Sigma=3.0)
     smoother.SetNumberOfWorkUnits(1)
