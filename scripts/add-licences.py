@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adds to a wheel the licences of what scripts/build-wheel.sh has linked into it: ITK and its libraries, oneTBB, CUDA.
 
-    scripts/add-licences.py WHEEL --itk-source FOLDER --itk-build FOLDER [--cuda FOLDER]
+    scripts/add-licences.py WHEEL --itk-source FOLDER --itk-build FOLDER [--tbb FILE] [--cuda FOLDER]
 
 The texts go into the folder licenses of the wheel's metadata, which name them and an SPDX expression of all. A static library of
 the ITK build that the table does not know is an error, so that a licence cannot be forgotten. Needs the package auditwheel.
@@ -58,14 +58,15 @@ def texts_of_itk(source, build):
             yield name, expression, "\n\n".join(text_of(source / file) for file in files)
 
 
-def texts_of_tbb(folder, licence):
-    """Yields those of the libraries of the system that auditwheel has copied. The licence of oneTBB is that of this module."""
+def texts_of_tbb(folder, licence, given):
+    """Yields those of the libraries that auditwheel has copied: the text `given`, or the statement of the system's package with
+    the licence, which is that of this module."""
     for library in sorted(folder.glob("*.libs/*")):
         if not library.name.startswith("libtbb"):
             raise SystemExit(f"error: {__file__} does not know the licence of {library.name}, which auditwheel has copied")
         stated = sorted(pathlib.Path("/usr/share/doc").glob("libtbb*/copyright"))
         statement = stated[0].read_text(encoding="utf-8") if stated else "oneTBB\nCopyright: 2005-2021 Intel Corporation\nLicense: Apache-2.0\n"
-        yield "oneTBB", "Apache-2.0", f"{statement}\n\n{licence}"
+        yield "oneTBB", "Apache-2.0", f"{statement}\n\n{licence}" if given is None else text_of(given)
 
 
 def texts_of_cuda(cuda):
@@ -79,12 +80,12 @@ def texts_of_cuda(cuda):
     yield "CCCL", "Apache-2.0 WITH LLVM-exception AND BSD-3-Clause AND Apache-2.0", "\n".join(map(text_of, headers))
 
 
-def add_licences(folder, source, build, cuda):
+def add_licences(folder, source, build, tbb, cuda):
     """Adds the texts to an unpacked wheel, and returns the names of its parts."""
     (metadata,) = folder.glob("*.dist-info/METADATA")
     licences = metadata.parent / "licenses"
     own = (licences / "LICENSE").read_text(encoding="utf-8")
-    parts = [*texts_of_itk(source, build), *texts_of_tbb(folder, own), *(texts_of_cuda(cuda) if cuda else ())]
+    parts = [*texts_of_itk(source, build), *texts_of_tbb(folder, own, tbb), *(texts_of_cuda(cuda) if cuda else ())]
     for name, _, text in parts:
         (licences / f"{name}.txt").write_text(text, encoding="utf-8")
     expressions = dict.fromkeys(part for _, expression, _ in parts for part in expression.split(" AND "))
@@ -103,6 +104,7 @@ def main():
     parser.add_argument("wheel", type=pathlib.Path)
     parser.add_argument("--itk-source", type=pathlib.Path, required=True, help="ITK's sources")
     parser.add_argument("--itk-build", type=pathlib.Path, required=True, help="the build tree with the static libraries that were linked")
+    parser.add_argument("--tbb", type=pathlib.Path, help="oneTBB's licence, if the system's library is not the one in the wheel")
     parser.add_argument("--cuda", type=pathlib.Path, help="the toolkit that compiled the GPU code, if there is any")
     arguments = parser.parse_args()
     from auditwheel.wheeltools import InWheel
@@ -112,7 +114,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         made = pathlib.Path(place) / arguments.wheel.name  # InWheel writes it after an error, too
         with InWheel(arguments.wheel, made) as folder:
-            names = add_licences(pathlib.Path(folder), arguments.itk_source, arguments.itk_build, arguments.cuda)
+            names = add_licences(pathlib.Path(folder), arguments.itk_source, arguments.itk_build, arguments.tbb, arguments.cuda)
         shutil.copyfile(made, arguments.wheel)
     print("licences:", ", ".join(names))
 

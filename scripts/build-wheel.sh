@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Python package, dist/itk_cudafilters-*.whl, for CPython 3.11 and later on Linux x86-64. It needs the
 # package itk.
-# Usage: scripts/build-wheel.sh [--cpu-only] [--architectures LIST] [--output FOLDER] [--no-install] [--is-cached]
+# Usage: scripts/build-wheel.sh [--cpu-only] [--portable] [--architectures LIST] [--output FOLDER] [--no-install] [--is-cached]
 #   --cpu-only            build without GPU code, which needs no nvcc
+#   --portable            compile against the libraries of Debian 11 (scripts/build-sysroot.sh), for systems with older
+#                         libraries than this one's
 #   --architectures LIST  GPUs to compile for, as in CMAKE_CUDA_ARCHITECTURES (default: all that CUDA 13 supports)
 #   --output FOLDER       folder for the wheel (default: dist)
 #   --no-install          install no packages
@@ -19,7 +21,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/itk-source.sh"
 
-cuda=yes install=yes output=$repository/dist is_cached=no
+cuda=yes portable=no install=yes output=$repository/dist is_cached=no
 # Machine code for each generation, and PTX of the last one for future generations.
 architectures='75-real;80-real;86-real;89-real;90-real;100-real;120'
 while [ $# -gt 0 ]; do
@@ -30,6 +32,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --cpu-only) cuda=no ;;
+    --portable) portable=yes ;;
     --no-install) install=no ;;
     --is-cached) is_cached=yes ;;
     -h | --help)
@@ -155,6 +158,7 @@ wrapping_arguments()
 {
   printf '%s\n' "Python3_EXECUTABLE=$tools/bin/python" ITK_USE_SYSTEM_SWIG=ON "SWIG_EXECUTABLE=$tools/bin/swig" \
     ITK_USE_SYSTEM_CASTXML=ON "CASTXML_EXECUTABLE=$(command -v castxml)"
+  [ -z "$sysroot" ] || printf '%s\n' "CMAKE_C_COMPILER=$sysroot/bin/gcc" "CMAKE_CXX_COMPILER=$sysroot/bin/g++" "TBB_DIR=$sysroot/tbb/lib/cmake/TBB"
 }
 
 # Builds the static libraries and the descriptions of the wrapped classes. ITK's own wrapped libraries are not compiled.
@@ -184,7 +188,7 @@ build_itk()
 itk_entry()
 {
   cache_entry "wheel-itk-$itk_version" "$itk_source" "${itk_options[@]}" "${swig_targets[@]}" "$(declare -f trim_source trim_wrapping)" \
-    "${wrapped_classes[@]}" "${needed_modules[@]}" "$tools" "$(c++ --version | head -n 1)"
+    "${wrapped_classes[@]}" "${needed_modules[@]}" "$tools" "$(c++ --version | head -n 1)" ${sysroot:+"$sysroot"}
 }
 
 # ITK's wrapping generator iterates over sets. Fix their order, so that it writes the same files each time and ccache
@@ -214,7 +218,7 @@ make_itk()
     (cd "$key" && sha256sum tree.tar > complete.new && mv complete.new complete)
   fi
   itk_tree=$key/build
-  module_tree=$repository/build/wheel/module
+  module_tree=$repository/build/wheel/module${sysroot:+-portable}
   local user
   user="$module_tree $(cat "$repository"/wrapping/*.{wrap,i,txt} "$repository/scripts/build-wheel.sh" | sha256sum | cut -c 1-12)"
   if [ -d "$module_tree" ] && [ -d "$itk_tree" ] && [ "$(cat "$key/user" 2> /dev/null)" = "$user" ]; then
@@ -236,9 +240,11 @@ build_wheel()
   mapfile -t arguments < <(wrapping_arguments)
   arguments+=("ITK_DIR=$itk_tree" ITK_FORBID_DOWNLOADS=ON
     CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
-    CudaFilters_WARNINGS_AS_ERRORS=ON "CMAKE_CXX_FLAGS=$maps" "CMAKE_CUDA_FLAGS=--threads=2 -Xcompiler=${maps// /,}")
+    "CMAKE_CXX_FLAGS=$maps" "CMAKE_CUDA_FLAGS=--threads=2 -Xcompiler=${maps// /,}")
+  # Moving a std::function of GCC 9's library makes GCC 12 warn of uninitialized members.
+  [ -n "$sysroot" ] || arguments+=(CudaFilters_WARNINGS_AS_ERRORS=ON)
   if [ "$cuda" = yes ]; then
-    arguments+=(CudaFilters_USE_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=$architectures")
+    arguments+=(CudaFilters_USE_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=$architectures" ${sysroot:+"CMAKE_CUDA_HOST_COMPILER=$sysroot/bin/g++"})
   else
     arguments+=(CudaFilters_USE_CUDA=OFF)
   fi
@@ -249,9 +255,11 @@ build_wheel()
   CMAKE_BUILD_PARALLEL_LEVEL=$jobs run_with_progress "$folder/build.log" python -m build --wheel --no-isolation "$repository" \
     -o "$folder/raw" "-Cbuild-dir=$module_tree" "${options[@]}"
   note "taking oneTBB into the wheel, naming the platform after the C library that it needs (log: $folder/auditwheel.log)"
-  run_logged "$folder/auditwheel.log" auditwheel repair "$folder"/raw/*.whl -w "$folder/repaired"
+  LD_LIBRARY_PATH=${sysroot:+$sysroot/tbb/lib:}${LD_LIBRARY_PATH:-} \
+    run_logged "$folder/auditwheel.log" auditwheel repair "$folder"/raw/*.whl -w "$folder/repaired"
   note "adding the licences of what is in the wheel (log: $folder/licences.log)"
   local licences=(--itk-source "${itk_tree%/build}/source" --itk-build "$itk_tree")
+  [ -z "$sysroot" ] || licences+=(--tbb "$sysroot/tbb/LICENSE.txt")
   [ "$cuda" = no ] || licences+=(--cuda "$(dirname "$(dirname "$(readlink -f "${CUDACXX:-$(command -v nvcc)}")")")")
   run_logged "$folder/licences.log" python -B "$repository/scripts/add-licences.py" "$folder"/repaired/*.whl "${licences[@]}"
   wheel=$output/$(basename "$folder"/repaired/*.whl)
@@ -274,6 +282,7 @@ show_wheel()
   rm -rf "$folder"
 }
 
+sysroot=
 if [ "$is_cached" = yes ]; then
   is_itk_source_cached && find_itk_source && [ -f "$(itk_entry)/complete" ] || exit 3
   exit 0
@@ -294,6 +303,11 @@ mkdir -p "$cache_folder"
 exec 9> "$cache_folder/wheel.lock"
 flock 9
 make_tools
+if [ "$portable" = yes ]; then
+  note "making the sysroot, unless it is in the cache (log: $cache_folder/sysroot.log)"
+  run_logged "$cache_folder/sysroot.log" "$repository/scripts/build-sysroot.sh"
+  sysroot=$(tail -n 1 "$cache_folder/sysroot.log")
+fi
 note "after $((SECONDS - start)) s"
 
 say "ITK 5.4 for wrapping"

@@ -69,6 +69,32 @@ install_packages()
     }
 }
 
+# find_debian FOLDER SUITE... sets apt to apt-get with lists of its own in FOLDER, which name packages of other suites
+# from the mirror of Debian that this machine uses. A suite is, for example, 'deb bullseye' or 'deb-src sid'. apt
+# verifies the signatures. Returns 1 if there is no mirror.
+find_debian()
+{
+  local folder=$1 mirror suite keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  mirror=$(awk '/^URIs:/{print $2; exit}' /etc/apt/sources.list.d/debian.sources 2> /dev/null || true)
+  [ -n "$mirror" ] || mirror=$(awk '$1 == "deb" && /debian/ {for (i = 2; i <= NF; i++) if ($i ~ /^https?:/) {print $i; exit}}' \
+    /etc/apt/sources.list 2> /dev/null || true)
+  if [ -z "$mirror" ] || [ ! -f $keyring ]; then
+    note "no Debian mirror or no Debian keyring on this machine"
+    return 1
+  fi
+  mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
+  for suite in "${@:2}"; do
+    echo "${suite% *} [signed-by=$keyring] $mirror ${suite#* } main"
+  done > "$folder/apt/sources.list"
+  apt=(apt-get -q -o "Dir::Etc::sourcelist=$folder/apt/sources.list" -o Dir::Etc::sourceparts=-
+    -o "Dir::State::lists=$folder/apt/lists" -o "Dir::Cache=$folder/apt/cache" -o "APT::Sandbox::User=$(id -un)")
+  if ! "${apt[@]}" update > "$folder/apt.log" 2>&1; then
+    tail -n 5 "$folder/apt.log" >&2
+    note "the lists of Debian's packages could not be downloaded"
+    return 1
+  fi
+}
+
 # Adds the folder of nvcc to PATH if NVIDIA's packages have not. Prints a note and returns 1 if there is no nvcc.
 find_nvcc()
 {

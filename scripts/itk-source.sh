@@ -24,26 +24,13 @@ itk_source_checksum()
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 }
 
-# Downloads Debian's source package with separate apt lists, from the mirror that this machine uses, and sets
-# itk_archive. apt verifies the signature.
+# Downloads Debian's source package, and sets itk_archive.
 download_itk_from_debian()
 {
-  local folder=$1 mirror
-  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  mirror=$(awk '/^URIs:/{print $2; exit}' /etc/apt/sources.list.d/debian.sources 2> /dev/null || true)
-  [ -n "$mirror" ] || mirror=$(awk '$1 == "deb" && /debian/ {for (i = 2; i <= NF; i++) if ($i ~ /^https?:/) {print $i; exit}}' \
-    /etc/apt/sources.list 2> /dev/null || true)
-  if [ -z "$mirror" ] || [ ! -f $keyring ]; then
-    note "no Debian mirror or no Debian keyring on this machine"
-    return 1
-  fi
-  mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
-  echo "deb-src [signed-by=$keyring] $mirror sid main" > "$folder/apt/sources.list"
-  local apt=(apt-get -q -o "Dir::Etc::sourcelist=$folder/apt/sources.list" -o Dir::Etc::sourceparts=-
-    -o "Dir::State::lists=$folder/apt/lists" -o "Dir::Cache=$folder/apt/cache" -o "APT::Sandbox::User=$(id -un)")
+  local folder=$1 apt
+  find_debian "$folder" 'deb-src sid' || return 1
   note "downloading ITK's source package from Debian (about 400 MB)"
-  if ! "${apt[@]}" update > "$folder/apt.log" 2>&1 ||
-    ! (cd "$folder" && "${apt[@]}" source --download-only insighttoolkit5 >> "$folder/apt.log" 2>&1); then
+  if ! (cd "$folder" && "${apt[@]}" source --download-only insighttoolkit5 >> "$folder/apt.log" 2>&1); then
     tail -n 5 "$folder/apt.log" >&2
     note "the source package insighttoolkit5 could not be downloaded"
     return 1
