@@ -126,14 +126,16 @@ public:
   TryOnDevice(const std::function<void()> & run, const std::function<void(float)> & progress);
 
   /** Calls device(deviceIndex) or host(), as SelectDevice() decides. If the device runs out of memory and the requested
-   * backend is not Cuda, host() is called afterwards. `progress` is called while the run waits for memory. */
+   * backend is not Cuda, host() is called afterwards. `progress` is called while the run waits for memory. \param
+   * canCut as of SelectDevice() */
   template <typename TDevice, typename THost>
   void
   Run(const char *                       unsupported,
       size_t                             workingSetBytes,
       const std::function<void(float)> & progress,
       const TDevice &                    device,
-      const THost &                      host);
+      const THost &                      host,
+      bool                               canCut = false);
 
   void
   Print(std::ostream & os, Indent indent) const;
@@ -170,9 +172,10 @@ CudaFilterBackend::Run(const char *                       unsupported,
                        size_t                             workingSetBytes,
                        const std::function<void(float)> & progress,
                        const TDevice &                    device,
-                       const THost &                      host)
+                       const THost &                      host,
+                       bool                               canCut)
 {
-  if (!this->SelectDevice(unsupported, workingSetBytes) ||
+  if (!this->SelectDevice(unsupported, workingSetBytes, canCut) ||
       !this->TryOnDevice([&] { device(m_SelectedDeviceIndex); }, progress))
   {
     host();

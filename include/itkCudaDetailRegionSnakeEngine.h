@@ -71,6 +71,9 @@ struct CudaRegionSnakeInput
   const CudaSnakePolygon * StartPolygon{ nullptr }; // at most one of the two starts may be given
   // UChar of the image's size: the start is the area where it is not 0
   const CudaImageView * StartMask{ nullptr };
+  // Devices that sum bands of the image in turn, if samples and sums shall lie in page-locked host memory, because they
+  // are larger than the device's memory; nullptr: they lie on the device
+  const std::vector<int> * DevicesOfBands{ nullptr };
 };
 
 /** The state of the polygon that an observer receives. */

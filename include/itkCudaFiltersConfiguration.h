@@ -93,8 +93,8 @@ public:
 
   /** Sets or returns the largest number of bytes of device memory that this module may hold on each device; 0 (default)
    * means that only the device's own memory limits it. Filters wait for memory that other filters will release. If
-   * their working set does not fit, the Gaussian filters run in slabs; others run on the host (Backend Automatic) or
-   * throw CudaError (Backend Cuda). */
+   * their working set does not fit, the Gaussian filters run in slabs, and the snakes keep the sums of their image in
+   * page-locked host memory; others run on the host (Backend Automatic) or throw CudaError (Backend Cuda). */
   static void
   SetDeviceMemoryLimit(size_t bytes);
   static size_t

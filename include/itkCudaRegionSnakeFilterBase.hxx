@@ -123,7 +123,9 @@ CudaRegionSnakeFilterBase<TInputImage, TOutputImage>::RunOnBackend(const CudaDet
       }
       else
       {
-        onDevice(this->AddPixels(input), deviceIndex);
+        CudaDetail::CudaRegionSnakeInput pixels = this->AddPixels(input);
+        pixels.DevicesOfBands = m_CudaBackend.RunsInSlabs() ? &m_CudaBackend.GetSelectedDevices() : nullptr;
+        onDevice(pixels, deviceIndex);
       }
     };
     if constexpr (IsOutputOnDevice)
@@ -143,7 +145,8 @@ CudaRegionSnakeFilterBase<TInputImage, TOutputImage>::RunOnBackend(const CudaDet
                         bytes,
                         CudaDetail::MakeCudaProgressFunction(this),
                         device,
-                        host);
+                        host,
+                        true);
       return m_CudaBackend.GetSelectedDeviceIndex();
     }
   }

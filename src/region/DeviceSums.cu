@@ -5,6 +5,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
 #include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/MemoryQuery.h"
 #include "runtime/memory/PinnedMemory.h"
 #include "runtime/Process.h"
 #include "region/Sums.cuh"
@@ -13,10 +14,14 @@
 #include "runtime/memory/Workspace.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
-// Implements DeviceSums: uploads samples, or uses samples on the device, and computes their prefix sums.
+// Implements DeviceSums: uploads samples, or uses samples on the device, and computes their prefix sums, in device
+// memory or band by band for arrays in host memory.
 
 namespace itk::cuda::region
 {
@@ -90,21 +95,26 @@ DeviceSums::DeviceSums(const SamplesDescription & description, uint32_t coarseEx
   , m_Description(description)
 {}
 
-DeviceSums::DeviceSums(const Samples & samples, uint32_t coarseExponent, int device)
+DeviceSums::DeviceSums(const Samples & samples, uint32_t coarseExponent, int device, const SumsPlacement & placement)
   : DeviceSums(static_cast<const SamplesDescription &>(samples), coarseExponent, device)
 {
   const DeviceGuard guard(device);
   const StreamLease stream(device);
+  const auto        make = [&](auto sample) {
+    using SampleType = decltype(sample);
+    placement.InHostMemory ? this->SumInBands<SampleType>(samples, placement, stream)
+                                  : this->UploadAndSum<SampleType>(samples, stream);
+  };
   switch (samples.Type)
   {
     case CudaComponentType::UChar:
-      this->UploadAndSum<uint8_t>(samples, stream);
+      make(uint8_t{});
       break;
     case CudaComponentType::UShort:
-      this->UploadAndSum<uint16_t>(samples, stream);
+      make(uint16_t{});
       break;
     default:
-      this->UploadAndSum<uint32_t>(samples, stream);
+      make(uint32_t{});
       break;
   }
 }
@@ -141,6 +151,7 @@ DeviceSums::~DeviceSums()
   // Another thread with another current device may run the destructor.
   const DeviceGuard guard(m_Device, std::nothrow);
   m_Memory.clear();
+  m_HostMemory.clear();
 }
 
 /** Allocates memory that lives as long as this object. */
@@ -174,20 +185,27 @@ DeviceSums::AllocateSums(bool masked, const Context & context)
 }
 
 /** Queues the computation of the checkpoints and cells of a range of rows, and adds their sums to the total. The range
- * begins and ends at boundaries of cells. */
+ * begins and ends at boundaries of cells. The arrays are on the context's device, which must be the current device. */
+template <typename TSample>
+void
+DeviceSums::SumRows(const RowArrays & arrays, size_t firstRow, size_t endRow, const Context & context) const
+{
+  arrays.ValidBits ? this->SumRowsOf<TSample, true>(arrays, firstRow, endRow, context)
+                   : this->SumRowsOf<TSample, false>(arrays, firstRow, endRow, context);
+}
+
 template <typename TSample, bool VMask>
 void
-DeviceSums::SumRows(size_t           firstRow,
-                    size_t           endRow,
-                    const uint16_t * validBits,
-                    Moments *        total,
-                    const Context &  context)
+DeviceSums::SumRowsOf(const RowArrays & arrays, size_t firstRow, size_t endRow, const Context & context) const
 {
-  const auto     pixels = GetPixels<TSample, VMask>(*this, this->GetWhole());
+  auto pixels = GetPixels<TSample, VMask>(*this, this->GetWhole());
+  pixels.Samples = static_cast<const TSample *>(arrays.Samples);
+  pixels.Checkpoints = arrays.Checkpoints;
+  pixels.Mask = arrays.Mask;
   const RowRange rows{ static_cast<int32_t>(firstRow), static_cast<int32_t>(endRow) };
   // SumRowsKernel() can only make cells of this size.
   const bool        makesCells = 1 << m_CoarseExponent == RowsOfBlock;
-  const DeviceCells cells{ { m_Cells, pixels.Width >> m_CoarseExponent, pixels.Height >> m_CoarseExponent } };
+  const DeviceCells cells{ { arrays.Cells, pixels.Width >> m_CoarseExponent, pixels.Height >> m_CoarseExponent } };
   ITK_CUDA_CALL(LaunchKernel(SumRowsKernel<TSample, VMask>,
                              dim3(static_cast<unsigned int>((rows.End - rows.First - 1) / RowsOfBlock + 1)),
                              dim3(WarpsOfRows * WarpSize),
@@ -195,16 +213,19 @@ DeviceSums::SumRows(size_t           firstRow,
                              context.GetStream(),
                              pixels,
                              rows,
-                             m_Checkpoints,
-                             m_Mask,
-                             validBits,
+                             arrays.Checkpoints,
+                             arrays.Mask,
+                             arrays.ValidBits,
                              cells,
-                             makesCells ? m_Cells : nullptr,
-                             total));
+                             makesCells ? arrays.Cells : nullptr,
+                             arrays.Total));
   if (m_CoarseExponent > 0 && !makesCells)
   {
-    SumCells(
-      pixels, m_CoarseExponent, { rows.First >> m_CoarseExponent, rows.End >> m_CoarseExponent }, m_Cells, context);
+    SumCells(pixels,
+             m_CoarseExponent,
+             { rows.First >> m_CoarseExponent, rows.End >> m_CoarseExponent },
+             arrays.Cells,
+             context);
   }
 }
 
@@ -216,8 +237,7 @@ DeviceSums::SumAll(const uint16_t * validBits, const StreamLease & stream)
   const PinnedBuffer pinned = PinnedBuffer::Take();
   const auto         height = static_cast<size_t>(m_Description.Height);
   Moments * const    total = this->AllocateSums(validBits != nullptr, stream);
-  validBits ? this->SumRows<TSample, true>(0, height, validBits, total, stream)
-               : this->SumRows<TSample, false>(0, height, validBits, total, stream);
+  this->SumRows<TSample>({ m_Samples, validBits, m_Checkpoints, m_Mask, m_Cells, total }, 0, height, stream);
   this->DownloadTotal(total, pinned, stream);
 }
 
@@ -252,8 +272,7 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
   }
   const auto sumRows = [&](size_t firstRow, size_t endRow) {
     RecordEvent(stream).MakeWait(sums);
-    bits ? this->SumRows<TSample, true>(firstRow, endRow, bits, total, sums)
-         : this->SumRows<TSample, false>(firstRow, endRow, bits, total, sums);
+    this->SumRows<TSample>({ onDevice, bits, m_Checkpoints, m_Mask, m_Cells, total }, firstRow, endRow, sums);
   };
   constexpr size_t      groups = 8;
   const size_t          rowsOfCells = size_t{ 1 } << m_CoarseExponent;
@@ -267,6 +286,213 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
                callbacks,
                staging);
   this->DownloadTotal(total, pinned, sums);
+}
+
+namespace
+{
+/** An array whose elements belong to rows: the memory of a band of rows on a device, and the array of the whole image
+ * to which they are copied. */
+template <typename T>
+struct BandArray
+{
+  T *    OfImage{ nullptr };
+  size_t OfOneRow{ 0 }; // elements; 0 if there is no such array
+  T *    OnDevice{ nullptr };
+
+  void
+  Allocate(Workspace & workspace, size_t rows)
+  {
+    OnDevice = static_cast<T *>(workspace.Take(this->GetBytes(rows)));
+  }
+
+  size_t
+  GetBytes(size_t rows) const
+  {
+    return rows * OfOneRow * sizeof(T);
+  }
+
+  /** Returns the address that row 0 would have on the device if the band, which begins at `firstRow`, held it. */
+  T *
+  GetRowZero(size_t firstRow) const
+  {
+    return OnDevice ? OnDevice - firstRow * OfOneRow : nullptr;
+  }
+
+  void
+  CopyToImage(size_t firstRow, size_t endRow, const Context & context) const
+  {
+    if (OnDevice && endRow > firstRow)
+    {
+      ITK_CUDA_CALL(cudaMemcpyAsync(OfImage + firstRow * OfOneRow,
+                                    OnDevice,
+                                    this->GetBytes(endRow - firstRow),
+                                    cudaMemcpyDefault,
+                                    context.GetStream()));
+    }
+  }
+};
+
+/** The arrays of a band. */
+template <typename TSample>
+struct BandArrays
+{
+  BandArray<TSample>        Samples;
+  BandArray<Checkpoint>     Checkpoints;
+  BandArray<MaskCheckpoint> Mask;
+  BandArray<uint16_t>       ValidBits; // of the image: what is uploaded
+  BandArray<Moments>        Cells;
+  BandArray<Moments>        Total{ nullptr, 1 }; // one for the band
+
+  template <typename TFunction>
+  void
+  VisitRows(const TFunction & function)
+  {
+    function(Samples);
+    function(Checkpoints);
+    function(Mask);
+    function(ValidBits);
+  }
+};
+
+/** A stream, with device memory for the arrays of one band at a time. */
+template <typename TSample>
+struct BandQueue
+{
+  StreamLease         Stream;
+  StagingMemory       Staging{ Stream };
+  BandArrays<TSample> Arrays;
+  DeviceBuffer        Memory;
+
+  BandQueue(const BandArrays<TSample> & arrays, size_t rows, size_t rowsOfCells, int device)
+    : Stream(device)
+    , Arrays(arrays)
+  {
+    size_t bytes =
+      Workspace::GetPieceSize(Arrays.Cells.GetBytes(rowsOfCells)) + Workspace::GetPieceSize(Arrays.Total.GetBytes(1));
+    Arrays.VisitRows([&](const auto & array) { bytes += Workspace::GetPieceSize(array.GetBytes(rows)); });
+    Memory = DeviceBuffer(bytes, Stream);
+    Workspace workspace(Memory.GetPointer(), bytes);
+    Arrays.VisitRows([&](auto & array) { array.Allocate(workspace, rows); });
+    Arrays.Cells.Allocate(workspace, rowsOfCells);
+    Arrays.Total.Allocate(workspace, 1);
+    // The total begins at 0. Kernels load several samples at once, also behind the end of a row.
+    ITK_CUDA_CALL(cudaMemsetAsync(Memory.GetPointer(), 0, bytes, Stream.GetStream()));
+  }
+};
+} // namespace
+
+/** Allocates arrays in page-locked memory, and computes the sums of the samples in bands of rows: each is uploaded to a
+ * device and summed there, and its samples and sums are copied to the arrays while the next band is uploaded. */
+template <typename TSample>
+void
+DeviceSums::SumInBands(const Samples & samples, const SumsPlacement & placement, const StreamLease & stream)
+{
+  constexpr size_t queuesPerDevice = 2;
+  constexpr size_t largestBand = size_t{ 32 } << 20; // bytes
+  const auto       width = static_cast<size_t>(samples.Width);
+  const auto       height = static_cast<size_t>(samples.Height);
+  const size_t     checkpoints = width / CheckpointSpacing + 1;
+  const bool       masked = samples.ValidBits != nullptr;
+
+  BandArrays<TSample> arrays;
+  arrays.Samples.OfOneRow = DeviceSamples::GetPitch(width);
+  arrays.Checkpoints.OfOneRow = checkpoints;
+  arrays.Mask.OfOneRow = masked ? checkpoints : 0;
+  arrays.ValidBits = { samples.ValidBits.get(), masked ? samples.GetMaskWordsPerRow() : 0 };
+  arrays.Cells.OfOneRow = m_CoarseExponent > 0 ? (width >> m_CoarseExponent) + 1 : 0;
+  const auto allocateOnHost = [&](auto & array) {
+    using Element = std::remove_reference_t<decltype(*array.OfImage)>;
+    const PageLockedArray & memory = m_HostMemory.emplace_back(std::max<size_t>(1, array.GetBytes(height)));
+    array.OfImage = static_cast<Element *>(memory.GetPointer());
+    return static_cast<Element *>(memory.GetDevicePointer());
+  };
+  m_Samples = allocateOnHost(arrays.Samples);
+  m_RowStride = static_cast<ptrdiff_t>(arrays.Samples.OfOneRow);
+  m_Checkpoints = allocateOnHost(arrays.Checkpoints);
+  m_Mask = masked ? allocateOnHost(arrays.Mask) : nullptr;
+  if (m_CoarseExponent > 0)
+  {
+    m_Cells = this->Allocate<Moments>(arrays.Cells.OfOneRow * (height >> m_CoarseExponent), stream);
+    arrays.Cells.OfImage = m_Cells;
+    stream.Synchronize(); // other streams write to the memory
+  }
+
+  size_t bytesOfRow = 0;
+  arrays.VisitRows([&bytesOfRow](const auto & array) { bytesOfRow += array.GetBytes(1); });
+  const std::vector<int> devices = placement.Devices.empty() ? std::vector<int>{ m_Device } : placement.Devices;
+  // The bands take at most a quarter of the memory, because a run on the image needs memory too. Devices may be equal.
+  const size_t numberOfQueues = queuesPerDevice * devices.size();
+  const size_t bytesOfBand = std::min(largestBand, GetAvailableDeviceMemory(m_Device) / (4 * numberOfQueues));
+  const size_t wanted = placement.RowsOfBand > 0 ? placement.RowsOfBand : std::max<size_t>(1, bytesOfBand / bytesOfRow);
+  const size_t rowsOfBand =
+    RoundUp(std::min(wanted, height), std::max<size_t>(RowsOfBlock, size_t{ 1 } << m_CoarseExponent));
+  const size_t numberOfBands = (height + rowsOfBand - 1) / rowsOfBand;
+
+  const PinnedBuffer                               pinned = PinnedBuffer::Take(); // for the totals
+  std::vector<std::unique_ptr<BandQueue<TSample>>> queues;
+  for (size_t i = 0; i < std::min(numberOfQueues, numberOfBands); ++i)
+  {
+    const int         device = devices[i % devices.size()];
+    const DeviceGuard guard(device);
+    queues.push_back(std::make_unique<BandQueue<TSample>>(arrays, rowsOfBand, rowsOfBand >> m_CoarseExponent, device));
+  }
+  for (size_t i = 0; i < numberOfBands; ++i)
+  {
+    BandQueue<TSample> &        queue = *queues[i % queues.size()];
+    const BandArrays<TSample> & band = queue.Arrays;
+    const Context &             context = queue.Stream;
+    const DeviceGuard           guard(context.GetDevice());
+    const size_t                first = i * rowsOfBand;
+    const size_t                end = std::min(first + rowsOfBand, height);
+    const size_t                firstOfCells = first >> m_CoarseExponent;
+    const auto                  stride = static_cast<size_t>(samples.RowStride);
+    UploadRowsOf(static_cast<const TSample *>(samples.Data) + first * stride,
+                 stride,
+                 band.Samples.OnDevice,
+                 band.Samples.OfOneRow,
+                 width,
+                 end - first,
+                 {},
+                 queue.Staging);
+    if (masked)
+    {
+      const size_t words = band.ValidBits.OfOneRow;
+      UploadRowsOf(band.ValidBits.OfImage + first * words,
+                   words,
+                   band.ValidBits.OnDevice,
+                   words,
+                   words,
+                   end - first,
+                   {},
+                   queue.Staging);
+    }
+    this->SumRows<TSample>({ band.Samples.GetRowZero(first),
+                             band.ValidBits.GetRowZero(first),
+                             band.Checkpoints.GetRowZero(first),
+                             band.Mask.GetRowZero(first),
+                             band.Cells.GetRowZero(firstOfCells),
+                             band.Total.OnDevice },
+                           first,
+                           end,
+                           context);
+    band.Samples.CopyToImage(first, end, context);
+    band.Checkpoints.CopyToImage(first, end, context);
+    band.Mask.CopyToImage(first, end, context);
+    band.Cells.CopyToImage(firstOfCells, end >> m_CoarseExponent, context);
+  }
+  auto * const totals = static_cast<Moments *>(pinned.GetPointer());
+  for (size_t i = 0; i < queues.size(); ++i)
+  {
+    const StreamLease & queue = queues[i]->Stream;
+    const DeviceGuard   guard(queue.GetDevice());
+    queues[i]->Arrays.Total.OfImage = totals + i;
+    queues[i]->Arrays.Total.CopyToImage(0, 1, queue);
+  }
+  for (size_t i = 0; i < queues.size(); ++i)
+  {
+    queues[i]->Stream.Synchronize();
+    m_Total += totals[i];
+  }
 }
 
 /** Copies the total to the host through page-locked memory, and waits for all earlier work on the stream. */

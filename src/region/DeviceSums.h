@@ -16,6 +16,16 @@
 
 namespace itk::cuda::region
 {
+/** Where the samples and the sums along rows lie, and how they are made. Nothing here changes a sum. */
+struct SumsPlacement
+{
+  /** In page-locked host memory, which kernels read over the link, for images that are larger than the device's memory.
+   * The device then holds only some bands of rows at a time, and the cells. */
+  bool             InHostMemory{ false };
+  size_t           RowsOfBand{ 0 }; // rounded up to whole cells; 0: chosen automatically
+  std::vector<int> Devices;         // sum the bands in turn; empty: the device of the sums
+};
+
 /** \class DeviceSums
  * \brief The samples of an image and the prefix sums along its rows, on a device. The sums of the image's levels and
  * of the levels of its rectangles are computed from them.
@@ -32,7 +42,7 @@ public:
    * while other rows are uploaded. \param coarseExponent exponent of the whole image's cells, which are kept; 0: no
    * cells are kept
    * \exception CudaError */
-  DeviceSums(const Samples & samples, uint32_t coarseExponent, int device);
+  DeviceSums(const Samples & samples, uint32_t coarseExponent, int device, const SumsPlacement & placement = {});
   /** Takes ownership of samples on the device. An image that they use in place must outlive this object.
    * \exception CudaError */
   DeviceSums(DeviceSamples && samples, uint32_t coarseExponent, int device);
@@ -69,7 +79,8 @@ public:
     return m_CoarseExponent;
   }
 
-  // Pointers to device memory. Rows of samples are aligned as kernels::DevicePixels requires.
+  // Pointers for kernels, to device memory or to host memory (SumsPlacement). Rows of samples are aligned as
+  // kernels::DevicePixels requires.
   const void *
   GetSamples() const
   {
@@ -104,16 +115,29 @@ public:
   GetNumberOfBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, size_t cells);
 
 private:
-  const int                 m_Device;
-  const uint32_t            m_CoarseExponent;
-  SamplesDescription        m_Description;
-  const void *              m_Samples{ nullptr };
-  ptrdiff_t                 m_RowStride{ 0 };
-  Checkpoint *              m_Checkpoints{ nullptr };
-  MaskCheckpoint *          m_Mask{ nullptr };
-  Moments *                 m_Cells{ nullptr };
-  Moments                   m_Total;
-  std::vector<DeviceBuffer> m_Memory; // owns all of these arrays
+  const int                    m_Device;
+  const uint32_t               m_CoarseExponent;
+  SamplesDescription           m_Description;
+  const void *                 m_Samples{ nullptr };
+  ptrdiff_t                    m_RowStride{ 0 };
+  Checkpoint *                 m_Checkpoints{ nullptr };
+  MaskCheckpoint *             m_Mask{ nullptr };
+  Moments *                    m_Cells{ nullptr };
+  Moments                      m_Total;
+  std::vector<DeviceBuffer>    m_Memory; // owns these arrays, together with m_HostMemory
+  std::vector<PageLockedArray> m_HostMemory;
+
+  /** The arrays that SumRows() reads and writes, by the addresses of row 0, or where it would be if the arrays begin at
+   * another row. */
+  struct RowArrays
+  {
+    const void *     Samples;
+    const uint16_t * ValidBits; // nullptr without a mask
+    Checkpoint *     Checkpoints;
+    MaskCheckpoint * Mask;
+    Moments *        Cells;
+    Moments *        Total; // the sums are added to it
+  };
 
   /** Sets the members that need no memory. The other constructors delegate to this one, so that the destructor runs and
    * frees their memory even if they throw. */
@@ -124,15 +148,21 @@ private:
   Allocate(size_t number, const Context & context);
   Moments *
   AllocateSums(bool masked, const Context & context);
+  template <typename TSample>
+  void
+  SumRows(const RowArrays & arrays, size_t firstRow, size_t endRow, const Context & context) const;
   template <typename TSample, bool VMask>
   void
-  SumRows(size_t firstRow, size_t endRow, const uint16_t * validBits, Moments * total, const Context & context);
+  SumRowsOf(const RowArrays & arrays, size_t firstRow, size_t endRow, const Context & context) const;
   template <typename TSample>
   void
   SumAll(const uint16_t * validBits, const StreamLease & stream);
   template <typename TSample>
   void
   UploadAndSum(const Samples & samples, const StreamLease & stream);
+  template <typename TSample>
+  void
+  SumInBands(const Samples & samples, const SumsPlacement & placement, const StreamLease & stream);
   void
   DownloadTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream);
 };

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaRegionSnakeBatchFilter.h"
+#include "itkCudaRegionSnakeImageFilter.h"
+#include "itkImage.h"
+#include "itkImageRegionIteratorWithIndex.h"
 #include "runtime/device/Call.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/Stream.h"
@@ -69,6 +73,19 @@ protected:
   const std::function<std::unique_ptr<DeviceSnakeImage>(const TypedCase &)> m_Prepare =
     [this](const TypedCase & image) { return this->Prepare(image); };
 
+  /** Prepares images whose sums lie in host memory, made in bands of few rows on one to four logical devices. */
+  std::function<std::unique_ptr<DeviceSnakeImage>(const TypedCase &)>
+  PrepareInBands() const
+  {
+    return [this, turn = 0](const TypedCase & image) mutable {
+      SumsPlacement placement{ true, size_t{ 16 } << turn % 4, std::vector<int>(turn % 5, m_Device) };
+      ++turn;
+      return image.WithInput([&](const CudaDetail::CudaRegionSnakeInput & input) {
+        return std::make_unique<DeviceSnakeImage>(input, image.Parameters, Threads(2), m_Device, placement);
+      });
+    };
+  }
+
   static SnakeRun
   RunWith(const TypedCase & image)
   {
@@ -87,6 +104,105 @@ TEST_F(CudaSnakeImageGpu, RunsOfSeveralThreadsGiveTheBitsOfEachAlone)
 TEST_F(CudaSnakeImageGpu, RectanglesGiveTheBitsOfTheCutImage)
 {
   CompareRectangles(m_Prepare, RunOn, 52000);
+}
+
+// The bands in which sums in host memory are made, and the devices that make them, change no bit of a snake.
+TEST_F(CudaSnakeImageGpu, SumsInHostMemoryGiveTheBitsOfThoseOnTheDevice)
+{
+  CompareRunsOfThreads(this->PrepareInBands(), RunOn, 59000);
+  CompareRectangles(this->PrepareInBands(), RunOn, 60000);
+}
+
+// An image whose samples and sums take 144 MB is searched with a tenth of that on the device, whose bands may be made
+// on several logical devices and have any number of rows.
+TEST_F(CudaSnakeImageGpu, AnImageLargerThanTheLimitHasItsSumsInHostMemory)
+{
+  constexpr size_t           width = 4001;
+  constexpr size_t           height = 18003;
+  CudaRegionSnakeParameters  parameters;
+  std::vector<unsigned char> pixels(width * height);
+  std::mt19937_64            engine(61000);
+  const LatticePoint         corner{ 700, 3000 };
+  const LatticePoint         opposite{ 3100, 15007 };
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    const auto x = static_cast<int32_t>(i % width);
+    const auto y = static_cast<int32_t>(i / width);
+    const bool inside = x >= corner.X && x < opposite.X && y >= corner.Y && y < opposite.Y;
+    pixels[i] = static_cast<unsigned char>(engine() % 100 + (inside ? 60 : 0));
+  }
+  parameters.NoiseLaw = CudaFiltersEnums::NoiseLaw::Gaussian;
+  CudaDetail::CudaRegionSnakeInput input;
+  input.Image.Data = pixels.data();
+  input.Image.ComponentType = CudaComponentType::UChar;
+  input.Image.Size = { { width, height, 1, 1 } };
+  input.Image.Stride = { { 1, width, width * height, width * height } };
+  const CudaRegionSnakeResult expected = CudaDetail::CudaRegionSnakeOnDevice(input, parameters, m_Device, 2, {});
+  EXPECT_TRUE(expected.SignificantBoundary);
+  EXPECT_GT(expected.Inside.NumberOfPixels, 2390u * 11990u);
+
+  CudaFiltersConfiguration::ReleaseMemory();
+  const size_t inUse = CudaFiltersConfiguration::GetDeviceBytesInUse();
+  CudaFiltersConfiguration::SetDeviceMemoryLimit(inUse + pixels.size() / 5);
+  for (const size_t devices : { 1, 2, 4 })
+  {
+    const std::vector<int> logical(devices, m_Device);
+    input.DevicesOfBands = &logical;
+    const auto answer =
+      AnswerOf([&] { return CudaDetail::CudaRegionSnakeOnDevice(input, parameters, m_Device, 2, {}); });
+    EXPECT_EQ(answer.Message, "");
+    ExpectSameResults(expected, answer.Result, std::to_string(devices) + " devices");
+  }
+  CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
+  for (const size_t rows : { 16, 256, 8192 })
+  {
+    const DeviceSnakeImage image(input, parameters, Threads(2), m_Device, { true, rows, { m_Device, m_Device } });
+    SnakeRun               run;
+    run.Parameters = parameters;
+    ExpectSameResults(expected, RunOnDevice(image, run), std::to_string(rows) + " rows");
+  }
+  EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), inUse);
+}
+
+// Both filters search an image that does not fit into their memory on the GPU, with the result of the host.
+TEST_F(CudaSnakeImageGpu, FiltersSearchImagesThatDoNotFit)
+{
+  using ImageType = itk::Image<unsigned char, 2>;
+  using LabelType = itk::Image<unsigned char, 2>;
+  const auto image = ImageType::New();
+  image->SetRegions(ImageType::SizeType{ { 1500, 3000 } });
+  image->Allocate();
+  std::mt19937_64                              engine(62000);
+  itk::ImageRegionIteratorWithIndex<ImageType> pixel(image, image->GetBufferedRegion());
+  for (; !pixel.IsAtEnd(); ++pixel)
+  {
+    const auto & index = pixel.GetIndex();
+    const bool   inside = index[0] >= 300 && index[0] < 900 && index[1] >= 700 && index[1] < 2200;
+    pixel.Set(static_cast<unsigned char>(engine() % 100 + (inside ? 60 : 0)));
+  }
+  const auto search = [&](auto filter, const char * backend) {
+    filter->SetInput(image);
+    filter->SetNoiseLaw("gaussian");
+    filter->SetBackend(backend);
+    filter->SetDeviceMemoryLimit(7u << 20); // samples and sums alone take 9 MB
+    filter->Update();
+    EXPECT_EQ(filter->GetBackendReason().find("in slabs") != std::string::npos, std::string(backend) == "cuda")
+      << filter->GetBackendReason();
+    return filter;
+  };
+  const auto one = [&](const char * backend) {
+    return search(itk::CudaRegionSnakeImageFilter<ImageType, LabelType>::New(), backend)->GetResult();
+  };
+  const CudaRegionSnakeResult expected = one("host");
+  EXPECT_TRUE(expected.SignificantBoundary);
+  ExpectSameResults(expected, one("cuda"), "the snake");
+  const auto many = [&](const char * backend) {
+    const auto filter = itk::CudaRegionSnakeBatchFilter<ImageType, LabelType>::New();
+    filter->AddInitialRegion({ { { 350, 800 } }, { { 500, 1300 } } });
+    return search(filter, backend)->GetContourPoints(0);
+  };
+  EXPECT_GE(many("host").size(), 4u);
+  EXPECT_EQ(many("cuda"), many("host"));
 }
 
 TEST_F(CudaSnakeImageGpu, ExceptionsLeaveTheImageAsItWas)
@@ -267,6 +383,12 @@ TEST_F(CudaSnakeImageGpu, SurvivesTheFailureOfAnyCall)
     return corners;
   };
   itk::cuda::test::WalkFaults<int32_t>("snake image", [&] { return cornersOf(*this->Prepare(image)); });
+  itk::cuda::test::WalkFaults<int32_t>("snake image in host memory", [&] {
+    return image.WithInput([&](const CudaDetail::CudaRegionSnakeInput & input) {
+      return cornersOf(
+        DeviceSnakeImage(input, image.Parameters, Threads(1), m_Device, { true, 64, { m_Device, m_Device } }));
+    });
+  });
   // A run that fails leaves the image as it was.
   const auto prepared = this->Prepare(image);
   itk::cuda::test::WalkFaults<int32_t>("snake run", [&] { return cornersOf(*prepared); });

@@ -597,6 +597,25 @@ extern "C"
     return cudaSuccess;
   }
 
+  cudaError_t
+  cudaHostRegister(void *, size_t, unsigned int)
+  {
+    return cudaSuccess;
+  }
+
+  cudaError_t
+  cudaHostUnregister(void *)
+  {
+    return cudaSuccess;
+  }
+
+  cudaError_t
+  cudaHostGetDevicePointer(void ** onDevice, void * onHost, unsigned int)
+  {
+    *onDevice = onHost;
+    return cudaSuccess;
+  }
+
   /** If the tests mix page-locked and ordinary memory, every second pair of queries reports page-locked memory. */
   cudaError_t
   cudaPointerGetAttributes(cudaPointerAttributes * attributes, const void * address)

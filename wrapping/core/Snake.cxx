@@ -132,9 +132,11 @@ Segment(PyObject * arguments)
       itk::CudaDetail::CudaRegionSnakeWorkingSet(input, parameters),
       observer.Progress,
       [&](int index) {
+        input.DevicesOfBands = backend.RunsInSlabs() ? &backend.GetSelectedDevices() : nullptr;
         result = itk::CudaDetail::CudaRegionSnakeOnDevice(input, parameters, index, threads, observer);
       },
-      [&] { result = itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, threads, observer); });
+      [&] { result = itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, threads, observer); },
+      true);
     const auto spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(
       result.SignificantBoundary ? result.Polygon : itk::CudaSnakePolygon(), static_cast<int32_t>(input.Image.Size[1]));
     const itk::CudaDetail::CudaSnakeLabels<unsigned char> labels{ spans, input.Image.Size[0], inside, outside };
@@ -163,8 +165,8 @@ ReadPolygons(PyObject * cornerArray, PyObject * countArray)
 }
 
 /** Runs the searches of polygons on several devices. Each device makes its own sums of the image and takes a contiguous
- * part of the searches. Only the calling thread calls `progress`, which may throw. Starts of labels are searched on the
- * first device. */
+ * part of the searches. Only the calling thread calls `progress`, which may throw. Starts of labels, and starts in an
+ * image whose sums lie in host memory, are searched on the first device. */
 itk::CudaDetail::CudaRegionSnakeBatch
 SearchOnDevices(const CudaRegionSnakeInput &                   input,
                 const itk::CudaDetail::CudaRegionSnakeStarts & starts,
@@ -176,7 +178,7 @@ SearchOnDevices(const CudaRegionSnakeInput &                   input,
   using Batch = itk::CudaDetail::CudaRegionSnakeBatch;
   itk::CudaDetail::CudaRegionSnakeObserver observer;
   const size_t                             count = starts.Polygons.size();
-  const size_t                             parts = std::min(devices.size(), count);
+  const size_t parts = input.DevicesOfBands != nullptr ? 1 : std::min(devices.size(), count);
   if (parts < 2)
   {
     observer.Progress = [&progress](float share) {
@@ -296,10 +298,12 @@ SegmentRegions(PyObject * arguments)
       observer.Progress,
       [&](int index) {
         devices.front() = index; // -1 stands for the configuration's
+        input.DevicesOfBands = backend.RunsInSlabs() ? &devices : nullptr;
         batch = SearchOnDevices(
           input, starts, parameters, devices, threads, [&](float share) { without.ReportProgress(progress, share); });
       },
-      [&] { batch = itk::CudaDetail::CudaRegionSnakeBatchOnHost(input, starts, parameters, threads, observer); });
+      [&] { batch = itk::CudaDetail::CudaRegionSnakeBatchOnHost(input, starts, parameters, threads, observer); },
+      true);
     overlaps = itk::CudaDetail::CudaWriteRegionSnakeLabels(batch.Regions, *labels.Get(), threads);
     without.ReportProgress(progress, 1.0f);
   }

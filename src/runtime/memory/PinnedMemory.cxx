@@ -9,7 +9,9 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "itksys/SystemInformation.hxx"
 
+#include <cstdlib>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #ifdef __linux__
@@ -18,30 +20,37 @@
 #  include <unistd.h>
 #endif
 
-// Implements PinnedBuffer with a pool that keeps released chunks of page-locked memory, and finds out whether a page of
-// ordinary host memory has physical memory.
+// Implements PinnedBuffer with a pool that keeps released chunks of page-locked memory, and PageLockedArray with memory
+// that is registered, and finds out whether a page of ordinary host memory has physical memory.
 
 namespace itk::cuda
 {
 namespace
 {
+/** Throws the exception for an error of `function`, which was asked for page-locked memory. */
+[[noreturn]] void
+ThrowPinnedError(cudaError_t error, const char * function, size_t bytes)
+{
+  const std::string what = std::string(function) + " (page-locked host memory)";
+  if (error != cudaErrorMemoryAllocation)
+  {
+    ThrowCudaError(error, what.c_str(), __FILE__, __LINE__);
+  }
+  itksys::SystemInformation system;
+  system.RunMemoryCheck();
+  const size_t available = static_cast<size_t>(system.GetAvailablePhysicalMemory())
+                           << 20; // GetAvailablePhysicalMemory() returns MiB
+  ThrowOutOfMemory(what.c_str(), bytes, available, 0, __FILE__, __LINE__);
+}
+
 void *
 AllocateChunk()
 {
   void *            chunk = nullptr;
   const cudaError_t error = ITK_CUDA_TRY(cudaHostAlloc(&chunk, PinnedBuffer::ChunkSize, cudaHostAllocPortable));
-  if (error == cudaErrorMemoryAllocation)
-  {
-    itksys::SystemInformation system;
-    system.RunMemoryCheck();
-    const size_t available = static_cast<size_t>(system.GetAvailablePhysicalMemory())
-                             << 20; // GetAvailablePhysicalMemory() returns MiB
-    ThrowOutOfMemory(
-      "cudaHostAlloc (page-locked host memory)", PinnedBuffer::ChunkSize, available, 0, __FILE__, __LINE__);
-  }
   if (error != cudaSuccess)
   {
-    ThrowCudaError(error, "cudaHostAlloc (page-locked host memory)", __FILE__, __LINE__);
+    ThrowPinnedError(error, "cudaHostAlloc", PinnedBuffer::ChunkSize);
   }
   return chunk;
 }
@@ -152,6 +161,43 @@ void
 PinnedBuffer::ReleaseUnused() noexcept
 {
   GetPinnedPool().ReleaseUnused();
+}
+
+PageLockedArray::PageLockedArray(size_t bytes)
+  : m_Memory(CudaHostMemoryPool::Allocate(bytes), Release{ bytes, false })
+{
+  if (!m_Memory)
+  {
+    m_Memory.reset(std::malloc(bytes)); // the pool has no small blocks, and none on other systems than Linux
+  }
+  const cudaError_t error =
+    m_Memory ? ITK_CUDA_TRY(cudaHostRegister(m_Memory.get(), bytes, cudaHostRegisterPortable | cudaHostRegisterMapped))
+             : cudaErrorMemoryAllocation;
+  if (error != cudaSuccess)
+  {
+    ThrowPinnedError(error, "cudaHostRegister", bytes);
+  }
+  m_Memory.get_deleter().IsRegistered = true;
+  GetMemoryUsage().PinnedInUse += bytes;
+  ITK_CUDA_CALL(cudaHostGetDevicePointer(&m_DevicePointer, m_Memory.get(), 0));
+}
+
+void
+PageLockedArray::Release::operator()(void * memory) const noexcept
+{
+  if (IsRegistered)
+  {
+    GetMemoryUsage().PinnedInUse -= Bytes;
+    if (IsForkedProcess())
+    {
+      return; // the memory belongs to the parent process
+    }
+    ITK_CUDA_CALL_NOTHROW(cudaHostUnregister(memory));
+  }
+  if (!CudaHostMemoryPool::Release(memory))
+  {
+    std::free(memory);
+  }
 }
 
 bool

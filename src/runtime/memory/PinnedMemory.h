@@ -54,6 +54,47 @@ private:
   std::unique_ptr<void, GiveBack> m_Chunk;
 };
 
+/** \class PageLockedArray
+ * \brief An array of page-locked host memory, for data that is larger than the memory of a device. Kernels read and
+ * write it over the link.
+ *
+ * The memory comes from CudaHostMemoryPool and is registered with the driver as long as the object lives.
+ * cudaHostAlloc() takes three to six times as long for memory of gigabytes, because it touches each page anew.
+ */
+class CudaFilters_EXPORT PageLockedArray
+{
+public:
+  /** The current device must be usable. \exception CudaError of kind OutOfMemory if the system has no memory left, or
+   * does not allow so much page-locked memory */
+  explicit PageLockedArray(size_t bytes);
+
+  void *
+  GetPointer() const
+  {
+    return m_Memory.get();
+  }
+
+  /** Returns the address by which kernels reach the array. */
+  void *
+  GetDevicePointer() const
+  {
+    return m_DevicePointer;
+  }
+
+private:
+  struct Release
+  {
+    size_t Bytes;
+    bool   IsRegistered;
+
+    void
+    operator()(void * memory) const noexcept;
+  };
+
+  std::unique_ptr<void, Release> m_Memory;
+  void *                         m_DevicePointer{ nullptr };
+};
+
 /** Returns whether the page at this address has physical memory. The system assigns the memory on the first write,
  * which makes that write slower. Returns true if the system does not tell. */
 bool

@@ -40,13 +40,17 @@ MakeDeviceSamples(const DeviceImageInput & input, const CudaRegionSnakeParameter
 DeviceSnakeImage::DeviceSnakeImage(const CudaRegionSnakeInput &      input,
                                    const CudaRegionSnakeParameters & parameters,
                                    const Threads &                   threads,
-                                   int                               device)
-  : DeviceSnakeImage(MakeSamples(input, parameters, threads), parameters, device)
+                                   int                               device,
+                                   const SumsPlacement &             placement)
+  : DeviceSnakeImage(MakeSamples(input, parameters, threads), parameters, device, placement)
 {}
 
-DeviceSnakeImage::DeviceSnakeImage(const Samples & samples, const CudaRegionSnakeParameters & parameters, int device)
+DeviceSnakeImage::DeviceSnakeImage(const Samples &                   samples,
+                                   const CudaRegionSnakeParameters & parameters,
+                                   int                               device,
+                                   const SumsPlacement &             placement)
   : SnakeImage(samples, parameters)
-  , m_Sums(samples, GetCoarseExponent(parameters.Schedule, this->GetWhole()), device)
+  , m_Sums(samples, GetCoarseExponent(parameters.Schedule, this->GetWhole()), device, placement)
 {}
 
 DeviceSnakeImage::DeviceSnakeImage(const DeviceImageInput &          input,

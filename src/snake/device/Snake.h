@@ -34,10 +34,14 @@ public:
   DeviceSnakeImage(const CudaRegionSnakeInput &      input,
                    const CudaRegionSnakeParameters & parameters,
                    const Threads &                   threads,
-                   int                               device);
+                   int                               device,
+                   const SumsPlacement &             placement = {});
 
   /** Makes the sums of samples in host memory. \exception CudaError */
-  DeviceSnakeImage(const Samples & samples, const CudaRegionSnakeParameters & parameters, int device);
+  DeviceSnakeImage(const Samples &                   samples,
+                   const CudaRegionSnakeParameters & parameters,
+                   int                               device,
+                   const SumsPlacement &             placement = {});
 
   /** Makes the samples and sums of an image and a mask in device memory, on the device. Samples and sums are
    * bit-identical to the ones from host memory, and the exceptions are the same. The image and the mask are read after

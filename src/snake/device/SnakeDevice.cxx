@@ -20,6 +20,19 @@ namespace itk::CudaDetail
 {
 namespace
 {
+/** Returns where the sums of an input lie. */
+cuda::region::SumsPlacement
+GetPlacement(const CudaRegionSnakeInput & input)
+{
+  cuda::region::SumsPlacement placement;
+  if (input.DevicesOfBands != nullptr)
+  {
+    placement.InHostMemory = true;
+    placement.Devices = *input.DevicesOfBands;
+  }
+  return placement;
+}
+
 /** Makes a snake image of an image in device memory and a mask in host memory. The mask is uploaded, and its device
  * memory is released on return. */
 cuda::snake::DeviceSnakeImage
@@ -131,7 +144,9 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
     parameters,
     observer,
     threads,
-    [&](const cuda::region::Samples & samples) { return DeviceSnakeImage(samples, parameters, deviceIndex); },
+    [&](const cuda::region::Samples & samples) {
+      return DeviceSnakeImage(samples, parameters, deviceIndex, GetPlacement(input));
+    },
     [&](const DeviceSnakeImage & image, const SnakeRun & run) { return RunOnDevice(image, run); });
 }
 
@@ -182,7 +197,7 @@ CudaRegionSnakeBatchOnDevice(const CudaRegionSnakeInput &      input,
                              const CudaRegionSnakeObserver &   observer)
 {
   const cuda::region::Threads         threads(numberOfThreads);
-  const cuda::snake::DeviceSnakeImage image(input, parameters, threads, deviceIndex);
+  const cuda::snake::DeviceSnakeImage image(input, parameters, threads, deviceIndex, GetPlacement(input));
   return RunBatchOnDevice(image, starts, parameters, observer, threads);
 }
 
