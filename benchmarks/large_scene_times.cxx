@@ -93,15 +93,14 @@ TimeSnake(const ImageType * scene, uint64_t pixelsInside, size_t limit, itk::Cud
   filter->SetBackend("cuda");
   filter->SetNoiseLaw("gaussian");
   filter->MakeLabelImageOff();
-  nlohmann::json     row{ { "limit_bytes", limit } };
+  nlohmann::json      row{ { "limit_bytes", limit } };
   std::vector<double> milliseconds;
   for (int run = 0; run < 2; ++run)
   {
     const auto start = std::chrono::steady_clock::now();
     filter->Modified();
     filter->Update();
-    milliseconds.push_back(
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    milliseconds.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   }
   const itk::CudaRegionSnakeResult & result = filter->GetResult();
   polygon = result.Polygon;

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._features import crs_of_image, to_geodataframe
+from ._features import Place, crs_of_image, place_of, to_geodataframe
 from ._images import Geometry, axes_of, first_index_of, is_xarray, like, mask_beside, pixels_of, plane_of, valid_pixels_of
 from ._images import with_first_index
 from ._info import Backend, backend_name
@@ -201,8 +201,8 @@ class Detections(Sequence[Detection], Generic[ImageLike]):
         return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
-    def _labels(self) -> Any:
-        return self.labels
+    def _place(self) -> Place:
+        return place_of(self.labels)
 
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         return [target._feature(coordinates) for target in self]

@@ -2,7 +2,7 @@
 """Polygons of results with their attributes, in pixels, in the coordinates of the image, or in longitude and latitude.
 
 A result is of a class with two members: `_features(coordinates)` returns its polygons as features of GeoJSON, in "physical"
-or in "pixel" coordinates, and `_labels` is the image of its labels, whose place and reference system they have. If it has
+or in "pixel" coordinates, and `_place` is the geometry and the reference system of its image, which they have. If it has
 `_clipping_mask()`, this returns the pixels that polygons are cut to on request. If it may have no polygons, it has `_example()`,
 a feature whose properties are those of its polygons. Files and tables are written of any such results, and of sequences of them.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -33,7 +34,15 @@ LONGITUDE_LATITUDE = "EPSG:4326"
 Feature = dict[str, Any]
 """A feature of GeoJSON."""
 
-_RESULTS = "a result of segment_region(), segment_regions(), partition_image() or detect_targets(), or a list of these"
+_RESULTS = "a result of segment_region(), segment_regions(), partition_image(), detect_targets() or track_region(), or a list of these"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an image lies."""
+
+    geometry: Geometry
+    crs: str | None
 
 
 @runtime_checkable
@@ -41,7 +50,7 @@ class Result(Protocol):
     """What segment_region() and partition_image() return, and other functions that find polygons."""
 
     @property
-    def _labels(self) -> Any: ...
+    def _place(self) -> Place: ...
 
     def _features(self, coordinates: str) -> list[Feature]: ...
 
@@ -71,6 +80,10 @@ def crs_of_image(image: Any) -> str | None:
     return crs_of_array(image) if is_xarray(image) else None
 
 
+def place_of(image: Any) -> Place:
+    return Place(Geometry.of(image), crs_of_image(image))
+
+
 def crs_of(results: Sequence[Result], crs: str | None) -> str | None:
     """Returns the reference system of results: the given one, or that of their images.
 
@@ -79,7 +92,7 @@ def crs_of(results: Sequence[Result], crs: str | None) -> str | None:
         if not isinstance(crs, str):
             raise TypeError(f"crs is {describe(crs)}; it must be text, such as EPSG:32632, or None")
         return crs
-    found = {crs_of_image(result._labels) for result in results}
+    found = {result._place.crs for result in results}
     if len(found) > 1:
         names = ", ".join(sorted(map(str, found)))
         raise ValueError(f"the results have {len(found)} reference systems, {names}; they must have one: give crs")
@@ -113,12 +126,14 @@ def _clipped(result: Result, mask: npt.NDArray[np.bool_], coordinates: str) -> l
     edges there are sides of pixels."""
     shapely = require_package("shapely", "clip")
     shapes_of = require_package("rasterio.features", "clip").shapes
-    features, place = result._features("pixel"), Geometry.of(result._labels)
+    features, place = result._features("pixel"), result._place.geometry
     valid = shapely.unary_union([shapely.geometry.shape(each) for each, value in shapes_of(mask.astype(np.uint8)) if value == 1])
     whole = shapely.from_wkb(well_known_binary(polygons_of(features))[1])
     # Corners of pixels are whole numbers. On a grid, neighbours keep the same vertices where the mask cuts their common edge.
     rest = shapely.intersection(shapely.transform(whole, lambda corners: corners + 0.5), valid, grid_size=2.0**-20)
     for feature, shape in zip(features, rest):
+        if shape is None:  # a feature without a place
+            continue
         # Where a polygon only touches the mask there are points and lines besides.
         parts = [part for part in shapely.get_parts(shape).tolist() if part.geom_type == "Polygon"]
         cut = shapely.multipolygons(parts) if len(parts) != 1 else parts[0]
@@ -223,10 +238,14 @@ def _examples_of(results: Sequence[Result]) -> list[Feature]:
 
 
 def well_known_binary(geometries: Sequence[Any]) -> tuple[str, npt.NDArray[Any]]:
-    """Returns the type of polygons, which is Polygon or for all of them MultiPolygon, and their well-known binary."""
-    is_multiple = any(geometry["type"] == "MultiPolygon" for geometry in geometries)
-    encoded = []
+    """Returns the type of polygons, which is Polygon or for all of them MultiPolygon, and their well-known binary, or None for
+    features without a place."""
+    is_multiple = any(geometry is not None and geometry["type"] == "MultiPolygon" for geometry in geometries)
+    encoded: list[bytes | None] = []
     for geometry in geometries:
+        if geometry is None:
+            encoded.append(None)
+            continue
         parts = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
         polygons = [b"".join([struct.pack("<BII", 1, 3, len(rings)), *map(_encoded_ring, rings)]) for rings in parts]
         encoded.append(struct.pack("<BII", 1, 6, len(polygons)) + b"".join(polygons) if is_multiple else polygons[0])
@@ -245,8 +264,8 @@ def to_geodataframe(
     Parameters
     ----------
     results
-        Result of segment_region(), segment_regions(), partition_image() or detect_targets(), or a list of results. If a list is
-        given, the column `result` has the number of each result, counted from 1.
+        Result of segment_region(), segment_regions(), partition_image() or detect_targets(), a track of track_region(), or a
+        list of results. If a list is given, the column `result` has the number of each result, counted from 1.
     crs
         Reference system of the physical coordinates, such as "EPSG:32632". By default that of the image.
     coordinates
@@ -288,8 +307,8 @@ def to_geodataframe(
 
 
 def polygons_of(features: Sequence[Feature]) -> list[Any]:
-    """Returns the geometries of features. Raises ValueError if one has none."""
+    """Returns the geometries of features. Raises ValueError if there are features, and none has a polygon."""
     found = [feature["geometry"] for feature in features]
-    if None in found:
-        raise ValueError("the partition has no polygons: make it without labels_only")
+    if found and not any(found):
+        raise ValueError("the results have no polygons; make a partition without labels_only")
     return found

@@ -42,11 +42,11 @@ def write_geojson(
     Parameters
     ----------
     results
-        Result of segment_region(), segment_regions(), partition_image() or detect_targets(), or a list of results. A contour
-        has the law, the statistics of both regions and the criterion as its properties. A target has its number, place and
-        significance, with an outline or the rectangle that holds it. A region of a partition has its row of the table and its neighbours,
-        and if it is the only result the collection's member `partition` holds the properties of the whole partition. In a
-        list the property `result` counts from 1.
+        Result of segment_region(), segment_regions(), partition_image() or detect_targets(), a track of track_region(), or a
+        list of results. A contour has the law, the statistics of both regions and the criterion as its properties. A target
+        has its number, place and significance, with an outline or the rectangle that holds it. A region of a partition has
+        its row of the table and its neighbours, and if it is the only result the collection's member `partition` holds the
+        properties of the whole partition. In a list the property `result` counts from 1.
     path
         File to write. An existing file is replaced.
     properties
@@ -137,8 +137,8 @@ def write_geopackage(
     Parameters
     ----------
     results
-        Result of segment_region(), segment_regions(), detect_targets(), or of partition_image() with polygons, or a list of
-        results. In a list the attribute `result` counts from 1.
+        Result of segment_region(), segment_regions(), detect_targets(), or of partition_image() with polygons, a track of
+        track_region(), or a list of results. In a list the attribute `result` counts from 1.
     path
         File to write. An existing file is replaced when the new one is complete and on the disk.
     layer

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._features import signed_area, to_geodataframe
+from ._features import Place, place_of, signed_area, to_geodataframe
 from ._image import Image
 from ._images import Geometry, axes_of, describe, first_index_of, is_xarray, labels_beside, like, mask_beside
 from ._images import pixels_of, plane_of, valid_pixels_of, with_first_index, with_geometry_of
@@ -281,8 +281,8 @@ class Partition(Generic[ImageLike]):
         return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
-    def _labels(self) -> Any:
-        return self.labels
+    def _place(self) -> Place:
+        return place_of(self.labels)
 
     def _clipping_mask(self) -> npt.NDArray[np.bool_]:
         """Returns the pixels that belong to regions, by [y, x]. Boundaries run across the others."""

@@ -9,7 +9,7 @@ from typing import Any, Generic, get_args, overload
 import numpy as np
 import numpy.typing as npt
 
-from ._features import attributes_of, to_geodataframe
+from ._features import Place, attributes_of, place_of, to_geodataframe
 from ._images import Geometry, axes_of, describe, first_index_of, labels_beside, like, mask_beside, pixels_of, plane_of
 from ._images import valid_pixels_of, with_first_index
 from ._info import Backend
@@ -125,8 +125,8 @@ class Segmentations(Generic[ImageLike], Sequence[SegmentedRegion]):
         return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
-    def _labels(self) -> Any:
-        return self.labels
+    def _place(self) -> Place:
+        return place_of(self.labels)
 
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         return [region._feature(coordinates) for region in self.regions if region.significant_boundary]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._features import length_of, signed_area, to_geodataframe
+from ._features import Place, length_of, place_of, signed_area, to_geodataframe
 from ._images import Geometry, axes_of, describe, empty_like, first_index_of, like, mask_beside, pixels_of, plane_of
 from ._images import valid_pixels_of, with_first_index
 from ._info import Backend, backend_name
@@ -181,8 +181,8 @@ class Segmentation(Generic[ImageLike]):
         return to_geodataframe(self, crs=crs, clip=clip)
 
     @property
-    def _labels(self) -> Any:
-        return self.label
+    def _place(self) -> Place:
+        return place_of(self.label)
 
     def _features(self, coordinates: str) -> list[dict[str, Any]]:
         """Returns the polygon as the only feature, counter-clockwise in the coordinates."""

@@ -12,6 +12,7 @@ from typing import Any, Generic, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ._features import Place, place_of
 from ._image import Image
 from ._images import Geometry, axes_of, describe, is_xarray, like, mask_beside, pixels_of, plane_of, require_known_kind, valid_pixels_of
 from ._images import with_geometry_of
@@ -45,6 +46,7 @@ class TrackedRegion:
     window: tuple[int, int, int, int]
     """The rectangle that the search saw: x, y, width and height in pixels, counted from 0."""
     _shape: tuple[int, ...] = field(repr=False)
+    _place: Place = field(repr=False)
 
     @property
     def contour_rc(self) -> npt.NDArray[np.float64]:
@@ -63,9 +65,12 @@ class TrackedRegion:
     @property
     def __geo_interface__(self) -> dict[str, Any]:
         """A GeoJSON feature of the polygon in physical units, with the statistics."""
-        feature = feature_of(self.contour, self.contour_in_pixels, self.statistics, "physical")
+        return self._features("physical")[0]
+
+    def _features(self, coordinates: str) -> list[dict[str, Any]]:
+        feature = feature_of(self.contour, self.contour_in_pixels, self.statistics, coordinates)
         feature["properties"] = {"frame": self.frame, "is_lost": self.is_lost, **feature["properties"]}
-        return feature
+        return [feature]
 
     def __repr__(self) -> str:
         found = "lost" if self.is_lost else f"{len(self.contour)} nodes, {self.statistics.inside.number_of_pixels} pixels"
@@ -110,7 +115,7 @@ class _Prepared:
 
     frame: int
     shape: tuple[int, ...]
-    geometry: Geometry
+    place: Place
     handle: Any
     ran: Sequence[str]
 
@@ -164,8 +169,10 @@ class _Follower:
         self._shape = labels.shape
         corners = _corners(found.contour_in_pixels)
         is_lost = not found.statistics.significant_boundary
-        region = TrackedRegion(frame, is_lost, found.contour, found.contour_in_pixels, found.statistics, found.window, self._shape)
-        return region, corners
+        place = place_of(found.label)
+        return TrackedRegion(
+            frame, is_lost, found.contour, found.contour_in_pixels, found.statistics, found.window, self._shape, place
+        ), corners
 
     def follow(self, frames: Iterable[tuple[int, Any]], corners: npt.NDArray[np.int32]) -> Iterator[TrackedRegion]:
         """Yields the target in each of the frames. A frame is prepared while the one before it is searched."""
@@ -177,15 +184,16 @@ class _Follower:
     def _prepare(self, numbered: tuple[int, Any]) -> _Prepared:
         frame, image = numbered
         with _names(frame):
+            place = place_of(image)
             valid = valid_pixels_of(image, self._image_options["valid_mask"])
             image, _ = as_law_needs(image, self._law, self._image_options["quantity"], valid)
             pixels = plane_of(image, "image")
             if pixels.shape != self._shape:
                 raise ValueError(f"image has the shape {pixels.shape}; it must be that of the first frame, {self._shape}")
             valid = None if valid is None else mask_beside(valid, "valid_mask", image, pixels.shape)
-            geometry = Geometry.of(image)
-            handle, *ran = core().prepare_snake_image(pixels, valid, tuple(geometry.first.tolist()), self._parameters, *self._where.values())
-        return _Prepared(frame, pixels.shape, geometry, handle, ran)
+            first = tuple(place.geometry.first.tolist())
+            handle, *ran = core().prepare_snake_image(pixels, valid, first, self._parameters, *self._where.values())
+        return _Prepared(frame, pixels.shape, place, handle, ran)
 
     @functools.cached_property
     def _parameters(self) -> tuple[Any, ...]:
@@ -198,13 +206,13 @@ class _Follower:
         with _names(prepared.frame):
             result = core().run_prepared_snake(prepared.handle, window, corners, True, self._parameters)
         statistics = statistics_of(self._law, self._looks or 1.0, self._quantity_of_law, result, *prepared.ran)
-        contour = contour_of(result, prepared.geometry)
+        contour = contour_of(result, prepared.place.geometry)
         found = np.array(result["polygon"], np.int32).reshape(-1, 2)
         in_pixels = found.astype(np.float64) - 0.5
-        if prepared.geometry.is_mirrored:
+        if prepared.place.geometry.is_mirrored:
             in_pixels[1:] = in_pixels[:0:-1].copy()
         is_lost = not statistics.significant_boundary
-        return TrackedRegion(prepared.frame, is_lost, contour, in_pixels, statistics, window, prepared.shape), found
+        return TrackedRegion(prepared.frame, is_lost, contour, in_pixels, statistics, window, prepared.shape, prepared.place), found
 
     @property
     def _whole(self) -> tuple[int, int, int, int]:

@@ -15,7 +15,7 @@ import pytest
 from command import DATA, ROOT, expect_failure, expect_wrong_arguments, run
 
 from itk_cudafilters import Image, _image_files, detect_targets, estimate_looks, partition_image, read_image, segment_region, segment_regions
-from itk_cudafilters import to_geodataframe, write_geojson, write_geopackage, write_image
+from itk_cudafilters import to_geodataframe, track_region, write_geojson, write_geopackage, write_image
 
 rasterio = pytest.importorskip("rasterio")
 pyogrio = pytest.importorskip("pyogrio")
@@ -674,6 +674,38 @@ def test_lists_of_results(tmp_path, scenes, expected):
         with pytest.raises(TypeError, match="results (is|holds)"):
             write_geopackage(wrong, tmp_path / "no.gpkg")
     assert not (tmp_path / "no.gpkg").exists()
+
+
+def test_tracks_are_written_like_other_results(tmp_path):
+    rng = np.random.default_rng(8)
+    frames = []
+    for time in range(4):
+        pixels = rng.gamma(4.0, 25.0, (80, 120)).astype(np.uint16) + 1
+        if time != 2:  # the target is gone: no pixel is valid where it was
+            pixels[25:60, 20 + 5 * time : 70 + 5 * time] *= 4
+        else:
+            pixels[15:70, 10:100] = NO_DATA
+        path = tmp_path / f"{time}.tif"
+        write_raster(path, pixels, AFFINES["rotated"], nodata=NO_DATA)
+        frames.append(read_image(path))
+    track = list(track_region(frames, "gamma", 4, minimum_edge_length=8))
+    assert [region.is_lost for region in track] == [False, False, True, False]
+
+    write_geojson(track, tmp_path / "track.geojson")
+    features = json.loads((tmp_path / "track.geojson").read_text())["features"]
+    assert [feature["properties"]["frame"] for feature in features] == [0, 1, 2, 3] and features[2]["geometry"] is None
+    for region, feature in zip(track, features):
+        if not region.is_lost:
+            # The corners by rasterio's own affine, counted from the corner of the first pixel.
+            x, y = region.contour_in_pixels.T + 0.5
+            a, b, c, d, e, f, *_ = AFFINES["rotated"]
+            longitudes, latitudes = rasterio.warp.transform(CRS, "EPSG:4326", a * x + b * y + c, d * x + e * y + f)
+            expected = {tuple(np.round(point, 9)) for point in zip(longitudes, latitudes)}
+            assert {tuple(np.round(point, 9)) for point in feature["geometry"]["coordinates"][0]} == expected
+    write_geopackage(iter(track), tmp_path / "track.gpkg")
+    table = pyogrio.read_dataframe(tmp_path / "track.gpkg")
+    assert table.crs == CRS and table["frame"].tolist() == [0, 1, 2, 3] and table.geometry.isna().tolist() == [False, False, True, False]
+    assert to_geodataframe(track).geometry[0].equals(shapely.Polygon(track[0].contour))
 
 
 def test_geodataframe(scenes, expected):

@@ -443,7 +443,7 @@ def test_geopackage(tmp_path, found):
         np.testing.assert_array_equal(column, expected)
     shapes = shapely.from_wkb(geometries)
     assert shapely.coverage_is_valid(shapes) and shapely.area(shapes).sum() == found.labels.size
-    with pytest.raises(ValueError, match="no polygons: make it without labels_only"):
+    with pytest.raises(ValueError, match="no polygons; make a partition without labels_only"):
         write_geopackage(partition_image(draw(), "gaussian", labels_only=True), tmp_path / "out.gpkg")
 
 
