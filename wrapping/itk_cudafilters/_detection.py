@@ -355,7 +355,7 @@ def detect_targets(
     law = known_name("law", law, noise_laws())
     shape = plane_of(image, "image").shape
     geometry = Geometry.of(image)
-    valid = _valid_pixels(image, geometry, shape, valid_mask, land_mask)
+    valid = pixels_to_search(image, geometry, shape, valid_mask, land_mask)
     beside = np.transpose(valid, np.argsort(axes_of(image))) if valid is not None and is_xarray(image) else valid
     image, quantity_of_law = as_law_needs(image, law, quantity, beside)
     pixels = plane_of(image, "image")
@@ -428,7 +428,7 @@ def _window_of(value: Any, name: str, units: str, geometry: Geometry) -> tuple[i
     return found[0], found[1]
 
 
-def _valid_pixels(
+def pixels_to_search(
     image: Any, geometry: Geometry, shape: tuple[int, ...], valid_mask: Any, land_mask: Any
 ) -> npt.NDArray[np.uint8] | None:
     """Returns the pixels to search, by [y, x]; None for all."""

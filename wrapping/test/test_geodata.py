@@ -626,6 +626,26 @@ def test_looks_of_the_command(tmp_path, scenes):
     assert json.loads(report.read_text())["number_of_looks"] == pytest.approx(expected)
 
 
+def test_looks_of_the_command_are_those_of_the_sea(tmp_path):
+    rng = np.random.default_rng(3)
+    land = np.zeros((300, 400), bool)
+    land[:, 100:] = True
+    pixels = rng.gamma(np.where(land, 1.0, 8.0), np.where(land, 400.0, 12.0)).astype(np.float32)
+    write_raster(tmp_path / "sea.tif", pixels)
+    left, top = AFFINES["north-up"] * (100, 0)
+    right, bottom = AFFINES["north-up"] * (400, 300)
+    coast = [[left, top], [left, bottom], [right, bottom], [right, top], [left, top]]
+    polygon = {"type": "Polygon", "coordinates": [coast], "crs": {"type": "name", "properties": {"name": CRS}}}
+    (tmp_path / "land.geojson").write_text(json.dumps(polygon))
+    report = tmp_path / "r.json"
+    for mask in ([], ["--land-mask", tmp_path / "land.geojson"]):
+        command = ["detect", tmp_path / "sea.tif", tmp_path / "out.gpkg", "--law", "gamma", "--looks", "estimate", "--report", report]
+        assert run(*command, *mask) == 0
+        looks = json.loads(report.read_text())["number_of_looks"]
+        assert (looks == pytest.approx(8.0, rel=0.1)) == bool(mask)
+    assert looks == pytest.approx(estimate_looks(pixels, "intensity", correlated=True, valid_mask=~land))
+
+
 # Attributes and files
 
 

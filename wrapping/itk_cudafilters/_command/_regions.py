@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _image_files as files
+from .._detection import pixels_to_search
 from .._features import COORDINATES, LONGITUDE_LATITUDE, Coordinates, crs_of_image, transform_points
 from .._files import write_geojson, write_geopackage
 from .._image import Image
+from .._images import Geometry
 from .._radar import estimate_looks, quantity_of_law
 from .._rasters import RasterFile, require_package
 from .._segmentation import laws_of_looks, noise_laws
@@ -104,7 +106,9 @@ def keywords_of(arguments: argparse.Namespace, image: Image) -> dict[str, Any]:
             keywords[name] = files.read_mask(_open_mask(keywords[name], arguments), like=image, is_label=name == "initial_labels")
     if keywords["looks"] == "estimate":
         quantity = keywords["quantity"] or quantity_of_law(arguments.law)
-        keywords["looks"] = estimate_looks(image, quantity, correlated=True, valid_mask=keywords["valid_mask"])
+        masks = keywords["valid_mask"], keywords.get("land_mask")
+        valid = pixels_to_search(image, Geometry.of(image), image.array.shape, *masks)
+        keywords["looks"] = estimate_looks(image, quantity, correlated=True, valid_mask=valid)
     return keywords
 
 
