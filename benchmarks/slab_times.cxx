@@ -5,20 +5,25 @@
 //
 //   TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY[:CHUNKS]    float or short; pixels; sigma in pixels; GB of device memory allowed, 0
 //   for
-//                                             all; pinned, ordinary (touched before), or fresh (an output that nothing
-//                                             has touched); chunks in a slab, chosen if they are not given
+//                                             all; pinned, ordinary (touched before), fresh (an output that nothing
+//                                             has touched), or resident (in parts on the devices); chunks in a slab,
+//                                             chosen if they are not given
 //
 // Sigma holds along all axes. One line of JSON goes to the standard output for each case: milliseconds, the best of
-// three runs and the first one, and a hash of the result. Slabs are dealt to the devices of the configuration, which
-// the environment names (ITK_CUDAFILTERS_DEVICES=all), and the copies are divided among the different ones of them.
+// three runs and the first one, and a hash of the result. The copy of a resident image is that of its bytes, three
+// times, on all devices at once. Slabs are dealt to the devices of the configuration, which the environment names
+// (ITK_CUDAFILTERS_DEVICES=all), and the copies are divided among the different ones of them.
 
 #include "runtime/device/Call.h"
+#include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDetailGaussianSlabs.h"
+#include "itkCudaDeviceGaussianSlabs.h"
 #include "runtime/image/DeviceView.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "runtime/device/Stream.h"
 #include "runtime/transfer/Transfer.h"
+#include "runtime/memory/DeviceAccess.h"
 #include "runtime/memory/DeviceImage.h"
 
 #include <algorithm>
@@ -26,6 +31,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <iostream>
 #include <set>
@@ -311,19 +317,101 @@ MeasureRuns(const std::string & name, const std::function<void()> & run)
   return "\"" + name + "_ms\": " + std::to_string(best) + ", \"" + name + "_first_ms\": " + std::to_string(first);
 }
 
+CudaGaussianPlan
+MakePlan(const Case & test)
+{
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(test.Size[2] > 1 ? 3 : 2, test.Sigma);
+  parameters.Spacing.assign(parameters.Sigma.size(), 1.0);
+  return MakeSmoothingPlan(parameters);
+}
+
+std::string
+Describe(const CudaSlabReport & report, const CudaImageView & output)
+{
+  std::ostringstream details;
+  details << ", \"report\": \"" << report << "\", \"bytes_up\": " << report.BytesUp
+          << ", \"bytes_down\": " << report.BytesDown << ", \"bytes_between\": " << report.BytesBetween
+          << ", \"peak_bytes\": " << report.PeakDeviceBytes << ", \"hash\": \"" << std::hex << GetHash(output)
+          << std::dec << "\", ";
+  return details.str();
+}
+
+/** Times the filter of an image of float whose parts lie on the devices. */
+void
+RunResident(const Case & test)
+{
+  const HostMemory                 host(MakeView(test, nullptr).GetNumberOfBytes(), true, false);
+  const CudaImageView              image = MakeView(test, host.Get());
+  const unsigned int               axis = test.Size[2] > 1 ? 2 : 1;
+  const std::vector<int>           devices = CudaFiltersConfiguration::GetDeviceIndices();
+  const size_t                     chunks = (image.Size[axis] + CudaSlabChunkLength - 1) / CudaSlabChunkLength;
+  const size_t                     planes = (chunks + devices.size() - 1) / devices.size() * CudaSlabChunkLength;
+  std::vector<CudaDeviceImageView> from, to;
+  std::deque<cuda::StreamLease>    streams;
+  Fill(image);
+  const auto forEachPart = [&](const auto & function) {
+    for (size_t i = 0; i < from.size(); ++i)
+    {
+      const cuda::DeviceGuard guard(streams[i].GetDevice());
+      function(i, cuda::Slice(image, axis, i * planes, from[i].Size[axis]));
+    }
+  };
+  for (size_t first = 0; first < image.Size[axis]; first += planes)
+  {
+    const int device = devices[from.size() % devices.size()];
+    auto      size = image.Size;
+    size[axis] = std::min(planes, image.Size[axis] - first);
+    streams.emplace_back(device);
+    for (auto * const views : { &from, &to })
+    {
+      views->push_back(CudaAllocateDeviceImage({ { size[0], size[1], size[2], 1, 1 } }, test.Type, device, true));
+    }
+  }
+  forEachPart([&](size_t i, const CudaImageView & part) {
+    const cuda::DeviceWriting writing(from[i], streams[i]);
+    cuda::Upload(part, cuda::GetDeviceView(from[i]), streams[i], nullptr);
+  });
+  CudaSlabReport report;
+  std::string    line = "{\"case\": \"" + test.Text + "\", ";
+  line += MeasureRuns("slabs", [&] { report = CudaGaussianFilterSlabs(MakePlan(test), from, to); });
+  forEachPart([&](size_t i, const CudaImageView & part) {
+    const cuda::DeviceReading reading(to[i], streams[i]);
+    cuda::Download(cuda::GetDeviceView(to[i]), part, streams[i], nullptr);
+  });
+  line += Describe(report, image);
+  line += MeasureRuns("copy", [&] {
+    for (int pass = 0; pass < 3; ++pass)
+    {
+      forEachPart([&](size_t i, const CudaImageView &) {
+        const size_t bytes = cuda::GetNumberOfBytes(cuda::GetDeviceView(from[i]));
+        ITK_CUDA_CALL(cudaMemcpyAsync(
+          to[i].GetPointer(), from[i].GetPointer(), bytes, cudaMemcpyDeviceToDevice, streams[i].GetStream()));
+      });
+    }
+    for (const cuda::StreamLease & stream : streams)
+    {
+      stream.Synchronize();
+    }
+  });
+  std::cout << line << "}" << std::endl;
+}
+
 void
 Run(const Case & test)
 {
+  if (test.Memory == "resident")
+  {
+    RunResident(test);
+    return;
+  }
   const bool       isPinned = test.Memory == "pinned";
   const HostMemory source(MakeView(test, nullptr).GetNumberOfBytes(), true, isPinned);
   const HostMemory target(MakeView(test, nullptr).GetNumberOfBytes(), test.Memory != "fresh", isPinned);
   const auto       input = MakeView(test, source.Get());
   const auto       output = MakeView(test, target.Get());
   Fill(input);
-  CudaGaussianParameters parameters;
-  parameters.Sigma.assign(test.Size[2] > 1 ? 3 : 2, test.Sigma);
-  parameters.Spacing.assign(parameters.Sigma.size(), 1.0);
-  const CudaGaussianPlan plan = MakeSmoothingPlan(parameters);
+  const CudaGaussianPlan plan = MakePlan(test);
   CudaSlabOptions        options;
   options.DeviceMemoryLimit = static_cast<size_t>(test.LimitInGigabytes * 1e9);
   options.ChunksPerSlab = test.ChunksPerSlab;
@@ -332,12 +420,7 @@ Run(const Case & test)
   CudaSlabReport report;
   std::string    line = "{\"case\": \"" + test.Text + "\", ";
   line += MeasureRuns("slabs", [&] { report = CudaGaussianFilterSlabs(plan, input, output, options, nullptr); });
-  std::ostringstream details;
-  details << ", \"report\": \"" << report << "\", \"bytes_up\": " << report.BytesUp
-          << ", \"bytes_down\": " << report.BytesDown << ", \"bytes_between\": " << report.BytesBetween
-          << ", \"peak_bytes\": " << report.PeakDeviceBytes << ", \"hash\": \"" << std::hex << GetHash(output)
-          << std::dec << "\", ";
-  line += details.str();
+  line += Describe(report, output);
   line += MeasureRuns("duplex", [&] { CopyOnAllDevices(input, output, isPinned ? CopyPinned : CopyStaged); });
   if (test.LimitInGigabytes == 0 && CudaWorkingSet(plan, input, output) < size_t{ 60 } << 30)
   {

@@ -26,12 +26,14 @@ set(sources
     runtime/image/DeviceView.cxx
     runtime/image/ImageView.cxx
     runtime/memory/DeviceImage.cxx
+    runtime/memory/DeviceImageMemory.cxx
     runtime/memory/DeviceMemory.cxx
     runtime/memory/HostMemoryPool.cxx
     runtime/memory/PinnedMemory.cxx
     runtime/run/Configuration.cxx
     runtime/run/Operation.cxx
     runtime/run/Parts.cxx
+    runtime/run/ResidentSlabs.cxx
     runtime/run/SlabPipeline.cxx
     runtime/run/SlabReport.cxx
     runtime/transfer/HelperThreads.cxx

@@ -9,9 +9,16 @@
 #include "itkCudaDetailGaussianSlabs.h"
 #include "runtime/device/Device.h"
 #include "runtime/memory/DeviceMemory.h"
+#include "itkCudaDeviceGaussianSlabs.h"
+#include "itkCudaDownloadImageFilter.h"
 #include "itkCudaError.h"
+#include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
+#include "itkCudaGradientRecursiveGaussianImageFilter.h"
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "itkCudaUploadImageFilter.h"
 #include "support/itkCudaFaultWalk.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "support/itkCudaResidentParts.h"
 #include "support/itkCudaSlabTest.h"
 #include "runtime/device/Stream.h"
 #include "support/itkCudaTestSeed.h"
@@ -21,6 +28,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -264,6 +272,87 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInLargeSlabs)
     EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << queues << " queues";
     EXPECT_EQ(CudaFiltersConfiguration::GetPinnedBytesInUse(), pinned) << queues << " queues";
   }
+}
+
+TEST_F(GaussianSlabsGpu, PartsOnDevicesHaveTheBitsOfSlabsFromTheHost)
+{
+  CompareResidentParts(CudaFiltersConfiguration::GetDeviceIndices());
+}
+
+TEST_F(GaussianSlabsGpu, PartsOnDevicesSurviveTheFailureOfAnyCall)
+{
+  WalkFaultsOfResidentParts({ 0 });
+}
+
+TEST_F(GaussianSlabsGpu, PartsThatMakeUpNoImageAreRefused)
+{
+  ExpectPartsThatAreRefused();
+}
+
+/** Filters an image as a whole and in parts, and compares the pixels. */
+template <typename TFilter>
+void
+CompareParts()
+{
+  using InputImageType = typename TFilter::InputImageType;
+  using HostImageType = itk::Image<float, 3>;
+  const auto whole = HostImageType::New();
+  whole->SetRegions(HostImageType::SizeType{ { 20, 30, 300 } });
+  HostImageType::SpacingType spacing;
+  spacing[0] = 0.5;
+  spacing[1] = 0.7;
+  spacing[2] = 0.4;
+  whole->SetSpacing(spacing);
+  whole->Allocate();
+  std::mt19937 generator(11);
+  std::generate_n(whole->GetBufferPointer(), 20 * 30 * 300, [&] { return static_cast<float>(generator() % 1000); });
+  const auto make = [] {
+    auto filter = TFilter::New();
+    filter->SetSigma(1.5);
+    return filter;
+  };
+  const auto filter = make();
+  filter->SetInput(itk::CudaUpload(whole.GetPointer()));
+  filter->Update();
+  const auto expected = itk::CudaDownload(filter->GetOutput());
+
+  std::vector<typename InputImageType::Pointer> parts;
+  for (const itk::IndexValueType first : { 0, 128, 256 })
+  {
+    const auto                      part = HostImageType::New();
+    const HostImageType::RegionType region({ { 0, 0, first } }, { { 20, 30, std::min<size_t>(128, 300 - first) } });
+    part->CopyInformation(whole);
+    part->SetRegions(region);
+    part->Allocate();
+    std::copy_n(whole->GetBufferPointer() + first * 600, region.GetNumberOfPixels(), part->GetBufferPointer());
+    parts.push_back(itk::CudaUpload(part.GetPointer()));
+  }
+  CudaSlabReport report;
+  const auto     outputs = CudaGaussianFilterSlabs(*make(), parts, &report);
+  EXPECT_EQ(report.NumberOfSlabs, 3u);
+  ASSERT_EQ(outputs.size(), 3u);
+  for (size_t i = 0; i < outputs.size(); ++i)
+  {
+    const auto part = itk::CudaDownload(outputs[i].GetPointer());
+    EXPECT_EQ(outputs[i]->GetDeviceIndex(), parts[i]->GetDeviceIndex());
+    EXPECT_EQ(part->GetBufferedRegion(), parts[i]->GetBufferedRegion());
+    EXPECT_EQ(part->GetSpacing(), spacing);
+    const size_t pixels = part->GetBufferedRegion().GetNumberOfPixels();
+    EXPECT_TRUE(std::equal(
+      part->GetBufferPointer(), part->GetBufferPointer() + pixels, expected->GetBufferPointer() + i * 128 * 600))
+      << i;
+  }
+}
+
+TEST_F(GaussianSlabsGpu, FiltersTakePartsOnDevices)
+{
+  using ImageType = CudaDeviceImage<float, 3>;
+  CompareParts<CudaSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>>();
+  CompareParts<CudaGradientMagnitudeRecursiveGaussianImageFilter<ImageType, ImageType>>();
+  CompareParts<
+    CudaGradientRecursiveGaussianImageFilter<ImageType, CudaDeviceImage<itk::CovariantVector<float, 3>, 3>>>();
+  using FilterType = CudaSmoothingRecursiveGaussianImageFilter<ImageType, ImageType>;
+  EXPECT_THROW(CudaGaussianFilterSlabs(*FilterType::New(), {}), ExceptionObject);
 }
 
 TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)

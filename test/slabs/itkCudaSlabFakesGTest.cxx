@@ -9,6 +9,7 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "support/itkCudaFakeCuda.h"
+#include "support/itkCudaResidentParts.h"
 #include "support/itkCudaSlabTest.h"
 #include "support/itkCudaTestSeed.h"
 #include "runtime/transfer/TransferPolicy.h"
@@ -398,6 +399,21 @@ TEST_F(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
       ExpectEachFailureIsReported(test, options, queues == 2, isScarce ? cudaErrorMemoryAllocation : cudaErrorUnknown);
     }
   }
+}
+
+TEST_F(SlabFakes, PartsOnDevicesHaveTheBitsOfSlabsFromTheHost)
+{
+  CompareResidentParts({ 0, 1, 1, 2 });
+}
+
+TEST_F(SlabFakes, PartsOnDevicesSurviveTheFailureOfAnyCall)
+{
+  WalkFaultsOfResidentParts({ 0, 1 });
+}
+
+TEST_F(SlabFakes, PartsThatMakeUpNoImageAreRefused)
+{
+  ExpectPartsThatAreRefused();
 }
 
 /** A smoothing whose slabs do not fit. The engine takes columns instead. */

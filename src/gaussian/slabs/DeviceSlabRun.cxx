@@ -17,6 +17,7 @@
 #include "runtime/image/LineGroups.h"
 #include "runtime/memory/DeviceMemory.h"
 #include "runtime/memory/MemoryQuery.h"
+#include "runtime/run/ResidentSlabs.h"
 #include "runtime/run/SlabPipeline.h"
 #include "runtime/transfer/Transfer.h"
 
@@ -32,9 +33,10 @@
 #include <vector>
 
 // Runs a plan in slabs on a device, for images that do not fit into its memory and for large images that do
-// (TryOverlappedSlabs()). DeviceSlabRun decides how large slabs are and what memory they need, and filters the planes
-// that SlabPipeline uploads: first the pass along the last axis, across slabs (FilterAcross()), then the passes within
-// planes (FilterWithin()). A slab is a group of planes that are uploaded together.
+// (TryOverlappedSlabs()), and for images that lie in parts on several devices. DeviceSlabRun decides how large slabs
+// are and what memory they need, and filters the planes that SlabPipeline uploads or ResidentSlabs has: first the pass
+// along the last axis, across slabs (FilterAcross()), then the passes within planes (FilterWithin()). A slab is a group
+// of planes that are uploaded together.
 //
 // Each queue has memory of its own, also where several queues are of one device. The queue that holds a slab computes
 // its end states. Another queue that filters a neighbouring slab fetches, in the order of its own work, the states that
@@ -75,9 +77,10 @@ class DeviceSlabRun
 public:
   explicit DeviceSlabRun(const SlabRunArguments & arguments)
     : GaussianSlabRun(arguments, CudaSlabStates::Device)
-    , m_SplitPlan(MakeSplitPlan(m_Plan, m_Geometry.Shape))
+    , m_SplitPlan(MakeSplitPlan(m_Plan, m_Geometry.Shape, !arguments.Parts.empty()))
     , m_Devices(arguments.Options.Devices)
     , m_Scan(arguments.Scan)
+    , m_Parts(arguments.Parts)
   {
     if (m_Devices.empty())
     {
@@ -91,16 +94,16 @@ public:
   /** Releases memory after the work of all streams, and with a device of the run as the current one. */
   ~DeviceSlabRun() override
   {
-    if (m_Pipeline)
+    if (m_Transport)
     {
       const DeviceGuard guard(m_Devices.front(), std::nothrow);
-      m_Pipeline->Cancel();
+      m_Transport->Cancel();
       m_EndStatesReady.clear();
       m_Computed.clear();
       m_FirstPlaneKept.reset();
       m_StartsReady.reset();
       m_Queues.clear();
-      m_Pipeline.reset();
+      m_Transport.reset();
     }
   }
 
@@ -112,7 +115,7 @@ public:
       const SlabPlanes planes = GaussianSlabRun::Next();
       if (planes.Number == 0)
       {
-        m_Pipeline->Drain();
+        m_Transport->Drain();
       }
       return planes;
     }
@@ -127,8 +130,8 @@ public:
   {
     CudaSlabReport report = GaussianSlabRun::GetReport();
     report.Devices = m_Devices;
-    report.BytesUp = m_Pipeline->GetBytesUp() + m_ExtraBytesUp;
-    report.BytesDown = m_Pipeline->GetBytesDown();
+    report.BytesUp = m_Transport->GetBytesUp() + m_ExtraBytesUp;
+    report.BytesDown = m_Transport->GetBytesDown();
     report.BytesBetween = m_BytesBetween;
     report.PeakDeviceBytes = m_PeakBytes;
     return report;
@@ -147,7 +150,7 @@ public:
   void
   OnUploaded(size_t slab, size_t queue, const DeviceView & planes) override
   {
-    const Context &    context = m_Pipeline->GetContext(queue);
+    const Context &    context = m_Transport->GetContext(queue);
     const ChunkRange & chunks = this->GetCut().Chunks[slab];
     if (chunks.Begin == 0 && !m_Queues[queue].HasFirstPlane)
     {
@@ -181,7 +184,7 @@ public:
   void
   Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) override
   {
-    const Context &    context = m_Pipeline->GetContext(queue);
+    const Context &    context = m_Transport->GetContext(queue);
     const ChunkRange & chunks = m_FilterCut.Chunks[slab];
     if (m_Devices.size() > 1 && first == 0)
     {
@@ -232,13 +235,13 @@ private:
   StartSlabs(const CudaProgressFunction & progress) override
   {
     m_WritesInput = !this->IsSweep() && m_Endpoints.Input.Data && m_Endpoints.Input.Data == m_Endpoints.Output.Data;
-    m_Pipeline->Start(this->GetCut().Slabs, *this, progress);
+    m_Transport->Start(this->GetCut().Slabs, *this, progress);
   }
 
   SlabPlanes
   NextOfSlabs() override
   {
-    return m_Pipeline->Next();
+    return m_Transport->Next();
   }
 
   /** Verifies that all devices are usable and compute the same bits.
@@ -379,7 +382,7 @@ private:
       m_Axis == 0 ? memory.Queue.NumberOfPlanes
                   : std::clamp<size_t>(batchBytes / std::max<size_t>(1, plane), 1, memory.Queue.NumberOfResultPlanes);
     const auto countBytes = [&](size_t queue) {
-      size_t bytes = GetSlabQueueBytes(m_Endpoints, memory.Queue);
+      size_t bytes = this->GetBytesOfTransport(memory);
       this->TakeQueueMemory(memory, queue, [&bytes](size_t piece) -> void * {
         bytes += Workspace::GetPieceSize(piece);
         return nullptr;
@@ -394,6 +397,13 @@ private:
         GetTransferWorkspace(ViewAdjacent(Slice(m_Endpoints.Input, m_Axis, 0, 1), nullptr), m_Type));
     }
     return memory;
+  }
+
+  /** Returns the bytes of a queue's slots and results, which parts on devices do not need. */
+  size_t
+  GetBytesOfTransport(const SlabMemory & memory) const
+  {
+    return m_Parts.empty() ? GetSlabQueueBytes(m_Endpoints, memory.Queue) : 0;
   }
 
   /** Returns whether the first plane is transferred separately. */
@@ -657,7 +667,7 @@ private:
       this->CutAndKeep(1);
       fits = this->TrySlots(false, least);
     }
-    if (fits || this->TrySlots(true, least))
+    if (fits || (m_Parts.empty() && this->TrySlots(true, least)))
     {
       return;
     }
@@ -670,10 +680,36 @@ private:
                       " bytes (" + cuda::FormatBytes(least.Allowed) + ")");
   }
 
+  /** Creates the transport of the slabs. \exception ExceptionObject if parts on devices are not laid out like slabs */
+  void
+  MakeTransport()
+  {
+    if (m_Parts.empty())
+    {
+      m_Transport = std::make_unique<SlabPipeline>(m_Devices, m_Endpoints, m_Memory.Queue);
+      return;
+    }
+    const auto verify = [this](const CudaDeviceImageView & part, const CudaImageView & shape, const char * name) {
+      const DeviceView slab = MakeSlabView(shape, m_Axis, part.Size[m_Axis], m_Type, nullptr);
+      if (part.ComponentType != m_Type || part.Stride != slab.Stride)
+      {
+        itkGenericExceptionMacro(<< name
+                                 << " of slabs on devices must have pixels of float or double, both of the same, "
+                                    "and the memory that CudaDeviceImage::Allocate() makes");
+      }
+    };
+    for (const ResidentPart & part : m_Parts)
+    {
+      verify(part.Input, m_Endpoints.Input, "Inputs");
+      verify(part.Output, m_Endpoints.Output, "Outputs");
+    }
+    m_Transport = std::make_unique<ResidentSlabs>(m_Parts);
+  }
+
   void
   Allocate() override
   {
-    m_Pipeline = std::make_unique<SlabPipeline>(m_Devices, m_Endpoints, m_Memory.Queue);
+    this->MakeTransport();
     for (const int owner : m_UniqueDevices)
     {
       for (const int reader : m_UniqueDevices)
@@ -701,9 +737,9 @@ private:
   void
   AllocateQueue(size_t index)
   {
-    const Context & context = m_Pipeline->GetContext(index);
-    const size_t    bytes = (index == 0 ? m_Memory.BytesOfFirstQueue : m_Memory.BytesOfOtherQueue) -
-                         GetSlabQueueBytes(m_Endpoints, m_Memory.Queue);
+    const Context & context = m_Transport->GetContext(index);
+    const size_t    bytes =
+      (index == 0 ? m_Memory.BytesOfFirstQueue : m_Memory.BytesOfOtherQueue) - this->GetBytesOfTransport(m_Memory);
     DeviceBuffer buffer(bytes, context);
     Workspace    memory(buffer.GetPointer(), bytes);
     QueueMemory  queue = this->TakeQueueMemory(m_Memory, index, [&](size_t piece) { return memory.Take(piece); });
@@ -766,7 +802,7 @@ private:
   KeepFirstPlane(const CudaImageView & plane) override
   {
     const DeviceGuard guard(m_Devices.front());
-    const Context &   context = m_Pipeline->GetContext(0);
+    const Context &   context = m_Transport->GetContext(0);
     Upload(plane, this->GetFirstPlane(0), context, nullptr);
     this->MarkFirstPlane(context);
     m_ExtraBytesUp += m_Geometry.BytesOfInputPlane;
@@ -785,7 +821,7 @@ private:
   {
     if (!m_Queues[queue].HasFirstPlane)
     {
-      const Context &  context = m_Pipeline->GetContext(queue);
+      const Context &  context = m_Transport->GetContext(queue);
       const DeviceView from = this->GetFirstPlane(0);
       m_FirstPlaneKept->MakeWait(context);
       this->CopyBetween(m_Queues[queue].FirstPlane, queue, from.Data, 0, GetNumberOfBytes(from), context);
@@ -901,7 +937,7 @@ private:
   SendEndStates(size_t slab, size_t queue)
   {
     const ChunkRange & chunks = m_SweepCut.Chunks[slab];
-    const Context &    context = m_Pipeline->GetContext(queue);
+    const Context &    context = m_Transport->GetContext(queue);
     this->VisitBuffers([&](size_t component, size_t pass, const RowGroup & group) {
       this->CopyBetween(this->GetEndStates(component, pass, group, slab, 0),
                         0,
@@ -938,7 +974,7 @@ private:
   FetchStates(size_t slab, size_t queue)
   {
     const ChunkRange & chunks = m_FilterCut.Chunks[slab];
-    const Context &    context = m_Pipeline->GetContext(queue);
+    const Context &    context = m_Transport->GetContext(queue);
     const bool         needsAll = m_Geometry.Shape.NeedsAllChunks;
     if (needsAll)
     {
@@ -1016,7 +1052,7 @@ private:
       return planes;
     }
     const QueueMemory & memory = m_Queues[queue];
-    const Context &     context = m_Pipeline->GetContext(queue);
+    const Context &     context = m_Transport->GetContext(queue);
     const size_t        number = planes.Size[m_Axis];
     const size_t        bytes = group.Rows * this->GetBytesOfRow();
     ITK_CUDA_CALL(
@@ -1036,7 +1072,7 @@ private:
   void
   ComputeEndStates(size_t slab, const RowGroup & group, size_t component, size_t queue, const DeviceView & source)
   {
-    const Context &    context = m_Pipeline->GetContext(queue);
+    const Context &    context = m_Transport->GetContext(queue);
     const ChunkRange & chunks = this->GetCut().Chunks[slab];
     const LineCut      cut = this->GetLineCut(chunks, component, group, queue);
     for (size_t i = 0; i < m_SplitPlan.Across.size(); ++i)
@@ -1086,7 +1122,7 @@ private:
                      source,
                      neighbors,
                      static_cast<unsigned char *>(m_Queues[queue].Starts) + (chunk - chunks.Begin) * bytes,
-                     m_Pipeline->GetContext(queue));
+                     m_Transport->GetContext(queue));
     }
     return m_Queues[queue].Starts;
   }
@@ -1114,11 +1150,11 @@ private:
                            : this->GetAcross(m_SplitPlan.Results[i][r], component, queue, source, result));
       }
       const LineCut cut = this->GetLineCut(chunks, component, group, queue);
-      RunChunksFromStates(m_SplitPlan.Across[i], m_Schedules[i], images, cut, starts, m_Pipeline->GetContext(queue));
+      RunChunksFromStates(m_SplitPlan.Across[i], m_Schedules[i], images, cut, starts, m_Transport->GetContext(queue));
       for (size_t r = 0; m_Memory.Queue.HoldsHostPixels && r < m_SplitPlan.Results[i].size(); ++r)
       {
         const DeviceView to = this->GetAcross(m_SplitPlan.Results[i][r], component, queue, source, result);
-        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Pipeline->GetContext(queue));
+        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Transport->GetContext(queue));
       }
     }
   }
@@ -1182,7 +1218,7 @@ private:
              const DeviceView & result)
   {
     const QueueMemory & memory = m_Queues[queue];
-    const Context &     context = m_Pipeline->GetContext(queue);
+    const Context &     context = m_Transport->GetContext(queue);
     const size_t        number = result.Size[m_Axis];
     const DeviceView    pixels = MakeSlabView(m_Endpoints.Input, m_Axis, number, m_Type, memory.Source);
     const DeviceView    output = MakeSlabView(m_Endpoints.Output, m_Axis, number, m_Type, memory.Output);
@@ -1242,7 +1278,7 @@ private:
         images[m_SplitPlan.Within.Results[r]] =
           this->GetBatch(GetComponent(result, component * m_Plan.Results.size() + r), first, count);
       }
-      RunPlan(m_SplitPlan.Within, images, { memory.Workspace, workspace }, m_Pipeline->GetContext(queue));
+      RunPlan(m_SplitPlan.Within, images, { memory.Workspace, workspace }, m_Transport->GetContext(queue));
     }
   }
 
@@ -1265,7 +1301,7 @@ private:
   ConvertToStartStates() override
   {
     const DeviceGuard guard(m_Devices.front());
-    const Context &   context = m_Pipeline->GetContext(0);
+    const Context &   context = m_Transport->GetContext(0);
     this->WaitForSweep(context);
     this->VisitBuffers([&](size_t component, size_t pass, const RowGroup & group) {
       if (m_Schedules[pass].LookAhead == 0)
@@ -1335,7 +1371,7 @@ private:
   GetStartStates() override
   {
     const DeviceGuard guard(m_Devices.front());
-    const Context &   context = m_Pipeline->GetContext(0);
+    const Context &   context = m_Transport->GetContext(0);
     const auto        starts = std::make_shared<StartStates>();
     starts->reserve(2 * m_SplitPlan.Across.size() * this->GetNumberOfComponents());
     this->VisitStates([&](void * const * pieces, size_t bytes) {
@@ -1350,7 +1386,7 @@ private:
   SetStartStates(const std::shared_ptr<void> & starts) override
   {
     const DeviceGuard guard(m_Devices.front());
-    const Context &   context = m_Pipeline->GetContext(0);
+    const Context &   context = m_Transport->GetContext(0);
     auto              onHost = static_cast<StartStates *>(starts.get())->begin();
     this->VisitStates([&](void * const * pieces, size_t bytes) {
       this->CopyStates(pieces, *onHost++, false, context);
@@ -1363,7 +1399,7 @@ private:
   GetBytesOfStates() override
   {
     const DeviceGuard guard(m_Devices.front());
-    this->WaitForSweep(m_Pipeline->GetContext(0));
+    this->WaitForSweep(m_Transport->GetContext(0));
     return *std::static_pointer_cast<StartStates>(this->GetStartStates());
   }
 
@@ -1381,18 +1417,20 @@ private:
   std::set<int>    m_UniqueDevices; // the different ones
   NonFiniteScan *  m_Scan;
 
+  const std::vector<ResidentPart> m_Parts;
+
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
   SlabMemory                m_Memory;
   std::vector<RowGroup>     m_Groups;
   std::map<int, size_t>     m_Allowed; // bytes of each device
   size_t                    m_PeakBytes{ 0 };
 
-  std::unique_ptr<SlabPipeline> m_Pipeline;
-  bool                          m_WritesInput{ false };
-  std::optional<Event>          m_FirstPlaneKept, m_StartsReady; // of the first queue
-  std::vector<QueueMemory>      m_Queues;
-  std::vector<Event>            m_EndStatesReady, m_Computed; // indexed by slab
-  uint64_t                      m_ExtraBytesUp{ 0 }, m_BytesBetween{ 0 };
+  std::unique_ptr<SlabTransport> m_Transport;
+  bool                           m_WritesInput{ false };
+  std::optional<Event>           m_FirstPlaneKept, m_StartsReady; // of the first queue
+  std::vector<QueueMemory>       m_Queues;
+  std::vector<Event>             m_EndStatesReady, m_Computed; // indexed by slab
+  uint64_t                       m_ExtraBytesUp{ 0 }, m_BytesBetween{ 0 };
 };
 } // namespace
 
@@ -1405,7 +1443,7 @@ MakeDeviceSlabRun(const SlabRunArguments & arguments)
   }
   catch (const CudaError & error)
   {
-    if (error.GetKind() == CudaError::Kind::OutOfMemory)
+    if (error.GetKind() == CudaError::Kind::OutOfMemory && arguments.Parts.empty())
     {
       if (auto run = MakeLinesThenPlanesRun(arguments))
       {

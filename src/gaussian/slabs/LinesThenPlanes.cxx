@@ -142,7 +142,7 @@ MakeLinesThenPlanesRun(const SlabRunArguments & arguments)
   {
     return nullptr;
   }
-  const SplitPlan splitPlan = MakeSplitPlan(plan, shape);
+  const SplitPlan splitPlan = MakeSplitPlan(plan, shape, false);
   if (splitPlan.Across.size() != 1 || splitPlan.Across.front().Results.size() != 1 || plan.Results.size() != 1 ||
       IsReadWithin(splitPlan.Within, splitPlan.Unfiltered))
   {

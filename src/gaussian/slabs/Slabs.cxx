@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gaussian/slabs/Slabs.h"
 
+#include "itkCudaDeviceGaussianSlabs.h"
 #include "runtime/image/Components.h"
 #include "gaussian/host/HostPlan.h"
 #include "runtime/transfer/StridedBytes.h"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 // Cuts images into slabs, and chooses how a plan runs in slabs: on devices or on the host, with or without padding.
 
@@ -434,5 +436,94 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                     const cuda::StridedBytes bytes(cuda::Slice(output, axis, first, planes), 0);
                     bytes.Scatter(static_cast<const char *>(pixels), 0, bytes.GetNumberOfBytes());
                   });
+}
+
+namespace
+{
+/** Returns the size and type of a device image, whose memory the host cannot read. */
+CudaImageView
+GetShapeOf(const CudaDeviceImageView & image)
+{
+  CudaImageView shape;
+  shape.ComponentType = image.ComponentType;
+  shape.NumberOfComponents = image.Size.back();
+  std::copy_n(image.Size.begin(), shape.Size.size(), shape.Size.begin());
+  return shape;
+}
+
+/** Returns the shape of the image that parts on devices make up along an axis.
+ * \exception ExceptionObject if they do not make up one */
+CudaImageView
+JoinParts(const std::vector<CudaDeviceImageView> & parts, unsigned int axis, const char * name)
+{
+  CudaImageView whole = GetShapeOf(parts.front());
+  whole.Size[axis] = 0;
+  for (size_t i = 0; i < parts.size(); ++i)
+  {
+    CudaImageView shape = GetShapeOf(parts[i]);
+    const size_t  planes = std::exchange(shape.Size[axis], whole.Size[axis]);
+    const bool    isCut = i + 1 < parts.size();
+    if (!parts[i].Memory || shape.Size != whole.Size || shape.ComponentType != whole.ComponentType ||
+        shape.NumberOfComponents != whole.NumberOfComponents)
+    {
+      itkGenericExceptionMacro(
+        << "Part " << i << " of the " << name
+        << " differs from the first one in its pixels or in its size within planes, or it has no "
+           "memory; the parts must make up one image");
+    }
+    if (planes == 0 || planes > parts.front().Size[axis] ||
+        (isCut && (planes != parts.front().Size[axis] || planes % CudaSlabChunkLength != 0)))
+    {
+      itkGenericExceptionMacro(<< "Part " << i << " of the " << name << " has " << planes
+                               << " planes; all parts but the "
+                               << "last one must have the same number, a multiple of " << CudaSlabChunkLength
+                               << ", and the last one at most as many");
+    }
+    whole.Size[axis] += planes;
+  }
+  return whole;
+}
+} // namespace
+
+CudaSlabReport
+CudaGaussianFilterSlabs(const CudaGaussianPlan &                 plan,
+                        const std::vector<CudaDeviceImageView> & inputs,
+                        const std::vector<CudaDeviceImageView> & outputs)
+{
+  if (inputs.empty() || inputs.size() != outputs.size())
+  {
+    itkGenericExceptionMacro(<< "There are " << inputs.size() << " inputs and " << outputs.size()
+                             << " outputs; there must be one output for each input, and at least one");
+  }
+  const unsigned int  axis = GetSlabShape(plan, GetShapeOf(inputs.front()), GetShapeOf(outputs.front())).Axis;
+  const CudaImageView input = JoinParts(inputs, axis, "input");
+  const CudaImageView output = JoinParts(outputs, axis, "output");
+  if (plan.Boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest)
+  {
+    itkGenericExceptionMacro(<< "BoundaryMode is " << plan.Boundary.Mode
+                             << "; for slabs on devices it must be Nearest");
+  }
+  if (axis == 0 && inputs.size() > 1)
+  {
+    itkGenericExceptionMacro(<< "There are " << inputs.size()
+                             << " parts of an image with one axis, along which no image is cut; there must be one");
+  }
+  SlabRunArguments arguments;
+  arguments.Plan = plan;
+  arguments.Endpoints = { input, output, {} };
+  for (size_t i = 0; i < inputs.size(); ++i)
+  {
+    const int device = inputs[i].Memory->GetDevice();
+    if (outputs[i].Memory->GetDevice() != device || outputs[i].Memory == inputs[i].Memory ||
+        outputs[i].Size[axis] != inputs[i].Size[axis])
+    {
+      itkGenericExceptionMacro(<< "Part " << i << " of the output must have other memory than that of the input, "
+                               << "on the same device, and " << inputs[i].Size[axis] << " planes");
+    }
+    arguments.Options.Devices.push_back(device);
+    arguments.Parts.push_back({ inputs[i], outputs[i] });
+  }
+  arguments.Options.ChunksPerSlab = cuda::DivideUp(inputs.front().Size[axis], CudaSlabChunkLength);
+  return RunSlabs(*MakeSlabRun(arguments), {});
 }
 } // end namespace itk::CudaDetail

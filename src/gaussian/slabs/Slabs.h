@@ -159,6 +159,10 @@ struct SlabRunArguments
   CudaSlabOptions      Options;
   CudaProgressFunction Progress;
   NonFiniteScan *      Scan{ nullptr }; // searches the input of a run on a device, if it is given
+
+  // An image that lies on devices, one part on each of Options.Devices, which has as many chunks as Options say. The
+  // endpoints then have no memory.
+  std::vector<ResidentPart> Parts{};
 };
 
 /** Makes the run of a plan in slabs, on the host or on devices as the options say, in any boundary mode that can be

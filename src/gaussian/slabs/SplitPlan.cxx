@@ -20,10 +20,22 @@ IsReadWithin(const CudaGaussianPlan & within, unsigned int image)
 
 namespace
 {
-SplitPlan
-DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
+/** Returns whether the plan has one pass across slabs, whose only result is an image that the plan returns. Passes
+ * within planes can then change this result in its place. */
+bool
+HasSingleResultInOutput(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
 {
-  SplitPlan splitPlan;
+  const auto isAcross = [&](const CudaGaussianLinePass & pass) { return IsSlabPass(pass, shape); };
+  const auto first = std::find_if(plan.Passes.begin(), plan.Passes.end(), isAcross);
+  return std::count_if(plan.Passes.begin(), plan.Passes.end(), isAcross) == 1 && first->Results.size() == 1 &&
+         std::count(plan.Results.begin(), plan.Results.end(), first->Results.front().Destination) == 1;
+}
+
+SplitPlan
+DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape, bool keepsSource)
+{
+  const bool keepsNumber = keepsSource && HasSingleResultInOutput(plan, shape);
+  SplitPlan  splitPlan;
   splitPlan.Within = plan;
   splitPlan.Within.Passes.clear();
   splitPlan.Unfiltered = plan.NumberOfImages;
@@ -44,8 +56,9 @@ DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
       for (size_t r = 0; r < pass.Results.size(); ++r)
       {
         part.Results[r].Destination = static_cast<unsigned int>(1 + r);
-        current[pass.Results[r].Destination] = images;
-        results.push_back({ images++, AcrossStorage::Buffer, 0 });
+        const unsigned int destination = pass.Results[r].Destination;
+        current[destination] = keepsNumber ? destination : images++;
+        results.push_back({ current[destination], AcrossStorage::Buffer, 0 });
       }
       splitPlan.Across.push_back(part);
       splitPlan.Results.push_back(results);
@@ -72,9 +85,9 @@ DividePasses(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
 } // namespace
 
 SplitPlan
-MakeSplitPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
+MakeSplitPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape, bool keepsSource)
 {
-  SplitPlan    splitPlan = DividePasses(plan, shape);
+  SplitPlan    splitPlan = DividePasses(plan, shape, keepsSource);
   const auto & results = splitPlan.Within.Results;
   const bool   isAlone = splitPlan.Across.size() == 1 && splitPlan.Across.front().Results.size() == 1;
   for (auto & ofPass : splitPlan.Results)
@@ -87,7 +100,7 @@ MakeSplitPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape
         result.Storage = AcrossStorage::Output;
         result.Index = found - results.begin();
       }
-      else if (isAlone && !IsReadWithin(splitPlan.Within, splitPlan.Unfiltered))
+      else if (isAlone && !keepsSource && !IsReadWithin(splitPlan.Within, splitPlan.Unfiltered))
       {
         result.Storage = AcrossStorage::Source;
       }

@@ -27,7 +27,8 @@ struct AcrossResult
 };
 
 /** A plan divided into its passes across slabs, which run first, and its passes within planes. The images of the plan
- * keep their numbers. The unfiltered planes and the results of the passes across slabs get additional numbers. */
+ * keep their numbers. The unfiltered planes and the results of the passes across slabs get additional numbers, except a
+ * single result that is stored in the output while the source must be kept. */
 struct SplitPlan
 {
   CudaGaussianPlan                       Within;
@@ -42,9 +43,10 @@ struct SplitPlan
 bool
 IsReadWithin(const CudaGaussianPlan & within, unsigned int image);
 
-/** Divides a plan into its parts, and chooses where the results of the passes across slabs are stored. */
+/** Divides a plan into its parts, and chooses where the results of the passes across slabs are stored.
+ * \param keepsSource whether no result may overwrite the planes that the passes read */
 SplitPlan
-MakeSplitPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape);
+MakeSplitPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape, bool keepsSource);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -6,7 +6,7 @@
 #include "itkCudaDetailImageView.h"
 #include "runtime/DetailNames.h"
 #include "runtime/image/DeviceView.h"
-#include "runtime/run/SlabRun.h"
+#include "runtime/run/SlabTransport.h"
 #include "runtime/transfer/StagingMemory.h"
 #include "runtime/transfer/TransferQueue.h"
 #include "runtime/device/Stream.h"
@@ -28,27 +28,6 @@
 
 namespace itk::cuda
 {
-/** \class SlabAlgorithm
- * \brief Interface to the algorithm that a SlabPipeline runs. Its functions queue kernels on the work stream of a queue
- * (SlabPipeline::GetContext()), whose device is the current one. They are called from several threads, but never
- * concurrently.
- */
-class SlabAlgorithm
-{
-public:
-  virtual ~SlabAlgorithm() = default;
-
-  /** Queues the work that can be done as soon as a slab has been uploaded. It is called in the order of the slabs. */
-  virtual void
-  OnUploaded(size_t slab, size_t queue, const DeviceView & planes) = 0;
-
-  /** Queues the computation of a slab's result, or of one part of it: `result` holds the slab's planes from `first` on.
-   * It is called in the order of the slabs, after OnUploaded() of the last slab that the result requires. `planes` may
-   * be overwritten if the result consists of a single part. */
-  virtual void
-  Compute(size_t slab, size_t queue, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
-};
-
 /** The memory that a run keeps on each queue. */
 struct SlabQueueSizes
 {
@@ -84,35 +63,32 @@ GetSlabQueueBytes(const SlabEndpoints & endpoints, const SlabQueueSizes & sizes)
  * two threads download them alternately, so that the copies of one result are running while the other thread waits for
  * its own.
  */
-class CudaFilters_EXPORT SlabPipeline
+class CudaFilters_EXPORT SlabPipeline : public SlabTransport
 {
 public:
   /** \exception CudaError */
   SlabPipeline(const std::vector<int> & devices, const SlabEndpoints & endpoints, const SlabQueueSizes & sizes);
 
   /** Stops the run, if it is not complete, and waits for all work. */
-  ~SlabPipeline();
+  ~SlabPipeline() override;
 
   SlabPipeline(const SlabPipeline &) = delete;
   SlabPipeline &
   operator=(const SlabPipeline &) = delete;
 
-  /** Returns the context of the queue's work stream. */
   const Context &
-  GetContext(size_t queue) const;
+  GetContext(size_t queue) const override;
 
-  /** Waits until all work on the queues is done or has failed. */
   void
-  Drain() noexcept;
+  Drain() noexcept override;
 
-  /** Stops the run, if it is not complete, and waits for all work. */
   void
-  Cancel() noexcept;
+  Cancel() noexcept override;
 
   /** Starts to send slabs through the queues. The threads of the queues continue between calls of Next() as long as
    * they have host buffers. The previous run must be complete. */
   void
-  Start(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm, std::function<void(float)> progress);
+  Start(const std::vector<InputSlab> & slabs, SlabAlgorithm & algorithm, std::function<void(float)> progress) override;
 
   /** Calls source and progress until planes of the results are on the host. Returns the planes, which are valid until
    * the next call. Returns no planes when the run is complete, which are all if results go to an image.
@@ -120,15 +96,15 @@ public:
    * If anything throws, no further call is made, all work is drained, and the exception is rethrown.
    * \exception CudaError, or any exception that source or progress throw */
   SlabPlanes
-  Next();
+  Next() override;
 
   uint64_t
-  GetBytesUp() const
+  GetBytesUp() const override
   {
     return m_BytesUp;
   }
   uint64_t
-  GetBytesDown() const
+  GetBytesDown() const override
   {
     return m_BytesDown;
   }

@@ -3,6 +3,7 @@
 #define CudaFilters_runtime_run_SlabRun_h
 
 #include "itkCudaDetailImageView.h"
+#include "itkCudaDeviceImageView.h"
 #include "itkCudaSlabs.h"
 #include "runtime/DetailNames.h"
 
@@ -25,6 +26,13 @@ struct SlabEndpoints
   {
     return static_cast<bool>(Source);
   }
+};
+
+/** A part of an image on a device, which consists of whole planes, and the memory of its result on the same device. */
+struct ResidentPart
+{
+  CudaDeviceImageView Input;
+  CudaDeviceImageView Output;
 };
 
 /** A group of planes that are read together, and the slabs from which its result is computed. */
