@@ -227,6 +227,15 @@ class _Follower:
         return int(left), int(top), int(right - left), int(bottom - top)
 
 
+def _mask_of_volume(mask: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    values = np.asarray(mask)
+    if values.shape != shape:
+        raise ValueError(f"valid_mask has the shape {values.shape}; it must be that of the volume, {shape}, or of a slice, {shape[1:]}")
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"valid_mask has pixels of type {values.dtype.name}; they must be numbers or truth values: give valid_mask != 0")
+    return np.asarray(values != 0, bool)
+
+
 def _corners(contour_in_pixels: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
     return np.rint(contour_in_pixels + 0.5).astype(np.int32, order="C")
 
@@ -415,8 +424,8 @@ def segment_volume(
     local_background, margin
         As of track_region().
     valid_mask
-        Two-dimensional array: pixels where it is 0 belong to no region in any slice. Those that hold no data in an Image
-        belong to none in their slice.
+        Array of the size of a slice: pixels where it is 0 belong to no region in any slice. Or of the size of the volume: voxels
+        where it is 0, and those that hold no data in an Image, belong to none in their slice.
     schedule, maximum_step, minimum_edge_length, minimum_gain, use_description_length, maximum_number_of_nodes
         As of segment_region().
     maximum_number_of_iterations, minimum_region_size, backend, device_index, progress
@@ -468,15 +477,20 @@ def segment_volume(
         np.transpose(pixels_of(mask), axes_of(mask)) if isinstance(mask, Image) or is_xarray(mask) or is_itk_object(mask) else mask
         for mask in (initial_mask, valid_mask)
     )
+    of_slices = np.ndim(valid_mask) == 3
+    masks = [_mask_of_volume(valid_mask, planes.shape)] if of_slices else []
+    if isinstance(volume, Image) and volume.valid_mask is not None:
+        masks.append(volume.valid_mask)
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region, "start": start}
+    valid_mask = None if of_slices else valid_mask
     follower = _Follower(law, looks, quantity, valid_mask, local_background, margin, backend, device_index, settings)
 
     def slice_at(z: int) -> Any:
-        """Returns a slice; of an Image with its pixels without data and with what its pixels are."""
-        if not isinstance(volume, Image):
+        """Returns a slice with its mask; of an Image with its pixels without data and with what its pixels are."""
+        if not isinstance(volume, Image) and not masks:
             return planes[z]
-        mask = None if volume.valid_mask is None else volume.valid_mask[z]
-        return Image(planes[z], no_data=volume.no_data, valid_mask=mask, quantity=volume.quantity)
+        known: dict[str, Any] = {"no_data": volume.no_data, "quantity": volume.quantity} if isinstance(volume, Image) else {}
+        return Image(planes[z], valid_mask=np.logical_and.reduce([mask[z] for mask in masks]) if masks else None, **known)
 
     slices = {}
     with progress_bar("segment_volume", progress) as update:

@@ -226,20 +226,32 @@ def test_volume():
 
 
 def test_pixels_of_a_volume_that_hold_no_data():
-    """They are left out of each slice, by the value or by the mask of the Image."""
+    """They are left out of each slice, by the value or the mask of the Image, or by a mask of the volume."""
     volume, _ = ellipsoid()
     volume[:, :, 80:] = -1000.0
     volume[6, :30, :] = -1000.0
     expected = [segment_region(plane, "gaussian", valid_mask=plane > -1000.0, **SEARCH).statistics for plane in volume]
-    for image in (Image(volume, no_data=-1000.0), Image(volume, valid_mask=volume > -1000.0),
-                  Image(np.where(volume > -1000.0, volume, np.nan), no_data=np.nan)):
-        found = segment_volume(image, "gaussian", start_slice=7, **SEARCH)
+    half = volume > -1000.0
+    half[:, :30] = True
+    for image, mask in (
+        (Image(volume, no_data=-1000.0), None),
+        (Image(volume, valid_mask=volume > -1000.0), None),
+        (Image(np.where(volume > -1000.0, volume, np.nan), no_data=np.nan), None),
+        (volume, volume > -1000.0),
+        (volume, Image((volume > -1000.0).astype(np.float32), spacing=(0.5, 0.5, 3.0))),
+        (Image(volume, valid_mask=half), (volume > -1000.0) | ~half),  # each knows a part
+    ):
+        found = segment_volume(image, "gaussian", start_slice=7, valid_mask=mask, **SEARCH)
         assert len(found.slices) > 8 and found.slices[0].is_lost
         for each in found.slices:
             assert each.statistics.criterion_of_one_region == expected[each.frame].criterion_of_one_region, each
             valid = each.statistics.inside.number_of_pixels + each.statistics.outside.number_of_pixels
             assert valid == np.count_nonzero(volume[each.frame] > -1000.0)
         assert overlap(found.slices[4].label[:, :80] != 0, ellipsoid()[1][found.slices[4].frame, :, :80]) > 0.9
+    with pytest.raises(ValueError, match=r"valid_mask has the shape \(1, 70, 90\); it must be that of the volume, \(\d+, 70, 90\), or of a slice"):
+        segment_volume(volume, "gaussian", start_slice=7, valid_mask=half[:1])
+    with pytest.raises(TypeError, match="valid_mask has pixels of type complex128; they must be numbers"):
+        segment_volume(volume, "gaussian", start_slice=7, valid_mask=half * 1j)
 
 
 def test_masks_of_slices_may_be_images_of_any_place():
