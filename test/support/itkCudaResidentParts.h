@@ -57,7 +57,7 @@ struct ResidentImage
                      [](const CudaImageView & host, const CudaDeviceImageView & part, const cuda::Context & queue) {
                        const cuda::DeviceWriting writing(part, queue);
                        cuda::ClearPadding(cuda::GetDeviceView(part), queue);
-      cuda::Upload(host, cuda::GetDeviceView(part), queue, nullptr);
+                       cuda::Upload(host, cuda::GetDeviceView(part), queue, nullptr);
                      });
   }
 
@@ -151,8 +151,8 @@ WalkFaultsOfResidentParts(const std::vector<int> & devices)
 {
   const SlabCase          test = MakeSmoothingCase(500, 33.0);
   const CudaComponentType type = GetSlabMachine().Type;
-  SlabImage           input = MakeRandomImage(test.Size, 1, type, GetSeed());
-  const ResidentImage from(input, 2, devices);
+  SlabImage               input = MakeRandomImage(test.Size, 1, type, GetSeed());
+  const ResidentImage     from(input, 2, devices);
   from.Upload(input);
   const size_t inUse = CudaFiltersConfiguration::GetDeviceBytesInUse();
   WalkFaults<unsigned char>("parts on devices", [&] {
